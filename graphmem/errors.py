@@ -1,0 +1,106 @@
+"""Every error graphmem raises.
+
+::
+
+    GraphmemError
+    ├── Refusal              expected; part of the API
+    │   ├── InvalidInput     INVALID_INPUT     a value out of range, an unknown word, a message too long
+    │   ├── NotFound         NOT_FOUND         no such thing for this student
+    │   ├── Conflict         CONFLICT          changed meanwhile, or handled and no longer kept
+    │   ├── Locked           LOCKED            no open session, or a wrong password
+    │   ├── Forbidden        FORBIDDEN         the role may not do this
+    │   ├── Unauthenticated  UNAUTHENTICATED   no token, or not a valid one
+    │   ├── RateLimited      RATE_LIMITED      too many tries
+    │   └── BudgetExceeded   BUDGET_EXCEEDED   the day's tokens or money are spent
+    ├── Unavailable          UNAVAILABLE       Neo4j or the model does not answer
+    ├── MindError            (caught)          a model answered late, not at all, or nonsense
+    ├── Tampered             INTERNAL          a sealed value does not open: altered, moved or cut short
+    ├── QueryError           INTERNAL          a .cypher file and its caller disagree: a bug of ours
+    └── SetupError           (command line)    this machine or database is not ready; says what to do
+
+The docstring of a class is its default message; `code` is what GraphQL clients see in
+`errors[].extensions.code` (spec 19).
+"""
+
+
+class GraphmemError(Exception):
+    """Something went wrong inside graphmem."""
+
+    code = "INTERNAL"
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or self.__doc__)
+
+
+class Refusal(GraphmemError):
+    """The request was refused."""
+
+
+class InvalidInput(Refusal):
+    """The input is not valid."""
+
+    code = "INVALID_INPUT"
+
+
+class NotFound(Refusal):
+    """There is no such thing for this student."""
+
+    code = "NOT_FOUND"
+
+
+class Conflict(Refusal):
+    """Something else changed this student meanwhile; read again and repeat the request."""
+
+    code = "CONFLICT"
+
+
+class Locked(Refusal):
+    """This student is locked: open a session with the right password first."""
+
+    code = "LOCKED"
+
+
+class Forbidden(Refusal):
+    """This token's role may not do that."""
+
+    code = "FORBIDDEN"
+
+
+class Unauthenticated(Refusal):
+    """A valid bearer token is needed: make one with `graphmem token`."""
+
+    code = "UNAUTHENTICATED"
+
+
+class RateLimited(Refusal):
+    """Too many tries: wait a while, then try again."""
+
+    code = "RATE_LIMITED"
+
+
+class BudgetExceeded(Refusal):
+    """The budget of this day is spent: wait for the next day or raise the limit."""
+
+    code = "BUDGET_EXCEEDED"
+
+
+class Unavailable(GraphmemError):
+    """The database does not answer: send the same request again in a moment."""
+
+    code = "UNAVAILABLE"
+
+
+class MindError(GraphmemError):
+    """The language model gave no usable answer."""
+
+
+class Tampered(GraphmemError):
+    """A sealed value does not open: it was altered, moved or cut short outside graphmem."""
+
+
+class QueryError(GraphmemError):
+    """A Cypher file and its caller disagree."""
+
+
+class SetupError(GraphmemError):
+    """This machine or database is not ready for graphmem."""

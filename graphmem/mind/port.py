@@ -1,0 +1,61 @@
+"""The two ports of this room: what a mind answers, and what an embedder gives (spec 17)."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from graphmem.model import Answer, Conversation, Lesson, Matrix, Message, Mismatch, Prediction, Remembered, Response
+
+OnToken = Callable[[str], Awaitable[None]]
+"""Called with each further piece of a reply while it is being written."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of meaning."""
+
+    name: str
+    """Model and form, as recorded in the graph, e.g. `onnx:all-MiniLM-L6-v2`."""
+    dimension: int
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        """Embed texts off the event loop, batched with whatever else waits.
+
+        Parameters
+        ----------
+        texts : sequence of str, of length n; the empty string is allowed
+
+        Returns
+        -------
+        float32 array of shape (n, dimension), rows of Euclidean length 1
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Release threads and memory."""
+        ...
+
+
+class Mind(Protocol):
+    """Answers typed questions about a conversation. Raises MindError when it cannot."""
+
+    name: str
+
+    async def predict(self, talk: Conversation) -> Answer[Prediction]:
+        """From the conversation alone: the student's next message, and what one needs to know for it."""
+        ...
+
+    async def respond(
+        self, talk: Conversation, remembered: Remembered, reply: Message | None, on_token: OnToken | None = None
+    ) -> Answer[Response]:
+        """The companion's reply, and what the student is expected to say to it.
+
+        With `reply` given (an app that writes its own) only the prediction is asked for.
+        """
+        ...
+
+    async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:
+        """What is learned from a violated expectation: one sentence, 1 to 5 tags."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        ...

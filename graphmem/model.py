@@ -1,0 +1,196 @@
+"""The nouns: what graphmem speaks of, as frozen values without behaviour (spec 1)."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+Vector = NDArray[np.float32]
+"""An embedding, of shape (dimension,), of length 1."""
+
+Matrix = NDArray[np.float32]
+"""Embeddings, of shape (n, dimension), each row of length 1."""
+
+
+class Role(StrEnum):
+    """Who speaks through the API (spec 15)."""
+
+    APP = "app"
+    TEACHER = "teacher"
+    AUDITOR = "auditor"
+    ANALYST = "analyst"
+    ADMIN = "admin"
+
+
+class Author(StrEnum):
+    """Who wrote a message."""
+
+    STUDENT = "student"
+    COMPANION = "companion"
+
+
+class Level(StrEnum):
+    """Levels of surprise, lowest first (spec 5)."""
+
+    NORMAL = "normal"
+    BOUNDARY = "boundary"
+    COGNITIVE_DISSONANCE = "cognitive_dissonance"
+    PARADIGM_SHIFT = "paradigm_shift"
+
+
+class TurnState(StrEnum):
+    """Stored before the reply is known, or complete (spec 3)."""
+
+    RECEIVED = "received"
+    ANSWERED = "answered"
+
+
+class JobState(StrEnum):
+    """Where a piece of background work stands (spec 16)."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+    DEAD = "dead"
+
+
+@dataclass(frozen=True)
+class Keys:
+    """A student's keys while a session is open; never stored in clear (spec 14).
+
+    `seal` seals content; `mark` makes keyed hashes. Both are 32 bytes derived from the student key.
+    """
+
+    seal: bytes = field(repr=False)
+    mark: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Who:
+    """In whose name something happens: the tenancy of every query of student data."""
+
+    institution: str
+    student_id: str
+
+
+@dataclass(frozen=True)
+class Session(Who):
+    """An unlocked span of work of one student; `keys` open what is sealed."""
+
+    session_id: str
+    expires_at: datetime
+    keys: Keys = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What language-model calls cost; `cost` in US dollars."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cost + other.cost,
+        )
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of a conversation; `embedding` is None where it has not been computed."""
+
+    author: Author
+    text: str
+    at: datetime
+    embedding: Vector | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the student is expected to say next, and the keywords of what one needs to know for it (spec 4)."""
+
+    text: str
+    needed_info: tuple[str, ...] = ()
+    embedding: Vector | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a violated expectation taught: one sentence and 1 to 5 tags (spec 4)."""
+
+    text: str
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A distilled surprise, kept in a ring of the newest (spec 4)."""
+
+    id: str
+    seq: int
+    text: str
+    tags: tuple[str, ...]
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Companion:
+    """The agent assigned to a student (spec 1)."""
+
+    name: str
+    persona: str
+    tolerance: float
+    expertise: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What a mind is told of the talk so far, oldest message first, the student's newest last."""
+
+    companion: Companion
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What a mind is told of the past; `prompt` is the context block for a language model."""
+
+    facts: tuple[Fact, ...] = ()
+    turns: tuple[Message, ...] = ()
+    prompt: str = ""
+
+
+@dataclass(frozen=True)
+class Response:
+    """A reply and what is expected to follow it."""
+
+    reply: Message
+    prediction: Prediction
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """An expectation that was violated, with the message the student was answering, if any."""
+
+    predicted: str
+    actual: str
+    asked: str = ""
+
+
+@dataclass(frozen=True)
+class Answer(Generic[T]):
+    """A mind's answer, what it cost, and whether the offline mind stood in for a language model."""
+
+    value: T
+    usage: Usage = Usage()
+    degraded: bool = False

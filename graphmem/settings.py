@@ -1,0 +1,79 @@
+"""Every setting, in one frozen object: unit, default and the spec section it comes from.
+
+Each field is read from the environment as `GRAPHMEM_<FIELD>` (upper case).
+"""
+
+from pathlib import Path
+from typing import Literal
+
+from platformdirs import user_data_path
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """What can be configured; `Settings()` reads the environment once.
+
+    Examples
+    --------
+    >>> Settings(session_minutes=5).session_minutes
+    5.0
+    """
+
+    model_config = SettingsConfigDict(env_prefix="GRAPHMEM_", frozen=True, extra="forbid")
+
+    # Where things are
+    home: Path = Field(user_data_path("graphmem"), description="folder of database, keys and caches")
+    neo4j_uri: str | None = Field(None, description="Neo4j to use; unset: the local one, started by graphmem itself")
+    neo4j_user: str = Field("neo4j", description="user of that Neo4j")
+    neo4j_password: SecretStr | None = Field(None, description="password of that Neo4j")
+    neo4j_timeout: float = Field(15.0, gt=0, description="seconds a database call may take before UNAVAILABLE (spec 3)")
+    maven: str | None = Field(
+        None, description="address of a Maven repository to fetch the local Neo4j from; unset: the central one"
+    )
+    secret: SecretStr | None = Field(
+        None, description="server secret that seals session tokens; unset: made once, kept in the home (spec 14)"
+    )
+
+    # Minds and embeddings (spec 17)
+    model: str = Field("offline", description="`offline`, or a model string such as `openai:NAME`")
+    model_base_url: str | None = Field(None, description="address of an OpenAI-compatible server")
+    model_timeout: float = Field(20.0, gt=0, description="seconds one model call may take")
+    embedder: str = Field(
+        "onnx:all-MiniLM-L6-v2", description="the shipped model, or `sentence-transformers:NAME_OR_PATH`"
+    )
+    embedder_threads: int = Field(1, ge=1, description="processor threads of one embedding")
+    embedder_batch: int = Field(32, ge=1, description="most texts embedded at once")
+
+    # The turn (spec 3, 4)
+    message_limit: int = Field(32_000, ge=1, description="characters of one message")
+    working_memory: int = Field(50, ge=1, description="raw turns kept while a session is open")
+    facts_kept: int = Field(200, ge=1, description="facts kept for a student, oldest trimmed")
+    facts_recalled: int = Field(10, ge=1, description="facts recalled for a turn")
+    turns_recalled: int = Field(5, ge=0, description="recent turns recalled for a turn")
+    conflict_retries: int = Field(5, ge=0, description="times a turn is tried again when another was first")
+    sweep_seconds: float = Field(30.0, gt=0, description="seconds between two sweeps of stranded work")
+    stranded_after: float = Field(
+        120.0, gt=0, description="seconds after which an unanswered turn is completed by the sweeper"
+    )
+    clock_skew: float = Field(300.0, ge=0, description="seconds a message's time may lie in the future")
+    tolerance: float = Field(0.5, ge=0.2, le=0.8, description="tolerance of a new companion (spec 12)")
+
+    # Sealing and sessions (spec 14)
+    session_minutes: float = Field(60.0, gt=0, description="minutes a session stays open")
+    argon2_ops: int = Field(3, ge=1, description="passes of Argon2id over its memory")
+    argon2_mib: int = Field(64, ge=8, description="MiB of memory of Argon2id")
+    password_min: int = Field(8, ge=1, description="characters of the shortest password")
+    password_tries: int = Field(5, ge=1, description="wrong passwords before waiting")
+    password_wait: float = Field(
+        60.0, ge=0, description="seconds to wait after too many wrong passwords; doubles with each further one"
+    )
+    unlocked_students: int = Field(2000, ge=1, description="students held open in memory by one process")
+
+    # The door (spec 19)
+    query_depth: int = Field(12, ge=1, description="levels of a GraphQL query")
+    query_aliases: int = Field(30, ge=0, description="aliases in a GraphQL query")
+    query_tokens: int = Field(2000, ge=1, description="tokens of a GraphQL query")
+    request_bytes: int = Field(1_000_000, ge=1, description="bytes of a request")
+    page_size: int = Field(200, ge=1, description="most items of a page")
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="what is logged")
