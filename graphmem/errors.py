@@ -22,6 +22,8 @@ The docstring of a class is its default message; `code` is what GraphQL clients 
 `errors[].extensions.code` (spec 19).
 """
 
+from typing import Any
+
 
 class GraphmemError(Exception):
     """Something went wrong inside graphmem."""
@@ -91,7 +93,16 @@ class Unavailable(GraphmemError):
 
 
 class MindError(GraphmemError):
-    """The language model gave no usable answer."""
+    """The language model gave no usable answer.
+
+    `usage` is what the failed question cost all the same (a `graphmem.model.Usage`, or None where nothing
+    was asked); `away` tells a model that could not be reached from one that answered nonsense.
+    """
+
+    def __init__(self, message: str | None = None, *, usage: Any = None, away: bool = False) -> None:
+        super().__init__(message or "The language model gave no usable answer.")
+        self.usage = usage
+        self.away = away
 
 
 class Tampered(GraphmemError):

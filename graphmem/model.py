@@ -154,6 +154,41 @@ class Companion:
 
 
 @dataclass(frozen=True)
+class State:
+    """Where a student stands between two turns.
+
+    version : counts the student's changes; what a process holds of an older version is stale
+    turns, facts : how many there ever were; the newest has this sequence number
+    usage : of all the student's turns
+    prediction : what is expected of the next turn; None before the first one
+    """
+
+    version: int
+    turns: int
+    facts: int
+    usage: Usage
+    companion: Companion
+    prediction: Prediction | None
+
+
+@dataclass(frozen=True)
+class Unlocked:
+    """What a process holds of a student whose session is open, as of one version of the student.
+
+    messages : the running session's, oldest first, each with its embedding; the student's and the reply in turn
+    turn_ids : of those messages, oldest first
+    facts : newest first
+    """
+
+    session_id: str
+    expires_at: datetime
+    state: State
+    messages: tuple[Message, ...] = field(repr=False)
+    turn_ids: tuple[str, ...]
+    facts: tuple[Fact, ...] = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Conversation:
     """What a mind is told of the talk so far, oldest message first, the student's newest last."""
 
@@ -162,11 +197,21 @@ class Conversation:
 
 
 @dataclass(frozen=True)
+class RecalledTurn:
+    """An earlier turn of the running session that fits the message, with its cosine similarity."""
+
+    seq: int
+    text: str
+    reply: str
+    similarity: float
+
+
+@dataclass(frozen=True)
 class Remembered:
     """What a mind is told of the past; `prompt` is the context block for a language model."""
 
     facts: tuple[Fact, ...] = ()
-    turns: tuple[Message, ...] = ()
+    turns: tuple[RecalledTurn, ...] = ()
     prompt: str = ""
 
 
@@ -194,3 +239,64 @@ class Answer(Generic[T]):
     value: T
     usage: Usage = Usage()
     degraded: bool = False
+
+
+@dataclass(frozen=True)
+class Attention:
+    """One feature's part in an importance score; the weights of all features sum to 1 (spec 6)."""
+
+    feature: str
+    value: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class TurnOutcome:
+    """All that is told about one turn; the same again whenever the turn is repeated (spec 3)."""
+
+    turn_id: str
+    seq: int
+    at: datetime
+    reply: str
+    degraded: bool
+    match: float | None
+    matched: bool | None
+    fact: Fact | None
+    surprise: float
+    level: Level
+    importance: float
+    threshold: float
+    attention: tuple[Attention, ...]
+    recalled_facts: tuple[Fact, ...]
+    recalled_turns: tuple[RecalledTurn, ...]
+    prediction: str
+    needed_info: tuple[str, ...]
+    jobs: tuple[str, ...]
+    usage: Usage
+    repeated: bool = False
+
+
+@dataclass(frozen=True)
+class Job:
+    """A piece of work that follows a turn (spec 16)."""
+
+    id: str
+    kind: str
+    student_id: str
+    state: JobState
+    attempts: int
+    created_at: datetime
+    run_after: datetime | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Student:
+    """What is known of a student without any key."""
+
+    id: str
+    institution: str
+    created_at: datetime
+    tolerance: float
+    memory_count: int
+    session_id: str | None

@@ -31,6 +31,14 @@ class Settings(BaseSettings):
     maven: str | None = Field(
         None, description="address of a Maven repository to fetch the local Neo4j from; unset: the central one"
     )
+    neo4j_bolt_port: int | None = Field(
+        None, ge=1, le=65535, description="Bolt port of the local Neo4j; unset: a free one, kept from start to start"
+    )
+    neo4j_http_port: int | None = Field(
+        None, ge=1, le=65535, description="port of Neo4j Browser on the local Neo4j; unset: a free one, kept likewise"
+    )
+    neo4j_heap_mb: int = Field(512, ge=256, description="MiB of Java heap of the local Neo4j")
+    neo4j_page_cache_mb: int = Field(128, ge=8, description="MiB of page cache of the local Neo4j")
     secret: SecretStr | None = Field(
         None, description="server secret that seals session tokens; unset: made once, kept in the home (spec 14)"
     )
@@ -39,6 +47,8 @@ class Settings(BaseSettings):
     model: str = Field("offline", description="`offline`, or a model string such as `openai:NAME`")
     model_base_url: str | None = Field(None, description="address of an OpenAI-compatible server")
     model_timeout: float = Field(20.0, gt=0, description="seconds one model call may take")
+    model_failures: int = Field(3, ge=1, description="times in a row the model may be away before it is left alone")
+    model_pause: float = Field(30.0, ge=0, description="seconds it is left alone, while the offline mind answers")
     embedder: str = Field(
         "onnx:all-MiniLM-L6-v2", description="the shipped model, or `sentence-transformers:NAME_OR_PATH`"
     )

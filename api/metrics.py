@@ -1,0 +1,51 @@
+"""What Prometheus reads at /metrics: numbers only, of nobody in particular."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+
+from graphmem.errors import GraphmemError
+from graphmem.model import Usage
+
+registry = CollectorRegistry()
+
+turns = Counter("graphmem_turns", "Turns handled, by result (answered, repeated or an error code)", ["result"],
+                registry=registry)  # fmt: skip
+turn_seconds = Histogram(
+    "graphmem_turn_seconds",
+    "Seconds from a turn's request to its answer",
+    buckets=(0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+    registry=registry,
+)
+model_calls = Counter("graphmem_model_calls", "Language-model calls made for turns", registry=registry)
+model_tokens = Counter("graphmem_model_tokens", "Tokens of those calls", ["direction"], registry=registry)
+unlocked_students = Gauge("graphmem_unlocked_students", "Students held open by this process", registry=registry)
+stranded_seconds = Gauge(
+    "graphmem_oldest_unanswered_seconds", "Age of the oldest message without a reply", registry=registry
+)
+
+
+@contextmanager
+def measured_turn() -> Iterator[None]:
+    """Count and time one turn."""
+    start, result = perf_counter(), "answered"
+    try:
+        yield
+    except GraphmemError as e:
+        result = e.code
+        raise
+    except Exception:
+        result = "INTERNAL"
+        raise
+    finally:
+        turns.labels(result).inc()
+        turn_seconds.observe(perf_counter() - start)
+
+
+def count_usage(usage: Usage) -> None:
+    """Count what a turn's model calls used."""
+    model_calls.inc(usage.calls)
+    model_tokens.labels("input").inc(usage.input_tokens)
+    model_tokens.labels("output").inc(usage.output_tokens)

@@ -1,0 +1,123 @@
+"""The operations of the contract: each resolver parses, calls a flow and returns."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import datetime
+
+import strawberry
+from graphql import GraphQLError
+from strawberry.extensions import (
+    MaxAliasesLimiter,
+    MaxTokensLimiter,
+    ParserCache,
+    QueryDepthLimiter,
+    ValidationCache,
+)
+from strawberry.types import ExecutionContext
+
+from api.access import in_session, is_locked, of_student
+from api.errors import code
+from api.metrics import measured_turn
+from api.types import ID, Info, Session, Student, Turn, TurnEvent
+from graphmem.flows import students
+from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.model import Role
+from graphmem.settings import Settings
+
+
+@strawberry.type
+class Query:
+    """What can be asked."""
+
+    @strawberry.field(description="A student, or null if there is none of this id.")
+    async def student(self, info: Info, id: ID) -> Student | None:
+        who = of_student(info, id, Role.APP, Role.TEACHER, Role.AUDITOR, Role.ADMIN)
+        found = await students.find_student(info.context.gm, who)
+        if found is None:
+            return None
+        return Student.of(found, locked=is_locked(info, found))
+
+
+@strawberry.type
+class Mutation:
+    """What can be changed."""
+
+    @strawberry.mutation(description="Enrol a student; the password opens everything that is ever sealed.")
+    async def enrol_student(self, info: Info, id: ID, password: str, display_name: str | None = None) -> Student:
+        who = of_student(info, id, Role.ADMIN)
+        return Student.of(await students.enrol(info.context.gm, who, password, display_name), locked=True)
+
+    @strawberry.mutation(description="Unlock a student for a while.")
+    async def open_session(self, info: Info, student_id: ID, password: str) -> Session:
+        who = of_student(info, student_id, Role.APP)
+        token, session = await students.open_session(info.context.gm, who, password)
+        return Session(token=token, expires_at=session.expires_at)
+
+    @strawberry.mutation(description="Lock a student: the session's key and its raw turns go.")
+    async def close_session(self, info: Info, student_id: ID) -> bool:
+        await students.close_session(info.context.gm, in_session(info, student_id))
+        return True
+
+    @strawberry.mutation(description="Change the password; nothing has to be sealed again.")
+    async def change_password(self, info: Info, student_id: ID, old: str, new: str) -> bool:
+        who = of_student(info, student_id, Role.APP)
+        await students.change_password(info.context.gm, who, old, new)
+        return True
+
+    @strawberry.mutation(description="Answer a message, learn from it and predict the next. Repeat with the same id.")
+    async def handle_turn(
+        self, info: Info, student_id: ID, turn_id: ID, text: str, at: datetime | None = None, reply: str | None = None
+    ) -> Turn:
+        session, gm = in_session(info, student_id), info.context.gm
+        incoming = Incoming(turn_id, text, at or gm.clock(), reply)
+        with measured_turn():
+            return Turn.of(await handle_turn(gm, session, incoming))
+
+
+@strawberry.type
+class Subscription:
+    """What can be listened to."""
+
+    @strawberry.subscription(description="The reply while it is written, then the turn.")
+    async def turn_stream(self, info: Info, student_id: ID, turn_id: ID, text: str) -> AsyncIterator[TurnEvent]:
+        session, gm = in_session(info, student_id), info.context.gm
+        pieces: asyncio.Queue[str | None] = asyncio.Queue()
+
+        async def answered() -> Turn:
+            try:
+                with measured_turn():
+                    outcome = await handle_turn(gm, session, Incoming(turn_id, text, gm.clock()), on_token=pieces.put)
+                return Turn.of(outcome)
+            finally:
+                await pieces.put(None)
+
+        # A listener that goes away must not end a turn half way: the task is its own.
+        task = asyncio.create_task(answered())
+        while (piece := await pieces.get()) is not None:
+            yield TurnEvent(token=piece)
+        yield TurnEvent(turn=await task)
+
+
+class Schema(strawberry.Schema):
+    """The library's schema, where every error gets its code; its own log would quote what students wrote."""
+
+    def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
+        """Called by the library with the errors of every operation, before they are sent."""
+        for error in errors:
+            code(error)
+
+
+def make_schema(settings: Settings) -> Schema:
+    """The schema with the limits of the settings."""
+    return Schema(
+        Query,
+        Mutation,
+        Subscription,
+        extensions=[
+            lambda: QueryDepthLimiter(max_depth=settings.query_depth),
+            lambda: MaxAliasesLimiter(max_alias_count=settings.query_aliases),
+            lambda: MaxTokensLimiter(max_token_count=settings.query_tokens),
+            lambda: ParserCache(maxsize=500),
+            lambda: ValidationCache(maxsize=500),
+        ],
+    )

@@ -1,0 +1,37 @@
+"""Benchmarks: figures and ratios taken in one run, never pass or fail."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import typer
+
+from graphmem.errors import InvalidInput
+from graphmem.settings import Settings
+
+Figures = dict[str, float]
+
+
+def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
+    """Every benchmark by name."""
+    from bench import load, turn
+
+    return {"turn": turn.measure, "load": load.measure}
+
+
+def run_benchmark(settings: Settings, name: str, file: Path | None, *, as_json: bool) -> None:
+    """Run one benchmark and print its figures, as a table or as one JSON document.
+
+    Raises
+    ------
+    InvalidInput    there is no benchmark of this name
+    """
+    known = benchmarks()
+    if name not in known:
+        raise InvalidInput(f"There is no benchmark {name}: there are {', '.join(known)}.")
+    figures = known[name](settings, file)
+    if as_json:
+        typer.echo(json.dumps({"benchmark": name, "result": figures}))
+    else:
+        for key, value in figures.items():
+            typer.echo(f"{key:>22}  {value:,.3f}")

@@ -1,0 +1,161 @@
+"""handleTurn over HTTP beside its floor: one read round trip + one durable one-node write + one embedding.
+
+Both are taken in turns in one run, so that what slows the machine slows both.
+"""
+
+import asyncio
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import TypeVar
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+from bench import Figures
+from bench.talking import Talker, enrolled, messages, own_database, served
+from graphmem import sealing
+from graphmem.app import server_secret
+from graphmem.commands.serving import neo4j_access
+from graphmem.mind.embedder import make_embedder
+from graphmem.mind.port import Embedder
+from graphmem.model import Fact, Session
+from graphmem.settings import Settings
+from graphmem.store import turns
+from graphmem.store.graph import Graph, open_driver
+
+T = TypeVar("T")
+
+KEPT_TURNS = 50
+STORED = 1_000
+"""Items each student has: facts and turns."""
+WARM_UP = 200
+TURNS = 500
+TURNS_AT_ONCE = 2_000
+CROWDS = (16, 64)
+SEED = 7
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What the floor is measured with: the same driver and embedder that graphmem uses."""
+
+    runner: asyncio.Runner
+    graph: Graph
+    embedder: Embedder
+
+    def seconds(self, text: str) -> float:
+        """One read round trip, one durable one-node write and one embedding, one after the other."""
+        return self.runner.run(self._once(text))
+
+    async def _once(self, text: str) -> float:
+        start = perf_counter()
+        await self.graph.run("probe_get")
+        await self.graph.run("probe_create", at=datetime.now(UTC))
+        await self.embedder.embed([text])
+        return perf_counter() - start
+
+
+def measure(settings: Settings, file: Path | None) -> Figures:
+    """Figures of one, 16 and 64 students at once, each with a thousand stored items.
+
+    Parameters
+    ----------
+    settings : Settings, whose jars are used for a database of the benchmark's own
+    file : dialogues whose student messages are said instead of the shipped ones
+    """
+    texts = messages(file)
+    random.Random(SEED).shuffle(texts)
+    kept = str(STORED - KEPT_TURNS)
+    with (
+        own_database(settings) as own,
+        _floor(own) as floor,
+        served(own, GRAPHMEM_FACTS_KEPT=kept, GRAPHMEM_SESSION_MINUTES="600") as port,
+    ):
+        talkers = enrolled(own, port, [f"student-{i}" for i in range(max(CROWDS))])
+        for talker in _tracked(talkers, "Storing"):
+            floor.runner.run(_store_facts(floor.graph, own, talker, texts))
+        figures = _alone(floor, talkers[0], texts)
+        for crowd in CROWDS:
+            figures |= _at_once(talkers[:crowd], texts)
+    return figures
+
+
+def _alone(floor: Floor, talker: Talker, texts: list[str]) -> Figures:
+    """One student; a turn and its floor one after the other."""
+    turn_seconds, floor_seconds = [], []
+    for i in _tracked(range(WARM_UP + TURNS), "One student"):
+        text = texts[i % len(texts)]
+        floor_seconds.append(floor.seconds(text))
+        start = perf_counter()
+        talker.say(f"alone-{i}", text)
+        turn_seconds.append(perf_counter() - start)
+    counted, under = turn_seconds[WARM_UP:], floor_seconds[WARM_UP:]
+    return {
+        "ratio_p50": median(counted) / median(under),
+        "p50_ms": 1000 * median(counted),
+        "p95_ms": 1000 * float(np.percentile(counted, 95)),
+        "floor_p50_ms": 1000 * median(under),
+    }
+
+
+def _at_once(talkers: list[Talker], texts: list[str]) -> Figures:
+    """Many students, each saying the next thing as soon as the last was answered."""
+    numbers = count()
+
+    def talk(talker: Talker) -> list[float]:
+        seconds = []
+        while (i := next(numbers)) < TURNS_AT_ONCE:
+            start = perf_counter()
+            talker.say(f"crowd-{len(talkers)}-{i}", texts[i % len(texts)])
+            seconds.append(perf_counter() - start)
+        return seconds
+
+    start = perf_counter()
+    with ThreadPoolExecutor(len(talkers)) as threads:
+        seconds = [s for each in threads.map(talk, talkers) for s in each]
+    elapsed = perf_counter() - start
+    n = len(talkers)
+    return {
+        f"turns_per_s_{n}": len(seconds) / elapsed,
+        f"p50_ms_{n}": 1000 * median(seconds),
+        f"p95_ms_{n}": 1000 * float(np.percentile(seconds, 95)),
+    }
+
+
+async def _store_facts(graph: Graph, settings: Settings, talker: Talker, texts: list[str]) -> None:
+    """As many facts as make a thousand items with the turns of working memory."""
+    token = talker.caller.session or ""
+    session: Session = sealing.opened_token(server_secret(settings), token, datetime.now(UTC))
+    now = datetime.now(UTC)
+    facts = [
+        Fact(f"fact-{i}", i, f"Said “{texts[i % len(texts)][:100]}”.", (f"thing {i}",), now)
+        for i in range(1, STORED - KEPT_TURNS + 1)
+    ]
+    await turns.import_facts(graph, session, facts)
+
+
+@contextmanager
+def _floor(settings: Settings) -> Iterator[Floor]:
+    import uvloop
+
+    uri, user, password = neo4j_access(settings, lambda _: None)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
+        embedder = make_embedder(settings)
+        yield Floor(runner, graph, embedder)
+        runner.run(embedder.aclose())
+        runner.run(graph.aclose())
+
+
+def _tracked(things: Sequence[T], what: str) -> Iterable[T]:
+    console = Console(stderr=True)
+    return track(things, what, console=console, disable=not console.is_terminal)

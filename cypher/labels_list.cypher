@@ -1,0 +1,12 @@
+// How many nodes of each kind an institution has.
+// mode: read
+// scope: institution
+// params: institution: str
+// returns: label: str, nodes: int
+UNWIND ['Student', 'Companion', 'OpenSession', 'Turn', 'Fact', 'Source', 'Job'] AS label
+CALL (label) {
+  MATCH (n:$(label))
+  WHERE n.institution = $institution
+  RETURN count(n) AS nodes
+}
+RETURN label, nodes

@@ -1,0 +1,7 @@
+// Forget the wrong passwords after a right one.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str
+// returns:
+MATCH (try:PasswordTry {institution: $institution, student_id: $student_id})
+DELETE try

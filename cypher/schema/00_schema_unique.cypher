@@ -1,0 +1,1 @@
+CREATE CONSTRAINT schema_unique IF NOT EXISTS FOR (n:Schema) REQUIRE n.id IS UNIQUE

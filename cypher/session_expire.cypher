@@ -1,0 +1,15 @@
+// End a session whose time is over; a message without a reply stays for the next session.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, session_id: str, now: datetime
+// returns: session_id: str
+MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
+WHERE session.expires_at <= $now
+WITH session, session.id AS session_id
+CALL (session_id) {
+  MATCH (turn:Turn {institution: $institution, student_id: $student_id})
+  WHERE turn.session_id = session_id AND turn.state = 'answered'
+  DETACH DELETE turn
+}
+DETACH DELETE session
+RETURN session_id

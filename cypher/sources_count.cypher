@@ -1,0 +1,7 @@
+// How many sources a student has, and how many turns the student is said to have had.
+// mode: read
+// scope: student
+// params: institution: str, student_id: str
+// returns: sources: int, turns: int
+MATCH (student:Student {institution: $institution, id: $student_id})
+RETURN COUNT { (:Source {institution: $institution, student_id: $student_id}) } AS sources, student.turns AS turns

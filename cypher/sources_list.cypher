@@ -1,0 +1,8 @@
+// Where a student's memories come from, oldest first.
+// mode: read
+// scope: student
+// params: institution: str, student_id: str
+// returns: id: str, kind: str, ref: str, at: datetime
+MATCH (source:Source {institution: $institution, student_id: $student_id})
+RETURN source.id AS id, source.kind AS kind, source.ref AS ref, source.at AS at
+ORDER BY at, id

@@ -1,0 +1,13 @@
+// Enrol a student with a companion; an existing student is left as it is.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, student: map, companion: map
+// returns: created: bool
+MERGE (student:Student {institution: $institution, id: $student_id})
+ON CREATE SET student += $student, student.student_id = $student_id, student.version = 0,
+              student.turns = 0, student.facts = 0, student.calls = 0,
+              student.input_tokens = 0, student.output_tokens = 0, student.cost = 0.0
+MERGE (companion:Companion {institution: $institution, student_id: $student_id})
+ON CREATE SET companion += $companion
+MERGE (companion)-[:ACCOMPANIES]->(student)
+RETURN student.public_key = $student.public_key AS created

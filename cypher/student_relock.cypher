@@ -1,0 +1,9 @@
+// Wrap a student's key with a new password, unless somebody else did so meanwhile.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, old_wrapped_key: bytes, lock: map
+// returns: changed: bool
+MATCH (student:Student {institution: $institution, id: $student_id})
+WHERE student.wrapped_key = $old_wrapped_key OR student.wrapped_key = $lock.wrapped_key
+SET student += $lock
+RETURN true AS changed

@@ -1,0 +1,48 @@
+// All that one turn changes, in one transaction; nothing when another turn came first, when this one was
+// written before, or when the session has ended.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, facts: list, jobs: list, oldest_turn: int, oldest_fact: int, now: datetime
+// returns: version: int
+MATCH (student:Student {institution: $institution, id: $student_id})
+// Counting the version up locks the student, so that the turns read below are the newest.
+SET student.version = student.version + 1
+WITH student
+WHERE student.turns = $turn.seq - 1
+  AND NOT EXISTS { (:Source {institution: $institution, student_id: $student_id, kind: 'chat', ref: $turn_id}) }
+MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
+WHERE session.expires_at > $now
+MATCH (companion:Companion {institution: $institution, student_id: $student_id})
+SET student += $totals, companion += $companion
+CREATE (source:Source {institution: $institution, student_id: $student_id, kind: 'chat', ref: $turn_id})
+SET source += $source
+MERGE (turn:Turn {institution: $institution, student_id: $student_id, id: $turn_id})
+SET turn += $turn, turn.session_id = $session_id
+REMOVE turn.given_reply
+MERGE (student)-[:SAID]->(turn)
+CREATE (turn)-[:FORMED_FROM]->(source)
+FOREACH (fact IN $facts |
+  CREATE (f:Fact {institution: $institution, student_id: $student_id})-[:FORMED_FROM]->(source)
+  CREATE (companion)-[:LEARNED]->(f)
+  SET f += fact
+)
+FOREACH (job IN $jobs |
+  CREATE (j:Job {institution: $institution, student_id: $student_id})
+  SET j += job
+)
+WITH student, turn
+CALL (turn) {
+  MATCH (previous:Turn {institution: $institution, student_id: $student_id, seq: $turn.seq - 1})
+  CREATE (previous)-[:PRECEDES]->(turn)
+}
+CALL (student) {
+  MATCH (old:Turn {institution: $institution, student_id: $student_id})
+  WHERE old.seq < $oldest_turn
+  DETACH DELETE old
+}
+CALL (student) {
+  MATCH (old:Fact {institution: $institution, student_id: $student_id})
+  WHERE old.seq < $oldest_fact
+  DETACH DELETE old
+}
+RETURN student.version AS version

@@ -1,0 +1,9 @@
+// The messages of a running session that were received and not answered, oldest first.
+// mode: read
+// scope: student
+// params: institution: str, student_id: str, session_id: str
+// returns: id: str, text: bytes, given_reply: bytes, at: datetime
+MATCH (turn:Turn {institution: $institution, student_id: $student_id})
+WHERE turn.session_id = $session_id AND turn.state = 'received'
+RETURN turn.id AS id, turn.text AS text, turn.given_reply AS given_reply, turn.at AS at
+ORDER BY turn.at

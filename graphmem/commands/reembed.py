@@ -1,0 +1,38 @@
+"""Changing the embedding model of a database."""
+
+from datetime import UTC, datetime
+
+from graphmem.commands.serving import Say, neo4j_access
+from graphmem.mind.embedder import make_embedder
+from graphmem.settings import Settings
+from graphmem.store import schema
+from graphmem.store.graph import Graph, open_driver
+
+BATCH = 1000
+
+
+async def reembed(settings: Settings, say: Say) -> None:
+    """Drop embeddings of another model and record the configured one.
+
+    A student's embeddings are sealed, so nobody but the student's session can make them anew: they are
+    dropped here, batch by batch, and made again when the student is next unlocked. The model is recorded
+    last, so an interrupted run is simply run again.
+    """
+    uri, user, password = neo4j_access(settings, say)
+    embedder = make_embedder(settings)
+    graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
+    try:
+        await schema.check_server(graph)
+        recorded = await schema.find_embedder(graph)
+        if recorded == (embedder.name, embedder.dimension):
+            say(f"Nothing to do: this database holds embeddings of {embedder.name}.")
+            return
+        dropped = 0
+        while changed := await schema.drop_embeddings(graph, BATCH):
+            dropped += changed
+            say(f"{dropped} embeddings dropped")
+        await schema.set_embedder(graph, embedder.name, embedder.dimension, datetime.now(UTC))
+        say(f"This database now holds embeddings of {embedder.name}; students get theirs at their next session.")
+    finally:
+        await embedder.aclose()
+        await graph.aclose()

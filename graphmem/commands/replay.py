@@ -1,0 +1,80 @@
+"""Recorded dialogues put through the turn, as if they were happening."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import track
+
+from graphmem.app import Graphmem
+from graphmem.dialogues import Dialogue, load_dialogues, turns
+from graphmem.errors import Conflict
+from graphmem.flows import students
+from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.model import TurnOutcome, Who
+
+GAP = timedelta(seconds=40)
+"""Time between two messages of a recording that does not tell."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a replay did; `matched` and `facts` count this run's answered turns, repeated ones included."""
+
+    dialogues: int
+    answered: int
+    repeated: int
+    handled_before: int
+    matched: int
+    facts: int
+
+    def __str__(self) -> str:
+        return (
+            f"{self.dialogues} dialogues: {self.answered} turns answered, {self.repeated} had been answered in this "
+            f"session, {self.handled_before} in an earlier one; {self.matched} expectations came true, "
+            f"{self.facts} facts learned."
+        )
+
+
+async def replay(gm: Graphmem, who: Who, password: str, file: Path) -> Report:
+    """Put every dialogue of a file through `handle_turn`, the tutor's turns as replies.
+
+    Each turn's id is made of its dialogue and place, so a replay that was cut short goes on where it stopped
+    when it is run again, and a finished one changes nothing.
+
+    Raises
+    ------
+    InvalidInput    the file is not one of dialogues
+    Locked          the password is wrong or there is no such student
+    """
+    dialogues = load_dialogues(file)
+    _, session = await students.open_session(gm, who, password)
+    outcomes: list[TurnOutcome] = []
+    handled = 0
+    console = Console(stderr=True)
+    try:
+        for dialogue in track(dialogues, "Replaying", console=console, disable=not console.is_terminal):
+            for incoming in incoming_turns(dialogue, gm.clock()):
+                try:
+                    outcomes.append(await handle_turn(gm, session, incoming))
+                except Conflict:
+                    handled += 1
+    finally:
+        await students.close_session(gm, session)
+    return Report(
+        dialogues=len(dialogues),
+        answered=sum(not o.repeated for o in outcomes),
+        repeated=sum(o.repeated for o in outcomes),
+        handled_before=handled,
+        matched=sum(o.matched is True for o in outcomes),
+        facts=sum(o.fact is not None for o in outcomes),
+    )
+
+
+def incoming_turns(dialogue: Dialogue, end: datetime) -> Iterator[Incoming]:
+    """The student's messages of a dialogue that ends at `end`, with the tutor's real replies."""
+    said = turns(dialogue)
+    for i, turn in enumerate(said):
+        yield Incoming(f"{dialogue.id}#{i}", turn.text, end - GAP * (len(said) - 1 - i), turn.reply)

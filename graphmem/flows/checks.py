@@ -1,0 +1,85 @@
+"""What may come in: every refusal of a malformed value is written here (spec 19)."""
+
+import re
+from datetime import datetime, timedelta
+
+from graphmem.errors import InvalidInput
+
+ID_LIMIT = 128
+PASSWORD_LIMIT = 1000
+# Control characters other than tab, line feed and carriage return; surrogates are half a character.
+_FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_EARLIEST = 1900
+
+
+def checked_id(name: str, value: str) -> str:
+    """An id of the app's own: 1 to 128 characters without control characters and outer spaces.
+
+    Examples
+    --------
+    >>> checked_id("turnId", "turn-1")
+    'turn-1'
+    >>> checked_id("turnId", " ")
+    Traceback (most recent call last):
+    graphmem.errors.InvalidInput: turnId must have 1 to 128 characters, without spaces around it.
+    """
+    if not 1 <= len(value) <= ID_LIMIT or value != value.strip():
+        raise InvalidInput(f"{name} must have 1 to {ID_LIMIT} characters, without spaces around it.")
+    if _FORBIDDEN.search(value) or "\n" in value or "\r" in value or "\t" in value:
+        raise InvalidInput(f"{name} must not contain control characters.")
+    return value
+
+
+def checked_text(name: str, value: str, limit: int) -> str:
+    """A text: not blank, at most `limit` characters, no control characters but tabs and line ends.
+
+    Examples
+    --------
+    >>> checked_text("text", "I have a dog.", 100)
+    'I have a dog.'
+    """
+    if not value.strip():
+        raise InvalidInput(f"{name} is empty: send what was said.")
+    if len(value) > limit:
+        raise InvalidInput(f"{name} has {len(value)} characters: at most {limit} are taken.")
+    if _FORBIDDEN.search(value):
+        raise InvalidInput(f"{name} contains control characters: remove them.")
+    return value
+
+
+def checked_password(name: str, value: str, shortest: int) -> str:
+    """A password of `shortest` to 1,000 whole characters.
+
+    Examples
+    --------
+    >>> checked_password("password", "long enough", shortest=8)
+    'long enough'
+    """
+    if not shortest <= len(value) <= PASSWORD_LIMIT:
+        raise InvalidInput(f"{name} must have {shortest} to {PASSWORD_LIMIT} characters.")
+    if _SURROGATE.search(value):
+        raise InvalidInput(f"{name} contains half a character: send whole ones.")
+    return value
+
+
+def checked_time(name: str, value: datetime, now: datetime, skew: float) -> datetime:
+    """A moment that says its time zone and does not lie in the future.
+
+    Parameters
+    ----------
+    name : str
+    value, now : datetime
+    skew : float >= 0, seconds the app's clock may be ahead
+
+    Raises
+    ------
+    InvalidInput    it has no offset, lies in the future, or before 1900
+    """
+    if value.tzinfo is None:
+        raise InvalidInput(f"{name} has no time zone: write it like 2026-01-15T09:30:00Z.")
+    if value > now + timedelta(seconds=skew):
+        raise InvalidInput(f"{name} lies in the future: send the time at which the message was written.")
+    if value.year < _EARLIEST:
+        raise InvalidInput(f"{name} lies before {_EARLIEST}.")
+    return value

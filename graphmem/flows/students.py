@@ -1,0 +1,132 @@
+"""Enrolling a student, opening and closing sessions, changing the password (spec 14)."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import TypeVar
+from uuid import uuid4
+
+from graphmem import sealing
+from graphmem.app import Graphmem
+from graphmem.errors import Conflict, Locked, RateLimited
+from graphmem.flows.checks import checked_id, checked_password, checked_text
+from graphmem.flows.turn import answer_waiting
+from graphmem.model import Companion, Session, Student, Who
+from graphmem.store import students
+
+T = TypeVar("T")
+
+WRONG = "The password is wrong or there is no such student."
+
+COMPANION = Companion(
+    name="Companion",
+    persona="A patient tutor who asks before telling, builds on what the student already knows and keeps it short.",
+    tolerance=0.5,
+)
+
+
+async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None = None) -> Student:
+    """Enrol a student with a companion, keys and a password.
+
+    Raises
+    ------
+    InvalidInput    the id, the name or the password will not do
+    Conflict        somebody of this id is enrolled already
+    """
+    checked_id("studentId", who.student_id)
+    if display_name is not None:
+        checked_text("displayName", display_name, 200)
+    checked_password("password", password, gm.settings.password_min)
+    lock, keys = await _slowly(gm, lambda: sealing.new_lock(who, password, gm.argon2))
+    companion = replace(COMPANION, tolerance=gm.settings.tolerance)
+    if not await students.create(gm.graph, who, keys, lock, companion, display_name, gm.clock()):
+        raise Conflict("A student of this id is enrolled already: choose another id.")
+    student = await find_student(gm, who)
+    if student is None:
+        raise Conflict("The student was erased while being enrolled.")
+    return student
+
+
+async def find_student(gm: Graphmem, who: Who) -> Student | None:
+    """A student without any key, if there is one."""
+    enrolled = await students.find(gm.graph, who, gm.clock())
+    return None if enrolled is None else enrolled.student
+
+
+async def open_session(gm: Graphmem, who: Who, password: str) -> tuple[str, Session]:
+    """Unlock a student and return the session token with the session; a running session is prolonged.
+
+    Raises
+    ------
+    Locked          the password is wrong, or there is no such student: the two cannot be told apart
+    RateLimited     too many wrong passwords
+    """
+    enrolled = await _tried(gm, who, password)
+    keys = await _slowly(gm, lambda: sealing.unlock(who, enrolled.lock, password))
+    await students.forget_tries(gm.graph, who)
+    session_id = uuid4().hex
+    for _ in range(3):
+        now = gm.clock()
+        expires_at = now + timedelta(minutes=gm.settings.session_minutes)
+        session = Session(who.institution, who.student_id, session_id, expires_at, keys)
+        token = sealing.session_token(gm.secret, session)
+        running = await students.open_session(gm.graph, who, session_id, token, expires_at, now)
+        if running == session_id:
+            return token, session
+        if running is None:
+            raise Locked
+        session_id = running
+    raise Conflict
+
+
+async def close_session(gm: Graphmem, session: Session) -> None:
+    """Answer what still waits, then lock: the session's key and its raw turns go, here and in the graph.
+
+    Raises
+    ------
+    Conflict        a message came in while the session was being closed
+    """
+    await answer_waiting(gm, session)
+    async with gm.lock(session):
+        if not await students.close_session(gm.graph, session, session.session_id):
+            raise Conflict("A message came in meanwhile: close the session again.")
+        gm.drop(session)
+
+
+async def change_password(gm: Graphmem, who: Who, old: str, new: str) -> None:
+    """Wrap the student key with another password; running sessions go on.
+
+    Raises
+    ------
+    Locked          the old password is wrong
+    RateLimited     too many wrong passwords
+    InvalidInput    the new password will not do
+    Conflict        it was changed meanwhile
+    """
+    checked_password("new", new, gm.settings.password_min)
+    enrolled = await _tried(gm, who, old)
+    lock = await _slowly(gm, lambda: sealing.relock(who, enrolled.lock, old, new, gm.argon2))
+    await students.forget_tries(gm.graph, who)
+    if not await students.relock(gm.graph, who, enrolled.lock, lock):
+        raise Conflict("The password was changed meanwhile: open a session with the newest one.")
+
+
+async def _tried(gm: Graphmem, who: Who, password: str) -> students.Enrolled:
+    """Count a try of a password and find what it may open; nobody learns whether the student exists."""
+    settings = gm.settings
+    checked_password("password", password, shortest=0)
+    allowed = await students.try_password(gm.graph, who, gm.clock(), settings.password_tries, settings.password_wait)
+    if not allowed:
+        raise RateLimited("Too many wrong passwords: wait a minute, then try again.")
+    enrolled = await students.find(gm.graph, who, gm.clock())
+    if enrolled is None:
+        await _slowly(gm, lambda: sealing.new_lock(who, password, gm.argon2))
+        raise Locked(WRONG)
+    return enrolled
+
+
+async def _slowly(gm: Graphmem, work: Callable[[], T]) -> T:
+    """Run Argon2id off the event loop, few at a time, since each takes its memory."""
+    async with gm.argon2_slots:
+        return await asyncio.to_thread(work)

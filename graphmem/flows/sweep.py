@@ -1,0 +1,39 @@
+"""What is put right in the background: sessions that ran out, and messages that were never answered (spec 3, 14)."""
+
+import asyncio
+import logging
+from datetime import timedelta
+
+from graphmem.app import Graphmem
+from graphmem.errors import GraphmemError, Refusal
+from graphmem.flows.turn import answer_waiting
+from graphmem.sealing import opened_token
+from graphmem.store import students, turns
+
+log = logging.getLogger(__name__)
+
+
+async def sweep(gm: Graphmem) -> None:
+    """End sessions whose time is over, and answer what a process left behind when it died."""
+    now = gm.clock()
+    for who, session_id in await students.list_expired_sessions(gm.graph, now):
+        await students.expire_session(gm.graph, who, session_id, now)
+        gm.drop(who)
+    gm.unlocked.expire()
+    before = now - timedelta(seconds=gm.settings.stranded_after)
+    for token in await turns.list_stranded(gm.graph, before, now):
+        # One student's trouble must not keep the others waiting.
+        try:
+            await answer_waiting(gm, opened_token(gm.secret, token, now))
+        except Refusal as e:
+            log.warning("messages that wait for a reply could not be answered: %s", e.code)
+
+
+async def sweep_forever(gm: Graphmem) -> None:
+    """Sweep again and again; what goes wrong is logged and tried again the next time."""
+    while True:
+        await asyncio.sleep(gm.settings.sweep_seconds)
+        try:
+            await sweep(gm)
+        except GraphmemError as e:
+            log.warning("a sweep was cut short: %s", e.code)

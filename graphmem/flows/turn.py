@@ -1,0 +1,249 @@
+"""One turn, from the message to the reply and back into the graph. Read this first.
+
+Data goes one way: read, score, ask the mind, plan, write. Nothing is decided while writing, no model is
+asked inside a transaction, and the one write is idempotent by turn id and optimistic on the student's
+version (spec 3).
+"""
+
+import asyncio
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TypeVar
+
+from graphmem.app import Graphmem
+from graphmem.errors import Conflict, Locked
+from graphmem.flows import plan
+from graphmem.flows.checks import checked_id, checked_text, checked_time
+from graphmem.flows.context import remembered
+from graphmem.maths import features
+from graphmem.mind.embedder import SHIPPED
+from graphmem.mind.port import Mind, OnToken
+from graphmem.model import (
+    Author,
+    Conversation,
+    Fact,
+    Matrix,
+    Message,
+    Mismatch,
+    Prediction,
+    Session,
+    State,
+    TurnOutcome,
+    Unlocked,
+)
+from graphmem.store import turns
+
+Embedded = TypeVar("Embedded", Message, Prediction, Prediction | None)
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """A message as the app sent it; `reply` is the app's own, where it writes its replies itself."""
+
+    turn_id: str
+    text: str
+    at: datetime
+    reply: str | None = None
+
+
+async def handle_turn(
+    gm: Graphmem, session: Session, incoming: Incoming, *, mind: Mind | None = None, on_token: OnToken | None = None
+) -> TurnOutcome:
+    """Answer one message of a student, learn from it and predict the next.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    session : Session, open
+    incoming : Incoming; the same turn_id again returns the stored outcome and changes nothing
+    mind : Mind, who answers; the configured one by default
+    on_token : called with each piece of the reply while it is written
+
+    Returns
+    -------
+    TurnOutcome
+
+    Raises
+    ------
+    InvalidInput    the message, id or time will not do; nothing was stored
+    Locked          the session is not open
+    Conflict        other turns of this student kept being first, or this one was handled in an ended session
+    Unavailable     Neo4j does not answer; send the same turn again
+
+    Source: spec 3, 4.
+    """
+    _check(gm, incoming)
+    mind = mind or gm.mind
+    async with gm.lock(session):
+        # A language model must not be asked again and again because another replica was first.
+        for _ in range(1 + (gm.settings.conflict_retries if mind is gm.offline else 0)):
+            outcome = await _attempt(gm, session, incoming, mind, on_token)
+            if outcome is not None:
+                return outcome
+    raise Conflict
+
+
+async def answer_waiting(gm: Graphmem, session: Session) -> int:
+    """Answer with the offline mind what was received and never answered; how many messages there were."""
+    waiting = await turns.list_waiting(gm.graph, session)
+    for received in waiting:
+        incoming = Incoming(received.turn_id, received.text, received.at, received.reply)
+        await handle_turn(gm, session, incoming, mind=gm.offline)
+    return len(waiting)
+
+
+def _check(gm: Graphmem, incoming: Incoming) -> None:
+    checked_id("turnId", incoming.turn_id)
+    checked_text("text", incoming.text, gm.settings.message_limit)
+    checked_time("at", incoming.at, gm.clock(), gm.settings.clock_skew)
+    if incoming.reply is not None:
+        checked_text("reply", incoming.reply, gm.settings.message_limit)
+
+
+async def _attempt(
+    gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, on_token: OnToken | None
+) -> TurnOutcome | None:
+    """One try at a turn; None when another turn of the student came first."""
+    now = gm.clock()
+    held = _trusted(gm, session, incoming, mind, on_token)
+    if held is None:
+        before, vectors = await asyncio.gather(
+            turns.before(gm.graph, session, incoming.turn_id, now), _embedded(gm, incoming)
+        )
+        before = _running(gm, session, before)
+        if before.outcome is not None:
+            return before.outcome
+        if before.received is not None and before.received.text != incoming.text:
+            return await _attempt(gm, session, _as_received(before.received), mind, on_token)
+        held = await _unlocked(gm, session, before.state)
+    else:
+        vectors = await _embedded(gm, incoming)
+
+    thought = await _think(gm, session, incoming, vectors, held, mind, on_token, now)
+    write = plan.plan(thought, gm.settings, now, improve_facts=mind is not gm.offline)
+    version = await turns.complete(gm.graph, session, write)
+    if version is None or version != held.state.version + 1:
+        gm.drop(session)
+    else:
+        grown = plan.grown(held, version, thought, write, gm.settings)
+        gm.unlocked[session.institution, session.student_id] = grown
+    return None if version is None else write.outcome
+
+
+async def _think(
+    gm: Graphmem,
+    session: Session,
+    incoming: Incoming,
+    vectors: Matrix,
+    held: Unlocked,
+    mind: Mind,
+    on_token: OnToken | None,
+    now: datetime,
+) -> plan.Thought:
+    """Score, predict, recall and respond: everything between reading and writing."""
+    message, own_reply = _messages(incoming, vectors)
+    state = replace(held.state, prediction=await _with_vector(gm, held.state.prediction))
+    emotion = _emotion(gm, message)
+    scored = plan.score(message, held.messages, state.prediction, state.companion, emotion)
+    asked = held.messages[-1].text if held.messages else ""
+    fact = await _learned(gm, state, scored, message, asked)
+
+    talk = Conversation(state.companion, (*held.messages, message))
+    expected, _ = await asyncio.gather(mind.predict(talk), _store_first(gm, session, incoming, mind, now))
+    recalled = plan.recall(message, held, expected.value.needed_info, gm.settings)
+    answer = await mind.respond(talk, remembered(recalled.facts, recalled.turns), own_reply, on_token)
+    reply = await _with_vector(gm, answer.value.reply)
+    answer = replace(answer, value=replace(answer.value, reply=reply))
+    return plan.Thought(incoming.turn_id, message, state, scored, fact, asked, recalled, expected, answer)
+
+
+def _trusted(
+    gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, on_token: OnToken | None
+) -> Unlocked | None:
+    """What this process holds of the student, where the write alone may find out whether it still holds.
+
+    Nothing has been spent or shown when the write then refuses, so the turn is simply done again after
+    a read. A language model's time and tokens already shown cannot be taken back: they need the read first.
+    """
+    if mind is not gm.offline or on_token is not None:
+        return None
+    held = gm.unlocked.get((session.institution, session.student_id))
+    if held is None or held.session_id != session.session_id or incoming.turn_id in held.turn_ids:
+        return None
+    return held
+
+
+def _running(gm: Graphmem, session: Session, before: turns.Before | None) -> turns.Before:
+    """Refuse what cannot be handled."""
+    if before is None or not before.open:
+        gm.drop(session)
+        raise Locked("This session has ended: open a new one.")
+    if before.handled and before.outcome is None:
+        raise Conflict("This turn was handled before and is no longer kept: use a new turnId for a new message.")
+    return before
+
+
+def _as_received(received: turns.Received) -> Incoming:
+    """The message as it was stored first: the same turn id can only ever mean that one."""
+    return Incoming(received.turn_id, received.text, received.at, received.reply)
+
+
+async def _embedded(gm: Graphmem, incoming: Incoming) -> Matrix:
+    return await gm.embedder.embed([incoming.text] if incoming.reply is None else [incoming.text, incoming.reply])
+
+
+def _messages(incoming: Incoming, vectors: Matrix) -> tuple[Message, Message | None]:
+    """The student's message and the app's own reply, with their embeddings."""
+    at = incoming.at.astimezone(UTC)
+    message = Message(Author.STUDENT, incoming.text, at, vectors[0])
+    if incoming.reply is None:
+        return message, None
+    return message, Message(Author.COMPANION, incoming.reply, at, vectors[1])
+
+
+async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
+    """What this process holds of the student, read anew where it is missing or stale."""
+    held = gm.unlocked.get((session.institution, session.student_id))
+    if held is not None and (held.session_id, held.state.version) == (session.session_id, state.version):
+        return held
+    kept, facts = await asyncio.gather(
+        turns.list_kept(gm.graph, session), turns.list_facts(gm.graph, session, gm.settings.facts_kept)
+    )
+    messages = [m for _, message, reply in kept for m in (message, reply)]
+    vectors = await gm.embedder.embed([m.text for m in messages])
+    return Unlocked(
+        session_id=session.session_id,
+        expires_at=session.expires_at,
+        state=state,
+        messages=tuple(replace(m, embedding=v) for m, v in zip(messages, vectors, strict=True)),
+        turn_ids=tuple(turn_id for turn_id, _, _ in kept),
+        facts=tuple(facts),
+    )
+
+
+def _emotion(gm: Graphmem, message: Message) -> float:
+    vector = message.embedding if gm.embedder.name == f"onnx:{SHIPPED}" else None
+    return features.emotion(gm.affect.valence(message.text, vector), gm.affect.arousal(message.text, vector))
+
+
+async def _learned(gm: Graphmem, state: State, scored: plan.Score, message: Message, asked: str) -> Fact | None:
+    """The fact that a violated expectation teaches, worded by rule; a job may word it better."""
+    if scored.matched or state.prediction is None:
+        return None
+    lesson = await gm.offline.distil(Mismatch(state.prediction.text, message.text, asked))
+    return plan.new_fact(state, lesson.value, message.at)
+
+
+async def _store_first(gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, now: datetime) -> None:
+    """Store the message before a language model is waited for; the offline mind's one write is enough."""
+    if mind is not gm.offline:
+        at = incoming.at.astimezone(UTC)
+        await turns.receive(gm.graph, session, incoming.turn_id, incoming.text, incoming.reply, at, now)
+
+
+async def _with_vector(gm: Graphmem, of: Embedded) -> Embedded:
+    """The same with its embedding, where there is something to embed and nobody has yet."""
+    if of is None or of.embedding is not None:
+        return of
+    (vector,) = await gm.embedder.embed([of.text])
+    return replace(of, embedding=vector)

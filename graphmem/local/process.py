@@ -1,0 +1,154 @@
+"""Processes and ports of this machine: whose a process is, which port is free, what answers Bolt."""
+
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from os import kill
+from pathlib import Path
+
+HOST = "127.0.0.1"
+HAS_PROC = Path("/proc/self/cmdline").exists()  # Linux; elsewhere `ps` tells
+POLL = 0.05  # seconds between two looks
+BOLT_HELLO = bytes.fromhex("6060b017 00000005 00000004 00000000 00000000")  # magic, then the versions offered
+
+# The shell starts the program in the background and ends, so the program belongs to nobody here: Ctrl-C in the
+# caller's terminal does not reach it, it outlives the caller, and it leaves no zombie when it ends.
+DETACH = 'exec 3>&1 >"$0" 2>&1 </dev/null; "$@" 3>&- & echo $! >&3'
+
+
+def start_detached(command: Sequence[str], folder: Path, log: Path, env: Mapping[str, str]) -> int:
+    """Start a program that outlives this one.
+
+    Parameters
+    ----------
+    command : sequence of str
+    folder : Path
+        Where it runs.
+    log : Path
+        Gets what it prints; overwritten.
+    env : mapping of str to str
+        All of its environment.
+
+    Returns
+    -------
+    int
+        Its process id.
+    """
+    shell = ["/bin/sh", "-c", DETACH, str(log), *command]
+    done = subprocess.run(  # noqa: S603 - an argument list, nothing of it from outside
+        shell, cwd=folder, env=dict(env), stdout=subprocess.PIPE, start_new_session=True, check=True
+    )
+    return int(done.stdout)
+
+
+def is_running(pid: int, mark: str) -> bool:
+    """Whether a process runs whose command line has `mark` as one of its words.
+
+    A process id alone proves nothing: after a crash or a restart of the machine it may be someone else's.
+
+    Examples
+    --------
+    >>> import os
+    >>> is_running(os.getpid(), "--home-dir=/nowhere")
+    False
+    """
+    if HAS_PROC:
+        try:
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="surrogateescape").split("\0")
+        except OSError:
+            return False
+        return mark in words
+    shown = subprocess.run(["/bin/ps", "-ww", "-o", "command=", "-p", str(pid)], capture_output=True, text=True)  # noqa: S603
+    return f" {mark} " in f" {shown.stdout.strip()} "
+
+
+def stop(pid: int, mark: str, patience: float) -> bool:
+    """End a process: asked first, forced after `patience` seconds; one without the mark is left alone.
+
+    Returns
+    -------
+    bool
+        False if it had to be forced.
+    """
+    if _gone(pid, mark, signal.SIGTERM, patience):
+        return True
+    _gone(pid, mark, signal.SIGKILL, patience)
+    return False
+
+
+def _gone(pid: int, mark: str, signum: signal.Signals, patience: float) -> bool:
+    if is_running(pid, mark):
+        with suppress(ProcessLookupError):
+            kill(pid, signum)
+    deadline = time.monotonic() + patience
+    while is_running(pid, mark):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(POLL)
+    await_end(pid)
+    return True
+
+
+def await_end(pid: int, patience: float = 10.0) -> None:
+    """Wait until a process on its way out has let go of its ports and files.
+
+    The system takes its memory first, and with it the command line by which it is known.
+    """
+    deadline = time.monotonic() + patience
+    while _is_ending(pid) and time.monotonic() < deadline:
+        time.sleep(POLL)
+
+
+def _is_ending(pid: int) -> bool:
+    if not HAS_PROC:
+        shown = subprocess.run(["/bin/ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)  # noqa: S603
+        return "E" in shown.stdout
+    try:
+        if Path(f"/proc/{pid}/cmdline").read_bytes():
+            return False
+        threads = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/stat")]
+    except OSError:
+        return False
+    return any(thread.rpartition(") ")[2][0] not in "ZX" for thread in threads)
+
+
+def is_free(port: int) -> bool:
+    """Whether a server may listen on a port of 127.0.0.1."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a connection just closed does not count
+        try:
+            probe.bind((HOST, port))
+        except OSError:
+            return False
+    return True
+
+
+def free_ports(count: int) -> list[int]:
+    """Different ports of 127.0.0.1 that nobody listens on.
+
+    Examples
+    --------
+    >>> len(set(free_ports(2)))
+    2
+    """
+    probes = [socket.socket() for _ in range(count)]
+    try:
+        for probe in probes:
+            probe.bind((HOST, 0))
+        return [int(probe.getsockname()[1]) for probe in probes]
+    finally:
+        for probe in probes:
+            probe.close()
+
+
+def answers_bolt(port: int) -> bool:
+    """Whether a Bolt server on 127.0.0.1 agrees on a version."""
+    try:
+        with socket.create_connection((HOST, port), timeout=2) as connection:
+            connection.sendall(BOLT_HELLO)
+            return len(connection.recv(4)) == 4
+    except OSError:
+        return False

@@ -1,0 +1,84 @@
+"""How well a prediction fits what was said, and which facts fit a need (spec 4)."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from rapidfuzz import fuzz, process, utils
+
+from graphmem.model import Fact
+
+MATCHED = 0.6
+"""A turn counts as matched from this score on."""
+
+
+def match(predicted: str, actual: str, similarity: float) -> float:
+    """How well a prediction fits the actual message: spelling or meaning, whichever is kinder.
+
+    Parameters
+    ----------
+    predicted, actual : str     the two messages; compared without case, punctuation and outer spaces
+    similarity : float          cosine of their embeddings, in [-1, 1]
+
+    Returns
+    -------
+    float in [0, 1]; matched from 0.6
+
+    Source: spec 4.
+
+    Examples
+    --------
+    >>> match("I would add 5 and 12", "i would add 5 and 12.", similarity=0.9)
+    1.0
+    >>> match("I subtracted three", "What is a fraction?", similarity=0.25) < MATCHED
+    True
+    """
+    spelling = fuzz.ratio(predicted, actual, processor=utils.default_process) / 100
+    return min(1.0, max(spelling, similarity, 0.0))
+
+
+def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floor: float = 60.0) -> list[Fact]:
+    """The facts that fit the needed-info keywords best; ties newest first.
+
+    Parameters
+    ----------
+    facts : sequence of Fact, any order
+    needed : keywords, e.g. from a prediction; blank ones are ignored
+    limit : int >= 0, most facts returned
+    floor : float in [0, 100], worse fuzzy scores are no fit at all
+
+    Returns
+    -------
+    list of Fact, best first; empty when nothing is needed or nothing fits
+
+    Notes
+    -----
+    A fact's score is its best fuzzy score over its text and its tags against each keyword:
+    `partial_ratio` against the text (a keyword is shorter than a sentence), `ratio` against a tag.
+
+    Source: spec 4 (violation of expectation, retrieval).
+
+    Examples
+    --------
+    >>> from datetime import datetime, UTC
+    >>> at = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> facts = [Fact("a", 1, "Is afraid of fractions.", ("fractions",), at),
+    ...          Fact("b", 2, "Has a dog called Bello.", ("dog", "Bello"), at)]
+    >>> [f.id for f in retrieve(facts, ["fraction"])]
+    ['a']
+    """
+    keywords = [k for k in (utils.default_process(n) for n in needed) if k]
+    if not keywords or not facts:
+        return []
+    best = _best_scores([f.text for f in facts], keywords, fuzz.partial_ratio)
+    owners = [i for i, f in enumerate(facts) for _ in f.tags]
+    tag_scores = _best_scores([t for f in facts for t in f.tags], keywords, fuzz.ratio)
+    for owner, score in zip(owners, tag_scores, strict=True):
+        best[owner] = max(best[owner], score)
+    ranked = sorted(range(len(facts)), key=lambda i: (-best[i], -facts[i].seq))
+    return [facts[i] for i in ranked[:limit] if best[i] >= floor]
+
+
+def _best_scores(texts: Sequence[str], keywords: Sequence[str], scorer: Callable[..., float]) -> list[float]:
+    if not texts:
+        return []
+    scores = process.cdist(keywords, [utils.default_process(t) for t in texts], scorer=scorer)
+    return [float(s) for s in scores.max(axis=0)]

@@ -1,0 +1,116 @@
+"""Simple arithmetic in a message, checked exactly or left alone."""
+
+import re
+from dataclasses import dataclass
+from fractions import Fraction
+
+READ_CHARACTERS = 4_000
+"""How much of a message is looked at."""
+
+
+@dataclass(frozen=True)
+class Equation:
+    """An equation of a message as it was written, and whether it holds."""
+
+    text: str
+    holds: bool
+
+
+_NUMBER = r"-?[$€£]?\d{1,12}(?:,\d{3})*(?:\.\d{1,6})?"
+_OPERATOR = r"\s{0,3}[-+*/x×÷·−]\s{0,3}"
+_SIDE = rf"{_NUMBER}(?:{_OPERATOR}{_NUMBER}){{0,7}}"
+_EQUATION = re.compile(rf"(?<![\w.,$€£])({_SIDE})\s{{0,3}}=\s{{0,3}}({_SIDE})(?![\w%])(?![.,]\d)")
+_PIECE = re.compile(rf"({_NUMBER})|([-+*/x×÷·−])")
+
+# What stands before or after an equation and makes it part of something larger, which is not read.
+_OPEN_BEFORE = re.compile(
+    r"(?:[-+*/x×÷·−^=(\[%√<>≤≥≠~≈\d]|\b(?:mod|of|times|plus|minus|over|root|squared|cubed|log|sin|cos|tan|x|y|z))\s*$",
+    re.IGNORECASE,
+)
+_OPEN_AFTER = re.compile(
+    r"\s*(?:[-+*/x×÷·−^=)\]!<>≤≥≠~≈]"
+    r"|(?:hundred|thousand|million|billion|dozen|remainder|percent|times|plus|minus|over|mod|and a half|[a-z]\b))",
+    re.IGNORECASE,
+)
+# Where numbers mean something else than usual.
+_OTHER_RULES = re.compile(r"\b(?:binary|hex\w*|octal|base|mod|modul\w*|clock|o'clock|round\w*|about|approx\w*)\b", re.I)
+
+
+def equations(text: str) -> list[Equation]:
+    """The equations of a message that can be decided exactly.
+
+    Parameters
+    ----------
+    text : str, e.g. "12 - 3 = 9, so $5 x 3 = $16"; only the first 4,000 characters are read
+
+    Returns
+    -------
+    list of Equation, in order; numbers with + - * / and their usual precedence on both sides. Left out is whatever
+    leaves room for doubt: unknowns, brackets, powers, percentages, chains (1 + 2 = 3 + 4 = 7), a quotient written
+    as a whole number or rounded, commas that could be decimal, other bases, modular or rounded reckoning
+
+    Examples
+    --------
+    >>> equations("So 12 - 3 = 9 and $5 x 3 = $16.")
+    [Equation(text='12 - 3 = 9', holds=True), Equation(text='$5 x 3 = $16', holds=False)]
+    >>> equations("x + 5 + 3 = 9, 10 / 3 = 3, 2 x (3 + 4) = 14, 1,5 + 1,5 = 3")
+    []
+    """
+    text = text[:READ_CHARACTERS]
+    if "=" not in text or _OTHER_RULES.search(text):
+        return []
+    found = []
+    for match in _EQUATION.finditer(text):
+        holds = _holds(match[1], match[2])
+        if holds is None or _OPEN_BEFORE.search(text[max(0, match.start() - 12) : match.start()]):
+            continue
+        if not _OPEN_AFTER.match(text, match.end()):
+            found.append(Equation(" ".join(match.group().split()), holds))
+    return found
+
+
+def _holds(left: str, right: str) -> bool | None:
+    """Whether two sides are equal; None where that cannot be told, or where nothing was reckoned."""
+    a, b = _pieces(left), _pieces(right)
+    if len(a) == 1 and len(b) == 1:
+        return None
+    value, other = _value(a), _value(b)
+    if value is None or other is None:
+        return None
+    if value == other:
+        return True
+    doubtful = "," in left + right or ("/" in a + b and not (value.denominator == 1 == other.denominator))
+    return None if doubtful else False
+
+
+def _pieces(side: str) -> list[str]:
+    """Numbers and operators in turn, in plain notation; a minus after a number subtracts."""
+    pieces: list[str] = []
+    position = 0
+    while match := _PIECE.search(side, position):
+        text = match.group()
+        if match[1] and text[0] == "-" and len(pieces) % 2 == 1:
+            text = "-"
+            position = match.start() + 1
+        else:
+            position = match.end()
+        pieces.append(text.translate(_PLAIN))
+    return pieces
+
+
+_PLAIN = str.maketrans({"x": "*", "×": "*", "·": "*", "÷": "/", "−": "-", ",": None, "$": None, "€": None, "£": None})
+
+
+def _value(pieces: list[str]) -> Fraction | None:
+    """The value of numbers and operators in turn; None on a division by zero."""
+    terms = [Fraction(pieces[0])]
+    for operator, number in zip(pieces[1::2], map(Fraction, pieces[2::2]), strict=True):
+        if operator == "*":
+            terms[-1] *= number
+        elif operator == "/":
+            if number == 0:
+                return None
+            terms[-1] /= number
+        else:
+            terms.append(number if operator == "+" else -number)
+    return sum(terms, Fraction(0))

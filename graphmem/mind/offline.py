@@ -1,0 +1,145 @@
+"""The offline mind: rules and statistics, no model behind it, and honest about that (spec 17)."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+
+from graphmem.errors import InvalidInput
+from graphmem.mind.bank import Bank, load_bank
+from graphmem.mind.expectation import expected_answer, own_messages
+from graphmem.mind.keyphrases import rarity
+from graphmem.mind.lessons import keywords, lesson
+from graphmem.mind.moves import chosen_move, worded
+from graphmem.mind.port import Embedder, OnToken
+from graphmem.model import (
+    Answer,
+    Author,
+    Conversation,
+    Lesson,
+    Message,
+    Mismatch,
+    Prediction,
+    Remembered,
+    Response,
+    Vector,
+)
+
+NEEDED = 8
+"""Most keywords of needed info."""
+
+
+class OfflineMind:
+    """Answers like any mind, from a bank of real situations, the conversation and rules; deterministic.
+
+    It claims nothing it cannot know: its replies use the student's words and what is remembered of the student, its
+    predictions are messages somebody really wrote. Everything in them comes with its embedding; the embedder is
+    asked only for a reply of its own and for what comes without one.
+
+    Source: spec 4, 17.
+    """
+
+    name = "offline"
+
+    def __init__(self, bank: Bank, embedder: Embedder) -> None:
+        self.bank = bank
+        self.embedder = embedder
+
+    async def predict(self, talk: Conversation) -> Answer[Prediction]:
+        """The student's next message, from the conversation alone, and 1 to 8 keywords of what is at stake.
+
+        Raises
+        ------
+        InvalidInput    the conversation is empty or does not end with the student
+        """
+        message, before = await self._newest(talk)
+        asked = _last_of_companion(before)
+        return Answer(self._prediction(asked, (*before, message), message))
+
+    async def respond(
+        self, talk: Conversation, remembered: Remembered, reply: Message | None, on_token: OnToken | None = None
+    ) -> Answer[Response]:
+        """A tutoring move in the student's own terms, or the app's own reply, and what is expected to follow it.
+
+        `on_token` is called with each word of a reply of this mind, spaces included.
+
+        Raises
+        ------
+        InvalidInput    the conversation is empty or does not end with the student
+        """
+        message, before = await self._newest(talk)
+        messages = (*before, message)
+        if reply is None:
+            text = worded(chosen_move(messages), messages, remembered)
+            if on_token is not None:
+                for word in re.findall(r"\S+\s*", text):
+                    await on_token(word)
+            reply = Message(Author.COMPANION, text, message.at)
+        reply = await self._embedded(reply)
+        return Answer(Response(reply, self._prediction(reply, messages, message)))
+
+    async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:
+        """One sentence on the difference, and 1 to 5 key phrases of what was said."""
+        return Answer(lesson(mismatch))
+
+    async def aclose(self) -> None:
+        """Nothing to release; the embedder belongs to whoever made it."""
+
+    def _prediction(self, asked: Message | None, messages: tuple[Message, ...], newest: Message) -> Prediction:
+        expected = expected_answer(self.bank, _vector(asked), own_messages(messages))
+        needed = keywords((newest.text, asked.text if asked else ""), NEEDED)
+        if expected is None:
+            return Prediction("", needed)
+        return Prediction(expected.text, needed, expected.embedding)
+
+    async def _newest(self, talk: Conversation) -> tuple[Message, tuple[Message, ...]]:
+        """The student's newest message with its embedding, and what was said before it."""
+        if not talk.messages or talk.messages[-1].author is not Author.STUDENT:
+            raise InvalidInput("A conversation must end with a message of the student.")
+        return await self._embedded(talk.messages[-1]), talk.messages[:-1]
+
+    async def _embedded(self, message: Message) -> Message:
+        if message.embedding is not None:
+            return message
+        (vector,) = await self.embedder.embed([message.text])
+        return replace(message, embedding=vector)
+
+
+async def make_offline_mind(embedder: Embedder) -> OfflineMind:
+    """The offline mind with the bank that ships with graphmem, in the vectors of this embedder.
+
+    Raises
+    ------
+    SetupError      the shipped vectors do not belong to the shipped texts
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> from datetime import datetime, UTC
+    >>> from graphmem.mind.embedder import make_embedder
+    >>> from graphmem.model import Companion
+    >>> from graphmem.settings import Settings
+    >>> async def reply(text: str) -> str:
+    ...     embedder = make_embedder(Settings())
+    ...     mind = await make_offline_mind(embedder)
+    ...     talk = Conversation(Companion("Ada", "kind", 0.5), (Message(Author.STUDENT, text, datetime.now(UTC)),))
+    ...     answer = await mind.respond(talk, Remembered(), None)
+    ...     await embedder.aclose()
+    ...     return answer.value.reply.text
+    >>> "12 - 3 = 8" in asyncio.run(reply("Then 12 - 3 = 8 spoons."))
+    True
+    """
+    bank = await load_bank(embedder)
+    # The word list is read here, not in the first turn.
+    rarity("word")
+    return OfflineMind(bank, embedder)
+
+
+def _last_of_companion(messages: tuple[Message, ...]) -> Message | None:
+    return next((m for m in reversed(messages) if m.author is Author.COMPANION), None)
+
+
+def _vector(message: Message | None) -> Vector | None:
+    if message is None or message.embedding is None:
+        return None
+    return np.asarray(message.embedding, dtype=np.float32)

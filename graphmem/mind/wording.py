@@ -1,0 +1,70 @@
+"""Putting somebody's words into a sentence of ours, safely."""
+
+import re
+import unicodedata
+
+READ_CHARACTERS = 4_000
+"""How much of a long text is looked at."""
+
+_MARKUP = re.compile(r"[<>{}\[\]|\\`*_#~^“”„«»\"]+")
+_TAG = re.compile(r"</?[A-Za-z][\w-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+
+
+def clean(text: str) -> str:
+    """A text on one line, without markup, quotation marks and what cannot be seen.
+
+    Examples
+    --------
+    >>> clean('I <b>said</b>\\n"yes", 3 < 5')
+    'I said yes, 3 5'
+    """
+    text = _MARKUP.sub(" ", _TAG.sub(" ", text[:READ_CHARACTERS]))
+    if not text.isascii() or not text.isprintable():
+        text = "".join(c if unicodedata.category(c)[0] not in "CZ" else " " for c in text)
+    return re.sub(r" (?=[?!,])", "", " ".join(text.split()))
+
+
+def clipped(text: str, characters: int, words: int = 10_000) -> str:
+    """The beginning of a text, cut between words, with "…" where something was cut.
+
+    Examples
+    --------
+    >>> clipped("one two three", 9), clipped("one two three", 20, words=1), clipped("one", 9)
+    ('one two…', 'one…', 'one')
+    """
+    parts = text.split()
+    whole = " ".join(parts)
+    short = " ".join(parts[:words])
+    if len(parts) <= words and len(whole) <= characters:
+        return whole
+    room = characters - 1
+    if len(short) > room:
+        cut = short[:room]
+        short = cut.rsplit(" ", 1)[0] if short[room] != " " and " " in cut else cut
+    return short.rstrip(" ,.;:-–") + "…"
+
+
+def quoted(text: str, characters: int = 90, words: int = 12) -> str:
+    """A short quotation in quotation marks; empty where nothing is left to quote.
+
+    Examples
+    --------
+    >>> quoted("<i>12 - 3 = 9</i>")
+    '“12 - 3 = 9”'
+    >>> quoted("<>")
+    ''
+    """
+    short = clipped(clean(text), characters, words).rstrip(" .,;:")
+    return f"“{short}”" if short.strip("…") else ""
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text; of a long one those of its beginning.
+
+    Examples
+    --------
+    >>> sentences("I add 5. Then 12 - 3 = 9!")
+    ['I add 5.', 'Then 12 - 3 = 9!']
+    """
+    return [part for part in (p.strip() for p in _SENTENCE_END.split(text[:READ_CHARACTERS])) if part]

@@ -1,0 +1,265 @@
+"""Keys, sealed values and tokens: what only the student's password opens (spec 14).
+
+::
+
+    password --Argon2id--> key-encryption key --opens--> student key --derives--> Keys(seal, mark)
+                                                              |
+                                                              +--opens--> private key of the sealed box
+
+A sealed value is bound to its place: institution, student, node and field. Moved to another place, or cut
+short, it does not open. All of it is PyNaCl (libsodium): XChaCha20-Poly1305, Argon2id, BLAKE2b, sealed boxes.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from nacl import pwhash
+from nacl.encoding import HexEncoder, RawEncoder, URLSafeBase64Encoder
+from nacl.exceptions import CryptoError
+from nacl.hash import blake2b
+from nacl.public import PrivateKey, PublicKey, SealedBox
+from nacl.secret import Aead, SecretBox
+from nacl.utils import random
+
+from graphmem.errors import Locked, Tampered
+from graphmem.model import Keys, Session, Who
+
+KEY_BYTES = 32
+SALT_BYTES = pwhash.argon2id.SALTBYTES
+
+
+@dataclass(frozen=True)
+class Argon2:
+    """How slow a password is: passes over memory, and bytes of it."""
+
+    ops: int
+    memory: int
+
+
+@dataclass(frozen=True)
+class Lock:
+    """What is stored of a student's keys: nothing in it opens without the password."""
+
+    salt: bytes
+    argon2: Argon2
+    wrapped_key: bytes
+    sealed_private_key: bytes
+    public_key: bytes
+
+
+def new_lock(who: Who, password: str, argon2: Argon2) -> tuple[Lock, Keys]:
+    """Make the keys of a new student and lock them with a password.
+
+    Examples
+    --------
+    >>> ann = Who("school", "ann")
+    >>> lock, keys = new_lock(ann, "a password", Argon2(1, 8 * 2**20))
+    >>> unlock(ann, lock, "a password") == keys
+    True
+    """
+    student_key = random(KEY_BYTES)
+    private = PrivateKey.generate()
+    salt = random(SALT_BYTES)
+    keys = _derived(student_key)
+    lock = Lock(
+        salt=salt,
+        argon2=argon2,
+        wrapped_key=_wrap(who, student_key, password, salt, argon2),
+        sealed_private_key=seal(keys, who, "student", "private_key", bytes(private)),
+        public_key=bytes(private.public_key),
+    )
+    return lock, keys
+
+
+def unlock(who: Who, lock: Lock, password: str) -> Keys:
+    """Open a student's keys. Slow by design; run it off the event loop.
+
+    Raises
+    ------
+    Locked      the password is wrong, or the lock belongs to another student
+    """
+    return _derived(_student_key(who, lock, password))
+
+
+def relock(who: Who, lock: Lock, old: str, new: str, argon2: Argon2) -> Lock:
+    """Wrap the same student key with a new password; nothing else has to be sealed again.
+
+    Raises
+    ------
+    Locked      the old password is wrong
+
+    Examples
+    --------
+    >>> ann, weak = Who("school", "ann"), Argon2(1, 8 * 2**20)
+    >>> lock, keys = new_lock(ann, "old password", weak)
+    >>> unlock(ann, relock(ann, lock, "old password", "new password", weak), "new password") == keys
+    True
+    """
+    salt = random(SALT_BYTES)
+    wrapped = _wrap(who, _student_key(who, lock, old), new, salt, argon2)
+    return Lock(salt, argon2, wrapped, lock.sealed_private_key, lock.public_key)
+
+
+def seal(keys: Keys, who: Who, node_id: str, field: str, value: str | bytes) -> bytes:
+    """Seal a value for its place in the graph.
+
+    Parameters
+    ----------
+    keys : Keys
+    who, node_id, field : the place; the value opens nowhere else
+    value : str or bytes
+
+    Returns
+    -------
+    bytes, 40 longer than the value
+
+    Examples
+    --------
+    >>> ann = Who("school", "ann")
+    >>> lock, keys = new_lock(ann, "a password", Argon2(1, 8 * 2**20))
+    >>> sealed = seal(keys, ann, "turn-1", "text", "I have a dog")
+    >>> opened(keys, ann, "turn-1", "text", sealed)
+    b'I have a dog'
+    >>> opened(keys, ann, "turn-2", "text", sealed)
+    Traceback (most recent call last):
+    graphmem.errors.Tampered: The sealed field text of turn-2 does not open: it was altered, moved or cut short.
+    """
+    content = value.encode() if isinstance(value, str) else value
+    return bytes(Aead(keys.seal).encrypt(content, _place(who, node_id, field)))
+
+
+def opened(keys: Keys, who: Who, node_id: str, field: str, sealed: bytes) -> bytes:
+    """Open a sealed value.
+
+    Raises
+    ------
+    Tampered    it was altered, cut short, or sealed for another place or student
+    """
+    try:
+        return bytes(Aead(keys.seal).decrypt(sealed, _place(who, node_id, field)))
+    except (CryptoError, ValueError) as e:
+        raise Tampered(
+            f"The sealed field {field} of {node_id} does not open: it was altered, moved or cut short."
+        ) from e
+
+
+def keyed_hash(keys: Keys, kind: str, value: str) -> str:
+    """A hash only the student's key can make, so that equal contents cannot be guessed (spec 14).
+
+    Parameters
+    ----------
+    keys : Keys
+    kind : str, at most 16 bytes: what is hashed; the same value of two kinds has two hashes
+    value : str
+
+    Returns
+    -------
+    str, 64 hexadecimal digits
+    """
+    person = kind.encode().ljust(16, b"\0")
+    return str(blake2b(value.encode(), key=keys.mark, person=person, encoder=HexEncoder).decode())
+
+
+def seal_for(public_key: bytes, who: Who, text: str) -> bytes:
+    """Seal a text for a locked student: whoever writes it cannot read it again (sealed box)."""
+    envelope = {"institution": who.institution, "student_id": who.student_id, "text": text}
+    return bytes(SealedBox(PublicKey(public_key)).encrypt(json.dumps(envelope).encode()))
+
+
+def open_sealed_box(keys: Keys, who: Who, lock: Lock, sealed: bytes) -> str:
+    """Open what somebody sealed for this student with `seal_for`.
+
+    Raises
+    ------
+    Tampered    it was altered, or sealed for another student
+
+    Examples
+    --------
+    >>> ann = Who("school", "ann")
+    >>> lock, keys = new_lock(ann, "a password", Argon2(1, 8 * 2**20))
+    >>> open_sealed_box(keys, ann, lock, seal_for(lock.public_key, ann, "Ann was brave today."))
+    'Ann was brave today.'
+    """
+    private = PrivateKey(opened(keys, who, "student", "private_key", lock.sealed_private_key))
+    try:
+        envelope = json.loads(SealedBox(private).decrypt(sealed))
+    except (CryptoError, ValueError) as e:
+        raise Tampered("A sealed box does not open: it was altered or sealed for another student.") from e
+    if (envelope["institution"], envelope["student_id"]) != (who.institution, who.student_id):
+        raise Tampered("A sealed box was moved from another student.")
+    return str(envelope["text"])
+
+
+def session_token(secret: bytes, session: Session) -> str:
+    """The session, its keys included, sealed with the server secret: any replica can serve it."""
+    content = {
+        "institution": session.institution,
+        "student_id": session.student_id,
+        "session_id": session.session_id,
+        "expires_at": session.expires_at.timestamp(),
+        "seal": session.keys.seal.hex(),
+        "mark": session.keys.mark.hex(),
+    }
+    box = SecretBox(_subkey(secret, b"session-token"))
+    return str(box.encrypt(json.dumps(content).encode(), encoder=URLSafeBase64Encoder).decode())
+
+
+def opened_token(secret: bytes, token: str, now: datetime) -> Session:
+    """Open a session token.
+
+    Raises
+    ------
+    Locked      it is not one of this server's tokens, or it has expired
+    """
+    box = SecretBox(_subkey(secret, b"session-token"))
+    try:
+        content = json.loads(box.decrypt(token.encode(), encoder=URLSafeBase64Encoder))
+    except (CryptoError, ValueError, TypeError) as e:
+        raise Locked("This session token is not valid: open a session to get one.") from e
+    expires_at = datetime.fromtimestamp(content["expires_at"], UTC)
+    if expires_at <= now:
+        raise Locked("This session has expired: open a new one.")
+    keys = Keys(bytes.fromhex(content["seal"]), bytes.fromhex(content["mark"]))
+    return Session(content["institution"], content["student_id"], content["session_id"], expires_at, keys)
+
+
+def bearer_key(secret: bytes) -> bytes:
+    """The key that signs bearer tokens, derived from the server secret."""
+    return _subkey(secret, b"bearer-token")
+
+
+def new_secret() -> str:
+    """A new server secret, as text."""
+    return str(URLSafeBase64Encoder.encode(random(KEY_BYTES)).decode())
+
+
+def _student_key(who: Who, lock: Lock, password: str) -> bytes:
+    key = _password_key(who, password, lock.salt, lock.argon2)
+    try:
+        return bytes(Aead(key).decrypt(lock.wrapped_key, _place(who, "student", "wrapped_key")))
+    except CryptoError as e:
+        raise Locked("The password is wrong or there is no such student.") from e
+
+
+def _wrap(who: Who, student_key: bytes, password: str, salt: bytes, argon2: Argon2) -> bytes:
+    key = _password_key(who, password, salt, argon2)
+    return bytes(Aead(key).encrypt(student_key, _place(who, "student", "wrapped_key")))
+
+
+def _password_key(who: Who, password: str, salt: bytes, argon2: Argon2) -> bytes:
+    own_salt = blake2b(_place(who, "student", "salt"), key=salt, digest_size=SALT_BYTES, encoder=RawEncoder)
+    return bytes(pwhash.argon2id.kdf(KEY_BYTES, password.encode(), own_salt, argon2.ops, argon2.memory))
+
+
+def _derived(student_key: bytes) -> Keys:
+    return Keys(seal=_subkey(student_key, b"seal"), mark=_subkey(student_key, b"mark"))
+
+
+def _subkey(key: bytes, purpose: bytes) -> bytes:
+    return bytes(blake2b(b"", key=key, person=purpose.ljust(16, b"\0"), encoder=RawEncoder))
+
+
+def _place(who: Who, node_id: str, field: str) -> bytes:
+    """Where a value lives; JSON, so that no two places read the same."""
+    return json.dumps([who.institution, who.student_id, node_id, field], ensure_ascii=False).encode()

@@ -1,0 +1,142 @@
+"""The connection to Neo4j: the one place that opens the driver, runs statements and translates its errors."""
+
+import asyncio
+from collections.abc import Mapping
+from time import monotonic
+from typing import Any, cast
+
+import neo4j
+from neo4j import AsyncDriver, AsyncGraphDatabase
+from neo4j import exceptions as ne
+
+from graphmem.errors import Conflict, GraphmemError, QueryError, SetupError, Unavailable
+from graphmem.model import Who
+from graphmem.store import queries
+
+Row = dict[str, Any]
+
+FIRST_PAUSE = 0.02
+"""Seconds before a statement is run again; doubles each time."""
+
+
+class Graph:
+    """An open Neo4j: runs the statements of `cypher/` by name.
+
+    Every statement is one transaction, and every write may safely run twice, so what a lost connection
+    or a deadlock ended is run again, for as long as `timeout` seconds.
+    """
+
+    def __init__(self, driver: AsyncDriver, timeout: float) -> None:
+        self._driver = driver
+        self._timeout = timeout
+        self._queries = queries.load()
+
+    async def run(self, name: str, who: Who | None = None, **params: Any) -> list[Row]:
+        """Run one statement.
+
+        Parameters
+        ----------
+        name : str, a file of `cypher/` without its ending
+        who : Who, the tenant; None only for statements that are not of one student
+        params : exactly the other declared parameters
+
+        Returns
+        -------
+        list of dict, a row each
+
+        Raises
+        ------
+        QueryError      name or parameters do not fit the file: a bug
+        Conflict        a uniqueness constraint was in the way
+        Unavailable     Neo4j does not answer
+        """
+        query = self._queries[name]
+        if who is not None:
+            params |= {"institution": who.institution, "student_id": who.student_id}
+        query.check(params)
+        return await self.execute(query.text, params, reads=query.reads)
+
+    async def execute(self, text: str, params: Mapping[str, Any], *, reads: bool) -> list[Row]:
+        """Run a statement that is not a file of its own name, such as a schema command.
+
+        One statement in an auto-commit transaction takes one round trip, half of what a managed
+        transaction takes; in exchange the repetition after a passing failure is written here.
+        """
+        deadline = monotonic() + self._timeout
+        pause = FIRST_PAUSE
+        while True:
+            try:
+                return await self._once(text, params, reads)
+            except (ne.Neo4jError, ne.DriverError, OSError) as e:
+                if not _passing(e) or monotonic() + pause > deadline:
+                    raise translate(e) from e
+            await asyncio.sleep(pause)
+            pause *= 2
+
+    async def _once(self, text: str, params: Mapping[str, Any], reads: bool) -> list[Row]:
+        async with self._driver.session(
+            default_access_mode=neo4j.READ_ACCESS if reads else neo4j.WRITE_ACCESS,
+            bookmark_manager=self._driver.execute_query_bookmark_manager,
+        ) as session:
+            result = await session.run(cast(Any, text), dict(params))
+            return [dict(record) async for record in result]
+
+    async def server_agent(self) -> str:
+        """What the server calls itself, e.g. `Neo4j/2026.08.1`; asked without any Cypher."""
+        try:
+            return (await self._driver.get_server_info()).agent
+        except (ne.Neo4jError, ne.DriverError, OSError) as e:
+            raise translate(e) from e
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        await self._driver.close()
+
+
+def open_driver(uri: str, user: str, password: str, timeout: float) -> AsyncDriver:
+    """A driver for one Neo4j; connects on first use.
+
+    Parameters
+    ----------
+    uri : str, e.g. `bolt://127.0.0.1:7687` or `neo4j://cluster`
+    user, password : str
+    timeout : float > 0, seconds until a call that finds nobody gives up
+
+    Raises
+    ------
+    SetupError      the address is not one of a Neo4j
+    """
+    try:
+        return AsyncGraphDatabase.driver(
+            uri,
+            auth=(user, password),
+            connection_timeout=timeout,
+            connection_acquisition_timeout=timeout,
+            notifications_min_severity="OFF",
+            telemetry_disabled=True,
+            user_agent="graphmem",
+        )
+    except (ne.ConfigurationError, ValueError) as e:
+        raise SetupError(f"GRAPHMEM_NEO4J_URI is not an address of Neo4j: {e}") from e
+
+
+def translate(error: Exception) -> GraphmemError:
+    """Our error for one of the driver's.
+
+    Examples
+    --------
+    >>> type(translate(ne.ServiceUnavailable("gone"))).__name__
+    'Unavailable'
+    """
+    if isinstance(error, ne.ConstraintError):
+        return Conflict()
+    if isinstance(error, (ne.AuthError, ne.Forbidden)):
+        return SetupError("Neo4j refuses user or password: check GRAPHMEM_NEO4J_USER and GRAPHMEM_NEO4J_PASSWORD.")
+    if isinstance(error, (ne.TransientError, ne.DriverError, ne.DatabaseError, OSError)):
+        return Unavailable()
+    return QueryError(f"Neo4j refuses a statement: {type(error).__name__}.")
+
+
+def _passing(error: Exception) -> bool:
+    """Whether the same statement may succeed in a moment."""
+    return isinstance(error, OSError) or (isinstance(error, (ne.Neo4jError, ne.DriverError)) and error.is_retryable())

@@ -1,0 +1,47 @@
+"""From the driver's values to Python's, and sealed properties to what they hold and back."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from graphmem import sealing
+from graphmem.model import Keys, Vector, Who
+
+
+def moment(value: Any) -> datetime:
+    """A datetime of the database as an aware Python datetime in UTC."""
+    native: datetime = value.to_native()
+    return native.astimezone(UTC)
+
+
+class Place:
+    """One node of one student, whose fields are sealed and opened with the student's keys."""
+
+    def __init__(self, keys: Keys, who: Who, node_id: str) -> None:
+        self._keys, self._who, self._node_id = keys, who, node_id
+
+    def seal(self, field: str, value: str | bytes) -> bytes:
+        """Seal one field of this node."""
+        return sealing.seal(self._keys, self._who, self._node_id, field, value)
+
+    def seal_json(self, field: str, value: Any) -> bytes:
+        """Seal anything JSON can say."""
+        return self.seal(field, json.dumps(value, ensure_ascii=False))
+
+    def opened(self, field: str, sealed: bytes) -> bytes:
+        """Open one field of this node."""
+        return sealing.opened(self._keys, self._who, self._node_id, field, sealed)
+
+    def text(self, field: str, sealed: bytes) -> str:
+        """Open a text."""
+        return self.opened(field, sealed).decode()
+
+    def json(self, field: str, sealed: bytes) -> Any:
+        """Open what `seal_json` sealed."""
+        return json.loads(self.opened(field, sealed))
+
+    def vector(self, field: str, sealed: bytes) -> Vector:
+        """Open an embedding, of shape (dimension,)."""
+        return np.frombuffer(self.opened(field, sealed), dtype=np.float32)

@@ -1,0 +1,86 @@
+"""Constraints, indexes and what the database says of itself, checked at start (spec 2)."""
+
+import re
+from datetime import datetime
+from importlib.resources import files
+
+from graphmem.errors import SetupError
+from graphmem.store.graph import Graph
+
+SCHEMA_VERSION = 1
+OLDEST_SERVER = (2026, 2)
+"""Cypher 25 with `SEARCH`; an older server is refused."""
+EDITIONS = ("community", "enterprise")
+
+
+def commands() -> list[str]:
+    """The schema commands in `cypher/schema/`, in order of their file names."""
+    paths = sorted(files("cypher").joinpath("schema").iterdir(), key=lambda p: p.name)
+    return [f"CYPHER 25\n{p.read_text('utf-8')}" for p in paths if p.name.endswith(".cypher")]
+
+
+async def prepare(graph: Graph, embedder: str, dimension: int, now: datetime) -> None:
+    """Check the server, apply the schema command by command, and check the embedding model.
+
+    Writes constraints and indexes (all `IF NOT EXISTS`) and one `:Schema` node.
+
+    Raises
+    ------
+    SetupError      the server is too old, the schema is newer than this graphmem, or the database
+                    holds embeddings of another model; the message names what to do
+    """
+    await check_server(graph)
+    for command in commands():
+        await graph.execute(command, {}, reads=False)
+    (row,) = await graph.run("schema_upsert", version=SCHEMA_VERSION, embedder=embedder, dimension=dimension, now=now)
+    if row["version"] > SCHEMA_VERSION:
+        raise SetupError(
+            f"This database has schema version {row['version']}, this graphmem knows {SCHEMA_VERSION}: "
+            "install a newer graphmem."
+        )
+    if (row["embedder"], row["dimension"]) != (embedder, dimension):
+        raise SetupError(
+            f"This database holds embeddings of {row['embedder']} ({row['dimension']} dimensions), but "
+            f"{embedder} ({dimension}) is configured: run `graphmem reembed` to change them, "
+            f"or set GRAPHMEM_EMBEDDER={row['embedder']}."
+        )
+
+
+async def check_server(graph: Graph) -> str:
+    """Version and edition of the server, e.g. `2026.08.1 community`.
+
+    Raises
+    ------
+    SetupError      it is too old, or not a Neo4j
+    """
+    agent = await graph.server_agent()
+    numbers = tuple(int(n) for n in re.findall(r"\d+", agent.partition("/")[2])[:2])
+    if not agent.startswith("Neo4j/") or numbers < OLDEST_SERVER:
+        oldest = ".".join(f"{n:02}" for n in OLDEST_SERVER)
+        raise SetupError(f"The server is {agent}, but graphmem needs Neo4j {oldest} or newer: upgrade it.")
+    (row,) = await graph.run("server_get")
+    if row["edition"] not in EDITIONS:
+        raise SetupError(f"Neo4j's edition is {row['edition']}, but graphmem needs one of {', '.join(EDITIONS)}.")
+    return f"{row['version']} {row['edition']}"
+
+
+async def find_embedder(graph: Graph) -> tuple[str, int] | None:
+    """Embedding model and dimension of this database; `schema_find`."""
+    rows = await graph.run("schema_find")
+    return (rows[0]["embedder"], rows[0]["dimension"]) if rows else None
+
+
+async def drop_embeddings(graph: Graph, batch: int) -> int:
+    """Drop a batch of sealed embeddings and say how many it were; `embeddings_drop`."""
+    (row,) = await graph.run("embeddings_drop", batch=batch)
+    return int(row["dropped"])
+
+
+async def set_embedder(graph: Graph, embedder: str, dimension: int, now: datetime) -> None:
+    """Record another embedding model; `schema_set_embedder`."""
+    await graph.run("schema_set_embedder", version=SCHEMA_VERSION, embedder=embedder, dimension=dimension, now=now)
+
+
+async def count_labels(graph: Graph, institution: str) -> dict[str, int]:
+    """How many nodes of each kind an institution has; `labels_list`."""
+    return {row["label"]: row["nodes"] for row in await graph.run("labels_list", institution=institution)}

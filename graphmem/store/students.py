@@ -1,0 +1,122 @@
+"""Students, their locks and their sessions in the graph (spec 2, 14)."""
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from graphmem.model import Companion, Keys, Student, Who
+from graphmem.sealing import Argon2, Lock
+from graphmem.store.graph import Graph
+from graphmem.store.rows import Place, moment
+
+DISPLAY_NAME = "display_name"
+
+
+@dataclass(frozen=True)
+class Enrolled:
+    """A student as found in the graph, with what the password opens."""
+
+    student: Student
+    lock: Lock
+
+
+async def create(
+    graph: Graph,
+    who: Who,
+    keys: Keys,
+    lock: Lock,
+    companion: Companion,
+    display_name: str | None,
+    now: datetime,
+) -> bool:
+    """Enrol a student; `student_create`. False when somebody of that id is enrolled already."""
+    at = Place(keys, who, "student")
+    student = _lock_properties(lock) | {"created_at": now}
+    if display_name is not None:
+        student[DISPLAY_NAME] = at.seal(DISPLAY_NAME, display_name)
+    persona = Place(keys, who, "companion").seal_json("persona", {"name": companion.name, "persona": companion.persona})
+    properties = {
+        "id": "companion",
+        "tolerance": companion.tolerance,
+        "expertise": list(companion.expertise),
+        "persona": persona,
+    }
+    (row,) = await graph.run("student_create", who, student=student, companion=properties)
+    return bool(row["created"])
+
+
+async def find(graph: Graph, who: Who, now: datetime) -> Enrolled | None:
+    """A student and the lock of its keys; `student_find`."""
+    rows = await graph.run("student_find", who, now=now)
+    if not rows:
+        return None
+    (row,) = rows
+    found = row["student"]
+    student = Student(
+        id=found["id"],
+        institution=found["institution"],
+        created_at=moment(found["created_at"]),
+        tolerance=row["tolerance"],
+        memory_count=row["memory_count"],
+        session_id=row["session_id"],
+    )
+    lock = Lock(
+        salt=bytes(found["salt"]),
+        argon2=Argon2(found["argon2_ops"], found["argon2_memory"]),
+        wrapped_key=bytes(found["wrapped_key"]),
+        sealed_private_key=bytes(found["sealed_private_key"]),
+        public_key=bytes(found["public_key"]),
+    )
+    return Enrolled(student, lock)
+
+
+async def relock(graph: Graph, who: Who, old: Lock, new: Lock) -> bool:
+    """Store a key wrapped with a new password; `student_relock`. False if it was changed meanwhile."""
+    rows = await graph.run("student_relock", who, old_wrapped_key=old.wrapped_key, lock=_lock_properties(new))
+    return bool(rows)
+
+
+async def try_password(
+    graph: Graph, who: Who, now: datetime, free_tries: int, wait: float, longest_wait: float = 3600.0
+) -> bool:
+    """Count a try of a password before it is checked; `password_try`. False: it has to wait."""
+    (row,) = await graph.run("password_try", who, now=now, free_tries=free_tries, wait=wait, longest_wait=longest_wait)
+    return bool(row["allowed"])
+
+
+async def forget_tries(graph: Graph, who: Who) -> None:
+    """Forget the wrong passwords after a right one; `password_try_delete`."""
+    await graph.run("password_try_delete", who)
+
+
+async def open_session(
+    graph: Graph, who: Who, session_id: str, token: str, expires_at: datetime, now: datetime
+) -> str | None:
+    """Open or prolong a session; `session_open`. The running session's id; None without a student."""
+    rows = await graph.run(
+        "session_open", who, session_id=session_id, token=token.encode(), expires_at=expires_at, now=now
+    )
+    return str(rows[0]["session_id"]) if rows else None
+
+
+async def close_session(graph: Graph, who: Who, session_id: str) -> bool:
+    """End a session and delete its raw turns; `session_close`. False while a message waits for its reply."""
+    rows = await graph.run("session_close", who, session_id=session_id)
+    return all(r["closed"] for r in rows)
+
+
+async def expire_session(graph: Graph, who: Who, session_id: str, now: datetime) -> None:
+    """End a session whose time is over; `session_expire`."""
+    await graph.run("session_expire", who, session_id=session_id, now=now)
+
+
+async def list_expired_sessions(graph: Graph, now: datetime, limit: int = 100) -> list[tuple[Who, str]]:
+    """Sessions whose time is over; `sessions_list_expired`."""
+    rows = await graph.run("sessions_list_expired", now=now, limit=limit)
+    return [(Who(r["institution"], r["student_id"]), r["session_id"]) for r in rows]
+
+
+def _lock_properties(lock: Lock) -> dict[str, Any]:
+    properties = asdict(lock)
+    argon2 = properties.pop("argon2")
+    return properties | {"argon2_ops": argon2["ops"], "argon2_memory": argon2["memory"]}

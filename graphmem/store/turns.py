@@ -1,0 +1,274 @@
+"""Turns, facts and predictions in the graph: what one turn reads and the one thing it writes (spec 3, 4)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from graphmem.model import (
+    Author,
+    Companion,
+    Fact,
+    JobState,
+    Message,
+    Prediction,
+    Session,
+    State,
+    TurnOutcome,
+    TurnState,
+    Usage,
+)
+from graphmem.store.graph import Graph, Row
+from graphmem.store.rows import Place, moment
+
+_OUTCOME = TypeAdapter(TurnOutcome)
+
+
+@dataclass(frozen=True)
+class Received:
+    """A message that was stored and not answered yet; `reply` is the app's own, if it gave one."""
+
+    turn_id: str
+    text: str
+    at: datetime
+    reply: str | None
+
+
+@dataclass(frozen=True)
+class Before:
+    """What a turn has to know of its student before anything is decided.
+
+    open : the session is running
+    outcome : this very turn's, when it has been answered already
+    received : this very turn's message, when it was stored and not answered
+    handled : this turn was answered, maybe in a session that has ended
+    """
+
+    state: State
+    open: bool
+    outcome: TurnOutcome | None
+    received: Received | None
+    handled: bool
+
+
+@dataclass(frozen=True)
+class DistilJob:
+    """A fact that a language model should word better, and what it was learned from."""
+
+    id: str
+    fact_id: str
+    predicted: str
+    actual: str
+    asked: str
+
+
+@dataclass(frozen=True)
+class TurnWrite:
+    """Everything one turn changes, decided before anything is written."""
+
+    text: str = field(repr=False)
+    outcome: TurnOutcome = field(repr=False)
+    prediction: Prediction = field(repr=False)
+    usage: Usage
+    facts: int
+    oldest_turn: int
+    oldest_fact: int
+    now: datetime
+    jobs: tuple[DistilJob, ...] = ()
+
+
+async def before(graph: Graph, session: Session, turn_id: str, now: datetime) -> Before | None:
+    """Read what a turn depends on in one round trip; `turn_before`. None without such a student."""
+    rows = await graph.run("turn_before", session, session_id=session.session_id, turn_id=turn_id, now=now)
+    if not rows:
+        return None
+    (row,) = rows
+    turn = row["turn"]
+    answered = turn is not None and turn["state"] == TurnState.ANSWERED
+    state = State(
+        version=row["version"],
+        turns=row["turns"],
+        facts=row["facts"],
+        usage=Usage(row["calls"], row["input_tokens"], row["output_tokens"], row["cost"]),
+        companion=_companion(session, row),
+        prediction=_prediction(session, row),
+    )
+    return Before(
+        state=state,
+        open=row["open"],
+        outcome=_outcome(session, turn_id, turn) if answered else None,
+        received=_received(session, turn) if turn is not None and not answered else None,
+        handled=row["handled"],
+    )
+
+
+async def receive(
+    graph: Graph, session: Session, turn_id: str, text: str, reply: str | None, at: datetime, now: datetime
+) -> None:
+    """Keep a message before anybody has thought about it; `turn_receive`."""
+    place = Place(session.keys, session, turn_id)
+    await graph.run(
+        "turn_receive",
+        session,
+        session_id=session.session_id,
+        turn_id=turn_id,
+        text=place.seal("text", text),
+        reply=None if reply is None else place.seal("given_reply", reply),
+        at=at,
+        now=now,
+    )
+
+
+async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | None:
+    """Write everything of one turn; `turn_complete`. The student's new version; None when it may not be written:
+    another turn came first, this one was written before, or the session has ended."""
+    outcome = write.outcome
+    place = Place(session.keys, session, outcome.turn_id)
+    rows = await graph.run(
+        "turn_complete",
+        session,
+        session_id=session.session_id,
+        turn_id=outcome.turn_id,
+        turn={
+            "state": TurnState.ANSWERED.value,
+            "seq": outcome.seq,
+            "at": outcome.at,
+            "surprise": outcome.surprise,
+            "match": outcome.match,
+            "text": place.seal("text", write.text),
+            "reply": place.seal("reply", outcome.reply),
+            "outcome": place.seal("outcome", _OUTCOME.dump_json(outcome, exclude={"reply"})),
+        },
+        source={"id": f"source-{outcome.seq}", "at": outcome.at},
+        companion=_sealed_prediction(session, write.prediction, outcome.seq),
+        totals={
+            "turns": outcome.seq,
+            "facts": write.facts,
+            "calls": write.usage.calls,
+            "input_tokens": write.usage.input_tokens,
+            "output_tokens": write.usage.output_tokens,
+            "cost": write.usage.cost,
+        },
+        facts=[] if outcome.fact is None else [_sealed_fact(session, outcome.fact)],
+        jobs=[_sealed_job(session, job, write.now) for job in write.jobs],
+        oldest_turn=write.oldest_turn,
+        oldest_fact=write.oldest_fact,
+        now=write.now,
+    )
+    return int(rows[0]["version"]) if rows else None
+
+
+async def list_kept(graph: Graph, session: Session) -> list[tuple[str, Message, Message]]:
+    """The turns of the running session as (id, message, reply), oldest first; `turns_list`."""
+    kept = []
+    for row in await graph.run("turns_list", session, session_id=session.session_id):
+        place, at = Place(session.keys, session, row["id"]), moment(row["at"])
+        message = Message(Author.STUDENT, place.text("text", row["text"]), at)
+        kept.append((row["id"], message, Message(Author.COMPANION, place.text("reply", row["reply"]), at)))
+    return kept
+
+
+async def list_facts(graph: Graph, session: Session, limit: int) -> list[Fact]:
+    """A student's facts, newest first; `facts_list`."""
+    return [_fact(session, row) for row in await graph.run("facts_list", session, limit=limit)]
+
+
+async def import_facts(graph: Graph, session: Session, facts: Sequence[Fact]) -> None:
+    """Store many facts at once, as an import brings them; `facts_import`."""
+    sealed = [_sealed_fact(session, fact) for fact in facts]
+    await graph.run("facts_import", session, facts=sealed, newest=max(fact.seq for fact in facts))
+
+
+async def list_waiting(graph: Graph, session: Session) -> list[Received]:
+    """Messages of the running session that were not answered, oldest first; `turns_list_waiting`."""
+    rows = await graph.run("turns_list_waiting", session, session_id=session.session_id)
+    return [_received(session, row) for row in rows]
+
+
+async def list_stranded(graph: Graph, before: datetime, now: datetime, limit: int = 20) -> list[str]:
+    """Session tokens of students with messages nobody answered in time; `turns_list_stranded`."""
+    rows = await graph.run("turns_list_stranded", before=before, now=now, limit=limit)
+    return [bytes(r["token"]).decode() for r in rows]
+
+
+async def find_oldest_waiting(graph: Graph) -> datetime | None:
+    """When the oldest message without a reply came in, if one waits; `turn_find_oldest_waiting`."""
+    rows = await graph.run("turn_find_oldest_waiting")
+    return moment(rows[0]["received_at"]) if rows else None
+
+
+def _companion(session: Session, row: Row) -> Companion:
+    who = Place(session.keys, session, "companion").json("persona", row["persona"])
+    return Companion(who["name"], who["persona"], row["tolerance"], tuple(row["expertise"]))
+
+
+def _prediction(session: Session, row: Row) -> Prediction | None:
+    if row["prediction"] is None:
+        return None
+    place = Place(session.keys, session, f"companion@{row['turns']}")
+    said = place.json("prediction", row["prediction"])
+    sealed = row["prediction_embedding"]
+    embedding = None if sealed is None else place.vector("prediction_embedding", sealed)
+    return Prediction(said["text"], tuple(said["needed_info"]), embedding)
+
+
+def _sealed_prediction(session: Session, prediction: Prediction, seq: int) -> dict[str, bytes | None]:
+    """Bound to the turn it follows, so that an older prediction cannot be put in its place."""
+    place = Place(session.keys, session, f"companion@{seq}")
+    vector = prediction.embedding
+    return {
+        "prediction": place.seal_json("prediction", {"text": prediction.text, "needed_info": prediction.needed_info}),
+        "prediction_embedding": None
+        if vector is None
+        else place.seal("prediction_embedding", np.asarray(vector, dtype=np.float32).tobytes()),
+    }
+
+
+def _outcome(session: Session, turn_id: str, turn: Row) -> TurnOutcome:
+    place = Place(session.keys, session, turn_id)
+    stored = place.json("outcome", turn["outcome"]) | {"reply": place.text("reply", turn["reply"]), "repeated": True}
+    return _OUTCOME.validate_python(stored)
+
+
+def _received(session: Session, turn: Row) -> Received:
+    place = Place(session.keys, session, turn["id"])
+    reply = turn["given_reply"]
+    return Received(
+        turn_id=turn["id"],
+        text=place.text("text", turn["text"]),
+        at=moment(turn["at"]),
+        reply=None if reply is None else place.text("given_reply", reply),
+    )
+
+
+def _fact(session: Session, row: Row) -> Fact:
+    place = Place(session.keys, session, row["id"])
+    tags = tuple(place.json("tags", row["tags"]))
+    return Fact(row["id"], row["seq"], place.text("text", row["text"]), tags, moment(row["created_at"]))
+
+
+def _sealed_fact(session: Session, fact: Fact) -> dict[str, Any]:
+    place = Place(session.keys, session, fact.id)
+    return {
+        "id": fact.id,
+        "seq": fact.seq,
+        "created_at": fact.created_at,
+        "text": place.seal("text", fact.text),
+        "tags": place.seal_json("tags", fact.tags),
+    }
+
+
+def _sealed_job(session: Session, job: DistilJob, now: datetime) -> dict[str, Any]:
+    payload = {"fact_id": job.fact_id, "predicted": job.predicted, "actual": job.actual, "asked": job.asked}
+    return {
+        "id": job.id,
+        "kind": "distil",
+        "state": JobState.WAITING.value,
+        "attempts": 0,
+        "created_at": now,
+        "run_after": now,
+        "payload": Place(session.keys, session, job.id).seal_json("payload", payload),
+    }

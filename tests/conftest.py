@@ -1,0 +1,185 @@
+"""What tests stand on: one real Neo4j a run, one open graphmem, the API on a free port, a fresh student each."""
+
+import asyncio
+import os
+import socket
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+import uvicorn
+
+from api.access import make_token
+from api.main import make_app
+from graphmem.app import Graphmem, open_graphmem, unlocked_cache
+from graphmem.commands.client import Client
+from graphmem.flows import students
+from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.local import server
+from graphmem.model import Role, Session, TurnOutcome, Who
+from graphmem.settings import Settings
+
+PASSWORD = "a password of a test"
+
+
+@dataclass(frozen=True)
+class Access:
+    """A Neo4j to test on."""
+
+    uri: str
+    user: str
+    password: str
+
+
+@dataclass(frozen=True)
+class Pupil:
+    """An enrolled student with an open session."""
+
+    who: Who
+    password: str
+    session: Session
+    token: str
+
+
+@pytest.fixture(scope="session")
+def neo4j_access() -> Iterator[Access]:
+    """GRAPHMEM_TEST_NEO4J_URI, else a container where an engine answers, else a throwaway local Neo4j."""
+    if uri := os.environ.get("GRAPHMEM_TEST_NEO4J_URI"):
+        env = os.environ
+        yield Access(uri, env.get("GRAPHMEM_TEST_NEO4J_USER", "neo4j"), env["GRAPHMEM_TEST_NEO4J_PASSWORD"])
+    elif _container_engine_answers():
+        from testcontainers.neo4j import Neo4jContainer
+
+        with Neo4jContainer("neo4j:2026.08.1", password="graphmem-tests") as container:
+            yield Access(container.get_connection_url(), "neo4j", "graphmem-tests")
+    else:
+        with server.throwaway(Settings()) as found:
+            yield Access(found.bolt_uri, found.user, found.password)
+
+
+def _container_engine_answers() -> bool:
+    """Whether a Docker engine listens on its usual socket."""
+    path = Path("/var/run/docker.sock")
+    if not path.is_socket():
+        return False
+    with socket.socket(socket.AF_UNIX) as engine:
+        return engine.connect_ex(str(path)) == 0
+
+
+@pytest.fixture(scope="session")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Settings of a home of the run's own, with passwords that are quick to check."""
+    home = tmp_path_factory.mktemp("home")
+    return Settings(home=home, argon2_ops=1, argon2_mib=8, neo4j_timeout=5.0, sweep_seconds=3600)
+
+
+@pytest.fixture(scope="session")
+async def gm(settings: Settings, neo4j_access: Access) -> AsyncIterator[Graphmem]:
+    """An open graphmem with the offline mind."""
+    async with open_graphmem(settings, neo4j_access.uri, neo4j_access.user, neo4j_access.password) as opened:
+        yield opened
+
+
+@pytest.fixture
+def replica(gm: Graphmem) -> Graphmem:
+    """A second replica on the same database: it shares nothing that a process holds."""
+    return another_replica(gm)
+
+
+def another_replica(gm: Graphmem, **changes: Any) -> Graphmem:
+    """The same graphmem as another process would have it: own cache, own locks."""
+    from weakref import WeakValueDictionary
+
+    fresh: dict[str, Any] = {"unlocked": unlocked_cache(100), "locks": WeakValueDictionary()}
+    return replace(gm, **(fresh | changes))
+
+
+@pytest.fixture
+def institution() -> str:
+    """An institution nobody else has."""
+    return f"school-{uuid4().hex}"
+
+
+Enrol = Callable[[str], Coroutine[Any, Any, Pupil]]
+
+
+@pytest.fixture
+def enrol(gm: Graphmem, institution: str) -> Enrol:
+    """Enrol students and open their sessions."""
+
+    async def enrolled(student_id: str) -> Pupil:
+        who = Who(institution, student_id)
+        await students.enrol(gm, who, PASSWORD, f"Name of {student_id}")
+        token, session = await students.open_session(gm, who, PASSWORD)
+        return Pupil(who, PASSWORD, session, token)
+
+    return enrolled
+
+
+@pytest.fixture
+async def ann(enrol: Enrol) -> Pupil:
+    """A fresh student with an open session."""
+    return await enrol("ann")
+
+
+async def say(gm: Graphmem, pupil: Pupil, text: str, turn_id: str | None = None, **more: Any) -> TurnOutcome:
+    """One turn of a student."""
+    at = more.pop("at", None) or datetime.now(UTC)
+    incoming = Incoming(turn_id or uuid4().hex, text, at, more.pop("reply", None))
+    return await handle_turn(gm, pupil.session, incoming, **more)
+
+
+@asynccontextmanager
+async def served(gm: Graphmem) -> AsyncIterator[str]:
+    """The API on a free port of 127.0.0.1; its address."""
+    app = uvicorn.Server(uvicorn.Config(make_app(gm), host="127.0.0.1", port=0, log_level="error", access_log=False))
+    app.capture_signals = _no_signals  # type: ignore[method-assign]
+    task = asyncio.create_task(app.serve())
+    while not app.started:
+        await asyncio.sleep(0.01)
+        if task.done():
+            task.result()
+    port = app.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        app.should_exit = True
+        await task
+
+
+def _no_signals() -> Any:
+    from contextlib import nullcontext
+
+    return nullcontext()
+
+
+@pytest.fixture(scope="session")
+async def api(gm: Graphmem) -> AsyncIterator[str]:
+    """Address of the API of this run."""
+    async with served(gm) as address:
+        yield address
+
+
+@pytest.fixture
+async def http(api: str) -> AsyncIterator[httpx.AsyncClient]:
+    """A connection to the API."""
+    async with httpx.AsyncClient(base_url=api, timeout=30) as client:
+        yield client
+
+
+@pytest.fixture
+def bearer(gm: Graphmem, institution: str) -> Callable[[Role], str]:
+    """Bearer tokens of the test's own institution."""
+    return lambda role: make_token(gm.secret, institution, role, 60, datetime.now(UTC))
+
+
+@pytest.fixture
+def app_client(http: httpx.AsyncClient, bearer: Callable[[Role], str], ann: Pupil) -> Client:
+    """An app with Ann's session."""
+    return Client(http, bearer(Role.APP), ann.token)

@@ -1,0 +1,52 @@
+"""Every Cypher file on the real server, and what each statement may see."""
+
+import pytest
+
+from graphmem.app import Graphmem
+from graphmem.errors import SetupError
+from graphmem.store import queries, schema
+from graphmem.store.graph import Graph
+
+ALL = queries.load()
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+async def test_the_server_can_plan_every_statement(gm: Graphmem, name: str) -> None:
+    await gm.graph.execute(ALL[name].text.replace("CYPHER 25\n", "CYPHER 25 EXPLAIN\n", 1), {}, reads=True)
+
+
+@pytest.mark.parametrize("command", schema.commands())
+async def test_every_schema_command_may_run_again(gm: Graphmem, command: str) -> None:
+    await gm.graph.execute(command, {}, reads=False)
+
+
+async def test_every_constraint_and_index_is_there(gm: Graphmem) -> None:
+    names = {r["name"] for r in await gm.graph.execute("SHOW INDEXES YIELD name", {}, reads=True)}
+    wanted = {c.split(" IF NOT EXISTS")[0].split()[-1] for c in schema.commands()}
+    assert wanted <= names
+
+
+async def test_the_schema_node_tells_the_embedding_model(gm: Graphmem) -> None:
+    assert await schema.find_embedder(gm.graph) == ("onnx:all-MiniLM-L6-v2", 384)
+
+
+async def test_another_embedding_model_is_refused_and_nothing_is_changed(gm: Graphmem) -> None:
+    with pytest.raises(SetupError, match="graphmem reembed"):
+        await schema.prepare(gm.graph, "sentence-transformers:other", 768, gm.clock())
+    with pytest.raises(SetupError, match="graphmem reembed"):
+        await schema.prepare(gm.graph, "onnx:all-MiniLM-L6-v2", 768, gm.clock())
+    assert await schema.find_embedder(gm.graph) == ("onnx:all-MiniLM-L6-v2", 384)
+
+
+@pytest.mark.parametrize("agent", ["Neo4j/5.26.1", "Neo4j/2025.12.0", "Memgraph/3.0", "Neo4j/v5.11.0 compatible"])
+async def test_a_server_too_old_or_of_another_make_is_refused(agent: str) -> None:
+    class Old(Graph):
+        """A server that says it is somebody else."""
+
+        def __init__(self) -> None: ...
+
+        async def server_agent(self) -> str:
+            return agent
+
+    with pytest.raises(SetupError, match="needs Neo4j"):
+        await schema.check_server(Old())

@@ -1,0 +1,140 @@
+"""What lies in the database and in the logs: no word of what anybody said."""
+
+import logging
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from graphmem.app import Graphmem, open_graphmem
+from graphmem.errors import GraphmemError, Locked, Tampered
+from graphmem.flows import students
+from graphmem.flows.facts import list_facts
+from graphmem.local import server
+from graphmem.model import Who
+from graphmem.samples import sample_dialogues
+from graphmem.settings import Settings
+from graphmem.store import queries
+from tests.conftest import PASSWORD, Access, Pupil, another_replica, say
+
+DUMP = """MATCH (n) WHERE n.institution = $i OPTIONAL MATCH (n)-[r]-()
+          RETURN properties(n) AS n, collect(properties(r)) AS r"""
+
+
+def values(of: Any) -> Iterator[bytes]:
+    """Every value in a dump, as bytes."""
+    if isinstance(of, dict):
+        for key, value in of.items():
+            yield str(key).encode()
+            yield from values(value)
+    elif isinstance(of, list):
+        for value in of:
+            yield from values(value)
+    elif isinstance(of, bytes | bytearray):
+        yield bytes(of)
+    elif of is not None:
+        yield str(of).encode()
+
+
+async def dump(gm: Graphmem, institution: str) -> bytes:
+    rows = await gm.graph.execute(DUMP, {"i": institution}, reads=True)
+    return b"\n".join(values(rows)).lower()
+
+
+def words(*texts: str) -> set[str]:
+    """Words of at least five letters, which chance does not put into sealed bytes."""
+    return {w for text in texts for w in re.findall(r"[a-z]{5,}", text.lower())}
+
+
+# Our own statements, which are the same for everybody and which the driver logs at DEBUG.
+OURS = words(*(query.text for query in queries.load().values()))
+
+
+async def test_no_word_lies_in_the_database_or_the_logs(
+    gm: Graphmem, ann: Pupil, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    said = []
+    for dialogue in sample_dialogues()[:3]:
+        for message in dialogue.messages[:12]:
+            outcome = await say(gm, ann, message.text)
+            fact = outcome.fact.text if outcome.fact else ""
+            said += [message.text, outcome.reply, fact, outcome.prediction, " ".join(outcome.needed_info)]
+    with pytest.raises(GraphmemError):
+        await say(gm, ann, "An overlong confession about marmalade. " * 2000)
+    spoken = words(*said, "Name of ann", PASSWORD, "overlong confession marmalade")
+    secret = {w for w in spoken if not any(w in ours for ours in OURS)}
+    assert len(secret) > 80
+
+    stored = await dump(gm, ann.who.institution)
+    assert len(stored) > 20_000
+    assert {w for w in secret if w.encode() in stored} == set()
+    printed = (caplog.text + "".join(capfd.readouterr())).lower()
+    told = {w: line for line in printed.splitlines() for w in secret if re.search(rf"\b{w}\b", line)}
+    assert told == {}
+    for key in (ann.session.keys.seal, ann.session.keys.mark):
+        assert key not in stored
+        assert key.hex().encode() not in stored
+
+
+async def test_the_files_of_the_local_server_hold_no_word(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Everything the server writes, transaction logs included, searched as bytes."""
+    settings = Settings(home=tmp_path_factory.mktemp("home"), argon2_ops=1, argon2_mib=8)
+    with server.throwaway(Settings()) as found:
+        access = Access(found.bolt_uri, found.user, found.password)
+        async with open_graphmem(settings, access.uri, access.user, access.password) as gm:
+            who = Who("school", "ann")
+            await students.enrol(gm, who, PASSWORD, "Annabella Quartermaine")
+            _, session = await students.open_session(gm, who, PASSWORD)
+            pupil = Pupil(who, PASSWORD, session, "")
+            said = ["My hamster Bartholomew swallowed a trombone.", "The lighthouse keeper juggles marzipan daily."]
+            for text in said:
+                await say(gm, pupil, text)
+        secret = words(*said, "Annabella Quartermaine") - {"keeper", "daily", "swallowed"}
+        files = [p for p in found.home.rglob("*") if p.is_file() and p.suffix not in {".jar", ".jsa"}]
+        assert len(files) > 20
+        for path in files:
+            content = path.read_bytes().lower()
+            assert [w for w in secret if w.encode() in content] == [], path
+
+
+async def test_a_value_put_in_anothers_place_is_noticed(gm: Graphmem, ann: Pupil) -> None:
+    for i, text in enumerate(["Nine otters sing.", "A purple submarine!", "Is it Tuesday, or the moon?"]):
+        await say(gm, ann, text, f"t{i}")
+    swap = """MATCH (a:Turn {institution: $i, id: 't0'}), (b:Turn {institution: $i, id: 't1'})
+              WITH a, b, a.text AS x, b.text AS y SET a.text = y, b.text = x"""
+    await gm.graph.execute(swap, {"i": ann.who.institution}, reads=False)
+    with pytest.raises(Tampered):
+        await say(another_replica(gm), ann, "Hello again.")
+
+
+async def test_a_prediction_of_an_earlier_turn_put_back_is_noticed(gm: Graphmem, ann: Pupil) -> None:
+    find = "MATCH (c:Companion {institution: $i}) RETURN c.prediction AS p"
+    await say(gm, ann, "Nine otters sing.")
+    (old,) = await gm.graph.execute(find, {"i": ann.who.institution}, reads=True)
+    await say(gm, ann, "A purple submarine!")
+    put_back = "MATCH (c:Companion {institution: $i}) SET c.prediction = $p"
+    await gm.graph.execute(put_back, {"i": ann.who.institution, "p": old["p"]}, reads=False)
+    with pytest.raises(Tampered):
+        await say(another_replica(gm), ann, "Hello again.")
+
+
+async def test_a_fact_cut_short_is_noticed(gm: Graphmem, ann: Pupil) -> None:
+    for text in ("Nine otters sing.", "A purple submarine!", "Is it Tuesday, or the moon?"):
+        await say(gm, ann, text)
+    cut = "MATCH (f:Fact {institution: $i}) SET f.text = $cut"
+    await gm.graph.execute(cut, {"i": ann.who.institution, "cut": b"\x00" * 20}, reads=False)
+    with pytest.raises(Tampered):
+        await list_facts(gm, ann.session, 10)
+
+
+async def test_keys_of_one_student_put_on_another_open_nothing(gm: Graphmem, ann: Pupil) -> None:
+    bob = replace(ann.who, student_id="bob")
+    await students.enrol(gm, bob, "the password of Bob")
+    copy = """MATCH (a:Student {institution: $i, id: 'ann'}), (b:Student {institution: $i, id: 'bob'})
+              SET b.salt = a.salt, b.wrapped_key = a.wrapped_key"""
+    await gm.graph.execute(copy, {"i": ann.who.institution}, reads=False)
+    with pytest.raises(Locked):
+        await students.open_session(gm, bob, PASSWORD)

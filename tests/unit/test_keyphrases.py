@@ -1,0 +1,76 @@
+"""Key phrases: what a text is about."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphmem.mind.keyphrases import PHRASE_CHARACTERS, PHRASE_WORDS, key_phrases, rarest_word, rarity
+
+
+def test_runs_of_content_words_rarest_first() -> None:
+    assert key_phrases("The green sea turtles were in the conservation center.") == (
+        "green sea turtles",
+        "conservation center",
+    )
+
+
+def test_numbers_keep_their_unit() -> None:
+    assert "12 spoons" in key_phrases("So she has 12 spoons over, I think.")
+    assert "$5.50" in key_phrases("It is $5.50, or 20%")
+
+
+def test_punctuation_ends_a_phrase() -> None:
+    assert set(key_phrases("fractions, decimals; percentages")) == {"fractions", "decimals", "percentages"}
+
+
+def test_short_forms_and_possessives_are_seen_through() -> None:
+    assert key_phrases("Don't you see? It's Bello's bone") == ("Bello bone",)
+
+
+def test_a_phrase_is_named_once_whatever_its_case() -> None:
+    assert key_phrases("Fractions! fractions? FRACTIONS.") == ("Fractions",)
+
+
+@pytest.mark.parametrize("text", ["", "ok :-)", "I am not sure", "😀😀", "?!..."])
+def test_nothing_said_no_phrases(text: str) -> None:
+    assert key_phrases(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("Я не понимаю дроби", "дроби"),
+        ("Ich verstehe Brüche nicht", "Brüche"),
+        ("分数の足し算がわかりません", "分数"),
+        ("我不懂分数", "分数"),
+        ("لا أفهم الكسور", "الكسور"),
+        ("분수를 모르겠어요", "분수를"),
+    ],
+)
+def test_other_languages_give_phrases_too(text: str, part: str) -> None:
+    assert any(part in phrase for phrase in key_phrases(text))
+
+
+@given(st.text(max_size=400), st.integers(0, 12))
+def test_phrases_are_few_short_different_and_of_the_text(text: str, limit: int) -> None:
+    phrases = key_phrases(text, limit)
+    assert len(phrases) <= limit
+    assert all(phrase.strip() and len(phrase) <= PHRASE_CHARACTERS for phrase in phrases)
+    assert all(len(phrase.split()) <= PHRASE_WORDS for phrase in phrases)
+    assert len({phrase.casefold() for phrase in phrases}) == len(phrases)
+    assert phrases == key_phrases(text, limit)
+
+
+@given(st.text())
+def test_there_is_a_rarest_word_wherever_there_is_a_phrase(text: str) -> None:
+    assert bool(rarest_word(text)) or key_phrases(text) == ()
+
+
+@given(st.text(min_size=1, max_size=30))
+def test_rarity_is_bounded(word: str) -> None:
+    assert 0.0 <= rarity(word) <= 7.0
+
+
+def test_of_a_very_long_text_beginning_and_end_are_read() -> None:
+    phrases = key_phrases("zebra crossing. " + "well, so it is. " * 2_000 + "quantum tunnel")
+    assert phrases == ("zebra crossing", "quantum tunnel") or phrases == ("quantum tunnel", "zebra crossing")

@@ -1,0 +1,237 @@
+"""A turn is answered even when the language model is not there, and a dead model is left alone for a while."""
+
+import subprocess
+import sys
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphmem.errors import MindError, SetupError
+from graphmem.mind.fallback import Circuit, Fallback, make_mind
+from graphmem.mind.port import OnToken
+from graphmem.model import (
+    Answer,
+    Author,
+    Companion,
+    Conversation,
+    Lesson,
+    Message,
+    Mismatch,
+    Prediction,
+    Remembered,
+    Response,
+    Usage,
+)
+from graphmem.settings import Settings
+from tests.llm_server import Act, llm_server
+
+AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
+TALK = Conversation(Companion("Ada", "patient", 0.5), (Message(Author.STUDENT, "Why is the sky blue?", AT),))
+SPENT = Usage(calls=1, input_tokens=10, output_tokens=2, cost=0.5)
+
+
+class RuleMind:
+    """A small mind that always says the same, piece by piece; after `pieces` of them it can fail."""
+
+    def __init__(self, says: str) -> None:
+        self.name = says
+        self.asked = 0
+        self.closed = False
+        self.error: MindError | None = None
+        self.pieces = 0
+
+    def _answer(self) -> None:
+        self.asked += 1
+        if self.error is not None:
+            raise self.error
+
+    async def predict(self, talk: Conversation) -> Answer[Prediction]:
+        self._answer()
+        return Answer(Prediction(self.name), SPENT)
+
+    async def respond(
+        self, talk: Conversation, remembered: Remembered, reply: Message | None, on_token: OnToken | None = None
+    ) -> Answer[Response]:
+        if on_token is not None:
+            for piece in self.name.split()[: self.pieces]:
+                await on_token(piece)
+        self._answer()
+        return Answer(Response(reply or Message(Author.COMPANION, self.name, AT), Prediction(self.name)), SPENT)
+
+    async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:
+        self._answer()
+        return Answer(Lesson(self.name, ("tag",)), SPENT)
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+class Clock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def model() -> RuleMind:
+    return RuleMind("the model says")
+
+
+@pytest.fixture
+def rules() -> RuleMind:
+    return RuleMind("the rules say")
+
+
+@pytest.fixture
+def mind(model: RuleMind, rules: RuleMind, clock: Clock) -> Fallback:
+    return Fallback(model, rules, failures=3, pause=30.0, clock=clock)
+
+
+def away() -> MindError:
+    return MindError("gone", usage=SPENT, away=True)
+
+
+async def test_the_model_answers_when_it_can(mind: Fallback, rules: RuleMind) -> None:
+    predicted = await mind.predict(TALK)
+    assert predicted == Answer(Prediction("the model says"), SPENT, degraded=False)
+    assert rules.asked == 0
+
+
+async def test_the_rules_stand_in_and_say_so_and_both_are_counted(mind: Fallback, model: RuleMind) -> None:
+    model.error = away()
+    predicted = await mind.predict(TALK)
+    assert predicted == Answer(Prediction("the rules say"), SPENT + SPENT, degraded=True)
+    response = await mind.respond(TALK, Remembered(), None)
+    assert response.value.reply.text == "the rules say"
+    assert response.usage == SPENT + SPENT
+    assert response.degraded
+
+
+async def test_a_failure_that_spent_nothing_adds_nothing(mind: Fallback, model: RuleMind) -> None:
+    model.error = MindError()
+    assert (await mind.predict(TALK)).usage == SPENT
+
+
+async def test_a_lesson_waits_for_the_model(mind: Fallback, model: RuleMind, rules: RuleMind) -> None:
+    model.error = away()
+    with pytest.raises(MindError, match="gone"):
+        await mind.distil(Mismatch("a", "b"))
+    assert rules.asked == 0
+    model.error = None
+    assert (await mind.distil(Mismatch("a", "b"))).value.text == "the model says"
+
+
+async def test_a_dead_model_is_left_alone_and_tried_once_after_the_pause(
+    mind: Fallback, model: RuleMind, clock: Clock
+) -> None:
+    model.error = away()
+    for _ in range(5):
+        assert (await mind.predict(TALK)).degraded
+    assert model.asked == 3
+    assert (await mind.predict(TALK)).usage == SPENT
+    with pytest.raises(MindError, match="left alone"):
+        await mind.distil(Mismatch("a", "b"))
+
+    clock.now += 30
+    for _ in range(3):
+        assert (await mind.predict(TALK)).degraded
+    assert model.asked == 4
+
+    clock.now += 30
+    model.error = None
+    assert not (await mind.predict(TALK)).degraded
+    model.error = away()
+    await mind.predict(TALK)
+    model.error = None
+    assert not (await mind.predict(TALK)).degraded
+
+
+async def test_nonsense_does_not_close_the_model_for_others(mind: Fallback, model: RuleMind) -> None:
+    model.error = MindError("nonsense", usage=SPENT)
+    for _ in range(10):
+        assert (await mind.predict(TALK)).degraded
+    assert model.asked == 10
+
+
+async def test_failures_count_only_in_a_row(mind: Fallback, model: RuleMind) -> None:
+    for error in [away(), away(), None, away(), away(), None]:
+        model.error = error
+        await mind.predict(TALK)
+    assert model.asked == 6
+
+
+@pytest.mark.parametrize("pieces", [0, 2])
+async def test_the_stand_in_streams_only_where_nothing_was_shown(
+    mind: Fallback, model: RuleMind, rules: RuleMind, pieces: int
+) -> None:
+    shown: list[str] = []
+
+    async def show(piece: str) -> None:
+        shown.append(piece)
+
+    model.error, model.pieces, rules.pieces = away(), pieces, 3
+    response = await mind.respond(TALK, Remembered(), None, show)
+    assert response.value.reply.text == "the rules say"
+    assert shown == (["the", "model"] if pieces else ["the", "rules", "say"])
+
+
+async def test_closing_closes_both(mind: Fallback, model: RuleMind, rules: RuleMind) -> None:
+    await mind.aclose()
+    assert model.closed
+    assert rules.closed
+
+
+EVENTS = st.lists(st.tuples(st.floats(0, 20), st.sampled_from(["failed", "succeeded"])), max_size=40)
+
+
+@given(EVENTS, st.integers(1, 5), st.floats(0.1, 60))
+def test_a_circuit_lets_one_question_through_per_pause_once_it_is_open(
+    events: list[tuple[float, str]], limit: int, pause: float
+) -> None:
+    circuit, now, in_a_row, last = Circuit(limit, pause), 0.0, 0, 0.0
+    for seconds, outcome in events:
+        now += seconds
+        admitted = circuit.admits(now)
+        assert admitted == (in_a_row < limit or now >= last + pause)
+        if not admitted:
+            continue
+        circuit, last = circuit.asked(now), now
+        assert circuit.admits(now) == (in_a_row < limit)
+        circuit = circuit.succeeded() if outcome == "succeeded" else circuit.failed(now)
+        in_a_row = 0 if outcome == "succeeded" else in_a_row + 1
+
+
+async def test_make_mind_without_a_model_is_the_offline_mind(rules: RuleMind) -> None:
+    assert make_mind(Settings(model="offline"), rules) is rules
+
+
+async def test_make_mind_with_a_wrong_model_says_so(rules: RuleMind) -> None:
+    with pytest.raises(SetupError, match="PROVIDER:NAME"):
+        make_mind(Settings(model="online"), rules)
+
+
+async def test_a_real_endpoint_that_dies_and_comes_back(rules: RuleMind) -> None:
+    with llm_server(Act(status=503), Act(status=503)) as server:
+        settings = Settings(model="openai:stub", model_base_url=server.base_url, model_failures=2, model_pause=0.0)
+        mind = make_mind(settings, rules)
+        answers = [await mind.predict(TALK) for _ in range(3)]
+        await mind.aclose()
+    assert [answer.degraded for answer in answers] == [True, True, False]
+    assert "sky" in answers[2].value.text
+    assert len(server.seen) == 3
+
+
+def test_the_model_library_is_imported_only_where_a_model_is_configured() -> None:
+    code = "import sys, graphmem.mind.fallback; sys.exit('pydantic_ai' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

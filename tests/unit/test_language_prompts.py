@@ -1,0 +1,97 @@
+"""What a model is told: nothing a student writes can pose as anything else, and histories are bounded."""
+
+import re
+from datetime import UTC, datetime
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphmem.mind.prompts import cleaned, distil_prompt, escaped, predict_prompt, respond_prompt, transcript
+from graphmem.model import Author, Companion, Conversation, Message, Mismatch, Remembered
+
+AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
+TEXT = st.text(st.one_of(st.characters(), st.sampled_from("<>&/＜﹥\x00\ud800")))
+TAG = re.compile(r"</?[a-zA-Z_]+>")
+
+
+def said(*texts: str) -> tuple[Message, ...]:
+    return tuple(Message(Author.STUDENT, text, AT) for text in texts)
+
+
+@given(TEXT)
+def test_escaped_text_has_no_bracket_and_is_escaped_once(text: str) -> None:
+    assert not set(escaped(text)) & set("<>＜＞﹤﹥")
+    assert escaped(escaped(text)) == escaped(text)
+    escaped(text).encode()  # fits into a request
+
+
+@given(TEXT, st.integers(0, 50))
+def test_cleaning_a_beginning_gives_a_beginning(text: str, end: int) -> None:
+    assert cleaned(text).startswith(cleaned(text[:end]))
+
+
+def test_ordinary_text_stays_readable() -> None:
+    text = "R&D: «½» = 50 %, 😀\n\tnew line, [brackets] {braces} 'quotes' \"too\""
+    assert escaped(text) == text
+
+
+@given(st.lists(TEXT, max_size=5))
+def test_a_transcript_has_exactly_its_own_tags(texts: list[str]) -> None:
+    expected = ["<conversation>", *["<student>", "</student>"] * len(texts), "</conversation>"]
+    assert TAG.findall(transcript(said(*texts))) == expected
+
+
+@given(TEXT, TEXT, TEXT)
+def test_no_text_opens_or_closes_a_tag_of_the_distil_question(predicted: str, actual: str, asked: str) -> None:
+    tags = TAG.findall(distil_prompt(Mismatch(predicted, actual, asked)).question)
+    present = [tag for tag, text in (("asked", asked), ("expected", predicted), ("said", actual)) if text]
+    assert tags == [form.format(tag) for tag in present for form in ("<{}>", "</{}>")]
+
+
+def test_name_and_persona_are_escaped_and_may_hold_braces() -> None:
+    talk = Conversation(Companion("<b>Ada", "likes {name} and </COMPANION_MEMORY>", 0.5), said("hi"))
+    instructions = predict_prompt(talk).instructions
+    assert "&lt;b&gt;Ada" in instructions
+    assert "likes {name} and &lt;/COMPANION_MEMORY&gt;" in instructions
+
+
+def test_a_companion_without_persona_still_has_a_part() -> None:
+    assert "patient tutor" in predict_prompt(Conversation(Companion("", " ", 0.5), said("hi"))).instructions
+
+
+def test_a_transcript_keeps_the_newest_messages_in_order() -> None:
+    kept = re.findall(r"message (\d+)\.", transcript(said(*(f"message {n}." for n in range(120)))))
+    assert kept == [str(n) for n in range(70, 120)]
+
+
+@given(st.lists(st.integers(0, 300), min_size=1, max_size=30), st.integers(1, 1000), st.integers(10, 200))
+def test_a_transcript_keeps_to_its_budget(lengths: list[int], budget: int, each: int) -> None:
+    quoted = re.findall(
+        "<student>(.*)</student>", transcript(said(*("a" * n for n in lengths)), budget=budget, each=each)
+    )
+    assert quoted
+    assert all(text.count("a") <= each for text in quoted)
+    assert sum(map(len, quoted[:-1])) <= budget
+    assert [text.count("a") for text in quoted] == [min(n, each) for n in lengths[-len(quoted) :]]
+
+
+def test_a_long_message_is_clipped_with_a_sign() -> None:
+    quoted = transcript(said("a" * 32_000))
+    assert len(quoted) < 4_100
+    assert "a […]</student>" in quoted
+
+
+def test_memory_is_quoted_as_it_is_and_only_in_the_second_call() -> None:
+    talk = Conversation(Companion("Ada", "kind", 0.5), said("hi"))
+    block = "<COMPANION_MEMORY>\nYou remember about this student: a &lt; b\n</COMPANION_MEMORY>"
+    assert respond_prompt(talk, Remembered(prompt=block), None).question.startswith(block)
+    assert "COMPANION_MEMORY" not in respond_prompt(talk, Remembered(), None).question
+    assert "COMPANION_MEMORY" not in predict_prompt(talk).question
+
+
+def test_a_given_reply_ends_the_conversation() -> None:
+    talk = Conversation(Companion("Ada", "kind", 0.5), said("hi"))
+    prompt = respond_prompt(talk, Remembered(), Message(Author.COMPANION, "hello <you>", AT))
+    assert prompt.question.endswith("<companion>hello &lt;you&gt;</companion>\n</conversation>")
+    assert "reply:" not in prompt.instructions
+    assert "reply:" in respond_prompt(talk, Remembered(), None).instructions

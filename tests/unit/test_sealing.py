@@ -1,0 +1,138 @@
+"""Sealed values, keys and tokens: what opens, and what must not."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphmem import sealing
+from graphmem.errors import Locked, Tampered
+from graphmem.model import Session, Who
+
+ANN = Who("school", "ann")
+WEAK = sealing.Argon2(1, 8 * 2**20)
+LOCK, KEYS = sealing.new_lock(ANN, "a good password", WEAK)
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+SECRET = b"s" * 32
+
+
+@given(st.binary(max_size=2000))
+def test_what_is_sealed_opens_again(value: bytes) -> None:
+    assert sealing.opened(KEYS, ANN, "n", "f", sealing.seal(KEYS, ANN, "n", "f", value)) == value
+
+
+@given(st.text(max_size=200), st.data())
+def test_no_altered_value_opens(text: str, data: st.DataObject) -> None:
+    sealed = bytearray(sealing.seal(KEYS, ANN, "n", "f", text))
+    at = data.draw(st.integers(0, len(sealed) - 1))
+    sealed[at] ^= data.draw(st.integers(1, 255))
+    with pytest.raises(Tampered):
+        sealing.opened(KEYS, ANN, "n", "f", bytes(sealed))
+
+
+@given(st.integers(0, 60))
+def test_no_truncated_value_opens(length: int) -> None:
+    sealed = sealing.seal(KEYS, ANN, "n", "f", "some text that is long enough")
+    with pytest.raises(Tampered):
+        sealing.opened(KEYS, ANN, "n", "f", sealed[:length])
+
+
+@pytest.mark.parametrize(
+    ("who", "node", "field"),
+    [
+        (ANN, "n", "g"),
+        (ANN, "m", "f"),
+        (Who("school", "bob"), "n", "f"),
+        (Who("other", "ann"), "n", "f"),
+        (Who("school", 'ann","n'), "", "f"),
+    ],
+)
+def test_a_value_opens_only_where_it_was_sealed(who: Who, node: str, field: str) -> None:
+    with pytest.raises(Tampered):
+        sealing.opened(KEYS, who, node, field, sealing.seal(KEYS, ANN, "n", "f", "text"))
+
+
+def test_sealing_twice_gives_two_values() -> None:
+    assert sealing.seal(KEYS, ANN, "n", "f", "text") != sealing.seal(KEYS, ANN, "n", "f", "text")
+
+
+def test_a_wrong_password_opens_nothing() -> None:
+    with pytest.raises(Locked):
+        sealing.unlock(ANN, LOCK, "another password")
+
+
+def test_a_lock_does_not_open_for_another_student() -> None:
+    with pytest.raises(Locked):
+        sealing.unlock(Who("school", "bob"), LOCK, "a good password")
+
+
+def test_two_students_with_one_password_have_different_keys() -> None:
+    _, bobs = sealing.new_lock(Who("school", "bob"), "a good password", WEAK)
+    assert bobs != KEYS
+
+
+def test_after_a_change_of_password_only_the_new_one_opens() -> None:
+    changed = sealing.relock(ANN, LOCK, "a good password", "a better password", WEAK)
+    assert sealing.unlock(ANN, changed, "a better password") == KEYS
+    with pytest.raises(Locked):
+        sealing.unlock(ANN, changed, "a good password")
+
+
+def test_the_wrong_old_password_changes_nothing() -> None:
+    with pytest.raises(Locked):
+        sealing.relock(ANN, LOCK, "wrong", "a better password", WEAK)
+
+
+def test_keyed_hashes_differ_by_student_and_kind() -> None:
+    _, bobs = sealing.new_lock(Who("school", "bob"), "pw", WEAK)
+    hashes = {
+        sealing.keyed_hash(KEYS, "content", "likes dogs"),
+        sealing.keyed_hash(KEYS, "slot", "likes dogs"),
+        sealing.keyed_hash(bobs, "content", "likes dogs"),
+    }
+    assert len(hashes) == 3
+    assert sealing.keyed_hash(KEYS, "content", "likes dogs") in hashes
+
+
+def test_a_sealed_box_opens_for_its_student_only() -> None:
+    box = sealing.seal_for(LOCK.public_key, ANN, "Ann was brave today.")
+    assert sealing.open_sealed_box(KEYS, ANN, LOCK, box) == "Ann was brave today."
+    bob = Who("school", "bob")
+    lock, keys = sealing.new_lock(bob, "pw", WEAK)
+    with pytest.raises(Tampered):
+        sealing.open_sealed_box(keys, bob, lock, box)
+
+
+def test_a_sealed_box_meant_for_another_name_is_refused() -> None:
+    box = sealing.seal_for(LOCK.public_key, Who("school", "bob"), "about Bob")
+    with pytest.raises(Tampered):
+        sealing.open_sealed_box(KEYS, ANN, LOCK, box)
+
+
+def test_a_session_token_opens_until_it_expires() -> None:
+    session = Session("school", "ann", "s1", NOW + timedelta(minutes=1), KEYS)
+    token = sealing.session_token(SECRET, session)
+    assert sealing.opened_token(SECRET, token, NOW) == session
+    with pytest.raises(Locked):
+        sealing.opened_token(SECRET, token, NOW + timedelta(minutes=1))
+
+
+@pytest.mark.parametrize("token", ["", "x", "é", "AAAA", "A" * 400])
+def test_what_is_no_token_is_refused(token: str) -> None:
+    with pytest.raises(Locked):
+        sealing.opened_token(SECRET, token, NOW)
+
+
+def test_a_token_of_another_server_is_refused() -> None:
+    token = sealing.session_token(SECRET, Session("school", "ann", "s1", NOW + timedelta(minutes=1), KEYS))
+    with pytest.raises(Locked):
+        sealing.opened_token(b"t" * 32, token, NOW)
+
+
+def test_keys_do_not_show_in_a_representation() -> None:
+    session = Session("school", "ann", "s1", NOW, KEYS)
+    assert KEYS.seal.hex() not in repr(session)
+    assert repr(KEYS.seal) not in repr(session)
+    assert repr(replace(KEYS)) == "Keys()"
