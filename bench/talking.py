@@ -59,9 +59,10 @@ class Caller:
             answer = json.loads(self.connection.getresponse().read())
         except (OSError, http.client.HTTPException, ValueError) as e:
             self.close()
-            raise NoAnswer from e
+            raise NoAnswer(f"The API did not answer: {type(e).__name__}.") from e
         if answer.get("errors"):
-            raise NoAnswer(str(answer["errors"][0]["extensions"]["code"]))
+            error = answer["errors"][0]
+            raise NoAnswer(f"{error['extensions']['code']}: {error['message']}")
         (value,) = answer["data"].values()
         return value
 
@@ -114,7 +115,7 @@ def messages(file: Path | None) -> list[str]:
 def own_database(settings: Settings) -> Iterator[Settings]:
     """Settings of a throwaway home with a running Neo4j of its own."""
     with server.throwaway(settings) as found:
-        yield settings.model_copy(update={"home": found.home.parent})
+        yield settings.model_copy(update={"home": found.home})
 
 
 def environment(settings: Settings, **more: str) -> dict[str, str]:

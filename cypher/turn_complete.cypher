@@ -1,5 +1,5 @@
-// All that one turn changes, in one transaction; nothing when another turn came first, when this one was
-// written before, or when the session has ended.
+// All that one turn changes, in one transaction.
+// Nothing when another turn came first, when this one was written before, or when the session has ended.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, facts: list, jobs: list, oldest_turn: int, oldest_fact: int, now: datetime

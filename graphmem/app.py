@@ -12,6 +12,7 @@ from weakref import WeakValueDictionary
 from cachetools import TLRUCache
 from nacl.encoding import RawEncoder
 from nacl.hash import blake2b
+from threadpoolctl import threadpool_limits
 
 from graphmem.errors import SetupError
 from graphmem.mind.affect import Affect, load_affect
@@ -81,6 +82,8 @@ async def open_graphmem(settings: Settings, uri: str, user: str, password: str) 
     SetupError      something is not ready; the message says what to do
     Unavailable     Neo4j does not answer
     """
+    # Our matrices are small: a second thread of the linear algebra would mostly wait for a free processor.
+    threadpool_limits(1, user_api="blas")
     graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
     embedder = make_embedder(settings)
     mind: Mind | None = None

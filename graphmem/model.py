@@ -3,10 +3,12 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz import utils
 
 T = TypeVar("T")
 
@@ -107,7 +109,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a conversation; `embedding` is None where it has not been computed."""
+    """One message of a conversation; `embedding` is None where there is none to compare it by."""
 
     author: Author
     text: str
@@ -132,6 +134,17 @@ class Lesson:
     tags: tuple[str, ...]
 
 
+def word_stems(text: str) -> frozenset[str]:
+    """The first four letters of each word: the same for most inflections and slips of the pen.
+
+    Examples
+    --------
+    >>> sorted(word_stems("fractions and a fraction"))
+    ['a', 'and', 'frac']
+    """
+    return frozenset(word[:4] for word in text.split())
+
+
 @dataclass(frozen=True)
 class Fact:
     """A distilled surprise, kept in a ring of the newest (spec 4)."""
@@ -141,6 +154,16 @@ class Fact:
     text: str
     tags: tuple[str, ...]
     created_at: datetime
+
+    @cached_property
+    def plain(self) -> str:
+        """The text as it is searched: lower case, without punctuation."""
+        return utils.default_process(self.text)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Beginnings of the words of text and tags, by which a search finds what to look at closely."""
+        return word_stems(" ".join([self.plain, *map(utils.default_process, self.tags)]))
 
 
 @dataclass(frozen=True)
@@ -175,7 +198,7 @@ class State:
 class Unlocked:
     """What a process holds of a student whose session is open, as of one version of the student.
 
-    messages : the running session's, oldest first, each with its embedding; the student's and the reply in turn
+    messages : the running session's, oldest first, the student's and the reply in turn
     turn_ids : of those messages, oldest first
     facts : newest first
     """
@@ -208,11 +231,10 @@ class RecalledTurn:
 
 @dataclass(frozen=True)
 class Remembered:
-    """What a mind is told of the past; `prompt` is the context block for a language model."""
+    """What of the past fits a message; what a mind is told of it."""
 
     facts: tuple[Fact, ...] = ()
     turns: tuple[RecalledTurn, ...] = ()
-    prompt: str = ""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from graphmem.model import (
     Message,
     Prediction,
     RecalledTurn,
+    Remembered,
     Response,
     State,
     TurnOutcome,
@@ -53,14 +54,6 @@ class Score:
         return None if self.match is None else self.match >= matching.MATCHED
 
 
-@dataclass(frozen=True)
-class Recalled:
-    """What of the past fits a message."""
-
-    facts: tuple[Fact, ...]
-    turns: tuple[RecalledTurn, ...]
-
-
 def score(
     message: Message, known: Sequence[Message], expected: Prediction | None, companion: Companion, emotion: float
 ) -> Score:
@@ -69,7 +62,7 @@ def score(
     Parameters
     ----------
     message : Message, with embedding
-    known : messages of the session, oldest first, with embeddings
+    known : messages of the session, oldest first; those without an embedding are not compared in meaning
     expected : Prediction with embedding, or None on the first turn
     companion : Companion
     emotion : float in [0, 1], strength of feeling in the message
@@ -102,7 +95,7 @@ def score(
     )
 
 
-def recall(message: Message, unlocked: Unlocked, needed: Sequence[str], settings: Settings) -> Recalled:
+def recall(message: Message, unlocked: Unlocked, needed: Sequence[str], settings: Settings) -> Remembered:
     """The facts that fit what one needs to know, and earlier turns that fit the message.
 
     Parameters
@@ -122,7 +115,7 @@ def recall(message: Message, unlocked: Unlocked, needed: Sequence[str], settings
         if (similarity := float(np.dot(_vector(m), vector))) >= SIMILAR
     ]
     best = sorted(fitting, key=lambda t: -t.similarity)[: settings.turns_recalled]
-    return Recalled(tuple(facts), tuple(best))
+    return Remembered(tuple(facts), tuple(best))
 
 
 def new_fact(state: State, lesson: Lesson, at: datetime) -> Fact:
@@ -141,9 +134,10 @@ class Thought:
     score: Score
     fact: Fact | None
     asked: str
-    recalled: Recalled
+    recalled: Remembered
     expected: Answer[Prediction]
     answer: Answer[Response]
+    replied_by: str
 
 
 def plan(thought: Thought, settings: Settings, now: datetime, *, improve_facts: bool) -> TurnWrite:
@@ -184,6 +178,7 @@ def plan(thought: Thought, settings: Settings, now: datetime, *, improve_facts: 
     facts = state.facts + (thought.fact is not None)
     return TurnWrite(
         text=thought.message.text,
+        replied_by=thought.replied_by,
         outcome=outcome,
         prediction=answer.value.prediction,
         usage=state.usage + usage,
@@ -245,5 +240,5 @@ def _vector(of: Message | Prediction) -> Vector:
 
 
 def _matrix(messages: Sequence[Message], dimension: int) -> Matrix:
-    rows = [_vector(m) for m in messages]
+    rows = [m.embedding for m in messages if m.embedding is not None]
     return np.stack(rows) if rows else np.zeros((0, dimension), dtype=np.float32)

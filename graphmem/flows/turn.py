@@ -14,7 +14,6 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked
 from graphmem.flows import plan
 from graphmem.flows.checks import checked_id, checked_text, checked_time
-from graphmem.flows.context import remembered
 from graphmem.maths import features
 from graphmem.mind.embedder import SHIPPED
 from graphmem.mind.port import Mind, OnToken
@@ -32,6 +31,9 @@ from graphmem.model import (
     Unlocked,
 )
 from graphmem.store import turns
+
+APP = "app"
+"""Who replied when the app wrote the reply itself; else the name of a mind."""
 
 Embedded = TypeVar("Embedded", Message, Prediction, Prediction | None)
 
@@ -151,10 +153,12 @@ async def _think(
     talk = Conversation(state.companion, (*held.messages, message))
     expected, _ = await asyncio.gather(mind.predict(talk), _store_first(gm, session, incoming, mind, now))
     recalled = plan.recall(message, held, expected.value.needed_info, gm.settings)
-    answer = await mind.respond(talk, remembered(recalled.facts, recalled.turns), own_reply, on_token)
-    reply = await _with_vector(gm, answer.value.reply)
-    answer = replace(answer, value=replace(answer.value, reply=reply))
-    return plan.Thought(incoming.turn_id, message, state, scored, fact, asked, recalled, expected, answer)
+    answer = await mind.respond(talk, recalled, own_reply, on_token)
+    replied_by = APP if own_reply is not None else mind.name
+    if replied_by != gm.offline.name:
+        reply = await _with_vector(gm, answer.value.reply)
+        answer = replace(answer, value=replace(answer.value, reply=reply))
+    return plan.Thought(incoming.turn_id, message, state, scored, fact, asked, recalled, expected, answer, replied_by)
 
 
 def _trusted(
@@ -209,16 +213,25 @@ async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
     kept, facts = await asyncio.gather(
         turns.list_kept(gm.graph, session), turns.list_facts(gm.graph, session, gm.settings.facts_kept)
     )
-    messages = [m for _, message, reply in kept for m in (message, reply)]
-    vectors = await gm.embedder.embed([m.text for m in messages])
+    compared = [m.text for each in kept for m in (each.message, each.reply) if _is_compared(gm, each, m)]
+    vectors = iter(await gm.embedder.embed(compared))
     return Unlocked(
         session_id=session.session_id,
         expires_at=session.expires_at,
         state=state,
-        messages=tuple(replace(m, embedding=v) for m, v in zip(messages, vectors, strict=True)),
-        turn_ids=tuple(turn_id for turn_id, _, _ in kept),
+        messages=tuple(
+            replace(m, embedding=next(vectors)) if _is_compared(gm, each, m) else m
+            for each in kept
+            for m in (each.message, each.reply)
+        ),
+        turn_ids=tuple(each.turn_id for each in kept),
         facts=tuple(facts),
     )
+
+
+def _is_compared(gm: Graphmem, kept: turns.Kept, message: Message) -> bool:
+    """Whether later messages are compared with this one; the offline mind's own replies say nothing new."""
+    return message is kept.message or kept.replied_by != gm.offline.name
 
 
 def _emotion(gm: Graphmem, message: Message) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from rapidfuzz import fuzz, process, utils
 
-from graphmem.model import Fact
+from graphmem.model import Fact, word_stems
 
 MATCHED = 0.6
 """A turn counts as matched from this score on."""
@@ -43,7 +43,7 @@ def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floo
     facts : sequence of Fact, any order
     needed : keywords, e.g. from a prediction; blank ones are ignored
     limit : int >= 0, most facts returned
-    floor : float in [0, 100], worse fuzzy scores are no fit at all
+    floor : float in (0, 100], worse fuzzy scores are no fit at all
 
     Returns
     -------
@@ -53,6 +53,7 @@ def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floo
     -----
     A fact's score is its best fuzzy score over its text and its tags against each keyword:
     `partial_ratio` against the text (a keyword is shorter than a sentence), `ratio` against a tag.
+    Texts are compared only where some word begins like one of a keyword, which all that fit do.
 
     Source: spec 4 (violation of expectation, retrieval).
 
@@ -66,19 +67,23 @@ def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floo
     ['a']
     """
     keywords = [k for k in (utils.default_process(n) for n in needed) if k]
-    if not keywords or not facts:
+    wanted = word_stems(" ".join(keywords))
+    near = [fact for fact in facts if not wanted.isdisjoint(fact.stems)]
+    if not near:
         return []
-    best = _best_scores([f.text for f in facts], keywords, fuzz.partial_ratio)
-    owners = [i for i, f in enumerate(facts) for _ in f.tags]
-    tag_scores = _best_scores([t for f in facts for t in f.tags], keywords, fuzz.ratio)
+    best = _best_scores([f.plain for f in near], keywords, fuzz.partial_ratio, floor)
+    owners = [i for i, f in enumerate(near) for _ in f.tags]
+    tag_scores = _best_scores([utils.default_process(t) for f in near for t in f.tags], keywords, fuzz.ratio, floor)
     for owner, score in zip(owners, tag_scores, strict=True):
         best[owner] = max(best[owner], score)
-    ranked = sorted(range(len(facts)), key=lambda i: (-best[i], -facts[i].seq))
-    return [facts[i] for i in ranked[:limit] if best[i] >= floor]
+    ranked = sorted(range(len(near)), key=lambda i: (-best[i], -near[i].seq))
+    return [near[i] for i in ranked[:limit] if best[i] > 0]
 
 
-def _best_scores(texts: Sequence[str], keywords: Sequence[str], scorer: Callable[..., float]) -> list[float]:
+def _best_scores(
+    texts: Sequence[str], keywords: Sequence[str], scorer: Callable[..., float], floor: float
+) -> list[float]:
+    """The best score of each plain text against any of the plain keywords; 0 where it is below the floor."""
     if not texts:
         return []
-    scores = process.cdist(keywords, [utils.default_process(t) for t in texts], scorer=scorer)
-    return [float(s) for s in scores.max(axis=0)]
+    return [float(s) for s in process.cdist(keywords, texts, scorer=scorer, score_cutoff=floor).max(axis=0)]

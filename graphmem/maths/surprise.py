@@ -17,7 +17,7 @@ THRESHOLDS = {Level.BOUNDARY: 0.65, Level.COGNITIVE_DISSONANCE: 0.85, Level.PARA
 class History:
     """The numbers of the last 50 messages, oldest first, that a new one is compared with.
 
-    vectors : float32 array of shape (n, d), rows of length 1, all authors
+    vectors : float32 array of shape (m, d), rows of length 1, of the messages that can be compared
     gaps : seconds between the messages of the new one's author
     authors : one name a message
     lengths : characters of the messages of the new one's author
@@ -63,7 +63,8 @@ def message_surprise(history: History, vector: Vector, gap: float, author: str, 
     """
     if len(history.authors) < KNOWN_ENOUGH:
         return UNKNOWN_SURPRISE
-    semantic = 1.0 - float(np.mean(history.vectors[-5:] @ vector))
+    nearby = history.vectors[-5:] @ vector
+    semantic = 1.0 - float(np.mean(nearby)) if len(nearby) else 1.0
     last = history.authors[-10:]
     strange_author = 1.0 - sum(a == author for a in last) / len(last)
     parts = (semantic, _deviation(history.gaps, gap), strange_author, _z_score(history.lengths, length) / 2)

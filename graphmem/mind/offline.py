@@ -33,8 +33,8 @@ class OfflineMind:
     """Answers like any mind, from a bank of real situations, the conversation and rules; deterministic.
 
     It claims nothing it cannot know: its replies use the student's words and what is remembered of the student, its
-    predictions are messages somebody really wrote. Everything in them comes with its embedding; the embedder is
-    asked only for a reply of its own and for what comes without one.
+    predictions are messages somebody really wrote, and come with their embedding. Its own replies come without:
+    they say nothing that the student did not say, so nothing is foretold by them or compared with them.
 
     Source: spec 4, 17.
     """
@@ -75,7 +75,8 @@ class OfflineMind:
                 for word in re.findall(r"\S+\s*", text):
                     await on_token(word)
             reply = Message(Author.COMPANION, text, message.at)
-        reply = await self._embedded(reply)
+        else:
+            reply = await self._embedded(reply)
         return Answer(Response(reply, self._prediction(reply, messages, message)))
 
     async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:

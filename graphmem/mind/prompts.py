@@ -9,7 +9,16 @@ from dataclasses import dataclass
 
 from graphmem.model import Author, Companion, Conversation, Message, Mismatch, Remembered
 
-__all__ = ["Prompt", "cleaned", "distil_prompt", "escaped", "predict_prompt", "respond_prompt", "transcript"]
+__all__ = [
+    "Prompt",
+    "cleaned",
+    "distil_prompt",
+    "escaped",
+    "memory_block",
+    "predict_prompt",
+    "respond_prompt",
+    "transcript",
+]
 
 HISTORY_MESSAGES = 50
 HISTORY_CHARACTERS = 12_000
@@ -165,11 +174,11 @@ def transcript(
 
 def _within(newest_first: Iterable[Message], budget: int, each: int) -> Iterator[tuple[Author, str]]:
     used = 0
-    for message in newest_first:
+    for i, message in enumerate(newest_first):
         text = clipped(message.text, each)
-        if used and used + len(text) > budget:
-            return
         used += len(text)
+        if i and used > budget:
+            return
         yield message.author, text
 
 
@@ -192,10 +201,11 @@ def predict_prompt(talk: Conversation) -> Prompt:
 def respond_prompt(talk: Conversation, remembered: Remembered, reply: Message | None) -> Prompt:
     """Model call 2: the reply and what follows it, or only what follows a `reply` that is given (spec 3).
 
-    `remembered.prompt` is quoted as it is: whoever built it has escaped what the student wrote.
+    What is remembered comes first, as `memory_block` words it.
     """
     messages = talk.messages if reply is None else (*talk.messages, reply)
-    memory = [remembered.prompt] if remembered.prompt else []
+    block = memory_block(remembered)
+    memory = [block] if block else []
     template = _RESPOND if reply is None else _FORESEE
     return Prompt(_filled(template, talk.companion), "\n\n".join([*memory, transcript(messages)]))
 
@@ -206,3 +216,30 @@ def distil_prompt(mismatch: Mismatch) -> Prompt:
     return Prompt(
         _DISTIL, "\n".join(_quoted(tag, clipped(text, MESSAGE_CHARACTERS)) for tag, text in texts.items() if text)
     )
+
+
+def memory_block(remembered: Remembered) -> str:
+    """What is remembered, as the block of text a language model reads; empty when nothing is.
+
+    Source: spec 10.7.
+
+    Examples
+    --------
+    >>> from datetime import datetime, UTC
+    >>> fact = Fact("fact-1", 1, "Mixes up < and >.", ("signs",), datetime(2026, 1, 15, tzinfo=UTC))
+    >>> print(memory_block(Remembered((fact,))))
+    <COMPANION_MEMORY>
+    You remember about this student:
+    - [fact, 2026-01-15] Mixes up &lt; and &gt;.
+    </COMPANION_MEMORY>
+    """
+    lines = [f"- [fact, {fact.created_at:%Y-%m-%d}] {_line(fact.text)}" for fact in remembered.facts]
+    lines += [f"- [earlier in this conversation] the student said: {_line(turn.text)}" for turn in remembered.turns]
+    if not lines:
+        return ""
+    return "\n".join(["<COMPANION_MEMORY>", "You remember about this student:", *lines, "</COMPANION_MEMORY>"])
+
+
+def _line(text: str) -> str:
+    """One line that can neither open nor close a tag."""
+    return " ".join(escaped(text).split())

@@ -16,6 +16,11 @@ def moment(value: Any) -> datetime:
     return native.astimezone(UTC)
 
 
+def from_ms(value: int) -> datetime:
+    """Milliseconds since 1970 as an aware datetime in UTC."""
+    return datetime.fromtimestamp(value / 1000, UTC)
+
+
 class Place:
     """One node of one student, whose fields are sealed and opened with the student's keys."""
 

@@ -22,7 +22,7 @@ from graphmem.model import (
     Usage,
 )
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import Place, moment
+from graphmem.store.rows import Place, from_ms, moment
 
 _OUTCOME = TypeAdapter(TurnOutcome)
 
@@ -35,6 +35,16 @@ class Received:
     text: str
     at: datetime
     reply: str | None
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A turn of working memory; `replied_by` is `app` or the name of a mind."""
+
+    turn_id: str
+    message: Message
+    reply: Message
+    replied_by: str
 
 
 @dataclass(frozen=True)
@@ -70,6 +80,7 @@ class TurnWrite:
     """Everything one turn changes, decided before anything is written."""
 
     text: str = field(repr=False)
+    replied_by: str
     outcome: TurnOutcome = field(repr=False)
     prediction: Prediction = field(repr=False)
     usage: Usage
@@ -138,6 +149,7 @@ async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | No
             "at": outcome.at,
             "surprise": outcome.surprise,
             "match": outcome.match,
+            "replied_by": write.replied_by,
             "text": place.seal("text", write.text),
             "reply": place.seal("reply", outcome.reply),
             "outcome": place.seal("outcome", _OUTCOME.dump_json(outcome, exclude={"reply"})),
@@ -161,19 +173,16 @@ async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | No
     return int(rows[0]["version"]) if rows else None
 
 
-async def list_kept(graph: Graph, session: Session) -> list[tuple[str, Message, Message]]:
-    """The turns of the running session as (id, message, reply), oldest first; `turns_list`."""
-    kept = []
-    for row in await graph.run("turns_list", session, session_id=session.session_id):
-        place, at = Place(session.keys, session, row["id"]), moment(row["at"])
-        message = Message(Author.STUDENT, place.text("text", row["text"]), at)
-        kept.append((row["id"], message, Message(Author.COMPANION, place.text("reply", row["reply"]), at)))
-    return kept
+async def list_kept(graph: Graph, session: Session) -> list[Kept]:
+    """The turns of the running session, oldest first; `turns_list`."""
+    (row,) = await graph.run("turns_list", session, session_id=session.session_id)
+    return [_kept(session, *turn) for turn in row["turns"]]
 
 
 async def list_facts(graph: Graph, session: Session, limit: int) -> list[Fact]:
     """A student's facts, newest first; `facts_list`."""
-    return [_fact(session, row) for row in await graph.run("facts_list", session, limit=limit)]
+    (row,) = await graph.run("facts_list", session, limit=limit)
+    return [_fact(session, *fact) for fact in row["facts"]]
 
 
 async def import_facts(graph: Graph, session: Session, facts: Sequence[Fact]) -> None:
@@ -244,10 +253,15 @@ def _received(session: Session, turn: Row) -> Received:
     )
 
 
-def _fact(session: Session, row: Row) -> Fact:
-    place = Place(session.keys, session, row["id"])
-    tags = tuple(place.json("tags", row["tags"]))
-    return Fact(row["id"], row["seq"], place.text("text", row["text"]), tags, moment(row["created_at"]))
+def _kept(session: Session, turn_id: str, at: int, text: bytes, reply: bytes, replied_by: str) -> Kept:
+    place, moment = Place(session.keys, session, turn_id), from_ms(at)
+    message = Message(Author.STUDENT, place.text("text", text), moment)
+    return Kept(turn_id, message, Message(Author.COMPANION, place.text("reply", reply), moment), replied_by)
+
+
+def _fact(session: Session, fact_id: str, seq: int, created_at: int, text: bytes, tags: bytes) -> Fact:
+    place = Place(session.keys, session, fact_id)
+    return Fact(fact_id, seq, place.text("text", text), tuple(place.json("tags", tags)), from_ms(created_at))
 
 
 def _sealed_fact(session: Session, fact: Fact) -> dict[str, Any]:

@@ -56,7 +56,10 @@ async def test_no_word_lies_in_the_database_or_the_logs(
     gm: Graphmem, ann: Pupil, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    said = []
+    for turn in range(2):
+        await say(gm, ann, "Hm" * (turn + 1))
+    everyday, said = words(caplog.text), []
+    caplog.clear()
     for dialogue in sample_dialogues()[:3]:
         for message in dialogue.messages[:12]:
             outcome = await say(gm, ann, message.text)
@@ -65,7 +68,7 @@ async def test_no_word_lies_in_the_database_or_the_logs(
     with pytest.raises(GraphmemError):
         await say(gm, ann, "An overlong confession about marmalade. " * 2000)
     spoken = words(*said, "Name of ann", PASSWORD, "overlong confession marmalade")
-    secret = {w for w in spoken if not any(w in ours for ours in OURS)}
+    secret = {w for w in spoken if not any(w in ours for ours in OURS | everyday)}
     assert len(secret) > 80
 
     stored = await dump(gm, ann.who.institution)

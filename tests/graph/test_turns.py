@@ -150,7 +150,7 @@ async def test_working_memory_and_facts_are_rings(gm: Graphmem, ann: Pupil) -> N
     assert await count(gm, ann, "Turn") == 4
     assert await count(gm, ann, "Fact") == 3
     kept = await turns.list_kept(gm.graph, ann.session)
-    assert [turn_id for turn_id, _, _ in kept] == ["t6", "t7", "t8", "t9"]
+    assert [each.turn_id for each in kept] == ["t6", "t7", "t8", "t9"]
     facts = await list_facts(gm, ann.session, 10)
     assert [f.seq for f in facts] == sorted((f.seq for f in facts), reverse=True)
     assert facts[0].seq > 3
@@ -249,7 +249,7 @@ async def test_a_message_is_stored_before_a_language_model_is_waited_for(gm: Gra
 
     outcome = await say(gm, ann, "not what was said", "t")
     kept = await turns.list_kept(gm.graph, ann.session)
-    assert [message.text for _, message, _ in kept] == ["I have a dog called Rex."]
+    assert [each.message.text for each in kept] == ["I have a dog called Rex."]
     assert outcome.seq == 1
 
 
@@ -258,7 +258,7 @@ async def test_the_sweeper_answers_what_was_left_behind(gm: Graphmem, ann: Pupil
     soon = another_replica(gm, clock=lambda: gm.clock() + timedelta(seconds=gm.settings.stranded_after + 1))
     await sweep(soon)
     assert await turns.list_waiting(gm.graph, ann.session) == []
-    assert [turn_id for turn_id, _, _ in await turns.list_kept(gm.graph, ann.session)] == ["t"]
+    assert [k.turn_id for k in await turns.list_kept(gm.graph, ann.session)] == ["t"]
 
 
 async def test_a_message_left_behind_by_an_expired_session_is_answered_in_the_next(gm: Graphmem, ann: Pupil) -> None:
@@ -267,7 +267,7 @@ async def test_a_message_left_behind_by_an_expired_session_is_answered_in_the_ne
     await sweep(late)
     _, session = await students.open_session(late, ann.who, PASSWORD)
     await sweep(another_replica(late, clock=lambda: late.clock() + timedelta(seconds=gm.settings.stranded_after + 1)))
-    assert [turn_id for turn_id, _, _ in await turns.list_kept(gm.graph, session)] == ["t"]
+    assert [k.turn_id for k in await turns.list_kept(gm.graph, session)] == ["t"]
 
 
 async def test_closing_answers_what_still_waits(gm: Graphmem, ann: Pupil) -> None:
