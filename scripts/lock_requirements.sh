@@ -6,5 +6,6 @@ lock() { .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --ge
     --no-header --no-annotate --no-emit-index-url "$@"; }
 lock requirements/uv.in -o requirements/uv.txt
 lock pyproject.toml -o requirements/runtime.txt
+lock requirements/build.in -o requirements/build.txt -c requirements/runtime.txt
 lock pyproject.toml --group dev -o requirements/dev.txt -c requirements/runtime.txt
 lock requirements/extras.in -o requirements/extras.txt -c requirements/dev.txt

@@ -226,6 +226,7 @@ def memory_block(remembered: Remembered) -> str:
     Examples
     --------
     >>> from datetime import datetime, UTC
+    >>> from graphmem.model import Fact
     >>> fact = Fact("fact-1", 1, "Mixes up < and >.", ("signs",), datetime(2026, 1, 15, tzinfo=UTC))
     >>> print(memory_block(Remembered((fact,))))
     <COMPANION_MEMORY>

@@ -1,0 +1,55 @@
+# Every target sets up what it needs: an environment in .venv, made by uv, with every package pinned by its hash.
+
+PYTHON ?= python3
+BIN := .venv/bin
+UV := $(BIN)/uv
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test setup serve lint bench extras clean
+
+help:  ## what can be made
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+demo: .venv/runtime  ## the main job: real tutoring dialogues through the API on a real Neo4j
+	$(BIN)/graphmem demo
+
+serve: .venv/runtime  ## the API on port 8000
+	$(BIN)/graphmem serve
+
+setup: .venv/dev  ## the whole environment, for development
+
+test: .venv/dev  ## every test
+	$(BIN)/pytest
+
+lint: .venv/dev  ## ruff, mypy and import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: .venv/dev  ## the numbers
+	$(BIN)/graphmem bench turn
+	$(BIN)/graphmem bench load
+
+extras: .venv/extras  ## the sentence-transformers extra as well, as CI has it
+
+clean:  ## remove the environment
+	rm -rf .venv
+
+.venv/uv: requirements/uv.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
+	@touch $@
+
+.venv/runtime: .venv/uv requirements/runtime.txt requirements/build.txt pyproject.toml
+	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/runtime.txt -r requirements/build.txt
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+.venv/dev: .venv/runtime requirements/dev.txt
+	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	@touch $@
+
+.venv/extras: .venv/dev requirements/extras.txt
+	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/extras.txt
+	@touch $@
