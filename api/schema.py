@@ -17,11 +17,15 @@ from strawberry.types import ExecutionContext
 
 from api.access import in_session, is_locked, of_student
 from api.errors import code
-from api.metrics import measured_turn
+from api.metrics import count_usage, measured_turn
 from api.types import ID, Info, Session, Student, Turn, TurnEvent
+from graphmem.app import Graphmem
 from graphmem.flows import students
+from graphmem.flows.jobs import start_jobs
 from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.mind.port import OnToken
 from graphmem.model import Role
+from graphmem.model import Session as OpenSession
 from graphmem.settings import Settings
 
 
@@ -70,8 +74,7 @@ class Mutation:
     ) -> Turn:
         session, gm = in_session(info, student_id), info.context.gm
         incoming = Incoming(turn_id, text, at or gm.clock(), reply)
-        with measured_turn():
-            return Turn.of(await handle_turn(gm, session, incoming))
+        return await _answered(gm, session, incoming)
 
 
 @strawberry.type
@@ -85,9 +88,7 @@ class Subscription:
 
         async def answered() -> Turn:
             try:
-                with measured_turn():
-                    outcome = await handle_turn(gm, session, Incoming(turn_id, text, gm.clock()), on_token=pieces.put)
-                return Turn.of(outcome)
+                return await _answered(gm, session, Incoming(turn_id, text, gm.clock()), pieces.put)
             finally:
                 await pieces.put(None)
 
@@ -96,6 +97,17 @@ class Subscription:
         while (piece := await pieces.get()) is not None:
             yield TurnEvent(token=piece)
         yield TurnEvent(turn=await task)
+
+
+async def _answered(gm: Graphmem, session: OpenSession, incoming: Incoming, on_token: OnToken | None = None) -> Turn:
+    """Handle a turn and count it; what follows from it is done after the reply."""
+    with measured_turn():
+        outcome = await handle_turn(gm, session, incoming, on_token=on_token)
+    if not outcome.repeated:
+        count_usage(outcome.usage)
+        if outcome.jobs:
+            start_jobs(gm, session)
+    return Turn.of(outcome)
 
 
 class Schema(strawberry.Schema):

@@ -6,10 +6,10 @@ from typing import Self
 import strawberry
 
 from api.access import Context, in_session
+from api.memory_types import Job, LedgerEntry, Recalled, Uncertainty
 from graphmem import model
 from graphmem.flows.facts import list_facts
 
-strawberry.enum(model.Level, name="SurpriseLevel")
 ID = strawberry.ID
 Info = strawberry.Info[Context, None]
 
@@ -86,9 +86,13 @@ class Turn:
     importance: float
     threshold: float
     attention: list[Attention]
+    recalled: list[Recalled]
+    ledger: list[LedgerEntry]
+    weave: list[Uncertainty]
     recalled_facts: list[Fact]
     recalled_turns: list[RecalledTurn]
     next_prediction: Prediction
+    jobs: list[Job]
     usage: Usage
     repeated: bool
 
@@ -106,15 +110,32 @@ class Turn:
             importance=outcome.importance,
             threshold=outcome.threshold,
             attention=[Attention(feature=a.feature, value=a.value, weight=a.weight) for a in outcome.attention],
+            recalled=[],
+            ledger=[],
+            weave=[],
             recalled_facts=[Fact.of(f) for f in outcome.recalled_facts],
             recalled_turns=[
                 RecalledTurn(seq=t.seq, text=t.text, reply=t.reply, similarity=t.similarity)
                 for t in outcome.recalled_turns
             ],
             next_prediction=Prediction(text=outcome.prediction, needed_info=list(outcome.needed_info)),
+            jobs=[_job(job) for job in outcome.jobs],
             usage=Usage.of(outcome.usage),
             repeated=outcome.repeated,
         )
+
+
+def _job(job: model.Job) -> Job:
+    return Job(
+        id=ID(job.id),
+        kind=job.kind,
+        student_id=ID(job.student_id),
+        state=job.state,
+        attempts=job.attempts,
+        error=job.error,
+        created_at=job.created_at,
+        run_after=job.run_after,
+    )
 
 
 @strawberry.type

@@ -2,7 +2,7 @@
 // Nothing when another turn came first, when this one was written before, or when the session has ended.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, facts: list, jobs: list, oldest_turn: int, oldest_fact: int, now: datetime
+// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, usage: map, facts: list, jobs: list, oldest_turn: int, oldest_fact: int, now: datetime
 // returns: version: int
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Counting the version up locks the student, so that the turns read below are the newest.
@@ -14,6 +14,11 @@ MATCH (session:OpenSession {institution: $institution, student_id: $student_id, 
 WHERE session.expires_at > $now
 MATCH (companion:Companion {institution: $institution, student_id: $student_id})
 SET student += $totals, companion += $companion
+// Added up, since jobs add theirs between what the turn read and this.
+SET student.calls = student.calls + $usage.calls,
+    student.input_tokens = student.input_tokens + $usage.input_tokens,
+    student.output_tokens = student.output_tokens + $usage.output_tokens,
+    student.cost = student.cost + $usage.cost
 CREATE (source:Source {institution: $institution, student_id: $student_id, kind: 'chat', ref: $turn_id})
 SET source += $source
 MERGE (turn:Turn {institution: $institution, student_id: $student_id, id: $turn_id})

@@ -48,6 +48,7 @@ class Graphmem:
     unlocked: UnlockedCache = field(repr=False)
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     locks: WeakValueDictionary[Who, asyncio.Lock] = field(default_factory=WeakValueDictionary, repr=False)
+    background: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
     argon2_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2), repr=False)
 
     @property
@@ -87,6 +88,7 @@ async def open_graphmem(settings: Settings, uri: str, user: str, password: str) 
     graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
     embedder = make_embedder(settings)
     mind: Mind | None = None
+    background: set[asyncio.Task[None]] = set()
     try:
         await schema.prepare(graph, embedder.name, embedder.dimension, datetime.now(UTC))
         offline = await make_offline_mind(embedder)
@@ -100,8 +102,13 @@ async def open_graphmem(settings: Settings, uri: str, user: str, password: str) 
             affect=load_affect(),
             secret=server_secret(settings),
             unlocked=unlocked_cache(settings.unlocked_students),
+            background=background,
         )
     finally:
+        # A job that is cut off here is taken up again when its lease runs out.
+        for task in background:
+            task.cancel()
+        await asyncio.gather(*background, return_exceptions=True)
         if mind is not None:
             await mind.aclose()
         await embedder.aclose()

@@ -61,6 +61,133 @@ class JobState(StrEnum):
     DEAD = "dead"
 
 
+class Modality(StrEnum):
+    """In what way something is remembered (spec 1)."""
+
+    EPISODIC = "episodic"
+    SEMANTIC = "semantic"
+    PROCEDURAL = "procedural"
+    EMOTIONAL = "emotional"
+    SENSORY = "sensory"
+
+
+class MemoryKind(StrEnum):
+    """What a memory speaks of: traits and concepts are beliefs, episodes observations (spec 1)."""
+
+    TRAIT = "trait"
+    CONCEPT = "concept"
+    EPISODE = "episode"
+
+
+class EdgeType(StrEnum):
+    """How two nodes hang together (spec 2); the values are relationship types."""
+
+    PRECEDES = "PRECEDES"
+    CAUSES = "CAUSES"
+    ENABLES = "ENABLES"
+    RELATES_TO = "RELATES_TO"
+    CONTRADICTS = "CONTRADICTS"
+    SUPPORTS = "SUPPORTS"
+    REFINES = "REFINES"
+    ABSTRACTS = "ABSTRACTS"
+    EVOKES = "EVOKES"
+    REMINDS_OF = "REMINDS_OF"
+    INVOLVES = "INVOLVES"
+    ABOUT = "ABOUT"
+    LOCATED_AT = "LOCATED_AT"
+    TEMPORAL_EVOLUTION = "TEMPORAL_EVOLUTION"
+
+
+class Reliability(StrEnum):
+    """How far a memory can be relied on (spec 12)."""
+
+    RELIABLE = "reliable"
+    UNCERTAIN = "uncertain"
+    CONTRADICTED = "contradicted"
+    SUPERSEDED = "superseded"
+
+
+class SourceKind(StrEnum):
+    """Where something remembered came from (spec 7)."""
+
+    CHAT = "chat"
+    LESSON = "lesson"
+    PROMPT_RUN = "prompt_run"
+    TEACHER = "teacher"
+    SYSTEM = "system"
+
+
+class LedgerCategory(StrEnum):
+    """What a ledger entry is (spec 8)."""
+
+    PROMISE = "promise"
+    SECRET = "secret"  # noqa: S105
+    DEBT = "debt"
+    THREAT = "threat"
+    FACT = "fact"
+    INSTRUCTION = "instruction"
+    OBSERVATION = "observation"
+
+
+class Strategy(StrEnum):
+    """What a surprise suggests to do (spec 5)."""
+
+    NONE = "none"
+    DEEP_EXTRACTION = "deep_extraction"
+    CONNECT_PRIOR = "connect_prior"
+    ASK_FOLLOW_UP_QUESTIONS = "ask_follow_up_questions"
+    SELF_REFLECT = "self_reflect"
+
+
+class UncertaintyType(StrEnum):
+    """Why something is not sure (spec 12)."""
+
+    CONTRADICTION = "contradiction"
+    UNVERIFIED = "unverified"
+    STALE = "stale"
+    AMBIGUOUS = "ambiguous"
+
+
+class Severity(StrEnum):
+    """How much an uncertainty matters, lowest first (spec 12)."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+
+class DetectionContext(StrEnum):
+    """When an uncertainty was noticed (spec 12)."""
+
+    INGESTION = "ingestion"
+    DRIFT = "drift"
+    PRE_ACTION = "pre_action"
+    CONSOLIDATION = "consolidation"
+
+
+class UncertaintyState(StrEnum):
+    """Where an uncertainty stands (spec 12)."""
+
+    OPEN = "open"
+    SURFACED = "surfaced"
+    RESOLVED = "resolved"
+    DECAYED = "decayed"
+
+
+class Resolution(StrEnum):
+    """How an uncertainty was settled (spec 12)."""
+
+    TEMPORAL_SUPERSEDE = "temporal_supersede"
+    EVIDENCE_RESOLVED = "evidence_resolved"
+    CONFIDENCE_DOMINANCE = "confidence_dominance"
+    USER_CLARIFIED = "user_clarified"
+    DECAYED = "decayed"
+    NEWER_WINS = "newer_wins"
+    STRONGER_WINS = "stronger_wins"
+    MANUAL = "manual"
+
+
 @dataclass(frozen=True)
 class Keys:
     """A student's keys while a session is open; never stored in clear (spec 14).
@@ -273,6 +400,20 @@ class Attention:
 
 
 @dataclass(frozen=True)
+class Job:
+    """A piece of work that follows a turn (spec 16)."""
+
+    id: str
+    kind: str
+    student_id: str
+    state: JobState
+    attempts: int
+    created_at: datetime
+    run_after: datetime | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
 class TurnOutcome:
     """All that is told about one turn; the same again whenever the turn is repeated (spec 3)."""
 
@@ -293,23 +434,9 @@ class TurnOutcome:
     recalled_turns: tuple[RecalledTurn, ...]
     prediction: str
     needed_info: tuple[str, ...]
-    jobs: tuple[str, ...]
+    jobs: tuple[Job, ...]
     usage: Usage
     repeated: bool = False
-
-
-@dataclass(frozen=True)
-class Job:
-    """A piece of work that follows a turn (spec 16)."""
-
-    id: str
-    kind: str
-    student_id: str
-    state: JobState
-    attempts: int
-    created_at: datetime
-    run_after: datetime | None = None
-    error: str | None = None
 
 
 @dataclass(frozen=True)

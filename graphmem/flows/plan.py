@@ -13,6 +13,8 @@ from graphmem.model import (
     Attention,
     Companion,
     Fact,
+    Job,
+    JobState,
     Lesson,
     Level,
     Matrix,
@@ -128,6 +130,7 @@ def new_fact(state: State, lesson: Lesson, at: datetime) -> Fact:
 class Thought:
     """Everything that was found out about a turn, before it becomes what is written."""
 
+    student_id: str
     turn_id: str
     message: Message
     state: State
@@ -172,7 +175,7 @@ def plan(thought: Thought, settings: Settings, now: datetime, *, improve_facts: 
         recalled_turns=thought.recalled.turns,
         prediction=answer.value.prediction.text,
         needed_info=answer.value.prediction.needed_info,
-        jobs=tuple(job.id for job in jobs),
+        jobs=tuple(Job(job.id, "distil", thought.student_id, JobState.WAITING, 0, now, now) for job in jobs),
         usage=usage,
     )
     facts = state.facts + (thought.fact is not None)

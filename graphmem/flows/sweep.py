@@ -1,11 +1,12 @@
-"""What is put right in the background: sessions that ran out, and messages that were never answered (spec 3, 14)."""
+"""What is put right in the background: sessions that ran out, unanswered messages, due jobs (spec 3, 14, 16)."""
 
 import asyncio
 import logging
 from datetime import timedelta
 
 from graphmem.app import Graphmem
-from graphmem.errors import GraphmemError, Refusal
+from graphmem.errors import GraphmemError, Unavailable
+from graphmem.flows.jobs import run_due_jobs
 from graphmem.flows.turn import answer_waiting
 from graphmem.sealing import opened_token
 from graphmem.store import students, turns
@@ -14,7 +15,7 @@ log = logging.getLogger(__name__)
 
 
 async def sweep(gm: Graphmem) -> None:
-    """End sessions whose time is over, and answer what a process left behind when it died."""
+    """End sessions whose time is over, answer what a process left behind when it died, run jobs that are due."""
     now = gm.clock()
     for who, session_id in await students.list_expired_sessions(gm.graph, now):
         await students.expire_session(gm.graph, who, session_id, now)
@@ -25,8 +26,11 @@ async def sweep(gm: Graphmem) -> None:
         # One student's trouble must not keep the others waiting.
         try:
             await answer_waiting(gm, opened_token(gm.secret, token, now))
-        except Refusal as e:
+        except Unavailable:
+            raise
+        except GraphmemError as e:
             log.warning("messages that wait for a reply could not be answered: %s", e.code)
+    await run_due_jobs(gm)
 
 
 async def sweep_forever(gm: Graphmem) -> None:
@@ -37,3 +41,6 @@ async def sweep_forever(gm: Graphmem) -> None:
             await sweep(gm)
         except GraphmemError as e:
             log.warning("a sweep was cut short: %s", e.code)
+        except Exception as e:
+            # Its message may quote what a student wrote, and the sweeper must outlive it.
+            log.error("a sweep was cut short by an unexpected %s", type(e).__name__)

@@ -75,7 +75,7 @@ async def handle_turn(
     Source: spec 3, 4.
     """
     _check(gm, incoming)
-    mind = mind or gm.mind
+    incoming, mind = replace(incoming, at=_in_ms(incoming.at)), mind or gm.mind
     async with gm.lock(session):
         # A language model must not be asked again and again because another replica was first.
         for _ in range(1 + (gm.settings.conflict_retries if mind is gm.offline else 0)):
@@ -102,6 +102,11 @@ def _check(gm: Graphmem, incoming: Incoming) -> None:
         checked_text("reply", incoming.reply, gm.settings.message_limit)
 
 
+def _in_ms(at: datetime) -> datetime:
+    """A moment in UTC as it is kept: to the millisecond."""
+    return at.astimezone(UTC).replace(microsecond=at.microsecond // 1000 * 1000)
+
+
 async def _attempt(
     gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, on_token: OnToken | None
 ) -> TurnOutcome | None:
@@ -115,7 +120,7 @@ async def _attempt(
         before = _running(gm, session, before)
         if before.outcome is not None:
             return before.outcome
-        if before.received is not None and before.received.text != incoming.text:
+        if before.received is not None and _as_received(before.received) != incoming:
             return await _attempt(gm, session, _as_received(before.received), mind, on_token)
         held = await _unlocked(gm, session, before.state)
     else:
@@ -158,7 +163,19 @@ async def _think(
     if replied_by != gm.offline.name:
         reply = await _with_vector(gm, answer.value.reply)
         answer = replace(answer, value=replace(answer.value, reply=reply))
-    return plan.Thought(incoming.turn_id, message, state, scored, fact, asked, recalled, expected, answer, replied_by)
+    return plan.Thought(
+        student_id=session.student_id,
+        turn_id=incoming.turn_id,
+        message=message,
+        state=state,
+        score=scored,
+        fact=fact,
+        asked=asked,
+        recalled=recalled,
+        expected=expected,
+        answer=answer,
+        replied_by=replied_by,
+    )
 
 
 def _trusted(
@@ -198,11 +215,10 @@ async def _embedded(gm: Graphmem, incoming: Incoming) -> Matrix:
 
 def _messages(incoming: Incoming, vectors: Matrix) -> tuple[Message, Message | None]:
     """The student's message and the app's own reply, with their embeddings."""
-    at = incoming.at.astimezone(UTC)
-    message = Message(Author.STUDENT, incoming.text, at, vectors[0])
+    message = Message(Author.STUDENT, incoming.text, incoming.at, vectors[0])
     if incoming.reply is None:
         return message, None
-    return message, Message(Author.COMPANION, incoming.reply, at, vectors[1])
+    return message, Message(Author.COMPANION, incoming.reply, incoming.at, vectors[1])
 
 
 async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
@@ -250,8 +266,7 @@ async def _learned(gm: Graphmem, state: State, scored: plan.Score, message: Mess
 async def _store_first(gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, now: datetime) -> None:
     """Store the message before a language model is waited for; the offline mind's one write is enough."""
     if mind is not gm.offline:
-        at = incoming.at.astimezone(UTC)
-        await turns.receive(gm.graph, session, incoming.turn_id, incoming.text, incoming.reply, at, now)
+        await turns.receive(gm.graph, session, incoming.turn_id, incoming.text, incoming.reply, incoming.at, now)
 
 
 async def _with_vector(gm: Graphmem, of: Embedded) -> Embedded:

@@ -15,6 +15,7 @@ from graphmem.store import queries
 
 Row = dict[str, Any]
 
+SCHEMES = tuple(f"{kind}{security}" for kind in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
 FIRST_PAUSE = 0.02
 """Seconds before a statement is run again; doubles each time."""
 
@@ -106,6 +107,9 @@ def open_driver(uri: str, user: str, password: str, timeout: float) -> AsyncDriv
     ------
     SetupError      the address is not one of a Neo4j
     """
+    scheme = uri.partition("://")[0]
+    if scheme not in SCHEMES:
+        raise SetupError(f"GRAPHMEM_NEO4J_URI must begin with one of {', '.join(SCHEMES)}, not with {scheme}.")
     try:
         return AsyncGraphDatabase.driver(
             uri,

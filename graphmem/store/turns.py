@@ -1,7 +1,7 @@
 """Turns, facts and predictions in the graph: what one turn reads and the one thing it writes (spec 3, 4)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -156,14 +156,8 @@ async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | No
         },
         source={"id": f"source-{outcome.seq}", "at": outcome.at},
         companion=_sealed_prediction(session, write.prediction, outcome.seq),
-        totals={
-            "turns": outcome.seq,
-            "facts": write.facts,
-            "calls": write.usage.calls,
-            "input_tokens": write.usage.input_tokens,
-            "output_tokens": write.usage.output_tokens,
-            "cost": write.usage.cost,
-        },
+        totals={"turns": outcome.seq, "facts": write.facts},
+        usage=asdict(outcome.usage),
         facts=[] if outcome.fact is None else [_sealed_fact(session, outcome.fact)],
         jobs=[_sealed_job(session, job, write.now) for job in write.jobs],
         oldest_turn=write.oldest_turn,

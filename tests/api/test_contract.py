@@ -25,7 +25,7 @@ LATER = {
         "memories", "around", "recall", "context", "ledger", "overlay", "frontier", "uncertainties", "questions",
         "progress", "compressions", "verifyIntegrity",
     },
-    "Turn": {"recalled", "ledger", "weave", "jobs"},
+    "Memory": {"edges", "uncertainties"},
     "Subscription": {"memoryEvents"},
     "Mutation": {
         "observe", "addLedgerEntry", "settleLedgerEntry", "reveal", "setAttitude", "importWorld", "correctMemory",

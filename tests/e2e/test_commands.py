@@ -1,0 +1,133 @@
+"""The command line as a user types it, on the test's Neo4j."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from graphmem.samples import SAMPLES
+from tests.conftest import PASSWORD, Access
+
+Graphmem = Callable[..., Coroutine[Any, Any, tuple[int, str, str]]]
+CIMA = SAMPLES / "cima" / "dialogues.jsonl"
+
+
+@pytest.fixture
+def environment(neo4j_access: Access, tmp_path: Path) -> dict[str, str]:
+    return os.environ | {
+        "GRAPHMEM_HOME": str(tmp_path),
+        "GRAPHMEM_NEO4J_URI": neo4j_access.uri,
+        "GRAPHMEM_NEO4J_USER": neo4j_access.user,
+        "GRAPHMEM_NEO4J_PASSWORD": neo4j_access.password,
+        "GRAPHMEM_ARGON2_OPS": "1",
+        "GRAPHMEM_ARGON2_MIB": "8",
+    }
+
+
+@pytest.fixture
+def graphmem(environment: dict[str, str]) -> Graphmem:
+    """Run a command with standard input; exit code, output, errors."""
+
+    async def run(*arguments: str, said: str = "", **changes: str) -> tuple[int, str, str]:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            "-m",
+            "graphmem",
+            *arguments,
+            env=environment | changes,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        out, err = await process.communicate(said.encode())
+        return process.returncode or 0, out.decode(), err.decode()
+
+    return run
+
+
+async def test_enrol_replay_chat(graphmem: Graphmem, institution: str) -> None:
+    who = ("--institution", institution, "--password-stdin")
+    code, out, err = await graphmem("enrol", "ada", *who, said=f"{PASSWORD}\n")
+    assert (code, out) == (0, f"ada is enrolled at {institution}.\n"), err
+    code, out, err = await graphmem("replay", str(CIMA), "--student", "ada", *who, "--json", said=f"{PASSWORD}\n")
+    report = json.loads(out)
+    assert (code, report["dialogues"], report["repeated"], report["handled_before"]) == (0, 3, 0, 0), err
+    again = json.loads(
+        (await graphmem("replay", str(CIMA), "--student", "ada", *who, "--json", said=f"{PASSWORD}\n"))[1]
+    )
+    assert (again["answered"], again["handled_before"]) == (0, report["answered"])
+    code, out, _ = await graphmem("chat", "ada", *who, said=f"{PASSWORD}\nHow do I say tree?\n\n")
+    assert code == 0
+    assert "Companion: " in out
+
+
+async def test_what_goes_wrong_is_one_line(graphmem: Graphmem, institution: str) -> None:
+    who = ("--institution", institution, "--password-stdin")
+    for arguments, said, changes, told in [
+        (("enrol", "ada", *who), "short\n", {}, "8 to 1000 characters"),
+        (("chat", "nobody", *who), f"{PASSWORD}\n", {}, "no such student"),
+        (("replay", __file__, *who), f"{PASSWORD}\n", {}, "not JSON"),
+        (("doctor",), "", {"GRAPHMEM_SESSION_MINUTES": "soon"}, "GRAPHMEM_SESSION_MINUTES"),
+        (("bench", "nothing"), "", {}, "There is no benchmark"),
+        (("enrol", "ada", *who), f"{PASSWORD}\n", {"GRAPHMEM_NEO4J_PASSWORD": "wrong"}, "GRAPHMEM_NEO4J_PASSWORD"),
+        (("enrol", "ada", *who), f"{PASSWORD}\n", {"GRAPHMEM_NEO4J_URI": "http://x"}, "GRAPHMEM_NEO4J_URI"),
+        (("enrol", "ada", *who), f"{PASSWORD}\n", {"GRAPHMEM_EMBEDDER": "word2vec"}, "GRAPHMEM_EMBEDDER"),
+        (("enrol", "ada", *who), f"{PASSWORD}\n", {"GRAPHMEM_SECRET": "short"}, "GRAPHMEM_SECRET"),
+        (("enrol", "ada", *who), f"{PASSWORD}\n", {"GRAPHMEM_MODEL": "nobody:nothing"}, "nobody"),
+    ]:
+        code, _, err = await graphmem(*arguments, said=said, **changes)
+        assert code == 1, arguments
+        assert told in err
+        assert "Traceback" not in err
+
+
+async def test_doctor_looks_at_every_part(graphmem: Graphmem) -> None:
+    code, out, err = await graphmem("doctor", "--json")
+    findings = {f["part"]: f["ok"] for f in json.loads(out)}
+    assert code == 0, err
+    assert findings == dict.fromkeys(["java", "database", "schema", "embedder", "mind", "keys"], True)
+    code, out, _ = await graphmem("doctor", GRAPHMEM_NEO4J_URI="bolt://127.0.0.1:1", GRAPHMEM_NEO4J_TIMEOUT="1")
+    assert code == 1
+    assert "BAD database" in out
+
+
+async def test_a_token_is_all_that_is_printed(graphmem: Graphmem) -> None:
+    code, out, err = await graphmem("token", "--role", "app", "--institution", "x")
+    assert (code, err) == (0, "")
+    assert len(out.strip().split(".")) == 3
+
+
+async def test_serve_drains_on_sigterm(environment: dict[str, str], unused_tcp_port: int) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "graphmem", "serve", "--port", str(unused_tcp_port),
+        env=environment, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{unused_tcp_port}") as http:
+        for _ in range(600):
+            try:
+                if (await http.get("/readyz")).status_code == 200:
+                    break
+            except httpx.HTTPError:
+                await asyncio.sleep(0.1)
+        assert (await http.get("/healthz")).status_code == 200
+    process.send_signal(signal.SIGTERM)
+    await process.communicate()
+    assert process.returncode == 0
+
+
+async def test_the_demo_tells_of_every_turn_and_leaves_nothing_running(graphmem: Graphmem, tmp_path: Path) -> None:
+    few = tmp_path / "few.jsonl"
+    few.write_text("\n".join(CIMA.read_text("utf-8").splitlines()[:2]), "utf-8")
+    code, out, err = await graphmem("demo", "--json", "--dialogues", str(few))
+    assert code == 0, err
+    told = json.loads(out)
+    assert len(told["turns"]) >= 4
+    assert {"expected", "text", "reply", "match", "surprise", "level", "learnedFact", "ms"} <= set(told["turns"][0])
+    assert told["nodes"]["Fact"] >= 1

@@ -1,0 +1,40 @@
+"""A graphmem whose language model is a real HTTP server of the test's own."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from graphmem.app import Graphmem
+from graphmem.mind.fallback import Fallback, make_mind
+from graphmem.model import TurnOutcome
+from tests.conftest import Pupil, another_replica, say
+from tests.llm_server import LlmServer, Seen
+
+EXPECTED = "I think I have to add 12 and 30."
+UNEXPECTED = "Purple submarines taste of thunder, said my uncle Ferdinand."
+
+
+@asynccontextmanager
+async def with_model(gm: Graphmem, server: LlmServer, **settings: Any) -> AsyncIterator[Graphmem]:
+    """The same graphmem as a replica of its own that asks a server; its background work is finished at the end."""
+    changed = gm.settings.model_copy(update={"model": "openai:stub", "model_base_url": server.base_url, **settings})
+    mind = make_mind(changed, gm.offline)
+    assert isinstance(mind, Fallback)
+    opened = another_replica(gm, settings=changed, mind=mind, background=set())
+    try:
+        yield opened
+        await asyncio.gather(*opened.background)
+    finally:
+        await mind.first.aclose()
+
+
+async def surprise(gm: Graphmem, pupil: Pupil) -> TurnOutcome:
+    """Two turns, of which the second violates what was expected."""
+    await say(gm, pupil, EXPECTED)
+    return await say(gm, pupil, UNEXPECTED)
+
+
+def distils(server: LlmServer) -> list[Seen]:
+    """The requests for better words that a server saw."""
+    return [seen for seen in server.seen if "<said>" in seen.question]
