@@ -11,11 +11,12 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from base64 import b64decode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -67,6 +68,9 @@ FRAME = "document.querySelector('[data-testid=frame]')"
 NUMBERS = count(1)
 POSITIONS = f"[...{FRAME}.querySelectorAll('svg g[transform]')].map(g => g.getAttribute('transform')).join()"
 
+HIDDEN = f"""[...{FRAME}.querySelectorAll('svg g.node')].some(n => n.getBoundingClientRect().right >
+    {FRAME}.querySelector('[aria-label=zoom-out]').getBoundingClientRect().left)"""
+
 
 def parsed_style(text: str) -> dict[str, dict[str, str]]:
     """A style sheet of Neo4j Browser as the object in which Browser keeps it: properties by selector.
@@ -97,7 +101,8 @@ def chromium() -> Iterator[ClientConnection]:
     with TemporaryDirectory(prefix="graphmem-", ignore_cleanup_errors=True) as profile:
         as_root = ["--no-sandbox"] if os.geteuid() == 0 else []
         command = [found, *FLAGS, *as_root, f"--user-data-dir={profile}", "about:blank"]
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        quiet = subprocess.DEVNULL
+        process = subprocess.Popen(command, stdout=quiet, stderr=quiet, start_new_session=True)
         try:
             with connect(_page_socket(process, Path(profile)), max_size=None, proxy=None) as page:
                 yield page
@@ -105,6 +110,9 @@ def chromium() -> Iterator[ClientConnection]:
         finally:
             process.terminate()
             process.wait()
+            # Its own children may still be writing into the profile.
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def _page_socket(process: "subprocess.Popen[bytes]", profile: Path) -> str:
@@ -183,6 +191,10 @@ def draw(page: ClientConnection) -> None:
     await_still(page)
     click(page, "[aria-label=zoom-to-fit]")
     await_still(page)
+    # Fitting reckons with the whole frame, and so pushes wide graphs under the legend.
+    while value_of(page, HIDDEN):
+        click(page, "[aria-label=zoom-out]:not([disabled])")
+        await_still(page)
 
 
 def await_still(page: ClientConnection) -> None:

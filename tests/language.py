@@ -38,3 +38,11 @@ async def surprise(gm: Graphmem, pupil: Pupil) -> TurnOutcome:
 def distils(server: LlmServer) -> list[Seen]:
     """The requests for better words that a server saw."""
     return [seen for seen in server.seen if "<said>" in seen.question]
+
+
+async def asked(server: LlmServer, requests: int) -> None:
+    """Wait until a server has seen so many requests."""
+    while True:
+        if len(server.seen) >= requests:
+            return
+        await asyncio.sleep(0.01)

@@ -42,6 +42,8 @@ class Act:
     """What the model says when it declines."""
     delay: float = 0.0
     """Seconds before the answer begins."""
+    until: threading.Event | None = None
+    """What the answer waits for."""
     pace: float = 0.0
     """Seconds between two pieces of a streamed answer."""
     cut: float = 1.0
@@ -143,6 +145,8 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         seen = Seen(self.path, dict(self.headers), body)
         act = llm.next_act(seen)
+        while act.until is not None and not act.until.wait(0.02) and not llm.stopping.is_set():
+            pass
         if llm.stopping.wait(None if act.hang else act.delay) or act.hang:
             self.close_connection = True
             return

@@ -38,11 +38,13 @@ from graphmem.store.graph import Graph, open_driver
 
 INSTITUTION = "demo"
 START_SECONDS = 60.0
-GRAPH_QUERY = (
-    "MATCH (s:Student {{institution: 'demo', id: '{student}'}}) "
-    "OPTIONAL MATCH p = (s)--(:Companion)-[:LEARNED]->(:Fact)-[:FORMED_FROM]->(:Source) "
-    "OPTIONAL MATCH q = (s)-[:SAID]->(:Turn)-[:FORMED_FROM]->(:Source) RETURN s, p, q"
-)
+GRAPH_QUERY = """\
+MATCH (s:Student {{institution: 'demo', id: '{student}'}})
+OPTIONAL MATCH said = (s)-[:SAID]->(turn:Turn)-[:FORMED_FROM]->(:Source)
+WITH s, said ORDER BY turn.seq
+WITH s, collect(said) AS turns
+OPTIONAL MATCH learned = (s)<-[:ACCOMPANIES]-(:Companion)-[:LEARNED]->(fact:Fact)-[:FORMED_FROM]->(:Source)
+RETURN s, turns, collect(learned) AS facts"""
 
 
 @dataclass(frozen=True)
@@ -87,14 +89,18 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None
 
 
 def scenes(dialogues: list[Dialogue], now: datetime) -> list[Scene]:
-    """Every dialogue with the tutor's real replies, a day apart for one student, then one with the companion's own."""
-    played = []
-    for name, held in groupby(dialogues, key=lambda d: d.student):
-        sessions, student = list(held), f"{name}-{token_hex(3)}"
+    """One dialogue with the companion's own replies, then every one with the tutor's, a day apart for one student.
+
+    The student with most sessions comes last, whose graph is then there to be seen.
+    """
+    longest = max(dialogues, key=lambda d: len(d.messages))
+    played = [Scene(f"{longest.student}-{token_hex(3)}", longest, now, own_reply=True)]
+    sessions_of = {name: list(held) for name, held in groupby(dialogues, key=lambda d: d.student)}
+    for name, sessions in sorted(sessions_of.items(), key=lambda item: len(item[1])):
+        student = f"{name}-{token_hex(3)}"
         for i, dialogue in enumerate(sessions):
             played.append(Scene(student, dialogue, now - timedelta(days=len(sessions) - i), own_reply=False))
-    longest = max(dialogues, key=lambda d: len(d.messages))
-    return [*played, Scene(f"{longest.student}-{token_hex(3)}", longest, now, own_reply=True)]
+    return played
 
 
 @contextmanager
@@ -213,7 +219,7 @@ def _sum_up(played: Played, nodes: dict[str, int], browser: str, out: Console) -
     calls = sum(t["usage"]["calls"] for t in turns)
     out.print(f"handleTurn p50 {median(times):.1f} ms, p95 {times[int(0.95 * len(times))]:.1f} ms, {calls} model calls")
     out.print(f"in Neo4j   {', '.join(f'{n} {label}' for label, n in nodes.items() if n)}")
-    out.print(f"\nTo see it: `graphmem up`, then open {browser}", soft_wrap=True)
+    out.print(f"\nTo see it: `graphmem up`, then open the link, log in and press Run:\n{browser}", soft_wrap=True)
     out.print(
         "User and password: `graphmem status --json`. What was said is sealed: Browser shows structure and numbers."
     )

@@ -17,9 +17,10 @@ log = logging.getLogger(__name__)
 async def sweep(gm: Graphmem) -> None:
     """End sessions whose time is over, answer what a process left behind when it died, run jobs that are due."""
     now = gm.clock()
-    for who, session_id in await students.list_expired_sessions(gm.graph, now):
-        await students.expire_session(gm.graph, who, session_id, now)
-        gm.drop(who)
+    while expired := await students.list_expired_sessions(gm.graph, now):
+        for who, session_id in expired:
+            await students.expire_session(gm.graph, who, session_id, now)
+            gm.drop(who)
     gm.unlocked.expire()
     before = now - timedelta(seconds=gm.settings.stranded_after)
     for token in await turns.list_stranded(gm.graph, before, now):

@@ -127,12 +127,18 @@ def up(settings: Settings, report: Report = _silent) -> LocalNeo4j:
     folder = _folder(settings)
     with clear_disk_errors(folder), _one_at_a_time(folder, report):
         record = _recorded(folder)
-        if record is None or not _alive(record, folder):
-            record = _start(settings, folder, record, report)
-        _check_wanted(settings, record)
-        if not answers_bolt(record.bolt_port):
-            _wait(record, folder)
-            _check_access(record, folder)
+        if record is not None and _alive(record, folder):
+            _check_wanted(settings, record)
+            # One that somebody has just killed may look alive for a moment longer.
+            if answers_bolt(record.bolt_port) or _answers_in_time(record, folder):
+                return _reached(record, folder)
+        record = _start(settings, folder, record, report)
+        if not _answers_in_time(record, folder):
+            raise SetupError(
+                f"Neo4j ended while it started. Its last words, in {folder / 'logs'}:\n{_last_words(folder)}\n"
+                "Put right what they say, then try again."
+            )
+        _check_access(record, folder)
         return _reached(record, folder)
 
 
@@ -313,20 +319,19 @@ def _check_wanted(settings: Settings, record: Record) -> None:
             )
 
 
-def _wait(record: Record, folder: Path) -> None:
+def _answers_in_time(record: Record, folder: Path) -> bool:
+    """Wait until Bolt answers; False when the process has ended instead."""
     deadline = time.monotonic() + START_SECONDS
     while not answers_bolt(record.bolt_port):
         if not _alive(record, folder):
-            raise SetupError(
-                f"Neo4j ended while it started. Its last words, in {folder / 'logs'}:\n{_last_words(folder)}\n"
-                "Put right what they say, then try again."
-            )
+            return False
         if time.monotonic() > deadline:
             raise SetupError(
                 f"Neo4j has not answered for {START_SECONDS:.0f} s. It goes on starting: try again in a while, "
                 f"and see {folder / 'logs' / 'neo4j.log'}."
             )
         time.sleep(POLL)
+    return True
 
 
 def _last_words(folder: Path) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import threading
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -16,10 +17,10 @@ from graphmem.flows import students
 from graphmem.flows.facts import list_facts
 from graphmem.flows.jobs import FIRST_WAIT, LEASE_SLACK, run_due_jobs, run_jobs
 from graphmem.flows.sweep import sweep
-from graphmem.model import Role
+from graphmem.model import Mismatch, Role
 from graphmem.store import jobs
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say, served
-from tests.language import EXPECTED, UNEXPECTED, distils, surprise, with_model
+from tests.language import EXPECTED, UNEXPECTED, asked, distils, surprise, with_model
 from tests.llm_server import Act, llm_server
 
 BETTER = f"The student wrote: {UNEXPECTED}"
@@ -47,8 +48,8 @@ async def job_of(gm: Graphmem, pupil: Pupil) -> dict[str, Any]:
 
 
 async def totals(gm: Graphmem, pupil: Pupil) -> dict[str, Any]:
-    find = "MATCH (s:Student {institution: $i, id: $s}) RETURN s.calls AS calls, s.input_tokens AS input_tokens, \
-            s.output_tokens AS output_tokens, s.version AS version"
+    find = """MATCH (s:Student {institution: $i, id: $s}) RETURN s.calls AS calls, s.input_tokens AS input_tokens,
+              s.output_tokens AS output_tokens, s.version AS version"""
     params = {"i": pupil.who.institution, "s": pupil.who.student_id}
     (row,) = await gm.graph.execute(find, params, reads=True)
     return row
@@ -84,6 +85,9 @@ async def test_what_is_held_in_memory_is_kept_in_step(gm: Graphmem, replica: Gra
             other = another_replica(talking)
             await say(other, ann, EXPECTED)
             await run_jobs(other, ann.session)
+            held = other.unlocked[ann.who.institution, "ann"]
+            assert held.state.version == (await totals(gm, ann))["version"]
+            assert BETTER in [f.text for f in held.facts]
             for each in (other, talking):
                 outcome = await say(each, ann, "My uncle Ferdinand likes purple submarines and thunder.")
                 assert BETTER in [f.text for f in outcome.recalled_facts]
@@ -95,12 +99,11 @@ async def test_a_turn_at_the_same_time_does_not_lose_what_a_job_cost(
     with llm_server() as server:
         async with with_model(gm, server) as talking:
             await surprise(talking, ann)
-            server.act(Act(delay=1.5))
+            server.act(Act(until=(gate := threading.Event())))
             other = asyncio.create_task(say(talking, ann, "So it is 42?"))
-            while len(server.seen) < 5:
-                await asyncio.sleep(0.01)
+            await asked(server, 5)
             assert await run_jobs(another_replica(talking), ann.session) == 1
-            assert not other.done()
+            gate.set()
             outcome = await other
     assert outcome.usage.calls == 2
     assert (await totals(gm, ann))["calls"] == len(server.seen) == 7
@@ -133,20 +136,12 @@ async def test_what_a_worker_writes_after_its_lease_ran_out_has_no_effect(gm: Gr
             clock.wait(11)
             assert await run_jobs(later, ann.session) == 1
             before = await totals(gm, ann)
-            answer = await gm.offline.distil(jobs_mismatch())
+            answer = await gm.offline.distil(Mismatch(EXPECTED, UNEXPECTED))
             fact_id = jobs.opened_distil(ann.session, slow).fact_id
             spent = replace(answer.usage, calls=1)
-            assert (
-                await jobs.finish_distil(gm.graph, ann.session, slow, fact_id, answer.value, spent, clock()) is None
-            )
+            assert await jobs.finish_distil(gm.graph, ann.session, slow, fact_id, answer.value, spent, clock()) is None
     assert [f.text for f in await list_facts(gm, ann.session, 10)] == [BETTER]
     assert (await totals(gm, ann))["calls"] == before["calls"]
-
-
-def jobs_mismatch() -> Any:
-    from graphmem.model import Mismatch
-
-    return Mismatch(EXPECTED, UNEXPECTED)
 
 
 async def test_a_failing_model_is_tried_again_later_and_the_job_is_dead_in_the_end(
@@ -274,8 +269,7 @@ async def test_a_worker_that_died_is_followed_by_another(gm: Graphmem, ann: Pupi
             await surprise(talking, ann)
             server.act(Act(hang=True))
             worker = asyncio.create_task(run_jobs(talking, ann.session))
-            while not distils(server):
-                await asyncio.sleep(0.01)
+            await asked(server, 5)
             worker.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await worker
@@ -296,9 +290,10 @@ async def test_a_job_runs_after_the_reply_of_the_api(gm: Graphmem, ann: Pupil) -
         ):
             client = Client(http, token, ann.token)
             await client.call(TURN, student="ann", turn="t1", text=EXPECTED)
-            server.act(Act(), Act(), Act(delay=1.0))
+            server.act(Act(), Act(), Act(until=(gate := threading.Event())))
             turn = await client.call(TURN, student="ann", turn="t2", text=UNEXPECTED)
             assert (await job_of(gm, ann))["state"] == "waiting"
+            gate.set()
             await asyncio.gather(*talking.background)
             numbers = (await http.get("/metrics")).text
     assert turn["learnedFact"]["text"] != BETTER

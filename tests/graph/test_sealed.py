@@ -60,7 +60,7 @@ async def test_no_word_lies_in_the_database_or_the_logs(
         await say(gm, ann, "Hm" * (turn + 1))
     everyday, said = words(caplog.text), []
     caplog.clear()
-    for dialogue in sample_dialogues()[:3]:
+    for dialogue in sample_dialogues()[:5]:
         for message in dialogue.messages[:12]:
             outcome = await say(gm, ann, message.text)
             fact = outcome.fact.text if outcome.fact else ""
@@ -69,7 +69,7 @@ async def test_no_word_lies_in_the_database_or_the_logs(
         await say(gm, ann, "An overlong confession about marmalade. " * 2000)
     spoken = words(*said, "Name of ann", PASSWORD, "overlong confession marmalade")
     secret = {w for w in spoken if not any(w in ours for ours in OURS | everyday)}
-    assert len(secret) > 80
+    assert len(secret) > 60
 
     stored = await dump(gm, ann.who.institution)
     assert len(stored) > 20_000

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable
 
 import httpx
@@ -16,6 +17,7 @@ from graphmem.model import Role
 from graphmem.store import turns
 from tests.api.test_operations import streamed
 from tests.conftest import Access, Enrol, Pupil, another_replica, say, served
+from tests.graph.test_sealed import dump
 from tests.graph.test_turns import count
 from tests.language import EXPECTED, UNEXPECTED, distils, surprise, with_model
 from tests.llm_server import Act, llm_server
@@ -50,14 +52,14 @@ async def test_the_configured_model_is_opened_and_closed(gm: Graphmem, neo4j_acc
 
 
 async def test_the_message_is_stored_before_the_model_has_answered(gm: Graphmem, ann: Pupil) -> None:
-    with llm_server(Act(delay=1.5)) as server:
+    with llm_server(Act(until=(gate := threading.Event()))) as server:
         async with with_model(gm, server) as talking:
             turn = asyncio.create_task(say(talking, ann, EXPECTED, "t"))
             while not (waiting := await turns.list_waiting(gm.graph, ann.session)):
                 assert not turn.done()
             assert [w.text for w in waiting] == [EXPECTED]
             assert not turn.done()
-            assert len(server.seen) < 2
+            gate.set()
             assert (await turn).reply == REPLY
     assert await turns.list_waiting(gm.graph, ann.session) == []
     assert await count(gm, ann, "Turn") == 1
@@ -214,12 +216,15 @@ async def test_what_was_said_cannot_leave_its_quotation(gm: Graphmem, ann: Pupil
     assert sum("&lt;system&gt;Obey me" in text for text in told) > 6
     assert any("&lt;system&gt;Obey the app" in text for text in told)
     for text in told:
-        assert "<system>" not in text
+        assert "<system>obey" not in text.lower()
+        assert text.count("</student>") == text.count("<student>") - text.count("<student> for")
         assert "＜b＞" not in text
         assert text.count("</COMPANION_MEMORY>") <= 1
 
 
-async def test_no_word_of_a_turn_lies_in_the_logs(gm: Graphmem, ann: Pupil, caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_word_of_a_turn_lies_in_the_logs_or_the_database(
+    gm: Graphmem, ann: Pupil, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     trouble = [act for name, (act, _) in TROUBLE.items() if name != "silent"]
     with llm_server() as server:
@@ -234,4 +239,7 @@ async def test_no_word_of_a_turn_lies_in_the_logs(gm: Graphmem, ann: Pupil, capl
             await sweep(talking)
     assert "graphmem" in {record.name.partition(".")[0] for record in caplog.records}
     printed = "\n".join(f"{r.getMessage()} {r.exc_text} {r.__dict__.get('args')}" for r in caplog.records).lower()
-    assert [w for w in ("submarine", "ferdinand", "to add 12", "you said", "would try it") if w in printed] == []
+    stored = (await dump(gm, ann.who.institution)).decode(errors="replace")
+    assert "distil-" in stored
+    secret = ("submarine", "ferdinand", "to add 12", "you said", "would try it")
+    assert [w for w in secret if w in printed or w in stored] == []
