@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from copy import copy
 from datetime import datetime
+from functools import partial
 
 import strawberry
 from graphql import GraphQLError
@@ -121,15 +123,12 @@ class Schema(strawberry.Schema):
 
 def make_schema(settings: Settings) -> Schema:
     """The schema with the limits of the settings."""
-    return Schema(
-        Query,
-        Mutation,
-        Subscription,
-        extensions=[
-            lambda: QueryDepthLimiter(max_depth=settings.query_depth),
-            lambda: MaxAliasesLimiter(max_alias_count=settings.query_aliases),
-            lambda: MaxTokensLimiter(max_token_count=settings.query_tokens),
-            lambda: ParserCache(maxsize=500),
-            lambda: ValidationCache(maxsize=500),
-        ],
-    )
+    extensions = [
+        QueryDepthLimiter(max_depth=settings.query_depth),
+        MaxAliasesLimiter(max_alias_count=settings.query_aliases),
+        MaxTokensLimiter(max_token_count=settings.query_tokens),
+        ParserCache(maxsize=500),
+        ValidationCache(maxsize=500),
+    ]
+    # Each operation gets copies: their caches and rules are shared, what they hold of the operation is not.
+    return Schema(Query, Mutation, Subscription, extensions=[partial(copy, each) for each in extensions])

@@ -16,7 +16,7 @@ from typing import Any
 
 from api.access import make_token
 from graphmem.app import server_secret
-from graphmem.commands.client import ENROL, OPEN, TURN
+from graphmem.commands.client import ENROL, OPEN
 from graphmem.dialogues import load_dialogues, turns
 from graphmem.errors import GraphmemError, SetupError
 from graphmem.local import server
@@ -25,6 +25,15 @@ from graphmem.model import Role
 from graphmem.settings import Settings
 
 INSTITUTION = "bench"
+# What an app asks of a turn; the demo asks for all there is.
+TURN = """
+mutation Turn($student: ID!, $turn: ID!, $text: String!) {
+  handleTurn(studentId: $student, turnId: $turn, text: $text) {
+    turnId reply degraded matched match surprise level importance repeated
+    learnedFact { id text tags }
+    nextPrediction { text neededInfo }
+  }
+}"""
 PASSWORD = "a password of a benchmark"
 START_SECONDS = 60.0
 

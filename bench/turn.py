@@ -37,7 +37,7 @@ T = TypeVar("T")
 KEPT_TURNS = 50
 STORED = 1_000
 """Items each student has: facts and turns."""
-WARM_UP = 200
+WARM_UP = 400
 TURNS = 500
 TURNS_AT_ONCE = 2_000
 CROWDS = (16, 64)

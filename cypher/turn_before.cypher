@@ -2,7 +2,7 @@
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, session_id: str, turn_id: str, now: datetime
-// returns: version: int, turns: int, facts: int, calls: int, input_tokens: int, output_tokens: int, cost: float, tolerance: float, expertise: list, persona: bytes, prediction: bytes, prediction_embedding: bytes, open: bool, turn: map, handled: bool
+// returns: version: int, turns: int, facts: int, tolerance: float, expertise: list, persona: bytes, prediction: bytes, prediction_embedding: bytes, open: bool, turn: map, handled: bool
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (companion:Companion {institution: $institution, student_id: $student_id})
 OPTIONAL MATCH (session:OpenSession {institution: $institution, student_id: $student_id})
@@ -10,8 +10,6 @@ WHERE session.id = $session_id AND session.expires_at > $now
 OPTIONAL MATCH (turn:Turn {institution: $institution, student_id: $student_id, id: $turn_id})
 OPTIONAL MATCH (source:Source {institution: $institution, student_id: $student_id, kind: 'chat', ref: $turn_id})
 RETURN student.version AS version, student.turns AS turns, student.facts AS facts,
-       student.calls AS calls, student.input_tokens AS input_tokens, student.output_tokens AS output_tokens,
-       student.cost AS cost,
        companion.tolerance AS tolerance, companion.expertise AS expertise, companion.persona AS persona,
        companion.prediction AS prediction, companion.prediction_embedding AS prediction_embedding,
        session IS NOT NULL AS open,

@@ -288,9 +288,14 @@ class Fact:
         return utils.default_process(self.text)
 
     @cached_property
+    def plain_tags(self) -> tuple[str, ...]:
+        """The tags as they are searched."""
+        return tuple(map(utils.default_process, self.tags))
+
+    @cached_property
     def stems(self) -> frozenset[str]:
         """Beginnings of the words of text and tags, by which a search finds what to look at closely."""
-        return word_stems(" ".join([self.plain, *map(utils.default_process, self.tags)]))
+        return word_stems(" ".join([self.plain, *self.plain_tags]))
 
 
 @dataclass(frozen=True)
@@ -309,14 +314,12 @@ class State:
 
     version : counts the student's changes; what a process holds of an older version is stale
     turns, facts : how many there ever were; the newest has this sequence number
-    usage : of all the student's turns
     prediction : what is expected of the next turn; None before the first one
     """
 
     version: int
     turns: int
     facts: int
-    usage: Usage
     companion: Companion
     prediction: Prediction | None
 

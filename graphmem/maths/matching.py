@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+import numpy as np
 from rapidfuzz import fuzz, process, utils
 
 from graphmem.model import Fact, word_stems
@@ -73,7 +74,7 @@ def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floo
         return []
     best = _best_scores([f.plain for f in near], keywords, fuzz.partial_ratio, floor)
     owners = [i for i, f in enumerate(near) for _ in f.tags]
-    tag_scores = _best_scores([utils.default_process(t) for f in near for t in f.tags], keywords, fuzz.ratio, floor)
+    tag_scores = _best_scores([t for f in near for t in f.plain_tags], keywords, fuzz.ratio, floor)
     for owner, score in zip(owners, tag_scores, strict=True):
         best[owner] = max(best[owner], score)
     ranked = sorted(range(len(near)), key=lambda i: (-best[i], -near[i].seq))
@@ -82,8 +83,10 @@ def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floo
 
 def _best_scores(
     texts: Sequence[str], keywords: Sequence[str], scorer: Callable[..., float], floor: float
-) -> list[float]:
+) -> list[int]:
     """The best score of each plain text against any of the plain keywords; 0 where it is below the floor."""
     if not texts:
         return []
-    return [float(s) for s in process.cdist(keywords, texts, scorer=scorer, score_cutoff=floor).max(axis=0)]
+    return [
+        int(s) for s in process.cdist(keywords, texts, scorer=scorer, score_cutoff=floor, dtype=np.uint8).max(axis=0)
+    ]

@@ -19,7 +19,6 @@ from graphmem.model import (
     State,
     TurnOutcome,
     TurnState,
-    Usage,
 )
 from graphmem.store.graph import Graph, Row
 from graphmem.store.rows import Place, from_ms, moment
@@ -83,7 +82,6 @@ class TurnWrite:
     replied_by: str
     outcome: TurnOutcome = field(repr=False)
     prediction: Prediction = field(repr=False)
-    usage: Usage
     facts: int
     oldest_turn: int
     oldest_fact: int
@@ -103,7 +101,6 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
         version=row["version"],
         turns=row["turns"],
         facts=row["facts"],
-        usage=Usage(row["calls"], row["input_tokens"], row["output_tokens"], row["cost"]),
         companion=_companion(session, row),
         prediction=_prediction(session, row),
     )
