@@ -157,15 +157,13 @@ def _keep_in_step(gm: Graphmem, session: Session, version: int, job: DistilJob, 
     if held is None or held.state.version != version - 1:
         gm.drop(session)
     else:
-        gm.unlocked[key] = improved(held, version, job.fact_id, answer)
+        gm.unlocked[key] = improved(held, version, job.fact_id, answer.value)
 
 
-def improved(unlocked: Unlocked, version: int, fact_id: str, answer: Answer[Lesson]) -> Unlocked:
+def improved(unlocked: Unlocked, version: int, fact_id: str, lesson: Lesson) -> Unlocked:
     """What is held in memory after a fact was put into better words."""
-    state = unlocked.state
-    lesson = answer.value
     return replace(
         unlocked,
-        state=replace(state, version=version, usage=state.usage + answer.usage),
+        state=replace(unlocked.state, version=version),
         facts=tuple(replace(f, text=lesson.text, tags=lesson.tags) if f.id == fact_id else f for f in unlocked.facts),
     )
