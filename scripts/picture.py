@@ -32,6 +32,7 @@ from graphmem.errors import SetupError
 from graphmem.local import server
 from graphmem.local.server import LocalNeo4j
 from graphmem.settings import Settings
+from graphmem.store.queries import browser_query
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
@@ -56,14 +57,6 @@ SETTINGS = {  # of Neo4j Browser: nothing opens by itself, nothing is reported
     "allowCrashReports": False,
     "allowUserStats": False,
 }
-QUERY = """\
-MATCH (s:Student {{institution: {institution}, id: {student}}})
-OPTIONAL MATCH said = (s)-[:SAID]->(turn:Turn)-[:FORMED_FROM]->(:Source)
-WITH s, said ORDER BY turn.seq
-WITH s, collect(said) AS turns
-OPTIONAL MATCH learned = (s)<-[:ACCOMPANIES]-(:Companion)-[:LEARNED]->(fact:Fact)-[:FORMED_FROM]->(:Source)
-WITH s, turns, learned ORDER BY fact.seq
-RETURN s, turns, collect(learned) AS facts"""
 FRAME = "document.querySelector('[data-testid=frame]')"
 NUMBERS = count(1)
 POSITIONS = f"[...{FRAME}.querySelectorAll('svg g[transform]')].map(g => g.getAttribute('transform')).join()"
@@ -223,10 +216,9 @@ def main() -> None:
     parser.add_argument("--query", help="another query than the student's turns, facts and sources")
     parser.add_argument("--out", type=Path, default=Path("docs/graph.png"))
     asked = parser.parse_args()
-    names = {name: json.dumps(getattr(asked, name)) for name in ("institution", "student")}
     neo4j = server.up(Settings(), print)
     with chromium() as page:
-        open_browser(page, neo4j, asked.query or QUERY.format(**names))
+        open_browser(page, neo4j, asked.query or browser_query(asked.institution, asked.student))
         draw(page)
         picture = screenshot(page)
     asked.out.parent.mkdir(parents=True, exist_ok=True)

@@ -35,16 +35,10 @@ from graphmem.samples import sample_dialogues
 from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.store.graph import Graph, open_driver
+from graphmem.store.queries import browser_query
 
 INSTITUTION = "demo"
 START_SECONDS = 60.0
-GRAPH_QUERY = """\
-MATCH (s:Student {{institution: 'demo', id: '{student}'}})
-OPTIONAL MATCH said = (s)-[:SAID]->(turn:Turn)-[:FORMED_FROM]->(:Source)
-WITH s, said ORDER BY turn.seq
-WITH s, collect(said) AS turns
-OPTIONAL MATCH learned = (s)<-[:ACCOMPANIES]-(:Companion)-[:LEARNED]->(fact:Fact)-[:FORMED_FROM]->(:Source)
-RETURN s, turns, collect(learned) AS facts"""
 
 
 @dataclass(frozen=True)
@@ -220,9 +214,7 @@ def _sum_up(played: Played, nodes: dict[str, int], browser: str, out: Console) -
     out.print(f"handleTurn p50 {median(times):.1f} ms, p95 {times[int(0.95 * len(times))]:.1f} ms, {calls} model calls")
     out.print(f"in Neo4j   {', '.join(f'{n} {label}' for label, n in nodes.items() if n)}")
     out.print(f"\nTo see it: `graphmem up`, then open the link, log in and press Run:\n{browser}", soft_wrap=True)
-    out.print(
-        "User and password: `graphmem status --json`. What was said is sealed: Browser shows structure and numbers."
-    )
+    out.print("`graphmem up` tells user and password. What was said is sealed: Browser shows structure and numbers.")
 
 
 async def _count(settings: Settings) -> dict[str, int]:
@@ -237,7 +229,7 @@ async def _count(settings: Settings) -> dict[str, int]:
 def _browser_link(settings: Settings, student: str) -> str:
     """Neo4j Browser with a query that shows the last student's graph."""
     found = server.status(settings).browser_url if settings.neo4j_uri is None else None
-    query = GRAPH_QUERY.format(student=student)
+    query = browser_query(INSTITUTION, student)
     return f"{found}&cmd=edit&arg={quote(query)}" if found else f"your Neo4j Browser with: {query}"
 
 

@@ -12,6 +12,7 @@ A file begins with comment lines::
 ones `institution`; `scope: service` ones see every tenant and serve start, sweeping and health only.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -95,3 +96,17 @@ def load() -> dict[str, Query]:
         for path in files("cypher").iterdir()
         if path.name.endswith(".cypher")
     }
+
+
+def browser_query(institution: str, student_id: str) -> str:
+    """The statement that draws one student's graph in Neo4j Browser, to be put into its address.
+
+    An address carries no parameters, so the values stand in it, quoted.
+
+    Examples
+    --------
+    >>> browser_query("school", 'ann"').splitlines()[0]
+    'MATCH (s:Student {institution: "school", id: "ann\\\\""})'
+    """
+    text = (files("cypher") / "browser" / "student_graph.cypher").read_text("utf-8").strip()
+    return text.replace("$institution", json.dumps(institution)).replace("$student_id", json.dumps(student_id))

@@ -12,8 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
+from graphmem.app import Graphmem as App
 from graphmem.samples import SAMPLES
-from tests.conftest import PASSWORD, Access
+from graphmem.store import schema
+from tests.conftest import PASSWORD, Access, Pupil, say
 
 Graphmem = Callable[..., Coroutine[Any, Any, tuple[int, str, str]]]
 CIMA = SAMPLES / "cima" / "dialogues.jsonl"
@@ -131,3 +133,27 @@ async def test_the_demo_tells_of_every_turn_and_leaves_nothing_running(graphmem:
     assert len(told["turns"]) >= 4
     assert {"expected", "text", "reply", "match", "surprise", "level", "learnedFact", "ms"} <= set(told["turns"][0])
     assert told["nodes"]["Fact"] >= 1
+
+
+async def test_reembed_changes_the_model_and_predictions_are_embedded_anew(
+    graphmem: Graphmem, gm: App, ann: Pupil, replica: App
+) -> None:
+    first = await say(gm, ann, "I am stuck with fractions.")
+    await schema.set_embedder(gm.graph, "sentence-transformers:another", 768, gm.clock())
+    code, out, _ = await graphmem("doctor")
+    assert code == 1
+    assert "BAD schema" in out
+    assert "graphmem reembed" in out
+    code, _, err = await graphmem("serve")
+    assert code == 1
+    assert "graphmem reembed" in err
+    code, _, err = await graphmem("reembed")
+    assert code == 0, err
+    assert await schema.find_embedder(gm.graph) == (gm.embedder.name, gm.embedder.dimension)
+    rows = await gm.graph.execute(
+        "MATCH (c:Companion) WHERE c.prediction_embedding IS NOT NULL RETURN c", {}, reads=True
+    )
+    assert rows == []
+    assert (await say(replica, ann, first.prediction)).match == 1.0
+    code, _, err = await graphmem("reembed")
+    assert (code, "Nothing to do" in err) == (0, True)
