@@ -8,11 +8,12 @@ from datetime import timedelta
 from typing import Any, Never
 
 from cross_web import HTTPException
-from fastapi import FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response, WebSocket
 from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from strawberry.fastapi import GraphQLRouter
+from strawberry import asgi
 from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 
 from api import metrics
@@ -36,7 +37,8 @@ def make_app(gm: Graphmem) -> FastAPI:
             await sweeper
 
     app = FastAPI(title="graphmem", lifespan=lifespan, openapi_url=None)
-    app.include_router(_graphql(gm), prefix="/graphql")
+    graphql = GraphQL(gm)
+    app.router.routes += [Route("/graphql", graphql), WebSocketRoute("/graphql", graphql)]
     app.add_middleware(BodyLimit, limit=gm.settings.request_bytes)
 
     @app.get("/healthz")
@@ -69,23 +71,24 @@ def make_app(gm: Graphmem) -> FastAPI:
     return app
 
 
-def _graphql(gm: Graphmem) -> "CodedRouter":
-    def context() -> Context:
-        return Context(gm)
+class GraphQL(asgi.GraphQL[Context, None]):
+    """The library's application, whose refusals of malformed requests carry a code like every other error."""
 
-    return CodedRouter(
-        make_schema(gm.settings),
-        graphql_ide="graphiql",
-        # A query in an address ends up in other people's logs.
-        allow_queries_via_get=False,
-        context_getter=context,
-        subscription_protocols=[GRAPHQL_TRANSPORT_WS_PROTOCOL],
-        connection_init_wait_timeout=timedelta(seconds=10),
-    )
+    def __init__(self, gm: Graphmem) -> None:
+        super().__init__(
+            make_schema(gm.settings),
+            # A query in an address ends up in other people's logs.
+            allow_queries_via_get=False,
+            subscription_protocols=[GRAPHQL_TRANSPORT_WS_PROTOCOL],
+            connection_init_wait_timeout=timedelta(seconds=10),
+        )
+        self.gm = gm
 
-
-class CodedRouter(GraphQLRouter[Context, None]):
-    """The library's router, whose refusals of malformed requests carry a code like every other error."""
+    async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Context:
+        """What resolvers know of this request."""
+        context = Context(self.gm)
+        context.request = request
+        return context
 
     async def run(self, *args: Any, **kwargs: Any) -> Any:
         """See the library's; a request it cannot read becomes an INVALID_INPUT."""
@@ -99,11 +102,14 @@ class CodedRouter(GraphQLRouter[Context, None]):
         try:
             return json.loads(data, parse_constant=_not_a_number)
         except (ValueError, RecursionError) as e:
-            raise HTTPException(400, f"The request is not JSON: {e}") from e
+            raise json.JSONDecodeError(str(e), "", 0) from e
 
     def parse_json(self, data: str | bytes) -> Any:
         """A request is one JSON object."""
-        parsed = self.decode_json(data)
+        try:
+            parsed = self.decode_json(data)
+        except json.JSONDecodeError as e:
+            raise HTTPException(400, f"The request is not JSON: {e.msg}") from e
         if not isinstance(parsed, dict):
             raise HTTPException(400, "The request must be one JSON object with query and variables.")
         return parsed

@@ -4,7 +4,9 @@
 // params: institution: str, student_id: str, session_id: str, now: datetime
 // returns: session_id: str
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
-WHERE session.expires_at <= $now
+// Writing to it locks the session, so that one just prolonged is seen as such.
+SET session.swept_at = $now
+WITH session WHERE session.expires_at <= $now
 WITH session, session.id AS session_id
 CALL (session_id) {
   MATCH (turn:Turn {institution: $institution, student_id: $student_id})
