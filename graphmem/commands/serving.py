@@ -14,6 +14,7 @@ from graphmem.app import Graphmem, open_graphmem
 from graphmem.errors import SetupError
 from graphmem.local import server
 from graphmem.settings import Settings
+from graphmem.store.graph import Graph, open_driver
 
 Say = Callable[[str], None]
 T = TypeVar("T")
@@ -33,6 +34,17 @@ async def opened(settings: Settings, say: Say) -> AsyncIterator[Graphmem]:
     uri, user, password = await asyncio.to_thread(neo4j_access, settings, say)
     async with open_graphmem(settings, uri, user, password) as gm:
         yield gm
+
+
+@asynccontextmanager
+async def opened_graph(settings: Settings, say: Say) -> AsyncIterator[Graph]:
+    """The configured Neo4j alone, without checks, minds and models; starts the local one if need be."""
+    uri, user, password = await asyncio.to_thread(neo4j_access, settings, say)
+    graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
+    try:
+        yield graph
+    finally:
+        await graph.aclose()
 
 
 def neo4j_access(settings: Settings, say: Say) -> tuple[str, str, str]:

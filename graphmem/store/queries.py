@@ -105,8 +105,8 @@ def browser_query(institution: str, student_id: str) -> str:
 
     Examples
     --------
-    >>> browser_query("school", 'ann"').splitlines()[0]
-    'MATCH (s:Student {institution: "school", id: "ann\\\\""})'
+    >>> '"ann"' in browser_query("school", "ann")
+    True
     """
     text = (files("cypher") / "browser" / "student_graph.cypher").read_text("utf-8").strip()
     return text.replace("$institution", json.dumps(institution)).replace("$student_id", json.dumps(student_id))
