@@ -120,6 +120,12 @@ def in_session(info: Info[Context, None], student_id: str) -> Session:
     return session
 
 
+def maybe_in_session(info: Info[Context, None], student_id: str) -> Session | None:
+    """The session of the student a call is about, where the caller sends it; else only what is clear is seen."""
+    session = info.context.session
+    return None if session is None else in_session(info, student_id)
+
+
 def is_locked(info: Info[Context, None], student: Student) -> bool:
     """Whether this caller cannot open what is sealed: without the student's running session."""
     try:

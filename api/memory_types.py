@@ -1,16 +1,19 @@
-"""The contract's types of memories, the ledger, doubts and jobs, field by field.
-
-A turn speaks of them; until memories are formed its lists of them are empty.
-"""
+"""The contract's types of memories, the ledger, doubts and jobs, field by field."""
 
 from datetime import datetime
+from typing import Self
 
 import strawberry
 
+from api.access import Context
 from graphmem import model
+from graphmem.errors import Locked
+from graphmem.flows import memories
+from graphmem.flows.present import gravity_now
 
 for enum in (
     model.DetectionContext,
+    model.Domain,
     model.EdgeType,
     model.JobState,
     model.LedgerCategory,
@@ -28,6 +31,7 @@ for enum in (
 strawberry.enum(model.Level, name="SurpriseLevel")
 
 ID = strawberry.ID
+Info = strawberry.Info[Context, None]
 
 
 @strawberry.type
@@ -38,6 +42,10 @@ class Source:
     kind: model.SourceKind
     ref: str | None
     at: datetime
+
+    @classmethod
+    def of(cls, source: model.Source) -> Self:
+        return cls(id=ID(source.id), kind=source.kind, ref=source.ref, at=source.at)
 
 
 @strawberry.type
@@ -73,13 +81,38 @@ class SurpriseResponse:
 
 
 @strawberry.type
+class Edge:
+    """A relationship of the memory graph."""
+
+    type: model.EdgeType
+    weight: float
+    from_id: ID
+    to_id: ID
+    to_label: str
+    created_at: datetime
+
+    @classmethod
+    def of(cls, edge: model.Edge) -> Self:
+        return cls(
+            type=edge.type,
+            weight=edge.weight,
+            from_id=ID(edge.from_id),
+            to_id=ID(edge.to_id),
+            to_label=edge.to_label,
+            created_at=edge.created_at,
+        )
+
+
+@strawberry.type
 class Memory:
     """Something remembered; gravity is of now."""
 
+    who: strawberry.Private[model.Who]
+    opened: strawberry.Private[str | None]
     id: ID
     modality: model.Modality
     kind: model.MemoryKind
-    content: str | None
+    domain: model.Domain
     gravity: float
     salience: float
     confidence: float
@@ -90,6 +123,8 @@ class Memory:
     surprise_level: model.Level | None
     surprise_response: SurpriseResponse | None
     flashbulb: bool
+    consolidated: bool
+    in_ledger: bool
     snr: int
     reliability: model.Reliability
     reinforcement_count: int
@@ -100,7 +135,54 @@ class Memory:
     invalid_at: datetime | None
     content_hash: str
     merged_count: int
-    sources: list[Source]
+
+    @classmethod
+    def of(cls, who: model.Who, memory: model.Memory, now: datetime) -> Self:
+        return cls(
+            who=who,
+            opened=memory.content,
+            id=ID(memory.id),
+            modality=memory.modality,
+            kind=memory.kind,
+            domain=memory.domain,
+            gravity=gravity_now(memory, now),
+            salience=memory.salience,
+            confidence=memory.confidence,
+            strength=memory.strength,
+            valence=memory.valence,
+            importance=memory.importance,
+            surprise=memory.surprise,
+            surprise_level=memory.surprise_level,
+            surprise_response=None,
+            flashbulb=memory.flashbulb,
+            consolidated=memory.consolidated,
+            in_ledger=memory.in_ledger,
+            snr=memory.snr,
+            reliability=memory.reliability,
+            reinforcement_count=memory.reinforcement_count,
+            access_count=memory.access_count,
+            timestamp=memory.timestamp,
+            last_accessed=memory.last_accessed,
+            valid_at=memory.valid_at,
+            invalid_at=memory.invalid_at,
+            content_hash=memory.content_hash,
+            merged_count=memory.merged_count,
+        )
+
+    @strawberry.field(description="What is remembered; null with LOCKED without the student's session.")
+    async def content(self) -> str | None:
+        if self.opened is None:
+            raise Locked
+        return self.opened
+
+    @strawberry.field(description="Where it came from, oldest first.")
+    async def sources(self, info: Info) -> list[Source]:
+        return [Source.of(s) for s in await memories.list_sources(info.context.gm, self.who, self.id)]
+
+    @strawberry.field(description="Its edges, strongest first.")
+    async def edges(self, info: Info, type: model.EdgeType | None = None, min_weight: float | None = 0.0) -> list[Edge]:
+        found = await memories.list_edges(info.context.gm, self.who, self.id, type, min_weight or 0.0)
+        return [Edge.of(edge) for edge in found]
 
 
 @strawberry.type
@@ -111,6 +193,32 @@ class Recalled:
     weight: float
     why: list[str]
     source_refs: list[str]
+
+    @classmethod
+    def of(cls, who: model.Who, recalled: model.Recalled, now: datetime) -> Self:
+        return cls(
+            memory=Memory.of(who, recalled.memory, now),
+            weight=recalled.weight,
+            why=list(recalled.why),
+            source_refs=list(recalled.memory.source_refs),
+        )
+
+
+@strawberry.type
+class MemoryPage:
+    """Some memories, how many there are, and where the next page begins."""
+
+    items: list[Memory]
+    total: int
+    next: str | None
+
+
+@strawberry.type
+class Graph:
+    """Memories and the edges between them."""
+
+    memories: list[Memory]
+    edges: list[Edge]
 
 
 @strawberry.type
@@ -128,6 +236,22 @@ class LedgerEntry:
     is_active: bool
     expires_at: datetime | None
     created_at: datetime
+
+    @classmethod
+    def of(cls, entry: model.LedgerEntry) -> Self:
+        return cls(
+            id=ID(entry.id),
+            category=entry.category,
+            content=entry.content,
+            summary=entry.summary,
+            importance=entry.importance,
+            triggers=list(entry.triggers),
+            trigger_entities=list(entry.trigger_entities),
+            trigger_threshold=entry.trigger_threshold,
+            is_active=entry.is_active,
+            expires_at=entry.expires_at,
+            created_at=entry.created_at,
+        )
 
 
 @strawberry.type

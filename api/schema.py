@@ -17,13 +17,18 @@ from strawberry.extensions import (
 )
 from strawberry.types import ExecutionContext
 
-from api.access import in_session, is_locked, of_student
+from api.access import in_session, is_locked, maybe_in_session, of_student
 from api.errors import code
+from api.inputs import LedgerInput, ObservationInput
+from api.memory_types import LedgerEntry, Memory, Source
 from api.metrics import count_usage, measured_turn
 from api.types import ID, Info, Session, Student, Turn, TurnEvent
 from graphmem.app import Graphmem
 from graphmem.flows import students
 from graphmem.flows.jobs import start_jobs
+from graphmem.flows.ledger import add_entry, settle_entry
+from graphmem.flows.memories import find_memory
+from graphmem.flows.observation import observe
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.mind.port import OnToken
 from graphmem.model import Role
@@ -42,6 +47,12 @@ class Query:
         if found is None:
             return None
         return Student.of(found, locked=is_locked(info, found))
+
+    @strawberry.field(description="A memory, or null if there is none of this id.")
+    async def memory(self, info: Info, student_id: ID, id: ID) -> Memory | None:
+        who = of_student(info, student_id, Role.APP, Role.TEACHER, Role.AUDITOR, Role.ADMIN)
+        found = await find_memory(info.context.gm, who, id, maybe_in_session(info, student_id))
+        return None if found is None else Memory.of(who, found, info.context.gm.clock())
 
 
 @strawberry.type
@@ -78,6 +89,24 @@ class Mutation:
         incoming = Incoming(turn_id, text, at or gm.clock(), reply)
         return await _answered(gm, session, incoming)
 
+    @strawberry.mutation(description="Note lessons, teachers' remarks, other speakers; also while locked.")
+    async def observe(self, info: Info, student_id: ID, observations: list[ObservationInput]) -> list[Source]:
+        who, gm = of_student(info, student_id, Role.APP, Role.TEACHER, Role.ADMIN), info.context.gm
+        noted = await observe(gm, who, [each.observation(gm.clock()) for each in observations])
+        if (session := maybe_in_session(info, student_id)) is not None:
+            start_jobs(gm, session)
+        return [Source.of(source) for source in noted]
+
+    @strawberry.mutation(description="Keep what must not be forgotten; an active equal entry stays as it is.")
+    async def add_ledger_entry(self, info: Info, student_id: ID, entry: LedgerInput) -> LedgerEntry:
+        session, gm = in_session(info, student_id), info.context.gm
+        return LedgerEntry.of(await add_entry(gm, session, entry.draft()))
+
+    @strawberry.mutation(description="Settle a promise or a debt.")
+    async def settle_ledger_entry(self, info: Info, student_id: ID, id: ID, note: str | None = None) -> LedgerEntry:
+        session, gm = in_session(info, student_id), info.context.gm
+        return LedgerEntry.of(await settle_entry(gm, session, id, note))
+
 
 @strawberry.type
 class Subscription:
@@ -109,7 +138,7 @@ async def _answered(gm: Graphmem, session: OpenSession, incoming: Incoming, on_t
         count_usage(outcome.usage)
         if outcome.jobs:
             start_jobs(gm, session)
-    return Turn.of(outcome)
+    return Turn.of(session, outcome)
 
 
 class Schema(strawberry.Schema):

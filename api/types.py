@@ -1,17 +1,23 @@
 """The types of the contract, made from the nouns of `graphmem.model`."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Self
 
 import strawberry
 
-from api.access import Context, in_session
-from api.memory_types import Job, LedgerEntry, Recalled, Uncertainty
+from api.access import Context as Requested
+from api.access import in_session, maybe_in_session
+from api.memory_types import Edge, Graph, Job, LedgerEntry, Memory, MemoryPage, Recalled, Uncertainty
 from graphmem import model
+from graphmem.flows import context as contexts
+from graphmem.flows import memories, students
 from graphmem.flows.facts import list_facts
+from graphmem.flows.ledger import list_entries
+from graphmem.store.memories import Filter
 
 ID = strawberry.ID
-Info = strawberry.Info[Context, None]
+Info = strawberry.Info[Requested, None]
 
 
 @strawberry.type
@@ -75,6 +81,8 @@ class RecalledTurn:
 class Turn:
     """A message answered: what was expected, how surprising it was, what was learned and recalled."""
 
+    outcome: strawberry.Private[model.TurnOutcome]
+    session: strawberry.Private[model.Session]
     turn_id: ID
     reply: str
     degraded: bool
@@ -86,8 +94,6 @@ class Turn:
     importance: float
     threshold: float
     attention: list[Attention]
-    recalled: list[Recalled]
-    ledger: list[LedgerEntry]
     weave: list[Uncertainty]
     recalled_facts: list[Fact]
     recalled_turns: list[RecalledTurn]
@@ -97,8 +103,10 @@ class Turn:
     repeated: bool
 
     @classmethod
-    def of(cls, outcome: model.TurnOutcome) -> Self:
+    def of(cls, session: model.Session, outcome: model.TurnOutcome) -> Self:
         return cls(
+            outcome=outcome,
+            session=session,
             turn_id=ID(outcome.turn_id),
             reply=outcome.reply,
             degraded=outcome.degraded,
@@ -110,8 +118,6 @@ class Turn:
             importance=outcome.importance,
             threshold=outcome.threshold,
             attention=[Attention(feature=a.feature, value=a.value, weight=a.weight) for a in outcome.attention],
-            recalled=[],
-            ledger=[],
             weave=[],
             recalled_facts=[Fact.of(f) for f in outcome.recalled_facts],
             recalled_turns=[
@@ -123,6 +129,17 @@ class Turn:
             usage=Usage.of(outcome.usage),
             repeated=outcome.repeated,
         )
+
+    @strawberry.field(description="The memories that were recalled, best first.")
+    async def recalled(self, info: Info) -> list[Recalled]:
+        gm = info.context.gm
+        found = await memories.recalled_again(gm, self.session, self.outcome.recalled)
+        return [Recalled.of(self.session, each, gm.clock()) for each in found]
+
+    @strawberry.field(description="The ledger entries that surfaced.")
+    async def ledger(self, info: Info) -> list[LedgerEntry]:
+        found = await memories.surfaced_again(info.context.gm, self.session, self.outcome.ledger)
+        return [LedgerEntry.of(entry) for entry in found]
 
 
 def _job(job: model.Job) -> Job:
@@ -155,26 +172,109 @@ class Session:
 
 
 @strawberry.type
+class Context:
+    """What a companion should know for a message, as a block for its prompt and piece by piece."""
+
+    prompt: str
+    tokens: int
+    memories: list[Recalled]
+    ledger: list[LedgerEntry]
+    facts: list[Fact]
+    weave: list[Uncertainty]
+
+
+@strawberry.type
 class Student:
     """A student; sealed fields need the student's session."""
 
+    institution: strawberry.Private[str]
     id: ID
     created_at: datetime
     locked: bool
-    memory_count: int
     tolerance: float
 
     @classmethod
     def of(cls, student: model.Student, *, locked: bool) -> Self:
         return cls(
+            institution=student.institution,
             id=ID(student.id),
             created_at=student.created_at,
             locked=locked,
-            memory_count=student.memory_count,
             tolerance=student.tolerance,
         )
+
+    @strawberry.field(description="How many memories there are.")
+    async def memory_count(self, info: Info) -> int:
+        return (await students.count(info.context.gm, self._who))[0]
+
+    @strawberry.field(description="How many jobs are not done yet, or wait for a session.")
+    async def waiting_jobs(self, info: Info) -> int:
+        return (await students.count(info.context.gm, self._who))[1]
 
     @strawberry.field(description="Facts, newest first.")
     async def facts(self, info: Info, first: int | None = 200) -> list[Fact]:
         session = in_session(info, self.id)
         return [Fact.of(f) for f in await list_facts(info.context.gm, session, 200 if first is None else first)]
+
+    @strawberry.field(description="A page of memories, newest first.")
+    async def memories(
+        self,
+        info: Info,
+        modality: model.Modality | None = None,
+        kind: model.MemoryKind | None = None,
+        reliability: model.Reliability | None = None,
+        min_gravity: float | None = None,
+        as_of: datetime | None = None,
+        first: int | None = 20,
+        after: str | None = None,
+    ) -> MemoryPage:
+        gm, wanted = info.context.gm, Filter(modality, kind, reliability, min_gravity or 0.0, as_of)
+        session = maybe_in_session(info, self.id)
+        page = await memories.list_memories(gm, self._who, wanted, 20 if first is None else first, after, session)
+        return MemoryPage(items=self._shown(info, page.items), total=page.total, next=page.next)
+
+    @strawberry.field(description="A memory and what is a few edges away from it.")
+    async def around(self, info: Info, memory_id: ID, hops: int | None = 2, min_weight: float | None = 0.0) -> Graph:
+        session, most = maybe_in_session(info, self.id), 2 if hops is None else hops
+        found, edges = await memories.find_around(
+            info.context.gm, self._who, memory_id, most, min_weight or 0.0, session
+        )
+        return Graph(memories=self._shown(info, found), edges=[Edge.of(edge) for edge in edges])
+
+    @strawberry.field(description="The memories that fit a question, best first, and why.")
+    async def recall(
+        self, info: Info, query: str, limit: int | None = 20, as_of: datetime | None = None
+    ) -> list[Recalled]:
+        gm, session = info.context.gm, in_session(info, self.id)
+        found = await contexts.recall(gm, session, query, 20 if limit is None else limit, as_of)
+        return [Recalled.of(session, each, gm.clock()) for each in found]
+
+    @strawberry.field(description="What a companion should know for a message, within a token budget.")
+    async def context(
+        self, info: Info, query: str, token_budget: int | None = 2000, as_of: datetime | None = None
+    ) -> Context:
+        gm, session = info.context.gm, in_session(info, self.id)
+        found = await contexts.context(gm, session, query, 2000 if token_budget is None else token_budget, as_of)
+        return Context(
+            prompt=found.prompt,
+            tokens=found.tokens,
+            memories=[Recalled.of(session, each, gm.clock()) for each in found.memories],
+            ledger=[LedgerEntry.of(entry) for entry in found.ledger],
+            facts=[Fact.of(fact) for fact in found.facts],
+            weave=[],
+        )
+
+    @strawberry.field(description="The ledger, newest first.")
+    async def ledger(
+        self, info: Info, category: model.LedgerCategory | None = None, active: bool | None = None
+    ) -> list[LedgerEntry]:
+        found = await list_entries(info.context.gm, in_session(info, self.id), category, active)
+        return [LedgerEntry.of(entry) for entry in found]
+
+    @property
+    def _who(self) -> model.Who:
+        return model.Who(self.institution, self.id)
+
+    def _shown(self, info: Info, found: Sequence[model.Memory]) -> list[Memory]:
+        now = info.context.gm.clock()
+        return [Memory.of(self._who, memory, now) for memory in found]

@@ -14,9 +14,10 @@ Figures = dict[str, float]
 
 def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
     """Every benchmark by name."""
-    from bench import load, turn
+    from bench import formation, keep, load, recall, scale, turn
 
-    return {"turn": turn.measure, "load": load.measure}
+    modules = {"turn": turn, "recall": recall, "keep": keep, "formation": formation, "load": load, "scale": scale}
+    return {name: module.measure for name, module in modules.items()}
 
 
 def run_benchmark(settings: Settings, name: str, file: Path | None, *, as_json: bool) -> None:

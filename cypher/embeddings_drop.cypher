@@ -3,8 +3,8 @@
 // scope: service
 // params: batch: int
 // returns: dropped: int
-MATCH (companion:Companion)
-WHERE companion.prediction_embedding IS NOT NULL
-WITH companion LIMIT $batch
-REMOVE companion.prediction_embedding
-RETURN count(companion) AS dropped
+MATCH (node:Companion|Memory|LedgerEntry)
+WHERE node.prediction_embedding IS NOT NULL OR node.embedding IS NOT NULL
+WITH node LIMIT $batch
+REMOVE node.prediction_embedding, node.embedding
+RETURN count(node) AS dropped

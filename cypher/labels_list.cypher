@@ -3,7 +3,7 @@
 // scope: institution
 // params: institution: str
 // returns: label: str, nodes: int
-UNWIND ['Student', 'Companion', 'OpenSession', 'Turn', 'Fact', 'Source', 'Job'] AS label
+UNWIND ['Student', 'Companion', 'OpenSession', 'Turn', 'Fact', 'Memory', 'Entity', 'LedgerEntry', 'Source', 'Job'] AS label
 CALL (label) {
   MATCH (n:$(label))
   WHERE n.institution = $institution

@@ -5,7 +5,7 @@
 // returns: created: bool
 MERGE (student:Student {institution: $institution, id: $student_id})
 ON CREATE SET student += $student, student.student_id = $student_id, student.version = 0,
-              student.turns = 0, student.facts = 0, student.calls = 0,
+              student.turns = 0, student.facts = 0, student.memory_version = 0, student.memories_removed = 0, student.calls = 0,
               student.input_tokens = 0, student.output_tokens = 0, student.cost = 0.0
 MERGE (companion:Companion {institution: $institution, student_id: $student_id})
 ON CREATE SET companion += $companion

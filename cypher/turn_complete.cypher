@@ -2,7 +2,7 @@
 // Nothing when another turn came first, when this one was written before, or when the session has ended.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, usage: map, facts: list, jobs: list, oldest_turn: int, oldest_fact: int, now: datetime
+// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, usage: map, facts: list, jobs: list, boosts: list, oldest_turn: int, oldest_fact: int, now: datetime
 // returns: version: int
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Counting the version up locks the student, so that the turns read below are the newest.
@@ -49,5 +49,11 @@ CALL (student) {
   MATCH (old:Fact {institution: $institution, student_id: $student_id})
   WHERE old.seq < $oldest_fact
   DETACH DELETE old
+}
+CALL () {
+  UNWIND $boosts AS boost
+  MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: boost.id})
+  USING INDEX memory:Memory(institution, student_id, id)
+  SET memory.gravity = boost.gravity, memory.last_accessed = $now, memory.access_count = memory.access_count + 1
 }
 RETURN student.version AS version

@@ -1,9 +1,10 @@
-// When the oldest message without a reply came in, of any student.
+// When the oldest message without a reply came in, of any student; one whose session has ended waits for the next.
 // mode: read
 // scope: service
 // params:
 // returns: received_at: datetime
 MATCH (turn:Turn {state: 'received'})
+WHERE EXISTS { (:OpenSession {institution: turn.institution, student_id: turn.student_id, id: turn.session_id}) }
 RETURN turn.received_at AS received_at
 ORDER BY received_at
 LIMIT 1

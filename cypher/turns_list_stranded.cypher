@@ -1,11 +1,11 @@
-// Sessions that run and hold a message nobody answered in time, of any student.
+// A page of the sessions that run and hold a message nobody answered in time, of any student, by id.
 // mode: read
 // scope: service
-// params: before: datetime, now: datetime, limit: int
-// returns: token: bytes
+// params: after: str, before: datetime, now: datetime, limit: int
+// returns: id: str, token: bytes
 MATCH (turn:Turn {state: 'received'})
 WHERE turn.received_at < $before
 MATCH (session:OpenSession {institution: turn.institution, student_id: turn.student_id, id: turn.session_id})
-WHERE session.expires_at > $now
-RETURN DISTINCT session.token AS token
-LIMIT $limit
+WHERE session.expires_at > $now AND session.id > $after
+RETURN DISTINCT session.id AS id, session.token AS token
+ORDER BY id LIMIT $limit

@@ -1,8 +1,8 @@
 """One running graphmem: everything that flows need, put together in one place."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from nacl.hash import blake2b
 from threadpoolctl import threadpool_limits
 
 from graphmem.errors import SetupError
+from graphmem.index import MemoryIndex
 from graphmem.mind.affect import Affect, load_affect
 from graphmem.mind.embedder import make_embedder
 from graphmem.mind.fallback import make_mind
@@ -25,13 +26,37 @@ from graphmem.sealing import Argon2, new_secret
 from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.store.graph import Graph, open_driver
+from graphmem.store.ledger import Kept
+
+
+@dataclass
+class OpenMemories:
+    """A student's memories in clear while the session is open, as of one version of them.
+
+    ledger : every entry, settled ones too
+    names : whom and what the memories speak of
+    """
+
+    session_id: str
+    expires_at: datetime
+    version: int
+    index: MemoryIndex = field(repr=False)
+    ledger: tuple[Kept, ...] = field(default=(), repr=False)
+    names: frozenset[str] = field(default=frozenset(), repr=False)
+
 
 UnlockedCache = TLRUCache[tuple[str, str], Unlocked]
+MemoriesCache = TLRUCache[tuple[str, str], OpenMemories]
 
 
 def unlocked_cache(most: int) -> UnlockedCache:
     """A bounded cache that drops each student at the end of the session."""
     return TLRUCache(most, ttu=lambda _key, unlocked, _now: unlocked.expires_at.timestamp(), timer=time)
+
+
+def memories_cache(most: int) -> MemoriesCache:
+    """The same for memories; one that is dropped frees what it holds as soon as nobody searches it any more."""
+    return TLRUCache(most, ttu=lambda _key, memories, _now: memories.expires_at.timestamp(), timer=time)
 
 
 @dataclass(frozen=True)
@@ -46,9 +71,14 @@ class Graphmem:
     affect: Affect
     secret: bytes = field(repr=False)
     unlocked: UnlockedCache = field(repr=False)
+    memories: MemoriesCache = field(repr=False)
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     locks: WeakValueDictionary[Who, asyncio.Lock] = field(default_factory=WeakValueDictionary, repr=False)
     background: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
+    starting: set[str] = field(default_factory=set, repr=False)
+    replying: set[object] = field(default_factory=set, repr=False)
+    job_locks: WeakValueDictionary[Who, asyncio.Lock] = field(default_factory=WeakValueDictionary, repr=False)
+    memory_locks: WeakValueDictionary[Who, asyncio.Lock] = field(default_factory=WeakValueDictionary, repr=False)
     argon2_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2), repr=False)
 
     @property
@@ -58,15 +88,42 @@ class Graphmem:
 
     def lock(self, who: Who) -> asyncio.Lock:
         """The lock that lets one student's turns in this process through one after the other."""
-        key = Who(who.institution, who.student_id)
-        lock = self.locks.get(key)
-        if lock is None:
-            lock = self.locks[key] = asyncio.Lock()
-        return lock
+        return _lock(self.locks, who)
+
+    def job_lock(self, who: Who) -> asyncio.Lock:
+        """The lock that lets this process do one student's jobs one after the other."""
+        return _lock(self.job_locks, who)
+
+    def memory_lock(self, who: Who) -> asyncio.Lock:
+        """The lock under which this process reads or changes what it holds of one student's memories."""
+        return _lock(self.memory_locks, who)
+
+    @contextmanager
+    def reply(self) -> Iterator[None]:
+        """While it lasts, a turn is under way, and background work holds back."""
+        turn = object()
+        self.replying.add(turn)
+        try:
+            yield
+        finally:
+            self.replying.discard(turn)
 
     def drop(self, who: Who) -> None:
-        """Forget what is held in memory of a student."""
+        """Forget what is held in memory of a student's running talk."""
         self.unlocked.pop((who.institution, who.student_id), None)
+
+    def lock_up(self, who: Who) -> None:
+        """Forget all that is held in memory of a student, memories too."""
+        self.drop(who)
+        self.memories.pop((who.institution, who.student_id), None)
+
+
+def _lock(locks: WeakValueDictionary[Who, asyncio.Lock], who: Who) -> asyncio.Lock:
+    key = Who(who.institution, who.student_id)
+    lock = locks.get(key)
+    if lock is None:
+        lock = locks[key] = asyncio.Lock()
+    return lock
 
 
 @asynccontextmanager
@@ -102,6 +159,7 @@ async def open_graphmem(settings: Settings, uri: str, user: str, password: str) 
             affect=load_affect(),
             secret=server_secret(settings),
             unlocked=unlocked_cache(settings.unlocked_students),
+            memories=memories_cache(settings.unlocked_students),
             background=background,
         )
     finally:

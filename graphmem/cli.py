@@ -65,9 +65,25 @@ def status(as_json: AsJson = False) -> None:
 
 
 @app.command()
-def doctor(as_json: AsJson = False) -> None:
-    """Check Java, database, schema, embedder, mind and keys, each with its remedy."""
+def doctor(
+    as_json: AsJson = False,
+    junk: Annotated[str | None, typer.Option(help="instead: the junk rate of this student's memories")] = None,
+    institution: Institution = "demo",
+    password_stdin: PasswordStdin = False,
+) -> None:
+    """Check Java, database, schema, embedder, mind and keys, each with its remedy; or look for junk memories."""
     from graphmem.commands.doctor import examine
+    from graphmem.commands.remember import junk_of
+
+    if junk is not None:
+        password = read_password(password_stdin)
+        found = run(lambda gm: junk_of(gm, Who(institution, junk), password))
+        for name, value in found.items():
+            if not as_json:
+                typer.echo(f"{name:>10}  {value:.2%}" if isinstance(value, float) else f"{name:>10}  {value}")
+        if as_json:
+            typer.echo(json.dumps(found))
+        return
 
     findings = asyncio.run(examine(load_settings()))
     if as_json:
@@ -141,6 +157,53 @@ def replay(
     password = read_password(password_stdin)
     report = run(lambda gm: put_through(gm, Who(institution, student), password, file))
     typer.echo(json.dumps(asdict(report)) if as_json else str(report))
+
+
+@app.command()
+def observe(
+    file: Annotated[Path, typer.Argument(help="observations, one JSON object a line", exists=True, dir_okay=False)],
+    student: Annotated[str, typer.Option(help="whom they are about")],
+    institution: Institution = "demo",
+    as_json: AsJson = False,
+) -> None:
+    """Note lessons, remarks and other speakers' words, also for a locked student; safe to repeat."""
+    from graphmem.commands.remember import note
+
+    noted = run(lambda gm: note(gm, Who(institution, student), file))
+    typer.echo(json.dumps({"noted": noted}) if as_json else f"{noted} observations are noted for {student}.")
+
+
+@app.command()
+def recall(
+    student: str,
+    query: str,
+    limit: Annotated[int, typer.Option(help="most memories")] = 20,
+    institution: Institution = "demo",
+    password_stdin: PasswordStdin = False,
+    as_json: AsJson = False,
+) -> None:
+    """Tell what would be recalled for a question, and why."""
+    from graphmem.commands.remember import recall as recalled
+
+    password = read_password(password_stdin)
+    found = run(lambda gm: recalled(gm, Who(institution, student), password, query, limit))
+    if as_json:
+        typer.echo(json.dumps(found))
+    else:
+        for each in found:
+            typer.echo(f"{each['weight']:.2f}  [{each['modality']}] {each['content']}  ({', '.join(each['why'])})")
+
+
+@app.command()
+def drift(
+    student: Annotated[str | None, typer.Argument(help="whose memories; all students by default")] = None,
+    institution: Institution = "demo",
+) -> None:
+    """A drift cycle: gravity is written down as of now, and what faded and cannot be relied on is deleted."""
+    from graphmem.commands.remember import fade
+
+    decayed, deleted = run(lambda gm: fade(gm, institution, student))
+    typer.echo(f"{decayed} memories faded to where they are now, {deleted} were deleted.")
 
 
 @app.command()

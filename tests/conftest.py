@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
+from weakref import WeakValueDictionary
 
 import httpx
 import pytest
@@ -17,7 +18,7 @@ import uvicorn
 
 from api.access import make_token
 from api.main import make_app
-from graphmem.app import Graphmem, open_graphmem, unlocked_cache
+from graphmem.app import Graphmem, memories_cache, open_graphmem, unlocked_cache
 from graphmem.commands.client import Client
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
@@ -93,11 +94,10 @@ def replica(gm: Graphmem) -> Graphmem:
 
 
 def another_replica(gm: Graphmem, **changes: Any) -> Graphmem:
-    """The same graphmem as another process would have it: own cache, own locks."""
-    from weakref import WeakValueDictionary
-
-    fresh: dict[str, Any] = {"unlocked": unlocked_cache(100), "locks": WeakValueDictionary()}
-    return replace(gm, **(fresh | changes))
+    """The same graphmem as another process would have it: own caches, own locks."""
+    locks: dict[str, Any] = {name: WeakValueDictionary() for name in ("locks", "job_locks", "memory_locks")}
+    caches: dict[str, Any] = {"unlocked": unlocked_cache(100), "memories": memories_cache(100)}
+    return replace(gm, **(locks | caches | {"replying": set(), "starting": set()} | changes))
 
 
 @pytest.fixture

@@ -308,9 +308,8 @@ def usage(seen: Seen, content: str) -> tuple[int, int]:
 
 def proper_answer(seen: Seen) -> str:
     """The fields that the request's schema asks for, filled from the student's newest words."""
-    said = [
-        unescape(text) for text in re.findall(r"<(?:student|said)>(.*?)</(?:student|said)>", seen.question, re.DOTALL)
-    ]
+    tags = r"<(student|said|message)>(.*?)</\1>"
+    said = [unescape(text) for _, text in re.findall(tags, seen.question, re.DOTALL)]
     newest = (said[-1] if said else "nothing yet").strip()
     words = sorted(set(re.findall(r"[^\W\d_]{4,}", newest.lower())), key=lambda word: (-len(word), word))[:3]
     excerpt = newest[:120]
@@ -320,9 +319,27 @@ def proper_answer(seen: Seen) -> str:
         "needed_info": words or ["progress"],
         "fact": f"The student wrote: {excerpt}",
         "tags": words or ["talk"],
+        "memories": [noted(excerpt, words)] if words else [],
+        "relations": [],
+        "reminders": [],
     }
     schema = _schema(seen.body)
     return json.dumps({name: fields[name] for name in schema.get("properties", {}) if name in fields})
+
+
+def noted(quote: str, about: list[str]) -> Json:
+    """One memory, as a model writes it."""
+    return {
+        "quote": quote,
+        "content": f"The student wrote: {quote}",
+        "modality": "episodic",
+        "kind": "episode",
+        "domain": "other",
+        "confidence": 0.7,
+        "slot": None,
+        "entities": [],
+        "about": about,
+    }
 
 
 def _schema(body: Json) -> Json:

@@ -13,6 +13,8 @@ mutation Turn($student: ID!, $turn: ID!, $text: String!, $at: DateTime, $reply: 
     turnId reply degraded matched match surprise level importance threshold repeated
     learnedFact { id text tags }
     attention { feature value weight }
+    recalled { weight why memory { id modality content } }
+    ledger { category content }
     recalledFacts { text }
     recalledTurns { text similarity }
     nextPrediction { text neededInfo }
@@ -26,6 +28,13 @@ mutation Enrol($student: ID!, $password: String!, $name: String) {
 OPEN = """
 mutation Open($student: ID!, $password: String!) {
   openSession(studentId: $student, password: $password) { token expiresAt }
+}"""
+REMEMBERED = """
+query Remembered($student: ID!, $about: String!) {
+  student(id: $student) {
+    memoryCount
+    context(query: $about, tokenBudget: 400) { prompt tokens memories { why weight memory { content } } }
+  }
 }"""
 CLOSE = "mutation Close($student: ID!) { closeSession(studentId: $student) }"
 

@@ -24,7 +24,7 @@ from rich.markup import escape
 
 from api.access import make_token
 from graphmem.app import server_secret
-from graphmem.commands.client import CLOSE, ENROL, TURN, Client
+from graphmem.commands.client import CLOSE, ENROL, REMEMBERED, TURN, Client
 from graphmem.commands.replay import incoming_turns
 from graphmem.commands.serving import neo4j_access, opened_graph
 from graphmem.dialogues import Dialogue, load_dialogues
@@ -52,11 +52,12 @@ class Scene:
 
 @dataclass(frozen=True)
 class Played:
-    """What the demo found out, one entry a turn."""
+    """What the demo found out: one entry a turn, and what is remembered of the last student."""
 
     turns: list[dict[str, Any]]
     seconds: float
     last_student: str
+    remembered: dict[str, Any]
 
 
 def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None:
@@ -75,7 +76,13 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None
         nodes = asyncio.run(_count(settings))
         browser = _browser_link(settings, played.last_student)
     if as_json:
-        turns = {"turns": played.turns, "seconds": played.seconds, "nodes": nodes, "browser": browser}
+        turns = {
+            "turns": played.turns,
+            "remembered": played.remembered,
+            "seconds": played.seconds,
+            "nodes": nodes,
+            "browser": browser,
+        }
         print(json.dumps(turns, ensure_ascii=False))
     else:
         _sum_up(played, nodes, browser, out)
@@ -154,7 +161,9 @@ async def _play(settings: Settings, address: str, played: list[Scene], out: Cons
                 # The last session stays open, so that its turns can still be seen in Neo4j Browser.
                 if scene is not played[-1]:
                     await opened.call(CLOSE, student=student)
-    return Played(turns, perf_counter() - start, student)
+        seconds = perf_counter() - start
+        remembered = await opened.call(REMEMBERED, student=student, about=turns[-1]["text"])
+    return Played(turns, seconds, student, remembered)
 
 
 async def _session(opened: Client, scene: Scene, expected: str | None, out: Console) -> list[dict[str, Any]]:
@@ -181,7 +190,7 @@ async def _session(opened: Client, scene: Scene, expected: str | None, out: Cons
 
 
 def _tell(turn: dict[str, Any], out: Console) -> None:
-    fact, recalled = turn["learnedFact"], [f["text"] for f in turn["recalledFacts"]]
+    fact, recalled = turn["learnedFact"], [r["memory"]["content"] for r in turn["recalled"]]
     lines = {
         "expected": turn["expected"] or "(nothing yet)",
         "said": turn["text"],
@@ -211,6 +220,10 @@ def _sum_up(played: Played, nodes: dict[str, int], browser: str, out: Console) -
     out.print(f"surprise   {', '.join(f'{n} {level.lower()}' for level, n in levels.most_common())}")
     calls = sum(t["usage"]["calls"] for t in turns)
     out.print(f"handleTurn p50 {median(times):.1f} ms, p95 {times[int(0.95 * len(times))]:.1f} ms, {calls} model calls")
+    remembered = played.remembered
+    out.print(f"remembered {remembered['memoryCount']} memories of {played.last_student}; for its last message, as a "
+              f"companion would be told in {remembered['context']['tokens']} tokens:")  # fmt: skip
+    out.print(f"[green]{escape(remembered['context']['prompt'])}[/]")
     out.print(f"in Neo4j   {', '.join(f'{n} {label}' for label, n in nodes.items() if n)}")
     out.print(f"\nTo see it: `graphmem up`, then open the link, log in and press Run:\n{browser}", soft_wrap=True)
     out.print("`graphmem up` tells user and password. What was said is sealed: Browser shows structure and numbers.")

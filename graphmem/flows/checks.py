@@ -11,6 +11,7 @@ PASSWORD_LIMIT = 1000
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _EARLIEST = 1900
+_LATEST = 2100
 
 
 def checked_id(name: str, value: str) -> str:
@@ -82,4 +83,25 @@ def checked_time(name: str, value: datetime, now: datetime, skew: float) -> date
         raise InvalidInput(f"{name} lies in the future: send the time at which the message was written.")
     if value.year < _EARLIEST:
         raise InvalidInput(f"{name} lies before {_EARLIEST}.")
+    return value
+
+
+def checked_as_of(value: datetime | None) -> datetime | None:
+    """The moment of which something is asked, in the years 1901 to 2100; None means now.
+
+    Raises
+    ------
+    InvalidInput    it has no offset or lies in another year
+
+    Examples
+    --------
+    >>> checked_as_of(datetime(2026, 1, 15))
+    Traceback (most recent call last):
+    graphmem.errors.InvalidInput: asOf has no time zone: write it like 2026-01-15T09:30:00Z.
+    """
+    if value is not None and value.tzinfo is None:
+        raise InvalidInput("asOf has no time zone: write it like 2026-01-15T09:30:00Z.")
+    # In other years a time zone could carry it past the end of the calendar.
+    if value is not None and not _EARLIEST < value.year <= _LATEST:
+        raise InvalidInput(f"asOf must lie in the years {_EARLIEST + 1} to {_LATEST}.")
     return value

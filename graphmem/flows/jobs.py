@@ -6,17 +6,18 @@ least once and takes effect once. One that fails is tried again later, and parke
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 from graphmem.app import Graphmem
-from graphmem.errors import GraphmemError, MindError, Tampered, Unavailable
+from graphmem.errors import Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable
+from graphmem.flows.formation import form_message, form_observation
 from graphmem.model import Answer, JobState, Lesson, Mismatch, Session, Unlocked, Usage
 from graphmem.sealing import opened_token
 from graphmem.store import jobs
-from graphmem.store.turns import DistilJob
+from graphmem.store.jobs import DistilJob, Kind
 
 log = logging.getLogger(__name__)
 
@@ -27,17 +28,24 @@ FIRST_WAIT = 30.0
 LONGEST_WAIT = 3600.0
 LEASE_SLACK = 120.0
 """Seconds of a lease beyond the model's time limit: a turn may be under way when the fact is to be rewritten."""
+AT_ONCE = 20
+"""Jobs taken at once where none of them asks a language model."""
+GLANCE = 0.005
+"""Seconds between two looks whether a turn is under way."""
+GLANCES = 50
+"""Looks after which a job takes its share of the processor all the same."""
 STUDENTS_AT_ONCE = 4
 """Students whose jobs a sweep runs side by side."""
 
 
-async def run_jobs(gm: Graphmem, session: Session) -> int:
+async def run_jobs(gm: Graphmem, session: Session, *, politely: bool = False) -> int:
     """Run the due jobs of one student, one after the other.
 
     Parameters
     ----------
-    gm : Graphmem; with the offline mind alone nothing is run, since there is nobody to word a fact better
+    gm : Graphmem; with the offline mind alone no fact is put into better words, since there is nobody to do it
     session : Session; when it has ended, its jobs wait for the next one
+    politely : let turns go first, for a while before each job
 
     Returns
     -------
@@ -47,31 +55,52 @@ async def run_jobs(gm: Graphmem, session: Session) -> int:
     ------
     Unavailable     Neo4j does not answer; a job under way is taken up again when its lease runs out
 
-    Source: spec 4, 16.
+    Source: spec 4, 7, 16.
     """
     finished = 0
-    if gm.mind is gm.offline:
-        return finished
-    lease = timedelta(seconds=gm.settings.model_timeout + LEASE_SLACK)
-    while claimed := await jobs.claim(gm.graph, session, jobs.DISTIL, gm.clock() + lease, gm.clock()):
-        try:
-            finished += await _distil(gm, session, claimed)
-        except Unavailable:
-            raise
-        except Exception as error:
-            await _postpone(gm, session, claimed, error)
-            # Who is away for one job is away for the next one, too.
-            if isinstance(error, MindError) and error.away:
-                break
+    async with gm.job_lock(session):
+        while claimed := await _claimed(gm, session):
+            for each in claimed:
+                if politely:
+                    await _let_turns_go_first(gm)
+                try:
+                    finished += await HANDLERS[each.kind](gm, session, each)
+                except (Unavailable, Locked):
+                    raise
+                except Exception as error:
+                    await _postpone(gm, session, each, error)
+                    # Who is away for one job is away for the next one, too.
+                    if isinstance(error, MindError) and error.away:
+                        return finished
     return finished
+
+
+async def _claimed(gm: Graphmem, session: Session) -> list[jobs.Claimed]:
+    """The next jobs: one by one where each asks a language model, and so takes its time."""
+    alone = gm.mind is not gm.offline
+    kinds = [kind for kind in HANDLERS if alone or kind is not Kind.DISTIL]
+    lease = timedelta(seconds=gm.settings.model_timeout + LEASE_SLACK)
+    return await jobs.claim(gm.graph, session, kinds, 1 if alone else AT_ONCE, gm.clock() + lease, gm.clock())
+
+
+async def _let_turns_go_first(gm: Graphmem) -> None:
+    for _ in range(GLANCES):
+        if not gm.replying:
+            return
+        await asyncio.sleep(GLANCE)
 
 
 def start_jobs(gm: Graphmem, session: Session) -> None:
     """Run the due jobs of one student in the background; what goes wrong is left to the sweeper."""
+    if session.session_id in gm.starting:
+        return
+    gm.starting.add(session.session_id)
 
     async def run() -> None:
         with _trouble_logged():
-            await run_jobs(gm, session)
+            await _let_turns_go_first(gm)
+            gm.starting.discard(session.session_id)
+            await run_jobs(gm, session, politely=True)
 
     task = asyncio.create_task(run())
     gm.background.add(task)
@@ -80,14 +109,12 @@ def start_jobs(gm: Graphmem, session: Session) -> None:
 
 async def run_due_jobs(gm: Graphmem) -> None:
     """Run the due jobs of every student whose session runs; one student's trouble stops nobody else's."""
-    if gm.mind is gm.offline:
-        return
     now, slots = gm.clock(), asyncio.Semaphore(STUDENTS_AT_ONCE)
 
     async def run(token: str) -> None:
         async with slots:
             with _trouble_logged():
-                await run_jobs(gm, opened_token(gm.secret, token, now))
+                await run_jobs(gm, opened_token(gm.secret, token, now), politely=True)
 
     await asyncio.gather(*map(run, await jobs.list_due_sessions(gm.graph, now)))
 
@@ -133,7 +160,7 @@ async def _distil(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> bool
 async def _postpone(gm: Graphmem, session: Session, claimed: jobs.Claimed, error: Exception) -> None:
     now = gm.clock()
     # The message of any other error may quote what a student wrote.
-    reason = str(error) if isinstance(error, (MindError, Tampered)) else f"Unexpected {type(error).__name__}."
+    reason = str(error) if isinstance(error, (MindError, Tampered, Conflict)) else f"Unexpected {type(error).__name__}."
     later = failure(claimed.attempts, reason, now)
     spent = error.usage if isinstance(error, MindError) else None
     await jobs.postpone(gm.graph, session, claimed, later, spent or Usage(), now)
@@ -167,3 +194,11 @@ def improved(unlocked: Unlocked, version: int, fact_id: str, lesson: Lesson) -> 
         state=replace(unlocked.state, version=version),
         facts=tuple(replace(f, text=lesson.text, tags=lesson.tags) if f.id == fact_id else f for f in unlocked.facts),
     )
+
+
+HANDLERS: Mapping[Kind, Callable[[Graphmem, Session, jobs.Claimed], Awaitable[bool]]] = {
+    Kind.FORM: form_message,
+    Kind.OBSERVE: form_observation,
+    Kind.DISTIL: _distil,
+}
+"""Who does which kind of job."""

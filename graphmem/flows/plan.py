@@ -7,7 +7,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from graphmem.flows.recalling import fitted
 from graphmem.maths import features, importance, matching, surprise
+from graphmem.maths.gravity import boosted
+from graphmem.mind.snr import passes, snr
 from graphmem.model import (
     Answer,
     Attention,
@@ -15,11 +18,14 @@ from graphmem.model import (
     Fact,
     Job,
     JobState,
+    LedgerEntry,
     Lesson,
     Level,
     Matrix,
     Message,
     Prediction,
+    Recalled,
+    RecalledId,
     RecalledTurn,
     Remembered,
     Response,
@@ -29,7 +35,8 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.settings import Settings
-from graphmem.store.turns import DistilJob, TurnWrite
+from graphmem.store.jobs import DistilJob, FormJob, NewJob
+from graphmem.store.turns import Boost, TurnWrite
 
 SURPRISE_WINDOW = 50
 """Messages that a new one is compared with (spec 5)."""
@@ -41,7 +48,7 @@ SIMILAR = 0.35
 
 @dataclass(frozen=True)
 class Score:
-    """What is computed of a message before anybody thinks about it (spec 4 to 6)."""
+    """What is computed of a message before anybody thinks about it (spec 4 to 6); `rate` in messages a minute."""
 
     match: float | None
     surprise: float
@@ -49,6 +56,7 @@ class Score:
     importance: float
     threshold: float
     attention: tuple[Attention, ...]
+    rate: float
 
     @property
     def matched(self) -> bool | None:
@@ -94,17 +102,27 @@ def score(
         importance=importance.importance(values, warmth),
         threshold=importance.threshold(rate),
         attention=importance.attention(values, warmth),
+        rate=rate,
     )
 
 
-def recall(message: Message, unlocked: Unlocked, needed: Sequence[str], settings: Settings) -> Remembered:
-    """The facts that fit what one needs to know, and earlier turns that fit the message.
+def recall(
+    message: Message,
+    unlocked: Unlocked,
+    needed: Sequence[str],
+    found: Sequence[Recalled],
+    surfaced: Sequence[LedgerEntry],
+    settings: Settings,
+) -> Remembered:
+    """What of the past fits a message, within the token budget of a turn.
 
     Parameters
     ----------
     message : Message, with embedding
     unlocked : Unlocked
-    needed : keywords of the prediction
+    needed : keywords of the prediction, by which facts are found
+    found : memories that fit, best first; those of turns still in sight are left out
+    surfaced : ledger entries
     settings : Settings
     """
     facts = matching.retrieve(unlocked.facts, needed, settings.facts_recalled)
@@ -116,8 +134,13 @@ def recall(message: Message, unlocked: Unlocked, needed: Sequence[str], settings
         for i, m in enumerate(said)
         if (similarity := float(np.dot(_vector(m), vector))) >= SIMILAR
     ]
-    best = sorted(fitting, key=lambda t: -t.similarity)[: settings.turns_recalled]
-    return Remembered(tuple(facts), tuple(best))
+    formed = {ref for recalled in found for ref in recalled.memory.source_refs}
+    fresh = [t for t in fitting if unlocked.turn_ids[t.seq - first] not in formed]
+    best = sorted(fresh, key=lambda t: -t.similarity)[: settings.turns_recalled]
+    in_sight = set(unlocked.turn_ids[-IN_SIGHT:])
+    memories = [r for r in found if not in_sight.issuperset(r.memory.source_refs)]
+    remembered = Remembered(tuple(facts), tuple(best), tuple(memories), tuple(surfaced))
+    return fitted(remembered, settings.context_tokens)
 
 
 def new_fact(state: State, lesson: Lesson, at: datetime) -> Fact:
@@ -155,8 +178,8 @@ def plan(thought: Thought, settings: Settings, now: datetime, *, improve_facts: 
     """
     state, scored, answer = thought.state, thought.score, thought.answer
     usage = thought.expected.usage + answer.usage
-    jobs = _distil_jobs(thought) if improve_facts else ()
     seq = state.turns + 1
+    jobs = (*_form_jobs(thought, seq), *(_distil_jobs(thought) if improve_facts else ()))
     outcome = TurnOutcome(
         turn_id=thought.turn_id,
         seq=seq,
@@ -171,11 +194,13 @@ def plan(thought: Thought, settings: Settings, now: datetime, *, improve_facts: 
         importance=scored.importance,
         threshold=scored.threshold,
         attention=scored.attention,
+        recalled=tuple(RecalledId(r.memory.id, r.weight, r.gravity, r.why) for r in thought.recalled.memories),
+        ledger=tuple(entry.id for entry in thought.recalled.ledger),
         recalled_facts=thought.recalled.facts,
         recalled_turns=thought.recalled.turns,
         prediction=answer.value.prediction.text,
         needed_info=answer.value.prediction.needed_info,
-        jobs=tuple(Job(job.id, "distil", thought.student_id, JobState.WAITING, 0, now, now) for job in jobs),
+        jobs=tuple(Job(job.id, job.kind, thought.student_id, JobState.WAITING, 0, now, now) for job in jobs),
         usage=usage,
     )
     facts = state.facts + (thought.fact is not None)
@@ -189,6 +214,7 @@ def plan(thought: Thought, settings: Settings, now: datetime, *, improve_facts: 
         oldest_fact=facts - settings.facts_kept + 1,
         now=now,
         jobs=jobs,
+        boosts=tuple(Boost(r.memory.id, boosted(r.gravity)) for r in thought.recalled.memories),
     )
 
 
@@ -225,13 +251,32 @@ def _message_surprise(message: Message, window: Sequence[Message]) -> float:
     return surprise.message_surprise(history, _vector(message), gap, message.author, len(message.text))
 
 
-def _distil_jobs(thought: Thought) -> tuple[DistilJob, ...]:
+def _form_jobs(thought: Thought, seq: int) -> tuple[NewJob, ...]:
+    """Memories are formed from every message that can tell anything at all."""
+    message, scored = thought.message, thought.score
+    if passes(snr(message.text, novelty=1.0, feeling=1.0)) == 0:
+        return ()
+    work = FormJob(
+        turn_id=thought.turn_id,
+        text=message.text,
+        before=thought.asked,
+        at=message.at,
+        importance=scored.importance,
+        surprise=scored.surprise,
+        level=scored.level,
+        activity=scored.rate,
+        features=tuple(a.value for a in scored.attention),
+    )
+    return (NewJob(f"form-{seq}", work),)
+
+
+def _distil_jobs(thought: Thought) -> tuple[NewJob, ...]:
     """A violated expectation that a language model shall put into better words later."""
     expected = thought.state.prediction
     if thought.fact is None or expected is None:
         return ()
-    job_id = f"distil-{thought.fact.seq}"
-    return (DistilJob(job_id, thought.fact.id, expected.text, thought.message.text, thought.asked),)
+    work = DistilJob(thought.fact.id, expected.text, thought.message.text, thought.asked)
+    return (NewJob(f"distil-{thought.fact.seq}", work),)
 
 
 def _vector(of: Message | Prediction) -> Vector:

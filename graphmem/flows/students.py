@@ -11,6 +11,8 @@ from graphmem import sealing
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked, RateLimited
 from graphmem.flows.checks import checked_id, checked_password, checked_text
+from graphmem.flows.consolidation import consolidate
+from graphmem.flows.jobs import run_jobs
 from graphmem.flows.turn import answer_waiting
 from graphmem.model import Companion, Session, Student, Who
 from graphmem.store import students
@@ -54,6 +56,16 @@ async def find_student(gm: Graphmem, who: Who) -> Student | None:
     return None if enrolled is None else enrolled.student
 
 
+async def count(gm: Graphmem, who: Who) -> tuple[int, int]:
+    """How many memories a student has, and how many jobs are not done yet, or wait for a session."""
+    return await students.count(gm.graph, who)
+
+
+async def list_ids(gm: Graphmem, institution: str) -> list[str]:
+    """The ids of an institution's students."""
+    return await students.list_ids(gm.graph, institution)
+
+
 async def open_session(gm: Graphmem, who: Who, password: str) -> tuple[str, Session]:
     """Unlock a student and return the session token with the session; a running session is prolonged.
 
@@ -81,17 +93,23 @@ async def open_session(gm: Graphmem, who: Who, password: str) -> tuple[str, Sess
 
 
 async def close_session(gm: Graphmem, session: Session) -> None:
-    """Answer what still waits, then lock: the session's key and its raw turns go, here and in the graph.
+    """Answer what still waits, form what was said, then lock: key and raw turns go, here and in the graph.
+
+    Jobs that cannot be done now wait for the next session; they hold what they need, sealed.
 
     Raises
     ------
     Conflict        a message came in while the session was being closed
     """
     await answer_waiting(gm, session)
+    await run_jobs(gm, session)
+    await consolidate(gm, session)
     async with gm.lock(session):
         if not await students.close_session(gm.graph, session, session.session_id):
             raise Conflict("A message came in meanwhile: close the session again.")
-        gm.drop(session)
+        # Whoever is reading memories right now would put them back.
+        async with gm.memory_lock(session):
+            gm.lock_up(session)
 
 
 async def change_password(gm: Graphmem, who: Who, old: str, new: str) -> None:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, Unavailable
+from graphmem.flows.consolidation import consolidate
 from graphmem.flows.jobs import run_due_jobs
 from graphmem.flows.turn import answer_waiting
 from graphmem.sealing import opened_token
@@ -20,8 +21,10 @@ async def sweep(gm: Graphmem) -> None:
     while expired := await students.list_expired_sessions(gm.graph, now):
         for who, session_id in expired:
             await students.expire_session(gm.graph, who, session_id, now)
-            gm.drop(who)
+            await consolidate(gm, who)
+            gm.lock_up(who)
     gm.unlocked.expire()
+    gm.memories.expire()
     before = now - timedelta(seconds=gm.settings.stranded_after)
     for token in await turns.list_stranded(gm.graph, before, now):
         # One student's trouble must not keep the others waiting.

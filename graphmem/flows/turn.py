@@ -14,6 +14,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked
 from graphmem.flows import plan
 from graphmem.flows.checks import checked_id, checked_text, checked_time
+from graphmem.flows.context import Asking, search
 from graphmem.maths import features
 from graphmem.mind.embedder import SHIPPED
 from graphmem.mind.port import Mind, OnToken
@@ -76,12 +77,19 @@ async def handle_turn(
     """
     _check(gm, incoming)
     incoming, mind = replace(incoming, at=_in_ms(incoming.at)), mind or gm.mind
-    async with gm.lock(session):
-        # A language model must not be asked again and again because another replica was first.
-        for _ in range(1 + (gm.settings.conflict_retries if mind is gm.offline else 0)):
-            outcome = await _attempt(gm, session, incoming, mind, on_token)
-            if outcome is not None:
-                return outcome
+    with gm.reply():
+        async with gm.lock(session):
+            return await _handled(gm, session, incoming, mind, on_token)
+
+
+async def _handled(
+    gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, on_token: OnToken | None
+) -> TurnOutcome:
+    # A language model must not be asked again and again because another replica was first.
+    for _ in range(1 + (gm.settings.conflict_retries if mind is gm.offline else 0)):
+        outcome = await _attempt(gm, session, incoming, mind, on_token)
+        if outcome is not None:
+            return outcome
     raise Conflict
 
 
@@ -126,7 +134,7 @@ async def _attempt(
     else:
         vectors = await _embedded(gm, incoming)
 
-    thought = await _think(gm, session, incoming, vectors, held, mind, on_token, now)
+    thought = await _think(gm, session, _Asked(incoming, vectors, held, mind, on_token, now))
     write = plan.plan(thought, gm.settings, now, improve_facts=mind is not gm.offline)
     version = await turns.complete(gm.graph, session, write)
     if version is None or version != held.state.version + 1:
@@ -137,28 +145,39 @@ async def _attempt(
     return None if version is None else write.outcome
 
 
-async def _think(
-    gm: Graphmem,
-    session: Session,
-    incoming: Incoming,
-    vectors: Matrix,
-    held: Unlocked,
-    mind: Mind,
-    on_token: OnToken | None,
-    now: datetime,
-) -> plan.Thought:
-    """Score, predict, recall and respond: everything between reading and writing."""
-    message, own_reply = _messages(incoming, vectors)
-    state = replace(held.state, prediction=await _with_vector(gm, held.state.prediction))
-    emotion = _emotion(gm, message)
-    scored = plan.score(message, held.messages, state.prediction, state.companion, emotion)
-    asked = held.messages[-1].text if held.messages else ""
-    fact = await _learned(gm, state, scored, message, asked)
+@dataclass(frozen=True)
+class _Asked:
+    """One try at a turn: what came in, what is held of the student, and who answers."""
 
-    talk = Conversation(state.companion, (*held.messages, message))
-    expected, _ = await asyncio.gather(mind.predict(talk), _store_first(gm, session, incoming, mind, now))
-    recalled = plan.recall(message, held, expected.value.needed_info, gm.settings)
-    answer = await mind.respond(talk, recalled, own_reply, on_token)
+    incoming: Incoming
+    vectors: Matrix
+    held: Unlocked
+    mind: Mind
+    on_token: OnToken | None
+    now: datetime
+
+
+async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.Thought:
+    """Score, predict, recall and respond: everything between reading and writing."""
+    incoming, held, mind = asked.incoming, asked.held, asked.mind
+    message, own_reply = _messages(incoming, asked.vectors)
+    before = held.messages[-1].text if held.messages else ""
+    # The search waits for the database; what is computed here goes on meanwhile.
+    searching = asyncio.create_task(
+        search(gm, session, Asking(message.text, message.embedding, before, limit=gm.settings.memories_recalled))
+    )
+    try:
+        await asyncio.sleep(0)
+        state = replace(held.state, prediction=await _with_vector(gm, held.state.prediction))
+        scored = plan.score(message, held.messages, state.prediction, state.companion, _emotion(gm, message))
+        fact = await _learned(gm, state, scored, message, before)
+        talk = Conversation(state.companion, (*held.messages, message))
+        expected, _ = await asyncio.gather(mind.predict(talk), _store_first(gm, session, incoming, mind, asked.now))
+        found, surfaced = await searching
+    finally:
+        searching.cancel()
+    recalled = plan.recall(message, held, expected.value.needed_info, found, surfaced, gm.settings)
+    answer = await mind.respond(talk, recalled, own_reply, asked.on_token)
     replied_by = APP if own_reply is not None else mind.name
     if replied_by != gm.offline.name:
         reply = await _with_vector(gm, answer.value.reply)
@@ -170,7 +189,7 @@ async def _think(
         state=state,
         score=scored,
         fact=fact,
-        asked=asked,
+        asked=before,
         recalled=recalled,
         expected=expected,
         answer=answer,

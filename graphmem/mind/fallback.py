@@ -11,7 +11,19 @@ from typing import TypeVar
 
 from graphmem.errors import MindError
 from graphmem.mind.port import Mind, OnToken
-from graphmem.model import Answer, Conversation, Lesson, Message, Mismatch, Prediction, Remembered, Response, Usage
+from graphmem.model import (
+    Answer,
+    Conversation,
+    Extraction,
+    Heard,
+    Lesson,
+    Message,
+    Mismatch,
+    Prediction,
+    Remembered,
+    Response,
+    Usage,
+)
 from graphmem.settings import Settings
 
 __all__ = ["Circuit", "Fallback", "make_mind"]
@@ -64,7 +76,9 @@ class Fallback:
 
     What the failed questions cost is added to the answer's usage. Only a model that is away counts towards
     leaving it alone; nonsense does not, so that one student's odd messages cannot take it from the others.
-    A failed `distil` raises MindError instead: its job waits and is tried again.
+    A failed `distil` raises MindError instead: its job waits and is tried again. So does a failed `extract` where the
+    model is away; but a message of which the model makes nothing usable would fail again and again until its job is
+    given up and nothing of it remembered, so `second` reads that one.
 
     When `first` fails after some of its reply was streamed, the reply of `second` is not streamed: what
     counts is the reply of the answer, which replaces what was shown.
@@ -113,6 +127,15 @@ class Fallback:
     async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:
         """See `Mind.distil`; raises MindError where `first` fails."""
         return await self._ask(lambda: self.first.distil(mismatch))
+
+    async def extract(self, heard: Heard) -> Answer[Extraction]:
+        """See `Mind.extract`; raises MindError where `first` is away."""
+        try:
+            return await self._ask(lambda: self.first.extract(heard))
+        except MindError as error:
+            if error.away:
+                raise
+            return _degraded(await self.second.extract(heard), error)
 
     async def aclose(self) -> None:
         """Release the connections of both."""

@@ -11,9 +11,9 @@ Importing this module takes seconds; `graphmem.mind.fallback.make_mind` does it 
 import asyncio
 import logging
 from collections.abc import AsyncIterable
-from typing import Annotated, Any, TypeVar
+from typing import Any, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic import BaseModel
 from pydantic_ai import Agent, NativeOutput, RunContext
 from pydantic_ai.capabilities import Hooks
 from pydantic_ai.exceptions import ContentFilterError, ModelAPIError, ModelHTTPError, UnexpectedModelBehavior, UserError
@@ -33,12 +33,17 @@ from pydantic_ai.usage import RunUsage
 from pydantic_core import from_json
 
 from graphmem.errors import MindError, SetupError
+from graphmem.mind.answers import Answered, Foreseen, Learned, Reading, extraction, foreseen
 from graphmem.mind.port import OnToken
 from graphmem.mind.prompts import Prompt, cleaned, distil_prompt, predict_prompt, respond_prompt
+from graphmem.mind.quotes import Passage
+from graphmem.mind.reading_prompts import extract_prompt
 from graphmem.model import (
     Answer,
     Author,
     Conversation,
+    Extraction,
+    Heard,
     Lesson,
     Message,
     Mismatch,
@@ -51,6 +56,7 @@ from graphmem.settings import Settings
 
 __all__ = ["LanguageMind"]
 
+_log = logging.getLogger(__name__)
 # At lower levels some of these log whole requests, and so what students said, others the address they go to.
 _TALKATIVE = (
     *("openai", "anthropic", "groq", "cohere", "mistralai", "google_genai", "botocore", "boto3", "urllib3"),
@@ -59,44 +65,6 @@ _TALKATIVE = (
 _MODEL_FORM = (
     "GRAPHMEM_MODEL must be `offline` or `PROVIDER:NAME`, such as `openai:gpt-5` or `anthropic:claude-sonnet-4-5`"
 )
-
-
-def _distinct(words: list[str]) -> list[str]:
-    return list(dict.fromkeys(words))
-
-
-def _clean(value: Any) -> Any:
-    return cleaned(value) if isinstance(value, str) else value
-
-
-_Sentence = Annotated[str, BeforeValidator(_clean), Field(min_length=1, max_length=300)]
-_Guess = Annotated[str, BeforeValidator(_clean), Field(min_length=1, max_length=1000)]
-_Reply = Annotated[str, BeforeValidator(_clean), Field(min_length=1, max_length=8000)]
-_Keyword = Annotated[str, BeforeValidator(_clean), Field(min_length=1, max_length=80)]
-_Keywords = Annotated[list[_Keyword], Field(min_length=1, max_length=8), AfterValidator(_distinct)]
-_Tags = Annotated[list[_Keyword], Field(min_length=1, max_length=5), AfterValidator(_distinct)]
-
-
-class Foreseen(BaseModel):
-    """What the student says next."""
-
-    prediction: _Guess
-    needed_info: _Keywords
-
-
-class Answered(BaseModel):
-    """The companion's message, and what the student says next."""
-
-    reply: _Reply  # first, so that it is what streams first
-    prediction: _Guess
-    needed_info: _Keywords
-
-
-class Learned(BaseModel):
-    """What was learned about the student."""
-
-    fact: _Sentence
-    tags: _Tags
 
 
 Output = TypeVar("Output", bound=BaseModel)
@@ -141,13 +109,14 @@ class LanguageMind:
         self._foreseen = _agent(self._model, Foreseen)
         self._answered = _agent(self._model, Answered)
         self._learned = _agent(self._model, Learned)
+        self._reading = _agent(self._model, Reading)
         for name in _TALKATIVE:
             logging.getLogger(name).setLevel(logging.WARNING)
 
     async def predict(self, talk: Conversation) -> Answer[Prediction]:
         """See `Mind.predict`."""
-        foreseen, usage = await self._ask(self._foreseen, predict_prompt(talk))
-        return Answer(_prediction(foreseen), usage)
+        answer, usage = await self._ask(self._foreseen, predict_prompt(talk))
+        return Answer(foreseen(answer), usage)
 
     async def respond(
         self, talk: Conversation, remembered: Remembered, reply: Message | None, on_token: OnToken | None = None
@@ -155,19 +124,29 @@ class LanguageMind:
         """See `Mind.respond`; the pieces given to `on_token` make up the reply, unless it had to be repaired."""
         prompt = respond_prompt(talk, remembered, reply)
         if reply is not None:
-            foreseen, usage = await self._ask(self._foreseen, prompt)
-            return Answer(Response(reply, _prediction(foreseen)), usage)
+            answer, usage = await self._ask(self._foreseen, prompt)
+            return Answer(Response(reply, foreseen(answer)), usage)
         stream = None if on_token is None else _ReplyStream(on_token)
         answered, usage = await self._ask(self._answered, prompt, stream)
         if stream is not None:
             await stream.finish(answered.reply)
         at = talk.messages[-1].at
-        return Answer(Response(Message(Author.COMPANION, answered.reply, at), _prediction(answered)), usage)
+        return Answer(Response(Message(Author.COMPANION, answered.reply, at), foreseen(answered)), usage)
 
     async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:
         """See `Mind.distil`."""
         learned, usage = await self._ask(self._learned, distil_prompt(mismatch))
         return Answer(Lesson(learned.fact, tuple(learned.tags)), usage)
+
+    async def extract(self, heard: Heard) -> Answer[Extraction]:
+        """See `Mind.extract`; what has no words of the message behind it is dropped and counted in the log.
+
+        An answer of which nothing is left is asked for once more, and then is a MindError; an empty one is an answer.
+        """
+        reading, usage = await self._ask(self._reading, extract_prompt(heard), passage=Passage(heard.text))
+        if reading.refused:
+            _log.info("refused %d of %d things read in a message", len(reading.refused), reading.offered)
+        return Answer(extraction(reading), usage)
 
     async def aclose(self) -> None:
         """Close the connections to the provider."""
@@ -176,19 +155,23 @@ class LanguageMind:
             pass
 
     async def _ask(
-        self, agent: Agent["_Tally", Output], prompt: Prompt, stream: "_ReplyStream | None" = None
+        self,
+        agent: Agent["_Asked", Output],
+        prompt: Prompt,
+        stream: "_ReplyStream | None" = None,
+        passage: Passage | None = None,
     ) -> tuple[Output, Usage]:
-        tally = _Tally()
+        asked = _Asked(passage)
         try:
             async with asyncio.timeout(self._timeout):
                 result = await agent.run(
                     prompt.question,
                     instructions=prompt.instructions,
-                    deps=tally,
-                    usage=tally.tokens,
+                    deps=asked,
+                    usage=asked.tokens,
                     event_stream_handler=None if stream is None else stream.listen,
                 )
-                return result.output, tally.usage()
+                return result.output, asked.usage()
         except _ListenerFailed as failed:
             listener_error = failed.__cause__
         except Exception as error:
@@ -197,13 +180,17 @@ class LanguageMind:
         # Raised out here, so that no traceback of ours shows the provider's error, which may quote the conversation.
         if listener_error is not None:
             raise listener_error
-        raise MindError(message, usage=tally.usage(), away=away)
+        raise MindError(message, usage=asked.usage(), away=away)
 
 
-class _Tally:
-    """What one question costs: requests as they are sent, tokens as they are reported."""
+class _Asked:
+    """One question: what quotes in its answer are looked up in, and what it costs.
 
-    def __init__(self) -> None:
+    Requests are counted as they are sent, tokens as they are reported.
+    """
+
+    def __init__(self, passage: Passage | None) -> None:
+        self.passage = passage
         self.calls = 0
         self.tokens = RunUsage()
 
@@ -219,7 +206,7 @@ class _ReplyStream:
         self._on_token = on_token
         self._passed_on = ""
 
-    async def listen(self, _: RunContext["_Tally"], events: AsyncIterable[AgentStreamEvent]) -> None:
+    async def listen(self, _: RunContext["_Asked"], events: AsyncIterable[AgentStreamEvent]) -> None:
         """Follow one request, a first or a repair; a repair that begins otherwise passes nothing on."""
         written = ""
         async for event in events:
@@ -260,10 +247,6 @@ def _reply_in(written: str) -> str:
     return cleaned(reply) if isinstance(reply, str) else ""
 
 
-def _prediction(foreseen: Foreseen | Answered) -> Prediction:
-    return Prediction(foreseen.prediction, tuple(foreseen.needed_info))
-
-
 def _explained(error: Exception, timeout: float) -> tuple[str, bool]:
     """What to say of a failure without quoting it, and whether the model was away."""
     match error:
@@ -282,19 +265,20 @@ def _explained(error: Exception, timeout: float) -> tuple[str, bool]:
             return f"The language model failed: {type(error).__name__}.", False
 
 
-async def _count(context: RunContext[_Tally], request: ModelRequestContext) -> ModelRequestContext:
+async def _count(context: RunContext[_Asked], request: ModelRequestContext) -> ModelRequestContext:
     context.deps.calls += 1
     return request
 
 
-def _agent(model: Model[Any], output: type[Output]) -> Agent[_Tally, Output]:
+def _agent(model: Model[Any], output: type[Output]) -> Agent[_Asked, Output]:
     # Where a provider can hold the answer to a schema, small models keep it, too; elsewhere it is a tool's argument.
     native = model.profile.get("supports_json_schema_output", False)
     settings = ModelSettings() if "max_retries" in model.unsupported_settings else ModelSettings(max_retries=0)
     agent = Agent(
         model,
         output_type=NativeOutput(output) if native else output,
-        deps_type=_Tally,
+        deps_type=_Asked,
+        validation_context=lambda context: context.deps.passage,
         retries=1,
         model_settings=settings,
         capabilities=[Hooks(before_model_request=_count)],

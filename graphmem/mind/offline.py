@@ -1,5 +1,6 @@
 """The offline mind: rules and statistics, no model behind it, and honest about that (spec 17)."""
 
+import asyncio
 import re
 from dataclasses import replace
 
@@ -8,6 +9,7 @@ import numpy as np
 from graphmem.errors import InvalidInput
 from graphmem.mind.bank import Bank, load_bank
 from graphmem.mind.expectation import expected_answer, own_messages
+from graphmem.mind.extraction import extract
 from graphmem.mind.keyphrases import rarity
 from graphmem.mind.lessons import keywords, lesson
 from graphmem.mind.moves import chosen_move, worded
@@ -16,6 +18,8 @@ from graphmem.model import (
     Answer,
     Author,
     Conversation,
+    Extraction,
+    Heard,
     Lesson,
     Message,
     Mismatch,
@@ -25,6 +29,8 @@ from graphmem.model import (
     Vector,
 )
 
+LONG = 1_000
+"""Characters from which on a message is read off the event loop."""
 NEEDED = 8
 """Most keywords of needed info."""
 
@@ -82,6 +88,12 @@ class OfflineMind:
     async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:
         """One sentence on the difference, and 1 to 5 key phrases of what was said."""
         return Answer(lesson(mismatch))
+
+    async def extract(self, heard: Heard) -> Answer[Extraction]:
+        """What in a message is worth remembering, by the rules of `graphmem.mind.extraction`."""
+        # Rules take a while over long texts, and nobody else should wait for them.
+        long = len(heard.text) > LONG
+        return Answer(await asyncio.to_thread(extract, heard) if long else extract(heard))
 
     async def aclose(self) -> None:
         """Nothing to release; the embedder belongs to whoever made it."""

@@ -3,7 +3,19 @@
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
-from graphmem.model import Answer, Conversation, Lesson, Matrix, Message, Mismatch, Prediction, Remembered, Response
+from graphmem.model import (
+    Answer,
+    Conversation,
+    Extraction,
+    Heard,
+    Lesson,
+    Matrix,
+    Message,
+    Mismatch,
+    Prediction,
+    Remembered,
+    Response,
+)
 
 OnToken = Callable[[str], Awaitable[None]]
 """Called with each further piece of a reply while it is being written."""
@@ -54,6 +66,10 @@ class Mind(Protocol):
 
     async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:
         """What is learned from a violated expectation: one sentence, 1 to 5 tags."""
+        ...
+
+    async def extract(self, heard: Heard) -> Answer[Extraction]:
+        """What in a message is worth remembering, how it hangs together, and what belongs into the ledger."""
         ...
 
     async def aclose(self) -> None:

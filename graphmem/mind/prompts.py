@@ -7,14 +7,26 @@ neither open nor close a tag, and the instructions say that nothing quoted is an
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from graphmem.model import Author, Companion, Conversation, Message, Mismatch, Remembered
+from graphmem.model import (
+    Author,
+    Companion,
+    Conversation,
+    LedgerEntry,
+    MemoryKind,
+    Message,
+    Mismatch,
+    Recalled,
+    Remembered,
+)
 
 __all__ = [
     "Prompt",
     "cleaned",
     "distil_prompt",
     "escaped",
+    "ledger_line",
     "memory_block",
+    "memory_line",
     "predict_prompt",
     "respond_prompt",
     "transcript",
@@ -234,11 +246,28 @@ def memory_block(remembered: Remembered) -> str:
     - [fact, 2026-01-15] Mixes up &lt; and &gt;.
     </COMPANION_MEMORY>
     """
-    lines = [f"- [fact, {fact.created_at:%Y-%m-%d}] {_line(fact.text)}" for fact in remembered.facts]
+    lines = [memory_line(recalled) for recalled in remembered.memories]
+    lines += [f"- [fact, {fact.created_at:%Y-%m-%d}] {_line(fact.text)}" for fact in remembered.facts]
     lines += [f"- [earlier in this conversation] the student said: {_line(turn.text)}" for turn in remembered.turns]
+    if remembered.ledger:
+        lines += ["Critical facts (ledger):", *map(ledger_line, remembered.ledger)]
     if not lines:
         return ""
     return "\n".join(["<COMPANION_MEMORY>", "You remember about this student:", *lines, "</COMPANION_MEMORY>"])
+
+
+def memory_line(recalled: Recalled) -> str:
+    """One memory as the block shows it: of an episode the day, of a belief how present it is (spec 10.7)."""
+    memory = recalled.memory
+    episode = memory.kind is MemoryKind.EPISODE
+    mark = f"{memory.timestamp:%Y-%m-%d}" if episode else f"gravity={recalled.gravity:.1f}"
+    speaker = f"{_line(memory.speaker)}: " if memory.speaker else ""
+    return f"- [{memory.modality}, {mark}] {speaker}{_line(memory.content or '')}"
+
+
+def ledger_line(entry: LedgerEntry) -> str:
+    """One ledger entry as the block shows it."""
+    return f"- [{entry.category}] {_line(entry.content or '')}"
 
 
 def _line(text: str) -> str:

@@ -1,21 +1,78 @@
 """Background jobs in the graph: taking one, finishing it, leaving it for later (spec 16).
 
-A job is written with the turn that causes it (`graphmem.store.turns.complete`). Whoever takes one holds a
-lease on it; when the lease runs out unfinished, somebody else takes it over, and what the first one still
-writes about it has no effect.
+A job is written with the turn that causes it (`graphmem.store.turns.complete`), or with what was observed
+(`graphmem.store.sources.observe`). Whoever takes one holds a lease on it; when the lease runs out unfinished,
+somebody else takes it over, and what the first one still writes about it has no effect.
 """
 
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from enum import StrEnum
+from typing import Any
 from uuid import uuid4
 
-from graphmem.model import JobState, Lesson, Session, Usage
+from pydantic import TypeAdapter
+
+from graphmem.model import JobState, Lesson, Level, Observation, Session, Usage, Who
+from graphmem.sealing import Lock, open_sealed_box
 from graphmem.store.graph import Graph
 from graphmem.store.rows import Place
-from graphmem.store.turns import DistilJob
 
-DISTIL = "distil"
-"""The kind of job that has a fact put into better words."""
+
+class Kind(StrEnum):
+    """What a job does."""
+
+    DISTIL = "distil"  # has a fact put into better words
+    FORM = "form"  # forms memories from a message of a turn
+    OBSERVE = "observe"  # forms memories from an observation, whose payload is a sealed box
+
+
+@dataclass(frozen=True)
+class DistilJob:
+    """A fact that a language model should word better, and what it was learned from."""
+
+    fact_id: str
+    predicted: str
+    actual: str
+    asked: str
+
+
+@dataclass(frozen=True)
+class FormJob:
+    """A message of a turn to form memories from, with how it scored when it was said (spec 5, 6).
+
+    activity : messages a minute
+    features : of its importance, in the order of `graphmem.maths.importance.Features`
+    """
+
+    turn_id: str
+    text: str
+    before: str
+    at: datetime
+    importance: float
+    surprise: float
+    level: Level
+    activity: float
+    features: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class NewJob:
+    """A job to be written with what causes it."""
+
+    id: str
+    work: DistilJob | FormJob = field(repr=False)
+
+    @property
+    def kind(self) -> Kind:
+        """What it does."""
+        return Kind.DISTIL if isinstance(self.work, DistilJob) else Kind.FORM
+
+
+_DISTIL = TypeAdapter(DistilJob)
+_FORM = TypeAdapter(FormJob)
+_OBSERVATION = TypeAdapter(Observation)
 
 
 @dataclass(frozen=True)
@@ -23,6 +80,7 @@ class Claimed:
     """A job this worker holds; `attempts` have failed before, `payload` is sealed."""
 
     id: str
+    kind: Kind
     attempts: int
     lease: str
     payload: bytes = field(repr=False)
@@ -38,25 +96,65 @@ class Failure:
     error: str
 
 
-async def claim(graph: Graph, session: Session, kind: str, lease_until: datetime, now: datetime) -> Claimed | None:
-    """Take the student's longest due job of a kind; `job_claim`. None when none is free or the session has ended.
+async def claim(
+    graph: Graph, session: Session, kinds: Sequence[Kind], limit: int, lease_until: datetime, now: datetime
+) -> list[Claimed]:
+    """Take the student's longest due jobs; `jobs_claim`. None of them when none is free or the session has ended.
 
-    Writes the lease on the job. Of two workers at once only one gets it.
+    Writes the lease on each. Of two workers at once only one gets a job.
     """
     lease = uuid4().hex
     rows = await graph.run(
-        "job_claim", session, session_id=session.session_id, kind=kind, lease=lease, lease_until=lease_until, now=now
+        "jobs_claim",
+        session,
+        session_id=session.session_id,
+        kinds=[kind.value for kind in kinds],
+        limit=limit,
+        lease=lease,
+        lease_until=lease_until,
+        now=now,
     )
-    if not rows:
-        return None
-    (row,) = rows
-    return Claimed(row["id"], row["attempts"], lease, bytes(row["payload"]))
+    return [Claimed(r["id"], Kind(r["kind"]), r["attempts"], lease, bytes(r["payload"])) for r in rows]
+
+
+def sealed_job(session: Session, job: NewJob, now: datetime) -> dict[str, Any]:
+    """The properties of a new job."""
+    adapter: TypeAdapter[Any] = _DISTIL if isinstance(job.work, DistilJob) else _FORM
+    payload = Place(session.keys, session, job.id).seal("payload", adapter.dump_json(job.work))
+    return waiting_job(job.id, job.kind, payload, now)
+
+
+def waiting_job(job_id: str, kind: Kind, payload: bytes, now: datetime) -> dict[str, Any]:
+    """The properties of a job nobody has tried yet."""
+    return {
+        "id": job_id,
+        "kind": kind.value,
+        "state": JobState.WAITING.value,
+        "attempts": 0,
+        "created_at": now,
+        "run_after": now,
+        "payload": payload,
+    }
 
 
 def opened_distil(session: Session, claimed: Claimed) -> DistilJob:
     """What a claimed job is about; Tampered when its payload does not open."""
-    payload = Place(session.keys, session, claimed.id).json("payload", claimed.payload)
-    return DistilJob(claimed.id, payload["fact_id"], payload["predicted"], payload["actual"], payload["asked"])
+    return _DISTIL.validate_json(Place(session.keys, session, claimed.id).opened("payload", claimed.payload))
+
+
+def opened_form(session: Session, claimed: Claimed) -> FormJob:
+    """What a claimed job is about; Tampered when its payload does not open."""
+    return _FORM.validate_json(Place(session.keys, session, claimed.id).opened("payload", claimed.payload))
+
+
+def opened_observation(session: Session, lock: Lock, claimed: Claimed) -> Observation:
+    """What was observed; Tampered when its sealed box does not open."""
+    return _OBSERVATION.validate_json(open_sealed_box(session.keys, session, lock, claimed.payload))
+
+
+def observation_text(observation: Observation) -> str:
+    """An observation as it is put into a sealed box."""
+    return _OBSERVATION.dump_json(observation).decode()
 
 
 async def finish_distil(
@@ -100,7 +198,24 @@ async def postpone(
     )
 
 
+async def wait(graph: Graph, who: Who) -> bool:
+    """Whether a job of a student waits; `jobs_wait`."""
+    (row,) = await graph.run("jobs_wait", who)
+    return bool(row["waits"])
+
+
 async def list_due_sessions(graph: Graph, now: datetime, limit: int = 100) -> list[str]:
-    """Session tokens of students who have a job to be run; `sessions_list_due`."""
-    rows = await graph.run("sessions_list_due", now=now, limit=limit)
-    return [bytes(r["token"]).decode() for r in rows]
+    """Session tokens of students who have a job to be run, read in pages; `sessions_list_due`.
+
+    All of them: one whose jobs cannot be run must not stand in front of the others for ever.
+    """
+    return [token async for token in tokens(graph, "sessions_list_due", limit, now=now)]
+
+
+async def tokens(graph: Graph, name: str, limit: int, **params: Any) -> AsyncIterator[str]:
+    """Session tokens, page by page, of a statement that lists them by session id."""
+    after = ""
+    while rows := await graph.run(name, after=after, limit=limit, **params):
+        for row in rows:
+            yield bytes(row["token"]).decode()
+        after = rows[-1]["id"]

@@ -90,10 +90,12 @@ def parse(name: str, source: str) -> Query:
 
 
 def load() -> dict[str, Query]:
-    """Every statement of the `cypher` folder, by name."""
+    """Every statement of `cypher/` and `cypher/analyst/`, by name."""
+    folders = (files("cypher"), files("cypher").joinpath("analyst"))
     return {
         path.name.removesuffix(".cypher"): parse(path.name.removesuffix(".cypher"), path.read_text("utf-8"))
-        for path in files("cypher").iterdir()
+        for folder in folders
+        for path in folder.iterdir()
         if path.name.endswith(".cypher")
     }
 

@@ -32,6 +32,7 @@ async def prepare(graph: Graph, embedder: str, dimension: int, now: datetime) ->
     await check_server(graph)
     for command in commands():
         await graph.execute(command, {}, reads=False)
+    await graph.run("students_upgrade")
     (row,) = await graph.run("schema_upsert", version=SCHEMA_VERSION, embedder=embedder, dimension=dimension, now=now)
     if row["version"] > SCHEMA_VERSION:
         raise SetupError(

@@ -57,7 +57,6 @@ async def find(graph: Graph, who: Who, now: datetime) -> Enrolled | None:
         institution=found["institution"],
         created_at=moment(found["created_at"]),
         tolerance=row["tolerance"],
-        memory_count=row["memory_count"],
         session_id=row["session_id"],
     )
     lock = Lock(
@@ -68,6 +67,18 @@ async def find(graph: Graph, who: Who, now: datetime) -> Enrolled | None:
         public_key=bytes(found["public_key"]),
     )
     return Enrolled(student, lock)
+
+
+async def count(graph: Graph, who: Who) -> tuple[int, int]:
+    """How many memories a student has, and how many jobs wait; `student_count`."""
+    (row,) = await graph.run("student_count", who)
+    return row["memories"], row["waiting_jobs"]
+
+
+async def list_ids(graph: Graph, institution: str) -> list[str]:
+    """The ids of an institution's students; `students_list`."""
+    (row,) = await graph.run("students_list", institution=institution)
+    return list(row["ids"])
 
 
 async def relock(graph: Graph, who: Who, old: Lock, new: Lock) -> bool:

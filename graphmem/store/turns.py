@@ -12,7 +12,6 @@ from graphmem.model import (
     Author,
     Companion,
     Fact,
-    JobState,
     Message,
     Prediction,
     Session,
@@ -21,6 +20,7 @@ from graphmem.model import (
     TurnState,
 )
 from graphmem.store.graph import Graph, Row
+from graphmem.store.jobs import NewJob, sealed_job, tokens
 from graphmem.store.rows import Place, from_ms, moment
 
 _OUTCOME = TypeAdapter(TurnOutcome)
@@ -64,14 +64,11 @@ class Before:
 
 
 @dataclass(frozen=True)
-class DistilJob:
-    """A fact that a language model should word better, and what it was learned from."""
+class Boost:
+    """A memory that was used in a turn, with the gravity this lifts it to (spec 9)."""
 
-    id: str
-    fact_id: str
-    predicted: str
-    actual: str
-    asked: str
+    memory_id: str
+    gravity: float
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,8 @@ class TurnWrite:
     oldest_turn: int
     oldest_fact: int
     now: datetime
-    jobs: tuple[DistilJob, ...] = ()
+    jobs: tuple[NewJob, ...] = ()
+    boosts: tuple[Boost, ...] = ()
 
 
 async def before(graph: Graph, session: Session, turn_id: str, now: datetime) -> Before | None:
@@ -156,7 +154,8 @@ async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | No
         totals={"turns": outcome.seq, "facts": write.facts},
         usage=asdict(outcome.usage),
         facts=[] if outcome.fact is None else [_sealed_fact(session, outcome.fact)],
-        jobs=[_sealed_job(session, job, write.now) for job in write.jobs],
+        jobs=[sealed_job(session, job, write.now) for job in write.jobs],
+        boosts=[{"id": boost.memory_id, "gravity": boost.gravity} for boost in write.boosts],
         oldest_turn=write.oldest_turn,
         oldest_fact=write.oldest_fact,
         now=write.now,
@@ -189,9 +188,8 @@ async def list_waiting(graph: Graph, session: Session) -> list[Received]:
 
 
 async def list_stranded(graph: Graph, before: datetime, now: datetime, limit: int = 20) -> list[str]:
-    """Session tokens of students with messages nobody answered in time; `turns_list_stranded`."""
-    rows = await graph.run("turns_list_stranded", before=before, now=now, limit=limit)
-    return [bytes(r["token"]).decode() for r in rows]
+    """Session tokens of students with messages nobody answered in time, read in pages; `turns_list_stranded`."""
+    return [token async for token in tokens(graph, "turns_list_stranded", limit, before=before, now=now)]
 
 
 async def find_oldest_waiting(graph: Graph) -> datetime | None:
@@ -263,17 +261,4 @@ def _sealed_fact(session: Session, fact: Fact) -> dict[str, Any]:
         "created_at": fact.created_at,
         "text": place.seal("text", fact.text),
         "tags": place.seal_json("tags", fact.tags),
-    }
-
-
-def _sealed_job(session: Session, job: DistilJob, now: datetime) -> dict[str, Any]:
-    payload = {"fact_id": job.fact_id, "predicted": job.predicted, "actual": job.actual, "asked": job.asked}
-    return {
-        "id": job.id,
-        "kind": "distil",
-        "state": JobState.WAITING.value,
-        "attempts": 0,
-        "created_at": now,
-        "run_after": now,
-        "payload": Place(session.keys, session, job.id).seal_json("payload", payload),
     }

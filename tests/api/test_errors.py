@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import httpx
 import jwt
@@ -87,7 +88,7 @@ async def test_another_students_id(app_client: Client, enrol: Enrol) -> None:
 
 
 async def test_another_institution(gm: Graphmem, app_client: Client) -> None:
-    elsewhere = make_token(gm.secret, "another-school", Role.APP, 60, datetime.now(UTC))
+    elsewhere = make_token(gm.secret, f"another-{uuid4().hex}", Role.APP, 60, datetime.now(UTC))
     client = replace(app_client, token=elsewhere)
     assert await turn_code(client) == "LOCKED"
     assert await code_of(client, OPEN, student="ann", password=PASSWORD) == "LOCKED"

@@ -25,6 +25,8 @@ async def test_the_turn_by_hand_works_as_written(gm: Graphmem, api: str, setting
     )
     printed, _ = await process.communicate()
     assert process.returncode == 0
-    first, second = printed.decode().strip().splitlines()
+    first, second, *block = printed.decode().strip().splitlines()
+    assert (block[0], block[-1]) == ("<COMPANION_MEMORY>", "</COMPANION_MEMORY>")
+    assert any("Bello" in line for line in block)
     assert "'match': None" in first
     assert "'reply': '" in second

@@ -13,12 +13,15 @@ import pytest
 from api.access import make_token
 from graphmem.app import Graphmem
 from graphmem.commands.client import TURN, Client
+from graphmem.errors import Locked
 from graphmem.flows import students
 from graphmem.flows.facts import list_facts
 from graphmem.flows.jobs import FIRST_WAIT, LEASE_SLACK, run_due_jobs, run_jobs
 from graphmem.flows.sweep import sweep
-from graphmem.model import Mismatch, Role
+from graphmem.model import Mismatch, Role, Session, TurnOutcome
+from graphmem.sealing import opened_token
 from graphmem.store import jobs
+from graphmem.store.jobs import Kind
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say, served
 from tests.language import EXPECTED, UNEXPECTED, asked, distils, surprise, with_model
 from tests.llm_server import Act, llm_server
@@ -39,8 +42,21 @@ class Clock:
         self.now += timedelta(seconds=seconds)
 
 
+async def surprised(gm: Graphmem, pupil: Pupil) -> TurnOutcome:
+    """Two turns, of which the second violates what was expected; memories are formed of them by rule already."""
+    outcome = await surprise(gm, pupil)
+    await formed(gm, pupil.session)
+    return outcome
+
+
+async def formed(gm: Graphmem, session: Session) -> int:
+    """Form what waits without asking a model, which leaves the jobs that word facts."""
+    return await run_jobs(another_replica(gm, mind=gm.offline), session)
+
+
 async def job_of(gm: Graphmem, pupil: Pupil) -> dict[str, Any]:
-    find = "MATCH (job:Job {institution: $i, student_id: $s}) RETURN properties(job) AS job"
+    """The job that words a fact."""
+    find = "MATCH (job:Job {institution: $i, student_id: $s, kind: 'distil'}) RETURN properties(job) AS job"
     params = {"i": pupil.who.institution, "s": pupil.who.student_id}
     (row,) = await gm.graph.execute(find, params, reads=True)
     found: dict[str, Any] = row["job"]
@@ -58,7 +74,7 @@ async def totals(gm: Graphmem, pupil: Pupil) -> dict[str, Any]:
 async def test_a_job_puts_the_fact_into_the_models_words(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
-            outcome = await surprise(talking, ann)
+            outcome = await surprised(talking, ann)
             assert outcome.fact is not None
             assert outcome.fact.text != BETTER
             assert (await job_of(gm, ann))["state"] == "waiting"
@@ -81,7 +97,7 @@ async def test_a_job_puts_the_fact_into_the_models_words(gm: Graphmem, ann: Pupi
 async def test_what_is_held_in_memory_is_kept_in_step(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
-            await surprise(talking, ann)
+            await surprised(talking, ann)
             other = another_replica(talking)
             await say(other, ann, EXPECTED)
             await run_jobs(other, ann.session)
@@ -98,7 +114,7 @@ async def test_a_turn_at_the_same_time_does_not_lose_what_a_job_cost(
 ) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
-            await surprise(talking, ann)
+            await surprised(talking, ann)
             server.act(Act(until=(gate := threading.Event())))
             other = asyncio.create_task(say(talking, ann, "So it is 42?"))
             await asked(server, 5)
@@ -113,7 +129,7 @@ async def test_a_turn_at_the_same_time_does_not_lose_what_a_job_cost(
 async def test_two_workers_at_once_take_effect_once(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
-            await surprise(talking, ann)
+            await surprised(talking, ann)
             before = await totals(gm, ann)
             workers = [another_replica(talking) for _ in range(6)]
             finished = await asyncio.gather(*(run_jobs(worker, ann.session) for worker in workers))
@@ -127,10 +143,10 @@ async def test_two_workers_at_once_take_effect_once(gm: Graphmem, ann: Pupil) ->
 async def test_what_a_worker_writes_after_its_lease_ran_out_has_no_effect(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
-            await surprise(talking, ann)
+            await surprised(talking, ann)
             clock = Clock(gm.clock())
-            slow = await jobs.claim(gm.graph, ann.session, jobs.DISTIL, clock() + timedelta(seconds=10), clock())
-            assert slow is not None
+            lease = clock() + timedelta(seconds=10)
+            (slow,) = await jobs.claim(gm.graph, ann.session, [Kind.DISTIL], 1, lease, clock())
             later = another_replica(talking, clock=clock)
             assert await run_jobs(later, ann.session) == 0
             clock.wait(11)
@@ -150,7 +166,7 @@ async def test_a_failing_model_is_tried_again_later_and_the_job_is_dead_in_the_e
     caplog.set_level(logging.DEBUG, "graphmem")
     with llm_server() as server:
         async with with_model(gm, server, model_failures=100) as talking:
-            outcome = await surprise(talking, ann)
+            outcome = await surprised(talking, ann)
             before = await totals(gm, ann)
             clock = Clock(gm.clock())
             later = another_replica(talking, clock=clock)
@@ -180,7 +196,7 @@ async def test_a_failing_model_is_tried_again_later_and_the_job_is_dead_in_the_e
 async def test_a_failed_job_succeeds_when_the_model_is_back(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
-            await surprise(talking, ann)
+            await surprised(talking, ann)
             clock = Clock(gm.clock())
             later = another_replica(talking, clock=clock)
             server.act(Act(content="no JSON"), Act(content="nor this"))
@@ -195,8 +211,8 @@ async def test_a_failed_job_succeeds_when_the_model_is_back(gm: Graphmem, ann: P
 async def test_a_job_whose_payload_was_tampered_with_dies_and_says_why(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
-            await surprise(talking, ann)
-            cut = "MATCH (job:Job {institution: $i}) SET job.payload = $cut"
+            await surprised(talking, ann)
+            cut = "MATCH (job:Job {institution: $i, kind: 'distil'}) SET job.payload = $cut"
             await gm.graph.execute(cut, {"i": ann.who.institution, "cut": b"\x00" * 60}, reads=False)
             clock = Clock(gm.clock())
             for _ in range(5):
@@ -211,7 +227,7 @@ async def test_a_job_whose_payload_was_tampered_with_dies_and_says_why(gm: Graph
 async def test_a_fact_trimmed_meanwhile_stays_away(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
-            await surprise(talking, ann)
+            await surprised(talking, ann)
             trim = "MATCH (fact:Fact {institution: $i}) DETACH DELETE fact"
             await gm.graph.execute(trim, {"i": ann.who.institution}, reads=False)
             assert await run_jobs(talking, ann.session) == 1
@@ -222,7 +238,7 @@ async def test_a_fact_trimmed_meanwhile_stays_away(gm: Graphmem, ann: Pupil) -> 
 async def test_without_a_language_model_jobs_wait(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
-            await surprise(talking, ann)
+            await surprised(talking, ann)
     assert await run_jobs(gm, ann.session) == 0
     await run_due_jobs(gm)
     assert (await job_of(gm, ann))["state"] == "waiting"
@@ -235,8 +251,9 @@ async def test_the_sweeper_runs_jobs_of_open_sessions_and_the_others_wait(
     with llm_server() as server:
         async with with_model(gm, server) as talking:
             for pupil in (ann, bob):
-                await surprise(talking, pupil)
-            await students.close_session(talking, bob.session)
+                await surprised(talking, pupil)
+            # Closed where nobody words facts: what is due is done before a session ends.
+            await students.close_session(gm, bob.session)
             assert await run_jobs(talking, bob.session) == 0
             await sweep(talking)
             assert (await job_of(gm, ann))["state"] == "done"
@@ -254,7 +271,7 @@ async def test_one_students_trouble_does_not_stop_the_others(
     with llm_server() as server:
         async with with_model(gm, server) as talking:
             for pupil in (ann, bob):
-                await surprise(talking, pupil)
+                await surprised(talking, pupil)
             spoil = "MATCH (s:OpenSession {institution: $i, student_id: 'ann'}) SET s.token = $token"
             await gm.graph.execute(spoil, {"i": ann.who.institution, "token": b"no token"}, reads=False)
             await run_due_jobs(talking)
@@ -266,7 +283,7 @@ async def test_one_students_trouble_does_not_stop_the_others(
 async def test_a_worker_that_died_is_followed_by_another(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
-            await surprise(talking, ann)
+            await surprised(talking, ann)
             server.act(Act(hang=True))
             worker = asyncio.create_task(run_jobs(talking, ann.session))
             await asked(server, 5)
@@ -300,3 +317,20 @@ async def test_a_job_runs_after_the_reply_of_the_api(gm: Graphmem, ann: Pupil) -
     assert (await job_of(gm, ann))["state"] == "done"
     assert (await list_facts(gm, ann.session, 10))[0].text == BETTER
     assert "graphmem_model_calls_total 0.0" not in numbers
+
+
+async def test_sessions_nobody_can_serve_keep_nobody_else_waiting(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
+    for student in ("bob", "eve"):
+        await say(gm, await enrol(student), "I have a dog called Rex.")
+    await say(gm, ann, "I have a cat called Minka.")
+    due = await jobs.list_due_sessions(gm.graph, gm.clock(), limit=2)
+    ours = [token for token in due if opened_or_none(gm, token) in ("ann", "bob", "eve")]
+    assert len(ours) >= 3
+
+
+def opened_or_none(gm: Graphmem, token: str) -> str | None:
+    """Whose session a token is; None of another test run's."""
+    try:
+        return opened_token(gm.secret, token, gm.clock()).student_id
+    except Locked:
+        return None

@@ -11,13 +11,18 @@ import pytest
 from graphmem.app import Graphmem, open_graphmem
 from graphmem.errors import GraphmemError, Locked, Tampered
 from graphmem.flows import students
+from graphmem.flows.context import context, recall
+from graphmem.flows.decay import decay
 from graphmem.flows.facts import list_facts
+from graphmem.flows.jobs import run_jobs
+from graphmem.flows.ledger import Draft, add_entry, settle_entry
+from graphmem.flows.observation import observe
 from graphmem.local import server
-from graphmem.model import Who
+from graphmem.model import LedgerCategory, Observation, SourceKind, Who
 from graphmem.samples import sample_dialogues
 from graphmem.settings import Settings
 from graphmem.store import queries
-from tests.conftest import PASSWORD, Access, Pupil, another_replica, say
+from tests.conftest import PASSWORD, Access, Enrol, Pupil, another_replica, say
 
 DUMP = """MATCH (n) WHERE n.institution = $i OPTIONAL MATCH (n)-[r]-()
           RETURN properties(n) AS n, collect(properties(r)) AS r"""
@@ -82,6 +87,71 @@ async def test_no_word_lies_in_the_database_or_the_logs(
         assert key.hex().encode() not in stored
 
 
+async def test_no_word_of_a_memory_or_the_ledger_lies_in_the_database_or_the_logs(
+    gm: Graphmem, ann: Pupil, enrol: Enrol, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    bob = await enrol("bob")
+    for text in ("Hm", "Hmhm"):
+        await say(gm, ann, text)
+        await recall(gm, ann.session, text, 5, None)
+    await run_jobs(gm, ann.session)
+    everyday = words(caplog.text)
+    caplog.clear()
+    said = [
+        "My sister Bartholomea hides nine marzipan trombones in the lighthouse of Kirkwall.",
+        "I promise I will return the harmonica to Zebediah before Michaelmas.",
+        "Nobody knows that my parents are getting divorced, please keep it secret.",
+    ]
+    for i, text in enumerate(said):
+        await say(gm, ann, text, f"t{i}")
+    observed = ["Quicksilver bubbled over in the laboratory on Wednesday.", "She juggled rhubarb splendidly."]
+    speaker = "Wilhelmina Featherstonehaugh"
+    await observe(
+        gm,
+        ann.who,
+        [Observation(SourceKind.LESSON, f"o{i}", text, gm.clock(), speaker) for i, text in enumerate(observed)],
+    )
+    assert await run_jobs(gm, ann.session) == 5
+    kept = await add_entry(
+        gm, ann.session, Draft(LedgerCategory.DEBT, "Owes Gwendolyn elderberries.", triggers=("jam",))
+    )
+    await settle_entry(gm, ann.session, kept.id, "Pumpernickel instead.")
+    asked = "Where are the marzipan trombones of Bartholomea, and who whistled in Zanzibar?"
+    assert await recall(gm, ann.session, asked, 20, None)
+    assert (await context(gm, ann.session, asked, 2000, None)).prompt
+    await say(gm, ann, asked)
+    await decay(gm, ann.who)
+    stolen = replace(bob.session, student_id="ann")
+    for refused in (recall(gm, stolen, asked, 5, None), recall(another_replica(gm), stolen, asked, 5, None)):
+        with pytest.raises(GraphmemError):
+            await refused
+    await students.close_session(gm, ann.session)
+    with pytest.raises(Locked):
+        await context(gm, ann.session, asked, 500, None)
+
+    spoken = words(*said, *observed, speaker, asked, "Gwendolyn elderberries Pumpernickel")
+    secret = {w for w in spoken if not any(w in ours for ours in OURS | everyday)}
+    assert {"bartholomea", "harmonica", "featherstonehaugh", "elderberries", "zanzibar", "divorced"} <= secret
+    stored = await dump(gm, ann.who.institution)
+    assert b"entity-" in stored
+    assert b"ledger-" in stored
+    assert {w for w in secret if w.encode() in stored} == set()
+    printed = (caplog.text + "".join(capfd.readouterr())).lower()
+    assert {w: line for line in printed.splitlines() for w in secret if re.search(rf"\b{w}\b", line)} == {}
+
+
+async def test_a_memory_put_in_anothers_place_is_noticed(gm: Graphmem, ann: Pupil) -> None:
+    for text in ("My horse Bella won a prize on Sunday.", "Volcanoes erupt because hot magma rises."):
+        await say(gm, ann, text)
+    await run_jobs(gm, ann.session)
+    swap = """MATCH (a:Memory {institution: $i}), (b:Memory {institution: $i}) WHERE a.id < b.id
+              WITH a, b, a.content AS x, b.content AS y SET a.content = y, b.content = x"""
+    await gm.graph.execute(swap, {"i": ann.who.institution}, reads=False)
+    with pytest.raises(Tampered):
+        await recall(another_replica(gm), ann.session, "Bella", 5, None)
+
+
 async def test_the_files_of_the_local_server_hold_no_word(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Everything the server writes, transaction logs included, searched as bytes."""
     settings = Settings(home=tmp_path_factory.mktemp("home"), argon2_ops=1, argon2_mib=8)
@@ -95,6 +165,7 @@ async def test_the_files_of_the_local_server_hold_no_word(tmp_path_factory: pyte
             said = ["My hamster Bartholomew swallowed a trombone.", "The lighthouse keeper juggles marzipan daily."]
             for text in said:
                 await say(gm, pupil, text)
+            assert await run_jobs(gm, session) == 2
         secret = words(*said, "Annabella Quartermaine") - {"keeper", "daily", "swallowed"}
         files = [p for p in found.home.rglob("*") if p.is_file() and p.suffix not in {".jar", ".jsa"}]
         assert len(files) > 20

@@ -16,6 +16,8 @@ from graphmem.model import (
     Author,
     Companion,
     Conversation,
+    Extraction,
+    Heard,
     Lesson,
     Message,
     Mismatch,
@@ -63,6 +65,10 @@ class RuleMind:
     async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:
         self._answer()
         return Answer(Lesson(self.name, ("tag",)), SPENT)
+
+    async def extract(self, heard: Heard) -> Answer[Extraction]:
+        self._answer()
+        return Answer(Extraction(), SPENT)
 
     async def aclose(self) -> None:
         self.closed = True

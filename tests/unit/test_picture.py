@@ -27,4 +27,9 @@ def test_memory_comes_before_its_kinds_since_the_last_rule_that_fits_wins() -> N
 
 def test_captions_show_nothing_that_is_sealed() -> None:
     captions = re.findall(r'aption: "([^"]*)"', STYLE.read_text("utf-8"))
-    assert {name for caption in captions for name in re.findall(r"\{(\w+)\}", caption)} <= {"id", "seq", "kind"}
+    assert {name for caption in captions for name in re.findall(r"\{(\w+)\}", caption)} <= {
+        "id",
+        "seq",
+        "kind",
+        "category",
+    }

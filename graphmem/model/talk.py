@@ -1,14 +1,16 @@
-"""The nouns: what graphmem speaks of, as frozen values without behaviour (spec 1)."""
+"""Students, sessions, turns, facts and jobs, as frozen values without behaviour (spec 1)."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from functools import cached_property
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import utils
+
+from graphmem.model.enums import Author, JobState, Level
+from graphmem.model.memory import LedgerEntry, Recalled
 
 T = TypeVar("T")
 
@@ -17,175 +19,6 @@ Vector = NDArray[np.float32]
 
 Matrix = NDArray[np.float32]
 """Embeddings, of shape (n, dimension), each row of length 1."""
-
-
-class Role(StrEnum):
-    """Who speaks through the API (spec 15)."""
-
-    APP = "app"
-    TEACHER = "teacher"
-    AUDITOR = "auditor"
-    ANALYST = "analyst"
-    ADMIN = "admin"
-
-
-class Author(StrEnum):
-    """Who wrote a message."""
-
-    STUDENT = "student"
-    COMPANION = "companion"
-
-
-class Level(StrEnum):
-    """Levels of surprise, lowest first (spec 5)."""
-
-    NORMAL = "normal"
-    BOUNDARY = "boundary"
-    COGNITIVE_DISSONANCE = "cognitive_dissonance"
-    PARADIGM_SHIFT = "paradigm_shift"
-
-
-class TurnState(StrEnum):
-    """Stored before the reply is known, or complete (spec 3)."""
-
-    RECEIVED = "received"
-    ANSWERED = "answered"
-
-
-class JobState(StrEnum):
-    """Where a piece of background work stands (spec 16)."""
-
-    WAITING = "waiting"
-    RUNNING = "running"
-    DONE = "done"
-    DEAD = "dead"
-
-
-class Modality(StrEnum):
-    """In what way something is remembered (spec 1)."""
-
-    EPISODIC = "episodic"
-    SEMANTIC = "semantic"
-    PROCEDURAL = "procedural"
-    EMOTIONAL = "emotional"
-    SENSORY = "sensory"
-
-
-class MemoryKind(StrEnum):
-    """What a memory speaks of: traits and concepts are beliefs, episodes observations (spec 1)."""
-
-    TRAIT = "trait"
-    CONCEPT = "concept"
-    EPISODE = "episode"
-
-
-class EdgeType(StrEnum):
-    """How two nodes hang together (spec 2); the values are relationship types."""
-
-    PRECEDES = "PRECEDES"
-    CAUSES = "CAUSES"
-    ENABLES = "ENABLES"
-    RELATES_TO = "RELATES_TO"
-    CONTRADICTS = "CONTRADICTS"
-    SUPPORTS = "SUPPORTS"
-    REFINES = "REFINES"
-    ABSTRACTS = "ABSTRACTS"
-    EVOKES = "EVOKES"
-    REMINDS_OF = "REMINDS_OF"
-    INVOLVES = "INVOLVES"
-    ABOUT = "ABOUT"
-    LOCATED_AT = "LOCATED_AT"
-    TEMPORAL_EVOLUTION = "TEMPORAL_EVOLUTION"
-
-
-class Reliability(StrEnum):
-    """How far a memory can be relied on (spec 12)."""
-
-    RELIABLE = "reliable"
-    UNCERTAIN = "uncertain"
-    CONTRADICTED = "contradicted"
-    SUPERSEDED = "superseded"
-
-
-class SourceKind(StrEnum):
-    """Where something remembered came from (spec 7)."""
-
-    CHAT = "chat"
-    LESSON = "lesson"
-    PROMPT_RUN = "prompt_run"
-    TEACHER = "teacher"
-    SYSTEM = "system"
-
-
-class LedgerCategory(StrEnum):
-    """What a ledger entry is (spec 8)."""
-
-    PROMISE = "promise"
-    SECRET = "secret"  # noqa: S105
-    DEBT = "debt"
-    THREAT = "threat"
-    FACT = "fact"
-    INSTRUCTION = "instruction"
-    OBSERVATION = "observation"
-
-
-class Strategy(StrEnum):
-    """What a surprise suggests to do (spec 5)."""
-
-    NONE = "none"
-    DEEP_EXTRACTION = "deep_extraction"
-    CONNECT_PRIOR = "connect_prior"
-    ASK_FOLLOW_UP_QUESTIONS = "ask_follow_up_questions"
-    SELF_REFLECT = "self_reflect"
-
-
-class UncertaintyType(StrEnum):
-    """Why something is not sure (spec 12)."""
-
-    CONTRADICTION = "contradiction"
-    UNVERIFIED = "unverified"
-    STALE = "stale"
-    AMBIGUOUS = "ambiguous"
-
-
-class Severity(StrEnum):
-    """How much an uncertainty matters, lowest first (spec 12)."""
-
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
-    CRITICAL = "critical"
-
-
-class DetectionContext(StrEnum):
-    """When an uncertainty was noticed (spec 12)."""
-
-    INGESTION = "ingestion"
-    DRIFT = "drift"
-    PRE_ACTION = "pre_action"
-    CONSOLIDATION = "consolidation"
-
-
-class UncertaintyState(StrEnum):
-    """Where an uncertainty stands (spec 12)."""
-
-    OPEN = "open"
-    SURFACED = "surfaced"
-    RESOLVED = "resolved"
-    DECAYED = "decayed"
-
-
-class Resolution(StrEnum):
-    """How an uncertainty was settled (spec 12)."""
-
-    TEMPORAL_SUPERSEDE = "temporal_supersede"
-    EVIDENCE_RESOLVED = "evidence_resolved"
-    CONFIDENCE_DOMINANCE = "confidence_dominance"
-    USER_CLARIFIED = "user_clarified"
-    DECAYED = "decayed"
-    NEWER_WINS = "newer_wins"
-    STRONGER_WINS = "stronger_wins"
-    MANUAL = "manual"
 
 
 @dataclass(frozen=True)
@@ -365,6 +198,8 @@ class Remembered:
 
     facts: tuple[Fact, ...] = ()
     turns: tuple[RecalledTurn, ...] = ()
+    memories: tuple[Recalled, ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -417,8 +252,21 @@ class Job:
 
 
 @dataclass(frozen=True)
+class RecalledId:
+    """A memory that was recalled for a turn: how well it fitted then, its gravity then, and why it came."""
+
+    memory_id: str
+    weight: float
+    gravity: float
+    why: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class TurnOutcome:
-    """All that is told about one turn; the same again whenever the turn is repeated (spec 3)."""
+    """All that is told about one turn; the same again whenever the turn is repeated (spec 3).
+
+    ledger : ids of the entries that surfaced
+    """
 
     turn_id: str
     seq: int
@@ -433,6 +281,8 @@ class TurnOutcome:
     importance: float
     threshold: float
     attention: tuple[Attention, ...]
+    recalled: tuple[RecalledId, ...]
+    ledger: tuple[str, ...]
     recalled_facts: tuple[Fact, ...]
     recalled_turns: tuple[RecalledTurn, ...]
     prediction: str
@@ -450,5 +300,4 @@ class Student:
     institution: str
     created_at: datetime
     tolerance: float
-    memory_count: int
     session_id: str | None

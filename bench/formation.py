@@ -1,0 +1,154 @@
+"""What formation makes of real tutoring dialogues: junk, variety, cost, and how much is consolidated how busy it is."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from itertools import groupby
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+from bench import Figures
+from bench.talking import INSTITUTION, PASSWORD, own_database
+from graphmem.app import Graphmem
+from graphmem.commands.serving import opened
+from graphmem.dialogues import Dialogue, load_dialogues, turns
+from graphmem.flows import students
+from graphmem.flows.consolidation import consolidate
+from graphmem.flows.jobs import run_jobs
+from graphmem.flows.junk import Junk, find_junk
+from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.model import Modality, Session, Who
+from graphmem.samples import sample_dialogues
+from graphmem.settings import Settings
+from graphmem.store import memories
+from graphmem.store.memories import Filter
+
+ACTIVITY = (0.5, 2.0, 5.0, 10.0)
+"""Messages a minute; sittings take turns in how busy they are."""
+SITTING = 12
+"""Dialogues of one student in one sitting, so that busy times last long enough to be busy."""
+PAGE = 200
+
+
+@dataclass
+class Seen:
+    """What a run saw."""
+
+    messages: Counter[float] = field(default_factory=Counter)
+    consolidated: Counter[float] = field(default_factory=Counter)
+    seconds: list[float] = field(default_factory=list)
+    junk: list[Junk] = field(default_factory=list)
+    modalities: Counter[Modality] = field(default_factory=Counter)
+    edges: Counter[str] = field(default_factory=Counter)
+    dialogues: int = 0
+    sittings: int = 0
+
+
+def measure(settings: Settings, file: Path | None) -> Figures:
+    """Put dialogues through `handle_turn` and form memories after each turn, without a language model.
+
+    Parameters
+    ----------
+    settings : Settings, whose jars are used for a database of the benchmark's own
+    file : dialogues instead of the shipped samples
+    """
+    dialogues = sample_dialogues() if file is None else load_dialogues(file)
+    with own_database(settings) as own:
+        return asyncio.run(_measured(own.model_copy(update={"model": "offline"}), dialogues))
+
+
+async def _measured(settings: Settings, dialogues: Sequence[Dialogue]) -> Figures:
+    seen, console = Seen(), Console(stderr=True)
+    by_student = groupby(sorted(dialogues, key=lambda d: d.student), key=lambda d: d.student)
+    async with opened(settings, lambda _: None) as gm:
+        everybody = [(name, list(held)) for name, held in by_student]
+        for name, held in track(everybody, "Forming", console=console, disable=not console.is_terminal):
+            await _live(gm, name, held, seen)
+    return _figures(seen)
+
+
+async def _live(gm: Graphmem, name: str, held: list[Dialogue], seen: Seen) -> None:
+    """One student's dialogues, some of them in one sitting, and what became of them."""
+    who = Who(INSTITUTION, name)
+    await students.enrol(gm, who, PASSWORD)
+    sittings = [held[i : i + SITTING] for i in range(0, len(held), SITTING)]
+    for day, sitting in enumerate(sittings):
+        clock = _Clock(gm.clock() + timedelta(days=day))
+        rate = ACTIVITY[seen.sittings % len(ACTIVITY)]
+        seen.sittings += 1
+        told = replace(gm, clock=clock)
+        _, session = await students.open_session(told, who, PASSWORD)
+        await _talk(told, clock, session, sitting, rate, seen)
+        _, kept = await consolidate(told, who)
+        seen.consolidated[rate] += kept
+        await students.close_session(told, session)
+    _, session = await students.open_session(gm, who, PASSWORD)
+    seen.junk.append(await find_junk(gm, session))
+    await _count(gm, who, seen)
+    await students.close_session(gm, session)
+
+
+async def _count(gm: Graphmem, who: Who, seen: Seen) -> None:
+    after = None
+    while True:
+        _, found = await memories.page(gm.graph, who, Filter(), after, PAGE, gm.clock(), None)
+        seen.modalities.update(memory.modality for memory in found)
+        for memory in found:
+            edges = await memories.list_edges(gm.graph, who, memory.id, None, 0.0)
+            seen.edges.update(edge.type for edge in edges if edge.from_id == memory.id)
+        if len(found) < PAGE:
+            return
+        after = (found[-1].timestamp, found[-1].id)
+
+
+async def _talk(
+    gm: Graphmem, clock: "_Clock", session: Session, sitting: list[Dialogue], rate: float, seen: Seen
+) -> None:
+    for dialogue in sitting:
+        seen.dialogues += 1
+        for i, turn in enumerate(turns(dialogue)):
+            # A turn is two messages.
+            clock.now += timedelta(minutes=2 / rate)
+            await handle_turn(gm, session, Incoming(f"{dialogue.id}#{i}", turn.text, clock.now, turn.reply))
+            seen.messages[rate] += 1
+            began = perf_counter()
+            if await run_jobs(gm, session):
+                seen.seconds.append(perf_counter() - began)
+
+
+@dataclass
+class _Clock:
+    """The time of a recorded dialogue; it lies ahead, since what is held in memory expires by the real time."""
+
+    now: datetime
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+def _figures(seen: Seen) -> Figures:
+    count = sum(junk.memories for junk in seen.junk)
+    messages = seen.messages.total()
+    figures: Figures = {
+        "dialogues": seen.dialogues,
+        "messages": messages,
+        "memories": count,
+        "memories_per_dialogue": count / max(1, seen.dialogues),
+        "memories_per_message": count / max(1, messages),
+        "junk_rate": sum(junk.rate * junk.memories for junk in seen.junk) / max(1, count),
+        **{f"junk_{kind}": sum(getattr(j, kind) for j in seen.junk) for kind in ("exact", "near", "loops", "no_span")},
+        "form_p50_ms": 1000 * median(seen.seconds),
+        "form_p95_ms": 1000 * float(np.percentile(seen.seconds, 95)),
+    }
+    for rate in ACTIVITY:
+        figures[f"consolidated@{rate:g}"] = seen.consolidated[rate] / max(1, seen.messages[rate])
+    figures |= {f"modality_{name}": share / max(1, count) for name, share in seen.modalities.most_common()}
+    figures |= {f"edges_{name}": edges / max(1, count) for name, edges in seen.edges.most_common()}
+    return figures

@@ -1,0 +1,2 @@
+// Wait until the indexes hold every copy.
+CALL db.awaitIndexes(300)

@@ -1,0 +1,6 @@
+// Whether a job of a student waits.
+// mode: read
+// scope: student
+// params: institution: str, student_id: str
+// returns: waits: bool
+RETURN EXISTS { (:Job {institution: $institution, student_id: $student_id, state: 'waiting'}) } AS waits

@@ -1,0 +1,25 @@
+// Keep a ledger entry; an equal one that is active stays as it is, one that was settled or has expired begins anew.
+// Nothing when the session has ended.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, session_id: str, entry: map, source: map, now: datetime
+// returns: version: int, entry: map
+MATCH (student:Student {institution: $institution, id: $student_id})
+// Counting the version of the memories up locks the student, and tells every replica that what it holds is stale.
+SET student.memory_version = student.memory_version + 1
+WITH student
+MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
+WHERE session.expires_at > $now
+MERGE (entry:LedgerEntry {institution: $institution, student_id: $student_id, id: $entry.id})
+WITH student, entry, coalesce(entry.is_active, false) AND coalesce(entry.expires_at > $now, true) AS kept
+FOREACH (_ IN CASE WHEN kept THEN [] ELSE [1] END |
+  SET entry += $entry
+  REMOVE entry.settled_at, entry.note
+)
+MERGE (student)-[:KEEPS]->(entry)
+WITH student, entry
+OPTIONAL MATCH (source:Source {institution: $institution, student_id: $student_id, kind: $source.kind, ref: $source.ref})
+FOREACH (s IN CASE WHEN source IS NULL THEN [] ELSE [source] END |
+  MERGE (entry)-[:FORMED_FROM]->(s)
+)
+RETURN student.memory_version AS version, properties(entry) AS entry

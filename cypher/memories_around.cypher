@@ -1,0 +1,29 @@
+// A memory and what is at most three edges away from it, each edge strong enough, with the edges between them.
+// mode: read
+// scope: student
+// params: institution: str, student_id: str, id: str, hops: int, min_weight: float, limit: int
+// returns: memories: list of [memory: map, label: str, refs: list of str], edges: list of [type: str, weight: float, from_id: str, to_id: str, to_label: str, created_at: int in ms]
+MATCH (start:Memory {institution: $institution, student_id: $student_id, id: $id})
+USING INDEX start:Memory(institution, student_id, id)
+CALL (start) {
+  OPTIONAL MATCH path = (start) (()-[edge:PRECEDES|CAUSES|ENABLES|RELATES_TO|CONTRADICTS|SUPPORTS|REFINES|ABSTRACTS|EVOKES|REMINDS_OF|TEMPORAL_EVOLUTION]-(:Memory)
+                                  WHERE edge.weight >= $min_weight){1,3} (near)
+  WHERE near.institution = $institution AND near.student_id = $student_id AND length(path) <= $hops
+  WITH near, min(length(path)) AS hops
+  ORDER BY hops, near.id LIMIT $limit
+  RETURN collect(near) AS near
+}
+WITH [start] + CASE WHEN $hops = 0 THEN [] ELSE [memory IN near WHERE memory <> start] END AS memories
+CALL (memories) {
+  UNWIND memories AS from
+  MATCH (from)-[edge]->(to:Memory)
+  WHERE to IN memories AND edge.weight >= $min_weight
+  RETURN collect([type(edge), edge.weight, from.id, to.id, 'Memory', edge.created_at.epochMillis]) AS edges
+}
+RETURN [memory IN memories | [
+  memory {.*, timestamp: memory.timestamp.epochMillis, last_accessed: memory.last_accessed.epochMillis,
+          last_reinforced_at: memory.last_reinforced_at.epochMillis, valid_at: memory.valid_at.epochMillis,
+          invalid_at: memory.invalid_at.epochMillis},
+  [label IN labels(memory) WHERE label <> 'Memory'][0],
+  [(memory)-[:FORMED_FROM]->(source:Source) | source.ref]
+]] AS memories, edges

@@ -1,0 +1,32 @@
+// Materialise every memory's gravity of now, and delete what nobody can rely on once it has faded to its residue.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, now: datetime
+// returns: decayed: int, deleted: int
+MATCH (student:Student {institution: $institution, id: $student_id})
+SET student.decayed_at = $now
+WITH student
+OPTIONAL MATCH (memory:Memory {institution: $institution, student_id: $student_id})
+WITH student, memory,
+     CASE WHEN memory.flashbulb OR memory.in_ledger THEN 0.0
+          ELSE CASE memory.reliability WHEN 'reliable' THEN 1.0 WHEN 'uncertain' THEN 1.5
+                                       WHEN 'contradicted' THEN 2.0 ELSE 3.0 END END AS speed,
+     (($now.epochMillis - memory.last_accessed.epochMillis) / 86400000.0) AS days
+WITH student, memory, speed, 0.1 * memory.salience AS residue,
+     memory.gravity * 0.5 ^ (CASE WHEN days > 0 THEN days ELSE 0.0 END * speed / 7.0) AS faded
+SET memory.gravity_now = CASE WHEN faded > residue THEN faded ELSE residue END, memory.decayed_at = $now
+WITH student, count(memory) AS decayed,
+     [memory IN collect(CASE WHEN memory.reliability <> 'reliable' AND faded <= residue AND speed > 0
+                             THEN memory END) | memory] AS gone
+SET student.memory_version = student.memory_version + CASE WHEN gone = [] THEN 0 ELSE 1 END
+SET student.memories_removed = CASE WHEN gone = [] THEN student.memories_removed ELSE student.memory_version END
+WITH decayed, gone, size(gone) AS deleted
+CALL (gone) {
+  UNWIND gone AS memory
+  OPTIONAL MATCH (doubt:Uncertainty)-[:CONCERNS]->(memory)
+  WHERE doubt.institution = $institution AND doubt.student_id = $student_id AND doubt.state IN ['open', 'surfaced']
+  SET doubt.state = 'decayed', doubt.resolution_strategy = 'decayed', doubt.resolved_at = $now
+  WITH DISTINCT memory
+  DETACH DELETE memory
+}
+RETURN decayed, deleted

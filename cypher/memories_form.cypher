@@ -1,0 +1,82 @@
+// Form what one source gives, in one transaction: new memories, reinforced ones, edges, entities, ledger; its job is done.
+// No row when another worker has taken the job over; `current` false when memories changed since they were read.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, job_id: str, lease: str, source_kind: str, source_ref: str, snr: int, known: int, formed: list, reinforced: list, edges: list, mentions: list, ledger: list, usage: map, now: datetime
+// returns: current: bool
+MATCH (student:Student {institution: $institution, id: $student_id})
+// Writing the student locks it, so that the version read below is the newest.
+SET student.jobs_at = $now
+WITH student
+MATCH (job:Job {institution: $institution, student_id: $student_id, id: $job_id})
+WHERE job.lease = $lease
+MATCH (source:Source {institution: $institution, student_id: $student_id, kind: $source_kind, ref: $source_ref})
+WITH student, job, source, student.memory_version = $known AS current
+CALL (student, job, source, current) {
+  WITH * WHERE current
+  SET student.memory_version = $known + 1,
+      student.calls = student.calls + $usage.calls,
+      student.input_tokens = student.input_tokens + $usage.input_tokens,
+      student.output_tokens = student.output_tokens + $usage.output_tokens,
+      student.cost = student.cost + $usage.cost,
+      source.formed_at = $now, source.snr = $snr,
+      job.state = 'done', job.finished_at = $now
+  REMOVE job.lease, job.lease_until, job.payload, job.error
+}
+CALL (source, current) {
+  WITH * WHERE current
+  UNWIND $formed AS new
+  CREATE (memory:Memory {institution: $institution, student_id: $student_id})
+  SET memory:$(new.label), memory += new.properties, memory.written = $known + 1
+  CREATE (memory)-[:FORMED_FROM {start: new.start, end: new.end}]->(source)
+}
+CALL (source, current) {
+  WITH * WHERE current
+  UNWIND $reinforced AS again
+  MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: again.id})
+  USING INDEX memory:Memory(institution, student_id, id)
+  // Being used is counted in the graph alone: a use after the last one known here counts on.
+  WITH source, memory, again, memory.gravity AS gravity, memory.last_accessed AS used,
+       memory.last_accessed > again.properties.last_accessed AS used_since
+  SET memory += again.properties, memory.written = $known + 1
+  SET memory.gravity = CASE WHEN used_since THEN gravity ELSE memory.gravity END,
+      memory.last_accessed = CASE WHEN used_since THEN used ELSE memory.last_accessed END
+  MERGE (memory)-[span:FORMED_FROM]->(source)
+  ON CREATE SET span.start = again.start, span.end = again.end
+}
+CALL (current) {
+  WITH * WHERE current
+  UNWIND $edges AS edge
+  MATCH (from:Memory {institution: $institution, student_id: $student_id, id: edge.from_id})
+  USING INDEX from:Memory(institution, student_id, id)
+  MATCH (to:Memory {institution: $institution, student_id: $student_id, id: edge.to_id})
+  USING INDEX to:Memory(institution, student_id, id)
+  MERGE (from)-[relation:$(edge.type)]->(to)
+  ON CREATE SET relation += edge.properties
+  ON MATCH SET relation.weight = CASE WHEN relation.weight < edge.properties.weight
+                                      THEN edge.properties.weight ELSE relation.weight END
+}
+CALL (current) {
+  WITH * WHERE current
+  UNWIND $mentions AS mention
+  MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: mention.memory_id})
+  USING INDEX memory:Memory(institution, student_id, id)
+  MERGE (entity:Entity {institution: $institution, student_id: $student_id, key: mention.key})
+  ON CREATE SET entity += mention.entity, entity.written = $known + 1
+  MERGE (memory)-[relation:$(mention.type)]->(entity)
+  ON CREATE SET relation += mention.properties
+}
+CALL (student, source, current) {
+  WITH * WHERE current
+  UNWIND $ledger AS kept
+  MERGE (entry:LedgerEntry {institution: $institution, student_id: $student_id, id: kept.properties.id})
+  ON CREATE SET entry += kept.properties
+  MERGE (student)-[:KEEPS]->(entry)
+  MERGE (entry)-[:FORMED_FROM]->(source)
+  WITH entry, kept
+  MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: kept.memory_id})
+  USING INDEX memory:Memory(institution, student_id, id)
+  SET memory.in_ledger = true, memory.written = $known + 1
+  MERGE (entry)-[:CONCERNS]->(memory)
+}
+RETURN current

@@ -1,0 +1,7 @@
+// How many memories a student has, and how many jobs wait.
+// mode: read
+// scope: student
+// params: institution: str, student_id: str
+// returns: memories: int, waiting_jobs: int
+RETURN COUNT { (:Memory {institution: $institution, student_id: $student_id}) } AS memories,
+       COUNT { (:Job {institution: $institution, student_id: $student_id, state: 'waiting'}) } AS waiting_jobs

@@ -1,0 +1,16 @@
+// Keep or leave tentative what was said; what has been considered already stays as it is.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, verdicts: list, now: datetime
+// returns: considered: int
+MATCH (student:Student {institution: $institution, id: $student_id})
+// Counting the version up locks the student, and tells every replica that what it holds is stale.
+SET student.memory_version = student.memory_version + 1
+WITH student
+UNWIND $verdicts AS verdict
+MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: verdict.id})
+USING INDEX memory:Memory(institution, student_id, id)
+WHERE memory.considered = false
+SET memory.considered = true, memory.considered_at = $now, memory += verdict.properties,
+    memory.written = student.memory_version
+RETURN count(memory) AS considered

@@ -1,0 +1,9 @@
+// What was said and not yet consolidated, oldest first; numbers only, so that no key is needed.
+// mode: read
+// scope: student
+// params: institution: str, student_id: str, limit: int
+// returns: thoughts: list of [id: str, at: int in ms, snr: int, surprise: float, activity: float, features: list of float, strength: float]
+MATCH (memory:Memory {institution: $institution, student_id: $student_id, considered: false})
+WITH memory ORDER BY memory.timestamp, memory.id LIMIT $limit
+RETURN collect([memory.id, memory.timestamp.epochMillis, memory.snr, memory.surprise, memory.activity,
+                memory.features, memory.strength]) AS thoughts

@@ -1,0 +1,70 @@
+"""What of a session is kept: the thoughts whose final score reaches the threshold of their time (spec 6).
+
+Thoughts are memories that were formed during the session and are tentative: they weigh half until they are
+consolidated. Those that are not stay tentative, so that they fade and are pruned first; none is lost. Only
+numbers decide, so that no key is needed.
+"""
+
+from dataclasses import replace
+from datetime import datetime
+
+from graphmem.app import Graphmem
+from graphmem.flows.forming import TENTATIVE
+from graphmem.maths import features, importance
+from graphmem.maths.salience import salience
+from graphmem.model import Who
+from graphmem.store import thoughts
+from graphmem.store.thoughts import Thought, Verdict
+
+AT_ONCE = 50
+"""Thoughts considered at once."""
+
+
+async def consolidate(gm: Graphmem, who: Who) -> tuple[int, int]:
+    """Consider every thought of a student, at most fifty at once.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    who : Who; the session need not be open
+
+    Returns
+    -------
+    how many thoughts were considered, and how many of them were kept
+
+    Source: spec 6.
+    """
+    considered = kept = 0
+    while waiting := await thoughts.list_waiting(gm.graph, who, AT_ONCE):
+        now = gm.clock()
+        verdicts = [verdict(thought, now) for thought in waiting]
+        written = await thoughts.consolidate(gm.graph, who, verdicts, now)
+        if not written:
+            # Another process considers the same thoughts at this moment.
+            break
+        considered += written
+        kept += sum(each.consolidated for each in verdicts)
+    return considered, kept
+
+
+def verdict(thought: Thought, now: datetime) -> Verdict:
+    """Whether a thought is kept, and how important it is by now.
+
+    Its recency is of now: what was said long ago needs more in its favour. The threshold is of the time at
+    which it was said: busy times keep less.
+
+    Examples
+    --------
+    >>> from datetime import UTC, timedelta
+    >>> said = datetime(2026, 1, 15, tzinfo=UTC)
+    >>> plain = Thought("memory-1-1", said, 200, 0.4, 1.0, importance.Features(0, 1, 0.1, 0, 0.2, 0), 0.25)
+    >>> verdict(plain, said).consolidated, verdict(plain, said + timedelta(minutes=30)).consolidated
+    (True, False)
+    """
+    age = max(0.0, (now - thought.at).total_seconds())
+    values = replace(thought.features, recency=features.recency(age))
+    score = importance.importance(values, importance.temperature(importance.activity(thought.activity)))
+    final = importance.final(score, thought.surprise)
+    keeps = final >= importance.threshold(thought.activity)
+    strength = min(1.0, thought.strength / TENTATIVE) if keeps else thought.strength
+    return Verdict(thought.id, keeps, score, salience(final, thought.snr), strength)

@@ -1,0 +1,25 @@
+"""Fading: gravity written down for analysts, and what nobody can rely on deleted (spec 9)."""
+
+from graphmem.app import Graphmem
+from graphmem.errors import NotFound
+from graphmem.model import Who
+from graphmem.store import memories, students
+
+
+async def decay(gm: Graphmem, who: Who) -> tuple[int, int]:
+    """Materialise each memory's gravity of now as `gravity_now`; what it is computed from stays as it is.
+
+    Superseded, contradicted and uncertain memories that have faded to their residue are deleted, and doubts
+    about them count as decayed. Running it twice at one moment equals running it once.
+
+    Returns
+    -------
+    how many memories the student had, and how many of them were deleted
+
+    Raises
+    ------
+    NotFound        there is no such student
+    """
+    if await students.find(gm.graph, who, gm.clock()) is None:
+        raise NotFound("There is no such student.")
+    return await memories.decay(gm.graph, who, gm.clock())

@@ -1,0 +1,166 @@
+"""How memories are formed, from a message of a turn or from an observation: read, ask the mind, plan, write (spec 7).
+
+Nothing is decided while writing, no model is asked inside a transaction, and the one write of a source takes
+effect once, since it finishes the source's job.
+"""
+
+import unicodedata
+from dataclasses import replace
+
+from graphmem.app import Graphmem, OpenMemories
+from graphmem.errors import Conflict, Locked
+from graphmem.flows import forming
+from graphmem.flows.forming import Marked, Reading, Scores, Topic
+from graphmem.flows.ledger import drafted, new_entry
+from graphmem.flows.opened import keep_in_step, open_memories
+from graphmem.maths import features, importance
+from graphmem.mind.embedder import SHIPPED
+from graphmem.mind.snr import passes, snr
+from graphmem.model import (
+    Answer,
+    Extract,
+    Extraction,
+    Heard,
+    LedgerEntry,
+    Session,
+    Source,
+    SourceKind,
+    Vector,
+)
+from graphmem.sealing import keyed_hash
+from graphmem.store import jobs, memories, students
+from graphmem.store.sources import observed_id
+
+FAMILIAR = 0.5
+"""Novelty from which on a message counts as wholly new: half of all talk is a little like what was said before."""
+CONFLICTS = 50
+"""Times a plan is made again when memories changed meanwhile; each time another worker has got on."""
+
+
+async def form_message(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> bool:
+    """Form memories from a message of a turn; False when another worker has taken the job over."""
+    job = jobs.opened_form(session, claimed)
+    source = Source(f"source-{claimed.id.removeprefix('form-')}", SourceKind.CHAT, job.turn_id, job.at)
+    heard = Heard(job.text, job.at, SourceKind.CHAT, None, job.before)
+    scores = Scores(job.importance, job.surprise, job.level, job.activity, job.features)
+    return await _form(gm, session, claimed, source, heard, scores)
+
+
+async def form_observation(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> bool:
+    """Form memories from an observation; False when another worker has taken the job over."""
+    enrolled = await students.find(gm.graph, session, gm.clock())
+    if enrolled is None:
+        raise Locked
+    observed = jobs.opened_observation(session, enrolled.lock, claimed)
+    source = Source(observed_id(observed), observed.kind, observed.ref, observed.at)
+    heard = Heard(observed.text, observed.at, observed.kind, observed.speaker, observed.before)
+    return await _form(gm, session, claimed, source, heard, None)
+
+
+async def _form(
+    gm: Graphmem, session: Session, claimed: jobs.Claimed, source: Source, heard: Heard, scores: Scores | None
+) -> bool:
+    held = await open_memories(gm, session)
+    (vector,) = await gm.embedder.embed([heard.text])
+    feeling = features.emotion(*_affect(gm, heard.text, vector))
+    nearest = held.index.nearest(vector, 1)
+    novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
+    score = snr(heard.text, min(1.0, novelty / FAMILIAR), feeling)
+    heard = replace(heard, passes=passes(score), before=heard.before or _before(held, source))
+    answer: Answer[Extraction] = Answer(Extraction())
+    if heard.passes:
+        answer = await gm.mind.extract(heard)
+    if scores is None:
+        scores = Scores(_importance(heard, novelty, feeling))
+    for _ in range(CONFLICTS):
+        reading = await _reading(gm, session, held, source, heard, score, scores, answer, vector)
+        formation = forming.plan(reading, held.index, held.version)
+        written = await memories.form(gm.graph, session, claimed, formation, answer.usage, gm.clock())
+        if written is None:
+            return False
+        if written:
+            async with gm.memory_lock(session):
+                keep_in_step(gm, session, formation)
+            return True
+        held = await open_memories(gm, session, held.version + 1)
+    raise Conflict("Memories of this student keep changing: they are formed later.")
+
+
+def _before(held: OpenMemories, source: Source) -> str:
+    """What an observation follows that came alone: what was remembered last in the same sitting."""
+    memory = held.index.before(source.at)
+    follows = memory is not None and source.at - memory.timestamp < forming.SITTING
+    return memory.content or "" if memory is not None and follows else ""
+
+
+async def _reading(
+    gm: Graphmem,
+    session: Session,
+    held: OpenMemories,
+    source: Source,
+    heard: Heard,
+    score: int,
+    scores: Scores,
+    answer: Answer[Extraction],
+    vector: Vector,
+) -> Reading:
+    """Embed, hash and weigh what the mind found."""
+    extraction = answer.value
+    contents = [extract.content for extract in extraction.memories]
+    embedded = await gm.embedder.embed([c for c in contents if c != heard.text])
+    vectors = iter(embedded)
+    own = [vector if content == heard.text else next(vectors) for content in contents]
+    marked = tuple(_marked(gm, session, heard, extract, v) for extract, v in zip(extraction.memories, own, strict=True))
+    found = forming.find_topic(extraction, own, held.index) if heard.passes >= 3 else None
+    topic = None
+    if found is not None:
+        (topic_vector,) = await gm.embedder.embed([found[0].content])
+        topic = Topic(found[0], _marked(gm, session, heard, found[0], topic_vector), tuple(found[1]))
+    return Reading(
+        source=source,
+        heard=heard,
+        snr=score,
+        scores=scores,
+        extraction=extraction,
+        marked=marked,
+        reminders=await _entries(gm, session, extraction),
+        inferred_by=gm.offline.name if answer.degraded else gm.mind.name,
+        topic=topic,
+    )
+
+
+async def _entries(gm: Graphmem, session: Session, extraction: Extraction) -> tuple[tuple[LedgerEntry, Vector], ...]:
+    now = gm.clock()
+    entries = [new_entry(session.keys, drafted(reminder), now) for reminder in extraction.reminders]
+    vectors = await gm.embedder.embed([entry.content or "" for entry in entries])
+    return tuple(zip(entries, vectors, strict=True))
+
+
+def _marked(gm: Graphmem, session: Session, heard: Heard, extract: Extract, vector: Vector) -> Marked:
+    said = f"{heard.speaker or ''}\n{plain(extract.content)}"
+    slot = None if extract.slot is None else keyed_hash(session.keys, "slot", plain(extract.slot))
+    valence, _ = _affect(gm, extract.content, vector)
+    return Marked(vector, valence, keyed_hash(session.keys, "content", said), slot)
+
+
+def plain(text: str) -> str:
+    """A text as it is compared: without case, width, surplus spaces and closing punctuation.
+
+    Examples
+    --------
+    >>> plain("I  like it!") == plain("i like it")
+    True
+    """
+    words = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    return words.rstrip(".!? ") or words
+
+
+def _affect(gm: Graphmem, text: str, vector: Vector) -> tuple[float, float]:
+    known = vector if gm.embedder.name == f"onnx:{SHIPPED}" else None
+    return gm.affect.valence(text, known), gm.affect.arousal(text, known)
+
+
+def _importance(heard: Heard, novelty: float, feeling: float) -> float:
+    """Of an observation, which comes without a conversation: nothing is known of heat, companion and expertise."""
+    values = importance.Features(0.0, 1.0, 0.0, 0.0, novelty, feeling)
+    return importance.importance(values, importance.temperature(0.0))

@@ -1,0 +1,199 @@
+"""What must not be forgotten: keeping it, settling it, reading it (spec 8)."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from graphmem.app import Graphmem
+from graphmem.errors import InvalidInput, Locked, NotFound
+from graphmem.flows.checks import checked_id, checked_text
+from graphmem.mind.cues import summary_of
+from graphmem.model import Keys, LedgerCategory, LedgerEntry, Reminder, Session
+from graphmem.store import ledger, students
+
+SETTLED = frozenset({LedgerCategory.PROMISE, LedgerCategory.DEBT})
+"""What can be settled; the rest holds until it expires or is deleted."""
+SUMMARY_LIMIT = 200
+"""Characters of a summary."""
+NOTE_LIMIT = 2_000
+"""Characters of what is said about a settlement."""
+TRIGGERS = 20
+"""Most triggers of an entry, and most trigger entities."""
+TRIGGER_LIMIT = 100
+"""Characters of a trigger."""
+LATEST = 9000
+"""Year before which an entry must expire."""
+ENDED = "This session has ended: open a new one."
+
+
+@dataclass(frozen=True)
+class Draft:
+    """An entry as it is asked for; without a summary it gets the beginning of its content."""
+
+    category: LedgerCategory
+    content: str = field(repr=False)
+    summary: str | None = field(default=None, repr=False)
+    importance: float = 0.7
+    triggers: tuple[str, ...] = field(default=(), repr=False)
+    trigger_entities: tuple[str, ...] = field(default=(), repr=False)
+    trigger_threshold: float = 0.7
+    expires_at: datetime | None = None
+
+
+async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry:
+    """Keep an entry in a student's ledger; `ledger_add`.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    session : Session, open
+    draft : Draft
+
+    Returns
+    -------
+    LedgerEntry, as it is kept: of an active one with the same category and words the one that was there; one
+    that was settled or has expired begins anew
+
+    Raises
+    ------
+    InvalidInput    the draft will not do; nothing was stored
+    Locked          the session has ended
+    Unavailable     Neo4j does not answer
+
+    Source: spec 8.
+    """
+    now = gm.clock()
+    entry = new_entry(session.keys, checked(draft, gm.settings.message_limit, now), now)
+    (vector,) = await gm.embedder.embed([draft.content])
+    kept = await ledger.add(gm.graph, session, entry, vector, now)
+    if kept is None:
+        raise Locked(ENDED)
+    return kept
+
+
+async def settle_entry(gm: Graphmem, session: Session, entry_id: str, note: str | None = None) -> LedgerEntry:
+    """Settle a promise or a debt, once; `ledger_settle`.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    session : Session, open
+    entry_id : str
+    note : str, what became of it; the note of the first time stays
+
+    Raises
+    ------
+    InvalidInput    the note will not do, or the entry is neither a promise nor a debt
+    NotFound        there is no such entry
+    Locked          the session has ended
+    """
+    checked_id("id", entry_id)
+    if note is not None:
+        checked_text("note", note, NOTE_LIMIT)
+    now = gm.clock()
+    entry = await ledger.settle(gm.graph, session, entry_id, note, now)
+    if entry is None:
+        enrolled = await students.find(gm.graph, session, now)
+        if enrolled is None or enrolled.student.session_id != session.session_id:
+            raise Locked(ENDED)
+        raise NotFound("This student's ledger has no such entry: list the ledger for its ids.")
+    if entry.category not in SETTLED:
+        raise InvalidInput(f"A {entry.category.value} cannot be settled: only promises and debts can.")
+    return entry
+
+
+async def list_entries(
+    gm: Graphmem, session: Session, category: LedgerCategory | None = None, active: bool | None = None
+) -> list[LedgerEntry]:
+    """A student's ledger, newest first; of one category, and only what is active or is not, where that is asked for.
+
+    Raises
+    ------
+    Locked          the session has ended
+    """
+    kept = await ledger.list_kept(gm.graph, session, gm.clock(), category, active)
+    if kept is None:
+        raise Locked(ENDED)
+    return [each.entry for each in kept]
+
+
+def drafted(reminder: Reminder) -> Draft:
+    """What a mind found in a message, as an entry to be kept."""
+    return Draft(
+        category=reminder.category,
+        content=reminder.content,
+        summary=reminder.summary,
+        importance=reminder.importance,
+        triggers=reminder.triggers,
+        trigger_entities=reminder.trigger_entities,
+    )
+
+
+def new_entry(keys: Keys, draft: Draft, now: datetime) -> LedgerEntry:
+    """The entry that a checked draft asks for, active from now on."""
+    expires_at = draft.expires_at
+    return LedgerEntry(
+        id=ledger.entry_id(keys, draft.category, draft.content),
+        category=draft.category,
+        content=draft.content,
+        summary=summary_of(draft.content) if draft.summary is None else draft.summary,
+        importance=draft.importance,
+        triggers=draft.triggers,
+        trigger_entities=draft.trigger_entities,
+        trigger_threshold=draft.trigger_threshold,
+        is_active=True,
+        expires_at=None if expires_at is None else expires_at.astimezone(UTC),
+        created_at=now,
+    )
+
+
+def checked(draft: Draft, content_limit: int, now: datetime) -> Draft:
+    """The draft itself, if it will do.
+
+    Raises
+    ------
+    InvalidInput    a text is empty or too long, a number is not in [0, 1], there are too many triggers, or the
+                    time of expiry is past or has no time zone
+
+    Examples
+    --------
+    >>> checked(Draft(LedgerCategory.SECRET, "He is afraid.", importance=float("nan")), 100, datetime.now(UTC))
+    Traceback (most recent call last):
+    graphmem.errors.InvalidInput: importance must lie between 0 and 1.
+    """
+    checked_text("content", draft.content, content_limit)
+    if draft.summary is not None:
+        checked_text("summary", draft.summary, SUMMARY_LIMIT)
+    _check_share("importance", draft.importance)
+    _check_share("triggerThreshold", draft.trigger_threshold)
+    _check_triggers("triggers", draft.triggers)
+    _check_triggers("triggerEntities", draft.trigger_entities)
+    _check_expiry(draft.expires_at, now)
+    return draft
+
+
+def _check_share(name: str, value: float) -> None:
+    if math.isnan(value) or not 0.0 <= value <= 1.0:
+        raise InvalidInput(f"{name} must lie between 0 and 1.")
+
+
+def _check_triggers(name: str, values: Sequence[str]) -> None:
+    if len(values) > TRIGGERS:
+        raise InvalidInput(f"{name} has {len(values)} entries: at most {TRIGGERS} are taken.")
+    for value in values:
+        checked_text(name, value, TRIGGER_LIMIT)
+        if not any(character.isalnum() for character in value):
+            raise InvalidInput(f"{name} holds something without a letter or digit, which no message could match.")
+
+
+def _check_expiry(value: datetime | None, now: datetime) -> None:
+    if value is None:
+        return
+    if value.tzinfo is None:
+        raise InvalidInput("expiresAt has no time zone: write it like 2026-01-15T09:30:00Z.")
+    # The last years are left out, since a time zone could carry them past the end of the calendar.
+    if value.year >= LATEST:
+        raise InvalidInput(f"expiresAt must lie before the year {LATEST}: leave it out for what never expires.")
+    if value <= now:
+        raise InvalidInput("expiresAt is past: send a moment in the future, or nothing for what never expires.")

@@ -1,0 +1,68 @@
+"""Observations: what lessons, teachers, systems and other speakers bring, also while the student is locked (spec 7)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC
+from itertools import pairwise
+
+from graphmem.app import Graphmem
+from graphmem.errors import InvalidInput, NotFound
+from graphmem.flows.checks import checked_id, checked_text, checked_time
+from graphmem.flows.forming import SITTING
+from graphmem.model import Observation, Source, Who
+from graphmem.store import sources, students
+
+SPEAKER_LIMIT = 100
+"""Characters of a speaker's name."""
+
+
+async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -> list[Source]:
+    """Note observations; memories are formed from them while the student's session runs.
+
+    They are sealed so that only the student's session opens them: whoever writes them cannot read them again.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    who : Who
+    observations : at most settings.page_size, each with its own kind and ref; the same kind and ref again is the
+        same observation and changes nothing
+
+    Returns
+    -------
+    list of Source, one for each observation, in their order
+
+    Raises
+    ------
+    InvalidInput    one of them will not do; none was stored
+    NotFound        there is no such student
+
+    Source: spec 7, 14.
+    """
+    if len(observations) > gm.settings.page_size:
+        raise InvalidInput(f"There are {len(observations)} observations: send at most {gm.settings.page_size} at once.")
+    checked = [_checked(gm, observed) for observed in observations]
+    enrolled = await students.find(gm.graph, who, gm.clock())
+    if enrolled is None:
+        raise NotFound("There is no such student: enrol the student first.")
+    if not checked:
+        return []
+    return await sources.observe(gm.graph, who, enrolled.lock.public_key, _in_context(checked), gm.clock())
+
+
+def _checked(gm: Graphmem, observed: Observation) -> Observation:
+    checked_id("ref", observed.ref)
+    checked_text("text", observed.text, gm.settings.message_limit)
+    if observed.speaker is not None:
+        checked_text("speaker", observed.speaker, SPEAKER_LIMIT)
+    at = checked_time("at", observed.at, gm.clock(), gm.settings.clock_skew).astimezone(UTC)
+    return replace(observed, at=at.replace(microsecond=at.microsecond // 1000 * 1000))
+
+
+def _in_context(observations: Sequence[Observation]) -> list[Observation]:
+    """Each with what was observed just before it in the same sitting."""
+    told = [observations[0]]
+    for before, observed in pairwise(observations):
+        follows = not observed.before and before.at <= observed.at and observed.at - before.at < SITTING
+        told.append(replace(observed, before=before.text) if follows else observed)
+    return told

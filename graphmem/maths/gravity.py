@@ -1,0 +1,75 @@
+"""How present a memory still is, some days after it was last used (spec 9)."""
+
+from graphmem.errors import InvalidInput
+from graphmem.model import Reliability
+
+HALF_LIFE = 7.0
+"""Days in which the gravity of a reliable memory halves."""
+RESIDUE = 0.1
+"""Share of a memory's salience that its gravity never falls below."""
+LIFT = 0.1
+"""Share of what is missing to 1 that being used gives back."""
+SPEEDS = {
+    Reliability.RELIABLE: 1.0,
+    Reliability.UNCERTAIN: 1.5,
+    Reliability.CONTRADICTED: 2.0,
+    Reliability.SUPERSEDED: 3.0,
+}
+
+
+def speed(reliability: Reliability, *, lasting: bool = False) -> float:
+    """How many times faster than a reliable memory it fades; 0 for a flashbulb or ledger-linked one.
+
+    Examples
+    --------
+    >>> speed(Reliability.CONTRADICTED), speed(Reliability.CONTRADICTED, lasting=True)
+    (2.0, 0.0)
+    """
+    return 0.0 if lasting else SPEEDS[reliability]
+
+
+def gravity(last: float, days: float, *, salience: float, speed: float) -> float:
+    """Gravity now, from the value at the last access.
+
+    Parameters
+    ----------
+    last : float in [0, 1]          at the last access, never one already computed: asking twice equals asking once
+    days : float >= 0, days         since the last access
+    salience : float in [0, 1]      a tenth of it is never undercut
+    speed : float >= 0              see `speed`
+
+    Returns
+    -------
+    float in [0.1 * salience, 1]
+
+    Raises
+    ------
+    InvalidInput                    negative days
+
+    Source: spec 9.
+
+    Examples
+    --------
+    >>> [round(gravity(1.0, days, salience=1.0, speed=1.0), 2) for days in (0.0, 7.0, 14.0, 30.0)]
+    [1.0, 0.5, 0.25, 0.1]
+    >>> gravity(0.8, 365.0, salience=1.0, speed=0.0)
+    0.8
+    """
+    if days < 0:
+        raise InvalidInput("Days since the last access cannot be negative: ask about a later moment.")
+    return float(max(RESIDUE * salience, last * 0.5 ** (days * speed / HALF_LIFE)))
+
+
+def boosted(now: float) -> float:
+    """Gravity after being used in a context: a tenth of what is missing to 1 is given back.
+
+    Parameters
+    ----------
+    now : float in [0, 1]           the gravity of this moment
+
+    Examples
+    --------
+    >>> round(boosted(0.5), 3), boosted(1.0)
+    (0.55, 1.0)
+    """
+    return min(1.0, now + LIFT * (1.0 - now))

@@ -1,0 +1,224 @@
+"""How well memories fit a question, how much they count, and which of them are shown (spec 10)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmem.model import Matrix, Modality, Reliability, Vector
+
+Scores = NDArray[np.float64]
+"""One number a memory, of shape (n,)."""
+Rows = NDArray[np.int64]
+"""Places of memories, of shape (n,); -1 for none where it says so."""
+
+SATURATION = 1.2
+"""k1 of BM25: how soon saying a word again adds nothing."""
+LENGTH_NORM = 0.75
+"""b of BM25: how much long texts are held back."""
+GRAVITY_EXPONENT = 0.02
+"""How much of gravity goes into a weight: small, so that old but fitting evidence still comes (spec 10.4)."""
+TYPE_WEIGHTS = dict.fromkeys(Modality, 1.0)
+"""By modality."""
+RELIABILITY_FACTORS = {
+    Reliability.RELIABLE: 1.0,
+    Reliability.UNCERTAIN: 0.6,
+    Reliability.CONTRADICTED: 0.4,
+    Reliability.SUPERSEDED: 0.2,
+}
+LEAST_FACTOR = 0.3
+
+
+def scaled(scores: Scores) -> Scores:
+    """Scores divided by their maximum, those below 0 as 0; all 0 where none is above 0.
+
+    Examples
+    --------
+    >>> scaled(np.array([-1.0, 1.0, 2.0])).tolist(), scaled(np.array([-1.0])).tolist()
+    ([0.0, 0.5, 1.0], [0.0])
+    """
+    positive = np.maximum(scores, 0.0)
+    top = positive.max(initial=0.0)
+    return positive / top if top > 0 else positive
+
+
+def rarity(holding: int, total: int) -> float:
+    """Inverse document frequency of a word that `holding` of `total` texts hold; above 0.
+
+    Examples
+    --------
+    >>> rarity(1, 100) > rarity(50, 100) > rarity(100, 100) > 0
+    True
+    """
+    return float(np.log1p((total - holding + 0.5) / (holding + 0.5)))
+
+
+def bm25(counts: Scores | Rows, lengths: Scores | Rows, mean_length: float) -> Scores:
+    """What a word's occurrences in each text are worth, before its rarity is multiplied in.
+
+    Parameters
+    ----------
+    counts : float array of shape (n,), occurrences of the word, each >= 0
+    lengths : float array of shape (n,), words of each text
+    mean_length : float >= 0, words
+
+    Returns
+    -------
+    float array of shape (n,), each in [0, 2.2); 1 for one occurrence in a text of mean length
+
+    Source: Robertson and Zaragoza 2009, The probabilistic relevance framework: BM25 and beyond.
+
+    Examples
+    --------
+    >>> bm25(np.array([0.0, 1.0, 1.0]), np.array([8.0, 8.0, 16.0]), 8.0).round(2).tolist()
+    [0.0, 1.0, 0.71]
+    """
+    norm = SATURATION * (1 - LENGTH_NORM + LENGTH_NORM * lengths / max(1.0, mean_length))
+    worth: Scores = counts * (SATURATION + 1) / (counts + norm)
+    return worth
+
+
+def neighbour(scores: Scores, places: Rows) -> Scores:
+    """The score of each memory's neighbour; 0 where it has none (place -1).
+
+    Examples
+    --------
+    >>> neighbour(np.array([0.5, 0.7]), np.array([-1, 0])).tolist()
+    [0.0, 0.5]
+    """
+    return np.where(places >= 0, scores[places], 0.0) if len(scores) else scores
+
+
+def best(scores: Scores, order: Rows, fits: NDArray[np.bool_], limit: int) -> list[int]:
+    """Places of the highest scores among those that fit; of equals (to six digits) the later in order first.
+
+    Examples
+    --------
+    >>> best(np.array([0.5, 0.9, 0.5, 1.0]), np.array([0, 1, 2, 3]), np.array([True, True, True, False]), limit=2)
+    [1, 2]
+    """
+    rounded = np.round(scores, 6)
+    places = np.flatnonzero(fits)
+    if 0 < limit < len(places):
+        least = np.partition(rounded[places], len(places) - limit)[len(places) - limit]
+        places = places[rounded[places] >= least]
+    ranked = np.lexsort((-order[places], -rounded[places]))[: max(0, limit)]
+    return [int(place) for place in places[ranked]]
+
+
+def mmr(relevance: Scores, vectors: Matrix, trade: float, limit: int) -> list[int]:
+    """Places in the order to show them: relevant, and unlike what is shown already.
+
+    Parameters
+    ----------
+    relevance : float array of shape (n,), in [0, 1]
+    vectors : float32 array of shape (n, d), rows of length 1
+    trade : float in [0, 1]         1: relevance alone
+    limit : int >= 0
+
+    Returns
+    -------
+    list of int, at most `limit`, none twice; the first is the most relevant (where `trade` > 0)
+
+    Source: Carbonell and Goldstein 1998, The use of MMR; spec 10.6.
+
+    Examples
+    --------
+    >>> twins = np.array([[1, 0], [1, 0], [0, 1]], dtype=np.float32)
+    >>> mmr(np.array([1.0, 0.9, 0.5]), twins, trade=0.5, limit=3)
+    [0, 2, 1]
+    """
+    chosen: list[int] = []
+    likeness = np.zeros(len(relevance))
+    left = np.ones(len(relevance), dtype=bool)
+    for _ in range(min(limit, len(relevance))):
+        best = int(np.argmax(np.where(left, trade * relevance - (1 - trade) * likeness, -np.inf)))
+        chosen.append(best)
+        left[best] = False
+        likeness = np.maximum(likeness, vectors @ vectors[best])
+    return chosen
+
+
+def fitting(costs: Sequence[int], budget: int) -> list[int]:
+    """Which of the items, most useful first, go into a budget; one too large is left out, later ones may still fit.
+
+    Parameters
+    ----------
+    costs : sequence of int >= 0, tokens, in order of usefulness
+    budget : int, tokens
+
+    Returns
+    -------
+    list of int, places in ascending order
+
+    Examples
+    --------
+    >>> fitting([40, 80, 30], budget=75)
+    [0, 2]
+    """
+    kept: list[int] = []
+    for place, cost in enumerate(costs):
+        if cost <= budget:
+            kept.append(place)
+            budget -= cost
+    return kept
+
+
+def weight(relevance: float, modality: Modality, gravity: float, reliability: Reliability) -> float:
+    """How much a memory counts in a context.
+
+    Parameters
+    ----------
+    relevance : float in [0, 1]
+    gravity : float in [0, 1]       of this moment
+
+    Returns
+    -------
+    float in [0, 1]; never falls when relevance or gravity rises
+
+    Source: spec 10.4; type weights and the exponent of gravity were set by measurement.
+
+    Examples
+    --------
+    >>> weight(0.8, Modality.EPISODIC, 1.0, Reliability.RELIABLE)
+    0.8
+    >>> weight(0.8, Modality.EPISODIC, 1.0, Reliability.SUPERSEDED) == 0.8 * 0.3
+    True
+    """
+    factor = max(LEAST_FACTOR, RELIABILITY_FACTORS[reliability])
+    return float(relevance * TYPE_WEIGHTS[modality] * gravity**GRAVITY_EXPONENT * factor)
+
+
+def around(own: Scores, likeness: Scores, places: Rows, share: float) -> Scores:
+    """Cosine of a question with each memory and what came before it, from the cosines with the memories alone.
+
+    Parameters
+    ----------
+    own : float array of shape (n,), cosine of each memory with the question
+    likeness : float array of shape (n,), cosine of each memory with the one before it
+    places : int array of shape (n,), the one before it, or -1
+    share : float >= 0, how much the one before counts
+
+    Returns
+    -------
+    float array of shape (n,): the cosine of the question with normalise(v + share * v_before)
+
+    Examples
+    --------
+    >>> around(np.array([1.0, 0.0]), np.array([0.0, 0.0]), np.array([-1, 0]), 1.0).round(3).tolist()
+    [1.0, 0.707]
+    """
+    shares = np.where(places >= 0, share, 0.0)
+    mixed: Scores = (own + shares * neighbour(own, places)) / np.sqrt(1 + shares**2 + 2 * shares * likeness)
+    return mixed
+
+
+def cosines(matrix: Matrix, vector: Vector) -> Scores:
+    """Cosines of a vector with each row, all of length 1.
+
+    Examples
+    --------
+    >>> cosines(np.eye(2, dtype=np.float32), np.array([1, 0], dtype=np.float32)).tolist()
+    [1.0, 0.0]
+    """
+    return (matrix @ vector).astype(np.float64)

@@ -1,0 +1,225 @@
+"""Memories, what they are formed from, the ledger and what is recalled, as frozen values (spec 1, 2)."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from graphmem.model.enums import (
+    Domain,
+    EdgeType,
+    EntityKind,
+    LedgerCategory,
+    Level,
+    MemoryKind,
+    Modality,
+    Reliability,
+    SourceKind,
+)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a memory came from; `ref` is the caller's own name of it, e.g. a turn's id."""
+
+    id: str
+    kind: SourceKind
+    ref: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What a lesson, a teacher, a system or another speaker brings, beside the student's own turns (spec 7).
+
+    ref : the caller's own name of it; the same kind and ref again is the same observation
+    speaker : who said it, where it was not the student
+    before : what was said just before it
+    """
+
+    kind: SourceKind
+    ref: str
+    text: str
+    at: datetime
+    speaker: str | None = None
+    before: str = ""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Something that was said or noted, as a mind reads it to form memories.
+
+    speaker : who said it, where it was not the student
+    before : what was said just before it, by whomever; memories are found by it, nothing is formed from it
+    passes : 1 to 3, how thoroughly it is read (spec 7)
+    """
+
+    text: str
+    at: datetime
+    kind: SourceKind = SourceKind.CHAT
+    speaker: str | None = None
+    before: str = ""
+    passes: int = 1
+
+
+@dataclass(frozen=True)
+class Entity:
+    """A person, place or thing in one student's memories."""
+
+    name: str
+    kind: EntityKind
+
+
+@dataclass(frozen=True)
+class Extract:
+    """One thing worth remembering that a mind found in a message.
+
+    start, end : the span of the message it comes from, in characters; never empty
+    content : how it is remembered; offline the words of the span themselves
+    confidence : 0..1, how plainly it was said
+    slot : for a lasting attribute, what it is an attribute of and which, e.g. `self favourite colour`; two
+        memories of one slot could replace each other
+    about : what it is about in a few words, most telling first; the topics of `ABOUT` edges
+    """
+
+    start: int
+    end: int
+    content: str
+    modality: Modality
+    kind: MemoryKind
+    domain: Domain = Domain.OTHER
+    confidence: float = 0.7
+    slot: str | None = None
+    entities: tuple[Entity, ...] = ()
+    about: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Relation:
+    """How two things hang together that were found in one message, by their places in the extraction.
+
+    target : None means what was remembered just before this message
+    reverse : the edge runs from target to source, as where what was remembered before evokes a feeling told now
+    """
+
+    source: int
+    target: int | None
+    type: EdgeType
+    weight: float
+    reverse: bool = False
+
+
+@dataclass(frozen=True)
+class Reminder:
+    """Something in a message that belongs into the ledger (spec 8), with the span it comes from."""
+
+    start: int
+    end: int
+    category: LedgerCategory
+    content: str
+    summary: str
+    importance: float
+    triggers: tuple[str, ...] = ()
+    trigger_entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """What a mind found in one message."""
+
+    memories: tuple[Extract, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    reminders: tuple[Reminder, ...] = ()
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A node of a student's memory graph (spec 2).
+
+    content, speaker, before : sealed in the graph; None without the student's session
+    gravity : as of `last_accessed`; what it is now is computed (spec 9)
+    salience, confidence, strength, importance : 0..1
+    valence : -1..1
+    snr : 0..1000 of the message it was formed from
+    invalid_at : when it stopped being held true
+    slot_key, content_hash : keyed hashes
+    consolidated : whether the message reached the threshold of its time (spec 6)
+    in_ledger : a ledger entry rests on it, so it does not fade (spec 9)
+    """
+
+    id: str
+    modality: Modality
+    kind: MemoryKind
+    domain: Domain
+    content: str | None = field(repr=False)
+    speaker: str | None = field(repr=False)
+    before: str | None = field(repr=False)
+    gravity: float
+    salience: float
+    confidence: float
+    strength: float
+    valence: float
+    timestamp: datetime
+    last_accessed: datetime
+    access_count: int
+    reliability: Reliability
+    reinforcement_count: int
+    last_reinforced_at: datetime | None
+    source_kind: SourceKind
+    source_refs: tuple[str, ...]
+    snr: int
+    passes: int
+    importance: float
+    surprise: float | None
+    surprise_level: Level | None
+    flashbulb: bool
+    valid_at: datetime | None
+    invalid_at: datetime | None
+    slot_key: str | None
+    merged_count: int
+    content_hash: str
+    consolidated: bool
+    in_ledger: bool = False
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A relationship of a student's memory graph (spec 2)."""
+
+    type: EdgeType
+    weight: float
+    from_id: str
+    to_id: str
+    to_label: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """What must not be forgotten (spec 8); texts are sealed in the graph.
+
+    trigger_threshold : 0..1 on the (1 + cosine) / 2 scale, from which meaning alone brings it back
+    settled_at, note : when a promise or debt was settled, and what was said about it
+    """
+
+    id: str
+    category: LedgerCategory
+    content: str | None = field(repr=False)
+    summary: str | None = field(repr=False)
+    importance: float
+    triggers: tuple[str, ...] = field(repr=False)
+    trigger_entities: tuple[str, ...] = field(repr=False)
+    trigger_threshold: float
+    is_active: bool
+    expires_at: datetime | None
+    created_at: datetime
+    settled_at: datetime | None = None
+    note: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """A memory that fits, how well (0..1), its gravity now, and why it is there, e.g. `hop from memory-3-1`."""
+
+    memory: Memory
+    weight: float
+    gravity: float
+    why: tuple[str, ...]

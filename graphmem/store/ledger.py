@@ -1,0 +1,158 @@
+"""The ledger in the graph: what must not be forgotten, sealed on the way in (spec 2, 8).
+
+An entry is active until it is settled or its time is over. The second needs no sweeper: every answer
+compares `expires_at` with the moment of the question.
+"""
+
+import unicodedata
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+
+from graphmem import sealing
+from graphmem.model import Keys, LedgerCategory, LedgerEntry, Session, Source, Vector, Who
+from graphmem.store.graph import Graph, Row
+from graphmem.store.rows import Place, moment
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A ledger entry with what its meaning is compared by; None where it has to be embedded anew."""
+
+    entry: LedgerEntry
+    embedding: Vector | None = field(repr=False, compare=False)
+
+
+def entry_id(keys: Keys, category: LedgerCategory, content: str) -> str:
+    """The id of a ledger entry: the same for the same words, so that what is promoted twice is kept once.
+
+    Parameters
+    ----------
+    keys : Keys     the hash is keyed, so that contents cannot be guessed from ids
+    category : LedgerCategory
+    content : str   compared without case, width, surplus spaces and closing punctuation
+
+    Source: spec 8, 14.
+
+    Examples
+    --------
+    >>> keys = Keys(seal=bytes(32), mark=bytes(32))
+    >>> one = entry_id(keys, LedgerCategory.PROMISE, "I'll bring the book.")
+    >>> one == entry_id(keys, LedgerCategory.PROMISE, "i'll bring  the book!")
+    True
+    >>> one == entry_id(keys, LedgerCategory.SECRET, "I'll bring the book.")
+    False
+    """
+    plain = " ".join(unicodedata.normalize("NFKC", content).casefold().split())
+    words = plain.rstrip(".!? ") or plain
+    return f"ledger-{sealing.keyed_hash(keys, 'ledger', f'{category.value} {words}')[:16]}"
+
+
+def sealed_ledger_entry(session: Session, entry: LedgerEntry, vector: Vector | None) -> dict[str, Any]:
+    """The properties of an entry's node, texts and embedding sealed for it.
+
+    For any statement that writes entries. One that forms them from a message creates what is not there,
+    and leaves alone what is::
+
+        MERGE (e:LedgerEntry {institution: $institution, student_id: $student_id, id: entry.id})
+        ON CREATE SET e += entry
+
+    Parameters
+    ----------
+    session : Session
+    entry : LedgerEntry, with its content
+    vector : Vector, of its content; None where there is none yet
+    """
+    place = Place(session.keys, session, entry.id)
+    return {
+        "id": entry.id,
+        "category": entry.category.value,
+        "importance": entry.importance,
+        "trigger_threshold": entry.trigger_threshold,
+        "is_active": entry.is_active,
+        "expires_at": entry.expires_at,
+        "created_at": entry.created_at,
+        "content": place.seal("content", entry.content or ""),
+        "summary": place.seal("summary", entry.summary or ""),
+        "triggers": place.seal_json("triggers", entry.triggers),
+        "trigger_entities": place.seal_json("trigger_entities", entry.trigger_entities),
+        "embedding": None
+        if vector is None
+        else place.seal("embedding", np.asarray(vector, dtype=np.float32).tobytes()),
+    }
+
+
+async def add(
+    graph: Graph, session: Session, entry: LedgerEntry, vector: Vector, now: datetime, source: Source | None = None
+) -> LedgerEntry | None:
+    """Keep an entry; `ledger_add`. As it is kept then: an active equal one is unchanged, a settled or expired one
+    begins anew. None when the session has ended.
+
+    Writes the entry, linked to the student and, where it has one, to its source.
+    """
+    rows = await graph.run(
+        "ledger_add",
+        session,
+        session_id=session.session_id,
+        entry=sealed_ledger_entry(session, entry, vector),
+        source={} if source is None else {"kind": source.kind.value, "ref": source.ref},
+        now=now,
+    )
+    return _opened(session, rows[0]["entry"], now).entry if rows else None
+
+
+async def settle(graph: Graph, session: Session, ledger_id: str, note: str | None, now: datetime) -> LedgerEntry | None:
+    """Settle a promise or debt; `ledger_settle`. The entry as it is then: another category and what was settled
+    before stay as they are. None without such an entry, or when the session has ended.
+    """
+    sealed = None if note is None else Place(session.keys, session, ledger_id).seal("note", note)
+    rows = await graph.run("ledger_settle", session, session_id=session.session_id, id=ledger_id, note=sealed, now=now)
+    return _opened(session, rows[0]["entry"], now).entry if rows else None
+
+
+async def list_kept(
+    graph: Graph, session: Session, now: datetime, category: LedgerCategory | None = None, active: bool | None = None
+) -> list[Kept] | None:
+    """A student's ledger with its embeddings, newest first; `ledger_list`. None when the session has ended."""
+    rows = await graph.run(
+        "ledger_list",
+        session,
+        session_id=session.session_id,
+        category=None if category is None else category.value,
+        active=active,
+        now=now,
+    )
+    return [_opened(session, entry, now) for entry in rows[0]["entries"]] if rows else None
+
+
+async def count_threats(graph: Graph, who: Who, now: datetime) -> int:
+    """How many threats are active, as an auditor may know without a session; `ledger_count_threats`."""
+    (row,) = await graph.run("ledger_count_threats", who, now=now)
+    return int(row["threats"])
+
+
+def _opened(session: Session, row: Row, now: datetime) -> Kept:
+    place = Place(session.keys, session, row["id"])
+    expires_at = _moment(row, "expires_at")
+    entry = LedgerEntry(
+        id=row["id"],
+        category=LedgerCategory(row["category"]),
+        content=place.text("content", row["content"]),
+        summary=place.text("summary", row["summary"]),
+        importance=row["importance"],
+        triggers=tuple(place.json("triggers", row["triggers"])),
+        trigger_entities=tuple(place.json("trigger_entities", row["trigger_entities"])),
+        trigger_threshold=row["trigger_threshold"],
+        is_active=row["is_active"] and (expires_at is None or expires_at > now),
+        expires_at=expires_at,
+        created_at=moment(row["created_at"]),
+        settled_at=_moment(row, "settled_at"),
+        note=place.text("note", row["note"]) if "note" in row else None,
+    )
+    return Kept(entry, place.vector("embedding", row["embedding"]) if "embedding" in row else None)
+
+
+def _moment(row: Row, name: str) -> datetime | None:
+    return moment(row[name]) if name in row else None

@@ -1,0 +1,65 @@
+"""Thoughts in the graph: memories of a session that have not been consolidated yet (spec 6)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from graphmem.maths.importance import Features
+from graphmem.model import Who
+from graphmem.store.graph import Graph
+from graphmem.store.rows import from_ms
+
+
+@dataclass(frozen=True)
+class Thought:
+    """What consolidation knows of a memory: numbers only.
+
+    activity : messages a minute when it was said
+    features : of its importance, as of then
+    """
+
+    id: str
+    at: datetime
+    snr: int
+    surprise: float
+    activity: float
+    features: Features
+    strength: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What consolidation decided of a thought."""
+
+    id: str
+    consolidated: bool
+    importance: float
+    salience: float
+    strength: float
+
+
+async def list_waiting(graph: Graph, who: Who, limit: int) -> list[Thought]:
+    """Thoughts nobody has considered yet, oldest first; `thoughts_list`."""
+    (row,) = await graph.run("thoughts_list", who, limit=limit)
+    return [
+        Thought(memory_id, from_ms(at), snr, surprise, activity, Features(*features), strength)
+        for memory_id, at, snr, surprise, activity, features, strength in row["thoughts"]
+    ]
+
+
+async def consolidate(graph: Graph, who: Who, verdicts: Sequence[Verdict], now: datetime) -> int:
+    """Write what was decided, once; `thoughts_consolidate`. How many thoughts had not been considered before."""
+    rows = await graph.run("thoughts_consolidate", who, verdicts=[_properties(v) for v in verdicts], now=now)
+    return int(rows[0]["considered"]) if rows else 0
+
+
+def _properties(verdict: Verdict) -> dict[str, object]:
+    properties: dict[str, object] = {
+        "consolidated": verdict.consolidated,
+        "importance": verdict.importance,
+        "salience": verdict.salience,
+        "strength": verdict.strength,
+    }
+    if verdict.consolidated:
+        properties["gravity"] = 1.0
+    return {"id": verdict.id, "properties": properties}

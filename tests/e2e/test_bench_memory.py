@@ -1,0 +1,196 @@
+"""The benchmarks of memory, small: what they read, when evidence counts as found, and a run of each over the API."""
+
+import asyncio
+import json
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench import keep, misconceptions, recall, scale
+from bench.evidence import Question, Remembered, Said, is_found, read_talks, share_found
+from graphmem.app import Graphmem
+from graphmem.errors import Conflict, InvalidInput
+from graphmem.flows.opened import open_memories
+from graphmem.samples import SAMPLES
+from graphmem.store import memories
+from tests.conftest import Enrol, Pupil
+
+QMSUM = Path(__file__).parents[1] / "data" / "qmsum" / "meeting.jsonl"
+SAID = [
+    "I adopted a grey kitten called Biscuit from the shelter in Utrecht.",
+    "How lovely! My brother Piet bakes rye bread every Sunday.",
+    "Hm.",
+    "On Friday I start as a nurse at the children's hospital.",
+    "I sold my old violin to pay for driving lessons.",
+]
+TALK = {
+    "conversation_id": "made-up",
+    "turns": [
+        {
+            "id": f"D1:{i}",
+            "speaker": "Noor" if i % 2 else "Tess",
+            "text": text,
+            "session": 1,
+            "session_date": "1:56 pm on 8 May, 2023",
+        }
+        for i, text in enumerate(SAID, start=1)
+    ]
+    + [
+        {
+            "id": "D2:1",
+            "speaker": "Tess",
+            "text": "Look at this!",
+            "session": 2,
+            "session_date": "10:05 am on 2 June, 2023",
+            "image_caption": "a sailing boat with a red mast",
+        }
+    ],
+    "qa": [
+        {"question": "Which pet did Noor adopt?", "category": 4, "evidence": ["D1:1"]},
+        {"question": "What do Piet and Tess do?", "category": 1, "evidence": ["D1:2; D1:4", "D1:2", "D9:17"]},
+        {"question": "What did Noor sell?", "category": 5, "evidence": ["D1:5"]},
+        {"question": "Nobody knows?", "category": 2, "evidence": ["D9:17"]},
+    ],
+}
+
+
+@pytest.fixture
+def locomo(tmp_path: Path) -> Path:
+    file = tmp_path / "talks.jsonl"
+    file.write_text(json.dumps(TALK) + "\n", "utf-8")
+    return file
+
+
+def test_a_conversation_is_read_with_its_dates_captions_and_evidence(locomo: Path) -> None:
+    (talk,) = read_talks(locomo)
+    assert [turn.at for turn in talk.turns[:2]] == [
+        datetime(2023, 5, 8, 13, 56, tzinfo=UTC),
+        datetime(2023, 5, 8, 13, 56, 20, tzinfo=UTC),
+    ]
+    assert talk.turns[-1].text == "Look at this! [shares: a sailing boat with a red mast]"
+    assert talk.turns[-1].at == datetime(2023, 6, 2, 10, 5, tzinfo=UTC)
+    # Several ids in one entry are taken apart, known ones count once, category 5 and unknown evidence are left out.
+    assert [(q.gold, q.category) for q in talk.questions] == [(("D1:1",), 4), (("D1:2", "D1:4"), 1)]
+
+
+def test_a_meeting_is_read_with_both_ends_of_its_spans() -> None:
+    (talk,) = read_talks(QMSUM)
+    assert talk.id == "qmsum-test-13"
+    assert talk.turns[1].at - talk.turns[0].at == timedelta(seconds=20)
+    assert talk.questions[0].gold == tuple(str(i) for i in range(2, 13))
+    assert talk.questions[0].category is None
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("{", "not JSON"),
+        ("[]", "a JSON object is needed"),
+        ('{"turns": []}', '"qa"'),
+        ('{"turns": [{"speaker": "A"}], "qa": []}', "line 2"),
+        ('{"turns": [{"speaker": "A", "text": "x", "session_date": "soon"}], "qa": []}', "soon"),
+    ],
+)
+def test_another_format_is_refused_with_its_line(locomo: Path, line: str, told: str) -> None:
+    locomo.write_text(f"{json.dumps(TALK)}\n{line}\n", "utf-8")
+    with pytest.raises(InvalidInput, match="line 2") as refused:
+        read_talks(locomo)
+    assert told in str(refused.value)
+
+
+def test_evidence_is_found_by_half_of_its_words_from_its_own_source_only() -> None:
+    turn = Said("7", "Noor", "Grey kitten Biscuit, shelter Utrecht, brother", datetime(2023, 5, 8, tzinfo=UTC))
+    silent = replace(turn, id="8", text="It is.")
+
+    def named(content: str, *refs: str) -> Remembered:
+        return Remembered(frozenset(refs), content)
+
+    assert is_found(turn, [named("a grey kitten, Biscuit", "7")])
+    assert not is_found(turn, [named("a grey kitten", "7")])
+    assert not is_found(turn, [named(turn.text, "9")])
+    assert is_found(turn, [named("a grey kitten", "7"), named("the shelter", "7", "9")])
+    assert is_found(silent, [named("anything", "8")])
+    assert not is_found(silent, [])
+    both = Question("?", ("7", "8"))
+    assert share_found(both, {"7": turn, "8": silent}, [named("no word of it", "7", "8")]) == 0.5
+
+
+async def test_recall_end_to_end_on_a_conversation(gm: Graphmem, api: str, locomo: Path) -> None:
+    figures = await asyncio.to_thread(recall.measured, gm.settings, _port(api), read_talks(locomo))
+    assert figures["questions"] == 2
+    # Six turns in all, so whatever was remembered of them is among ten.
+    assert figures["recall@10"] == figures["recall@50"] == 1.0
+    assert figures["recall@10_category_1"] == figures["recall@10_category_4"] == 1.0
+    assert figures["recall@10_low"] <= figures["recall@10"] <= figures["recall@10_high"]
+    assert figures["cosine@10"] == figures["fusion@10"] == 1.0
+    assert figures["recall_1000_tokens"] == 1.0
+    # "Hm." says nothing, so nothing is remembered of it.
+    assert 0.5 <= figures["turns_remembered"] < 1.0
+    assert figures["question_p50_ms"] > 0
+
+
+async def test_recall_end_to_end_on_a_meeting(gm: Graphmem, api: str) -> None:
+    figures = await asyncio.to_thread(recall.measured, gm.settings, _port(api), read_talks(QMSUM))
+    assert figures["questions"] == 3
+    assert figures["recall@5"] <= figures["recall@10"] <= figures["recall@20"] <= figures["recall@50"]
+    assert figures["recall@50"] > 0.3
+    assert figures["gain@10_low"] <= figures["recall@10"] - figures["fusion@10"] <= figures["gain@10_high"]
+
+
+async def test_a_misconception_leads_to_its_session(gm: Graphmem, api: str) -> None:
+    file = SAMPLES / "mathdial" / "dialogues.jsonl"
+    figures = await asyncio.to_thread(misconceptions.measured, gm.settings, _port(api), file)
+    assert figures["questions"] == len(file.read_text("utf-8").splitlines())
+    assert figures["session@1"] <= figures["mrr"] <= figures["session@5"] == 1.0
+    assert figures["memories_per_turn"] > 0
+
+
+async def test_keep_counts_evidence_among_the_most_salient_turns(gm: Graphmem, api: str, locomo: Path) -> None:
+    figures = await asyncio.to_thread(keep.measured, gm.settings, _port(api), read_talks(locomo))
+    assert figures["kept@10"] <= figures["kept@20"] <= figures["kept@30"] <= figures["kept@50"]
+    assert figures["gold_remembered"] == 1.0
+    # Two of six turns are kept at 30 %; gold are the first, the second and the fourth.
+    assert figures["recent@30"] == 0.0
+    assert figures["random@30"] == pytest.approx(1 / 3, abs=0.1)
+
+
+def test_what_was_never_remembered_is_never_kept() -> None:
+    scores, is_gold = np.array([-np.inf, 0.2, 0.1, 0.3]), np.array([True, True, False, False])
+    assert keep.evidence_kept(scores, is_gold, 50) == 0.5
+    assert keep.evidence_kept(scores, is_gold, 100) == 0.5
+
+
+async def test_scale_measures_every_size_and_neo4j_beside_it(gm: Graphmem) -> None:
+    figures = await scale.measured(gm, scale.sentences(None)[:100], [40, 120], asked=10)
+    assert {f"{kind}_ms@{n}" for kind in ("p50", "p95", "neo4j_p50", "search_p50") for n in (40, 120)} <= set(figures)
+    assert np.isfinite(figures["exponent"])
+    assert figures["load_s@120"] > 0
+
+
+async def test_an_import_is_searchable_at_once_and_may_run_twice(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
+    material = scale.Material(("I like horses.", "Tess plays chess."), await gm.embedder.embed(["a", "b"]), ())
+    made = scale.made_memories(ann.session, material, 3)
+    made[2] = replace(made[2], memory=replace(made[2].memory, timestamp=made[1].memory.timestamp + timedelta(hours=2)))
+    before = await open_memories(gm, ann.session)
+    for _ in range(2):
+        assert await memories.import_memories(gm.graph, ann.session, made, gm.clock()) == 3
+    held = await open_memories(gm, ann.session, before.version + 1)
+    assert [m.content for m in reversed(held.index.latest(5))] == [each.memory.content for each in made]
+    assert held.index.latest(1)[0].source_refs == ("bench-2",)
+    edges = [await memories.list_edges(gm.graph, ann.who, each.memory.id, None, 0.0) for each in made]
+    # The third was said two hours later, and so does not follow the second.
+    assert [len(of_one) for of_one in edges] == [1, 1, 0]
+    bob = await enrol("bob")
+    assert len((await open_memories(gm, bob.session)).index) == 0
+    other = replace(made[0], memory=replace(made[0].memory, id="memory-of-another-id"))
+    with pytest.raises(Conflict):
+        await memories.import_memories(gm.graph, ann.session, [other], gm.clock())
+    with pytest.raises(InvalidInput, match="has no vector"):
+        await memories.import_memories(gm.graph, ann.session, [replace(other, vector=None)], gm.clock())
+
+
+def _port(api: str) -> int:
+    return int(api.rpartition(":")[2])

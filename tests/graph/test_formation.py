@@ -1,0 +1,438 @@
+"""Formation on the real database: what is remembered of what was said, once, by whomever does the work."""
+
+import asyncio
+import threading
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from graphmem.app import Graphmem
+from graphmem.flows import students
+from graphmem.flows.consolidation import consolidate
+from graphmem.flows.formation import form_message
+from graphmem.flows.jobs import FIRST_WAIT, HANDLERS, LEASE_SLACK, run_jobs
+from graphmem.flows.ledger import list_entries, settle_entry
+from graphmem.flows.observation import observe
+from graphmem.model import (
+    EdgeType,
+    LedgerCategory,
+    MemoryKind,
+    Modality,
+    SourceKind,
+)
+from graphmem.store import jobs, memories
+from graphmem.store.jobs import Kind
+from tests.conftest import Pupil, another_replica, say
+from tests.language import asked as requested
+from tests.language import with_model
+from tests.llm_server import Act, llm_server
+from tests.remembering import TOLD, asked, changed, contents, held, nodes, observations, told
+
+DISCLOSED = (
+    "I owe Mia 5 euros for the museum ticket, and my brother Tom broke his arm at the Berlin zoo on Sunday because he "
+    "fell off the fence, so now I feel sad and scared."
+)
+PHATIC = ("Hello", "Thanks!", "ok", "Hi there!", "🙂🙂🙂", "?", "Haha yes")
+ALWAYS = {
+    "id", "institution", "student_id", "kind", "domain", "gravity", "salience", "confidence", "strength", "valence",
+    "timestamp", "last_accessed", "access_count", "reliability", "reinforcement_count", "source_kind", "snr", "passes",
+    "importance", "surprise", "surprise_level", "flashbulb", "valid_at", "merged_count", "content_hash", "content",
+    "embedding", "details", "consolidated", "in_ledger", "written",
+}  # fmt: skip
+"""Properties of a new memory of a turn (spec 2)."""
+
+
+# What is written
+
+
+async def test_a_telling_message_becomes_a_memory_with_everything_the_graph_keeps(gm: Graphmem, ann: Pupil) -> None:
+    at = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    outcome = await say(gm, ann, TOLD, "t1", at=at)
+    assert [job.kind for job in outcome.jobs] == ["form"]
+    assert await run_jobs(gm, ann.session) == 1
+    (node,) = await nodes(gm, ann.who, "Memory")
+    assert node["labels"] == {"Memory", "Semantic"}
+    assert node.keys() >= ALWAYS | {"slot_key"}
+    # What would tell anything lies sealed in `content`, `details` and `embedding`.
+    assert {name for name, value in node.items() if isinstance(value, bytes)} == {"content", "details", "embedding"}
+    assert 0 < node["gravity"] <= 1
+    assert 0 < node["salience"] <= 1
+    assert (node["timestamp"].to_native(), node["valid_at"].to_native()) == (at, at)
+    assert (node["surprise"], node["surprise_level"]) == (outcome.surprise, outcome.level.value)
+    assert node["importance"] == outcome.importance
+    assert (node["access_count"], node["reinforcement_count"], node["merged_count"]) == (0, 0, 0)
+    assert (node["reliability"], node["flashbulb"], node["source_kind"]) == ("reliable", False, "chat")
+    assert node["passes"] == 2
+    assert node["snr"] >= 400
+    (memory,) = await held(gm, ann.session)
+    assert (memory.content, memory.modality, memory.kind) == (TOLD, Modality.SEMANTIC, MemoryKind.TRAIT)
+    assert memory.source_refs == ("t1",)
+
+
+async def test_every_memory_names_the_span_it_comes_from(gm: Graphmem, ann: Pupil) -> None:
+    text = f"Hi! {DISCLOSED} " + " ".join(
+        f"On {day} I swam {lanes} lanes in the lake of Uster with my cousin, and it was cold."
+        for lanes, day in enumerate(("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"), start=7)
+    )
+    await told(gm, ann, text)
+    found = await asked(
+        gm,
+        ann.who,
+        """MATCH (m:Memory {institution: $i, student_id: $s})-[f:FORMED_FROM]->(x:Source)
+           RETURN m.id AS id, f.start AS start, f.end AS end, x.kind AS kind, x.formed_at AS formed, x.snr AS snr""",
+    )
+    by_id = {memory.id: memory.content or "" for memory in await held(gm, ann.session)}
+    assert len(found) == len(by_id) >= 2
+    for span in found:
+        assert 0 <= span["start"] < span["end"] <= len(text)
+        own = " ".join(text[span["start"] : span["end"]].split())
+        assert by_id[span["id"]] == own or by_id[span["id"]].startswith("Often speaks of")
+        assert span["kind"] == "chat"
+        assert span["formed"] is not None
+        assert span["snr"] >= 100
+
+
+@pytest.mark.parametrize("text", PHATIC)
+async def test_talk_that_says_nothing_is_not_remembered(gm: Graphmem, ann: Pupil, text: str) -> None:
+    await told(gm, ann, text)
+    assert await nodes(gm, ann.who, "Memory") == []
+    assert await nodes(gm, ann.who, "Entity") == []
+
+
+async def test_people_places_and_topics_are_linked_and_their_names_sealed(gm: Graphmem, ann: Pupil) -> None:
+    await told(gm, ann, TOLD, "My brother Tom lives in Lisbon, too, with his tortoise Speedy.")
+    found = await asked(
+        gm,
+        ann.who,
+        """MATCH (:Memory {institution: $i, student_id: $s})-[r]->(e:Entity)
+           RETURN type(r) AS type, e.kind AS kind, e.key AS key, properties(r) AS r""",
+    )
+    types = {(row["type"], row["kind"]) for row in found}
+    assert {("INVOLVES", "person"), ("LOCATED_AT", "place"), ("ABOUT", "thing")} <= types
+    for row in found:
+        assert row["r"].keys() == {"weight", "reliability", "created_at", "inferred_by"}
+        assert 0 < row["r"]["weight"] <= 1
+        assert row["r"]["inferred_by"] == "offline"
+    lisbon = [row["key"] for row in found if row["kind"] == "place"]
+    assert len(lisbon) == 2
+    assert len(set(lisbon)) == 1
+    for entity in await nodes(gm, ann.who, "Entity"):
+        assert entity.keys() - {"labels"} == {"id", "institution", "student_id", "kind", "key", "name", "written"}
+        assert isinstance(entity["name"], bytes)
+        assert b"Lisbon" not in entity["name"]
+
+
+async def test_memories_hang_together_in_time_and_by_likeness(gm: Graphmem, ann: Pupil) -> None:
+    at = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    texts = (
+        "My horse Bella won a prize at the riding school on Sunday.",
+        "The riding school gave my horse Bella a golden ribbon.",
+        "Volcanoes erupt because magma rises through cracks.",
+    )
+    for i, text in enumerate(texts):
+        await told(gm, ann, text, at=at + timedelta(minutes=i))
+    first, second, third = await held(gm, ann.session)
+    edges = {
+        (e.from_id, e.to_id, e.type): e.weight
+        for memory in (first, second, third)
+        for e in await memories.list_edges(gm.graph, ann.who, memory.id, None, 0.0)
+        if e.to_label == "Memory"
+    }
+    assert (first.id, second.id, EdgeType.PRECEDES) in edges
+    assert (second.id, third.id, EdgeType.PRECEDES) in edges
+    assert (second.id, first.id, EdgeType.RELATES_TO) in edges
+    assert all(0 < weight <= 1 for weight in edges.values())
+    assert not any(from_id == to_id for from_id, to_id, _ in edges)
+
+
+async def test_the_next_sitting_does_not_follow_from_the_last(gm: Graphmem, ann: Pupil) -> None:
+    at = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    await told(gm, ann, TOLD, at=at)
+    await told(gm, ann, "My favourite colour is teal.", at=at + timedelta(hours=2))
+    (_, second) = await held(gm, ann.session)
+    edges = await memories.list_edges(gm.graph, ann.who, second.id, EdgeType.PRECEDES, 0.0)
+    assert edges == []
+
+
+async def test_a_memory_of_a_turn_is_tentative_until_it_is_consolidated(gm: Graphmem, ann: Pupil) -> None:
+    await told(gm, ann, TOLD)
+    (tentative,) = await held(gm, ann.session)
+    assert (tentative.consolidated, tentative.gravity, tentative.strength) == (False, 0.5, 0.25)
+    assert await consolidate(gm, ann.who) == (1, 1)
+    (kept,) = await held(gm, ann.session)
+    assert (kept.consolidated, kept.strength) == (True, 0.5)
+    assert kept.gravity >= tentative.gravity
+    assert await consolidate(gm, ann.who) == (0, 0)
+    assert await held(gm, ann.session) == [kept]
+
+
+async def test_nothing_is_formed_from_the_companions_words_or_from_what_was_recalled(gm: Graphmem, ann: Pupil) -> None:
+    await told(gm, ann, TOLD, reply="Marmalade crocodiles juggle saxophones in Reykjavik every Thursday.")
+    await told(gm, ann, "Yes, she did so.", reply="Your uncle Ferdinand collects zeppelins, does he not?")
+    await told(gm, ann, "What did my sister Ada do, and where does she live now?")
+    texts = " ".join(await contents(gm, ann.session))
+    for word in ("Marmalade", "Reykjavik", "Ferdinand", "zeppelins"):
+        assert word not in texts
+    assert texts.count("moved to Lisbon") == 1
+    replies = [memory.content for memory in await held(gm, ann.session) if memory.speaker is not None]
+    assert replies == []
+
+
+# The same again
+
+
+async def test_the_same_message_again_reinforces_and_makes_no_copy(gm: Graphmem, ann: Pupil) -> None:
+    await told(gm, ann, TOLD, turn_id="t1")
+    (once,) = await held(gm, ann.session)
+    await told(gm, ann, TOLD.upper().replace("  ", " "), turn_id="t2")
+    (twice,) = await held(gm, ann.session)
+    assert twice.id == once.id
+    assert twice.reinforcement_count == 1
+    assert twice.strength > once.strength
+    assert twice.confidence > once.confidence
+    assert twice.last_reinforced_at is not None
+    assert set(twice.source_refs) == {"t1", "t2"}
+    assert [source.ref for source in await memories.list_sources(gm.graph, ann.who, twice.id)] == ["t1", "t2"]
+
+
+async def test_the_same_message_sixty_times_is_one_memory(gm: Graphmem, ann: Pupil) -> None:
+    for i in range(60):
+        await say(gm, ann, TOLD, f"t{i}")
+    assert await run_jobs(gm, ann.session) == 60
+    (memory,) = await held(gm, ann.session)
+    assert memory.reinforcement_count == 59
+    assert len(memory.source_refs) == 60
+    assert memory.strength <= 1
+    assert memory.confidence <= 1
+    assert memory.gravity <= 1
+    keys = [entity["key"] for entity in await nodes(gm, ann.who, "Entity")]
+    assert len(keys) == len(set(keys))
+
+
+async def test_what_was_used_is_not_forgotten_when_it_is_said_again(gm: Graphmem, ann: Pupil) -> None:
+    """Reinforcing rests on what this process holds; being used is counted in the graph alone."""
+    await told(gm, ann, TOLD)
+    await say(gm, ann, "One.")
+    await say(gm, ann, "Two.")
+    await say(gm, ann, "Three.")
+    await say(gm, ann, "Where did my sister Ada move with her horse Bella?")
+    (used,) = [m for m in await held(gm, ann.session) if m.content == TOLD]
+    assert used.access_count == 1
+    await told(gm, ann, TOLD)
+    (again,) = [m for m in await held(gm, ann.session) if m.content == TOLD]
+    assert again.reinforcement_count == 1
+    assert again.access_count >= 1
+    assert again.gravity >= used.gravity - 0.001
+
+
+async def test_other_numbers_or_a_negation_say_something_else(gm: Graphmem, ann: Pupil) -> None:
+    texts = ("I have 3 pet rabbits at home.", "I have 4 pet rabbits at home.", "I don't have 3 pet rabbits at home.")
+    for text in texts:
+        await told(gm, ann, text)
+    assert sorted(await contents(gm, ann.session)) == sorted(texts)
+
+
+# Once, whoever does the work and however often
+
+
+async def test_a_job_that_two_workers_took_takes_effect_once(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, TOLD)
+    now = gm.clock()
+    (slow,) = await jobs.claim(gm.graph, ann.session, [Kind.FORM], 1, now + timedelta(seconds=10), now)
+    later = another_replica(gm, clock=lambda: now + timedelta(seconds=11))
+    assert await run_jobs(another_replica(gm, clock=lambda: now), ann.session) == 0
+    assert await run_jobs(later, ann.session) == 1
+    before = await nodes(gm, ann.who, "Memory"), await nodes(gm, ann.who, "Entity")
+    assert await form_message(gm, ann.session, slow) is False
+    assert (await nodes(gm, ann.who, "Memory"), await nodes(gm, ann.who, "Entity")) == before
+    (job,) = await nodes(gm, ann.who, "Job")
+    assert job["state"] == "done"
+    assert not {"payload", "lease", "lease_until", "error"} & job.keys()
+
+
+async def test_two_workers_at_once_form_everything_once(gm: Graphmem, ann: Pupil) -> None:
+    texts = [f"My cousin number {i} collects {thing} in Oslo." for i, thing in enumerate(("stamps", "owls", "kites"))]
+    for text in texts:
+        await say(gm, ann, text)
+    workers = [gm, *(another_replica(gm) for _ in range(5))]
+    finished = await asyncio.gather(*(run_jobs(worker, ann.session) for worker in workers))
+    assert sum(finished) == 3
+    assert sorted(await contents(gm, ann.session)) == sorted(texts)
+
+
+async def test_two_replicas_forming_at_once_lose_and_double_nothing(gm: Graphmem, ann: Pupil) -> None:
+    animals = "otter heron newt badger lynx stork weasel toad finch moth".split()  # noqa: SIM905
+    said = [
+        f"In the forest near Bergen my aunt photographed a {animal} on day {i}." for i, animal in enumerate(animals)
+    ]
+    await observe(gm, ann.who, observations(said))
+    await observe(gm, ann.who, observations([*said[:5], "My aunt Ilse lives in Bergen."], kind=SourceKind.SYSTEM))
+    small = [another_replica(gm) for _ in range(3)]
+
+    async def one_by_one(worker: Graphmem) -> None:
+        """Jobs taken one at a time, so that the workers come between each other."""
+        while claimed := await jobs.claim(
+            worker.graph, ann.session, [Kind.OBSERVE], 1, worker.clock() + timedelta(seconds=99), worker.clock()
+        ):
+            assert await HANDLERS[claimed[0].kind](worker, ann.session, claimed[0])
+
+    await asyncio.gather(*(one_by_one(worker) for worker in small))
+    assert sorted(await contents(gm, ann.session)) == sorted([*said, "My aunt Ilse lives in Bergen."])
+    reinforced = {memory.content for memory in await held(gm, ann.session) if memory.reinforcement_count == 1}
+    assert reinforced == set(said[:5])
+    hashes = [node["content_hash"] for node in await nodes(gm, ann.who, "Memory")]
+    assert len(hashes) == len(set(hashes))
+    assert {job["state"] for job in await nodes(gm, ann.who, "Job")} == {"done"}
+    keys = [entity["key"] for entity in await nodes(gm, ann.who, "Entity")]
+    assert len(keys) == len(set(keys))
+
+
+async def test_two_whole_workers_with_many_jobs_finish_them_at_the_first_try(gm: Graphmem, ann: Pupil) -> None:
+    said = [f"On day {i} I swam {i + 2} lanes in the lake of Uster." for i in range(50)]
+    await observe(gm, ann.who, observations(said))
+    finished = await asyncio.gather(*(run_jobs(another_replica(gm), ann.session) for _ in range(3)))
+    states = [(job["state"], job["attempts"]) for job in await nodes(gm, ann.who, "Job")]
+    assert sum(finished) == 50
+    assert set(states) == {("done", 0)}
+    assert len(await nodes(gm, ann.who, "Memory")) == 50
+
+
+async def test_a_crash_after_the_turn_loses_no_memory(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, TOLD)
+    now = gm.clock()
+    # A worker that took the job and died.
+    await jobs.claim(gm.graph, ann.session, [Kind.FORM], 1, now + timedelta(seconds=60), now)
+    assert await run_jobs(replica, ann.session) == 0
+    late = gm.settings.model_timeout + LEASE_SLACK + 61
+    assert await run_jobs(another_replica(gm, clock=lambda: now + timedelta(seconds=late)), ann.session) == 1
+    assert await contents(gm, ann.session) == [TOLD]
+
+
+async def test_a_turn_formed_on_another_replica_is_the_same_memory(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, TOLD)
+    assert await run_jobs(replica, ann.session) == 1
+    await say(gm, ann, TOLD)
+    assert await run_jobs(gm, ann.session) == 1
+    (memory,) = await held(gm, ann.session)
+    assert memory.reinforcement_count == 1
+
+
+async def test_closing_the_session_forms_what_was_said(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, TOLD)
+    await students.close_session(gm, ann.session)
+    assert len(await nodes(gm, ann.who, "Memory")) == 1
+    assert {job["state"] for job in await nodes(gm, ann.who, "Job")} == {"done"}
+    assert await nodes(gm, ann.who, "Turn") == []
+
+
+async def test_a_job_with_a_payload_cut_short_is_dead_in_the_end_and_says_why(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, TOLD)
+    await changed(gm, ann.who, "MATCH (j:Job {institution: $i, student_id: $s}) SET j.payload = $p", p=b"\x00" * 60)
+    now, waited = gm.clock(), 0.0
+    for _ in range(5):
+        assert await run_jobs(another_replica(gm, clock=lambda: now + timedelta(seconds=waited)), ann.session) == 0  # noqa: B023
+        waited += 600
+    (job,) = await nodes(gm, ann.who, "Job")
+    assert (job["state"], job["attempts"]) == ("dead", 5)
+    assert "does not open" in job["error"]
+    assert await nodes(gm, ann.who, "Memory") == []
+
+
+# The ledger
+
+
+async def test_what_must_not_be_forgotten_goes_into_the_ledger_with_its_memory(gm: Graphmem, ann: Pupil) -> None:
+    promise = "I promise I will bring the harmonica to Zebediah tomorrow."
+    await told(gm, ann, promise, "I owe Mia five euros.")
+    kept = {entry.category: entry for entry in await list_entries(gm, ann.session)}
+    assert kept.keys() == {LedgerCategory.PROMISE, LedgerCategory.DEBT}
+    assert "harmonica" in kept[LedgerCategory.PROMISE].triggers
+    assert kept[LedgerCategory.PROMISE].is_active
+    linked = await asked(
+        gm,
+        ann.who,
+        """MATCH (:Student {institution: $i, id: $s})-[:KEEPS]->(e:LedgerEntry)-[:CONCERNS]->(m:Memory)
+           MATCH (e)-[:FORMED_FROM]->(:Source)<-[:FORMED_FROM]-(m)
+           RETURN m.in_ledger AS linked, e.category AS category""",
+    )
+    assert sorted((row["category"], row["linked"]) for row in linked) == [("debt", True), ("promise", True)]
+
+
+async def test_a_promise_said_again_is_one_entry_and_a_settled_one_stays_settled(gm: Graphmem, ann: Pupil) -> None:
+    promise = "I promise I will bring the harmonica to Zebediah tomorrow."
+    await told(gm, ann, promise)
+    (entry,) = await list_entries(gm, ann.session)
+    await told(gm, ann, promise)
+    assert [e.id for e in await list_entries(gm, ann.session)] == [entry.id]
+    await settle_entry(gm, ann.session, entry.id)
+    await told(gm, ann, promise)
+    (settled,) = await list_entries(gm, ann.session)
+    assert not settled.is_active
+
+
+# With a language model
+
+
+async def test_a_language_model_forms_memories_that_point_into_the_message(gm: Graphmem, ann: Pupil) -> None:
+    with llm_server() as server:
+        async with with_model(gm, server) as talking:
+            await say(talking, ann, TOLD)
+            before = len(server.seen)
+            assert await run_jobs(talking, ann.session) == 1
+            assert len(server.seen) == before + 1
+    (memory,) = await held(gm, ann.session)
+    assert memory.content == f"The student wrote: {TOLD}"
+    (span,) = await asked(
+        gm,
+        ann.who,
+        """MATCH (m:Memory {institution: $i, student_id: $s})-[f:FORMED_FROM]->()
+           RETURN f.start AS start, f.end AS end""",
+    )
+    assert TOLD[span["start"] : span["end"]] == TOLD
+    (student,) = await asked(gm, ann.who, "MATCH (s:Student {institution: $i, id: $s}) RETURN s.calls AS calls")
+    assert student["calls"] == 3
+
+
+async def test_while_the_language_model_is_away_formation_waits(gm: Graphmem, ann: Pupil) -> None:
+    with llm_server() as server:
+        async with with_model(gm, server, model_failures=100, model_pause=0) as talking:
+            await say(talking, ann, TOLD)
+            server.act(Act(status=503))
+            now = gm.clock()
+            assert await run_jobs(another_replica(talking, clock=lambda: now), ann.session) == 0
+            assert await nodes(gm, ann.who, "Memory") == []
+            (job,) = await nodes(gm, ann.who, "Job")
+            assert (job["state"], job["attempts"]) == ("waiting", 1)
+            assert "payload" in job
+            later = another_replica(talking, clock=lambda: now + timedelta(seconds=FIRST_WAIT + 1))
+            assert await run_jobs(later, ann.session) == 1
+    assert len(await nodes(gm, ann.who, "Memory")) == 1
+
+
+async def test_where_the_language_model_answers_nonsense_rules_read_the_message(gm: Graphmem, ann: Pupil) -> None:
+    with llm_server() as server:
+        async with with_model(gm, server, model_failures=100) as talking:
+            await say(talking, ann, TOLD)
+            server.act(*[Act(content="no JSON at all")] * 4)
+            assert await run_jobs(talking, ann.session) == 1
+    assert await contents(gm, ann.session) == [TOLD]
+    found = await asked(
+        gm,
+        ann.who,
+        "MATCH (:Memory {institution: $i, student_id: $s})-[r:INVOLVES]->() RETURN DISTINCT r.inferred_by AS by",
+    )
+    assert [row["by"] for row in found] == ["offline"]
+
+
+async def test_a_turn_does_not_wait_for_formation(gm: Graphmem, ann: Pupil) -> None:
+    with llm_server() as server:
+        async with with_model(gm, server) as talking:
+            await say(talking, ann, TOLD)
+            server.act(Act(until=(gate := threading.Event())))
+            forming = asyncio.create_task(run_jobs(talking, ann.session))
+            await requested(server, 3)
+            assert (await say(talking, ann, "So it is 42?")).reply
+            assert not forming.done()
+            gate.set()
+            assert await forming >= 1
+    assert len(await nodes(gm, ann.who, "Memory")) >= 1

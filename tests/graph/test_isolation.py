@@ -1,0 +1,356 @@
+"""No student sees anything of another one: same ids on purpose, every query, every field, also all at once (spec 2)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from api.access import make_token
+from graphmem.app import Graphmem
+from graphmem.commands.client import Client, Refused
+from graphmem.errors import Locked, NotFound
+from graphmem.flows import students
+from graphmem.flows.context import context, recall
+from graphmem.flows.facts import list_facts
+from graphmem.flows.jobs import run_jobs
+from graphmem.flows.ledger import Draft, add_entry, list_entries, settle_entry
+from graphmem.flows.memories import find_around, find_memory, list_memories
+from graphmem.flows.observation import observe
+from graphmem.model import LedgerCategory, Role, SourceKind, Who
+from graphmem.store import ledger, memories, queries, turns
+from graphmem.store.memories import Filter
+from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
+from tests.remembering import asked, held, nodes, observations
+
+STUDENT_READS = sorted(
+    name for name, query in queries.load().items() if query.reads and {"institution", "student_id"} <= query.params
+)
+SECRETS = {"ann": "marmalade", "bob": "harmonica", "elsewhere": "zeppelin"}
+QUESTION = "Who hides a marmalade, harmonica or zeppelin from Ottilie in the cellar, and which submarine is owed?"
+
+
+@pytest.fixture
+async def pupils(gm: Graphmem, enrol: Enrol) -> AsyncIterator[dict[str, Pupil]]:
+    """Two students of one institution and one of another, the same in all but one word, down to the ids."""
+    ann = await enrol("ann")
+    found = {"ann": ann, "bob": await enrol("bob")}
+    who = Who(f"other-{ann.who.institution}", "ann")
+    await students.enrol(gm, who, PASSWORD, "Elsewhere")
+    token, session = await students.open_session(gm, who, PASSWORD)
+    found["elsewhere"] = Pupil(who, PASSWORD, session, token)
+    await asyncio.gather(*(lives(gm, pupil, SECRETS[name]) for name, pupil in found.items()))
+    yield found
+    # Nothing is left waiting for the sweeper, which serves every student.
+    for pupil in found.values():
+        await students.close_session(gm, pupil.session)
+
+
+async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
+    """The same life with another secret word."""
+    for i, text in enumerate(texts(secret)):
+        await say(gm, pupil, text, f"t{i}")
+    await observe(gm, pupil.who, observations([f"Ottilie admired the {secret} of Lisbon."], kind=SourceKind.TEACHER))
+    own = observations([f"The {secret} was polished for hours."])[0]
+    await observe(gm, pupil.who, [replace(own, ref=f"only-the-{secret}-has-this")])
+    await run_jobs(gm, pupil.session)
+    await add_entry(gm, pupil.session, Draft(LedgerCategory.INSTRUCTION, f"Never mention the {secret}."))
+    # A job, a message and a doubt that wait.
+    await say(gm, pupil, f"And again my {secret} squeaks at midnight in Bergen.", "t8")
+    await turns.receive(gm.graph, pupil.session, "waiting", f"Where is my {secret}?", None, gm.clock(), gm.clock())
+    doubt = """MATCH (m:Memory {institution: $i, student_id: $s}) WITH m ORDER BY m.id LIMIT 1
+               CREATE (:Uncertainty {institution: $i, student_id: $s, id: 'doubt-1', state: 'open'})-[:CONCERNS]->(m)"""
+    await gm.graph.execute(doubt, {"i": pupil.who.institution, "s": pupil.who.student_id}, reads=False)
+
+
+def texts(secret: str) -> tuple[str, ...]:
+    return (
+        f"My sister Ottilie hides a {secret} in the cellar of our house in Lisbon.",
+        f"I owe Ottilie five euros for the {secret}.",
+        f"I dreamt of a {secret} that swam like a submarine.",
+        f"I promise I will bring the {secret} to Ottilie tomorrow.",
+    )
+
+
+def others(pupils: dict[str, Pupil], name: str) -> list[str]:
+    return [secret for each, secret in SECRETS.items() if each != name]
+
+
+async def test_the_students_share_ids_but_nothing_else(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
+    """What the other tests here stand on."""
+    for label in ("Memory", "Turn", "Source", "Fact"):
+        ids = [{node["id"] for node in await nodes(gm, pupil.who, label)} for pupil in pupils.values()]
+        assert len(set.intersection(*ids)) >= len(ids[0]) - 1 > 0, label
+    for label in ("LedgerEntry", "Entity"):
+        for name, pupil in pupils.items():
+            own = {node["id"] for node in await nodes(gm, pupil.who, label)}
+            rest = {n["id"] for other in pupils if other != name for n in await nodes(gm, pupils[other].who, label)}
+            assert own, label
+            assert not own & rest, label
+
+
+async def test_no_edge_leads_from_one_student_to_another(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
+    for pupil in pupils.values():
+        found = await asked(
+            gm,
+            pupil.who,
+            """MATCH (a {institution: $i, student_id: $s})-[r]-(b)
+               WHERE b.institution <> $i OR b.student_id <> $s RETURN type(r) AS type""",
+        )
+        assert found == []
+
+
+async def seen(gm: Graphmem, pupil: Pupil) -> str:
+    """Everything that reading shows of one student, as one text."""
+    session, who = pupil.session, pupil.who
+    found: list[Any] = [
+        await held(gm, session),
+        await memories.list_since(gm.graph, session, 0),
+        await memories.state(gm.graph, session, 0, gm.clock()),
+        await ledger.list_kept(gm.graph, session, gm.clock()),
+        await list_entries(gm, session),
+        await list_facts(gm, session, 50),
+        await turns.list_kept(gm.graph, session),
+        await turns.list_waiting(gm.graph, session),
+        await turns.before(gm.graph, session, "t0", gm.clock()),
+        (await list_memories(gm, who, Filter(), 50, None, session)).items,
+        await recall(gm, session, QUESTION, 100, None),
+        await context(gm, session, QUESTION, 32_000, None),
+    ]
+    for memory in await held(gm, session):
+        found.append(await find_memory(gm, who, memory.id, session))
+        found.append(await find_around(gm, who, memory.id, 3, 0.0, session))
+    # Texts are left out of what a value prints, so they are gathered one by one.
+    return "\n".join(said(found)).lower()
+
+
+def said(of: Any) -> Iterator[str]:
+    """Every text in a value."""
+    if isinstance(of, str):
+        yield of
+    elif isinstance(of, dict):
+        for key, value in of.items():
+            yield from said(key)
+            yield from said(value)
+    elif isinstance(of, list | tuple | set | frozenset):
+        for value in of:
+            yield from said(value)
+    elif hasattr(of, "__dataclass_fields__"):
+        for name in of.__dataclass_fields__:
+            yield from said(getattr(of, name))
+
+
+@pytest.mark.parametrize("fresh", [False, True])
+async def test_reading_shows_ones_own_only(gm: Graphmem, pupils: dict[str, Pupil], fresh: bool) -> None:
+    where = another_replica(gm) if fresh else gm
+    for name, pupil in pupils.items():
+        shown = await seen(where, pupil)
+        assert SECRETS[name] in shown
+        assert not any(secret in shown for secret in others(pupils, name))
+
+
+async def test_reading_at_once_shows_ones_own_only(gm: Graphmem, replica: Graphmem, pupils: dict[str, Pupil]) -> None:
+    names = [*pupils] * 4
+    found = await asyncio.gather(*(seen((gm, replica)[i % 2], pupils[name]) for i, name in enumerate(names)))
+    for name, shown in zip(names, found, strict=True):
+        assert SECRETS[name] in shown
+        assert not any(secret in shown for secret in others(pupils, name))
+
+
+async def test_forming_and_talking_at_once_mixes_nobody_up(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
+    async def goes_on(name: str) -> None:
+        for i in range(5):
+            await say(gm, pupils[name], f"On day {i} my {SECRETS[name]} learned {i + 2} new songs in Bergen.", f"n{i}")
+            await observe(gm, pupils[name].who, observations([f"The {SECRETS[name]} won {i} prizes."] * 3))
+            await run_jobs(gm, pupils[name].session)
+
+    await asyncio.gather(*map(goes_on, pupils))
+    for name, pupil in pupils.items():
+        shown = await seen(another_replica(gm), pupil)
+        assert not any(secret in shown for secret in others(pupils, name))
+
+
+async def test_a_memory_found_by_a_shared_id_is_ones_own(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
+    for name, pupil in pupils.items():
+        memory = await find_memory(gm, pupil.who, "memory-1-1", pupil.session)
+        assert memory is not None
+        assert SECRETS[name] in (memory.content or "")
+
+
+async def test_what_only_another_has_is_not_there(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
+    own = {name: await list_entries(gm, pupil.session) for name, pupil in pupils.items()}
+    await gm.graph.execute(
+        "MATCH (m:Memory {institution: $i, student_id: 'bob', id: 'memory-3-1'}) SET m.id = 'only-bob'",
+        {"i": pupils["bob"].who.institution},
+        reads=False,
+    )
+    for name in ("ann", "elsewhere"):
+        pupil = pupils[name]
+        assert await find_memory(gm, pupil.who, "only-bob", pupil.session) is None
+        with pytest.raises(NotFound):
+            await find_around(gm, pupil.who, "only-bob", 3, 0.0, pupil.session)
+        assert await memories.list_edges(gm.graph, pupil.who, "only-bob", None, 0.0) == []
+        assert await memories.list_sources(gm.graph, pupil.who, "only-bob") == []
+        expansion = await memories.expand(gm.graph, pupil.session, ["only-bob"], ["only-bob"], 0.0, 50, gm.clock())
+        assert expansion is not None
+        assert (expansion.found, expansion.reached) == ({}, ())
+        for entry in own["bob"]:
+            with pytest.raises(NotFound):
+                await settle_entry(gm, pupil.session, entry.id)
+    assert await list_entries(gm, pupils["bob"].session) == own["bob"]
+
+
+async def test_the_keys_of_one_open_nothing_of_another(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
+    mixed = replace(pupils["ann"].session, student_id="bob")
+    for reading in (
+        recall(gm, mixed, QUESTION, 20, None),
+        context(gm, mixed, QUESTION, 2000, None),
+        list_entries(gm, mixed),
+        list_facts(gm, mixed, 5),
+        find_memory(gm, pupils["bob"].who, "memory-1-1", mixed),
+        list_memories(gm, pupils["bob"].who, Filter(), 5, None, mixed),
+        find_around(gm, pupils["bob"].who, "memory-1-1", 1, 0.0, mixed),
+    ):
+        with pytest.raises(Locked):
+            await reading
+
+
+# Every statement of ours
+
+
+def parameters(asking: Pupil, shared: dict[str, Any], name: str) -> dict[str, Any]:
+    """Values for every parameter a reading statement may have, that would find the other one's if anything could."""
+    given = shared | {
+        "institution": asking.who.institution,
+        "student_id": asking.who.student_id,
+        "session_id": asking.session.session_id,
+    }
+    wanted = queries.load()[name].params
+    missing = wanted - given.keys()
+    assert not missing, f"{name}.cypher has parameters this test cannot fill: {sorted(missing)}; add them here"
+    return {key: given[key] for key in wanted}
+
+
+async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]:
+    """Ids of another student, and what else lets as much through as possible; `id` only the other one has."""
+    only = {node["id"] for node in await nodes(gm, other.who, "Memory")}
+    only -= {node["id"] for node in await nodes(gm, asking.who, "Memory")}
+    ids = {
+        label: [node["id"] for node in await nodes(gm, other.who, label)]
+        for label in ("Memory", "LedgerEntry", "Entity", "Fact", "Source", "Turn", "Job")
+    }
+    everything = [each for found in ids.values() for each in found]
+    return {
+        "id": max(ids["Memory"], key=lambda known: (known in only, known)),
+        "ids": everything,
+        "seeds": everything,
+        "turn_id": "t0",
+        "since": 0,
+        "after": "",
+        "hops": 3,
+        "limit": 1000,
+        "now": gm.clock(),
+        "min_weight": 0.0,
+        "min_gravity": 0.0,
+        "first": 1000,
+        "seq": 0,
+        **dict.fromkeys(
+            ("label", "kind", "reliability", "as_of", "before_time", "before_id", "type", "category", "active", "state")
+        ),
+    }
+
+
+def values(of: Any) -> Iterator[Any]:
+    """Every value in a row that could tell something of somebody."""
+    if isinstance(of, dict):
+        for value in of.values():
+            yield from values(value)
+    elif isinstance(of, list | tuple):
+        for value in of:
+            yield from values(value)
+    elif isinstance(of, bytes | bytearray):
+        yield bytes(of)
+    elif isinstance(of, str):
+        yield of
+
+
+async def own_values(gm: Graphmem, who: Who) -> set[Any]:
+    """Everything sealed, and every id, key and hash, of one student."""
+    rows = await asked(
+        gm, who, "MATCH (n {institution: $i, student_id: $s}) WHERE NOT n:Student RETURN properties(n) AS n"
+    )
+    telling = {value for row in rows for value in values(row["n"])}
+    return {value for value in telling if isinstance(value, bytes) or len(value) > 12}
+
+
+@pytest.mark.parametrize("name", STUDENT_READS)
+async def test_no_statement_shows_anything_of_another_student(
+    gm: Graphmem, pupils: dict[str, Pupil], name: str
+) -> None:
+    theirs = {each: await own_values(gm, pupil.who) for each, pupil in pupils.items()}
+    bob, query = pupils["bob"], queries.load()[name]
+    shared = await shared_by(gm, bob, pupils["ann"])
+    for each in ("ann", "elsewhere"):
+        only_others = set().union(*(theirs[o] for o in pupils if o != each)) - theirs[each]
+        for given in (shared, shared | {"id": "memory-1-1"}):
+            rows = await gm.graph.execute(query.text, parameters(pupils[each], given, name), reads=True)
+            shown = set(values([list(row.values()) for row in rows]))
+            assert shown & only_others == set()
+
+
+async def test_the_statements_do_show_ones_own(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
+    bob = pupils["bob"]
+    theirs, shared = await own_values(gm, bob.who), await shared_by(gm, bob, pupils["ann"])
+    silent = set()
+    for name in STUDENT_READS:
+        given = parameters(bob, shared, name)
+        rows = await gm.graph.execute(queries.load()[name].text, given, reads=True)
+        if not set(values([list(row.values()) for row in rows])) & theirs:
+            silent.add(name)
+    # These answer with numbers, kinds and ids too short to be one student's alone, or about what nobody did here.
+    assert silent <= {
+        "edges_by_type",
+        "jobs_wait",
+        "student_count",
+        "ledger_count_threats",
+        "memories_by_gravity",
+        "memories_by_kind",
+        "memories_list_spanless",
+        "sources_count",
+        "student_find",
+        "thoughts_list",
+    }
+
+
+# Every field of the API
+
+FIELDS = """query($id: ID!, $memory: ID!, $q: String!) { student(id: $id) {
+  memories(first: 50) { total items { id content contentHash sources { id ref } edges { fromId toId } } }
+  around(memoryId: $memory, hops: 3) { memories { id content } edges { fromId toId } }
+  recall(query: $q, limit: 100) { memory { content } sourceRefs why }
+  context(query: $q, tokenBudget: 32000) { prompt ledger { content } facts { text } memories { memory { content } } }
+  facts { text } ledger { id content summary triggers triggerEntities }
+} }"""
+
+
+async def test_no_field_shows_anything_of_another_student(gm: Graphmem, pupils: dict[str, Pupil], http: Any) -> None:
+    clients = {
+        name: Client(http, make_token(gm.secret, p.who.institution, Role.APP, 60, gm.clock()), p.token)
+        for name, p in pupils.items()
+    }
+
+    async def shown(name: str) -> str:
+        student = pupils[name].who.student_id
+        return str(await clients[name].call(FIELDS, id=student, memory="memory-1-1", q=QUESTION)).lower()
+
+    names = [*pupils] * 3
+    for name, text in zip(names, await asyncio.gather(*map(shown, names)), strict=True):
+        assert SECRETS[name] in text
+        assert not any(secret in text for secret in others(pupils, name))
+    # Somebody else's session opens nothing, within the institution or from another one.
+    for mine, theirs in (("ann", "bob"), ("elsewhere", "ann"), ("bob", "elsewhere")):
+        client = replace(clients[theirs], session=clients[mine].session)
+        with pytest.raises(Refused) as refused:
+            await client.call(FIELDS, id=pupils[theirs].who.student_id, memory="memory-1-1", q=QUESTION)
+        assert refused.value.code == "LOCKED"

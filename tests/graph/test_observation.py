@@ -1,0 +1,163 @@
+"""Observations: noted once, sealed, and formed while the session runs."""
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from graphmem.app import Graphmem
+from graphmem.errors import InvalidInput, NotFound
+from graphmem.flows import students
+from graphmem.flows.jobs import run_jobs
+from graphmem.flows.observation import observe
+from graphmem.model import (
+    SourceKind,
+    Who,
+)
+from graphmem.store import memories
+from tests.conftest import Enrol, Pupil
+from tests.remembering import TOLD, again_open, contents, held, nodes, observations, told
+
+
+async def test_an_observation_is_formed_while_the_session_runs(gm: Graphmem, ann: Pupil) -> None:
+    (source,) = await observe(gm, ann.who, observations([TOLD], kind=SourceKind.CHAT, speaker="Julia"))
+    assert (source.kind, source.ref) == (SourceKind.CHAT, "r0")
+    assert await run_jobs(gm, ann.session) == 1
+    (memory,) = await held(gm, ann.session)
+    assert (memory.content, memory.speaker, memory.source_refs) == (TOLD, "Julia", ("r0",))
+    assert (memory.surprise, memory.surprise_level, memory.consolidated) == (None, None, True)
+    (node,) = await nodes(gm, ann.who, "Memory")
+    assert not {"speaker", "before"} & node.keys()
+
+
+async def test_what_is_observed_of_a_locked_student_is_formed_in_the_next_session(gm: Graphmem, ann: Pupil) -> None:
+    await students.close_session(gm, ann.session)
+    (source,) = await observe(gm, ann.who, observations([TOLD], kind=SourceKind.TEACHER))
+    (job,) = await nodes(gm, ann.who, "Job")
+    assert b"Lisbon" not in job["payload"]
+    assert await run_jobs(gm, ann.session) == 0
+    assert await nodes(gm, ann.who, "Memory") == []
+    opened = await again_open(gm, ann)
+    assert await run_jobs(gm, opened.session) == 1
+    (memory,) = await held(gm, opened.session)
+    assert memory.content == TOLD
+    assert memory.source_kind is SourceKind.TEACHER
+    assert [s.id for s in await memories.list_sources(gm.graph, ann.who, memory.id)] == [source.id]
+
+
+async def test_the_same_kind_and_ref_is_the_same_observation(gm: Graphmem, ann: Pupil) -> None:
+    once = await observe(gm, ann.who, observations([TOLD]))
+    again = await observe(gm, ann.who, observations(["Something else that nobody said of the moon landing."]))
+    assert once == again
+    other = await observe(gm, ann.who, observations([TOLD], kind=SourceKind.PROMPT_RUN))
+    assert other != once
+    assert await run_jobs(gm, ann.session) == 2
+    assert await observe(gm, ann.who, observations([TOLD])) == once
+    assert await run_jobs(gm, ann.session) == 0
+    assert await contents(gm, ann.session) == [TOLD]
+
+
+async def test_one_batch_may_name_a_ref_twice(gm: Graphmem, ann: Pupil) -> None:
+    (first, second) = [replace(o, ref="r") for o in observations([TOLD, "My favourite colour is teal."])]
+    found = await observe(gm, ann.who, [first, second])
+    assert len(found) == 2
+    assert found[0] == found[1]
+    assert await run_jobs(gm, ann.session) == 1
+    assert await contents(gm, ann.session) == [TOLD]
+
+
+async def test_the_same_observation_at_once_on_two_replicas_is_noted_once(
+    gm: Graphmem, replica: Graphmem, ann: Pupil
+) -> None:
+    found = await asyncio.gather(*(observe((gm, replica)[i % 2], ann.who, observations([TOLD])) for i in range(20)))
+    assert all(each == found[0] for each in found)
+    assert len(await nodes(gm, ann.who, "Source")) == len(await nodes(gm, ann.who, "Job")) == 1
+
+
+async def test_a_turn_is_not_observed_once_more(gm: Graphmem, ann: Pupil) -> None:
+    await told(gm, ann, TOLD, turn_id="r0")
+    (source,) = await observe(gm, ann.who, observations(["My favourite colour is teal."], kind=SourceKind.CHAT))
+    assert source.ref == "r0"
+    assert await run_jobs(gm, ann.session) == 0
+    assert await contents(gm, ann.session) == [TOLD]
+
+
+async def test_the_same_ref_of_another_student_is_another_observation(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
+    bob = await enrol("bob")
+    for pupil in (ann, bob):
+        await observe(gm, pupil.who, observations([f"{pupil.who.student_id.capitalize()} sailed to Corsica in June."]))
+        await run_jobs(gm, pupil.session)
+    assert await contents(gm, ann.session) == ["Ann sailed to Corsica in June."]
+    assert await contents(gm, bob.session) == ["Bob sailed to Corsica in June."]
+
+
+async def test_an_observation_moved_to_another_student_does_not_open(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
+    bob = await enrol("bob")
+    await observe(gm, ann.who, observations([TOLD]))
+    await observe(gm, bob.who, observations(["My favourite colour is teal."]))
+    await gm.graph.execute(
+        """MATCH (a:Job {institution: $i, student_id: 'ann'}), (b:Job {institution: $i, student_id: 'bob'})
+           SET b.payload = a.payload""",
+        {"i": ann.who.institution},
+        reads=False,
+    )
+    assert await run_jobs(gm, bob.session) == 0
+    (job,) = await nodes(gm, bob.who, "Job")
+    assert "does not open" in job["error"]
+    assert await nodes(gm, bob.who, "Memory") == []
+
+
+async def test_nobody_observes_an_unknown_student(gm: Graphmem, ann: Pupil) -> None:
+    nobody = Who(ann.who.institution, "nobody")
+    for given in ([], observations([TOLD])):
+        with pytest.raises(NotFound):
+            await observe(gm, nobody, given)
+    assert await nodes(gm, nobody, "Source") == []
+    assert await observe(gm, ann.who, []) == []
+
+
+async def test_too_many_observations_at_once_are_refused_and_none_is_noted(gm: Graphmem, ann: Pupil) -> None:
+    most = gm.settings.page_size
+    with pytest.raises(InvalidInput):
+        await observe(gm, ann.who, observations(["My favourite colour is teal."] * (most + 1)))
+    assert await nodes(gm, ann.who, "Source") == []
+    found = await observe(gm, ann.who, observations([f"I collected {i} shells in Brittany." for i in range(most)]))
+    assert [source.ref for source in found] == [f"r{i}" for i in range(most)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"text": ""},
+        {"text": "x" * 32_001},
+        {"text": "a\x00b"},
+        {"text": "half \ud800"},
+        {"ref": ""},
+        {"ref": "x" * 129},
+        {"ref": "a\nb"},
+        {"speaker": ""},
+        {"speaker": "x" * 101},
+        {"speaker": "a\x1bb"},
+        {"at": datetime(2026, 1, 5)},  # noqa: DTZ001
+        {"at": datetime(2999, 1, 5, tzinfo=UTC)},
+        {"at": datetime(1, 1, 1, tzinfo=UTC)},
+    ],
+)
+async def test_one_bad_observation_refuses_them_all(gm: Graphmem, ann: Pupil, change: dict[str, Any]) -> None:
+    good, bad = observations([TOLD, "My favourite colour is teal."])
+    with pytest.raises(InvalidInput):
+        await observe(gm, ann.who, [good, replace(bad, **change)])
+    assert await nodes(gm, ann.who, "Source") == []
+    assert await nodes(gm, ann.who, "Job") == []
+
+
+async def test_what_was_observed_just_before_is_the_context_of_what_follows(gm: Graphmem, ann: Pupil) -> None:
+    first, second = observations(["Did you see the aurora over Tromso?", "I saw it with Sigrid at the harbour."])
+    far = replace(second, ref="far", text="I repaired the clock of my grandfather.", at=second.at + timedelta(days=1))
+    await observe(gm, ann.who, [first, second, far])
+    await run_jobs(gm, ann.session)
+    before = {memory.content: memory.before for memory in await held(gm, ann.session)}
+    assert before["I saw it with Sigrid at the harbour."] == "Did you see the aurora over Tromso?"
+    assert before["I repaired the clock of my grandfather."] == ""

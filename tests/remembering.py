@@ -1,0 +1,90 @@
+"""Students with memories: what tests say, form and read."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from graphmem.app import Graphmem
+from graphmem.flows import students
+from graphmem.flows.jobs import run_jobs
+from graphmem.flows.observation import observe
+from graphmem.model import Memory, Observation, Recalled, Session, SourceKind, Who
+from graphmem.store import memories
+from graphmem.store.memories import Filter
+from tests.conftest import PASSWORD, Pupil, say
+
+TOLD = "My sister Ada moved to Lisbon with her horse Bella in May."
+LIFE = (
+    TOLD,
+    "My favourite colour is teal and my room is full of it.",
+    "On Tuesday I broke my left arm while climbing the old oak behind the school.",
+    "Volcanoes erupt because hot magma rises through cracks in the crust.",
+    "I am allergic to peanuts, so I never eat satay.",
+    "Uncle Ferdinand builds tiny submarines out of matchboxes.",
+)
+"""What a student might tell of herself, one memory each."""
+
+
+async def asked(gm: Graphmem, who: Who, query: str, **params: Any) -> list[dict[str, Any]]:
+    """Rows of a statement about one student."""
+    return await gm.graph.execute(query, params | {"i": who.institution, "s": who.student_id}, reads=True)
+
+
+async def changed(gm: Graphmem, who: Who, query: str, **params: Any) -> None:
+    """Change something of one student behind everybody's back."""
+    await gm.graph.execute(query, params | {"i": who.institution, "s": who.student_id}, reads=False)
+
+
+async def nodes(gm: Graphmem, who: Who, label: str) -> list[dict[str, Any]]:
+    query = (
+        "MATCH (n:$($label) {institution: $i, student_id: $s}) RETURN properties(n) AS n, labels(n) AS l ORDER BY n.id"
+    )
+    return [row["n"] | {"labels": set(row["l"])} for row in await asked(gm, who, query, label=label)]
+
+
+async def held(gm: Graphmem, session: Session) -> list[Memory]:
+    """All memories, opened, oldest first."""
+    total, found = await memories.page(gm.graph, session, Filter(), None, 500, gm.clock(), session)
+    assert total == len(found)
+    return found[::-1]
+
+
+async def contents(gm: Graphmem, session: Session) -> list[str]:
+    return [memory.content or "" for memory in await held(gm, session)]
+
+
+async def told(gm: Graphmem, pupil: Pupil, *texts: str, **more: Any) -> None:
+    """Turns, and the memories formed of them."""
+    for text in texts:
+        await say(gm, pupil, text, **more)
+    await run_jobs(gm, pupil.session)
+
+
+async def again_open(gm: Graphmem, pupil: Pupil) -> Pupil:
+    token, session = await students.open_session(gm, pupil.who, PASSWORD)
+    return replace(pupil, session=session, token=token)
+
+
+def observations(texts: Sequence[str], **more: Any) -> list[Observation]:
+    at = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    fixed = {"kind": SourceKind.LESSON} | more
+    return [Observation(ref=f"r{i}", text=t, at=at + timedelta(minutes=i), **fixed) for i, t in enumerate(texts)]
+
+
+async def lived(gm: Graphmem, pupil: Pupil, texts: tuple[str, ...] = LIFE) -> dict[str, Memory]:
+    """Memories of a life, by what they say."""
+    await observe(gm, pupil.who, observations(texts, kind=SourceKind.CHAT))
+    await run_jobs(gm, pupil.session)
+    return {memory.content or "": memory for memory in await held(gm, pupil.session)}
+
+
+async def linked(gm: Graphmem, pupil: Pupil, from_id: str, to_id: str, type_: str, weight: float) -> None:
+    link = """MATCH (a:Memory {institution: $i, student_id: $s, id: $a})
+              MATCH (b:Memory {institution: $i, student_id: $s, id: $b})
+              CREATE (a)-[:$($t) {weight: $w, created_at: datetime(), reliability: 'reliable'}]->(b)"""
+    await changed(gm, pupil.who, f"CYPHER 25 {link}", a=from_id, b=to_id, t=type_, w=weight)
+
+
+def said(found: list[Recalled]) -> list[str]:
+    return [each.memory.content or "" for each in found]

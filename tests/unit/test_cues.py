@@ -1,0 +1,160 @@
+"""Promotion to the ledger by cue phrases: what is found, and what only sounds like it."""
+
+import json
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphmem.mind.cues import CUES, IMPORTANCE, SPAN_CHARACTERS, SUMMARY_CHARACTERS, TRIGGERS, reminders, summary_of
+from graphmem.model import Author, Heard, LedgerCategory, Reminder, SourceKind
+from graphmem.samples import sample_dialogues
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+LABELLED = Path(__file__).parents[1] / "data" / "ledger_labelled.jsonl"
+
+
+def found(text: str, kind: SourceKind = SourceKind.CHAT, before: str = "") -> tuple[Reminder, ...]:
+    return reminders(Heard(text, AT, kind, before=before))
+
+
+def categories(text: str, kind: SourceKind = SourceKind.CHAT) -> list[str]:
+    return [r.category.value for r in found(text, kind)]
+
+
+def test_each_category_has_cues_and_an_importance() -> None:
+    assert {cue.category for cue in CUES} == set(LedgerCategory) == set(IMPORTANCE)
+
+
+def test_spans_are_the_sentences_themselves() -> None:
+    text = "Hi Mr. Brown!  I promised Mia I'd feed her rabbits. ok? I’m allergic to nuts\nBye."
+    promise, fact = found(text)
+    assert (promise.content, fact.content) == ("I promised Mia I'd feed her rabbits.", "I’m allergic to nuts")
+    for each in (promise, fact):
+        assert text[each.start : each.end] == each.content
+    assert promise.trigger_entities == ("Mia",)
+    assert "rabbits" in promise.triggers
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        ("Hello. I copied half of the report. Don't tell anyone!", "I copied half of the report. Don't tell anyone!"),
+        ("Can you keep a secret? I copied it. Bye.", "Can you keep a secret? I copied it."),
+        ("I owe Tom 5 euros. Don't tell anyone.", "Don't tell anyone."),
+    ],
+)
+def test_a_secret_comes_with_what_is_secret(text: str, content: str) -> None:
+    assert found(text)[-1].content == content
+    assert found(text)[-1].category is LedgerCategory.SECRET
+
+
+def test_a_sentence_is_one_entry_and_danger_comes_first() -> None:
+    assert categories("Don't tell anyone but I want to die") == ["threat"]
+    assert categories("I promised Tom to pay back the money I owe him") == ["debt"]
+
+
+def test_nothing_is_formed_from_what_was_said_before() -> None:
+    assert found("Yes.", before="I promised Mia I'd feed her rabbits.") == ()
+
+
+def test_words_in_quotation_marks_announce_nothing_but_danger() -> None:
+    assert categories('What does "I promised to come" mean?') == []
+    assert categories('He wrote "I will kill you" on my locker') == ["threat"]
+
+
+def test_habits_that_a_teacher_notes_need_no_further_cue() -> None:
+    text = "Samir loses focus after lunch and needs more time."
+    assert categories(text) == []
+    assert categories(text, SourceKind.TEACHER) == categories(text, SourceKind.SYSTEM) == ["observation"]
+
+
+def test_apostrophes_may_be_curly_or_missing() -> None:
+    for text in ("don't tell my mom i quit", "don’t tell my mom i quit", "dont tell my mom i quit"):
+        assert categories(text) == ["secret"]
+
+
+@pytest.mark.parametrize("text", ["", " \n ", "?!...", "😀", "Привет, как дела?", "我不懂分数"])
+def test_nothing_to_find(text: str) -> None:
+    assert found(text) == ()
+
+
+def test_of_an_endless_sentence_the_part_around_the_cue_is_kept() -> None:
+    text = "and then we went home " * 700 + "and I promised Mia to feed her rabbits " + "and so on and on " * 500
+    (reminder,) = found(text)
+    assert "I promised Mia to feed her rabbits" in reminder.content
+    assert len(reminder.content) <= SPAN_CHARACTERS
+    assert text[reminder.start : reminder.end] == reminder.content
+    assert text[reminder.start - 1] == " "
+
+
+PIECES = st.sampled_from(
+    [
+        "I promise to call.",
+        "don't tell anyone",
+        "i owe Tom 5 euros",
+        "x" * 700,
+        "\n",
+        ". ",
+        "I want to die!",
+        "Note: ",
+        "’",
+        '"',
+    ]
+)
+
+
+@given(st.lists(st.one_of(PIECES, st.text(max_size=30)), max_size=12))
+def test_whatever_is_said_spans_are_exact_apart_and_in_order(parts: list[str]) -> None:
+    text, end = " ".join(parts), 0
+    for reminder in found(text):
+        assert end <= reminder.start < reminder.end <= len(text)
+        assert text[reminder.start : reminder.end] == reminder.content
+        assert reminder.content.strip()
+        assert 0 < len(reminder.summary) <= SUMMARY_CHARACTERS
+        assert len(reminder.triggers) <= TRIGGERS
+        assert all(t.strip() for t in reminder.triggers)
+        end = reminder.end
+
+
+@given(st.text(max_size=300))
+def test_summaries_are_short(text: str) -> None:
+    assert len(summary_of(text)) <= SUMMARY_CHARACTERS
+
+
+def scores(split: str) -> tuple[float, float, dict[str, float]]:
+    """Precision and recall over all categories, and recall of each, on hand-labelled sentences."""
+    hits, wanted, false = Counter[str](), Counter[str](), 0
+    for line in LABELLED.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        if row["split"] == split:
+            told = set(categories(row["text"]))
+            wanted[row["category"]] += row["category"] != "none"
+            hits[row["category"]] += row["category"] in told
+            false += len(told - {row["category"]})
+    right = hits.total()
+    return right / (right + false), right / wanted.total(), {c: hits[c] / n for c, n in wanted.items() if n}
+
+
+def test_labelled_sentences_nobody_tuned_to() -> None:
+    """Measured: precision 0.91, recall 0.60 (a category has 12 sentences, so one is 0.08)."""
+    precision, recall, _ = scores("test")
+    assert precision >= 0.85
+    assert recall >= 0.55
+
+
+def test_labelled_sentences_the_rules_were_written_on() -> None:
+    precision, recall, each = scores("dev")
+    assert precision >= 0.97
+    assert recall >= 0.97
+    assert min(each.values()) >= 0.9
+
+
+def test_nothing_is_promoted_from_students_who_do_their_sums() -> None:
+    """Real tutoring: the students of the shipped dialogues promise, owe and confess nothing."""
+    messages = [m.text for d in sample_dialogues() for m in d.messages if m.author is Author.STUDENT]
+    assert len(messages) > 40
+    assert [r.content for text in messages for r in found(text)] == []

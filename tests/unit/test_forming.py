@@ -1,0 +1,227 @@
+"""What formation decides, without a database or a model."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+
+from graphmem.flows import forming
+from graphmem.flows.forming import Marked, Reading, Scores, differs, find_topic, plan, said_the_same
+from graphmem.index import MemoryIndex
+from graphmem.model import (
+    EdgeType,
+    Entity,
+    EntityKind,
+    Extract,
+    Extraction,
+    Heard,
+    LedgerCategory,
+    LedgerEntry,
+    MemoryKind,
+    Modality,
+    Relation,
+    Reminder,
+    Source,
+    SourceKind,
+    Vector,
+)
+from graphmem.store.memories import Formation
+from tests.unit.test_recalling import memory
+
+NOW = datetime(2026, 1, 15, 9, tzinfo=UTC)
+EAST, NORTH = np.eye(8, dtype=np.float32)[:2]
+
+
+def towards(cosine: float) -> Vector:
+    """A vector of this cosine with EAST."""
+    return np.array([cosine, np.sqrt(1 - cosine**2), *[0.0] * 6], dtype=np.float32)
+
+
+def extract(content: str, **more: object) -> Extract:
+    fixed = {"modality": Modality.SEMANTIC, "kind": MemoryKind.TRAIT} | more
+    return Extract(0, len(content), content, **fixed)  # type: ignore[arg-type]
+
+
+def reading(*found: tuple[Extract, Vector, str], passes: int = 2, slot: str | None = None, **more: object) -> Reading:
+    text = " ".join(each.content for each, _, _ in found)
+    fixed: dict[str, object] = {
+        "source": Source("source-7", SourceKind.CHAT, "t7", NOW),
+        "heard": Heard(text, NOW, passes=passes),
+        "snr": 450,
+        "scores": Scores(0.5),
+        "extraction": Extraction(tuple(each for each, _, _ in found)),
+        "marked": tuple(Marked(vector, 0.0, hashed, slot) for _, vector, hashed in found),
+        "reminders": (),
+        "inferred_by": "offline",
+    }
+    return Reading(**(fixed | more))  # type: ignore[arg-type]
+
+
+def index(*memories: tuple[object, Vector]) -> MemoryIndex:
+    held = MemoryIndex(8)
+    for each, vector in memories:
+        held.put(each, vector)  # type: ignore[arg-type]
+    return held
+
+
+def edges(formation: Formation) -> dict[tuple[str, str, EdgeType], float]:
+    return {(edge.from_id, edge.to_id, edge.type): edge.weight for edge in formation.edges}
+
+
+def test_something_new_is_a_memory_of_its_span() -> None:
+    formation = plan(reading((extract("I like teal."), EAST, "h")), index(), 3)
+    (new,) = formation.new
+    assert new.memory.id == "memory-7-1"
+    assert (new.span.start, new.span.end) == (0, 12)
+    assert (formation.known, formation.source_ref, formation.snr) == (3, "t7", 450)
+    assert (formation.reinforced, formation.edges, formation.ledger) == ((), (), ())
+
+
+def test_nothing_found_forms_nothing() -> None:
+    formation = plan(reading(), index(), 0)
+    assert (formation.new, formation.reinforced, formation.edges, formation.mentions) == ((), (), (), ())
+
+
+@pytest.mark.parametrize("cosine", [0.96, 1.0])
+def test_nearly_the_same_reinforces(cosine: float) -> None:
+    known = memory("memory-1-1", "I like teal", timestamp=NOW - timedelta(days=1), strength=0.5, confidence=0.5)
+    formation = plan(reading((extract("I like teal."), towards(cosine), "h")), index((known, EAST)), 0)
+    assert formation.new == ()
+    (again,) = formation.reinforced
+    assert again.memory.id == known.id
+    assert again.memory.strength == pytest.approx(0.6)
+    assert again.memory.confidence == pytest.approx(0.6)
+    assert again.memory.reinforcement_count == 1
+    assert again.memory.source_refs == (*known.source_refs, "t7")
+
+
+@pytest.mark.parametrize(
+    ("content", "changes"),
+    [
+        ("I like 3 dogs.", {"content": "I like 4 dogs."}),
+        ("I don't like it.", {"content": "I like it."}),
+        ("I like it.", {"content": "I like it.", "speaker": "Julia"}),
+        ("I like it.", {"content": "I like it.", "invalid_at": NOW}),
+    ],
+)
+def test_what_only_sounds_the_same_is_a_memory_of_its_own(content: str, changes: dict[str, object]) -> None:
+    known = index((memory("memory-1-1", **changes), EAST))  # type: ignore[arg-type]
+    assert len(plan(reading((extract(content), EAST, "h")), known, 0).new) == 1
+
+
+def test_the_same_twice_in_one_message_is_one_memory() -> None:
+    twice = (extract("I like teal."), EAST, "h")
+    formation = plan(reading(twice, twice), index(), 0)
+    assert len(formation.new) == 1
+    assert all(from_id != to_id for from_id, to_id, _ in edges(formation))
+
+
+def test_twins_of_one_known_memory_reinforce_it_once() -> None:
+    known = memory("memory-1-1", "I like teal", content_hash="h")
+    twice = (extract("I like teal."), EAST, "h")
+    assert len(plan(reading(twice, twice), index((known, EAST)), 0).reinforced) == 1
+
+
+@pytest.mark.parametrize(("minutes", "weight"), [(0.5, 0.996), (30, 0.75), (59, 0.508), (60, None), (600, None)])
+def test_what_was_before_precedes_within_a_sitting(minutes: float, weight: float | None) -> None:
+    before = memory("memory-1-1", "Hm.", timestamp=NOW - timedelta(minutes=minutes))
+    found = edges(plan(reading((extract("I like teal."), NORTH, "h")), index((before, EAST)), 0))
+    expected = None if weight is None else pytest.approx(weight, abs=0.001)
+    assert found.get(("memory-1-1", "memory-7-1", EdgeType.PRECEDES)) == expected
+
+
+def test_relations_point_where_the_text_says() -> None:
+    before = memory("memory-1-1", "Hm.", timestamp=NOW - timedelta(minutes=1))
+    parts = [(extract("It rained."), EAST, "a"), (extract("I got wet."), NORTH, "b")]
+    relations = (
+        Relation(0, 1, EdgeType.CAUSES, 0.9),
+        Relation(0, None, EdgeType.ENABLES, 0.6),
+        Relation(5, 0, EdgeType.CAUSES, 0.9),
+        Relation(0, 9, EdgeType.CAUSES, 0.9),
+    )
+    extraction = Extraction(tuple(each for each, _, _ in parts), relations)
+    vector = np.eye(8, dtype=np.float32)[5]
+    found = edges(plan(reading(*parts, extraction=extraction), index((before, vector)), 0))
+    assert found["memory-7-1", "memory-7-2", EdgeType.CAUSES] == 0.9
+    assert found["memory-7-1", "memory-1-1", EdgeType.ENABLES] == 0.6
+    assert len([key for key in found if key[2] is EdgeType.CAUSES]) == 1
+
+
+def test_likeness_relates_reminds_and_refines() -> None:
+    def one(content: str, kind: MemoryKind, days: float, cosine: float) -> set[EdgeType]:
+        known = memory("memory-1-1", "I like dogs.", kind=kind, timestamp=NOW - timedelta(days=days))
+        new = extract(content, kind=kind)
+        found = edges(plan(reading((new, towards(cosine), "h")), index((known, EAST)), 0))
+        return {type_ for _, to_id, type_ in found if to_id == "memory-1-1"}
+
+    assert one("We have two cats.", MemoryKind.EPISODE, 1, 0.6) == {EdgeType.RELATES_TO}
+    assert one("We have two cats.", MemoryKind.EPISODE, 8, 0.6) == {EdgeType.REMINDS_OF}
+    assert one("I like big brown dogs.", MemoryKind.TRAIT, 1, 0.8) == {EdgeType.REFINES}
+    assert one("We have two cats.", MemoryKind.TRAIT, 1, 0.4) == set()
+
+
+def test_what_fills_the_same_slot_supports_or_contradicts() -> None:
+    known = memory("memory-1-1", "I live in Lisbon.", slot_key="home")
+    for content, type_ in (("I do live in Oslo.", EdgeType.CONTRADICTS), ("I live in Lisbon now.", EdgeType.SUPPORTS)):
+        found = edges(plan(reading((extract(content), NORTH, "h"), slot="home"), index((known, EAST)), 0))
+        assert found["memory-7-1", "memory-1-1", type_] == 0.8
+
+
+def test_names_and_topics_are_linked_from_the_second_pass_on() -> None:
+    named = (Entity("Ada", EntityKind.PERSON), Entity("Lisbon", EntityKind.PLACE))
+    told = extract("Ada moved to Lisbon.", entities=named, about=("move", "house"))
+    assert plan(reading((told, EAST, "h"), passes=1), index(), 0).mentions == ()
+    found = plan(reading((told, EAST, "h"), passes=2), index(), 0).mentions
+    assert [(m.entity.name, m.type, m.weight) for m in found] == [
+        ("Ada", EdgeType.INVOLVES, 1.0),
+        ("Lisbon", EdgeType.LOCATED_AT, 1.0),
+        ("move", EdgeType.ABOUT, 1.0),
+        ("house", EdgeType.ABOUT, 0.5),
+    ]
+
+
+def test_a_reminder_rests_on_the_memory_whose_span_it_lies_in() -> None:
+    parts = [
+        (Extract(0, 10, "It rained.", Modality.EPISODIC, MemoryKind.EPISODE), EAST, "a"),
+        (Extract(11, 30, "I owe Mia five euros", Modality.SEMANTIC, MemoryKind.TRAIT), NORTH, "b"),
+    ]
+    reminder = Reminder(11, 30, LedgerCategory.DEBT, "I owe Mia five euros", "owes", 0.8)
+    entry = LedgerEntry("ledger-1", LedgerCategory.DEBT, "x", "x", 0.8, (), (), 0.7, True, None, NOW)
+    extraction = Extraction(tuple(each for each, _, _ in parts), (), (reminder,))
+    formation = plan(reading(*parts, extraction=extraction, reminders=((entry, EAST),)), index(), 0)
+    assert [promotion.memory_id for promotion in formation.ledger] == ["memory-7-2"]
+
+
+def test_a_topic_that_comes_back_is_abstracted() -> None:
+    horses = [memory(f"memory-{i}-1", f"My horse did trick {i}.") for i in range(1, 4)]
+    known = index(*((each, towards(0.9 - i / 10)) for i, each in enumerate(horses)))
+    told = extract("The horse won a prize.", about=("horse",))
+    found = find_topic(Extraction((told,)), [EAST], known)
+    assert found is not None
+    assert found[0].content == "Often speaks of horse."
+    assert told.content[found[0].start : found[0].end] == "horse"
+    assert sorted(found[1]) == [each.id for each in horses]
+    topic = forming.Topic(found[0], Marked(NORTH, 0.0, "topic", None), tuple(found[1]))
+    formation = plan(reading((told, EAST, "h"), passes=3, topic=topic), known, 0)
+    assert [new.memory.content for new in formation.new] == [told.content, "Often speaks of horse."]
+    abstracted = {to_id for _, to_id, type_ in edges(formation) if type_ is EdgeType.ABSTRACTS}
+    assert abstracted == {*found[1], "memory-7-1"}
+
+
+def test_two_memories_too_few_are_no_topic() -> None:
+    horses = [memory(f"memory-{i}-1", f"My horse did trick {i}.") for i in range(1, 3)]
+    known = index(*((each, towards(0.9)) for each in horses))
+    assert find_topic(Extraction((extract("The horse won.", about=("horse",)),)), [EAST], known) is None
+
+
+def test_numbers_signs_and_negations_count() -> None:
+    assert said_the_same("I have 2 dogs", "2 dogs are mine")
+    assert not said_the_same("I have 2 dogs", "I have 3 dogs")
+    assert not said_the_same("I can swim", "I can’t swim")
+
+
+def test_opposite_feelings_and_other_names_differ() -> None:
+    liking, hating = memory("a", "I like it", valence=0.5), memory("b", "I hate it", valence=-0.5)
+    assert differs(liking, hating)
+    assert not differs(liking, memory("c", "I like it", valence=0.4))
+    assert differs(memory("d", "my friend is Mia"), memory("e", "my friend is Tom"))

@@ -1,0 +1,291 @@
+"""The index of memories: what is put in is found, and nothing else."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graphmem.errors import InvalidInput
+from graphmem.index import ALONE, Hit, MemoryIndex, Query
+from graphmem.mind.asking import read_question
+from graphmem.model import (
+    Domain,
+    Matrix,
+    Memory,
+    MemoryKind,
+    Modality,
+    Reliability,
+    SourceKind,
+    Vector,
+)
+from graphmem.postings import TERMS
+
+AT = datetime(2026, 1, 1, 9, tzinfo=UTC)
+DIMENSION = 4
+TEXTS = ["I love football", "the apples cost 12", "why do we halve it?", "", "分数很难", "Bello barks at night"]
+
+
+def memory(name: str, text: str, minutes: float = 0.0, *, before: str = "", speaker: str | None = None) -> Memory:
+    at = AT + timedelta(minutes=minutes)
+    return Memory(
+        id=name,
+        modality=Modality.EPISODIC,
+        kind=MemoryKind.EPISODE,
+        domain=Domain.OTHER,
+        content=text,
+        speaker=speaker,
+        before=before,
+        gravity=1.0,
+        salience=0.5,
+        confidence=0.7,
+        strength=0.5,
+        valence=0.0,
+        timestamp=at,
+        last_accessed=at,
+        access_count=0,
+        reliability=Reliability.RELIABLE,
+        reinforcement_count=0,
+        last_reinforced_at=None,
+        source_kind=SourceKind.CHAT,
+        source_refs=(name,),
+        snr=300,
+        passes=1,
+        importance=0.5,
+        surprise=None,
+        surprise_level=None,
+        flashbulb=False,
+        valid_at=at,
+        invalid_at=None,
+        slot_key=None,
+        merged_count=0,
+        content_hash=text,
+        consolidated=True,
+    )
+
+
+def axis(place: int) -> Vector:
+    vector: Vector = axes([place])[0]
+    return vector
+
+
+def axes(places: list[int]) -> Matrix:
+    return np.eye(DIMENSION, dtype=np.float32).take([place % DIMENSION for place in places], axis=0)
+
+
+def asking(question: str, vector: Vector, index: MemoryIndex, *, days: float = 365.0) -> Query:
+    asked = read_question(question, index.speakers())
+    return Query(vector=vector, words=asked.words, names=asked.names, now=AT + timedelta(days=days))
+
+
+def ids(hits: list[Hit]) -> list[str]:
+    return [hit.memory.id for hit in hits]
+
+
+@pytest.fixture
+def index() -> Iterator[MemoryIndex]:
+    opened = MemoryIndex(DIMENSION)
+    yield opened
+    opened.close()
+
+
+def test_a_memory_is_found_by_an_inflected_word_whatever_its_meaning(index: MemoryIndex) -> None:
+    index.put(memory("a", "We halved the cake"), axis(0))
+    index.put(memory("b", "I met Tom", 600), axis(1))
+    (hit,) = index.search(asking("halving cakes", axis(3), index))
+    assert hit.memory.id == "a"
+    assert 0 < hit.relevance <= 1
+    assert "lexical" in hit.why
+    assert "dense" not in hit.why
+
+
+def test_a_memory_is_found_by_meaning_alone_from_the_floor_on(index: MemoryIndex) -> None:
+    index.put(memory("a", "Numbers frighten me"), axis(0))
+    near = np.array([ALONE + 0.01, np.sqrt(1 - (ALONE + 0.01) ** 2), 0, 0], dtype=np.float32)
+    far = np.array([ALONE - 0.01, np.sqrt(1 - (ALONE - 0.01) ** 2), 0, 0], dtype=np.float32)
+    assert ids(index.search(asking("Is maths scary?", near, index))) == ["a"]
+    assert index.search(asking("Is maths scary?", far, index)) == []
+
+
+def test_what_the_one_named_said_is_found_even_by_little_meaning(index: MemoryIndex) -> None:
+    index.put(memory("a", "Numbers frighten me", speaker="Julia"), axis(0))
+    index.put(memory("b", "They bore me", 600, speaker="Tom"), axis(0))
+    assert ids(index.search(asking("Is maths scary for Julia?", axis(1), index))) == ["a"]
+
+
+def test_what_was_said_after_and_two_memories_away_finds_a_memory_too_but_only_within_a_sitting(
+    index: MemoryIndex,
+) -> None:
+    for name, text, minutes in (("a", "It is red", 0), ("b", "Yes", 1), ("c", "A bicycle", 2), ("d", "Hm", 200)):
+        index.put(memory(name, text, minutes), axis(0))
+    hits = index.search(asking("bicycle", axis(3), index))
+    assert set(ids(hits)) == {"a", "b", "c"}
+    assert ids(hits)[0] == "c"
+
+
+def test_what_was_said_before_finds_a_memory(index: MemoryIndex) -> None:
+    index.put(memory("a", "About twelve", before="How many marbles are there?"), axis(0))
+    index.put(memory("b", "I like chess", 600, before="What do you like?"), axis(1))
+    assert ids(index.search(asking("marbles", axis(3), index))) == ["a"]
+
+
+def test_the_one_who_is_named_comes_first_and_the_name_is_no_word(index: MemoryIndex) -> None:
+    index.put(memory("own", "I bought a guitar", 0, speaker="Julia"), axis(0))
+    index.put(memory("to", "Hey Julia, a guitar is loud", 600, speaker="Tom"), axis(0))
+    hits = index.search(asking("What guitar did Julia buy?", axis(0), index))
+    assert ids(hits) == ["own", "to"]
+    assert "speaker" in hits[0].why
+    assert "speaker" not in hits[1].why
+
+
+def test_a_span_of_time_prefers_what_happened_in_it(index: MemoryIndex) -> None:
+    days = 24 * 60
+    for day in range(3):
+        index.put(memory(f"day-{day}", "we did sums", day * days), axis(0))
+    query = asking("sums", axis(0), index)
+    hit = index.search(replace(query, ranges=((AT + timedelta(hours=12), AT + timedelta(hours=36)),)))[0]
+    assert (hit.memory.id, "time" in hit.why) == ("day-1", True)
+
+
+def test_only_what_is_valid_is_found(index: MemoryIndex) -> None:
+    day = 24 * 60
+    index.put(replace(memory("ended", "my cat is grey"), invalid_at=AT + timedelta(days=10)), axis(0))
+    index.put(replace(memory("replaced", "my cat is black"), reliability=Reliability.SUPERSEDED), axis(0))
+    index.put(memory("later", "my cat is white", 20 * day), axis(0))
+    query = asking("cat", axis(0), index)
+    assert ids(index.search(query)) == ["later"]
+    assert set(ids(index.search(replace(query, as_of=AT + timedelta(days=5))))) == {"ended", "replaced"}
+    assert set(ids(index.search(replace(query, as_of=AT + timedelta(days=15))))) == {"replaced"}
+    assert index.search(replace(query, as_of=AT - timedelta(days=1))) == []
+
+
+def test_of_equals_the_newer_comes_first_and_the_limit_holds(index: MemoryIndex) -> None:
+    for day in range(5):
+        index.put(memory(f"m{day}", "apples", day * 24 * 60), axis(0))
+    query = asking("apples", axis(0), index)
+    assert ids(index.search(replace(query, limit=2))) == ["m4", "m3"]
+    assert index.search(replace(query, limit=0)) == []
+
+
+@pytest.mark.parametrize("question", ["", "?!", "the of and", '"', "a OR b AND (", "NEAR(", "col:*", "\x00", "\ud800"])
+def test_odd_questions_are_no_error(index: MemoryIndex, question: str) -> None:
+    index.put_many([memory(str(n), text, n) for n, text in enumerate(TEXTS)], axes([0] * len(TEXTS)))
+    assert index.search(asking(question, axis(3), index)) == []
+    assert MemoryIndex(DIMENSION).search(asking(question, axis(3), index)) == []
+
+
+@settings(deadline=None)
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_any_text_can_be_put_in_asked_for_and_taken_out(text: str, question: str) -> None:
+    index = MemoryIndex(DIMENSION)
+    index.put(memory("a", text, before=question, speaker=text), axis(0))
+    assert len(index.search(asking(question, axis(0), index))) == 1
+    index.remove(["a"])
+    assert index.search(asking(question, axis(0), index)) == []
+    index.close()
+
+
+def test_a_very_long_question_is_searched_by_its_rarest_words(index: MemoryIndex) -> None:
+    words = [f"word{n}" for n in range(4000)]
+    index.put_many([memory(str(n), f"{words[n]} common", n * 100) for n in range(300)], axes([0] * 300))
+    hits = index.search(replace(asking("common " + " ".join(words), axis(3), index), limit=300))
+    assert len(hits) == TERMS
+    assert len(" ".join(words)) > 32_000
+
+
+def test_languages_without_spaces_are_searched_by_character(index: MemoryIndex) -> None:
+    index.put(memory("a", "我不懂分数"), axis(0))
+    assert ids(index.search(asking("分数", axis(3), index))) == ["a"]
+
+
+def test_look_ups(index: MemoryIndex) -> None:
+    red = replace(memory("red", "my favourite is red"), slot_key="colour")
+    blue = replace(memory("blue", "my favourite is blue", 5), slot_key="colour")
+    index.put_many([blue, red, memory("c", "hello", 9)], axes([1, 0, 2]))
+    assert index.of_slot("colour") == [red, blue]
+    assert index.of_slot("shape") == []
+    assert index.find("my favourite is red") == red
+    assert index.find("green") is None
+    assert ids_of(index.latest(2)) == ["c", "blue"]
+    assert ids_of(index.latest(0)) == []
+    assert index.get("red") == red
+    assert index.get("x") is None
+    assert index.vector("blue") is not None
+    assert index.vector("x") is None
+    assert [(near.id, cosine) for near, cosine in index.nearest(axis(1), 1)] == [("blue", 1.0)]
+
+
+def ids_of(memories: list[Memory]) -> list[str]:
+    return [found.id for found in memories]
+
+
+def test_what_does_not_fit_is_refused(index: MemoryIndex) -> None:
+    with pytest.raises(InvalidInput, match="shape"):
+        index.put(memory("a", "x"), np.zeros(3, dtype=np.float32))
+    with pytest.raises(InvalidInput, match="sealed"):
+        index.put(replace(memory("a", "x"), content=None), axis(0))
+    with pytest.raises(InvalidInput, match="shape"):
+        index.search(asking("x", np.zeros(3, dtype=np.float32), index))
+    assert len(index) == 0
+
+
+def test_closing_drops_everything(index: MemoryIndex) -> None:
+    index.put(memory("a", "apples"), axis(0))
+    before = index.version
+    index.close()
+    assert (len(index), index.latest(5), index.find("apples")) == (0, [], None)
+    assert index.version > before
+    assert index.search(asking("apples", axis(0), index)) == []
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from("abcdef"),
+        st.sampled_from([*TEXTS, None]),
+        st.integers(0, 300),
+        st.integers(0, DIMENSION - 1),
+    ),
+    max_size=25,
+)
+
+
+@settings(deadline=None, max_examples=60)
+@given(STEPS, st.randoms(), st.sampled_from(["apples", "Bello football", "分数 12"]))
+def test_the_index_does_not_remember_how_it_came_to_hold_what_it_holds(
+    steps: list[tuple[str, str | None, int, int]], order: Random, question: str
+) -> None:
+    index, held = MemoryIndex(DIMENSION), dict[str, tuple[Memory, int]]()
+    for name, text, minutes, place in steps:
+        version = index.version
+        if text is None:
+            index.remove([name])
+            held.pop(name, None)
+        else:
+            held[name] = (memory(name, text, minutes, before=TEXTS[place], speaker="Tom" if place else None), place)
+            index.put(held[name][0], axis(place))
+        assert index.version > version
+        index.search(asking(question, axis(0), index))  # so that what is derived has to be brought up to date
+    entries = list(held.values())
+    order.shuffle(entries)
+    fresh = MemoryIndex(DIMENSION)
+    fresh.put_many([entry for entry, _ in entries], axes([place for _, place in entries]))
+    for vector in map(axis, range(DIMENSION)):
+        found, expected = (each.search(asking(question, vector, each)) for each in (index, fresh))
+        assert ids(found) == ids(expected)
+        for hit, other in zip(found, expected, strict=True):
+            assert hit.why == pytest.approx(other.why)
+    assert index.latest(99) == fresh.latest(99)
+    index.close()
+    fresh.close()
+
+
+def test_room_grows_with_the_memories(index: MemoryIndex) -> None:
+    for n in range(200):
+        index.put(memory(f"m{n:03}", f"thing{n}", n * 100), axis(n))
+    assert len(index) == 200
+    assert ids(index.search(asking("thing7", axis(7), index)))[0] == "m007"
+    assert ids(index.search(asking("thing199", axis(199), index)))[0] == "m199"

@@ -1,0 +1,158 @@
+"""How found memories rank, and which of them fit a budget, without a database."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphmem.flows.recalling import fitted, ranked
+from graphmem.index import Hit, MemoryIndex
+from graphmem.maths.ranking import weight
+from graphmem.mind.prompts import memory_block
+from graphmem.mind.tokens import count_tokens
+from graphmem.model import (
+    Domain,
+    Fact,
+    LedgerCategory,
+    LedgerEntry,
+    Memory,
+    MemoryKind,
+    Modality,
+    Recalled,
+    Reliability,
+    Remembered,
+    SourceKind,
+)
+from graphmem.store.memories import Expansion, Reached, Standing
+
+NOW = datetime(2026, 1, 15, tzinfo=UTC)
+
+
+def memory(memory_id: str, content: str = "A memory.", **changes: object) -> Memory:
+    plain = Memory(
+        id=memory_id,
+        modality=Modality.SEMANTIC,
+        kind=MemoryKind.TRAIT,
+        domain=Domain.OTHER,
+        content=content,
+        speaker=None,
+        before="",
+        gravity=1.0,
+        salience=0.5,
+        confidence=0.9,
+        strength=0.5,
+        valence=0.0,
+        timestamp=NOW - timedelta(days=1),
+        last_accessed=NOW,
+        access_count=0,
+        reliability=Reliability.RELIABLE,
+        reinforcement_count=0,
+        last_reinforced_at=None,
+        source_kind=SourceKind.CHAT,
+        source_refs=(f"turn-of-{memory_id}",),
+        snr=400,
+        passes=2,
+        importance=0.5,
+        surprise=0.5,
+        surprise_level=None,
+        flashbulb=False,
+        valid_at=None,
+        invalid_at=None,
+        slot_key=None,
+        merged_count=0,
+        content_hash=f"hash of {memory_id}",
+        consolidated=True,
+    )
+    return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+def index_of(*memories: Memory) -> MemoryIndex:
+    index = MemoryIndex(8)
+    index.put_many(list(memories), np.eye(8, dtype=np.float32)[: len(memories)])
+    return index
+
+
+def expansion(*memories: Memory, reached: Sequence[Reached] = ()) -> Expansion:
+    found = {m.id: Standing(m.gravity, m.last_accessed, m.access_count, m.reliability) for m in memories}
+    return Expansion(1, found, tuple(reached))
+
+
+def test_the_heavier_comes_first_and_says_why() -> None:
+    light, heavy = memory("light"), memory("heavy")
+    hits = [Hit(light, 0.4, {"dense": 0.4}), Hit(heavy, 0.8, {"lexical": 0.5, "dense": 0.3})]
+    found = ranked(hits, expansion(light, heavy), index_of(light, heavy), NOW, 5)
+    assert [each.memory.id for each in found] == ["heavy", "light"]
+    assert found[0].why == ("lexical 0.50", "dense 0.30")
+    assert found[0].weight == pytest.approx(0.8)
+    assert ranked(hits, expansion(light, heavy), index_of(light, heavy), NOW, 1) == found[:1]
+    assert ranked([], expansion(), index_of(), NOW, 5) == []
+
+
+def test_the_graph_says_how_a_memory_stands() -> None:
+    held = memory("a")
+    now = replace(held, gravity=0.25, access_count=7, reliability=Reliability.CONTRADICTED)
+    (found,) = ranked([Hit(held, 0.8, {"dense": 1.0})], expansion(now), index_of(held), NOW, 5)
+    assert (found.memory.access_count, found.memory.reliability) == (7, Reliability.CONTRADICTED)
+    assert found.gravity == 0.25
+    assert found.weight == pytest.approx(weight(0.8, Modality.SEMANTIC, 0.25, Reliability.CONTRADICTED))
+
+
+def test_what_edges_lead_to_weighs_less_and_names_its_seed() -> None:
+    seed, near = memory("seed"), memory("near")
+    reached = [Reached("near", "seed", 0.8, ("CAUSES", "ENABLES")), Reached("unknown", "seed", 1.0, ("CAUSES",))]
+    found = ranked([Hit(seed, 0.6, {"dense": 1.0})], expansion(seed, reached=reached), index_of(seed, near), NOW, 5)
+    assert [each.memory.id for each in found] == ["seed", "near"]
+    assert found[1].why == ("hop from seed by CAUSES ENABLES",)
+    assert found[1].weight == pytest.approx(0.5 * 0.8 * 0.6)
+
+
+@pytest.mark.parametrize("change", [{"invalid_at": NOW}, {"timestamp": NOW + timedelta(days=1)}])
+def test_edges_lead_to_nothing_that_is_not_valid_then(change: dict[str, datetime]) -> None:
+    seed, over = memory("seed"), memory("over", **change)  # type: ignore[arg-type]
+    reached = [Reached("over", "seed", 1.0, ("CAUSES",))]
+    found = ranked([Hit(seed, 0.6, {"dense": 1.0})], expansion(seed, reached=reached), index_of(seed, over), NOW, 5)
+    assert [each.memory.id for each in found] == ["seed"]
+
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=1, max_size=80)
+
+
+@given(
+    memories=st.lists(TEXT, max_size=8),
+    ledger=st.lists(TEXT, max_size=4),
+    facts=st.lists(TEXT | st.just("<" * 60), max_size=10),
+    budget=st.integers(1, 600),
+)
+def test_the_block_never_exceeds_its_budget(
+    memories: list[str], ledger: list[str], facts: list[str], budget: int
+) -> None:
+    remembered = Remembered(
+        memories=tuple(Recalled(memory(f"m{i}", text), 0.5, 1.0, ()) for i, text in enumerate(memories)),
+        ledger=tuple(entry(f"l{i}", text) for i, text in enumerate(ledger)),
+        facts=tuple(Fact(f"f{i}", i, text, ("tag",), NOW) for i, text in enumerate(facts)),
+    )
+    kept = fitted(remembered, budget)
+    (tokens,) = count_tokens([memory_block(kept)])
+    assert tokens <= budget
+    assert set(kept.memories) <= set(remembered.memories)
+    assert fitted(remembered, 1_000_000) == remembered
+
+
+def entry(entry_id: str, content: str) -> LedgerEntry:
+    return LedgerEntry(entry_id, LedgerCategory.FACT, content, "", 0.5, (), (), 0.7, True, None, NOW)
+
+
+def test_the_ledger_goes_before_memories_and_those_before_facts() -> None:
+    many = Remembered(
+        memories=tuple(Recalled(memory(f"m{i}", "Swims every day."), 0.5, 1.0, ()) for i in range(20)),
+        ledger=tuple(entry(f"l{i}", "Explain with pictures.") for i in range(3)),
+        facts=(Fact("f", 1, "Likes horses.", ("horses",), NOW),),
+    )
+    kept = fitted(many, 200)
+    assert kept.ledger == many.ledger
+    assert 0 < len(kept.memories) < 20
+    assert kept.memories == many.memories[: len(kept.memories)]
