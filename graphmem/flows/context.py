@@ -25,11 +25,11 @@ from graphmem.model import Fact, LedgerEntry, Recalled, Remembered, Session, Vec
 from graphmem.store import jobs, memories, turns
 from graphmem.store.memories import Expansion
 
-CANDIDATES = 60
-"""Memories found by search that are weighed, at least; more where more are asked for."""
-SEEDS = 8
+CANDIDATES = 10
+"""Memories found by search that are weighed beyond those asked for."""
+SEEDS = 5
 """Best of them whose edges are followed."""
-REACHED = 20
+REACHED = 10
 """Most memories found along edges."""
 MIN_WEIGHT = 0.5
 """Weight an edge needs to be followed."""
@@ -47,13 +47,14 @@ class Asking:
     """A question put to a student's memories.
 
     vector : its embedding, where it is known already
-    before : what was said just before it
+    before : what was said just before it, and its embedding, where there is one
     as_of : answer with what was held at that moment; None means now
     """
 
     text: str
     vector: Vector | None = field(default=None, repr=False)
     before: str = ""
+    before_vector: Vector | None = field(default=None, repr=False)
     as_of: datetime | None = None
     limit: int = 20
 
@@ -154,9 +155,9 @@ async def _query(gm: Graphmem, held: OpenMemories, asking: Asking, vector: Vecto
         (vector,) = await gm.embedder.embed([asked.text])
     if len(words) < FEW_WORDS and asking.before:
         words = (*words, *content_words(asking.before))
-        (before,) = await gm.embedder.embed([asking.before])
-        both = vector + before / 2
-        vector = both / np.linalg.norm(both)
+        if asking.before_vector is not None:
+            both = vector + asking.before_vector / 2
+            vector = both / np.linalg.norm(both)
     return Query(
         vector=vector,
         words=words,
@@ -164,7 +165,7 @@ async def _query(gm: Graphmem, held: OpenMemories, asking: Asking, vector: Vecto
         names=asked.names,
         as_of=asking.as_of,
         ranges=tuple((r.start, r.end) for r in time_ranges(asking.text, asking.as_of or now)),
-        limit=max(CANDIDATES, asking.limit),
+        limit=CANDIDATES + asking.limit,
     )
 
 

@@ -3,16 +3,28 @@
 from datetime import datetime, timedelta
 
 from graphmem.maths.gravity import gravity, speed
-from graphmem.model import Memory
+from graphmem.model import Memory, Reliability
 
 _DAY = timedelta(days=1)
 
 
 def gravity_now(memory: Memory, now: datetime) -> float:
     """A memory's gravity at a moment; what was last used after it counts as used just now."""
-    return gravity(
-        memory.gravity,
-        max(0.0, (now - memory.last_accessed) / _DAY),
-        salience=memory.salience,
-        speed=speed(memory.reliability, lasting=memory.flashbulb or memory.in_ledger),
-    )
+    lasting = memory.flashbulb or memory.in_ledger
+    return faded(memory.gravity, memory.last_accessed, memory.reliability, memory.salience, now, lasting)
+
+
+def faded(
+    last: float, last_accessed: datetime, reliability: Reliability, salience: float, now: datetime, lasting: bool
+) -> float:
+    """Gravity at a moment from what it was when it was last used.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> used = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> faded(1.0, used, Reliability.RELIABLE, 0.5, used + timedelta(days=7), lasting=False)
+    0.5
+    """
+    days = max(0.0, (now - last_accessed) / _DAY)
+    return gravity(last, days, salience=salience, speed=speed(reliability, lasting=lasting))

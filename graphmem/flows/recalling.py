@@ -1,18 +1,18 @@
 """What recall decides, as pure functions: how found memories rank, and which of them fit a budget (spec 10)."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import numpy as np
 
-from graphmem.flows.present import gravity_now
+from graphmem.flows.present import faded
 from graphmem.index import Hit, MemoryIndex
 from graphmem.maths.ranking import fitting, mmr, weight
 from graphmem.mind.prompts import escaped, ledger_line, memory_line
 from graphmem.mind.tokens import count_tokens
 from graphmem.model import Memory, Recalled, Reliability, Remembered
-from graphmem.store.memories import Expansion
+from graphmem.store.memories import Expansion, Reached, Standing
 
 HOP = 0.5
 """Share of its seed's relevance that a memory found along edges gets, before the edges' weights are counted."""
@@ -20,6 +20,8 @@ DIVERSITY = 0.95
 """How much being relevant counts against being unlike what is shown already."""
 PARTS_TOLD = 3
 """Most parts of a score that are told as reasons."""
+BYTES_A_TOKEN = 2
+"""Bytes that a token has at least, punctuation apart: what fits by this needs no counting."""
 COUNTED = 16
 """Lines whose tokens are counted at once."""
 SHORTEST = 8
@@ -51,23 +53,33 @@ def ranked(
     Source: spec 10.2, 10.4, 10.6.
     """
     relevance = {hit.memory.id: hit.relevance for hit in hits}
-    found = [_weighed(_standing(h.memory, expansion), h.relevance, _reasons(h), moment) for h in hits]
+    found = [_Found(h.memory, h.relevance, h) for h in hits]
     for reached in expansion.reached:
         memory = index.get(reached.id)
         if memory is not None and reached.seed in relevance and _is_valid(memory, moment):
-            way = " ".join(reached.types)
-            fits = HOP * reached.weight * relevance[reached.seed]
-            standing = _standing(memory, expansion)
-            found.append(_weighed(standing, fits, (f"hop from {reached.seed} by {way}",), moment))
-    found = [r for r in found if past or r.memory.reliability is not Reliability.SUPERSEDED]
-    found.sort(key=lambda r: (-r.weight, r.memory.id))
-    vectors = [index.vector(recalled.memory.id) for recalled in found]
-    held = [(r, v) for r, v in zip(found, vectors, strict=True) if v is not None]
+            found.append(_Found(memory, HOP * reached.weight * relevance[reached.seed], reached))
+    held = []
+    for each in found:
+        standing = _standing(each.memory, expansion)
+        vector = index.vector(each.memory.id)
+        if vector is not None and (past or standing.reliability is not Reliability.SUPERSEDED):
+            held.append((each, standing, vector))
     if not held:
         return []
-    top = max(r.weight for r, _ in held) or 1.0
-    order = mmr(np.array([r.weight / top for r, _ in held]), np.stack([v for _, v in held]), DIVERSITY, limit)
-    return [held[i][0] for i in order]
+    weights = np.array([_weight(each, standing, moment) for each, standing, _ in held])
+    # Weights are of one question: the best one counts as 1.
+    shares = weights / (weights.max() or 1.0)
+    order = mmr(shares, np.stack([vector for _, _, vector in held]), DIVERSITY, limit)
+    return [_recalled(*held[i][:2], float(weights[i]), moment) for i in order]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A memory that may fit, how well, and what found it."""
+
+    memory: Memory
+    relevance: float
+    by: Hit | Reached
 
 
 def fitted(remembered: Remembered, budget: int) -> Remembered:
@@ -95,6 +107,8 @@ def fitted(remembered: Remembered, budget: int) -> Remembered:
 def _within(lines: Sequence[str], budget: int) -> tuple[list[int], int]:
     """Places of the lines that fit, and what is left; lines are counted only as long as another may fit."""
     kept: list[int] = []
+    if sum(len(line.encode()) for line in lines) <= budget * BYTES_A_TOKEN:
+        return list(range(len(lines))), budget - sum(len(line.encode()) for line in lines) // BYTES_A_TOKEN
     for start in range(0, len(lines), COUNTED):
         if budget < SHORTEST:
             break
@@ -105,28 +119,40 @@ def _within(lines: Sequence[str], budget: int) -> tuple[list[int], int]:
     return kept, budget
 
 
-def _standing(memory: Memory, expansion: Expansion) -> Memory:
-    """The memory as the graph has it now: other processes use and doubt memories, too."""
+def _standing(memory: Memory, expansion: Expansion) -> Standing:
+    """How the memory stands in the graph now: other processes use and doubt memories, too."""
     standing = expansion.found.get(memory.id)
     if standing is None:
-        return memory
-    return replace(
-        memory,
+        return Standing(memory.gravity, memory.last_accessed, memory.access_count, memory.reliability)
+    return standing
+
+
+def _gravity(memory: Memory, standing: Standing, moment: datetime) -> float:
+    lasting = memory.flashbulb or memory.in_ledger
+    return faded(standing.gravity, standing.last_accessed, standing.reliability, memory.salience, moment, lasting)
+
+
+def _weight(found: _Found, standing: Standing, moment: datetime) -> float:
+    now = _gravity(found.memory, standing, moment)
+    return weight(found.relevance, found.memory.modality, now, standing.reliability)
+
+
+def _recalled(found: _Found, standing: Standing, weighs: float, moment: datetime) -> Recalled:
+    memory = replace(
+        found.memory,
         gravity=standing.gravity,
         last_accessed=standing.last_accessed,
         access_count=standing.access_count,
         reliability=standing.reliability,
     )
-
-
-def _weighed(memory: Memory, relevance: float, why: tuple[str, ...], moment: datetime) -> Recalled:
-    gravity = gravity_now(memory, moment)
-    return Recalled(memory, weight(relevance, memory.modality, gravity, memory.reliability), gravity, why)
+    return Recalled(memory, weighs, _gravity(memory, standing, moment), _reasons(found.by))
 
 
 def _is_valid(memory: Memory, moment: datetime) -> bool:
     return memory.timestamp <= moment and (memory.invalid_at is None or memory.invalid_at > moment)
 
 
-def _reasons(hit: Hit) -> tuple[str, ...]:
-    return tuple(f"{name} {part:.2f}" for name, part in list(hit.why.items())[:PARTS_TOLD])
+def _reasons(by: Hit | Reached) -> tuple[str, ...]:
+    if isinstance(by, Reached):
+        return (f"hop from {by.seed} by {' '.join(by.types)}",)
+    return tuple(f"{name} {part:.2f}" for name, part in list(by.why.items())[:PARTS_TOLD])

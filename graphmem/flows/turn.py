@@ -163,9 +163,7 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.Thought:
     message, own_reply = _messages(incoming, asked.vectors)
     before = held.messages[-1].text if held.messages else ""
     # The search waits for the database; what is computed here goes on meanwhile.
-    searching = asyncio.create_task(
-        search(gm, session, Asking(message.text, message.embedding, before, limit=gm.settings.memories_recalled))
-    )
+    searching = asyncio.create_task(search(gm, session, _asking(message, held, gm.settings.memories_recalled)))
     try:
         await asyncio.sleep(0)
         state = replace(held.state, prediction=await _with_vector(gm, held.state.prediction))
@@ -195,6 +193,14 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.Thought:
         answer=answer,
         replied_by=replied_by,
     )
+
+
+def _asking(message: Message, held: Unlocked, limit: int) -> Asking:
+    """What a message asks of the student's memories, in the light of what it answers."""
+    before = held.messages[-1] if held.messages else None
+    if before is None:
+        return Asking(message.text, message.embedding, limit=limit)
+    return Asking(message.text, message.embedding, before.text, before.embedding, limit=limit)
 
 
 def _trusted(
