@@ -25,7 +25,6 @@ from graphmem.settings import Settings
 KEYS = frozenset({"dialogue_id", "teacher_described_confusion", "turns"})
 FIRST_DAY = datetime(2024, 1, 8, 9, 0, tzinfo=UTC)
 A_TURN = timedelta(seconds=30)
-BEST = 3
 LIMIT = 50
 WITHIN = (1, 5)
 TURN = """
@@ -146,12 +145,11 @@ def _searched(talker: Talker, sittings: Sequence[Sitting], embed: Embed) -> list
 
 
 def _by_session(found: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> list[int]:
-    """Places of the sessions that recalled memories came from, by the sum of each one's best three weights."""
-    weights: dict[str, list[float]] = {}
+    """Places of the sessions that recalled memories came from, by each one's best memory."""
+    scores: dict[str, float] = {}
     for item in found:
         for session in {ref.partition("#")[0] for ref in item["sourceRefs"]}:
-            weights.setdefault(session, []).append(item["weight"])
-    scores = {session: sum(sorted(each)[-BEST:]) for session, each in weights.items()}
+            scores[session] = max(scores.get(session, 0.0), item["weight"])
     return [place for place in sorted(range(len(ids)), key=lambda p: -scores.get(ids[p], 0.0)) if ids[place] in scores]
 
 

@@ -229,7 +229,7 @@ def reembed() -> None:
 
 @app.command()
 def bench(
-    name: Annotated[str, typer.Argument(help="turn or load")],
+    name: Annotated[str, typer.Argument(help="turn, load, recall, keep, formation or scale")],
     file: Annotated[Path | None, typer.Argument(help="data to use instead of the shipped samples")] = None,
     as_json: AsJson = False,
 ) -> None:
