@@ -42,7 +42,7 @@ from graphmem.model import (
 )
 from graphmem.sealing import keyed_hash
 from graphmem.settings import Settings
-from graphmem.store import memories
+from graphmem.store.formation import import_memories
 from graphmem.store.memories import Held
 
 SIZES = (1_000, 10_000, 100_000)
@@ -117,7 +117,7 @@ async def _of_size(gm: Graphmem, material: Material, size: int) -> Figures:
     start = perf_counter()
     for first in tracked(range(0, size, AT_ONCE), f"Storing {size} memories"):
         # One more than a batch, so that each follows the last of the batch before; that one is known already.
-        await memories.import_memories(gm.graph, session, made[max(0, first - 1) : first + AT_ONCE], gm.clock())
+        await import_memories(gm.graph, session, made[max(0, first - 1) : first + AT_ONCE], gm.clock())
     stored = perf_counter()
     held = await open_memories(gm, session)
     loaded = perf_counter()

@@ -12,4 +12,5 @@ WHERE ($category IS NULL OR entry.category = $category)
   AND ($active IS NULL OR $active = (entry.is_active AND coalesce(entry.expires_at > $now, true)))
 WITH student, entry ORDER BY entry.created_at DESC, entry.id
 // One row for all: a record of its own for each would take the driver ten times as long.
-RETURN student.memory_version AS version, collect(properties(entry)) AS entries
+WITH student, collect(properties(entry)) AS entries
+RETURN student.memory_version AS version, entries

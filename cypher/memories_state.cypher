@@ -7,7 +7,11 @@
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 WHERE session.expires_at > $now
-OPTIONAL MATCH (entity:Entity {institution: $institution, student_id: $student_id})
-WHERE entity.written > $since
-RETURN student.memory_version AS version, student.memories_removed AS removed,
-       collect(CASE WHEN entity IS NULL THEN NULL ELSE [entity.id, entity.name] END) AS entities
+// Read once, before the names: read beside each of them it could differ while somebody writes.
+WITH student.memory_version AS version, student.memories_removed AS removed
+CALL () {
+  MATCH (entity:Entity {institution: $institution, student_id: $student_id})
+  WHERE entity.written > $since
+  RETURN collect([entity.id, entity.name]) AS entities
+}
+RETURN version, removed, entities

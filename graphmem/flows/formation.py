@@ -28,7 +28,8 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.sealing import keyed_hash
-from graphmem.store import jobs, memories, students
+from graphmem.store import jobs, students
+from graphmem.store.formation import SITTING, form
 from graphmem.store.sources import observed_id
 
 FAMILIAR = 0.5
@@ -75,7 +76,7 @@ async def _form(
     for _ in range(CONFLICTS):
         reading = await _reading(gm, session, held, source, heard, score, scores, answer, vector)
         formation = forming.plan(reading, held.index, held.version)
-        written = await memories.form(gm.graph, session, claimed, formation, answer.usage, gm.clock())
+        written = await form(gm.graph, session, claimed, formation, answer.usage, gm.clock())
         if written is None:
             return False
         if written:
@@ -89,7 +90,7 @@ async def _form(
 def _before(held: OpenMemories, source: Source) -> str:
     """What an observation follows that came alone: what was remembered last in the same sitting."""
     memory = held.index.before(source.at)
-    follows = memory is not None and source.at - memory.timestamp < forming.SITTING
+    follows = memory is not None and source.at - memory.timestamp < SITTING
     return memory.content or "" if memory is not None and follows else ""
 
 

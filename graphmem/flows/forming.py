@@ -32,7 +32,7 @@ from graphmem.model import (
     Vector,
     word_stems,
 )
-from graphmem.store.memories import Formation, Mention, New, NewEdge, Promotion, Reinforced, Span
+from graphmem.store.formation import SITTING, Formation, Mention, New, NewEdge, Promotion, Reinforced, Span
 
 SAME = 0.95
 """Cosine from which two memories with the same numbers, negations and speaker say the same thing."""
@@ -42,8 +42,6 @@ REFINED = 0.7
 """Cosine from which a belief that says more refines one that says less."""
 RELATIONS = 3
 """Most memories a new one is related to by likeness."""
-SITTING = timedelta(hours=1)
-"""A gap in time that ends a sitting: what comes after it does not follow from what was before."""
 REMINDED = timedelta(days=7)
 """Likeness over so long a time is being reminded."""
 TENTATIVE = 0.5

@@ -8,9 +8,9 @@ from itertools import pairwise
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows.checks import checked_id, checked_text, checked_time
-from graphmem.flows.forming import SITTING
 from graphmem.model import Observation, Source, Who
 from graphmem.store import sources, students
+from graphmem.store.formation import SITTING
 
 SPEAKER_LIMIT = 100
 """Characters of a speaker's name."""

@@ -10,6 +10,7 @@ from graphmem.errors import Locked
 from graphmem.index import MemoryIndex
 from graphmem.model import Session, Who
 from graphmem.store import ledger, memories
+from graphmem.store.formation import Formation
 from graphmem.store.memories import Held, MemoriesState
 
 ENDED = "This session has ended: open a new one."
@@ -96,7 +97,7 @@ async def _index(gm: Graphmem, session: Session, index: MemoryIndex, found: list
         await asyncio.to_thread(index.put_many, [held.memory for held in found], matrix)
 
 
-def keep_in_step(gm: Graphmem, who: Who, formation: memories.Formation) -> None:
+def keep_in_step(gm: Graphmem, who: Who, formation: Formation) -> None:
     """Change what this process holds as the graph was changed by it; what was locked or read anew meanwhile stays."""
     held = gm.memories.get((who.institution, who.student_id))
     if held is None or held.version != formation.known:

@@ -20,8 +20,6 @@ DIVERSITY = 0.95
 """How much being relevant counts against being unlike what is shown already."""
 PARTS_TOLD = 3
 """Most parts of a score that are told as reasons."""
-BYTES_A_TOKEN = 2
-"""Bytes that a token has at least, punctuation apart: what fits by this needs no counting."""
 COUNTED = 16
 """Lines whose tokens are counted at once."""
 SHORTEST = 8
@@ -93,9 +91,15 @@ def fitted(remembered: Remembered, budget: int) -> Remembered:
     Source: spec 10.6.
     """
     left = budget - FRAME
-    ledger, left = _within([ledger_line(e) for e in remembered.ledger], left)
-    memories, left = _within([memory_line(m) for m in remembered.memories], left)
-    facts, left = _within([f"- [fact, 2026-01-15] {escaped(fact.text)}" for fact in remembered.facts], left)
+    ledger_lines = [ledger_line(entry) for entry in remembered.ledger]
+    memory_lines = [memory_line(recalled) for recalled in remembered.memories]
+    fact_lines = [f"- [fact, 2026-01-15] {escaped(fact.text)}" for fact in remembered.facts]
+    # No token is shorter than a byte: what fits by this needs no counting.
+    if sum(len(line.encode()) for line in (*ledger_lines, *memory_lines, *fact_lines)) <= left:
+        return remembered
+    ledger, left = _within(ledger_lines, left)
+    memories, left = _within(memory_lines, left)
+    facts, left = _within(fact_lines, left)
     return replace(
         remembered,
         ledger=tuple(remembered.ledger[i] for i in ledger),
@@ -107,8 +111,6 @@ def fitted(remembered: Remembered, budget: int) -> Remembered:
 def _within(lines: Sequence[str], budget: int) -> tuple[list[int], int]:
     """Places of the lines that fit, and what is left; lines are counted only as long as another may fit."""
     kept: list[int] = []
-    if sum(len(line.encode()) for line in lines) <= budget * BYTES_A_TOKEN:
-        return list(range(len(lines))), budget - sum(len(line.encode()) for line in lines) // BYTES_A_TOKEN
     for start in range(0, len(lines), COUNTED):
         if budget < SHORTEST:
             break

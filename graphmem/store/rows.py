@@ -50,3 +50,8 @@ class Place:
     def vector(self, field: str, sealed: bytes) -> Vector:
         """Open an embedding, of shape (dimension,)."""
         return np.frombuffer(self.opened(field, sealed), dtype=np.float32)
+
+
+def vector_bytes(vector: Vector) -> bytes:
+    """An embedding as it is sealed."""
+    return np.asarray(vector, dtype=np.float32).tobytes()

@@ -16,6 +16,7 @@ from graphmem.errors import Conflict, InvalidInput
 from graphmem.flows.opened import open_memories
 from graphmem.samples import SAMPLES
 from graphmem.store import memories
+from graphmem.store.formation import import_memories
 from tests.conftest import Enrol, Pupil
 
 QMSUM = Path(__file__).parents[1] / "data" / "qmsum" / "meeting.jsonl"
@@ -176,7 +177,7 @@ async def test_an_import_is_searchable_at_once_and_may_run_twice(gm: Graphmem, a
     made[2] = replace(made[2], memory=replace(made[2].memory, timestamp=made[1].memory.timestamp + timedelta(hours=2)))
     before = await open_memories(gm, ann.session)
     for _ in range(2):
-        assert await memories.import_memories(gm.graph, ann.session, made, gm.clock()) == 3
+        assert await import_memories(gm.graph, ann.session, made, gm.clock()) == 3
     held = await open_memories(gm, ann.session, before.version + 1)
     assert [m.content for m in reversed(held.index.latest(5))] == [each.memory.content for each in made]
     assert held.index.latest(1)[0].source_refs == ("bench-2",)
@@ -187,9 +188,9 @@ async def test_an_import_is_searchable_at_once_and_may_run_twice(gm: Graphmem, a
     assert len((await open_memories(gm, bob.session)).index) == 0
     other = replace(made[0], memory=replace(made[0].memory, id="memory-of-another-id"))
     with pytest.raises(Conflict):
-        await memories.import_memories(gm.graph, ann.session, [other], gm.clock())
+        await import_memories(gm.graph, ann.session, [other], gm.clock())
     with pytest.raises(InvalidInput, match="has no vector"):
-        await memories.import_memories(gm.graph, ann.session, [replace(other, vector=None)], gm.clock())
+        await import_memories(gm.graph, ann.session, [replace(other, vector=None)], gm.clock())
 
 
 def _port(api: str) -> int:

@@ -25,7 +25,7 @@ from graphmem.model import (
     SourceKind,
     Vector,
 )
-from graphmem.store.memories import Formation
+from graphmem.store.formation import Formation
 from tests.unit.test_recalling import memory
 
 NOW = datetime(2026, 1, 15, 9, tzinfo=UTC)
