@@ -12,6 +12,7 @@ from strawberry.types import Info
 from graphmem.app import Graphmem
 from graphmem.errors import Forbidden, InvalidInput, Locked, Unauthenticated
 from graphmem.flows.checks import checked_id
+from graphmem.flows.students import find_student
 from graphmem.model import Role, Session, Student, Who
 from graphmem.sealing import bearer_key, opened_token
 
@@ -103,12 +104,17 @@ class Context(BaseContext):
         return str(given or named.get(name) or "")
 
 
-def of_student(info: Info[Context, None], student_id: str, *roles: Role) -> Who:
-    """The student a call is about, for callers of certain roles, within their institution only."""
+def allowed(info: Info[Context, None], *roles: Role) -> Caller:
+    """The caller, if it has one of certain roles."""
     who = info.context.caller
     if who.role not in roles:
         raise Forbidden(f"The role {who.role} may not do that: it needs {' or '.join(roles)}.")
-    return Who(who.institution, checked_id("studentId", student_id))
+    return who
+
+
+def of_student(info: Info[Context, None], student_id: str, *roles: Role) -> Who:
+    """The student a call is about, for callers of certain roles, within their institution only."""
+    return Who(allowed(info, *roles).institution, checked_id("studentId", student_id))
 
 
 def in_session(info: Info[Context, None], student_id: str) -> Session:
@@ -117,6 +123,15 @@ def in_session(info: Info[Context, None], student_id: str) -> Session:
     session = info.context.session
     if session is None or (session.institution, session.student_id) != (who.institution, who.student_id):
         raise Locked("This needs the student's own session: openSession, then send its token in X-Graphmem-Session.")
+    return session
+
+
+async def in_running_session(info: Info[Context, None], student_id: str) -> Session:
+    """As `in_session`, for flows that do not look for themselves whether the session has ended meanwhile."""
+    session = in_session(info, student_id)
+    found = await find_student(info.context.gm, session)
+    if found is None or found.session_id != session.session_id:
+        raise Locked("This session has ended: open a new one.")
     return session
 
 

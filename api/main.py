@@ -21,7 +21,8 @@ from api.access import Context
 from api.schema import make_schema
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, InvalidInput
-from graphmem.flows.health import check_database, oldest_unanswered
+from graphmem.flows.dispatch import serve_jobs
+from graphmem.flows.health import carrier, check_database, oldest_job, oldest_unanswered
 from graphmem.flows.sweep import sweep_forever
 
 
@@ -30,6 +31,7 @@ def make_app(gm: Graphmem) -> FastAPI:
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        serve_jobs(gm)
         sweeper = asyncio.create_task(sweep_forever(gm))
         yield
         sweeper.cancel()
@@ -43,15 +45,20 @@ def make_app(gm: Graphmem) -> FastAPI:
 
     @app.get("/healthz")
     async def healthz() -> Response:
-        """Alive, and nobody waits too long: red when the oldest unanswered message is too old."""
+        """Alive, and nobody waits too long: red when the oldest unanswered message or the oldest job is too old."""
         try:
-            waiting = await oldest_unanswered(gm)
+            waiting, job = await asyncio.gather(oldest_unanswered(gm), oldest_job(gm))
         except GraphmemError as e:
             return JSONResponse({"status": "red", "reason": e.code}, 503)
-        red = waiting > 2 * (gm.settings.stranded_after + gm.settings.sweep_seconds)
-        return JSONResponse(
-            {"status": "red" if red else "green", "oldest_unanswered_seconds": waiting}, 503 if red else 200
-        )
+        found = {
+            "oldest_unanswered_seconds": waiting,
+            "oldest_job_seconds": job,
+            "broker": await carrier(gm),
+        }
+        red = waiting > 2 * (gm.settings.stranded_after + gm.settings.sweep_seconds) or job > gm.settings.jobs_late
+        # Without its broker a deployment is slower, and nobody waits in vain: that alone takes nothing out of service.
+        status = "red" if red else "yellow" if found["broker"] == "away" else "green"
+        return JSONResponse({"status": status} | found, 503 if red else 200)
 
     @app.get("/readyz")
     async def readyz() -> Response:
@@ -66,6 +73,7 @@ def make_app(gm: Graphmem) -> FastAPI:
         metrics.unlocked_students.set(len(gm.unlocked))
         with contextlib.suppress(GraphmemError):
             metrics.stranded_seconds.set(await oldest_unanswered(gm))
+            metrics.job_seconds.set(await oldest_job(gm))
         return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
     return app

@@ -5,11 +5,12 @@ from typing import Self
 
 import strawberry
 
-from api.access import Context
+from api.access import Context, in_session
 from graphmem import model
 from graphmem.errors import Locked
-from graphmem.flows import memories
+from graphmem.flows import memories, surprise_response
 from graphmem.flows.present import gravity_now
+from graphmem.flows.responding import EPISODE
 
 for enum in (
     model.DetectionContext,
@@ -19,6 +20,7 @@ for enum in (
     model.LedgerCategory,
     model.MemoryKind,
     model.Modality,
+    model.QuestionState,
     model.Reliability,
     model.Resolution,
     model.Severity,
@@ -26,6 +28,7 @@ for enum in (
     model.Strategy,
     model.UncertaintyState,
     model.UncertaintyType,
+    model.Verdict,
 ):
     strawberry.enum(enum)
 strawberry.enum(model.Level, name="SurpriseLevel")
@@ -50,11 +53,23 @@ class Source:
 
 @strawberry.type
 class BeliefUpdate:
-    """What was believed before a surprise, and after it."""
+    """What was believed before a surprise, and after it; ids where it is remembered."""
 
+    prior_id: ID | None
+    new_id: ID
     prior_assumption: str
     new_understanding: str
     confidence_delta: float
+
+    @classmethod
+    def of(cls, revision: model.Revision) -> Self:
+        return cls(
+            prior_id=None if revision.prior_id is None else ID(revision.prior_id),
+            new_id=ID(revision.new_id),
+            prior_assumption=revision.prior_assumption,
+            new_understanding=revision.new_understanding,
+            confidence_delta=revision.confidence_delta,
+        )
 
 
 @strawberry.type
@@ -67,10 +82,20 @@ class SurpriseAction:
     questions: list[str] | None
     reflection: str | None
 
+    @classmethod
+    def of(cls, action: model.SurpriseAction) -> Self:
+        return cls(
+            kind=action.kind,
+            fact_count=action.fact_count,
+            episode_ids=[ID(memory_id) for memory_id in action.episode_ids],
+            questions=list(action.questions),
+            reflection=action.reflection,
+        )
+
 
 @strawberry.type
 class SurpriseResponse:
-    """What a surprise meant and what it led to."""
+    """What a surprise meant and what it led to; `offline` where the offline mind judged, as past a budget."""
 
     level: model.Level
     signal: float
@@ -78,6 +103,33 @@ class SurpriseResponse:
     strategy: model.Strategy
     belief_updates: list[BeliefUpdate]
     actions: list[SurpriseAction]
+    offline: bool
+
+    @classmethod
+    def of(cls, response: model.SurpriseResponse) -> Self:
+        return cls(
+            level=response.level,
+            signal=response.signal,
+            explanation=response.explanation,
+            strategy=response.strategy,
+            belief_updates=[BeliefUpdate.of(revision) for revision in response.revisions],
+            actions=[SurpriseAction.of(action) for action in response.actions],
+            offline=response.offline,
+        )
+
+
+@strawberry.type
+class Question:
+    """What the companion wants to ask the student since a surprise."""
+
+    id: ID
+    text: str
+    created_at: datetime
+    state: model.QuestionState
+
+    @classmethod
+    def of(cls, question: model.Question) -> Self:
+        return cls(id=ID(question.id), text=question.text, created_at=question.created_at, state=question.state)
 
 
 @strawberry.type
@@ -121,7 +173,6 @@ class Memory:
     importance: float
     surprise: float | None
     surprise_level: model.Level | None
-    surprise_response: SurpriseResponse | None
     flashbulb: bool
     consolidated: bool
     in_ledger: bool
@@ -153,7 +204,6 @@ class Memory:
             importance=memory.importance,
             surprise=memory.surprise,
             surprise_level=memory.surprise_level,
-            surprise_response=None,
             flashbulb=memory.flashbulb,
             consolidated=memory.consolidated,
             in_ledger=memory.in_ledger,
@@ -174,6 +224,18 @@ class Memory:
         if self.opened is None:
             raise Locked
         return self.opened
+
+    @strawberry.field(
+        description="What the surprise led to that this episode begins with; null for any other memory, and with "
+        "LOCKED without the student's session."
+    )
+    async def surprise_response(self, info: Info) -> SurpriseResponse | None:
+        if not self.id.startswith(EPISODE):
+            return None
+        if self.opened is None:
+            raise Locked
+        found = await surprise_response.response_of(info.context.gm, in_session(info, self.who.student_id), self.id)
+        return None if found is None else SurpriseResponse.of(found)
 
     @strawberry.field(description="Where it came from, oldest first.")
     async def sources(self, info: Info) -> list[Source]:
@@ -277,7 +339,7 @@ class Uncertainty:
 
 @strawberry.type
 class Job:
-    """A piece of work that follows a turn."""
+    """A piece of work that follows a turn; its id is unique within the institution."""
 
     id: ID
     kind: str
@@ -287,3 +349,25 @@ class Job:
     error: str | None
     created_at: datetime
     run_after: datetime | None
+
+    @classmethod
+    def of(cls, job: model.Job) -> Self:
+        return cls(
+            id=ID(job.ref),
+            kind=job.kind,
+            student_id=ID(job.student_id),
+            state=job.state,
+            attempts=job.attempts,
+            error=job.error,
+            created_at=job.created_at,
+            run_after=job.run_after,
+        )
+
+
+@strawberry.type
+class JobPage:
+    """Some jobs, how many there are in all, and where the next page begins."""
+
+    items: list[Job]
+    total: int
+    next: str | None

@@ -25,6 +25,7 @@ unlocked_students = Gauge("graphmem_unlocked_students", "Students held open by t
 stranded_seconds = Gauge(
     "graphmem_oldest_unanswered_seconds", "Age of the oldest message without a reply", registry=registry
 )
+job_seconds = Gauge("graphmem_oldest_job_seconds", "Seconds that the oldest job has waited", registry=registry)
 
 
 @contextmanager

@@ -17,21 +17,24 @@ from strawberry.extensions import (
 )
 from strawberry.types import ExecutionContext
 
-from api.access import in_session, is_locked, maybe_in_session, of_student
+from api.access import allowed, in_running_session, in_session, is_locked, maybe_in_session, of_student
 from api.errors import code
 from api.inputs import LedgerInput, ObservationInput
-from api.memory_types import LedgerEntry, Memory, Source
+from api.memory_types import Job, JobPage, LedgerEntry, Memory, Source
 from api.metrics import count_usage, measured_turn
-from api.types import ID, Info, Session, Student, Turn, TurnEvent
+from api.types import ID, Info, Session, Student, Turn, TurnEvent, Usage
 from graphmem.app import Graphmem
 from graphmem.flows import students
-from graphmem.flows.jobs import start_jobs
+from graphmem.flows.checks import checked_id
+from graphmem.flows.dispatch import start_jobs
+from graphmem.flows.job_list import list_jobs, retry_job, spent
 from graphmem.flows.ledger import add_entry, settle_entry
 from graphmem.flows.memories import find_memory
 from graphmem.flows.observation import observe
+from graphmem.flows.surprise_response import answer_question, correct_surprise
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.mind.port import OnToken
-from graphmem.model import Role
+from graphmem.model import JobState, Role, Verdict
 from graphmem.model import Session as OpenSession
 from graphmem.settings import Settings
 
@@ -54,6 +57,24 @@ class Query:
         found = await find_memory(info.context.gm, who, id, maybe_in_session(info, student_id))
         return None if found is None else Memory.of(who, found, info.context.gm.clock())
 
+    @strawberry.field(description="Background work, newest first: of the institution, or of one student.")
+    async def jobs(
+        self,
+        info: Info,
+        student_id: ID | None = None,
+        state: JobState | None = None,
+        first: int | None = 20,
+        after: str | None = None,
+    ) -> JobPage:
+        caller, gm = allowed(info, Role.APP, Role.AUDITOR, Role.ADMIN), info.context.gm
+        found = await list_jobs(gm, caller.institution, student_id, state, 20 if first is None else first, after)
+        return JobPage(items=[Job.of(job) for job in found.items], total=found.total, next=found.next)
+
+    @strawberry.field(description="What language models cost since a day (UTC), of the institution or of one student.")
+    async def usage(self, info: Info, student_id: ID | None = None, since: datetime | None = None) -> Usage:
+        caller = allowed(info, Role.APP, Role.AUDITOR, Role.ADMIN)
+        return Usage.of(await spent(info.context.gm, caller.institution, student_id, since))
+
 
 @strawberry.type
 class Mutation:
@@ -68,6 +89,7 @@ class Mutation:
     async def open_session(self, info: Info, student_id: ID, password: str) -> Session:
         who = of_student(info, student_id, Role.APP)
         token, session = await students.open_session(info.context.gm, who, password)
+        start_jobs(info.context.gm, session)
         return Session(token=token, expires_at=session.expires_at)
 
     @strawberry.mutation(description="Lock a student: the session's key and its raw turns go.")
@@ -106,6 +128,32 @@ class Mutation:
     async def settle_ledger_entry(self, info: Info, student_id: ID, id: ID, note: str | None = None) -> LedgerEntry:
         session, gm = in_session(info, student_id), info.context.gm
         return LedgerEntry.of(await settle_entry(gm, session, id, note))
+
+    @strawberry.mutation(
+        description="Say that a surprise was important, or was not: its level, flashbulb and belief updates follow, "
+        "and so do the thresholds of later surprises. Twice is as once; the other verdict may follow. This needs the "
+        "student's session, so a teacher's verdict comes from the app."
+    )
+    async def correct_surprise(
+        self, info: Info, student_id: ID, memory_id: ID, verdict: Verdict, note: str | None = None
+    ) -> Memory:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        changed = await correct_surprise(gm, session, checked_id("memoryId", memory_id), verdict, note or "")
+        return Memory.of(session, changed, gm.clock())
+
+    @strawberry.mutation(
+        description="Take the student's answer to a question; it is remembered as said to the companion."
+    )
+    async def answer_question(self, info: Info, student_id: ID, id: ID, text: str) -> bool:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        answered = await answer_question(gm, session, checked_id("id", id), text)
+        start_jobs(gm, session)
+        return answered
+
+    @strawberry.mutation(description="Start a dead job again; it runs when the student's session does.")
+    async def retry_job(self, info: Info, id: ID) -> Job:
+        caller = allowed(info, Role.APP, Role.ADMIN)
+        return Job.of(await retry_job(info.context.gm, caller.institution, id))
 
 
 @strawberry.type

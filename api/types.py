@@ -7,13 +7,24 @@ from typing import Self
 import strawberry
 
 from api.access import Context as Requested
-from api.access import in_session, maybe_in_session
-from api.memory_types import Edge, Graph, Job, LedgerEntry, Memory, MemoryPage, Recalled, Uncertainty
+from api.access import in_running_session, in_session, maybe_in_session
+from api.memory_types import (
+    Edge,
+    Graph,
+    Job,
+    LedgerEntry,
+    Memory,
+    MemoryPage,
+    Question,
+    Recalled,
+    Uncertainty,
+)
 from graphmem import model
 from graphmem.flows import context as contexts
 from graphmem.flows import memories, students
 from graphmem.flows.facts import list_facts
 from graphmem.flows.ledger import list_entries
+from graphmem.flows.surprise_response import list_questions
 from graphmem.store.memories import Filter
 
 ID = strawberry.ID
@@ -125,7 +136,7 @@ class Turn:
                 for t in outcome.recalled_turns
             ],
             next_prediction=Prediction(text=outcome.prediction, needed_info=list(outcome.needed_info)),
-            jobs=[_job(job) for job in outcome.jobs],
+            jobs=[Job.of(job) for job in outcome.jobs],
             usage=Usage.of(outcome.usage),
             repeated=outcome.repeated,
         )
@@ -140,19 +151,6 @@ class Turn:
     async def ledger(self, info: Info) -> list[LedgerEntry]:
         found = await memories.surfaced_again(info.context.gm, self.session, self.outcome.ledger)
         return [LedgerEntry.of(entry) for entry in found]
-
-
-def _job(job: model.Job) -> Job:
-    return Job(
-        id=ID(job.id),
-        kind=job.kind,
-        student_id=ID(job.student_id),
-        state=job.state,
-        attempts=job.attempts,
-        error=job.error,
-        created_at=job.created_at,
-        run_after=job.run_after,
-    )
 
 
 @strawberry.type
@@ -270,6 +268,11 @@ class Student:
     ) -> list[LedgerEntry]:
         found = await list_entries(info.context.gm, in_session(info, self.id), category, active)
         return [LedgerEntry.of(entry) for entry in found]
+
+    @strawberry.field(description="Questions that surprises left open and nobody has answered, longest waiting first.")
+    async def questions(self, info: Info) -> list[Question]:
+        session = await in_running_session(info, self.id)
+        return [Question.of(question) for question in await list_questions(info.context.gm, session)]
 
     @property
     def _who(self) -> model.Who:

@@ -14,9 +14,18 @@ Figures = dict[str, float]
 
 def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
     """Every benchmark by name."""
-    from bench import formation, keep, load, recall, scale, turn
+    from bench import boundaries, formation, jobs, keep, load, recall, scale, turn
 
-    modules = {"turn": turn, "recall": recall, "keep": keep, "formation": formation, "load": load, "scale": scale}
+    modules = {
+        "turn": turn,
+        "recall": recall,
+        "keep": keep,
+        "formation": formation,
+        "boundaries": boundaries,
+        "load": load,
+        "jobs": jobs,
+        "scale": scale,
+    }
     return {name: module.measure for name, module in modules.items()}
 
 

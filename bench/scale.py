@@ -25,7 +25,6 @@ from graphmem.commands.serving import opened, run_fast
 from graphmem.errors import InvalidInput
 from graphmem.flows import context, students
 from graphmem.flows.opened import open_memories
-from graphmem.index import Query
 from graphmem.mind.asking import content_words
 from graphmem.mind.bank import read_situations
 from graphmem.model import (
@@ -41,6 +40,7 @@ from graphmem.model import (
     Who,
 )
 from graphmem.sealing import keyed_hash
+from graphmem.search import Query
 from graphmem.settings import Settings
 from graphmem.store.formation import import_memories
 from graphmem.store.memories import Held
@@ -142,7 +142,7 @@ async def _in_neo4j(gm: Graphmem, material: Material, size: int) -> Figures:
     for name in ("1_vector_index", "2_text_index"):
         options = {"dimension": gm.embedder.dimension} if name.startswith("1") else {}
         await gm.graph.execute(statement(name), options, reads=False)
-    (there,) = await gm.graph.execute("MATCH (n:BenchCopy) RETURN count(n) AS copies", {}, reads=True)
+    (there,) = await gm.graph.execute(statement("copies_count"), {}, reads=True)
     texts, vectors = varied(material, size)
     copies = [
         {"id": f"copy-{i}", "content": texts[i], "embedding": vectors[i].tolist()} for i in range(there["copies"], size)

@@ -124,12 +124,13 @@ def messages(file: Path | None) -> list[str]:
 def own_database(settings: Settings) -> Iterator[Settings]:
     """Settings of a throwaway home with a running Neo4j of its own."""
     with server.throwaway(settings) as found:
-        yield settings.model_copy(update={"home": found.home})
+        yield settings.model_copy(update={"home": found.home, "neo4j_uri": None})
 
 
 def environment(settings: Settings, **more: str) -> dict[str, str]:
     """The environment in which a process has these settings' home."""
-    return os.environ | {"GRAPHMEM_HOME": str(settings.home)} | more
+    own = {name: value for name, value in os.environ.items() if settings.neo4j_uri or name != "GRAPHMEM_NEO4J_URI"}
+    return own | {"GRAPHMEM_HOME": str(settings.home)} | more
 
 
 def free_port() -> int:

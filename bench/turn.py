@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import TypeVar
 
 import numpy as np
@@ -21,25 +21,28 @@ from rich.console import Console
 from rich.progress import track
 
 from bench import Figures
+from bench.scale import Material, made_memories, sentences
 from bench.talking import Talker, enrolled, messages, own_database, served
 from graphmem import sealing
 from graphmem.app import server_secret
 from graphmem.commands.serving import neo4j_access
 from graphmem.mind.embedder import make_embedder
 from graphmem.mind.port import Embedder
-from graphmem.model import Fact, Session
+from graphmem.model import Session
 from graphmem.settings import Settings
-from graphmem.store import turns
+from graphmem.store.formation import import_memories
 from graphmem.store.graph import Graph, open_driver
 
 T = TypeVar("T")
 
-KEPT_TURNS = 50
-STORED = 1_000
-"""Items each student has: facts and turns."""
-WARM_UP = 400
-TURNS = 500
+MEMORIES = 1_000
+"""Memories each student has before the first turn."""
+WARM_UP = 100
+TURNS = 300
+LOOK = 0.02
+"""Seconds between two looks whether a turn's jobs are done."""
 TURNS_AT_ONCE = 2_000
+WAITING = "query Waiting($student: ID!) { student(id: $student) { waitingJobs } }"
 CROWDS = (16, 64)
 SEED = 7
 
@@ -65,7 +68,7 @@ class Floor:
 
 
 def measure(settings: Settings, file: Path | None) -> Figures:
-    """Figures of one, 16 and 64 students at once, each with a thousand stored items.
+    """Figures of one, 16 and 64 students at once, each with a thousand memories.
 
     Parameters
     ----------
@@ -74,15 +77,16 @@ def measure(settings: Settings, file: Path | None) -> Figures:
     """
     texts = messages(file)
     random.Random(SEED).shuffle(texts)
-    kept = str(STORED - KEPT_TURNS)
     with (
         own_database(settings) as own,
         _floor(own) as floor,
-        served(own, GRAPHMEM_FACTS_KEPT=kept, GRAPHMEM_SESSION_MINUTES="600") as port,
+        served(own, GRAPHMEM_SESSION_MINUTES="600") as port,
     ):
+        said = tuple(sentences(file)[:MEMORIES])
+        material = Material(said, floor.runner.run(floor.embedder.embed(said)), ())
         talkers = enrolled(own, port, [f"student-{i}" for i in range(max(CROWDS))])
         for talker in _tracked(talkers, "Storing"):
-            floor.runner.run(_store_facts(floor.graph, own, talker, texts))
+            floor.runner.run(_store_memories(floor, own, talker, material))
         figures = _alone(floor, talkers[0], texts)
         for crowd in CROWDS:
             figures |= _at_once(talkers[:crowd], texts)
@@ -90,21 +94,26 @@ def measure(settings: Settings, file: Path | None) -> Figures:
 
 
 def _alone(floor: Floor, talker: Talker, texts: list[str]) -> Figures:
-    """One student; a turn and its floor one after the other."""
-    turn_seconds, floor_seconds = [], []
-    for i in _tracked(range(WARM_UP + TURNS), "One student"):
-        text = texts[i % len(texts)]
-        floor_seconds.append(floor.seconds(text))
-        start = perf_counter()
-        talker.say(f"alone-{i}", text)
-        turn_seconds.append(perf_counter() - start)
-    counted, under = turn_seconds[WARM_UP:], floor_seconds[WARM_UP:]
-    return {
-        "ratio_p50": median(counted) / median(under),
-        "p50_ms": 1000 * median(counted),
-        "p95_ms": 1000 * float(np.percentile(counted, 95)),
-        "floor_p50_ms": 1000 * median(under),
-    }
+    """One student; a turn and its floor one after the other: thinking while jobs are done, then without a pause."""
+    figures: Figures = {}
+    for name, pauses in (("", True), ("hasty_", False)):
+        turn_seconds, floor_seconds = [], []
+        for i in _tracked(range(WARM_UP + TURNS), "One student"):
+            text = texts[i % len(texts)]
+            floor_seconds.append(floor.seconds(text))
+            start = perf_counter()
+            talker.say(f"{name}alone-{i}", text)
+            turn_seconds.append(perf_counter() - start)
+            while pauses and talker.caller.call(WAITING, student=talker.student)["waitingJobs"]:
+                sleep(LOOK)
+        counted, under = turn_seconds[WARM_UP:], floor_seconds[WARM_UP:]
+        figures |= {
+            f"{name}ratio_p50": median(counted) / median(under),
+            f"{name}p50_ms": 1000 * median(counted),
+            f"{name}p95_ms": 1000 * float(np.percentile(counted, 95)),
+            f"{name}floor_p50_ms": 1000 * median(under),
+        }
+    return figures
 
 
 def _at_once(talkers: list[Talker], texts: list[str]) -> Figures:
@@ -131,16 +140,12 @@ def _at_once(talkers: list[Talker], texts: list[str]) -> Figures:
     }
 
 
-async def _store_facts(graph: Graph, settings: Settings, talker: Talker, texts: list[str]) -> None:
-    """As many facts as make a thousand items with the turns of working memory."""
+async def _store_memories(floor: Floor, settings: Settings, talker: Talker, material: Material) -> None:
+    """A thousand memories, as an import brings them."""
     token = talker.caller.session or ""
     session: Session = sealing.opened_token(server_secret(settings), token, datetime.now(UTC))
-    now = datetime.now(UTC)
-    facts = [
-        Fact(f"fact-{i}", i, f"Said “{texts[i % len(texts)][:100]}”.", (f"thing {i}",), now)
-        for i in range(1, STORED - KEPT_TURNS + 1)
-    ]
-    await turns.import_facts(graph, session, facts)
+    made = made_memories(session, material, MEMORIES)
+    await import_memories(floor.graph, session, made, datetime.now(UTC))
 
 
 @contextmanager

@@ -16,6 +16,14 @@ SET student.calls = student.calls + $usage.calls,
     student.input_tokens = student.input_tokens + $usage.input_tokens,
     student.output_tokens = student.output_tokens + $usage.output_tokens,
     student.cost = student.cost + $usage.cost
+FOREACH (_ IN CASE WHEN $usage.calls > 0 THEN [1] ELSE [] END |
+  MERGE (usage:Usage {institution: $institution, student_id: $student_id, day: date($now), kind: job.kind})
+  ON CREATE SET usage.calls = 0, usage.input_tokens = 0, usage.output_tokens = 0, usage.cost = 0.0
+  SET usage.calls = usage.calls + $usage.calls,
+      usage.input_tokens = usage.input_tokens + $usage.input_tokens,
+      usage.output_tokens = usage.output_tokens + $usage.output_tokens,
+      usage.cost = usage.cost + $usage.cost
+)
 WITH student
 OPTIONAL MATCH (fact:Fact {institution: $institution, student_id: $student_id, id: $fact_id})
 SET fact.text = $text, fact.tags = $tags

@@ -1,7 +1,8 @@
 // Give a worker the student's longest due jobs of some kinds that are free while the session runs, for the time of a lease.
+// None where `alone` is wanted and somebody else holds a job of the student.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, session_id: str, kinds: list, limit: int, lease: str, lease_until: datetime, now: datetime
+// params: institution: str, student_id: str, session_id: str, kinds: list, limit: int, lease: str, lease_until: datetime, alone: bool, now: datetime
 // returns: id: str, kind: str, attempts: int, payload: bytes
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Writing the student locks it, so that two workers never see the same job free.
@@ -9,6 +10,10 @@ SET student.jobs_at = $now
 WITH student
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 WHERE session.expires_at > $now
+  AND NOT ($alone AND EXISTS {
+    MATCH (held:Job {institution: $institution, student_id: $student_id, state: 'waiting'})
+    WHERE held.lease_until > $now AND held.lease <> $lease
+  })
 MATCH (job:Job {institution: $institution, student_id: $student_id, state: 'waiting'})
 WHERE job.kind IN $kinds AND job.run_after <= $now
   AND coalesce(job.lease_until <= $now, true)

@@ -7,6 +7,7 @@ MATCH (student:Student {institution: $institution, id: $student_id})
 SET student.decayed_at = $now
 WITH student
 OPTIONAL MATCH (memory:Memory {institution: $institution, student_id: $student_id})
+WHERE memory.id IS NOT NULL
 WITH student, memory,
      CASE WHEN memory.flashbulb OR memory.in_ledger THEN 0.0
           ELSE CASE memory.reliability WHEN 'reliable' THEN 1.0 WHEN 'uncertain' THEN 1.5

@@ -22,6 +22,14 @@ CALL (student, job, source, current) {
       source.formed_at = $now, source.snr = $snr,
       job.state = 'done', job.finished_at = $now
   REMOVE job.lease, job.lease_until, job.payload, job.error
+  FOREACH (_ IN CASE WHEN $usage.calls > 0 THEN [1] ELSE [] END |
+    MERGE (usage:Usage {institution: $institution, student_id: $student_id, day: date($now), kind: job.kind})
+    ON CREATE SET usage.calls = 0, usage.input_tokens = 0, usage.output_tokens = 0, usage.cost = 0.0
+    SET usage.calls = usage.calls + $usage.calls,
+        usage.input_tokens = usage.input_tokens + $usage.input_tokens,
+        usage.output_tokens = usage.output_tokens + $usage.output_tokens,
+        usage.cost = usage.cost + $usage.cost
+  )
 }
 CALL (source, current) {
   WITH * WHERE current
@@ -62,7 +70,7 @@ CALL (current) {
   MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: mention.memory_id})
   USING INDEX memory:Memory(institution, student_id, id)
   MERGE (entity:Entity {institution: $institution, student_id: $student_id, key: mention.key})
-  ON CREATE SET entity += mention.entity, entity.written = $known + 1
+  ON CREATE SET entity += mention.entity
   MERGE (memory)-[relation:$(mention.type)]->(entity)
   ON CREATE SET relation += mention.properties
 }
@@ -78,5 +86,16 @@ CALL (student, source, current) {
   USING INDEX memory:Memory(institution, student_id, id)
   SET memory.in_ledger = true, memory.written = $known + 1
   MERGE (entry)-[:CONCERNS]->(memory)
+}
+CALL (student, source, current) {
+  WITH * WHERE current AND source.kind = 'chat'
+  // What is said while an episode runs belongs to it.
+  MATCH (student)-[:EXPERIENCES]->(episode:Memory)
+  WHERE episode.timestamp <= source.at
+  UNWIND $formed AS new
+  MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: new.properties.id})
+  USING INDEX memory:Memory(institution, student_id, id)
+  MERGE (episode)-[belongs:ABSTRACTS]->(memory)
+  ON CREATE SET belongs += {weight: 1.0, reliability: 'reliable', created_at: $now, inferred_by: 'surprise'}
 }
 RETURN current

@@ -4,7 +4,7 @@
 // params: institution: str, student_id: str, label: str, kind: str, reliability: str, min_gravity: float, as_of: datetime, now: datetime, before_time: datetime, before_id: str, limit: int
 // returns: total: int, memories: list of [memory: map, label: str, refs: list of str]
 MATCH (memory:Memory {institution: $institution, student_id: $student_id})
-WHERE ($label IS NULL OR $label IN labels(memory))
+WHERE memory.id IS NOT NULL AND ($label IS NULL OR $label IN labels(memory))
   AND ($kind IS NULL OR memory.kind = $kind)
   AND ($reliability IS NULL OR memory.reliability = $reliability)
   AND ($as_of IS NULL OR (coalesce(memory.valid_at, memory.timestamp) <= $as_of

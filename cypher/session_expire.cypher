@@ -10,8 +10,12 @@ WITH session WHERE session.expires_at <= $now
 WITH session, session.id AS session_id
 CALL (session_id) {
   MATCH (turn:Turn {institution: $institution, student_id: $student_id})
-  WHERE turn.session_id = session_id AND turn.state = 'answered'
+  WHERE turn.id IS NOT NULL AND turn.session_id = session_id AND turn.state = 'answered'
   DETACH DELETE turn
+}
+CALL () {
+  MATCH (:Student {institution: $institution, id: $student_id})-[running:EXPERIENCES]->(:Memory)
+  DELETE running
 }
 DETACH DELETE session
 RETURN session_id

@@ -6,20 +6,27 @@
 // returns: session_id: str
 MATCH (student:Student {institution: $institution, id: $student_id})
 MERGE (session:OpenSession {institution: $institution, student_id: $student_id})
-ON CREATE SET session.id = $session_id, session.expires_at = $expires_at
-SET session.id = CASE WHEN session.expires_at > $now THEN session.id ELSE $session_id END
+ON CREATE SET session.id = $session_id, session.expires_at = $expires_at, session.opened_at = $now
+SET session.opened_at = CASE WHEN session.expires_at > $now THEN session.opened_at ELSE $now END,
+    session.id = CASE WHEN session.expires_at > $now THEN session.id ELSE $session_id END
 SET session.token = CASE WHEN session.id = $session_id THEN $token ELSE session.token END,
     session.expires_at = CASE WHEN session.id = $session_id THEN $expires_at ELSE session.expires_at END
 MERGE (student)-[:OPENED]->(session)
-WITH session
+WITH student, session
+// An episode of a session that ran out is over.
+CALL (student, session) {
+  MATCH (student)-[running:EXPERIENCES]->(:Memory)
+  WHERE session.id = $session_id
+  DELETE running
+}
 CALL (session) {
   MATCH (turn:Turn {institution: $institution, student_id: $student_id})
-  WHERE turn.session_id <> session.id AND turn.state = 'received'
+  WHERE turn.id IS NOT NULL AND turn.session_id <> session.id AND turn.state = 'received'
   SET turn.session_id = session.id
 }
 CALL (session) {
   MATCH (turn:Turn {institution: $institution, student_id: $student_id})
-  WHERE turn.session_id <> session.id AND turn.state = 'answered'
+  WHERE turn.id IS NOT NULL AND turn.session_id <> session.id AND turn.state = 'answered'
   DETACH DELETE turn
 }
 RETURN session.id AS session_id

@@ -12,7 +12,8 @@ MERGE (source:Source {institution: $institution, student_id: $student_id, kind: 
 ON CREATE SET source.id = observed.id, source.at = observed.at
 WITH source, observed
 CALL (source, observed) {
-  WITH * WHERE source.id = observed.id
+  // What has been formed already has no job any more, once that was deleted.
+  WITH * WHERE source.id = observed.id AND source.formed_at IS NULL
   MERGE (job:Job {institution: $institution, student_id: $student_id, id: observed.job.id})
   ON CREATE SET job += observed.job
 }

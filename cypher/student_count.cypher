@@ -3,5 +3,5 @@
 // scope: student
 // params: institution: str, student_id: str
 // returns: memories: int, waiting_jobs: int
-RETURN COUNT { (:Memory {institution: $institution, student_id: $student_id}) } AS memories,
+RETURN COUNT { (memory:Memory {institution: $institution, student_id: $student_id}) WHERE memory.id IS NOT NULL } AS memories,
        COUNT { (:Job {institution: $institution, student_id: $student_id, state: 'waiting'}) } AS waiting_jobs

@@ -2,7 +2,7 @@
 // Nothing when another turn came first, when this one was written before, or when the session has ended.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, usage: map, facts: list, jobs: list, boosts: list, oldest_turn: int, oldest_fact: int, now: datetime
+// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, usage: map, facts: list, jobs: list, boosts: list, asked: list, at: datetime, oldest_turn: int, oldest_fact: int, now: datetime
 // returns: version: int
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Counting the version up locks the student, so that the turns read below are the newest.
@@ -15,25 +15,34 @@ WHERE session.expires_at > $now
 MATCH (companion:Companion {institution: $institution, student_id: $student_id})
 SET student += $totals, companion += $companion
 // Added up, since jobs add theirs between what the turn read and this.
-SET student.calls = student.calls + $usage.calls,
+SET student.facts = student.facts + size($facts),
+    student.calls = student.calls + $usage.calls,
     student.input_tokens = student.input_tokens + $usage.input_tokens,
     student.output_tokens = student.output_tokens + $usage.output_tokens,
     student.cost = student.cost + $usage.cost
+FOREACH (_ IN CASE WHEN $usage.calls > 0 THEN [1] ELSE [] END |
+  MERGE (usage:Usage {institution: $institution, student_id: $student_id, day: date($now), kind: 'turn'})
+  ON CREATE SET usage.calls = 0, usage.input_tokens = 0, usage.output_tokens = 0, usage.cost = 0.0
+  SET usage.calls = usage.calls + $usage.calls,
+      usage.input_tokens = usage.input_tokens + $usage.input_tokens,
+      usage.output_tokens = usage.output_tokens + $usage.output_tokens,
+      usage.cost = usage.cost + $usage.cost
+)
 CREATE (source:Source {institution: $institution, student_id: $student_id, kind: 'chat', ref: $turn_id})
-SET source += $source
+SET source += $source, source.at = $at
 MERGE (turn:Turn {institution: $institution, student_id: $student_id, id: $turn_id})
-SET turn += $turn, turn.session_id = $session_id
+SET turn += $turn, turn.at = $at, turn.session_id = $session_id
 REMOVE turn.given_reply
 MERGE (student)-[:SAID]->(turn)
 CREATE (turn)-[:FORMED_FROM]->(source)
 FOREACH (fact IN $facts |
   CREATE (f:Fact {institution: $institution, student_id: $student_id})-[:FORMED_FROM]->(source)
   CREATE (companion)-[:LEARNED]->(f)
-  SET f += fact
+  SET f += fact, f.seq = student.facts, f.created_at = $at
 )
 FOREACH (job IN $jobs |
   CREATE (j:Job {institution: $institution, student_id: $student_id})
-  SET j += job
+  SET j += job, j.created_at = $now, j.run_after = $now
 )
 WITH student, turn
 CALL (turn) {
@@ -55,5 +64,11 @@ CALL () {
   MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: boost.id})
   USING INDEX memory:Memory(institution, student_id, id)
   SET memory.gravity = boost.gravity, memory.last_accessed = $now, memory.access_count = memory.access_count + 1
+}
+CALL () {
+  UNWIND $asked AS id
+  MATCH (question:Question {institution: $institution, student_id: $student_id, id: id})
+  WHERE question.state = 'waiting'
+  SET question.state = 'asked', question.asked_at = $now
 }
 RETURN student.version AS version

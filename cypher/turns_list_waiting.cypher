@@ -4,6 +4,6 @@
 // params: institution: str, student_id: str, session_id: str
 // returns: id: str, text: bytes, given_reply: bytes, at: datetime
 MATCH (turn:Turn {institution: $institution, student_id: $student_id})
-WHERE turn.session_id = $session_id AND turn.state = 'received'
+WHERE turn.id IS NOT NULL AND turn.session_id = $session_id AND turn.state = 'received'
 RETURN turn.id AS id, turn.text AS text, turn.given_reply AS given_reply, turn.at AS at
 ORDER BY turn.at

@@ -1,12 +1,13 @@
 """One running graphmem: everything that flows need, put together in one place."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from time import time
+from time import monotonic, time
 from weakref import WeakValueDictionary
 
 from cachetools import TLRUCache
@@ -14,10 +15,12 @@ from nacl.encoding import RawEncoder
 from nacl.hash import blake2b
 from threadpoolctl import threadpool_limits
 
+from graphmem.broker import Carrier
 from graphmem.errors import SetupError
 from graphmem.index import MemoryIndex
 from graphmem.mind.affect import Affect, load_affect
 from graphmem.mind.embedder import make_embedder
+from graphmem.mind.episodes import Episodes, load_episodes
 from graphmem.mind.fallback import make_mind
 from graphmem.mind.offline import make_offline_mind
 from graphmem.mind.port import Embedder, Mind
@@ -28,13 +31,17 @@ from graphmem.store import schema
 from graphmem.store.graph import Graph, open_driver
 from graphmem.store.ledger import Kept
 
+STUDENTS_AT_ONCE = 4
+"""Students whose jobs a process runs side by side."""
+FINISH_SECONDS = 10.0
+"""Seconds that a process which ends waits for its jobs under way."""
+
 
 @dataclass
 class OpenMemories:
     """A student's memories in clear while the session is open, as of one version of them.
 
     ledger : every entry, settled ones too
-    names : whom and what the memories speak of
     """
 
     session_id: str
@@ -42,7 +49,38 @@ class OpenMemories:
     version: int
     index: MemoryIndex = field(repr=False)
     ledger: tuple[Kept, ...] = field(default=(), repr=False)
-    names: frozenset[str] = field(default=frozenset(), repr=False)
+
+
+class Calm:
+    """Whether turns are under way in this process; background work waits until there have been none for a while."""
+
+    def __init__(self) -> None:
+        self._turns = 0
+        self._since = -math.inf
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """While it lasts, a turn is under way."""
+        self._turns += 1
+        self._idle.clear()
+        try:
+            yield
+        finally:
+            self._turns -= 1
+            if not self._turns:
+                self._since = monotonic()
+                self._idle.set()
+
+    async def wait(self, quiet: float, patience: float) -> None:
+        """Wait until no turn has been under way for `quiet` seconds, but no longer than `patience` seconds."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(patience):
+                await self._idle.wait()
+                while (rest := self._since + quiet - monotonic()) > 0:
+                    await asyncio.sleep(rest)
+                    await self._idle.wait()
 
 
 UnlockedCache = TLRUCache[tuple[str, str], Unlocked]
@@ -61,7 +99,14 @@ def memories_cache(most: int) -> MemoriesCache:
 
 @dataclass(frozen=True)
 class Graphmem:
-    """What flows are handed first: settings, rooms, and the state of this process."""
+    """What flows are handed first: settings, rooms, and the state of this process.
+
+    mind : who is asked; `offline` is there whatever happens
+    carrier : tells whoever runs jobs that a student has some
+    worker : this process is there to run jobs
+    stopping : set when this process ends; jobs under way are finished, and no more are begun
+    job_slots : how many students' jobs this process runs side by side
+    """
 
     settings: Settings
     graph: Graph
@@ -69,14 +114,19 @@ class Graphmem:
     mind: Mind
     offline: Mind
     affect: Affect
+    episodes: Episodes
     secret: bytes = field(repr=False)
     unlocked: UnlockedCache = field(repr=False)
     memories: MemoriesCache = field(repr=False)
+    carrier: Carrier = field(repr=False)
+    worker: bool = False
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     locks: WeakValueDictionary[Who, asyncio.Lock] = field(default_factory=WeakValueDictionary, repr=False)
     background: set[asyncio.Task[None]] = field(default_factory=set, repr=False)
     starting: set[str] = field(default_factory=set, repr=False)
-    replying: set[object] = field(default_factory=set, repr=False)
+    calm: Calm = field(default_factory=Calm, repr=False)
+    stopping: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+    job_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(STUDENTS_AT_ONCE), repr=False)
     job_locks: WeakValueDictionary[Who, asyncio.Lock] = field(default_factory=WeakValueDictionary, repr=False)
     memory_locks: WeakValueDictionary[Who, asyncio.Lock] = field(default_factory=WeakValueDictionary, repr=False)
     argon2_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2), repr=False)
@@ -98,15 +148,20 @@ class Graphmem:
         """The lock under which this process reads or changes what it holds of one student's memories."""
         return _lock(self.memory_locks, who)
 
-    @contextmanager
-    def reply(self) -> Iterator[None]:
+    @property
+    def runs_jobs(self) -> bool:
+        """Whether this process runs jobs, or leaves them to workers."""
+        return self.worker or self.carrier.here
+
+    async def stops_within(self, seconds: float) -> bool:
+        """Wait for some time; whether this process begins to end meanwhile, which ends the waiting."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.stopping.wait(), seconds)
+        return self.stopping.is_set()
+
+    def reply(self) -> AbstractContextManager[None]:
         """While it lasts, a turn is under way, and background work holds back."""
-        turn = object()
-        self.replying.add(turn)
-        try:
-            yield
-        finally:
-            self.replying.discard(turn)
+        return self.calm.turn()
 
     def drop(self, who: Who) -> None:
         """Forget what is held in memory of a student's running talk."""
@@ -145,32 +200,43 @@ async def open_graphmem(settings: Settings, uri: str, user: str, password: str) 
     graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
     embedder = make_embedder(settings)
     mind: Mind | None = None
-    background: set[asyncio.Task[None]] = set()
+    carrier, opened = Carrier(settings), None
     try:
         await schema.prepare(graph, embedder.name, embedder.dimension, datetime.now(UTC))
         offline = await make_offline_mind(embedder)
         mind = make_mind(settings, offline)
-        yield Graphmem(
+        opened = Graphmem(
             settings=settings,
             graph=graph,
             embedder=embedder,
             mind=mind,
             offline=offline,
             affect=load_affect(),
+            episodes=load_episodes(),
             secret=server_secret(settings),
             unlocked=unlocked_cache(settings.unlocked_students),
             memories=memories_cache(settings.unlocked_students),
-            background=background,
+            carrier=carrier,
         )
+        yield opened
     finally:
-        # A job that is cut off here is taken up again when its lease runs out.
-        for task in background:
-            task.cancel()
-        await asyncio.gather(*background, return_exceptions=True)
+        if opened is not None:
+            await _finish_background(opened)
+        await carrier.aclose()
         if mind is not None:
             await mind.aclose()
         await embedder.aclose()
         await graph.aclose()
+
+
+async def _finish_background(gm: Graphmem) -> None:
+    """Let what is under way come to its end; what takes too long is taken up again when its lease runs out."""
+    gm.stopping.set()
+    if gm.background:
+        await asyncio.wait(gm.background, timeout=FINISH_SECONDS)
+    for task in gm.background:
+        task.cancel()
+    await asyncio.gather(*gm.background, return_exceptions=True)
 
 
 def server_secret(settings: Settings) -> bytes:

@@ -4,6 +4,7 @@ import asyncio
 import getpass
 import json
 import logging
+import shutil
 import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import asdict
@@ -15,7 +16,7 @@ import typer
 from pydantic import ValidationError
 
 from graphmem.errors import GraphmemError, InvalidInput
-from graphmem.model import Role, Who
+from graphmem.model import JobState, Role, Who
 from graphmem.settings import Settings
 
 T = TypeVar("T")
@@ -71,7 +72,7 @@ def doctor(
     institution: Institution = "demo",
     password_stdin: PasswordStdin = False,
 ) -> None:
-    """Check Java, database, schema, embedder, mind and keys, each with its remedy; or look for junk memories."""
+    """Check Java, database, schema, embedder, mind, keys, broker and jobs, each with its remedy; or look for junk."""
     from graphmem.commands.doctor import examine
     from graphmem.commands.remember import junk_of
 
@@ -103,6 +104,61 @@ def serve(
     from graphmem.commands.serving import serve as run
 
     run(load_settings(), host, port, say)
+
+
+@app.command()
+def worker(
+    concurrency: Annotated[int, typer.Option(min=1, help="students whose jobs are run side by side")] = 4,
+) -> None:
+    """Run background jobs on this machine, until told to stop; several workers share the work."""
+    from graphmem.commands.working import work
+
+    work(load_settings(), concurrency, say)
+
+
+@app.command()
+def jobs(
+    student: Annotated[str | None, typer.Argument(help="whose jobs; all students by default")] = None,
+    state: Annotated[JobState | None, typer.Option(help="only jobs that stand so")] = None,
+    first: Annotated[int, typer.Option(help="most jobs")] = 100,
+    retry: Annotated[str | None, typer.Option(help="instead: start the dead job of this id again")] = None,
+    institution: Institution = "demo",
+    as_json: AsJson = False,
+) -> None:
+    """List background jobs, newest first, or start a dead one again."""
+    from graphmem.commands.overseeing import list_jobs, retry_job
+
+    found = run(
+        lambda gm: retry_job(gm, institution, retry) if retry else list_jobs(gm, institution, student, state, first)
+    )
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    for job in found["jobs"]:
+        failed = f"  failed {job['attempts']} times: {job['error']}" if job["error"] else ""
+        typer.echo(f"{job['created_at']}  {job['state']:<8} {job['kind']:<8} {job['id']}{failed}")
+    typer.echo(f"{len(found['jobs'])} of {found['total']} jobs")
+
+
+@app.command()
+def usage(
+    student: Annotated[str | None, typer.Argument(help="whose; all students by default")] = None,
+    since: Annotated[datetime | None, typer.Option(help="from this day on (UTC)", formats=["%Y-%m-%d"])] = None,
+    institution: Institution = "demo",
+    as_json: AsJson = False,
+) -> None:
+    """Tell what language models were asked for and what it cost, turns and each kind of job."""
+    from graphmem.commands.overseeing import spent
+
+    found = run(lambda gm: spent(gm, institution, student, since and since.replace(tzinfo=UTC)))
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    for kind, each in found.items():
+        typer.echo(
+            f"{kind:>10}  {each['calls']:,} calls, {each['input_tokens']:,} + {each['output_tokens']:,} tokens, "
+            f"{each['cost']:.4f} dollars"
+        )
 
 
 @app.command()
@@ -195,6 +251,29 @@ def recall(
 
 
 @app.command()
+def query(
+    name: Annotated[str | None, typer.Argument(help="which one; without it they are listed")] = None,
+    param: Annotated[list[str] | None, typer.Option(help="a parameter, as name=value")] = None,
+    institution: Institution = "demo",
+    as_json: AsJson = False,
+) -> None:
+    """Run a query for analysts, which reads structure and numbers; without a name, list them."""
+    from graphmem.commands import querying
+
+    if name is None:
+        known = querying.described(querying.list_queries())
+        for each in known if not as_json else ():
+            typer.echo(f"{each['name']}  ({', '.join(each['params'])})\n    {each['description']}")
+    else:
+        known = asyncio.run(querying.run_query(load_settings(), name, param or [], institution, say))
+        if not as_json:
+            width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+            typer.echo(querying.table(known, width))
+    if as_json:
+        typer.echo(json.dumps(known))
+
+
+@app.command()
 def drift(
     student: Annotated[str | None, typer.Argument(help="whose memories; all students by default")] = None,
     institution: Institution = "demo",
@@ -229,7 +308,7 @@ def reembed() -> None:
 
 @app.command()
 def bench(
-    name: Annotated[str, typer.Argument(help="turn, load, recall, keep, formation or scale")],
+    name: Annotated[str, typer.Argument(help="turn, load, jobs, recall, keep, formation, boundaries or scale")],
     file: Annotated[Path | None, typer.Argument(help="data to use instead of the shipped samples")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -237,6 +316,20 @@ def bench(
     from bench import run_benchmark
 
     run_benchmark(load_settings(), name, file, as_json=as_json)
+
+
+@app.command()
+def experiment(
+    name: Annotated[str, typer.Argument(help="voe: violation of expectation, the loop with facts and without")],
+    file: Annotated[Path, typer.Argument(help="dialogues, one JSON object a line", exists=True, dir_okay=False)],
+    conversations: Annotated[int | None, typer.Option(help="how many an arm, drawn by student; all by default")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="of the draw and the bootstrap")] = 7,
+    as_json: AsJson = False,
+) -> None:
+    """Compare how often expectations come true with facts and without, on real dialogues, in a throwaway database."""
+    from graphmem.commands.experiment import run_experiment
+
+    run_experiment(load_settings(), name, file, conversations, seed, as_json=as_json)
 
 
 def load_settings() -> Settings:

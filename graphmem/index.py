@@ -8,7 +8,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from datetime import datetime
 from threading import RLock
 
@@ -16,33 +16,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.errors import InvalidInput
+from graphmem.maths.echoes import echoes
+from graphmem.maths.features import dated
 from graphmem.maths.ranking import Scores, around, best, bm25, cosines, neighbour, rarity, scaled
 from graphmem.maths.sittings import Timeline, timeline, window
 from graphmem.model import Matrix, Memory, Reliability, Vector
 from graphmem.postings import Words
+from graphmem.search import PARTS, Hit, Lexical, Query, relevance, why, within
 
 ALONE = 0.4
 """Cosine a memory needs that has no word in common with the question."""
+MOST_SNR = 1000
+"""What a message that says most is given (spec 7)."""
 AHEAD = 0.7
 """How much the vector of the memory before counts in what surrounds a memory."""
-PARTS = {
-    "dense": 1.0,
-    "dense around": 1.0,
-    "lexical": 0.5,
-    "lexical around": 1.5,
-    "speaker": 1.5,
-    "sitting": 0.3,
-    "question": -0.3,
-    "time": 1.0,
-    "next to": 0.4,
-}
-"""What each part of a score counts, each part being in [0, 1]. Set by hand, few digits: figures hardly move near by."""
-
+FEW = 20
+"""Most hits for which words of the best ones are not worth the time they take."""
+HEARD = 8
+"""Best memories whose words are added to those of a question."""
+ECHOES = 20
+"""Words added."""
+ECHO = 0.4
+"""How much a word counts that all of those memories hold, beside one that was asked for."""
 _ROW = np.dtype(
     [
         ("held", bool),
         ("superseded", bool),
         ("question", bool),
+        ("telling", float),  # how much the message it comes from says, in [0, 1]
+        ("dated", bool),
         ("speaker", np.int64),  # place in the list of speakers; -1: the student
         ("at", float),  # seconds since 1970, like `until`
         ("until", float),
@@ -55,37 +57,6 @@ _ROW = np.dtype(
 _FIRST_ROWS = 64
 _WORD = re.compile(r"\w+")
 _ASKS = re.compile(r"[?？]\W*(?:\[[^\]]*\]\s*)?$")
-
-
-@dataclass(frozen=True)
-class Query:
-    """What is looked for.
-
-    vector : embedding of the question, without the names of those who spoke
-    words : its content words (`mind.asking.read_question` finds both)
-    now : the moment of asking; what had ended by then is left out
-    names : of those who spoke, the ones it names
-    as_of : instead of now: what was held at that moment, superseded since or not
-    ranges : spans of time it speaks of, from (included) and to (not)
-    limit : most hits, >= 0
-    """
-
-    vector: Vector = field(repr=False)
-    words: tuple[str, ...]
-    now: datetime
-    names: tuple[str, ...] = ()
-    as_of: datetime | None = None
-    ranges: tuple[tuple[datetime, datetime], ...] = ()
-    limit: int = 20
-
-
-@dataclass(frozen=True)
-class Hit:
-    """A memory that fits, how well (0..1), and what each part of the score gave, largest first."""
-
-    memory: Memory
-    relevance: float
-    why: dict[str, float]
 
 
 class MemoryIndex:
@@ -117,6 +88,7 @@ class MemoryIndex:
         self._row_of: dict[str, int] = {}
         self._free: list[int] = []
         self._by_time: list[tuple[float, str, int]] = []
+        self._holding: defaultdict[str, set[int]] = defaultdict(set)
         self._by_hash: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._by_slot: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._speakers: list[str] = []
@@ -178,11 +150,15 @@ class MemoryIndex:
             self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
         at = memory.timestamp.timestamp()
         inside, ahead = _texts(memory)
+        for word in _distinct(memory):
+            self._holding[word].add(row)
         self._vectors[row] = vector
         self._table[row] = (
             True,
             memory.reliability is Reliability.SUPERSEDED,
             bool(_ASKS.search(inside)),
+            memory.snr / MOST_SNR,
+            dated(inside),
             self._speaker(memory.speaker),
             at,
             memory.invalid_at.timestamp() if memory.invalid_at else np.inf,
@@ -203,6 +179,10 @@ class MemoryIndex:
         row = self._row_of.pop(known)
         memory = self._at(row)
         self._words.remove(row, _texts(memory))
+        for word in _distinct(memory):
+            self._holding[word].remove(row)
+            if not self._holding[word]:
+                del self._holding[word]
         del self._by_time[bisect_left(self._by_time, (memory.timestamp.timestamp(), known, row))]
         _forget(self._by_hash, memory.content_hash, known)
         if memory.slot_key is not None:
@@ -271,12 +251,24 @@ class MemoryIndex:
 
     # Search
 
-    def search(self, query: Query) -> list[Hit]:
+    def lexical(self, words: tuple[str, ...], now: datetime, as_of: datetime | None = None) -> Lexical:
+        """What the words of a question give, which may be computed while it is still being embedded.
+
+        Parameters
+        ----------
+        words, now, as_of : as of the `Query`
+        """
+        with self._lock:
+            inside, surrounding, sitting = self._lexical(words, self._allowed(now, as_of))
+            return Lexical(self.version, (words, as_of or now, as_of is not None), inside, surrounding, sitting)
+
+    def search(self, query: Query, lexical: Lexical | None = None) -> list[Hit]:
         """The memories that fit a question best, among those valid at the moment it asks about.
 
         Parameters
         ----------
         query : Query
+        lexical : Lexical of the same question, where it was computed before; one the index has outgrown is not used
 
         Returns
         -------
@@ -292,55 +284,85 @@ class MemoryIndex:
         if query.vector.shape != (self.dimension,):
             raise InvalidInput(f"A vector of shape {query.vector.shape} does not fit: the index has {self.dimension}.")
         with self._lock:
-            allowed = self._allowed(query)
+            allowed = self._allowed(query.now, query.as_of)
+            asked = (query.words, query.as_of or query.now, query.as_of is not None)
+            if lexical is None or (lexical.version, lexical.asked) != (self.version, asked):
+                lexical = self.lexical(query.words, query.now, query.as_of)
             own = np.where(allowed, cosines(self._vectors[: len(allowed)], query.vector), 0.0)
-            parts = self._parts(query, allowed, own)
-            total = sum((PARTS[name] * part for name, part in parts.items()), np.zeros(len(allowed)))
-            relevance = np.clip(total / sum(w for w in PARTS.values() if w > 0), 0.0, 1.0)
+            parts = self._parts(query, lexical, allowed, own)
             # What the one named said is not found by meaning alone.
             fits = allowed & ((parts["lexical around"] + parts["speaker"] > 0) | (own >= ALONE))
-            rows = best(relevance, self._time().order, fits, query.limit)
-            return [Hit(self._at(row), float(relevance[row]), _why(parts, row)) for row in rows]
+            if query.limit > FEW:
+                heard = best(relevance(parts), self._time().order, fits, HEARD)
+                parts = self._parts(query, self._echoed(lexical, heard, allowed), allowed, own)
+            fitness = relevance(parts)
+            rows = best(fitness, self._time().order, fits, query.limit)
+            return [Hit(self._at(row), float(fitness[row]), why(parts, row)) for row in rows]
 
-    def _allowed(self, query: Query) -> NDArray[np.bool_]:
+    def _allowed(self, now: datetime, as_of: datetime | None) -> NDArray[np.bool_]:
         table = self._table[: len(self._memories)]
-        moment = (query.as_of or query.now).timestamp()
+        moment = (as_of or now).timestamp()
         allowed: NDArray[np.bool_] = table["held"] & (table["until"] > moment)
-        return allowed & (table["at"] <= moment) if query.as_of else allowed & ~table["superseded"]
+        return allowed & (table["at"] <= moment) if as_of else allowed & ~table["superseded"]
 
-    def _parts(self, query: Query, allowed: NDArray[np.bool_], own: Scores) -> dict[str, Scores]:
+    def _parts(self, query: Query, lexical: Lexical, allowed: NDArray[np.bool_], own: Scores) -> dict[str, Scores]:
         table, time = self._table[: len(allowed)], self._time()
-        lexical, surrounding, sitting = self._lexical(query.words, allowed)
         parts = {
             "dense": scaled(own),
             "dense around": scaled(np.where(allowed, around(own, table["likeness"], time.before, AHEAD), 0.0)),
-            "lexical": scaled(lexical),
-            "lexical around": scaled(np.where(allowed, surrounding, 0.0)),
+            "lexical": scaled(lexical.inside),
+            "lexical around": scaled(np.where(allowed, lexical.around, 0.0)),
             "speaker": self._spoken_by(query.names),
-            "sitting": sitting,
+            "sitting": lexical.sitting,
             "question": table["question"].astype(float),
-            "time": _within(table["at"], query.ranges),
+            "time": within(table["at"], query.ranges),
         }
         score = scaled(np.where(allowed, sum(PARTS[name] * part for name, part in parts.items()), 0.0))
-        return parts | {"next to": (neighbour(score, time.before) + neighbour(score, time.after)) / 2}
+        # What tells much lends its neighbours nothing.
+        return parts | {
+            "next to": (neighbour(score, time.before) + neighbour(score, time.after)) / 2,
+            "telling": table["telling"],
+            "dated": table["dated"].astype(float),
+        }
 
     def _lexical(self, words: tuple[str, ...], allowed: NDArray[np.bool_]) -> tuple[Scores, Scores, Scores]:
         """BM25 of each memory, of what surrounds it, and of its whole sitting (scaled)."""
+        terms = self._words.terms(words)
+        if not terms or not len(self):
+            nothing = np.zeros(len(allowed))
+            return nothing, nothing, nothing
         time, lengths = self._time(), self._table["inside"][: len(allowed)]
         sittings = int(time.sitting.max(initial=-1)) + 1
         around_lengths = window(lengths, self._table["ahead"][: len(allowed)], time)
         sitting_lengths = np.bincount(time.sitting, lengths, sittings)
-        sums = np.zeros(len(allowed)), np.zeros(len(allowed)), np.zeros(sittings)
-        for term in self._words.terms(words):
-            inside, ahead = self._words.find(term, allowed)
-            idf = rarity(int(np.count_nonzero(inside)), len(self))
-            sums[0][:] += idf * bm25(inside, lengths, lengths.sum() / len(self))
-            sums[1][:] += idf * bm25(window(inside, ahead, time), around_lengths, around_lengths.sum() / len(self))
-            said = np.bincount(time.sitting, inside, sittings)
-            sums[2][:] += rarity(int(np.count_nonzero(said)), sittings) * bm25(
-                said, sitting_lengths, lengths.sum() / sittings
-            )
-        return sums[0], sums[1], scaled(sums[2])[time.sitting]
+        inside, ahead = self._words.find(terms, allowed)
+        said = np.array([np.bincount(time.sitting, counts, sittings) for counts in inside])
+        idf = rarity(np.count_nonzero(inside, axis=1), len(self))
+        within = rarity(np.count_nonzero(said, axis=1), sittings) @ bm25(
+            said, sitting_lengths, lengths.sum() / sittings
+        )
+        return (
+            idf @ bm25(inside, lengths, lengths.sum() / len(self)),
+            idf @ bm25(window(inside, ahead, time), around_lengths, around_lengths.sum() / len(self)),
+            scaled(within)[time.sitting],
+        )
+
+    def _echoed(self, lexical: Lexical, heard: list[int], allowed: NDArray[np.bool_]) -> Lexical:
+        """The same, as if the words its best memories share had been asked for too, at less weight."""
+        words = [_distinct(self._at(row)) for row in heard]
+        said = np.zeros(len(allowed))
+        for word, worth in echoes(words, lexical.asked[0], self._holding, len(self), ECHOES).items():
+            said[list(self._holding[word])] += ECHO * worth
+        said *= allowed
+        time, lengths = self._time(), self._table["inside"][: len(allowed)]
+        around_lengths = window(lengths, self._table["ahead"][: len(allowed)], time)
+        surrounding = window(said, neighbour(said, time.before), time)
+        once, total = np.ones(len(allowed)), max(1, len(self))
+        return replace(
+            lexical,
+            inside=lexical.inside + said * bm25(once, lengths, lengths.sum() / total),
+            around=lexical.around + surrounding * bm25(once, around_lengths, around_lengths.sum() / total),
+        )
 
     def _spoken_by(self, names: tuple[str, ...]) -> Scores:
         wanted = {name.casefold() for name in names}
@@ -375,20 +397,12 @@ class MemoryIndex:
         return memory
 
 
+def _distinct(memory: Memory) -> set[str]:
+    return set(_WORD.findall((memory.content or "").lower()))
+
+
 def _texts(memory: Memory) -> tuple[str, str]:
     return memory.content or "", memory.before or ""
-
-
-def _within(at: Scores, ranges: tuple[tuple[datetime, datetime], ...]) -> Scores:
-    inside = np.zeros(len(at))
-    for start, end in ranges:
-        inside[(at >= start.timestamp()) & (at < end.timestamp())] = 1.0
-    return inside
-
-
-def _why(parts: dict[str, Scores], row: int) -> dict[str, float]:
-    given = {name: float(PARTS[name] * part[row]) for name, part in parts.items()}
-    return {name: value for name, value in sorted(given.items(), key=lambda item: -item[1]) if value > 0}
 
 
 def _forget(ids: dict[str, dict[str, None]], key: str, known: str) -> None:

@@ -2,7 +2,7 @@
 
 import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence, Sized
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,23 +49,38 @@ class Words:
         )
 
     def terms(self, words: Iterable[str]) -> list[str]:
-        """Stems of the words that occur in some memory, the rarest only."""
+        """Stems of the words; of very many only the rarest that occur in some memory."""
         self._db.execute("INSERT INTO question(words) VALUES (?)", _plain(" ".join(words)))
-        found = self._db.execute("SELECT term FROM term").fetchall()
+        found = [term for (term,) in self._db.execute("SELECT term FROM term")]
         self._db.execute("INSERT INTO question(question) VALUES ('delete-all')")
-        spread = [self._db.execute("SELECT doc, term FROM spread WHERE term = ?", term).fetchone() for term in found]
-        return [term for _, term in sorted(filter(None, spread))[:TERMS]]
+        if len(found) <= TERMS:
+            return found
+        query = f"SELECT doc, term FROM spread WHERE term IN ({_marks(found)})"  # noqa: S608 (question marks)
+        spread = self._db.execute(query, found).fetchall()
+        return [term for _, term in sorted(spread)[:TERMS]]
 
-    def find(self, term: str, allowed: NDArray[np.bool_]) -> tuple[Scores, Scores]:
-        """How often a stem stands in the memory of each allowed row, and how often in what was said before it."""
-        query = "SELECT group_concat(2 * doc + (col = 'ahead')) FROM place WHERE term = ?"
-        (joined,) = self._db.execute(query, (term,)).fetchone()
-        places = np.fromstring(joined or "", dtype=np.int64, sep=",")
-        counts = np.bincount(places, minlength=2 * len(allowed)).reshape(-1, 2) * allowed[:, np.newaxis]
-        return counts[:, 0].astype(float), counts[:, 1].astype(float)
+    def find(self, terms: Sequence[str], allowed: NDArray[np.bool_]) -> tuple[Scores, Scores]:
+        """How often each stem stands in the memory of each allowed row, and how often in what was said before it.
+
+        Two float arrays of shape (terms, rows).
+        """
+        query = (
+            "SELECT term, group_concat(2 * doc + (col = 'ahead')) FROM place "  # noqa: S608 (question marks)
+            f"WHERE term IN ({_marks(terms)}) GROUP BY term"
+        )
+        counts, place = np.zeros((len(terms), len(allowed), 2)), {term: i for i, term in enumerate(terms)}
+        for term, joined in self._db.execute(query, terms):
+            found = np.bincount(np.fromstring(joined, dtype=np.int64, sep=","), minlength=2 * len(allowed))
+            counts[place[term]] = found.reshape(-1, 2)
+        counts *= allowed[:, np.newaxis]
+        return counts[..., 0], counts[..., 1]
 
     def close(self) -> None:
         self._db.close()
+
+
+def _marks(values: Sized) -> str:
+    return ", ".join("?" * len(values))
 
 
 def _plain(*texts: str) -> tuple[str, ...]:

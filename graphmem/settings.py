@@ -59,7 +59,7 @@ class Settings(BaseSettings):
     message_limit: int = Field(32_000, ge=1, description="characters of one message")
     working_memory: int = Field(50, ge=1, description="raw turns kept while a session is open")
     facts_kept: int = Field(200, ge=1, description="facts kept for a student, oldest trimmed")
-    facts_recalled: int = Field(10, ge=1, description="facts recalled for a turn")
+    facts_recalled: int = Field(10, ge=0, description="facts recalled for a turn")
     turns_recalled: int = Field(5, ge=0, description="recent turns recalled for a turn")
     memories_recalled: int = Field(10, ge=1, le=100, description="most memories recalled for a turn (spec 10)")
     context_tokens: int = Field(2000, ge=1, description="tokens of what is recalled for a turn")
@@ -70,6 +70,30 @@ class Settings(BaseSettings):
     )
     clock_skew: float = Field(300.0, ge=0, description="seconds a message's time may lie in the future")
     tolerance: float = Field(0.5, ge=0.2, le=0.8, description="tolerance of a new companion (spec 12)")
+
+    # Background work (spec 16) and its budgets (spec 5)
+    broker: str = Field(
+        "memory",
+        pattern=r"^(memory|rediss?://.+)$",
+        description="who carries jobs: `memory` (the API runs them itself) or `redis://...` (`graphmem worker` does)",
+    )
+    jobs_quiet: float = Field(0.25, ge=0, description="seconds without a turn until the API's process runs jobs")
+    jobs_patience: float = Field(5.0, ge=0, description="seconds after which jobs are run though turns go on")
+    jobs_poll: float = Field(1.0, gt=0, description="seconds between two looks of a worker that has no Redis")
+    jobs_lease: float = Field(
+        60.0, gt=0, description="seconds a worker may hold jobs beyond `MODEL_TIMEOUT` until others take them over"
+    )
+    jobs_late: float = Field(300.0, gt=0, description="seconds a due job may wait until health turns red")
+    jobs_kept_hours: float = Field(24.0, ge=0, description="hours until a finished job is deleted; dead ones stay")
+    budget_student_tokens: int = Field(
+        0, ge=0, description="tokens a day, of one student, beyond which jobs ask no model; 0: no limit"
+    )
+    budget_tokens: int = Field(0, ge=0, description="the same of all students together")
+    budget_student_cost: float = Field(0.0, ge=0, description="the same in US dollars, of one student")
+    budget_cost: float = Field(0.0, ge=0, description="the same in US dollars, of all students together")
+    budget_token_cost: float = Field(
+        0.00002, ge=0, description="US dollars set aside for each token that a question of a job may use"
+    )
 
     # Sealing and sessions (spec 14)
     session_minutes: float = Field(60.0, gt=0, description="minutes a session stays open")

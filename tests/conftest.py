@@ -18,7 +18,8 @@ import uvicorn
 
 from api.access import make_token
 from api.main import make_app
-from graphmem.app import Graphmem, memories_cache, open_graphmem, unlocked_cache
+from graphmem.app import Calm, Graphmem, memories_cache, open_graphmem, unlocked_cache
+from graphmem.broker import Carrier
 from graphmem.commands.client import Client
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
@@ -77,7 +78,10 @@ def _container_engine_answers() -> bool:
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """Settings of a home of the run's own, with passwords that are quick to check."""
     home = tmp_path_factory.mktemp("home")
-    return Settings(home=home, argon2_ops=1, argon2_mib=8, neo4j_timeout=5.0, sweep_seconds=3600)
+    # Tests leave jobs behind that nobody runs.
+    return Settings(
+        home=home, argon2_ops=1, argon2_mib=8, neo4j_timeout=5.0, sweep_seconds=3600, jobs_late=1e9, jobs_quiet=0.0
+    )
 
 
 @pytest.fixture(scope="session")
@@ -97,7 +101,8 @@ def another_replica(gm: Graphmem, **changes: Any) -> Graphmem:
     """The same graphmem as another process would have it: own caches, own locks."""
     locks: dict[str, Any] = {name: WeakValueDictionary() for name in ("locks", "job_locks", "memory_locks")}
     caches: dict[str, Any] = {"unlocked": unlocked_cache(100), "memories": memories_cache(100)}
-    return replace(gm, **(locks | caches | {"replying": set(), "starting": set()} | changes))
+    own = {"calm": Calm(), "starting": set(), "carrier": Carrier(changes.get("settings", gm.settings))}
+    return replace(gm, **(locks | caches | own | changes))
 
 
 @pytest.fixture

@@ -322,9 +322,41 @@ def proper_answer(seen: Seen) -> str:
         "memories": [noted(excerpt, words)] if words else [],
         "relations": [],
         "reminders": [],
+        "analyses": [analysed(unescape(e)) for e in re.findall(r"<episode>(.*?)</episode>", seen.question, re.DOTALL)],
+        "questions": [f"What made you think of {' and '.join(words[:2]) or 'that'}?"],
+        "reflection": f"I did not expect to read: {excerpt}",
+        "procedure": f"Ask about {words[0]} first." if words else None,
     }
     schema = _schema(seen.body)
     return json.dumps({name: fields[name] for name in schema.get("properties", {}) if name in fields})
+
+
+def analysed(episode: str) -> Json:
+    """What a model makes of one episode: each sentence is a fact, and the first one puts the nearest belief right."""
+    said = episode.rpartition("<said>")[2].partition("</said>")[0]
+    prior = 0 if "<beliefs>" in episode else None
+    sentences = [part.strip() for part in re.findall(r"[^.!?]+[.!?]?", said) if re.search(r"\w{4,}", part)]
+    return {
+        "explanation": f"Something else was expected than: {said[:120]}",
+        "updates": [updated(sentence, prior) for sentence in sentences[:1]],
+        "strategy": "connect_prior",
+        "facts": [{"quote": s, "fact": f"The student told: {s}"[:300], "tags": ["telling"]} for s in sentences],
+    }
+
+
+def updated(quote: str, prior: int | None) -> Json:
+    """A belief that was told otherwise, as a model writes it."""
+    return {
+        "prior": prior,
+        "assumption": "The companion did not know.",
+        "quote": quote,
+        "new": f"The student holds: {quote}",
+        "kind": "trait",
+        "modality": "semantic",
+        "delta": -0.5,
+        "confidence": 0.8,
+        "evolution": False,
+    }
 
 
 def noted(quote: str, about: list[str]) -> Json:

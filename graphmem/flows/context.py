@@ -13,15 +13,15 @@ from graphmem.flows.checks import checked_as_of, checked_text
 from graphmem.flows.jobs import run_jobs
 from graphmem.flows.opened import ENDED, open_memories
 from graphmem.flows.recalling import fitted, ranked
-from graphmem.index import Hit, Query
 from graphmem.maths import matching
 from graphmem.maths.triggers import surfacing
-from graphmem.mind.asking import content_words, read_question
+from graphmem.mind.asking import Asked, content_words, read_question
 from graphmem.mind.keyphrases import key_phrases
 from graphmem.mind.prompts import memory_block
 from graphmem.mind.times import time_ranges
 from graphmem.mind.tokens import count_tokens
-from graphmem.model import Fact, LedgerEntry, Recalled, Remembered, Session, Vector
+from graphmem.model import Fact, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
+from graphmem.search import Hit, Lexical, Query
 from graphmem.store import jobs, memories, turns
 from graphmem.store.memories import Expansion
 
@@ -46,13 +46,13 @@ REFRESHES = 3
 class Asking:
     """A question put to a student's memories.
 
-    vector : its embedding, where it is known already
+    embedding : of it, as the first row, where somebody has it embedded already
     before : what was said just before it, and its embedding, where there is one
     as_of : answer with what was held at that moment; None means now
     """
 
     text: str
-    vector: Vector | None = field(default=None, repr=False)
+    embedding: asyncio.Future[Matrix] | None = field(default=None, repr=False)
     before: str = ""
     before_vector: Vector | None = field(default=None, repr=False)
     as_of: datetime | None = None
@@ -134,33 +134,37 @@ async def _formed(gm: Graphmem, session: Session) -> None:
 
 async def search(gm: Graphmem, session: Session, asking: Asking) -> tuple[list[Recalled], list[LedgerEntry]]:
     """Memories that fit, best first, and the ledger entries that surface."""
+    # Embedding takes longest: words are searched meanwhile.
+    embedding = asking.embedding or asyncio.ensure_future(gm.embedder.embed([asking.text]))
     held = await open_memories(gm, session)
     now = gm.clock()
-    vector = asking.vector if asking.vector is not None else (await gm.embedder.embed([asking.text]))[0]
+    asked = read_question(asking.text, held.index.speakers())
+    nameless = asyncio.ensure_future(gm.embedder.embed([asked.text])) if asked.names and asked.text else embedding
+    lexical: Lexical | None = held.index.lexical(_words(asked, asking), now, asking.as_of)
+    vector, own = (await nameless)[0], (await embedding)[0]
+    query = _query(asked, asking, vector, now)
     for _ in range(REFRESHES):
-        hits = held.index.search(await _query(gm, held, asking, vector, now))
+        hits = held.index.search(query, lexical)
         expansion = await _expansion(gm, session, hits)
         if expansion.version <= held.version:
             break
-        held = await open_memories(gm, session, expansion.version)
+        held, lexical = await open_memories(gm, session, expansion.version), None
     found = ranked(hits, expansion, held.index, asking.as_of or now, asking.limit, past=asking.as_of is not None)
-    return found, _surfaced(held, asking, vector, now)
+    return found, _surfaced(held, asking, own, now)
 
 
-async def _query(gm: Graphmem, held: OpenMemories, asking: Asking, vector: Vector, now: datetime) -> Query:
+def _words(asked: Asked, asking: Asking) -> tuple[str, ...]:
+    return (*asked.words, *content_words(asking.before)) if len(asked.words) < FEW_WORDS else asked.words
+
+
+def _query(asked: Asked, asking: Asking, vector: Vector, now: datetime) -> Query:
     """The question as the index takes it: names apart, times resolved, short ones with what was said before."""
-    asked = read_question(asking.text, held.index.speakers())
-    words = asked.words
-    if asked.names and asked.text:
-        (vector,) = await gm.embedder.embed([asked.text])
-    if len(words) < FEW_WORDS and asking.before:
-        words = (*words, *content_words(asking.before))
-        if asking.before_vector is not None:
-            both = vector + asking.before_vector / 2
-            vector = both / np.linalg.norm(both)
+    if len(asked.words) < FEW_WORDS and asking.before_vector is not None:
+        both = vector + asking.before_vector / 2
+        vector = both / np.linalg.norm(both)
     return Query(
         vector=vector,
-        words=words,
+        words=_words(asked, asking),
         now=now,
         names=asked.names,
         as_of=asking.as_of,

@@ -63,7 +63,7 @@ async def _form(
 ) -> bool:
     held = await open_memories(gm, session)
     (vector,) = await gm.embedder.embed([heard.text])
-    feeling = features.emotion(*_affect(gm, heard.text, vector))
+    feeling = features.emotion(*affect_of(gm, heard.text, vector))
     nearest = held.index.nearest(vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     score = snr(heard.text, min(1.0, novelty / FAMILIAR), feeling)
@@ -138,10 +138,14 @@ async def _entries(gm: Graphmem, session: Session, extraction: Extraction) -> tu
 
 
 def _marked(gm: Graphmem, session: Session, heard: Heard, extract: Extract, vector: Vector) -> Marked:
-    said = f"{heard.speaker or ''}\n{plain(extract.content)}"
     slot = None if extract.slot is None else keyed_hash(session.keys, "slot", plain(extract.slot))
-    valence, _ = _affect(gm, extract.content, vector)
-    return Marked(vector, valence, keyed_hash(session.keys, "content", said), slot)
+    valence, _ = affect_of(gm, extract.content, vector)
+    return Marked(vector, valence, said_hash(session, heard.speaker, extract.content), slot)
+
+
+def said_hash(session: Session, speaker: str | None, content: str) -> str:
+    """The keyed hash of what somebody said; equal for what is said alike (`plain`) by the same."""
+    return keyed_hash(session.keys, "content", f"{speaker or ''}\n{plain(content)}")
 
 
 def plain(text: str) -> str:
@@ -156,7 +160,8 @@ def plain(text: str) -> str:
     return words.rstrip(".!? ") or words
 
 
-def _affect(gm: Graphmem, text: str, vector: Vector) -> tuple[float, float]:
+def affect_of(gm: Graphmem, text: str, vector: Vector) -> tuple[float, float]:
+    """Valence in [-1, 1] and arousal in [0, 1] of a text."""
     known = vector if gm.embedder.name == f"onnx:{SHIPPED}" else None
     return gm.affect.valence(text, known), gm.affect.arousal(text, known)
 

@@ -38,10 +38,10 @@ async def open_memories(gm: Graphmem, session: Session, at_least: int = 0) -> Op
 async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> OpenMemories:
     since = held.version if held is not None else 0
     # The version is read first: what is written meanwhile is then read once more, never missed.
-    state = await _state(gm, session, since)
+    state = await _state(gm, session)
     if held is None or state.removed > since:
         held, since = OpenMemories(session.session_id, session.expires_at, 0, MemoryIndex(gm.embedder.dimension)), 0
-        state = await _state(gm, session, since)
+        state = await _state(gm, session)
     found, kept = await asyncio.gather(
         memories.list_since(gm.graph, session, since), ledger.list_kept(gm.graph, session, gm.clock())
     )
@@ -55,14 +55,13 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
         expires_at=session.expires_at,
         version=state.version,
         ledger=await _embedded(gm, kept),
-        names=held.names | frozenset(state.entities),
     )
     gm.memories[session.institution, session.student_id] = held
     return held
 
 
-async def _state(gm: Graphmem, session: Session, since: int) -> MemoriesState:
-    state = await memories.state(gm.graph, session, since, gm.clock())
+async def _state(gm: Graphmem, session: Session) -> MemoriesState:
+    state = await memories.state(gm.graph, session, gm.clock())
     if state is None:
         gm.lock_up(session)
         raise Locked(ENDED)
@@ -118,5 +117,4 @@ def keep_in_step(gm: Graphmem, who: Who, formation: Formation) -> None:
         held,
         version=formation.known + 1,
         ledger=(*new, *held.ledger),
-        names=held.names | {mention.entity.name for mention in formation.mentions},
     )

@@ -14,7 +14,6 @@ from graphmem.mind.snr import passes, snr
 from graphmem.model import (
     Answer,
     Attention,
-    Companion,
     Fact,
     Job,
     JobState,
@@ -24,6 +23,7 @@ from graphmem.model import (
     Matrix,
     Message,
     Prediction,
+    Question,
     Recalled,
     RecalledId,
     RecalledTurn,
@@ -35,20 +35,28 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.settings import Settings
-from graphmem.store.jobs import DistilJob, FormJob, NewJob
+from graphmem.store.jobs import DistilJob, FormJob, NewJob, SurpriseJob
 from graphmem.store.turns import Boost, TurnWrite
 
 SURPRISE_WINDOW = 50
 """Messages that a new one is compared with (spec 5)."""
 IN_SIGHT = 3
 """Turns so recent that nobody needs to be reminded of them."""
+SIGNALS = 100
+"""Latest signals of surprise that are kept of a student; adapted thresholds need 50."""
+ASKED_EVERY = 3
+"""Turns between two replies that ask a question of the companion's own."""
 SIMILAR = 0.35
 """Cosine from which an earlier turn fits a message."""
 
 
 @dataclass(frozen=True)
 class Score:
-    """What is computed of a message before anybody thinks about it (spec 4 to 6); `rate` in messages a minute."""
+    """What is computed of a message before anybody thinks about it (spec 4 to 6).
+
+    rate : messages a minute
+    unusual : what about it was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
+    """
 
     match: float | None
     surprise: float
@@ -57,6 +65,7 @@ class Score:
     threshold: float
     attention: tuple[Attention, ...]
     rate: float
+    unusual: tuple[str, ...] = ()
 
     @property
     def matched(self) -> bool | None:
@@ -64,33 +73,32 @@ class Score:
         return None if self.match is None else self.match >= matching.MATCHED
 
 
-def score(
-    message: Message, known: Sequence[Message], expected: Prediction | None, companion: Companion, emotion: float
-) -> Score:
+def score(message: Message, known: Sequence[Message], state: State, emotion: float) -> Score:
     """Score a message against the conversation and what was expected of it.
 
     Parameters
     ----------
     message : Message, with embedding
     known : messages of the session, oldest first; those without an embedding are not compared in meaning
-    expected : Prediction with embedding, or None on the first turn
-    companion : Companion
+    state : State, its prediction with embedding or None on the first turn
     emotion : float in [0, 1], strength of feeling in the message
     """
-    window = known[-SURPRISE_WINDOW:]
+    window, expected = known[-SURPRISE_WINDOW:], state.prediction
     vector = _vector(message)
     match = None
     if expected is not None:
         match = matching.match(expected.text, message.text, float(np.dot(_vector(expected), vector)))
-    signal = surprise.signal(_message_surprise(message, window), match)
+    compared = _compared(message, window)
+    signal = surprise.signal(surprise.message_surprise(*compared), match)
+    level = surprise.level(signal, surprise.thresholds(state.signals, state.corrections))
     now = message.at.timestamp()
     rate = features.messages_per_minute([m.at.timestamp() for m in (*window, message)], now)
     latest = max((m.at.timestamp() for m in window), default=now)
     values = importance.Features(
-        mentioned=float(features.addressed(message.text, [companion.name])),
+        mentioned=float(features.addressed(message.text, [state.companion.name])),
         recency=features.recency(latest - now),
         heat=importance.activity(rate),
-        expertise=features.overlap(message.text, companion.expertise),
+        expertise=features.overlap(message.text, state.companion.expertise),
         novelty=features.novelty(_matrix(window, len(vector)), vector),
         emotion=emotion,
     )
@@ -98,18 +106,19 @@ def score(
     return Score(
         match=match,
         surprise=signal,
-        level=surprise.level(signal),
+        level=level,
         importance=importance.importance(values, warmth),
         threshold=importance.threshold(rate),
         attention=importance.attention(values, warmth),
         rate=rate,
+        unusual=() if level is Level.NORMAL else surprise.unusual(*compared),
     )
 
 
 def recall(
     message: Message,
     unlocked: Unlocked,
-    needed: Sequence[str],
+    facts: Sequence[Fact],
     found: Sequence[Recalled],
     surfaced: Sequence[LedgerEntry],
     settings: Settings,
@@ -120,19 +129,19 @@ def recall(
     ----------
     message : Message, with embedding
     unlocked : Unlocked
-    needed : keywords of the prediction, by which facts are found
+    facts : those that fit, best first
     found : memories that fit, best first; those of turns still in sight are left out
     surfaced : ledger entries
     settings : Settings
     """
-    facts = matching.retrieve(unlocked.facts, needed, settings.facts_recalled)
     said, replies = unlocked.messages[: -2 * IN_SIGHT : 2], unlocked.messages[1::2]
     vector = _vector(message)
     first = unlocked.state.turns - len(unlocked.turn_ids) + 1
+    similarities = (_matrix(said, len(vector)) @ vector).tolist()
     fitting = [
         RecalledTurn(first + i, m.text, replies[i].text, similarity)
-        for i, m in enumerate(said)
-        if (similarity := float(np.dot(_vector(m), vector))) >= SIMILAR
+        for i, (m, similarity) in enumerate(zip(said, similarities, strict=True))
+        if similarity >= SIMILAR
     ]
     formed = {ref for recalled in found for ref in recalled.memory.source_refs}
     fresh = [t for t in fitting if unlocked.turn_ids[t.seq - first] not in formed]
@@ -151,7 +160,12 @@ def new_fact(state: State, lesson: Lesson, at: datetime) -> Fact:
 
 @dataclass(frozen=True)
 class Thought:
-    """Everything that was found out about a turn, before it becomes what is written."""
+    """Everything that was found out about a turn, before it becomes what is written.
+
+    question : one that waited, and that the reply asks
+    starts : whether another matter begins with it, as `graphmem.mind.episodes` judges
+    talk : the student's messages before it that are in sight, oldest first
+    """
 
     student_id: str
     turn_id: str
@@ -164,6 +178,9 @@ class Thought:
     expected: Answer[Prediction]
     answer: Answer[Response]
     replied_by: str
+    question: Question | None = None
+    starts: bool = False
+    talk: tuple[str, ...] = ()
 
 
 def plan(thought: Thought, settings: Settings, now: datetime, *, improve_facts: bool) -> TurnWrite:
@@ -179,7 +196,13 @@ def plan(thought: Thought, settings: Settings, now: datetime, *, improve_facts: 
     state, scored, answer = thought.state, thought.score, thought.answer
     usage = thought.expected.usage + answer.usage
     seq = state.turns + 1
-    jobs = (*_form_jobs(thought, seq), *(_distil_jobs(thought) if improve_facts else ()))
+    # Of what tells nothing at all nothing is remembered, however unexpected it is (spec 7).
+    tells = passes(snr(thought.message.text, novelty=1.0, feeling=1.0)) > 0
+    jobs = (
+        *(_form_jobs(thought, seq) if tells else ()),
+        *(_surprise_jobs(thought, seq) if tells else ()),
+        *(_distil_jobs(thought) if improve_facts else ()),
+    )
     outcome = TurnOutcome(
         turn_id=thought.turn_id,
         seq=seq,
@@ -215,17 +238,23 @@ def plan(thought: Thought, settings: Settings, now: datetime, *, improve_facts: 
         now=now,
         jobs=jobs,
         boosts=tuple(Boost(r.memory.id, boosted(r.gravity)) for r in thought.recalled.memories),
+        signals=(*state.signals, scored.surprise)[-SIGNALS:],
+        question=thought.question,
     )
 
 
 def grown(unlocked: Unlocked, version: int, thought: Thought, write: TurnWrite, settings: Settings) -> Unlocked:
     """What is held in memory after a turn: one turn more, the oldest beyond working memory dropped."""
-    state = State(
+    asked = write.question
+    state = replace(
+        thought.state,
         version=version,
         turns=write.outcome.seq,
         facts=write.facts,
-        companion=unlocked.state.companion,
         prediction=write.prediction,
+        signals=write.signals,
+        questions=tuple(q for q in thought.state.questions if asked is None or q.id != asked.id),
+        asked_turn=thought.state.asked_turn if asked is None else write.outcome.seq,
     )
     most = settings.working_memory
     new_facts = () if thought.fact is None else (thought.fact,)
@@ -238,7 +267,8 @@ def grown(unlocked: Unlocked, version: int, thought: Thought, write: TurnWrite, 
     )
 
 
-def _message_surprise(message: Message, window: Sequence[Message]) -> float:
+def _compared(message: Message, window: Sequence[Message]) -> tuple[surprise.History, Vector, float, str, int]:
+    """What a message is compared with, and what is compared of it, as `graphmem.maths.surprise` takes it."""
     own = [m for m in window if m.author == message.author]
     times = [m.at.timestamp() for m in own]
     history = surprise.History(
@@ -248,14 +278,12 @@ def _message_surprise(message: Message, window: Sequence[Message]) -> float:
         lengths=[len(m.text) for m in own],
     )
     gap = max(0.0, message.at.timestamp() - times[-1]) if times else 0.0
-    return surprise.message_surprise(history, _vector(message), gap, message.author, len(message.text))
+    return history, _vector(message), gap, message.author, len(message.text)
 
 
 def _form_jobs(thought: Thought, seq: int) -> tuple[NewJob, ...]:
-    """Memories are formed from every message that can tell anything at all."""
+    """Memories are formed from every message."""
     message, scored = thought.message, thought.score
-    if passes(snr(message.text, novelty=1.0, feeling=1.0)) == 0:
-        return ()
     work = FormJob(
         turn_id=thought.turn_id,
         text=message.text,
@@ -268,6 +296,45 @@ def _form_jobs(thought: Thought, seq: int) -> tuple[NewJob, ...]:
         features=tuple(a.value for a in scored.attention),
     )
     return (NewJob(f"form-{seq}", work),)
+
+
+def _surprise_jobs(thought: Thought, seq: int) -> tuple[NewJob, ...]:
+    """A surprise is responded to; where only the matter changes, a new episode begins and that is all."""
+    message, scored, expected = thought.message, thought.score, thought.state.prediction
+    if scored.level is Level.NORMAL and not thought.starts:
+        return ()
+    work = SurpriseJob(
+        turn_id=thought.turn_id,
+        at=message.at,
+        level=scored.level,
+        signal=scored.surprise,
+        match=scored.match,
+        importance=scored.importance,
+        predicted=None if expected is None else expected.text,
+        before=thought.asked,
+        actual=message.text,
+        talk=thought.talk,
+        unusual=scored.unusual,
+    )
+    return (NewJob(f"surprise-{seq}", work),)
+
+
+def next_question(state: State, scored: Score, text: str) -> Question | None:
+    """The question that has waited longest, where this is a moment to ask it.
+
+    Not while something surprises, not where the student asks, and not in three turns running.
+
+    Parameters
+    ----------
+    state : State
+    scored : Score of the message
+    text : str, the message
+
+    Source: spec 5 (questions queued and asked by a later turn).
+    """
+    calm = scored.level is Level.NORMAL and "?" not in text
+    rested = state.asked_turn == 0 or state.turns + 1 - state.asked_turn > ASKED_EVERY
+    return state.questions[0] if state.questions and calm and rested else None
 
 
 def _distil_jobs(thought: Thought) -> tuple[NewJob, ...]:

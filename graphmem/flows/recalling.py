@@ -7,11 +7,13 @@ from datetime import datetime
 import numpy as np
 
 from graphmem.flows.present import faded
-from graphmem.index import Hit, MemoryIndex
+from graphmem.flows.responding import EPISODE
+from graphmem.index import MemoryIndex
 from graphmem.maths.ranking import fitting, mmr, weight
 from graphmem.mind.prompts import escaped, ledger_line, memory_line
-from graphmem.mind.tokens import count_tokens
+from graphmem.mind.tokens import count_tokens, most_tokens
 from graphmem.model import Memory, Recalled, Reliability, Remembered
+from graphmem.search import Hit
 from graphmem.store.memories import Expansion, Reached, Standing
 
 HOP = 0.5
@@ -56,8 +58,12 @@ def ranked(
         memory = index.get(reached.id)
         if memory is not None and reached.seed in relevance and _is_valid(memory, moment):
             found.append(_Found(memory, HOP * reached.weight * relevance[reached.seed], reached))
+    told = {ref for each in found if not is_episode(each.memory) for ref in each.memory.source_refs}
     held = []
     for each in found:
+        # An episode says in short what the memory of the message that began it says in full.
+        if is_episode(each.memory) and told.issuperset(each.memory.source_refs):
+            continue
         standing = _standing(each.memory, expansion)
         vector = index.vector(each.memory.id)
         if vector is not None and (past or standing.reliability is not Reliability.SUPERSEDED):
@@ -94,8 +100,8 @@ def fitted(remembered: Remembered, budget: int) -> Remembered:
     ledger_lines = [ledger_line(entry) for entry in remembered.ledger]
     memory_lines = [memory_line(recalled) for recalled in remembered.memories]
     fact_lines = [f"- [fact, 2026-01-15] {escaped(fact.text)}" for fact in remembered.facts]
-    # No token is shorter than a byte: what fits by this needs no counting.
-    if sum(len(line.encode()) for line in (*ledger_lines, *memory_lines, *fact_lines)) <= left:
+    # Most of the time everything fits, and needs no counting.
+    if sum(map(most_tokens, (*ledger_lines, *memory_lines, *fact_lines))) <= left:
         return remembered
     ledger, left = _within(ledger_lines, left)
     memories, left = _within(memory_lines, left)
@@ -148,6 +154,11 @@ def _recalled(found: _Found, standing: Standing, weighs: float, moment: datetime
         reliability=standing.reliability,
     )
     return Recalled(memory, weighs, _gravity(memory, standing, moment), _reasons(found.by))
+
+
+def is_episode(memory: Memory) -> bool:
+    """Whether a memory stands for an episode, which the memories of its turns belong to."""
+    return memory.id.startswith(EPISODE)
 
 
 def _is_valid(memory: Memory, moment: datetime) -> bool:

@@ -1,22 +1,24 @@
 """What is put right in the background: sessions that ran out, unanswered messages, due jobs (spec 3, 14, 16)."""
 
-import asyncio
 import logging
 from datetime import timedelta
 
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, Unavailable
 from graphmem.flows.consolidation import consolidate
-from graphmem.flows.jobs import run_due_jobs
+from graphmem.flows.dispatch import remind, run_due_jobs
 from graphmem.flows.turn import answer_waiting
 from graphmem.sealing import opened_token
-from graphmem.store import students, turns
+from graphmem.store import jobs, students, turns
 
 log = logging.getLogger(__name__)
 
 
 async def sweep(gm: Graphmem) -> None:
-    """End sessions whose time is over, answer what a process left behind when it died, run jobs that are due."""
+    """End sessions whose time is over, answer what a process left behind when it died, run jobs that are due.
+
+    Where workers run jobs they are told of them once more.
+    """
     now = gm.clock()
     while expired := await students.list_expired_sessions(gm.graph, now):
         for who, session_id in expired:
@@ -34,13 +36,13 @@ async def sweep(gm: Graphmem) -> None:
             raise
         except GraphmemError as e:
             log.warning("messages that wait for a reply could not be answered: %s", e.code)
-    await run_due_jobs(gm)
+    await (run_due_jobs(gm) if gm.runs_jobs else remind(gm))
+    await jobs.delete_done(gm.graph, now - timedelta(hours=gm.settings.jobs_kept_hours))
 
 
 async def sweep_forever(gm: Graphmem) -> None:
-    """Sweep again and again; what goes wrong is logged and tried again the next time."""
-    while True:
-        await asyncio.sleep(gm.settings.sweep_seconds)
+    """Sweep again and again until this process ends; what goes wrong is logged and tried again the next time."""
+    while not await gm.stops_within(gm.settings.sweep_seconds):
         try:
             await sweep(gm)
         except GraphmemError as e:

@@ -6,6 +6,7 @@ version (spec 3).
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -15,10 +16,12 @@ from graphmem.errors import Conflict, Locked
 from graphmem.flows import plan
 from graphmem.flows.checks import checked_id, checked_text, checked_time
 from graphmem.flows.context import Asking, search
-from graphmem.maths import features
+from graphmem.maths import features, matching
 from graphmem.mind.embedder import SHIPPED
+from graphmem.mind.episodes import SIGHT
 from graphmem.mind.port import Mind, OnToken
 from graphmem.model import (
+    Answer,
     Author,
     Conversation,
     Fact,
@@ -35,6 +38,9 @@ from graphmem.store import turns
 
 APP = "app"
 """Who replied when the app wrote the reply itself; else the name of a mind."""
+
+IN_TALK = 5
+"""Messages of the student before a surprising one that are read with it."""
 
 Embedded = TypeVar("Embedded", Message, Prediction, Prediction | None)
 
@@ -120,21 +126,18 @@ async def _attempt(
 ) -> TurnOutcome | None:
     """One try at a turn; None when another turn of the student came first."""
     now = gm.clock()
+    # Embedding takes longest, on a thread of its own: what does not need it goes on meanwhile.
+    embedding = asyncio.ensure_future(_embedded(gm, incoming))
     held = _trusted(gm, session, incoming, mind, on_token)
     if held is None:
-        before, vectors = await asyncio.gather(
-            turns.before(gm.graph, session, incoming.turn_id, now), _embedded(gm, incoming)
-        )
-        before = _running(gm, session, before)
+        before = _running(gm, session, await turns.before(gm.graph, session, incoming.turn_id, now))
         if before.outcome is not None:
             return before.outcome
         if before.received is not None and _as_received(before.received) != incoming:
             return await _attempt(gm, session, _as_received(before.received), mind, on_token)
         held = await _unlocked(gm, session, before.state)
-    else:
-        vectors = await _embedded(gm, incoming)
 
-    thought = await _think(gm, session, _Asked(incoming, vectors, held, mind, on_token, now))
+    thought = await _think(gm, session, _Asked(incoming, embedding, held, mind, on_token, now))
     write = plan.plan(thought, gm.settings, now, improve_facts=mind is not gm.offline)
     version = await turns.complete(gm.graph, session, write)
     if version is None or version != held.state.version + 1:
@@ -150,7 +153,7 @@ class _Asked:
     """One try at a turn: what came in, what is held of the student, and who answers."""
 
     incoming: Incoming
-    vectors: Matrix
+    embedding: asyncio.Future[Matrix]
     held: Unlocked
     mind: Mind
     on_token: OnToken | None
@@ -160,21 +163,26 @@ class _Asked:
 async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.Thought:
     """Score, predict, recall and respond: everything between reading and writing."""
     incoming, held, mind = asked.incoming, asked.held, asked.mind
-    message, own_reply = _messages(incoming, asked.vectors)
     before = held.messages[-1].text if held.messages else ""
-    # The search waits for the database; what is computed here goes on meanwhile.
-    searching = asyncio.create_task(search(gm, session, _asking(message, held, gm.settings.memories_recalled)))
+    # Searching waits for the embedding and the database, predicting may wait for a model: neither for the other.
+    searching = asyncio.create_task(search(gm, session, _asking(asked, gm.settings.memories_recalled)))
+    expecting = asyncio.create_task(_expected(gm, session, asked))
     try:
         await asyncio.sleep(0)
+        message, own_reply = _messages(incoming, await asked.embedding)
         state = replace(held.state, prediction=await _with_vector(gm, held.state.prediction))
-        scored = plan.score(message, held.messages, state.prediction, state.companion, _emotion(gm, message))
+        scored = plan.score(message, held.messages, state, _emotion(gm, message))
+        starts = _starts(gm, (*held.messages, message))
         fact = await _learned(gm, state, scored, message, before)
-        talk = Conversation(state.companion, (*held.messages, message))
-        expected, _ = await asyncio.gather(mind.predict(talk), _store_first(gm, session, incoming, mind, asked.now))
+        expected, facts = await expecting
         found, surfaced = await searching
     finally:
         searching.cancel()
-    recalled = plan.recall(message, held, expected.value.needed_info, found, surfaced, gm.settings)
+        expecting.cancel()
+    question = plan.next_question(state, scored, message.text) if own_reply is None else None
+    recalled = plan.recall(message, held, facts, found, surfaced, gm.settings)
+    recalled = replace(recalled, question=None if question is None else question.text)
+    talk = Conversation(state.companion, (*held.messages, message))
     answer = await mind.respond(talk, recalled, own_reply, asked.on_token)
     replied_by = APP if own_reply is not None else mind.name
     if replied_by != gm.offline.name:
@@ -192,15 +200,29 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.Thought:
         expected=expected,
         answer=answer,
         replied_by=replied_by,
+        question=question,
+        starts=starts,
+        talk=tuple(m.text for m in held.messages[-2 * IN_TALK :: 2]),
     )
 
 
-def _asking(message: Message, held: Unlocked, limit: int) -> Asking:
+def _asking(asked: _Asked, limit: int) -> Asking:
     """What a message asks of the student's memories, in the light of what it answers."""
-    before = held.messages[-1] if held.messages else None
-    if before is None:
-        return Asking(message.text, message.embedding, limit=limit)
-    return Asking(message.text, message.embedding, before.text, before.embedding, limit=limit)
+    text, before = asked.incoming.text, asked.held.messages[-1:]
+    if not before:
+        return Asking(text, asked.embedding, limit=limit)
+    return Asking(text, asked.embedding, before[0].text, before[0].embedding, limit=limit)
+
+
+async def _expected(gm: Graphmem, session: Session, asked: _Asked) -> tuple[Answer[Prediction], list[Fact]]:
+    """What the student is expected to say next, and the facts one needs for it."""
+    incoming, held = asked.incoming, asked.held
+    message = Message(Author.STUDENT, incoming.text, incoming.at)
+    talk = Conversation(held.state.companion, (*held.messages, message))
+    expected, _ = await asyncio.gather(
+        asked.mind.predict(talk), _store_first(gm, session, incoming, asked.mind, asked.now)
+    )
+    return expected, matching.retrieve(held.facts, expected.value.needed_info, gm.settings.facts_recalled)
 
 
 def _trusted(
@@ -273,6 +295,14 @@ async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
 def _is_compared(gm: Graphmem, kept: turns.Kept, message: Message) -> bool:
     """Whether later messages are compared with this one; the offline mind's own replies say nothing new."""
     return message is kept.message or kept.replied_by != gm.offline.name
+
+
+def _starts(gm: Graphmem, messages: Sequence[Message]) -> bool:
+    """Whether another matter begins with the newest message; the vectors of other models are not understood."""
+    recent = messages[-SIGHT - 1 :]
+    if gm.embedder.name != f"onnx:{SHIPPED}":
+        recent = [replace(message, embedding=None) for message in recent]
+    return gm.episodes.newest_starts(recent)
 
 
 def _emotion(gm: Graphmem, message: Message) -> float:

@@ -9,6 +9,15 @@ from graphmem.model import Matrix, Vector
 
 RATE_WINDOW = 600.0
 """Seconds over which messages a minute are averaged."""
+DATES = frozenset(
+    """
+    yesterday today tonight tomorrow ago last week weeks weekend weekends month months year years recently since
+    monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays saturday saturdays sunday
+    sundays january february march april june july august september october november december summer winter autumn
+    birthday christmas easter mon tue tues wed thu thur thurs fri sat jan feb mar apr jun jul aug sept sep oct nov dec
+    """.split()  # noqa: SIM905
+)
+"""Words that say when."""
 
 _ADDRESS = re.compile(r"\b(you|your|yours|yourself|u|ur)\b", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
@@ -39,6 +48,17 @@ def overlap(text: str, topics: Sequence[str]) -> float:
     words = {w.casefold() for w in _WORD.findall(text)}
     hits = [{w.casefold() for w in _WORD.findall(t.replace("-", " "))} <= words for t in topics if t.strip()]
     return sum(hits) / len(hits) if hits else 0.0
+
+
+def dated(text: str) -> bool:
+    """Whether a text names a day, a month, a season or a time from now, in English.
+
+    Examples
+    --------
+    >>> dated("We moved last summer."), dated("We moved.")
+    (True, False)
+    """
+    return not DATES.isdisjoint(_WORD.findall(text.lower()))
 
 
 def novelty(known: Matrix, vector: Vector) -> float:

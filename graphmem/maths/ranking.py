@@ -42,15 +42,16 @@ def scaled(scores: Scores) -> Scores:
     return positive / top if top > 0 else positive
 
 
-def rarity(holding: int, total: int) -> float:
-    """Inverse document frequency of a word that `holding` of `total` texts hold; above 0.
+def rarity(holding: Rows, total: int) -> Scores:
+    """Inverse document frequency of words that `holding` of `total` texts hold, each above 0.
 
     Examples
     --------
-    >>> rarity(1, 100) > rarity(50, 100) > rarity(100, 100) > 0
-    True
+    >>> rarity(np.array([1, 50, 100]), 100).round(3).tolist()
+    [4.21, 0.693, 0.005]
     """
-    return float(np.log1p((total - holding + 0.5) / (holding + 0.5)))
+    rare: Scores = np.log1p((total - holding + 0.5) / (holding + 0.5))
+    return rare
 
 
 def bm25(counts: Scores | Rows, lengths: Scores | Rows, mean_length: float) -> Scores:
@@ -58,13 +59,13 @@ def bm25(counts: Scores | Rows, lengths: Scores | Rows, mean_length: float) -> S
 
     Parameters
     ----------
-    counts : float array of shape (n,), occurrences of the word, each >= 0
+    counts : float array of shape (..., n), occurrences of the word, each >= 0
     lengths : float array of shape (n,), words of each text
     mean_length : float >= 0, words
 
     Returns
     -------
-    float array of shape (n,), each in [0, 2.2); 1 for one occurrence in a text of mean length
+    float array of shape (..., n), each in [0, 2.2); 1 for one occurrence in a text of mean length
 
     Source: Robertson and Zaragoza 2009, The probabilistic relevance framework: BM25 and beyond.
 
@@ -79,14 +80,14 @@ def bm25(counts: Scores | Rows, lengths: Scores | Rows, mean_length: float) -> S
 
 
 def neighbour(scores: Scores, places: Rows) -> Scores:
-    """The score of each memory's neighbour; 0 where it has none (place -1).
+    """The score of each memory's neighbour, of shape (..., n); 0 where it has none (place -1).
 
     Examples
     --------
     >>> neighbour(np.array([0.5, 0.7]), np.array([-1, 0])).tolist()
     [0.0, 0.5]
     """
-    return np.where(places >= 0, scores[places], 0.0) if len(scores) else scores
+    return np.where(places >= 0, np.take(scores, places, axis=-1), 0.0) if len(places) else scores
 
 
 def best(scores: Scores, order: Rows, fits: NDArray[np.bool_], limit: int) -> list[int]:

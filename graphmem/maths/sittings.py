@@ -54,13 +54,13 @@ def window(inside: Scores, ahead: Scores, time: Timeline) -> Scores:
 
     Parameters
     ----------
-    inside : float array of shape (n,), how much is said of it in each memory
-    ahead : float array of shape (n,), and in what was said just before each, by whomever
+    inside : float array of shape (..., n), how much is said of it in each memory
+    ahead : float array of shape (..., n), and in what was said just before each, by whomever
     time : Timeline of n rows
 
     Returns
     -------
-    float array of shape (n,): in it, before it and in the next memory, and by half in what is two away
+    float array of shape (..., n): in it, before it and in the next memory, and by half in what is two away
 
     Examples
     --------

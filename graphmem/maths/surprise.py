@@ -1,16 +1,34 @@
 """How unexpected a message is, and what level of surprise that makes (spec 5)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from graphmem.model import Level, Matrix, Vector
+from graphmem.model import Correction, Level, Matrix, Vector, Verdict
 
 KNOWN_ENOUGH = 5
 """With fewer messages than this everything is new."""
 UNKNOWN_SURPRISE = 0.8
-THRESHOLDS = {Level.BOUNDARY: 0.65, Level.COGNITIVE_DISSONANCE: 0.85, Level.PARADIGM_SHIFT: 0.90}
+THRESHOLDS: Mapping[Level, float] = {
+    Level.BOUNDARY: 0.65,
+    Level.COGNITIVE_DISSONANCE: 0.85,
+    Level.PARADIGM_SHIFT: 0.90,
+}
+PERCENTILES = {Level.BOUNDARY: 80, Level.COGNITIVE_DISSONANCE: 95, Level.PARADIGM_SHIFT: 98}
+ADAPTS_FROM = 50
+"""With fewer signals than this the thresholds of a student are the defaults."""
+HIGHEST = 0.99
+"""No correction raises a threshold above this."""
+LOWERED = 0.1
+"""No correction lowers a threshold further than this below its default."""
+STEP = 0.5
+"""Share of the way that a threshold goes at one correction."""
+BEYOND = 0.02
+"""How far beyond the signal in question that way leads, so that a few equal corrections suffice."""
+UNUSUAL = 0.75
+"""From this on a part of message surprise is named when a surprise is explained."""
+_PARTS = ("topic", "gap", "author", "length")
 
 
 @dataclass(frozen=True)
@@ -63,12 +81,30 @@ def message_surprise(history: History, vector: Vector, gap: float, author: str, 
     """
     if len(history.authors) < KNOWN_ENOUGH:
         return UNKNOWN_SURPRISE
-    nearby = history.vectors[-5:] @ vector
-    semantic = 1.0 - float(np.mean(nearby)) if len(nearby) else 1.0
-    last = history.authors[-10:]
-    strange_author = 1.0 - sum(a == author for a in last) / len(last)
-    parts = (semantic, _deviation(history.gaps, gap), strange_author, _z_score(history.lengths, length) / 2)
-    return _capped(float(np.dot((0.4, 0.2, 0.2, 0.2), [_capped(p) for p in parts])))
+    return _capped(float(np.dot((0.4, 0.2, 0.2, 0.2), _parts(history, vector, gap, author, length))))
+
+
+def unusual(history: History, vector: Vector, gap: float, author: str, length: int) -> tuple[str, ...]:
+    """What about a message is out of the ordinary; arguments as of `message_surprise`.
+
+    Returns
+    -------
+    those of `topic`, `gap`, `author`, `length` whose part of message surprise is at least 0.75; none while fewer than
+    5 messages are known, as then there is nothing ordinary yet
+
+    Source: spec 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> same = History(np.ones((6, 1), dtype=np.float32), [10.0] * 5, ["ann"] * 6, [20] * 6)
+    >>> unusual(same, np.ones(1, dtype=np.float32), 60.0, "ann", 20)
+    ('gap',)
+    """
+    if len(history.authors) < KNOWN_ENOUGH:
+        return ()
+    parts = _parts(history, vector, gap, author, length)
+    return tuple(name for name, part in zip(_PARTS, parts, strict=True) if part >= UNUSUAL)
 
 
 def signal(message: float, match: float | None) -> float:
@@ -93,8 +129,13 @@ def signal(message: float, match: float | None) -> float:
     return message if match is None else 0.5 * message + 0.5 * (1.0 - match)
 
 
-def level(signal: float) -> Level:
-    """The level of a surprise signal in [0, 1]; each level begins at its threshold.
+def level(signal: float, thresholds: Mapping[Level, float] = THRESHOLDS) -> Level:
+    """The level of a surprise signal; each level begins at its threshold.
+
+    Parameters
+    ----------
+    signal : float in [0, 1]
+    thresholds : mapping of the levels above normal to floats, by default those of a student of whom little is known
 
     Source: spec 5.
 
@@ -105,8 +146,81 @@ def level(signal: float) -> Level:
     >>> level(0.85), level(0.9)
     (<Level.COGNITIVE_DISSONANCE: 'cognitive_dissonance'>, <Level.PARADIGM_SHIFT: 'paradigm_shift'>)
     """
-    reached = [name for name, start in THRESHOLDS.items() if signal >= start]
+    reached = [name for name in THRESHOLDS if signal >= thresholds[name]]
     return reached[-1] if reached else Level.NORMAL
+
+
+def thresholds(signals: Sequence[float], corrections: Sequence[Correction] = ()) -> dict[Level, float]:
+    """Where the levels of surprise begin for one student.
+
+    Parameters
+    ----------
+    signals : sequence of float in [0, 1], the student's signals so far, in any order
+    corrections : sequence of Correction, what was said of surprises afterwards, oldest first
+
+    Returns
+    -------
+    dict of the levels above normal, lowest first, to floats that never fall from level to level. Without corrections
+    each is its default and, from 50 signals on, at least the student's own 80th, 95th or 98th percentile (linear
+    interpolation)
+
+    Notes
+    -----
+    "Was not important" on a surprise of level L moves the threshold of L half the way to 0.02 above its signal, where
+    it is not there already; so after three or four such verdicts a signal like it no longer reaches L. "Was important"
+    moves the threshold of the next higher level half the way to 0.02 below the signal (a surprise of the highest level
+    was taken as important already). No verdict raises a threshold above 0.99 or lowers it to less than 0.1 below its
+    default. A further "was not important" never lowers any threshold, a further "was important" never raises any,
+    wherever in the sequence it stands. Last, a threshold below that of a lower level is lifted to it.
+
+    Source: spec 5; the percentiles are those of `numpy.percentile`.
+
+    Examples
+    --------
+    >>> list(thresholds([0.7] * 49).values())
+    [0.65, 0.85, 0.9]
+    >>> {str(name): round(start, 2) for name, start in thresholds([0.7] * 90 + [0.95] * 10).items()}
+    {'boundary': 0.7, 'cognitive_dissonance': 0.95, 'paradigm_shift': 0.95}
+    >>> noise = Correction(0.92, Level.PARADIGM_SHIFT, Verdict.WAS_NOT_IMPORTANT)
+    >>> [round(thresholds([], [noise] * n)[Level.PARADIGM_SHIFT], 3) for n in (0, 1, 2, 3)]
+    [0.9, 0.92, 0.93, 0.935]
+    """
+    known = len(signals) >= ADAPTS_FROM
+    own = np.percentile(signals, list(PERCENTILES.values())) if known else np.zeros(len(PERCENTILES))
+    found: dict[Level, float] = {}
+    for (name, default), share in zip(THRESHOLDS.items(), own, strict=True):
+        start = _corrected(max(default, float(share)), name, corrections)
+        found[name] = max(start, *found.values()) if found else start
+    return found
+
+
+def _corrected(start: float, name: Level, corrections: Sequence[Correction]) -> float:
+    """The threshold of a level after all that was said of surprises."""
+    floor = THRESHOLDS[name] - LOWERED
+    for correction in corrections:
+        if correction.verdict is Verdict.WAS_NOT_IMPORTANT and correction.level is name:
+            goal = min(HIGHEST, correction.signal + BEYOND)
+            start += STEP * max(0.0, goal - start)
+        elif correction.verdict is Verdict.WAS_IMPORTANT and _next(correction.level) is name:
+            goal = max(floor, correction.signal - BEYOND)
+            start -= STEP * max(0.0, start - goal)
+    return start
+
+
+def _next(name: Level) -> Level | None:
+    order = list(Level)
+    place = order.index(name) + 1
+    return order[place] if place < len(order) else None
+
+
+def _parts(history: History, vector: Vector, gap: float, author: str, length: int) -> tuple[float, ...]:
+    """Semantic, temporal, author and length surprise, each in [0, 1]."""
+    nearby = history.vectors[-5:] @ vector
+    semantic = 1.0 - float(np.mean(nearby)) if len(nearby) else 1.0
+    last = history.authors[-10:]
+    strange_author = 1.0 - sum(a == author for a in last) / len(last)
+    parts = (semantic, _deviation(history.gaps, gap), strange_author, _z_score(history.lengths, length) / 2)
+    return tuple(map(_capped, parts))
 
 
 def _capped(value: float) -> float:

@@ -41,6 +41,7 @@ from graphmem.model import (
 T = TypeVar("T")
 
 __all__ = ["Answered", "Foreseen", "Learned", "Reading", "extraction", "foreseen"]
+# The other names without an underscore are shared with `graphmem.mind.surprise_answers`.
 
 MEMORIES = 12
 """Most memories, and most reminders, that are taken from one message."""
@@ -52,20 +53,20 @@ _PHRASE = 80
 _NO_SLOT = {"", "null", "none", "n/a", "-"}
 
 
-def _distinct(words: list[str]) -> list[str]:
+def distinct(words: list[str]) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def _clean(value: Any) -> Any:
+def clean(value: Any) -> Any:
     return cleaned(value) if isinstance(value, str) else value
 
 
-_Sentence = Annotated[str, BeforeValidator(_clean), Field(min_length=1, max_length=300)]
-_Guess = Annotated[str, BeforeValidator(_clean), Field(min_length=1, max_length=1000)]
-_Reply = Annotated[str, BeforeValidator(_clean), Field(min_length=1, max_length=8000)]
-_Keyword = Annotated[str, BeforeValidator(_clean), Field(min_length=1, max_length=80)]
-_Keywords = Annotated[list[_Keyword], Field(min_length=1, max_length=8), AfterValidator(_distinct)]
-_Tags = Annotated[list[_Keyword], Field(min_length=1, max_length=5), AfterValidator(_distinct)]
+Sentence = Annotated[str, BeforeValidator(clean), Field(min_length=1, max_length=300)]
+_Guess = Annotated[str, BeforeValidator(clean), Field(min_length=1, max_length=1000)]
+_Reply = Annotated[str, BeforeValidator(clean), Field(min_length=1, max_length=8000)]
+_Keyword = Annotated[str, BeforeValidator(clean), Field(min_length=1, max_length=80)]
+_Keywords = Annotated[list[_Keyword], Field(min_length=1, max_length=8), AfterValidator(distinct)]
+Tags = Annotated[list[_Keyword], Field(min_length=1, max_length=5), AfterValidator(distinct)]
 
 
 class Foreseen(BaseModel):
@@ -86,8 +87,8 @@ class Answered(BaseModel):
 class Learned(BaseModel):
     """What was learned about the student."""
 
-    fact: _Sentence
-    tags: _Tags
+    fact: Sentence
+    tags: Tags
 
 
 def foreseen(answer: Foreseen | Answered) -> Prediction:
@@ -118,7 +119,7 @@ def _short(text: str) -> str:
     return text if len(text) <= CONTENT else clipped(text, CONTENT - len(" […]"))
 
 
-def _word(value: Any) -> Any:
+def word(value: Any) -> Any:
     return value.strip().lower() if isinstance(value, str) else value
 
 
@@ -141,18 +142,18 @@ def _slot(value: Any) -> Any:
     return None if slot in _NO_SLOT or len(slot) > _PHRASE else slot
 
 
-def _up_to(most: int) -> Callable[[Any], Any]:
+def up_to(most: int) -> Callable[[Any], Any]:
     return lambda values: values[:most] if isinstance(values, list) else values
 
 
-def _or_empty(values: Any) -> Any:
+def or_empty(values: Any) -> Any:
     return [] if values is None else values
 
 
 def _phrases(most: int) -> Callable[[Any], Any]:
     def chosen(values: Any) -> Any:
         if not isinstance(values, list):
-            return _or_empty(values)
+            return or_empty(values)
         phrases = (_one_line(value) for value in values if isinstance(value, str))
         return _unlike((phrase for phrase in phrases if 0 < len(phrase) <= _PHRASE), str.casefold)[:most]
 
@@ -167,12 +168,12 @@ def _unlike(items: Iterable[T], key: Callable[[T], object]) -> list[T]:
     return list(firsts.values())
 
 
-def _all_asked_for(schema: dict[str, Any]) -> None:
+def all_asked_for(schema: dict[str, Any]) -> None:
     """Have a model write every field, though an answer that lacks one is taken."""
     schema["required"] = list(schema["properties"])
 
 
-def _read_as(kind: type[BaseModel]) -> PlainValidator:
+def read_as(kind: type[BaseModel]) -> PlainValidator:
     """Reads an item of a list, or says in few words why it is refused."""
 
     def item_or_reason(value: Any, info: ValidationInfo) -> BaseModel | str:
@@ -186,8 +187,8 @@ def _read_as(kind: type[BaseModel]) -> PlainValidator:
 
 
 _Quote = Annotated[tuple[int, int], PlainValidator(_in_passage, json_schema_input_type=str)]
-_Content = Annotated[str, BeforeValidator(_one_line), Field(min_length=1), AfterValidator(_short)]
-_Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Content = Annotated[str, BeforeValidator(_one_line), Field(min_length=1), AfterValidator(_short)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 _About = Annotated[list[str], BeforeValidator(_phrases(3)), Field(max_length=3)]
 _Triggers = Annotated[list[str], BeforeValidator(_phrases(8)), Field(max_length=8)]
 _BetweenMemories = Literal[
@@ -208,27 +209,27 @@ class Named(BaseModel):
     """A person, place or thing; an animal or a group is a thing."""
 
     name: _Keyword
-    kind: Annotated[EntityKind, BeforeValidator(_or_thing), BeforeValidator(_word)]
+    kind: Annotated[EntityKind, BeforeValidator(_or_thing), BeforeValidator(word)]
 
 
-_Named = Annotated[Named | str, _read_as(Named)]
+_Named = Annotated[Named | str, read_as(Named)]
 # Of several such validators the last one comes first.
 _Entities = Annotated[
-    list[_Named], BeforeValidator(_up_to(ENTITIES)), BeforeValidator(_or_empty), Field(max_length=ENTITIES)
+    list[_Named], BeforeValidator(up_to(ENTITIES)), BeforeValidator(or_empty), Field(max_length=ENTITIES)
 ]
 
 
 class Noted(BaseModel):
     """One thing worth remembering."""
 
-    model_config = ConfigDict(json_schema_extra=_all_asked_for)
+    model_config = ConfigDict(json_schema_extra=all_asked_for)
 
     quote: _Quote
-    content: _Content
-    modality: Annotated[Modality, BeforeValidator(_word)]
-    kind: Annotated[MemoryKind, BeforeValidator(_word)]
-    domain: Annotated[Domain, BeforeValidator(_or_other), BeforeValidator(_word)] = Domain.OTHER
-    confidence: _Share = 0.7
+    content: Content
+    modality: Annotated[Modality, BeforeValidator(word)]
+    kind: Annotated[MemoryKind, BeforeValidator(word)]
+    domain: Annotated[Domain, BeforeValidator(_or_other), BeforeValidator(word)] = Domain.OTHER
+    confidence: Share = 0.7
     slot: Annotated[str | None, BeforeValidator(_slot)] = None
     entities: _Entities = []
     about: _About = []
@@ -240,40 +241,40 @@ class Linked(BaseModel):
     source: int | None
     target: int | None
     type: Annotated[_BetweenMemories, BeforeValidator(_relation_type)]
-    weight: _Share
+    weight: Share
 
 
 class Reminding(BaseModel):
     """One thing that must not be forgotten."""
 
-    model_config = ConfigDict(json_schema_extra=_all_asked_for)
+    model_config = ConfigDict(json_schema_extra=all_asked_for)
 
     quote: _Quote
-    category: Annotated[LedgerCategory, BeforeValidator(_word)]
-    content: _Content
-    summary: _Content
-    importance: _Share
+    category: Annotated[LedgerCategory, BeforeValidator(word)]
+    content: Content
+    summary: Content
+    importance: Share
     triggers: _Triggers = []
     trigger_entities: _Triggers = []
 
 
-_Noted = Annotated[Noted | str, _read_as(Noted)]
-_Linked = Annotated[Linked | str, _read_as(Linked)]
-_Reminding = Annotated[Reminding | str, _read_as(Reminding)]
+_Noted = Annotated[Noted | str, read_as(Noted)]
+_Linked = Annotated[Linked | str, read_as(Linked)]
+_Reminding = Annotated[Reminding | str, read_as(Reminding)]
 _Relations = Annotated[
-    list[_Linked], BeforeValidator(_up_to(RELATIONS)), BeforeValidator(_or_empty), Field(max_length=RELATIONS)
+    list[_Linked], BeforeValidator(up_to(RELATIONS)), BeforeValidator(or_empty), Field(max_length=RELATIONS)
 ]
 _Reminders = Annotated[
-    list[_Reminding], BeforeValidator(_up_to(MEMORIES)), BeforeValidator(_or_empty), Field(max_length=MEMORIES)
+    list[_Reminding], BeforeValidator(up_to(MEMORIES)), BeforeValidator(or_empty), Field(max_length=MEMORIES)
 ]
 
 
 class Reading(BaseModel):
     """What is worth remembering in a message."""
 
-    model_config = ConfigDict(json_schema_extra=_all_asked_for)
+    model_config = ConfigDict(json_schema_extra=all_asked_for)
 
-    memories: Annotated[list[_Noted], BeforeValidator(_up_to(MEMORIES)), Field(max_length=MEMORIES)]
+    memories: Annotated[list[_Noted], BeforeValidator(up_to(MEMORIES)), Field(max_length=MEMORIES)]
     relations: _Relations = []
     reminders: _Reminders = []
 
@@ -290,7 +291,7 @@ class Reading(BaseModel):
     @model_validator(mode="after")
     def _something_is_left(self) -> "Reading":
         if self.offered and len(self.refused) == self.offered:
-            raise ValueError(f"nothing of this can be used ({'; '.join(_distinct(self.refused)[:5])})")
+            raise ValueError(f"nothing of this can be used ({'; '.join(distinct(self.refused)[:5])})")
         return self
 
 
@@ -318,16 +319,16 @@ def extraction(reading: Reading) -> Extraction:
     places: dict[int, int] = {}
     for i, noted in enumerate(reading.memories):
         if isinstance(noted, Noted):
-            key = _sameness(noted.content)
+            key = sameness(noted.content)
             kept.setdefault(key, _extract(noted))
             places[i] = list(kept).index(key)
     relations = _unlike(_relations(reading.relations, places), lambda item: replace(item, weight=0.0))
     reminders = (_reminder(item) for item in reading.reminders if isinstance(item, Reminding))
-    distinct = _unlike(reminders, lambda item: (item.category, _sameness(item.content)))
-    return Extraction(tuple(kept.values()), tuple(relations), tuple(distinct))
+    unlike = _unlike(reminders, lambda item: (item.category, sameness(item.content)))
+    return Extraction(tuple(kept.values()), tuple(relations), tuple(unlike))
 
 
-def _sameness(content: str) -> str:
+def sameness(content: str) -> str:
     return content.casefold().rstrip(" .!")
 
 

@@ -51,6 +51,11 @@ def expected_answer(bank: Bank, asked: Vector | None, own: Sequence[Message]) ->
     foretells nothing. Of the student's messages and the neighbours' answers the one nearest to that mean is chosen,
     which is the medoid rather than the best single neighbour: it maximises the expected similarity.
 
+    Facts and earlier sessions are no part of it, since they did not help: on MathDial the best of all earlier
+    sessions' messages, chosen with hindsight, would let 0.7 % of turns more match than the best of question and running
+    session (94.8 %); facts as candidates or as a further part of the mean changed nothing, and not expecting again what
+    had failed made it up to 2 % worse.
+
     Source: spec 4. Persistence as a forecast: Murphy 1992, Climatology, persistence, and their linear combination.
 
     Examples

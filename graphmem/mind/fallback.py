@@ -4,7 +4,7 @@ After some failures in a row the model is left alone for a while, so that a dead
 every turn its time limit. A `Circuit` is the whole memory of that.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from time import monotonic
 from typing import TypeVar
@@ -12,6 +12,7 @@ from typing import TypeVar
 from graphmem.errors import MindError
 from graphmem.mind.port import Mind, OnToken
 from graphmem.model import (
+    Analysis,
     Answer,
     Conversation,
     Extraction,
@@ -20,8 +21,10 @@ from graphmem.model import (
     Message,
     Mismatch,
     Prediction,
+    Reflection,
     Remembered,
     Response,
+    Surprising,
     Usage,
 )
 from graphmem.settings import Settings
@@ -78,7 +81,8 @@ class Fallback:
     leaving it alone; nonsense does not, so that one student's odd messages cannot take it from the others.
     A failed `distil` raises MindError instead: its job waits and is tried again. So does a failed `extract` where the
     model is away; but a message of which the model makes nothing usable would fail again and again until its job is
-    given up and nothing of it remembered, so `second` reads that one.
+    given up and nothing of it remembered, so `second` reads that one. `analyse`, `ask` and `reflect`, which are asked
+    by jobs too, do as `extract` does.
 
     When `first` fails after some of its reply was streamed, the reply of `second` is not streamed: what
     counts is the reply of the answer, which replaces what was shown.
@@ -130,17 +134,33 @@ class Fallback:
 
     async def extract(self, heard: Heard) -> Answer[Extraction]:
         """See `Mind.extract`; raises MindError where `first` is away."""
-        try:
-            return await self._ask(lambda: self.first.extract(heard))
-        except MindError as error:
-            if error.away:
-                raise
-            return _degraded(await self.second.extract(heard), error)
+        return await self._job(lambda mind: mind.extract(heard))
+
+    async def analyse(self, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
+        """See `Mind.analyse`; raises MindError where `first` is away."""
+        return await self._job(lambda mind: mind.analyse(surprising))
+
+    async def ask(self, surprising: Surprising, analysis: Analysis) -> Answer[tuple[str, ...]]:
+        """See `Mind.ask`; raises MindError where `first` is away."""
+        return await self._job(lambda mind: mind.ask(surprising, analysis))
+
+    async def reflect(self, surprising: Surprising, analysis: Analysis) -> Answer[Reflection]:
+        """See `Mind.reflect`; raises MindError where `first` is away."""
+        return await self._job(lambda mind: mind.reflect(surprising, analysis))
 
     async def aclose(self) -> None:
         """Release the connections of both."""
         await self.first.aclose()
         await self.second.aclose()
+
+    async def _job(self, question: Callable[[Mind], Awaitable[Answer[T]]]) -> Answer[T]:
+        """A job's question, which can wait for a model that is away, yet not for one that answers nonsense."""
+        try:
+            return await self._ask(lambda: question(self.first))
+        except MindError as error:
+            if error.away:
+                raise
+            return _degraded(await question(self.second), error)
 
     async def _ask(self, question: Callable[[], Awaitable[Answer[T]]]) -> Answer[T]:
         if not self._circuit.admits(self._clock()):

@@ -10,7 +10,7 @@ Importing this module takes seconds; `graphmem.mind.fallback.make_mind` does it 
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable
+from collections.abc import AsyncIterable, Sequence
 from typing import Any, TypeVar
 
 from pydantic import BaseModel
@@ -38,7 +38,10 @@ from graphmem.mind.port import OnToken
 from graphmem.mind.prompts import Prompt, cleaned, distil_prompt, predict_prompt, respond_prompt
 from graphmem.mind.quotes import Passage
 from graphmem.mind.reading_prompts import extract_prompt
+from graphmem.mind.surprise_answers import Analyses, Asking, Episodes, Reflected, analyses, reflected
+from graphmem.mind.surprise_prompts import analyse_prompt, ask_prompt, reflect_prompt
 from graphmem.model import (
+    Analysis,
     Answer,
     Author,
     Conversation,
@@ -48,8 +51,10 @@ from graphmem.model import (
     Message,
     Mismatch,
     Prediction,
+    Reflection,
     Remembered,
     Response,
+    Surprising,
     Usage,
 )
 from graphmem.settings import Settings
@@ -110,6 +115,9 @@ class LanguageMind:
         self._answered = _agent(self._model, Answered)
         self._learned = _agent(self._model, Learned)
         self._reading = _agent(self._model, Reading)
+        self._analyses = _agent(self._model, Analyses)
+        self._asking = _agent(self._model, Asking)
+        self._reflected = _agent(self._model, Reflected)
         for name in _TALKATIVE:
             logging.getLogger(name).setLevel(logging.WARNING)
 
@@ -143,10 +151,31 @@ class LanguageMind:
 
         An answer of which nothing is left is asked for once more, and then is a MindError; an empty one is an answer.
         """
-        reading, usage = await self._ask(self._reading, extract_prompt(heard), passage=Passage(heard.text))
+        reading, usage = await self._ask(self._reading, extract_prompt(heard), context=Passage(heard.text))
         if reading.refused:
             _log.info("refused %d of %d things read in a message", len(reading.refused), reading.offered)
         return Answer(extraction(reading), usage)
+
+    async def analyse(self, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
+        """See `Mind.analyse`; updates and facts without words of the student behind them are dropped and counted."""
+        if not surprising:
+            return Answer(())
+        asked = tuple(surprising)
+        answer, usage = await self._ask(self._analyses, analyse_prompt(asked), context=Episodes(asked))
+        if answer.refused:
+            _log.info("refused %d of %d things read in surprises", len(answer.refused), answer.offered)
+        return Answer(analyses(answer, asked), usage)
+
+    async def ask(self, surprising: Surprising, analysis: Analysis) -> Answer[tuple[str, ...]]:
+        """See `Mind.ask`."""
+        prompt = ask_prompt(surprising, analysis)
+        answer, usage = await self._ask(self._asking, prompt, context=Episodes((surprising,)))
+        return Answer(tuple(answer.questions), usage)
+
+    async def reflect(self, surprising: Surprising, analysis: Analysis) -> Answer[Reflection]:
+        """See `Mind.reflect`."""
+        answer, usage = await self._ask(self._reflected, reflect_prompt(surprising, analysis))
+        return Answer(reflected(answer), usage)
 
     async def aclose(self) -> None:
         """Close the connections to the provider."""
@@ -159,9 +188,9 @@ class LanguageMind:
         agent: Agent["_Asked", Output],
         prompt: Prompt,
         stream: "_ReplyStream | None" = None,
-        passage: Passage | None = None,
+        context: Passage | Episodes | None = None,
     ) -> tuple[Output, Usage]:
-        asked = _Asked(passage)
+        asked = _Asked(context)
         try:
             async with asyncio.timeout(self._timeout):
                 result = await agent.run(
@@ -184,13 +213,13 @@ class LanguageMind:
 
 
 class _Asked:
-    """One question: what quotes in its answer are looked up in, and what it costs.
+    """One question: what its answer is held against, and what it costs.
 
     Requests are counted as they are sent, tokens as they are reported.
     """
 
-    def __init__(self, passage: Passage | None) -> None:
-        self.passage = passage
+    def __init__(self, context: Passage | Episodes | None) -> None:
+        self.context = context
         self.calls = 0
         self.tokens = RunUsage()
 
@@ -278,7 +307,7 @@ def _agent(model: Model[Any], output: type[Output]) -> Agent[_Asked, Output]:
         model,
         output_type=NativeOutput(output) if native else output,
         deps_type=_Asked,
-        validation_context=lambda context: context.deps.passage,
+        validation_context=lambda context: context.deps.context,
         retries=1,
         model_settings=settings,
         capabilities=[Hooks(before_model_request=_count)],

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +11,14 @@ from graphmem.errors import InvalidInput
 from graphmem.mind.bank import Bank, load_bank
 from graphmem.mind.expectation import expected_answer, own_messages
 from graphmem.mind.extraction import extract
+from graphmem.mind.followups import questions, reflection
 from graphmem.mind.keyphrases import rarity
 from graphmem.mind.lessons import keywords, lesson
 from graphmem.mind.moves import chosen_move, worded
 from graphmem.mind.port import Embedder, OnToken
+from graphmem.mind.surprises import analysis as analysed
 from graphmem.model import (
+    Analysis,
     Answer,
     Author,
     Conversation,
@@ -24,8 +28,10 @@ from graphmem.model import (
     Message,
     Mismatch,
     Prediction,
+    Reflection,
     Remembered,
     Response,
+    Surprising,
     Vector,
 )
 
@@ -58,7 +64,7 @@ class OfflineMind:
         ------
         InvalidInput    the conversation is empty or does not end with the student
         """
-        message, before = await self._newest(talk)
+        message, before = _newest(talk)
         asked = _last_of_companion(before)
         return Answer(self._prediction(asked, (*before, message), message))
 
@@ -73,10 +79,13 @@ class OfflineMind:
         ------
         InvalidInput    the conversation is empty or does not end with the student
         """
-        message, before = await self._newest(talk)
+        newest, before = _newest(talk)
+        message = await self._embedded(newest)
         messages = (*before, message)
         if reply is None:
             text = worded(chosen_move(messages), messages, remembered)
+            if remembered.question is not None:
+                text = f"{text} {remembered.question}"
             if on_token is not None:
                 for word in re.findall(r"\S+\s*", text):
                     await on_token(word)
@@ -95,6 +104,18 @@ class OfflineMind:
         long = len(heard.text) > LONG
         return Answer(await asyncio.to_thread(extract, heard) if long else extract(heard))
 
+    async def analyse(self, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
+        """What surprising episodes mean, by the rules of `graphmem.mind.surprises`."""
+        return Answer(await asyncio.to_thread(lambda: tuple(map(analysed, surprising))))
+
+    async def ask(self, surprising: Surprising, analysis: Analysis) -> Answer[tuple[str, ...]]:
+        """1 to 3 follow-up questions in the student's own terms, by the rules of `graphmem.mind.followups`."""
+        return Answer(questions(surprising, analysis))
+
+    async def reflect(self, surprising: Surprising, analysis: Analysis) -> Answer[Reflection]:
+        """What was expected and heard, and what to do next time, by the rules of `graphmem.mind.followups`."""
+        return Answer(reflection(surprising, analysis))
+
     async def aclose(self) -> None:
         """Nothing to release; the embedder belongs to whoever made it."""
 
@@ -104,12 +125,6 @@ class OfflineMind:
         if expected is None:
             return Prediction("", needed)
         return Prediction(expected.text, needed, expected.embedding)
-
-    async def _newest(self, talk: Conversation) -> tuple[Message, tuple[Message, ...]]:
-        """The student's newest message with its embedding, and what was said before it."""
-        if not talk.messages or talk.messages[-1].author is not Author.STUDENT:
-            raise InvalidInput("A conversation must end with a message of the student.")
-        return await self._embedded(talk.messages[-1]), talk.messages[:-1]
 
     async def _embedded(self, message: Message) -> Message:
         if message.embedding is not None:
@@ -146,6 +161,13 @@ async def make_offline_mind(embedder: Embedder) -> OfflineMind:
     # The word list is read here, not in the first turn.
     rarity("word")
     return OfflineMind(bank, embedder)
+
+
+def _newest(talk: Conversation) -> tuple[Message, tuple[Message, ...]]:
+    """The student's newest message, and what was said before it."""
+    if not talk.messages or talk.messages[-1].author is not Author.STUDENT:
+        raise InvalidInput("A conversation must end with a message of the student.")
+    return talk.messages[-1], talk.messages[:-1]
 
 
 def _last_of_companion(messages: tuple[Message, ...]) -> Message | None:

@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from graphmem.model import (
+    Analysis,
     Answer,
     Conversation,
     Extraction,
@@ -13,8 +14,10 @@ from graphmem.model import (
     Message,
     Mismatch,
     Prediction,
+    Reflection,
     Remembered,
     Response,
+    Surprising,
 )
 
 OnToken = Callable[[str], Awaitable[None]]
@@ -70,6 +73,18 @@ class Mind(Protocol):
 
     async def extract(self, heard: Heard) -> Answer[Extraction]:
         """What in a message is worth remembering, how it hangs together, and what belongs into the ledger."""
+        ...
+
+    async def analyse(self, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
+        """What some surprising episodes mean, all in one question; one analysis for each, in the same order."""
+        ...
+
+    async def ask(self, surprising: Surprising, analysis: Analysis) -> Answer[tuple[str, ...]]:
+        """1 to 3 follow-up questions, ready to be put to the student; none that was asked just before."""
+        ...
+
+    async def reflect(self, surprising: Surprising, analysis: Analysis) -> Answer[Reflection]:
+        """What the companion takes from a surprise for itself, perhaps a way to go about such a situation."""
         ...
 
     async def aclose(self) -> None:

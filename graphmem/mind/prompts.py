@@ -74,6 +74,9 @@ Answer the student's newest message, then foresee what they will answer to you.
 reply: your message to the student, in the student's language, as long as the matter needs.
 {expectation}"""
 
+_WONDERED = """\
+After an earlier surprise you wanted to ask the student something; ask it with this reply, in words that fit:"""
+
 _FORESEE = """\
 You know how people think and foresee what one student will say. The student talks with the companion {name}, whose \
 part is: {persona}
@@ -219,7 +222,12 @@ def respond_prompt(talk: Conversation, remembered: Remembered, reply: Message | 
     block = memory_block(remembered)
     memory = [block] if block else []
     template = _RESPOND if reply is None else _FORESEE
-    return Prompt(_filled(template, talk.companion), "\n\n".join([*memory, transcript(messages)]))
+    wondered = (
+        []
+        if remembered.question is None or reply is not None
+        else [_WONDERED, _quoted("question", remembered.question)]
+    )
+    return Prompt(_filled(template, talk.companion), "\n\n".join([*memory, *wondered, transcript(messages)]))
 
 
 def distil_prompt(mismatch: Mismatch) -> Prompt:

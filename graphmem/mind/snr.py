@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 
 import numpy as np
 
+from graphmem.maths.features import DATES
 from graphmem.mind.acts import Act, act_of
 from graphmem.mind.keyphrases import READ_CHARACTERS, STOP_WORDS, is_known, rarity, words_of
 
@@ -66,14 +67,6 @@ _WORN = frozenset(
     stunning sup super superb support supporting supportive sweet talk talking tbh thankful thrilled thx totally
     touching true ttyl ty ugh vibe vibes wait wassup wb welcome whatevs whoa wonder wonderful worry worth wtf yas yass
     yay yea yess yikes yup
-    """.split()  # noqa: SIM905
-)
-_DATES = frozenset(
-    """
-    yesterday today tonight tomorrow ago last week weeks weekend weekends month months year years recently since
-    monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays saturday saturdays sunday
-    sundays january february march april june july august september october november december summer winter autumn
-    birthday christmas easter mon tue tues wed thu thur thurs fri sat jan feb mar apr jun jul aug sept sep oct nov dec
     """.split()  # noqa: SIM905
 )
 _EVENTS = frozenset(
@@ -307,7 +300,7 @@ def _is_number(word: str) -> bool:
 
 def _extra(word: str) -> float:
     """What a word counts beyond its rarity, for what it is about."""
-    for words, worth in ((_DATES, DATE), (_GRAVE, GRAVE), (_KIN, KIN), (_NUMBERS, NUMBER)):
+    for words, worth in ((DATES, DATE), (_GRAVE, GRAVE), (_KIN, KIN), (_NUMBERS, NUMBER)):
         if word in words:
             return worth
     return EVENT if _tells_event(word) else 0.0
@@ -325,7 +318,7 @@ def _names(sentence: str) -> Iterator[str]:
     """Capitalised words inside a sentence, or rare at its start, without those that only call somebody (", Jon!")."""
     for match in _CAPITAL.finditer(sentence):
         name, start, end = match.group().lower(), *match.span()
-        if name in STOP_WORDS or name in _DATES or name in _WORN:
+        if name in STOP_WORDS or name in DATES or name in _WORN:
             continue
         before = sentence[max(0, start - 12) : start].rstrip().lower()
         if not before.strip("\"'([*-") and is_known(name):

@@ -123,6 +123,21 @@ class Strategy(StrEnum):
     SELF_REFLECT = "self_reflect"
 
 
+class QuestionState(StrEnum):
+    """Where a question to the student stands (spec 5)."""
+
+    WAITING = "waiting"
+    ASKED = "asked"
+    ANSWERED = "answered"
+
+
+class Verdict(StrEnum):
+    """What somebody says of a surprise afterwards (spec 5)."""
+
+    WAS_IMPORTANT = "was_important"
+    WAS_NOT_IMPORTANT = "was_not_important"
+
+
 class UncertaintyType(StrEnum):
     """Why something is not sure (spec 12)."""
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import utils
 
-from graphmem.model.enums import Author, JobState, Level
+from graphmem.model.enums import Author, JobState, Level, QuestionState, Verdict
 from graphmem.model.memory import LedgerEntry, Recalled
 
 T = TypeVar("T")
@@ -142,12 +142,35 @@ class Companion:
 
 
 @dataclass(frozen=True)
+class Correction:
+    """What somebody said of a surprise afterwards: the signal and level it had, and their verdict."""
+
+    signal: float
+    level: Level
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Question:
+    """Something the companion wants to ask the student, queued by a surprise (spec 5)."""
+
+    id: str
+    text: str = field(repr=False)
+    created_at: datetime
+    state: QuestionState = QuestionState.WAITING
+
+
+@dataclass(frozen=True)
 class State:
     """Where a student stands between two turns.
 
     version : counts the student's changes; what a process holds of an older version is stale
     turns, facts : how many there ever were; the newest has this sequence number
     prediction : what is expected of the next turn; None before the first one
+    signals : of surprise, of the latest turns, oldest first
+    corrections : what was said of surprises afterwards, oldest first
+    questions : those that wait to be asked, longest waiting first
+    asked_turn : the last turn whose reply asked one; 0 for none
     """
 
     version: int
@@ -155,6 +178,10 @@ class State:
     facts: int
     companion: Companion
     prediction: Prediction | None
+    signals: tuple[float, ...] = ()
+    corrections: tuple[Correction, ...] = ()
+    questions: tuple[Question, ...] = ()
+    asked_turn: int = 0
 
 
 @dataclass(frozen=True)
@@ -194,12 +221,16 @@ class RecalledTurn:
 
 @dataclass(frozen=True)
 class Remembered:
-    """What of the past fits a message; what a mind is told of it."""
+    """What of the past fits a message; what a mind is told of it.
+
+    question : one that a surprise left open, to be asked with the reply
+    """
 
     facts: tuple[Fact, ...] = ()
     turns: tuple[RecalledTurn, ...] = ()
     memories: tuple[Recalled, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
+    question: str | None = None
 
 
 @dataclass(frozen=True)
@@ -249,6 +280,11 @@ class Job:
     created_at: datetime
     run_after: datetime | None = None
     error: str | None = None
+
+    @property
+    def ref(self) -> str:
+        """Its name within the institution: two students may have jobs of the same id."""
+        return f"{self.student_id}/{self.id}"
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ async def form(
         source_ref=formation.source_ref,
         snr=formation.snr,
         known=formation.known,
-        formed=[_created(session, new, formation.activity, formation.features) for new in formation.new],
+        formed=[created(session, new, formation.activity, formation.features) for new in formation.new],
         reinforced=[
             {"id": r.memory.id, "start": r.span.start, "end": r.span.end, "properties": _reinforced(r.memory)}
             for r in formation.reinforced
@@ -134,7 +134,7 @@ async def form(
                 "from_id": edge.from_id,
                 "to_id": edge.to_id,
                 "type": edge.type.value,
-                "properties": _edge(edge.weight, formation.inferred_by, now),
+                "properties": edge_properties(edge.weight, formation.inferred_by, now),
             }
             for edge in formation.edges
         ],
@@ -179,9 +179,10 @@ async def import_memories(graph: Graph, session: Session, held: Sequence[Held], 
     return stored
 
 
-def _created(
+def created(
     session: Session, new: New, activity: float | None = None, features: tuple[float, ...] = ()
 ) -> dict[str, Any]:
+    """A new memory as its statement takes it: label, span and sealed properties."""
     memory = new.memory
     place = Place(session.keys, session, memory.id)
     details = {"speaker": memory.speaker, "before": memory.before}
@@ -229,10 +230,10 @@ def _imported(session: Session, held: Held, before: Held | None, now: datetime) 
         after = before.memory.id
     ref = memory.source_refs[0] if memory.source_refs else memory.id
     new = New(memory, held.vector, Span(0, len(memory.content or "")))
-    return _created(session, new) | {
+    return created(session, new) | {
         "source": {"id": f"source-{memory.id}", "kind": SourceKind.SYSTEM.value, "ref": ref, "at": memory.timestamp},
         "after": after,
-        "edge": _edge(1.0, "import", now),
+        "edge": edge_properties(1.0, "import", now),
     }
 
 
@@ -250,7 +251,8 @@ def _reinforced(memory: Memory) -> dict[str, Any]:
     }
 
 
-def _edge(weight: float, inferred_by: str, now: datetime) -> dict[str, Any]:
+def edge_properties(weight: float, inferred_by: str, now: datetime) -> dict[str, Any]:
+    """The properties of a new edge."""
     return {
         "weight": weight,
         "reliability": Reliability.RELIABLE.value,
@@ -271,5 +273,5 @@ def _mention(session: Session, mention: Mention, inferred_by: str, now: datetime
             "kind": mention.entity.kind.value,
             "name": Place(session.keys, session, entity_id).seal("name", mention.entity.name),
         },
-        "properties": _edge(mention.weight, inferred_by, now),
+        "properties": edge_properties(mention.weight, inferred_by, now),
     }

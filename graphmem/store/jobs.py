@@ -3,21 +3,30 @@
 A job is written with the turn that causes it (`graphmem.store.turns.complete`), or with what was observed
 (`graphmem.store.sources.observe`). Whoever takes one holds a lease on it; when the lease runs out unfinished,
 somebody else takes it over, and what the first one still writes about it has no effect.
+
+A new kind of job is a value of `Kind`, a dataclass of what it holds in `PAYLOADS` (sealed with the student's key,
+opened by `opened`), a handler in `graphmem.flows.jobs.HANDLERS`, and one statement that writes what the job
+gives and finishes it, so that it takes effect once: see `memories_form` and `job_finish_distil`.
 """
 
-from collections.abc import AsyncIterator, Sequence
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 from pydantic import TypeAdapter
 
-from graphmem.model import JobState, Lesson, Level, Observation, Session, Usage, Who
+from graphmem.model import Job, JobState, Lesson, Level, Observation, Session, Usage, Who
 from graphmem.sealing import Lock, open_sealed_box
-from graphmem.store.graph import Graph
-from graphmem.store.rows import Place
+from graphmem.store.graph import Graph, Row
+from graphmem.store.rows import Place, from_ms, moment
+
+T = TypeVar("T")
+
+EPOCH = from_ms(0)
 
 
 class Kind(StrEnum):
@@ -25,6 +34,7 @@ class Kind(StrEnum):
 
     DISTIL = "distil"  # has a fact put into better words
     FORM = "form"  # forms memories from a message of a turn
+    SURPRISE = "surprise"  # responds to a surprise
     OBSERVE = "observe"  # forms memories from an observation, whose payload is a sealed box
 
 
@@ -58,20 +68,47 @@ class FormJob:
 
 
 @dataclass(frozen=True)
+class SurpriseJob:
+    """A surprising message of a turn (spec 5).
+
+    talk : the student's messages before it that are still in sight, oldest first
+    unusual : what about it was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
+    """
+
+    turn_id: str
+    at: datetime
+    level: Level
+    signal: float
+    match: float | None
+    importance: float
+    predicted: str | None
+    before: str
+    actual: str
+    talk: tuple[str, ...]
+    unusual: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class NewJob:
     """A job to be written with what causes it."""
 
     id: str
-    work: DistilJob | FormJob = field(repr=False)
+    work: DistilJob | FormJob | SurpriseJob = field(repr=False)
 
     @property
     def kind(self) -> Kind:
         """What it does."""
-        return Kind.DISTIL if isinstance(self.work, DistilJob) else Kind.FORM
+        return next(kind for kind, payload in PAYLOADS.items() if isinstance(self.work, payload))
 
 
-_DISTIL = TypeAdapter(DistilJob)
-_FORM = TypeAdapter(FormJob)
+PAYLOADS: Mapping[Kind, type[DistilJob | FormJob | SurpriseJob]] = {
+    Kind.DISTIL: DistilJob,
+    Kind.FORM: FormJob,
+    Kind.SURPRISE: SurpriseJob,
+}
+"""What the jobs of a turn hold; an observation comes in a sealed box instead."""
+
+_ADAPTERS: Mapping[type[Any], TypeAdapter[Any]] = {payload: TypeAdapter(payload) for payload in PAYLOADS.values()}
 _OBSERVATION = TypeAdapter(Observation)
 
 
@@ -96,14 +133,32 @@ class Failure:
     error: str
 
 
+@dataclass(frozen=True)
+class Due:
+    """A student who has a job to be run, with the token of the running session, sealed with the server secret."""
+
+    who: Who
+    session_id: str
+    token: str = field(repr=False)
+
+
 async def claim(
-    graph: Graph, session: Session, kinds: Sequence[Kind], limit: int, lease_until: datetime, now: datetime
+    graph: Graph,
+    session: Session,
+    kinds: Sequence[Kind],
+    limit: int,
+    lease_until: datetime,
+    now: datetime,
+    *,
+    alone: bool = False,
+    lease: str | None = None,
 ) -> list[Claimed]:
     """Take the student's longest due jobs; `jobs_claim`. None of them when none is free or the session has ended.
 
-    Writes the lease on each. Of two workers at once only one gets a job.
+    Writes the lease on each: a name of its own, or the given one. Of two workers at once only one gets a job, and
+    with `alone` none while another one holds any job of the student: two of them would only be in each other's way.
     """
-    lease = uuid4().hex
+    lease = lease or f"{os.getpid()}-{uuid4().hex}"
     rows = await graph.run(
         "jobs_claim",
         session,
@@ -112,15 +167,20 @@ async def claim(
         limit=limit,
         lease=lease,
         lease_until=lease_until,
+        alone=alone,
         now=now,
     )
     return [Claimed(r["id"], Kind(r["kind"]), r["attempts"], lease, bytes(r["payload"])) for r in rows]
 
 
+async def release(graph: Graph, session: Session, lease: str, now: datetime) -> None:
+    """Give back jobs that this worker will not get to; `jobs_release`."""
+    await graph.run("jobs_release", session, lease=lease, now=now)
+
+
 def sealed_job(session: Session, job: NewJob, now: datetime) -> dict[str, Any]:
     """The properties of a new job."""
-    adapter: TypeAdapter[Any] = _DISTIL if isinstance(job.work, DistilJob) else _FORM
-    payload = Place(session.keys, session, job.id).seal("payload", adapter.dump_json(job.work))
+    payload = Place(session.keys, session, job.id).seal("payload", _ADAPTERS[type(job.work)].dump_json(job.work))
     return waiting_job(job.id, job.kind, payload, now)
 
 
@@ -137,14 +197,21 @@ def waiting_job(job_id: str, kind: Kind, payload: bytes, now: datetime) -> dict[
     }
 
 
+def opened(session: Session, claimed: Claimed, payload: type[T]) -> T:
+    """What a claimed job is about; Tampered when its payload does not open."""
+    text = Place(session.keys, session, claimed.id).opened("payload", claimed.payload)
+    work: T = _ADAPTERS[payload].validate_json(text)
+    return work
+
+
 def opened_distil(session: Session, claimed: Claimed) -> DistilJob:
     """What a claimed job is about; Tampered when its payload does not open."""
-    return _DISTIL.validate_json(Place(session.keys, session, claimed.id).opened("payload", claimed.payload))
+    return opened(session, claimed, DistilJob)
 
 
 def opened_form(session: Session, claimed: Claimed) -> FormJob:
     """What a claimed job is about; Tampered when its payload does not open."""
-    return _FORM.validate_json(Place(session.keys, session, claimed.id).opened("payload", claimed.payload))
+    return opened(session, claimed, FormJob)
 
 
 def opened_observation(session: Session, lock: Lock, claimed: Claimed) -> Observation:
@@ -204,18 +271,114 @@ async def wait(graph: Graph, who: Who) -> bool:
     return bool(row["waits"])
 
 
-async def list_due_sessions(graph: Graph, now: datetime, limit: int = 100) -> list[str]:
-    """Session tokens of students who have a job to be run, read in pages; `sessions_list_due`.
+async def runs(graph: Graph, who: Who, now: datetime) -> bool:
+    """Whether somebody runs a job of a student at this moment; `jobs_run`."""
+    (row,) = await graph.run("jobs_run", who, now=now)
+    return bool(row["runs"])
 
-    All of them: one whose jobs cannot be run must not stand in front of the others for ever.
+
+async def list_due(graph: Graph, kinds: Sequence[Kind], now: datetime, limit: int = 100) -> list[Due]:
+    """Students who have a job to be run and whose session runs, read in pages; `sessions_list_due`.
+
+    All of them: one whose jobs cannot be run must not stand in front of the others for ever. Only those of whom
+    nobody runs a job already.
     """
-    return [token async for token in tokens(graph, "sessions_list_due", limit, now=now)]
+    rows = pages(graph, "sessions_list_due", limit, kinds=[kind.value for kind in kinds], now=now)
+    return [Due(Who(r["institution"], r["student_id"]), r["id"], bytes(r["token"]).decode()) async for r in rows]
+
+
+async def find_token(graph: Graph, who: Who, now: datetime) -> str | None:
+    """The token of a student's running session, if one runs; `session_find_token`."""
+    rows = await graph.run("session_find_token", who, now=now)
+    return bytes(rows[0]["token"]).decode() if rows else None
+
+
+async def find_oldest_due(graph: Graph, kinds: Sequence[Kind], now: datetime) -> datetime | None:
+    """Since when the oldest job that can be run waits, if one does; `job_find_oldest_due`."""
+    rows = await graph.run("job_find_oldest_due", kinds=[kind.value for kind in kinds], now=now)
+    return moment(rows[0]["since"]) if rows else None
+
+
+async def page(
+    graph: Graph,
+    institution: str,
+    student_id: str | None,
+    state: JobState | None,
+    after: Job | None,
+    limit: int,
+    now: datetime,
+) -> tuple[int, list[Job]]:
+    """How many jobs there are in all, and some of them, newest first; `jobs_page`.
+
+    Parameters
+    ----------
+    institution, student_id : whose; all students of the institution where that is None
+    state : JobState, or None for all
+    after : the last job of the page before; only its times and ids count
+    """
+    (row,) = await graph.run(
+        "jobs_page",
+        institution=institution,
+        student_id=student_id,
+        state=None if state is None else state.value,
+        now=now,
+        before_time=None if after is None else in_us(after.created_at),
+        before_id=None if after is None else after.ref,
+        limit=limit,
+    )
+    return row["total"], [_job(*found) for found in row["jobs"]]
+
+
+async def retry(graph: Graph, who: Who, job_id: str, now: datetime) -> tuple[Job, bool] | None:
+    """Start a dead job again; `job_retry`. The job, and whether it was dead; None when there is no such job."""
+    rows = await graph.run("job_retry", who, job_id=job_id, now=now)
+    return (_job(*rows[0]["job"]), rows[0]["retried"]) if rows else None
+
+
+async def delete_done(graph: Graph, before: datetime, limit: int = 1000) -> int:
+    """Delete jobs that were finished before some time; how many; `jobs_delete_done`."""
+    deleted = 0
+    while True:
+        (row,) = await graph.run("jobs_delete_done", before=before, limit=limit)
+        deleted += int(row["deleted"])
+        if row["deleted"] < limit:
+            return deleted
+
+
+async def pages(graph: Graph, name: str, limit: int, **params: Any) -> AsyncIterator[Row]:
+    """Rows, page by page, of a statement that lists by `id`."""
+    after = ""
+    while rows := await graph.run(name, after=after, limit=limit, **params):
+        for row in rows:
+            yield row
+        after = rows[-1]["id"]
 
 
 async def tokens(graph: Graph, name: str, limit: int, **params: Any) -> AsyncIterator[str]:
     """Session tokens, page by page, of a statement that lists them by session id."""
-    after = ""
-    while rows := await graph.run(name, after=after, limit=limit, **params):
-        for row in rows:
-            yield bytes(row["token"]).decode()
-        after = rows[-1]["id"]
+    async for row in pages(graph, name, limit, **params):
+        yield bytes(row["token"]).decode()
+
+
+def in_us(at: datetime) -> int:
+    """Microseconds since 1970."""
+    return (at - EPOCH) // timedelta(microseconds=1)
+
+
+def from_us(value: int) -> datetime:
+    """Microseconds since 1970 as an aware datetime in UTC."""
+    return EPOCH + timedelta(microseconds=value)
+
+
+def _job(
+    job_id: str,
+    student_id: str,
+    kind: str,
+    state: str,
+    attempts: int,
+    error: str | None,
+    created_at: int,
+    run_after: int | None,
+) -> Job:
+    due = None if run_after is None else from_ms(run_after)
+    return Job(job_id, kind, student_id, JobState(state), attempts, from_us(created_at), due, error)

@@ -57,11 +57,10 @@ class Expansion:
 
 @dataclass(frozen=True)
 class MemoriesState:
-    """Version of a student's memories, when some were last removed, and names newly spoken of."""
+    """Version of a student's memories, and when some were last removed."""
 
     version: int
     removed: int
-    entities: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -83,17 +82,16 @@ def label_of(modality: Modality) -> str:
     return modality.value.capitalize()
 
 
-async def state(graph: Graph, session: Session, since: int, now: datetime) -> MemoriesState | None:
-    """Version of the memories, and the names that came after an earlier one; `memories_state`.
+async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState | None:
+    """Version of the memories, and when some were last removed; `memories_state`.
 
     None when the session has ended.
     """
-    rows = await graph.run("memories_state", session, session_id=session.session_id, since=since, now=now)
+    rows = await graph.run("memories_state", session, session_id=session.session_id, now=now)
     if not rows:
         return None
     (row,) = rows
-    names = [Place(session.keys, session, entity_id).text("name", name) for entity_id, name in row["entities"]]
-    return MemoriesState(row["version"], row["removed"], tuple(names))
+    return MemoriesState(row["version"], row["removed"])
 
 
 async def list_since(graph: Graph, session: Session, since: int) -> list[Held]:

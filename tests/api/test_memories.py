@@ -352,7 +352,7 @@ async def test_a_turn_tells_what_it_recalled_and_again_when_repeated(
     assert LIFE[5] in [each["memory"]["content"] for each in once["recalled"]]
     assert all(each["why"] and each["sourceRefs"] for each in once["recalled"])
     assert [each["id"] for each in once["ledger"]] == [kept["id"]]
-    assert [job["kind"] for job in once["jobs"]] == ["form"]
+    assert [job["kind"] for job in once["jobs"]] == ["form", "surprise"]
     await asyncio.gather(*gm.background)
     again = await app_client.call(TURN, turn="t", text=question)
     assert again == once | {"repeated": True}

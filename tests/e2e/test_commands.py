@@ -30,6 +30,8 @@ def environment(neo4j_access: Access, tmp_path: Path) -> dict[str, str]:
         "GRAPHMEM_NEO4J_PASSWORD": neo4j_access.password,
         "GRAPHMEM_ARGON2_OPS": "1",
         "GRAPHMEM_ARGON2_MIB": "8",
+        # Other tests leave jobs behind that nobody runs.
+        "GRAPHMEM_JOBS_LATE": "1e9",
     }
 
 
@@ -94,10 +96,36 @@ async def test_doctor_looks_at_every_part(graphmem: Graphmem) -> None:
     code, out, err = await graphmem("doctor", "--json")
     findings = {f["part"]: f["ok"] for f in json.loads(out)}
     assert code == 0, err
-    assert findings == dict.fromkeys(["java", "database", "schema", "embedder", "mind", "keys"], True)
+    assert findings == dict.fromkeys(["java", "database", "schema", "embedder", "mind", "keys", "broker", "jobs"], True)
     code, out, _ = await graphmem("doctor", GRAPHMEM_NEO4J_URI="bolt://127.0.0.1:1", GRAPHMEM_NEO4J_TIMEOUT="1")
     assert code == 1
     assert "BAD database" in out
+    code, out, _ = await graphmem(
+        "doctor", GRAPHMEM_BROKER="redis://:a-password@127.0.0.1:1/0", GRAPHMEM_JOBS_LATE="1e-9"
+    )
+    assert code == 1
+    assert "BAD broker" in out
+    assert "BAD jobs" in out
+    assert "a-password" not in out
+
+
+async def test_jobs_are_listed_and_started_again(graphmem: Graphmem, gm: App, ann: Pupil) -> None:
+    who = ("--institution", ann.who.institution)
+    await say(gm, ann, "I have a dog called Rex.")
+    kill = """MATCH (j:Job {institution: $i, kind: 'form'})
+              SET j.state = 'dead', j.attempts = 5, j.error = 'It is too late.'"""
+    await gm.graph.execute(kill, {"i": ann.who.institution}, reads=False)
+    code, out, err = await graphmem("jobs", "ann", "--state", "dead", "--json", *who)
+    assert code == 0, err
+    assert [(job["id"], job["error"]) for job in json.loads(out)["jobs"]] == [("ann/form-1", "It is too late.")]
+    code, out, _ = await graphmem("jobs", "--retry", "ann/form-1", *who)
+    assert (code, "waiting" in out) == (0, True)
+    code, out, _ = await graphmem("jobs", *who)
+    assert "ann/form-1" in out
+    code, _, err = await graphmem("jobs", "--retry", "ann/form-1", *who)
+    assert (code, "not dead" in err) == (1, True)
+    code, out, _ = await graphmem("usage", "ann", "--since", "2026-01-01", "--json", *who)
+    assert json.loads(out)["all"]["calls"] == 0
 
 
 async def test_a_token_is_all_that_is_printed(graphmem: Graphmem) -> None:

@@ -1,6 +1,7 @@
 """Formation on the real database: what is remembered of what was said, once, by whomever does the work."""
 
 import asyncio
+import json
 import threading
 from datetime import UTC, datetime, timedelta
 
@@ -10,7 +11,7 @@ from graphmem.app import Graphmem
 from graphmem.flows import students
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.formation import form_message
-from graphmem.flows.jobs import FIRST_WAIT, HANDLERS, LEASE_SLACK, run_jobs
+from graphmem.flows.jobs import FIRST_WAIT, HANDLERS, run_jobs
 from graphmem.flows.ledger import list_entries, settle_entry
 from graphmem.flows.observation import observe
 from graphmem.model import (
@@ -25,8 +26,8 @@ from graphmem.store.jobs import Kind
 from tests.conftest import Pupil, another_replica, say
 from tests.language import asked as requested
 from tests.language import with_model
-from tests.llm_server import Act, llm_server
-from tests.remembering import TOLD, asked, changed, contents, held, nodes, observations, told
+from tests.llm_server import Act, LlmServer, Seen, llm_server
+from tests.remembering import TOLD, asked, changed, contents, formed, held, is_episode, nodes, observations, told
 
 DISCLOSED = (
     "I owe Mia 5 euros for the museum ticket, and my brother Tom broke his arm at the Berlin zoo on Sunday because he "
@@ -48,9 +49,10 @@ ALWAYS = {
 async def test_a_telling_message_becomes_a_memory_with_everything_the_graph_keeps(gm: Graphmem, ann: Pupil) -> None:
     at = datetime(2026, 1, 5, 9, tzinfo=UTC)
     outcome = await say(gm, ann, TOLD, "t1", at=at)
-    assert [job.kind for job in outcome.jobs] == ["form"]
-    assert await run_jobs(gm, ann.session) == 1
-    (node,) = await nodes(gm, ann.who, "Memory")
+    # The first message of a session surprises: an episode begins with it.
+    assert [job.kind for job in outcome.jobs] == ["form", "surprise"]
+    assert await run_jobs(gm, ann.session) == 2
+    (node,) = await formed(gm, ann.who)
     assert node["labels"] == {"Memory", "Semantic"}
     assert node.keys() >= ALWAYS | {"slot_key"}
     # What would tell anything lies sealed in `content`, `details` and `embedding`.
@@ -82,11 +84,13 @@ async def test_every_memory_names_the_span_it_comes_from(gm: Graphmem, ann: Pupi
            RETURN m.id AS id, f.start AS start, f.end AS end, x.kind AS kind, x.formed_at AS formed, x.snr AS snr""",
     )
     by_id = {memory.id: memory.content or "" for memory in await held(gm, ann.session)}
-    assert len(found) == len(by_id) >= 2
+    (episode,) = [span for span in found if is_episode(span["id"])]
+    assert (episode["start"], episode["end"]) == (0, len(text))
+    assert len(found) - 1 == len(by_id) >= 2
     for span in found:
         assert 0 <= span["start"] < span["end"] <= len(text)
         own = " ".join(text[span["start"] : span["end"]].split())
-        assert by_id[span["id"]] == own or by_id[span["id"]].startswith("Often speaks of")
+        assert span is episode or by_id[span["id"]] == own or by_id[span["id"]].startswith("Often speaks of")
         assert span["kind"] == "chat"
         assert span["formed"] is not None
         assert span["snr"] >= 100
@@ -117,7 +121,7 @@ async def test_people_places_and_topics_are_linked_and_their_names_sealed(gm: Gr
     assert len(lisbon) == 2
     assert len(set(lisbon)) == 1
     for entity in await nodes(gm, ann.who, "Entity"):
-        assert entity.keys() - {"labels"} == {"id", "institution", "student_id", "kind", "key", "name", "written"}
+        assert entity.keys() - {"labels"} == {"id", "institution", "student_id", "kind", "key", "name"}
         assert isinstance(entity["name"], bytes)
         assert b"Lisbon" not in entity["name"]
 
@@ -196,9 +200,11 @@ async def test_the_same_message_again_reinforces_and_makes_no_copy(gm: Graphmem,
 
 
 async def test_the_same_message_sixty_times_is_one_memory(gm: Graphmem, ann: Pupil) -> None:
-    for i in range(60):
-        await say(gm, ann, TOLD, f"t{i}")
-    assert await run_jobs(gm, ann.session) == 60
+    said = [await say(gm, ann, TOLD, f"t{i}") for i in range(60)]
+    assert [job.kind for outcome in said for job in outcome.jobs].count("form") == 60
+    assert await run_jobs(gm, ann.session) == 61
+    # Only the first time it surprises.
+    assert [node["id"] for node in await nodes(gm, ann.who, "Memory") if is_episode(node["id"])] == ["episode-1"]
     (memory,) = await held(gm, ann.session)
     assert memory.reinforcement_count == 59
     assert len(memory.source_refs) == 60
@@ -241,22 +247,26 @@ async def test_a_job_that_two_workers_took_takes_effect_once(gm: Graphmem, ann: 
     (slow,) = await jobs.claim(gm.graph, ann.session, [Kind.FORM], 1, now + timedelta(seconds=10), now)
     later = another_replica(gm, clock=lambda: now + timedelta(seconds=11))
     assert await run_jobs(another_replica(gm, clock=lambda: now), ann.session) == 0
-    assert await run_jobs(later, ann.session) == 1
+    assert await run_jobs(later, ann.session) == 2
     before = await nodes(gm, ann.who, "Memory"), await nodes(gm, ann.who, "Entity")
     assert await form_message(gm, ann.session, slow) is False
     assert (await nodes(gm, ann.who, "Memory"), await nodes(gm, ann.who, "Entity")) == before
-    (job,) = await nodes(gm, ann.who, "Job")
-    assert job["state"] == "done"
-    assert not {"payload", "lease", "lease_until", "error"} & job.keys()
+    assert len(await formed(gm, ann.who)) == 1
+    found = await nodes(gm, ann.who, "Job")
+    assert [(job["kind"], job["state"]) for job in found] == [("form", "done"), ("surprise", "done")]
+    for job in found:
+        assert not {"payload", "lease", "lease_until", "error"} & job.keys()
 
 
 async def test_two_workers_at_once_form_everything_once(gm: Graphmem, ann: Pupil) -> None:
     texts = [f"My cousin number {i} collects {thing} in Oslo." for i, thing in enumerate(("stamps", "owls", "kites"))]
-    for text in texts:
-        await say(gm, ann, text)
+    expected = [job.kind for text in texts for job in (await say(gm, ann, text)).jobs]
+    assert expected.count("form") == len(texts)
     workers = [gm, *(another_replica(gm) for _ in range(5))]
     finished = await asyncio.gather(*(run_jobs(worker, ann.session) for worker in workers))
-    assert sum(finished) == 3
+    assert sum(finished) == len(expected)
+    episodes = [node for node in await nodes(gm, ann.who, "Memory") if is_episode(node["id"])]
+    assert len(episodes) == expected.count("surprise") >= 1
     assert sorted(await contents(gm, ann.session)) == sorted(texts)
 
 
@@ -274,7 +284,7 @@ async def test_two_replicas_forming_at_once_lose_and_double_nothing(gm: Graphmem
         while claimed := await jobs.claim(
             worker.graph, ann.session, [Kind.OBSERVE], 1, worker.clock() + timedelta(seconds=99), worker.clock()
         ):
-            assert await HANDLERS[claimed[0].kind](worker, ann.session, claimed[0])
+            assert await HANDLERS[claimed[0].kind].run(worker, ann.session, claimed) == 1
 
     await asyncio.gather(*(one_by_one(worker) for worker in small))
     assert sorted(await contents(gm, ann.session)) == sorted([*said, "My aunt Ilse lives in Bergen."])
@@ -303,14 +313,14 @@ async def test_a_crash_after_the_turn_loses_no_memory(gm: Graphmem, replica: Gra
     # A worker that took the job and died.
     await jobs.claim(gm.graph, ann.session, [Kind.FORM], 1, now + timedelta(seconds=60), now)
     assert await run_jobs(replica, ann.session) == 0
-    late = gm.settings.model_timeout + LEASE_SLACK + 61
-    assert await run_jobs(another_replica(gm, clock=lambda: now + timedelta(seconds=late)), ann.session) == 1
+    late = gm.settings.model_timeout + gm.settings.jobs_lease + 61
+    assert await run_jobs(another_replica(gm, clock=lambda: now + timedelta(seconds=late)), ann.session) == 2
     assert await contents(gm, ann.session) == [TOLD]
 
 
 async def test_a_turn_formed_on_another_replica_is_the_same_memory(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, TOLD)
-    assert await run_jobs(replica, ann.session) == 1
+    assert await run_jobs(replica, ann.session) == 2
     await say(gm, ann, TOLD)
     assert await run_jobs(gm, ann.session) == 1
     (memory,) = await held(gm, ann.session)
@@ -320,7 +330,7 @@ async def test_a_turn_formed_on_another_replica_is_the_same_memory(gm: Graphmem,
 async def test_closing_the_session_forms_what_was_said(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, TOLD)
     await students.close_session(gm, ann.session)
-    assert len(await nodes(gm, ann.who, "Memory")) == 1
+    assert len(await formed(gm, ann.who)) == 1
     assert {job["state"] for job in await nodes(gm, ann.who, "Job")} == {"done"}
     assert await nodes(gm, ann.who, "Turn") == []
 
@@ -332,9 +342,11 @@ async def test_a_job_with_a_payload_cut_short_is_dead_in_the_end_and_says_why(gm
     for _ in range(5):
         assert await run_jobs(another_replica(gm, clock=lambda: now + timedelta(seconds=waited)), ann.session) == 0  # noqa: B023
         waited += 600
-    (job,) = await nodes(gm, ann.who, "Job")
-    assert (job["state"], job["attempts"]) == ("dead", 5)
-    assert "does not open" in job["error"]
+    found = await nodes(gm, ann.who, "Job")
+    assert [job["kind"] for job in found] == ["form", "surprise"]
+    for job in found:
+        assert (job["state"], job["attempts"]) == ("dead", 5)
+        assert "does not open" in job["error"]
     assert await nodes(gm, ann.who, "Memory") == []
 
 
@@ -373,24 +385,32 @@ async def test_a_promise_said_again_is_one_entry_and_a_settled_one_stays_settled
 # With a language model
 
 
+def extracts(server: LlmServer) -> list[Seen]:
+    """The requests for memories that a server saw."""
+    return [seen for seen in server.seen if '"memories"' in json.dumps(seen.body.get("response_format"))]
+
+
 async def test_a_language_model_forms_memories_that_point_into_the_message(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
             await say(talking, ann, TOLD)
             before = len(server.seen)
-            assert await run_jobs(talking, ann.session) == 1
-            assert len(server.seen) == before + 1
+            assert await run_jobs(talking, ann.session) == 2
+            # What the message tells, and what its surprise means.
+            assert len(server.seen) == before + 2
+            assert len(extracts(server)) == 1
     (memory,) = await held(gm, ann.session)
     assert memory.content == f"The student wrote: {TOLD}"
     (span,) = await asked(
         gm,
         ann.who,
-        """MATCH (m:Memory {institution: $i, student_id: $s})-[f:FORMED_FROM]->()
+        """MATCH (m:Memory {institution: $i, student_id: $s})-[f:FORMED_FROM]->() WHERE m.id = $id
            RETURN f.start AS start, f.end AS end""",
+        id=memory.id,
     )
     assert TOLD[span["start"] : span["end"]] == TOLD
     (student,) = await asked(gm, ann.who, "MATCH (s:Student {institution: $i, id: $s}) RETURN s.calls AS calls")
-    assert student["calls"] == 3
+    assert student["calls"] == 4
 
 
 async def test_while_the_language_model_is_away_formation_waits(gm: Graphmem, ann: Pupil) -> None:
@@ -401,12 +421,14 @@ async def test_while_the_language_model_is_away_formation_waits(gm: Graphmem, an
             now = gm.clock()
             assert await run_jobs(another_replica(talking, clock=lambda: now), ann.session) == 0
             assert await nodes(gm, ann.who, "Memory") == []
-            (job,) = await nodes(gm, ann.who, "Job")
-            assert (job["state"], job["attempts"]) == ("waiting", 1)
-            assert "payload" in job
+            found = await nodes(gm, ann.who, "Job")
+            # The surprise was not even tried.
+            waiting = [("form", "waiting", 1), ("surprise", "waiting", 0)]
+            assert [(job["kind"], job["state"], job["attempts"]) for job in found] == waiting
+            assert all("payload" in job for job in found)
             later = another_replica(talking, clock=lambda: now + timedelta(seconds=FIRST_WAIT + 1))
-            assert await run_jobs(later, ann.session) == 1
-    assert len(await nodes(gm, ann.who, "Memory")) == 1
+            assert await run_jobs(later, ann.session) == 2
+    assert len(await formed(gm, ann.who)) == 1
 
 
 async def test_where_the_language_model_answers_nonsense_rules_read_the_message(gm: Graphmem, ann: Pupil) -> None:
@@ -414,7 +436,8 @@ async def test_where_the_language_model_answers_nonsense_rules_read_the_message(
         async with with_model(gm, server, model_failures=100) as talking:
             await say(talking, ann, TOLD)
             server.act(*[Act(content="no JSON at all")] * 4)
-            assert await run_jobs(talking, ann.session) == 1
+            assert await run_jobs(talking, ann.session) == 2
+            assert len(extracts(server)) == 2
     assert await contents(gm, ann.session) == [TOLD]
     found = await asked(
         gm,

@@ -18,11 +18,14 @@ from graphmem.flows.jobs import run_jobs
 from graphmem.flows.ledger import Draft, add_entry, list_entries, settle_entry
 from graphmem.flows.memories import find_around, find_memory, list_memories
 from graphmem.flows.observation import observe
-from graphmem.model import LedgerCategory, Role, SourceKind, Who
+from graphmem.flows.surprise_response import answer_question, correct_surprise, list_questions, response_of
+from graphmem.model import LedgerCategory, Level, Role, SourceKind, Verdict, Who
 from graphmem.store import ledger, memories, queries, turns
+from graphmem.store import surprises as surprise_store
 from graphmem.store.memories import Filter
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 from tests.remembering import asked, held, nodes, observations
+from tests.surprising import surprises
 
 STUDENT_READS = sorted(
     name for name, query in queries.load().items() if query.reads and {"institution", "student_id"} <= query.params
@@ -54,6 +57,8 @@ async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
     await observe(gm, pupil.who, observations([f"Ottilie admired the {secret} of Lisbon."], kind=SourceKind.TEACHER))
     own = observations([f"The {secret} was polished for hours."])[0]
     await observe(gm, pupil.who, [replace(own, ref=f"only-the-{secret}-has-this")])
+    # A surprise with all that follows it.
+    await surprises(gm, pupil, f"I don't understand what a {secret} is good for.", Level.PARADIGM_SHIFT, turn_id="t4")
     await run_jobs(gm, pupil.session)
     await add_entry(gm, pupil.session, Draft(LedgerCategory.INSTRUCTION, f"Never mention the {secret}."))
     # A job, a message and a doubt that wait.
@@ -81,7 +86,7 @@ async def test_the_students_share_ids_but_nothing_else(gm: Graphmem, pupils: dic
     """What the other tests here stand on."""
     for label in ("Memory", "Turn", "Source", "Fact"):
         ids = [{node["id"] for node in await nodes(gm, pupil.who, label)} for pupil in pupils.values()]
-        assert len(set.intersection(*ids)) >= len(ids[0]) - 1 > 0, label
+        assert len(set.intersection(*ids)) > len(ids[0]) / 2, label
     for label in ("LedgerEntry", "Entity"):
         for name, pupil in pupils.items():
             own = {node["id"] for node in await nodes(gm, pupil.who, label)}
@@ -107,10 +112,13 @@ async def seen(gm: Graphmem, pupil: Pupil) -> str:
     found: list[Any] = [
         await held(gm, session),
         await memories.list_since(gm.graph, session, 0),
-        await memories.state(gm.graph, session, 0, gm.clock()),
+        await memories.state(gm.graph, session, gm.clock()),
         await ledger.list_kept(gm.graph, session, gm.clock()),
         await list_entries(gm, session),
         await list_facts(gm, session, 50),
+        await list_questions(gm, session),
+        await response_of(gm, session, "episode-5"),
+        await surprise_store.find(gm.graph, session, "episode-5"),
         await turns.list_kept(gm.graph, session),
         await turns.list_waiting(gm.graph, session),
         await turns.before(gm.graph, session, "t0", gm.clock()),
@@ -195,10 +203,36 @@ async def test_what_only_another_has_is_not_there(gm: Graphmem, pupils: dict[str
         expansion = await memories.expand(gm.graph, pupil.session, ["only-bob"], ["only-bob"], 0.0, 50, gm.clock())
         assert expansion is not None
         assert (expansion.found, expansion.reached) == ({}, ())
+        assert await response_of(gm, pupil.session, "only-bob") is None
+        with pytest.raises(NotFound):
+            await correct_surprise(gm, pupil.session, "only-bob", Verdict.WAS_IMPORTANT, "")
         for entry in own["bob"]:
             with pytest.raises(NotFound):
                 await settle_entry(gm, pupil.session, entry.id)
     assert await list_entries(gm, pupils["bob"].session) == own["bob"]
+
+
+async def everything(gm: Graphmem, who: Who) -> list[str]:
+    query = (
+        "MATCH (n {institution: $i}) WHERE $s IN [n.student_id, n.id] RETURN properties(n) AS n, COUNT { (n)--() } AS c"
+    )
+    return sorted(map(repr, await asked(gm, who, query)))
+
+
+async def test_what_follows_a_surprise_touches_nobody_else(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
+    """The others have the same ids: of the turn, its episode, beliefs, facts and questions."""
+    before = {name: await everything(gm, pupils[name].who) for name in ("bob", "elsewhere")}
+    ann = pupils["ann"]
+    await surprises(gm, ann, "I don't understand what marmalade has to do with fractions.", Level.PARADIGM_SHIFT)
+    await run_jobs(gm, ann.session)
+    for verdict in (Verdict.WAS_NOT_IMPORTANT, Verdict.WAS_IMPORTANT):
+        await correct_surprise(gm, ann.session, "episode-5", verdict, "So it was.")
+    question = (await list_questions(gm, ann.session))[0]
+    assert question.id == "question-5-1"
+    await answer_question(gm, ann.session, question.id, "I spread marmalade on half of a bread.")
+    for name, known in before.items():
+        assert await everything(gm, pupils[name].who) == known
+        assert question.id in [each.id for each in await list_questions(gm, pupils[name].session)]
 
 
 async def test_the_keys_of_one_open_nothing_of_another(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
@@ -207,6 +241,7 @@ async def test_the_keys_of_one_open_nothing_of_another(gm: Graphmem, pupils: dic
         recall(gm, mixed, QUESTION, 20, None),
         context(gm, mixed, QUESTION, 2000, None),
         list_entries(gm, mixed),
+        correct_surprise(gm, mixed, "episode-5", Verdict.WAS_IMPORTANT, ""),
         list_facts(gm, mixed, 5),
         find_memory(gm, pupils["bob"].who, "memory-1-1", mixed),
         list_memories(gm, pupils["bob"].who, Filter(), 5, None, mixed),
@@ -246,6 +281,7 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
         "ids": everything,
         "seeds": everything,
         "turn_id": "t0",
+        "memory_id": "episode-1",
         "since": 0,
         "after": "",
         "hops": 3,
@@ -311,15 +347,20 @@ async def test_the_statements_do_show_ones_own(gm: Graphmem, pupils: dict[str, P
     # These answer with numbers, kinds and ids too short to be one student's alone, or about what nobody did here.
     assert silent <= {
         "edges_by_type",
+        "jobs_run",
         "jobs_wait",
         "student_count",
         "ledger_count_threats",
         "memories_by_gravity",
         "memories_by_kind",
         "memories_list_spanless",
+        "memories_state",
         "sources_count",
         "student_find",
+        "surprise_actions",
+        "surprise_levels",
         "thoughts_list",
+        "usage_sum",
     }
 
 

@@ -3,9 +3,10 @@
 import asyncio
 import logging
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
@@ -13,19 +14,25 @@ import pytest
 from api.access import make_token
 from graphmem.app import Graphmem
 from graphmem.commands.client import TURN, Client
-from graphmem.errors import Locked
+from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.flows import students
+from graphmem.flows.budget import most
+from graphmem.flows.dispatch import run_due_jobs, start_jobs
 from graphmem.flows.facts import list_facts
-from graphmem.flows.jobs import FIRST_WAIT, LEASE_SLACK, run_due_jobs, run_jobs
+from graphmem.flows.job_list import list_jobs, retry_job, spent, spent_by_kind
+from graphmem.flows.jobs import BUDGET_SPENT, FIRST_WAIT, HANDLERS, Handler, kinds, lease, run_jobs
+from graphmem.flows.observation import observe
 from graphmem.flows.sweep import sweep
-from graphmem.model import Mismatch, Role, Session, TurnOutcome
-from graphmem.sealing import opened_token
-from graphmem.store import jobs
+from graphmem.model import Fact, JobState, Mismatch, Role, Session, SourceKind, TurnOutcome
+from graphmem.store import jobs, usage
 from graphmem.store.jobs import Kind
+from graphmem.store.usage import Limits
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say, served
 from tests.language import EXPECTED, UNEXPECTED, asked, distils, surprise, with_model
 from tests.llm_server import Act, llm_server
+from tests.remembering import TOLD, observations
 
+SWIMS = [f"On day {i} I swam {i + 2} lanes in Uster." for i in range(7)]
 BETTER = f"The student wrote: {UNEXPECTED}"
 
 
@@ -63,6 +70,12 @@ async def job_of(gm: Graphmem, pupil: Pupil) -> dict[str, Any]:
     return found
 
 
+async def fact_of(gm: Graphmem, session: Session) -> Fact:
+    """The fact that a job words; others may have been found in what was surprising."""
+    (fact,) = [fact for fact in await list_facts(gm, session, 10) if fact.id == "fact-1"]
+    return fact
+
+
 async def totals(gm: Graphmem, pupil: Pupil) -> dict[str, Any]:
     find = """MATCH (s:Student {institution: $i, id: $s}) RETURN s.calls AS calls, s.input_tokens AS input_tokens,
               s.output_tokens AS output_tokens, s.version AS version"""
@@ -80,7 +93,7 @@ async def test_a_job_puts_the_fact_into_the_models_words(gm: Graphmem, ann: Pupi
             assert (await job_of(gm, ann))["state"] == "waiting"
             before = await totals(gm, ann)
             assert await run_jobs(talking, ann.session) == 1
-    (fact,) = await list_facts(gm, ann.session, 10)
+    fact = await fact_of(gm, ann.session)
     assert fact == replace(outcome.fact, text=BETTER, tags=("submarines", "ferdinand", "thunder"))
     job = await job_of(gm, ann)
     assert (job["state"], job["attempts"]) == ("done", 0)
@@ -156,7 +169,7 @@ async def test_what_a_worker_writes_after_its_lease_ran_out_has_no_effect(gm: Gr
             fact_id = jobs.opened_distil(ann.session, slow).fact_id
             spent = replace(answer.usage, calls=1)
             assert await jobs.finish_distil(gm.graph, ann.session, slow, fact_id, answer.value, spent, clock()) is None
-    assert [f.text for f in await list_facts(gm, ann.session, 10)] == [BETTER]
+    assert (await fact_of(gm, ann.session)).text == BETTER
     assert (await totals(gm, ann))["calls"] == before["calls"]
 
 
@@ -188,7 +201,7 @@ async def test_a_failing_model_is_tried_again_later_and_the_job_is_dead_in_the_e
             clock.wait(3000)
             assert await run_jobs(later, ann.session) == 0
     assert len(distils(server)) == 5
-    assert (await list_facts(gm, ann.session, 10)) == [outcome.fact]
+    assert await fact_of(gm, ann.session) == outcome.fact
     assert (await totals(gm, ann))["calls"] == before["calls"] + 5
     assert "submarine" not in caplog.text
 
@@ -261,7 +274,7 @@ async def test_the_sweeper_runs_jobs_of_open_sessions_and_the_others_wait(
             _, session = await students.open_session(talking, bob.who, PASSWORD)
             await sweep(talking)
     assert (await job_of(gm, bob))["state"] == "done"
-    assert (await list_facts(gm, session, 10))[0].text == BETTER
+    assert (await fact_of(gm, session)).text == BETTER
 
 
 async def test_one_students_trouble_does_not_stop_the_others(
@@ -292,8 +305,8 @@ async def test_a_worker_that_died_is_followed_by_another(gm: Graphmem, ann: Pupi
                 await worker
             await sweep(talking)
             assert (await job_of(gm, ann))["state"] == "waiting"
-            lease = talking.settings.model_timeout + LEASE_SLACK + 1
-            await sweep(another_replica(talking, clock=lambda: gm.clock() + timedelta(seconds=lease)))
+            over = lease(talking) + timedelta(seconds=1)
+            await sweep(another_replica(talking, clock=lambda: gm.clock() + over))
     assert (await job_of(gm, ann))["state"] == "done"
 
 
@@ -315,7 +328,7 @@ async def test_a_job_runs_after_the_reply_of_the_api(gm: Graphmem, ann: Pupil) -
             numbers = (await http.get("/metrics")).text
     assert turn["learnedFact"]["text"] != BETTER
     assert (await job_of(gm, ann))["state"] == "done"
-    assert (await list_facts(gm, ann.session, 10))[0].text == BETTER
+    assert (await fact_of(gm, ann.session)).text == BETTER
     assert "graphmem_model_calls_total 0.0" not in numbers
 
 
@@ -323,14 +336,230 @@ async def test_sessions_nobody_can_serve_keep_nobody_else_waiting(gm: Graphmem, 
     for student in ("bob", "eve"):
         await say(gm, await enrol(student), "I have a dog called Rex.")
     await say(gm, ann, "I have a cat called Minka.")
-    due = await jobs.list_due_sessions(gm.graph, gm.clock(), limit=2)
-    ours = [token for token in due if opened_or_none(gm, token) in ("ann", "bob", "eve")]
-    assert len(ours) >= 3
+    due = await jobs.list_due(gm.graph, kinds(gm), gm.clock(), limit=2)
+    ours = [each.who.student_id for each in due if each.who.institution == ann.who.institution]
+    assert sorted(ours) == ["ann", "bob", "eve"]
 
 
-def opened_or_none(gm: Graphmem, token: str) -> str | None:
-    """Whose session a token is; None of another test run's."""
-    try:
-        return opened_token(gm.secret, token, gm.clock()).student_id
-    except Locked:
-        return None
+# Who runs what, and when
+
+
+async def test_a_student_is_served_by_one_worker_at_a_time(gm: Graphmem, ann: Pupil) -> None:
+    await observe(gm, ann.who, observations(["I have a dog called Rex.", "I have a cat called Minka."]))
+    now = gm.clock()
+    (held,) = await jobs.claim(gm.graph, ann.session, [Kind.OBSERVE], 1, now + timedelta(seconds=60), now, alone=True)
+    assert (
+        await jobs.claim(gm.graph, ann.session, [Kind.OBSERVE], 9, now + timedelta(seconds=60), now, alone=True) == []
+    )
+    assert ann.who not in [due.who for due in await jobs.list_due(gm.graph, kinds(gm), now)]
+    assert await run_jobs(another_replica(gm), ann.session, politely=True) == 0
+    await jobs.release(gm.graph, ann.session, held.lease, now)
+    assert ann.who in [due.who for due in await jobs.list_due(gm.graph, kinds(gm), now)]
+    assert await run_jobs(another_replica(gm), ann.session, politely=True) == 2
+
+
+async def test_a_process_that_ends_gives_back_what_it_has_not_begun(gm: Graphmem, ann: Pupil) -> None:
+    await observe(gm, ann.who, observations(SWIMS[:3]))
+    ending = another_replica(gm, stopping=asyncio.Event())
+    with ending.calm.turn():
+        running = asyncio.create_task(run_jobs(ending, ann.session, politely=True))
+        # It has taken the jobs and lets the turn go first.
+        while True:
+            if await jobs.runs(gm.graph, ann.who, gm.clock()):
+                break
+            await asyncio.sleep(0.01)
+        ending.stopping.set()
+    assert await running == 0
+    assert not await jobs.runs(gm.graph, ann.who, gm.clock())
+    assert await run_jobs(gm, ann.session) == 3
+
+
+async def test_jobs_wait_for_a_quiet_moment_but_not_for_ever(gm: Graphmem, ann: Pupil) -> None:
+    patient = gm.settings.model_copy(update={"jobs_quiet": 0.0, "jobs_patience": 3600.0})
+    calm = another_replica(gm, settings=patient, background=set())
+    await observe(gm, ann.who, observations(SWIMS[:1]))
+    with calm.calm.turn():
+        start_jobs(calm, ann.session)
+        start_jobs(calm, ann.session)
+        await asyncio.sleep(0.2)
+        assert len(calm.background) == 1
+        assert await jobs.wait(gm.graph, ann.who)
+    await asyncio.gather(*calm.background)
+    assert not await jobs.wait(gm.graph, ann.who)
+    hasty = another_replica(calm, settings=patient.model_copy(update={"jobs_patience": 0.1}), background=set())
+    await observe(gm, ann.who, observations(SWIMS[:2]))
+    with hasty.calm.turn():
+        start_jobs(hasty, ann.session)
+        await asyncio.gather(*hasty.background)
+    assert not await jobs.wait(gm.graph, ann.who)
+
+
+async def test_jobs_asked_about_together_are_run_together(
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[int] = []
+
+    async def together(gm: Graphmem, session: Session, group: Sequence[jobs.Claimed]) -> int:
+        seen.append(len(group))
+        return await usual[Kind.OBSERVE].run(gm, session, group)
+
+    usual = dict(HANDLERS)
+    monkeypatch.setitem(cast(dict[Kind, Handler], HANDLERS), Kind.OBSERVE, Handler(together, at_once=2))
+    await observe(gm, ann.who, observations(SWIMS[:5]))
+    with llm_server() as server:
+        async with with_model(gm, server) as talking:
+            assert await run_jobs(talking, ann.session) == 5
+    assert seen == [2, 2, 1]
+
+
+# Dead ones, finished ones, late ones
+
+
+async def dead_job(gm: Graphmem, pupil: Pupil) -> str:
+    """A job of a student that has been given up; its id."""
+    await observe(gm, pupil.who, observations([TOLD], kind=SourceKind.TEACHER))
+    kill = """MATCH (j:Job {institution: $i, student_id: $s, state: 'waiting'})
+              SET j.state = 'dead', j.attempts = 5, j.error = 'The language model gave no valid answer.'
+              RETURN j.id AS id"""
+    params = {"i": pupil.who.institution, "s": pupil.who.student_id}
+    (row,) = await gm.graph.execute(kill, params, reads=False)
+    return f"{pupil.who.student_id}/{row['id']}"
+
+
+async def test_a_dead_job_is_started_again(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
+    ref, institution = await dead_job(gm, ann), ann.who.institution
+    assert await run_jobs(gm, ann.session) == 0
+    for wrong in (ref.replace("ann", "bob"), "ann/form-9", "form-1", ""):
+        with pytest.raises(NotFound):
+            await retry_job(gm, institution, wrong)
+    with pytest.raises(NotFound):
+        await retry_job(gm, f"other-{institution}", ref)
+    again = await retry_job(gm, institution, ref)
+    assert (again.ref, again.state, again.attempts, again.error) == (ref, JobState.WAITING, 0, None)
+    with pytest.raises(Conflict, match="waiting"):
+        await retry_job(gm, institution, ref)
+    assert await run_jobs(gm, ann.session) == 1
+
+
+async def test_pages_show_each_job_once_and_nobody_elses(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
+    bob, institution = await enrol("bob"), ann.who.institution
+    noted = observations(SWIMS)
+    for pupil in (ann, bob):
+        await observe(gm, pupil.who, noted)
+    await run_jobs(gm, bob.session)
+    now = gm.clock()
+    await jobs.claim(gm.graph, ann.session, [Kind.OBSERVE], 2, now + timedelta(seconds=60), now)
+    shown, after = [], None
+    for _ in range(5):
+        page = await list_jobs(gm, institution, None, None, 3, after)
+        assert page.total == 14
+        shown += [job.ref for job in page.items]
+        after = page.next
+    assert after is None
+    assert len(set(shown)) == len(shown) == 14
+    states = {state: (await list_jobs(gm, institution, "ann", state, 50, None)).total for state in JobState}
+    assert states == {JobState.WAITING: 5, JobState.RUNNING: 2, JobState.DONE: 0, JobState.DEAD: 0}
+    assert (await list_jobs(gm, institution, "an", None, 50, None)).total == 0
+    assert (await list_jobs(gm, f"other-{institution}", None, None, 50, None)).total == 0
+    for wrong in ("x", "1", ":", "99999999999999999999999:ann/form-1"):
+        with pytest.raises(InvalidInput):
+            await list_jobs(gm, institution, None, None, 3, wrong)
+
+
+async def test_finished_jobs_are_deleted_and_what_they_formed_is_not_formed_again(gm: Graphmem, ann: Pupil) -> None:
+    noted = observations(SWIMS[:1])
+    await observe(gm, ann.who, noted)
+    assert await run_jobs(gm, ann.session) == 1
+    dead = await dead_job(gm, ann)
+    await sweep(gm)
+    assert (await list_jobs(gm, ann.who.institution, "ann", None, 9, None)).total == 2
+    await jobs.delete_done(gm.graph, gm.clock())
+    (left,) = (await list_jobs(gm, ann.who.institution, "ann", None, 9, None)).items
+    assert left.ref == dead
+    await observe(gm, ann.who, noted)
+    assert not await jobs.wait(gm.graph, ann.who)
+
+
+async def test_the_oldest_job_counts_from_when_it_could_be_run(gm: Graphmem, ann: Pupil) -> None:
+    old = "MATCH (j:Job {institution: $i}) SET j.run_after = datetime('2020-01-01T00:00:00Z')"
+    await observe(gm, ann.who, observations(SWIMS[:1]))
+    await gm.graph.execute(old, {"i": ann.who.institution}, reads=False)
+    opened = "MATCH (s:OpenSession {institution: $i}) RETURN s.opened_at AS at"
+    (row,) = await gm.graph.execute(opened, {"i": ann.who.institution}, reads=True)
+    since = await jobs.find_oldest_due(gm.graph, kinds(gm), gm.clock())
+    assert since is not None
+    # Others may wait in this database, too, but none since 2020.
+    assert since <= row["at"].to_native()
+    assert since.year > 2020
+
+
+async def test_health_is_red_when_a_job_waits_too_long(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, "I have a dog called Rex.")
+    strict = another_replica(gm, settings=gm.settings.model_copy(update={"jobs_late": 0.001}))
+    for replica, status in ((strict, 503), (another_replica(gm), 200)):
+        async with served(replica) as address, httpx.AsyncClient(base_url=address) as http:
+            health = await http.get("/healthz")
+            assert health.status_code == status
+            assert health.json()["oldest_job_seconds"] > 0
+            assert health.json()["broker"] == "memory"
+
+
+# Budgets
+
+
+async def test_a_budget_is_never_exceeded_by_workers_at_once(gm: Graphmem, ann: Pupil) -> None:
+    limits = Limits(student_tokens=50_000)
+    now = gm.clock()
+    wanted = most(0, 1, 0.0, now)
+    given = await asyncio.gather(*(usage.reserve(gm.graph, ann.who, limits, wanted) for _ in range(20)))
+    assert sum(given) == 50_000 // wanted.tokens == 5
+    await usage.release(gm.graph, ann.who, wanted, now)
+    assert [await usage.reserve(gm.graph, ann.who, limits, wanted) for _ in range(2)] == [True, False]
+    # Another day, another budget; and money counts like tokens.
+    tomorrow = replace(wanted, at=now + timedelta(days=1))
+    assert await usage.reserve(gm.graph, ann.who, limits, tomorrow)
+    dear = replace(tomorrow, cost=0.6)
+    assert await usage.reserve(gm.graph, ann.who, Limits(student_cost=1.0), dear)
+    assert not await usage.reserve(gm.graph, ann.who, Limits(student_cost=1.0), dear)
+    assert await usage.by_kind(gm.graph, ann.who.institution, "ann", None) == {}
+
+
+async def test_past_the_budget_memories_are_formed_offline_and_facts_wait_for_tomorrow(
+    gm: Graphmem, ann: Pupil
+) -> None:
+    with llm_server() as server:
+        async with with_model(gm, server, budget_student_tokens=1) as talking:
+            await surprise(talking, ann)
+            asked_before = len(server.seen)
+            assert await run_jobs(talking, ann.session) >= 2
+            assert len(server.seen) == asked_before
+        job = await job_of(gm, ann)
+        assert (job["state"], job["attempts"], job["error"]) == ("waiting", 0, BUDGET_SPENT)
+        assert job["run_after"].to_native().date() == gm.clock().date() + timedelta(days=1)
+        edges = "MATCH (:Memory {institution: $i})-[r]->(:Memory) RETURN DISTINCT r.inferred_by AS by"
+        by = await gm.graph.execute(edges, {"i": ann.who.institution}, reads=True)
+        assert not {talking.mind.name, None} & {row["by"] for row in by}
+        later = gm.clock() + timedelta(days=1)
+        async with with_model(gm, server, budget_student_tokens=1_000_000) as talking:
+            _, session = await students.open_session(another_replica(gm, clock=lambda: later), ann.who, PASSWORD)
+            assert await run_jobs(another_replica(talking, clock=lambda: later), session) == 1
+    assert len(distils(server)) == 1
+
+
+async def test_what_is_spent_can_be_asked_for_by_student_and_day(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
+    bob, institution = await enrol("bob"), ann.who.institution
+    with llm_server() as server:
+        async with with_model(gm, server) as talking:
+            await surprised(talking, ann)
+            await run_jobs(talking, ann.session)
+            await say(talking, bob, EXPECTED)
+    both, of_ann = await spent(gm, institution, None, None), await spent(gm, institution, "ann", gm.clock())
+    assert both.calls == len(server.seen)
+    assert of_ann.calls == (await totals(gm, ann))["calls"] == both.calls - 2
+    assert of_ann.input_tokens == (await totals(gm, ann))["input_tokens"] > 0
+    by_kind = await spent_by_kind(gm, institution, "ann", None)
+    calls = {kind: each.calls for kind, each in by_kind.items()}
+    assert calls == {"turn": 4, "distil": 1}
+    assert sum(calls.values()) == of_ann.calls
+    assert (await spent(gm, institution, None, gm.clock() + timedelta(days=1))).calls == 0
+    assert (await spent(gm, f"other-{institution}", None, None)).calls == 0

@@ -162,8 +162,8 @@ async def test_the_models_reply_streams_and_ends_with_the_turn(
     assert "".join(e["token"] for e in events[:-1]) == events[-1]["turn"]["reply"] == reply
     assert again == [{"token": None, "turn": {"reply": reply, "repeated": True}}]
     assert (told["reply"], told["degraded"], told["usage"]["calls"]) == (reply, False, 2)
-    # Two for the turn, and one that forms memories of it afterwards.
-    assert len(server.seen) == 3
+    # Two for the turn, one that forms memories of it afterwards, and one about its surprise.
+    assert len(server.seen) == 4
 
 
 async def test_a_stream_cut_off_ends_with_the_offline_reply(

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem.errors import InvalidInput
-from graphmem.index import ALONE, Hit, MemoryIndex, Query
+from graphmem.index import ALONE, FEW, MemoryIndex
 from graphmem.mind.asking import read_question
 from graphmem.model import (
     Domain,
@@ -24,6 +24,7 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.postings import TERMS
+from graphmem.search import Hit, Query
 
 AT = datetime(2026, 1, 1, 9, tzinfo=UTC)
 DIMENSION = 4
@@ -151,6 +152,40 @@ def test_a_span_of_time_prefers_what_happened_in_it(index: MemoryIndex) -> None:
     assert (hit.memory.id, "time" in hit.why) == ("day-1", True)
 
 
+def test_of_equals_what_tells_more_comes_first_and_so_does_what_says_when(index: MemoryIndex) -> None:
+    """Put in so that the newer one, which would come first otherwise, is the plain one."""
+    index.put(replace(memory("tells", "apples fell"), snr=800), axis(0))
+    index.put(memory("little", "apples fell", 600), axis(0))
+    index.put(memory("when", "pears fell yesterday", 1200), axis(1))
+    index.put(memory("some time", "pears fell sweetly", 1800), axis(1))
+    assert ids(index.search(asking("apples", axis(0), index))) == ["tells", "little"]
+    hits = index.search(asking("pears", axis(1), index))
+    assert ids(hits) == ["when", "some time"]
+    assert ["dated" in hit.why for hit in hits] == [True, False]
+
+
+def test_how_much_a_memory_tells_and_whether_it_says_when_finds_nothing_by_itself(index: MemoryIndex) -> None:
+    index.put(replace(memory("a", "Yesterday we moved to Berlin"), snr=1000), axis(0))
+    assert index.search(asking("apples", axis(1), index)) == []
+
+
+def test_many_hits_are_ordered_by_words_of_the_best_ones_too_and_few_are_not(index: MemoryIndex) -> None:
+    """Both answers hold no word of the question; the older one shares its rare word with the best memory."""
+    day = 24 * 60
+    index.put(memory("asked", "the ukulele arrived from Lisbon"), axis(0))
+    index.put(memory("echo", "Lisbon glows every evening", 2 * day), axis(1))
+    index.put(memory("plain", "Frost makes windows bloom", 4 * day), axis(1))
+    query = asking("ukulele", np.array([0.8, 0.6, 0, 0], dtype=np.float32), index)
+    assert ids(index.search(replace(query, limit=FEW))) == ["asked", "plain", "echo"]
+    assert ids(index.search(replace(query, limit=FEW + 1))) == ["asked", "echo", "plain"]
+
+
+def test_words_of_the_best_find_nothing_by_themselves(index: MemoryIndex) -> None:
+    index.put(memory("asked", "the ukulele arrived from Lisbon"), axis(0))
+    index.put(memory("echo", "Lisbon is far", 2 * 24 * 60), axis(1))
+    assert ids(index.search(replace(asking("ukulele", axis(0), index), limit=FEW + 1))) == ["asked"]
+
+
 def test_only_what_is_valid_is_found(index: MemoryIndex) -> None:
     day = 24 * 60
     index.put(replace(memory("ended", "my cat is grey"), invalid_at=AT + timedelta(days=10)), axis(0))
@@ -274,7 +309,9 @@ def test_the_index_does_not_remember_how_it_came_to_hold_what_it_holds(
     fresh = MemoryIndex(DIMENSION)
     fresh.put_many([entry for entry, _ in entries], axes([place for _, place in entries]))
     for vector in map(axis, range(DIMENSION)):
-        found, expected = (each.search(asking(question, vector, each)) for each in (index, fresh))
+        found, expected = (
+            each.search(replace(asking(question, vector, each), limit=FEW + 1)) for each in (index, fresh)
+        )
         assert ids(found) == ids(expected)
         for hit, other in zip(found, expected, strict=True):
             assert hit.why == pytest.approx(other.why)

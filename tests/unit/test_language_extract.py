@@ -4,7 +4,7 @@ import json
 import logging
 import re
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -25,6 +25,7 @@ from graphmem.mind.port import OnToken
 from graphmem.mind.quotes import Passage
 from graphmem.mind.reading_prompts import BEFORE_ENDS, MESSAGE_ENDS, extract_prompt
 from graphmem.model import (
+    Analysis,
     Answer,
     Conversation,
     Domain,
@@ -41,11 +42,13 @@ from graphmem.model import (
     Mismatch,
     Modality,
     Prediction,
+    Reflection,
     Relation,
     Remembered,
     Reminder,
     Response,
     SourceKind,
+    Surprising,
     Usage,
 )
 from graphmem.settings import Settings
@@ -507,6 +510,15 @@ class Rules:
         raise NotImplementedError
 
     async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:
+        raise NotImplementedError
+
+    async def analyse(self, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
+        raise NotImplementedError
+
+    async def ask(self, surprising: Surprising, analysis: Analysis) -> Answer[tuple[str, ...]]:
+        raise NotImplementedError
+
+    async def reflect(self, surprising: Surprising, analysis: Analysis) -> Answer[Reflection]:
         raise NotImplementedError
 
     async def aclose(self) -> None:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
@@ -12,6 +13,7 @@ from graphmem.errors import MindError, SetupError
 from graphmem.mind.fallback import Circuit, Fallback, make_mind
 from graphmem.mind.port import OnToken
 from graphmem.model import (
+    Analysis,
     Answer,
     Author,
     Companion,
@@ -22,8 +24,10 @@ from graphmem.model import (
     Message,
     Mismatch,
     Prediction,
+    Reflection,
     Remembered,
     Response,
+    Surprising,
     Usage,
 )
 from graphmem.settings import Settings
@@ -69,6 +73,18 @@ class RuleMind:
     async def extract(self, heard: Heard) -> Answer[Extraction]:
         self._answer()
         return Answer(Extraction(), SPENT)
+
+    async def analyse(self, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
+        self._answer()
+        return Answer(tuple(Analysis(self.name) for _ in surprising), SPENT)
+
+    async def ask(self, surprising: Surprising, analysis: Analysis) -> Answer[tuple[str, ...]]:
+        self._answer()
+        return Answer((self.name,), SPENT)
+
+    async def reflect(self, surprising: Surprising, analysis: Analysis) -> Answer[Reflection]:
+        self._answer()
+        return Answer(Reflection(self.name), SPENT)
 
     async def aclose(self) -> None:
         self.closed = True

@@ -24,7 +24,7 @@ def test_both_ways_run_the_same_neo4j(services: dict[str, Any]) -> None:
 
 
 def test_every_port_is_bound_to_this_machine(services: dict[str, Any]) -> None:
-    ports = [port for service in services.values() for port in service["ports"]]
+    ports = [port for service in services.values() for port in service.get("ports", [])]
     assert len(ports) == 3
     assert all(port.startswith("127.0.0.1:") for port in ports)
 
@@ -39,13 +39,21 @@ def test_no_secret_has_a_default(services: dict[str, Any]) -> None:
 
 
 def test_graphmem_waits_for_a_healthy_neo4j(services: dict[str, Any]) -> None:
-    assert services["graphmem"]["depends_on"] == {"neo4j": {"condition": "service_healthy"}}
+    for name in ("graphmem", "worker"):
+        assert services[name]["depends_on"]["neo4j"] == {"condition": "service_healthy"}
     assert "cypher-shell" in services["neo4j"]["healthcheck"]["test"][1]
+
+
+def test_api_and_workers_share_their_redis_and_their_secret(services: dict[str, Any]) -> None:
+    assert services["worker"]["environment"] == services["graphmem"]["environment"]
+    assert services["worker"]["command"] == ["graphmem", "worker"]
+    assert "redis" in services
+    assert services["graphmem"]["environment"]["GRAPHMEM_BROKER"] == "redis://redis:6379/0"
 
 
 def test_data_outlives_the_containers(services: dict[str, Any]) -> None:
     volumes = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["volumes"]
-    mounted = [volume.split(":") for service in services.values() for volume in service["volumes"]]
+    mounted = [volume.split(":") for service in services.values() for volume in service.get("volumes", [])]
     assert {name for name, _ in mounted} == set(volumes)
     assert ["neo4j-data", "/data"] in mounted
 

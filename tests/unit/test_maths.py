@@ -10,12 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.maths import features, importance, matching, surprise
-from graphmem.model import Fact, Level
+from graphmem.model import Correction, Fact, Level, Verdict
 
 UNIT = st.floats(0, 1)
 FEATURES = st.builds(importance.Features, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT)
 TEMPERATURES = st.sampled_from([0.5, 2.0])
 AT = datetime(2026, 1, 1, tzinfo=UTC)
+CORRECTIONS = st.lists(
+    st.builds(Correction, UNIT, st.sampled_from(list(Level)), st.sampled_from(list(Verdict))), max_size=30
+)
+SIGNALS = st.lists(UNIT, max_size=80)
 
 
 def fact(seq: int, text: str, *tags: str) -> Fact:
@@ -137,6 +141,65 @@ def test_surprise_stays_in_range(gap: float, length: int, author: str, known: in
 @given(UNIT, st.none() | UNIT)
 def test_the_signal_stays_in_range(message: float, match: float | None) -> None:
     assert 0.0 <= surprise.signal(message, match) <= 1.0
+
+
+def test_what_is_out_of_the_ordinary_is_named() -> None:
+    same, other = np.eye(4, dtype=np.float32)[0], np.eye(4, dtype=np.float32)[1]
+    alone = surprise.History(np.tile(same, (10, 1)), [10.0] * 9, ["ann"] * 10, [18, 22] * 5)
+    assert surprise.unusual(alone, same, 10.0, "ann", 20) == ()
+    assert surprise.unusual(alone, other, 20.0, "bob", 25) == ("topic", "gap", "author", "length")
+    few = surprise.History(alone.vectors[:4], [10.0] * 3, ["ann"] * 4, [20] * 4)
+    assert surprise.unusual(few, other, 99.0, "bob", 999) == ()
+
+
+def test_thresholds_adapt_from_fifty_signals_on() -> None:
+    loud = [0.5 + i / 100 for i in range(50)]
+    assert surprise.thresholds(loud[:49]) == dict(surprise.THRESHOLDS)
+    found = surprise.thresholds(loud)
+    assert list(found) == [Level.BOUNDARY, Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT]
+    assert list(found.values()) == pytest.approx([float(np.percentile(loud, p)) for p in (80, 95, 98)])
+    assert surprise.thresholds([0.1] * 50) == dict(surprise.THRESHOLDS)
+
+
+def test_a_level_begins_where_the_student_s_thresholds_say() -> None:
+    own = {Level.BOUNDARY: 0.7, Level.COGNITIVE_DISSONANCE: 0.9, Level.PARADIGM_SHIFT: 0.95}
+    levels = [surprise.level(signal, own) for signal in (0.69, 0.7, 0.9, 0.95)]
+    assert levels == list(Level)
+
+
+@pytest.mark.parametrize("signal", [0.9, 0.93, 0.96])
+def test_what_is_called_unimportant_again_and_again_is_no_shift_any_more(signal: float) -> None:
+    noise = [Correction(signal, Level.PARADIGM_SHIFT, Verdict.WAS_NOT_IMPORTANT)] * 4
+    assert surprise.level(signal, surprise.thresholds([], noise[:0])) is Level.PARADIGM_SHIFT
+    assert surprise.level(signal, surprise.thresholds([], noise)) is Level.COGNITIVE_DISSONANCE
+
+
+def test_what_is_called_important_again_and_again_reaches_the_next_level() -> None:
+    missed = [Correction(0.87, Level.COGNITIVE_DISSONANCE, Verdict.WAS_IMPORTANT)] * 4
+    assert surprise.level(0.87, surprise.thresholds([], missed[:1])) is not Level.PARADIGM_SHIFT
+    assert surprise.level(0.87, surprise.thresholds([], missed)) is Level.PARADIGM_SHIFT
+
+
+@given(SIGNALS, CORRECTIONS)
+def test_thresholds_keep_their_order_and_bounds(signals: list[float], corrections: list[Correction]) -> None:
+    found = list(surprise.thresholds(signals, corrections).values())
+    plain = list(surprise.thresholds(signals).values())
+    assert found == sorted(found)
+    for start, uncorrected, default in zip(found, plain, surprise.THRESHOLDS.values(), strict=True):
+        assert default - 0.1 - 1e-12 <= start <= max(0.99, *plain, uncorrected) + 1e-12
+
+
+@given(SIGNALS, CORRECTIONS, UNIT, st.sampled_from(list(Level)), st.sampled_from(list(Verdict)), st.integers(0, 30))
+def test_a_verdict_moves_thresholds_one_way_only(
+    signals: list[float], corrections: list[Correction], signal: float, level: Level, verdict: Verdict, place: int
+) -> None:
+    more = [*corrections[:place], Correction(signal, level, verdict), *corrections[place:]]
+    before, after = surprise.thresholds(signals, corrections), surprise.thresholds(signals, more)
+    for name in before:
+        if verdict is Verdict.WAS_IMPORTANT:
+            assert after[name] <= before[name] + 1e-12
+        else:
+            assert after[name] >= before[name] - 1e-12
 
 
 @given(st.lists(st.floats(0, 10_000), max_size=30), st.floats(0, 10_000))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.flows.recalling import fitted, ranked
-from graphmem.index import Hit, MemoryIndex
+from graphmem.index import MemoryIndex
 from graphmem.maths.ranking import weight
 from graphmem.mind.prompts import memory_block
 from graphmem.mind.tokens import count_tokens
@@ -27,6 +27,7 @@ from graphmem.model import (
     Remembered,
     SourceKind,
 )
+from graphmem.search import Hit
 from graphmem.store.memories import Expansion, Reached, Standing
 
 NOW = datetime(2026, 1, 15, tzinfo=UTC)

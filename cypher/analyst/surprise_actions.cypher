@@ -1,0 +1,35 @@
+// What surprises of a student left in the graph, action by action: the newest episodes of each level, the highest level first.
+// mode: read
+// scope: student
+// params: institution: str, student_id: str, limit: int
+// returns: level: str, episode: str, at: datetime, signal: float, turn: str, verdict: str, flashbulb: bool, members: list of str, lit: list of str, facts: list of str, beliefs: list of str, closed: list of map, linked: list of str, questions: list of map, reflections: list of map, procedures: list of str
+UNWIND ['paradigm_shift', 'cognitive_dissonance', 'boundary', 'normal'] AS level
+CALL (level) {
+  MATCH (episode:Memory {institution: $institution, student_id: $student_id})
+  WHERE episode.episode AND episode.surprise_level = level
+  RETURN episode ORDER BY episode.timestamp DESC, episode.id LIMIT $limit
+}
+MATCH (episode)-[:FORMED_FROM]->(source:Source)
+WITH level, episode, source, 'belief-' + substring(episode.id, size('episode-')) + '-' AS believed,
+     'fact-' + substring(episode.id, size('episode-')) + '-' AS learned
+RETURN level, episode.id AS episode, episode.timestamp AS at, episode.surprise AS signal, source.ref AS turn,
+       episode.verdict AS verdict, episode.flashbulb AS flashbulb,
+       COLLECT { MATCH (episode)-[:ABSTRACTS]->(member:Memory) RETURN member.id ORDER BY member.timestamp, member.id } AS members,
+       COLLECT { MATCH (lit:Memory)-[:FORMED_FROM]->(source) WHERE lit.flashbulb RETURN lit.id ORDER BY lit.id } AS lit,
+       // A turn learns a fact of its own from a violated expectation; those of the surprise bear its number.
+       COLLECT { MATCH (fact:Fact)-[:FORMED_FROM]->(source) WHERE fact.id STARTS WITH learned
+                 RETURN fact.id ORDER BY fact.seq } AS facts,
+       COLLECT { MATCH (belief:Memory)-[:FORMED_FROM]->(source) WHERE belief.id STARTS WITH believed
+                 RETURN belief.id ORDER BY belief.id } AS beliefs,
+       // What was known already can take a belief's place, so the moment it was closed counts as well as the new id.
+       COLLECT { MATCH (prior:Memory {institution: $institution, student_id: $student_id})-[edge:TEMPORAL_EVOLUTION|REFINES]-(new:Memory)
+                 WHERE CASE type(edge) WHEN 'REFINES' THEN startNode(edge) ELSE endNode(edge) END = new
+                   AND (prior.invalid_at = source.at OR new.id STARTS WITH believed)
+                 WITH prior, edge, new ORDER BY prior.id, new.id
+                 RETURN {prior: prior.id, edge: type(edge), new: new.id, holds: new.invalid_at IS NULL} } AS closed,
+       COLLECT { MATCH (episode)-[:REMINDS_OF]->(linked:Memory) RETURN linked.id ORDER BY linked.id } AS linked,
+       COLLECT { MATCH (episode)-[:RAISES]->(question:Question) WITH question ORDER BY question.id
+                 RETURN {id: question.id, state: question.state} } AS questions,
+       COLLECT { MATCH (episode)-[:RAISES]->(reflection:Reflection) WITH reflection ORDER BY reflection.id
+                 RETURN {id: reflection.id, state: reflection.state} } AS reflections,
+       COLLECT { MATCH (episode)-[:ENABLES]->(procedure:Procedural) RETURN procedure.id ORDER BY procedure.id } AS procedures

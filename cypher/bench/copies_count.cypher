@@ -1,0 +1,1 @@
+MATCH (n:BenchCopy) RETURN count(n) AS copies

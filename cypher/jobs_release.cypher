@@ -1,0 +1,13 @@
+// Give back the jobs a worker holds and will not get to, so that nobody waits for its lease to run out.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, lease: str, now: datetime
+// returns: released: int
+MATCH (student:Student {institution: $institution, id: $student_id})
+// Writing the student locks it, so that nobody takes a job over meanwhile.
+SET student.jobs_at = $now
+WITH student
+MATCH (job:Job {institution: $institution, student_id: $student_id, state: 'waiting'})
+WHERE job.lease = $lease
+REMOVE job.lease, job.lease_until
+RETURN count(job) AS released

@@ -1,0 +1,110 @@
+"""The experiment on violated expectations, in a database of its own, with progress and a table."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+import typer
+from rich.console import Console
+from rich.progress import Progress
+
+from graphmem.commands.serving import opened
+from graphmem.dialogues import Dialogue, load_dialogues
+from graphmem.errors import InvalidInput
+from graphmem.flows.experiment import ENOUGH, SIGNIFICANT, WANTED, Findings, chosen, compare, findings, held_out
+from graphmem.local import server
+from graphmem.settings import Settings
+
+EXPERIMENTS = ("voe",)
+
+
+def run_experiment(
+    settings: Settings, name: str, file: Path, conversations: int | None, seed: int, *, as_json: bool
+) -> None:
+    """Run an experiment on recorded dialogues and print what it found, as a table or as one JSON document.
+
+    Parameters
+    ----------
+    settings : Settings, whose mind answers and whose jars are used for a database of the experiment's own
+    name : str, `voe`: violation of expectation, the loop with facts and without
+    file : Path, dialogues, one JSON object a line
+    conversations : int >= 1, how many take part, drawn by student with `seed`; None means all
+    seed : int >= 0
+    as_json : print one JSON document instead of the table
+
+    Raises
+    ------
+    InvalidInput    no such experiment, or a file in which nothing can be expected
+
+    Source: spec 4.
+    """
+    if name not in EXPERIMENTS:
+        raise InvalidInput(f"There is no experiment {name}: there is {', '.join(EXPERIMENTS)}.")
+    dialogues = load_dialogues(file)
+    by_student = chosen(dialogues, conversations, seed)
+    found = _found(settings, dialogues, by_student, seed)
+    if as_json:
+        result = asdict(found) | {"reached": found.reached}
+        about = {"experiment": name, "file": file.name, "model": settings.model, "seed": seed}
+        typer.echo(json.dumps(about | {"students": len(by_student), "result": result}))
+    else:
+        typer.echo(table(found, settings.model))
+
+
+def table(found: Findings, model: str) -> str:
+    """What was found, for people to read.
+
+    Parameters
+    ----------
+    found : Findings
+    model : str, who answered
+    """
+    improvement = "not defined" if found.improvement is None else f"{found.improvement:+.1%}"
+    yes = {True: "yes", False: "no"}
+    arms = [
+        ("with facts", found.matched_with, found.rate_with, found.mean_match_with),
+        ("without facts", found.matched_without, found.rate_without, found.mean_match_without),
+    ]
+    lines = [
+        f"{found.conversations} conversations an arm, each in both arms; answered by: {model}",
+        "",
+        f"{'arm':<16}{'turns':>8}{'matched':>9}{'rate':>8}{'mean match':>12}",
+        *(f"{arm:<16}{found.turns:>8}{hits:>9}{rate:>8.1%}{mean:>12.3f}" for arm, hits, rate, mean in arms),
+        "",
+        f"relative improvement    {improvement}",
+        f"difference of rates     {found.difference:+.1%}, 95 % interval {found.difference_low:+.1%} to "
+        f"{found.difference_high:+.1%} (bootstrap over conversations)",
+        f"chi-squared             {found.chi_squared:.3f}, p = {found.p:.3g} (1 df, no Yates' correction)",
+        f"McNemar                 p = {found.mcnemar_p:.3g} (exact; {found.only_with} turns matched only with facts, "
+        f"{found.only_without} only without)",
+        f"facts                   {found.facts_learned} learned; recalled after {found.with_facts_recalled} turns",
+        "",
+        f"p < {SIGNIFICANT}: {yes[found.significant]}; improvement of {WANTED:.0%} or more: {yes[found.improved]}; "
+        f"both: {yes[found.reached]}",
+    ]
+    if not found.enough:
+        lines.append(f"Fewer than {ENOUGH} conversations an arm: give more dialogues before believing this.")
+    if found.degraded:
+        lines.append(f"In {found.degraded} turns the model failed and the offline mind answered.")
+    return "\n".join(lines)
+
+
+def _found(
+    settings: Settings, dialogues: Sequence[Dialogue], by_student: dict[str, list[Dialogue]], seed: int
+) -> Findings:
+    console = Console(stderr=True)
+    total = 2 * sum(map(len, by_student.values()))
+    with server.throwaway(settings) as own, Progress(console=console, disable=not console.is_terminal) as progress:
+        # Passwords are not what is tried here, and everything is gone at the end.
+        quick = {"home": own.home, "neo4j_uri": None, "argon2_ops": 1, "argon2_mib": 8}
+        task = progress.add_task("Talking", total=total)
+        own_settings = settings.model_copy(update=quick)
+
+        async def compared() -> Findings:
+            # Of a measured file nothing may have been learned, also not from what takes no part.
+            async with opened(own_settings, lambda _: None) as gm, held_out(gm, dialogues) as fair:
+                return findings(await compare(fair, by_student, lambda: progress.advance(task)), seed)
+
+        return asyncio.run(compared())

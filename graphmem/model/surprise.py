@@ -1,0 +1,149 @@
+"""Surprising episodes and what a mind makes of them, as frozen values without behaviour (spec 5)."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from graphmem.model.enums import Level, MemoryKind, Modality, Strategy
+from graphmem.model.talk import Lesson
+
+
+@dataclass(frozen=True)
+class Belief:
+    """A prior memory of the student, a trait or concept, that is near a surprising episode.
+
+    slot : what it is an attribute of and which, as `Extract.slot` words it, where that is known; two of one slot could
+        replace each other. A mind also reads the slot from the content
+    valid_at : since when it is held true
+    confidence : 0..1
+    """
+
+    id: str
+    content: str = field(repr=False)
+    kind: MemoryKind
+    slot: str | None = field(default=None, repr=False)
+    valid_at: datetime | None = None
+    confidence: float = 0.7
+
+
+@dataclass(frozen=True)
+class Surprising:
+    """A surprising message with what led to it, as a mind reads it.
+
+    signal : 0..1
+    match : 0..1, how well the prediction fitted; None without one
+    before : what the companion said just before
+    actual : what the student said then; the only thing belief updates may rest on
+    talk : the student's earlier messages of the episode, oldest first; facts may also come from them
+    most_facts : how many facts are wanted at most, by level (10, 20, 30); 0 below a boundary
+    unusual : what about the message was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
+    asked : questions that were put to the student lately or still wait, not to be asked again
+    memory_ids : what was remembered of the episode, for the caller's own use
+    """
+
+    level: Level
+    signal: float
+    match: float | None
+    predicted: str | None = field(repr=False)
+    before: str = field(repr=False)
+    actual: str = field(repr=False)
+    at: datetime
+    talk: tuple[str, ...] = field(default=(), repr=False)
+    beliefs: tuple[Belief, ...] = ()
+    most_facts: int = 0
+    unusual: tuple[str, ...] = ()
+    asked: tuple[str, ...] = field(default=(), repr=False)
+    memory_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class BeliefUpdate:
+    """A prior assumption that no longer holds, and what takes its place.
+
+    prior_id : the belief that is closed; None where the assumption is no belief shown, but was said in the episode
+    new : the new understanding, resting on the characters from start to end of `Surprising.actual`
+    kind : trait or concept
+    delta : -1..1, how far confidence in the prior assumption changes
+    confidence : 0..1, in the new understanding
+    evolution : whether the prior was true and has changed (`TEMPORAL_EVOLUTION`), rather than being put right or more
+        exactly (`REFINES`)
+    """
+
+    prior_id: str | None
+    prior: str = field(repr=False)
+    new: str = field(repr=False)
+    start: int
+    end: int
+    kind: MemoryKind
+    modality: Modality
+    delta: float
+    confidence: float
+    evolution: bool
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What a mind makes of a surprising episode.
+
+    explanation : which prediction failed and why, in plain words
+    """
+
+    explanation: str = field(repr=False)
+    updates: tuple[BeliefUpdate, ...] = ()
+    strategy: Strategy = Strategy.NONE
+    facts: tuple[Lesson, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class Reflection:
+    """What the companion takes from a surprise for itself.
+
+    procedure : how to go about such a situation next time, worth a procedural memory; None where there is nothing
+        to learn
+    """
+
+    text: str = field(repr=False)
+    procedure: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class SurpriseAction:
+    """Something that was done about a surprise.
+
+    kind : `start_episode`, `extract_facts`, `update_beliefs`, `flashbulb`, `connect_prior`, `queue_questions` or
+        `self_reflect`
+    fact_count : facts that were extracted
+    episode_ids : the memories it concerns
+    """
+
+    kind: str
+    fact_count: int | None = None
+    episode_ids: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    reflection: str | None = None
+
+
+@dataclass(frozen=True)
+class Revision:
+    """A belief update that took place: what was closed, if it was remembered, and what is held true instead."""
+
+    prior_id: str | None
+    new_id: str
+    prior_assumption: str = field(repr=False)
+    new_understanding: str = field(repr=False)
+    confidence_delta: float
+
+
+@dataclass(frozen=True)
+class SurpriseResponse:
+    """All that a surprise led to; kept sealed on its episode (spec 5).
+
+    offline : whether the offline mind stood in for a language model
+    """
+
+    level: Level
+    signal: float
+    explanation: str = field(repr=False)
+    strategy: Strategy
+    revisions: tuple[Revision, ...] = ()
+    actions: tuple[SurpriseAction, ...] = ()
+    offline: bool = False

@@ -1,0 +1,68 @@
+"""What language models cost, day by day, and what may still be spent (spec 5, 17)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from graphmem.model import Usage, Who
+from graphmem.store.graph import Graph
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be spent in a day (UTC), of one student and of all together; 0 means no limit.
+
+    Tokens of questions and answers together; cost in US dollars.
+    """
+
+    student_tokens: int = 0
+    tokens: int = 0
+    student_cost: float = 0.0
+    cost: float = 0.0
+
+    @property
+    def unlimited(self) -> bool:
+        """Whether nothing needs to be set aside."""
+        return self == Limits()
+
+
+@dataclass(frozen=True)
+class Reserve:
+    """What is set aside for a question: at most so many tokens and so much money, on the day of `at`."""
+
+    tokens: int
+    cost: float
+    at: datetime
+
+
+async def by_kind(graph: Graph, institution: str, student_id: str | None, since: datetime | None) -> dict[str, Usage]:
+    """What was spent since the day of a moment, by what for: `turn` or the kind of a job; `usage_sum`.
+
+    Of one student, or where that is None of the whole institution.
+    """
+    rows = await graph.run("usage_sum", institution=institution, student_id=student_id, since=since)
+    return {r["kind"]: Usage(r["calls"], r["input_tokens"], r["output_tokens"], r["cost"]) for r in rows}
+
+
+async def reserve(graph: Graph, who: Who, limits: Limits, wanted: Reserve) -> bool:
+    """Set something aside, unless with it more than a limit would be spent that day; `budget_reserve`.
+
+    What others have set aside counts as spent, so that workers at once cannot spend the same rest. What a worker
+    that died had set aside stays so until the day is over.
+    """
+    (row,) = await graph.run(
+        "budget_reserve",
+        who,
+        tokens=wanted.tokens,
+        cost=wanted.cost,
+        student_tokens=limits.student_tokens,
+        all_tokens=limits.tokens,
+        student_cost=limits.student_cost,
+        all_cost=limits.cost,
+        now=wanted.at,
+    )
+    return bool(row["fits"])
+
+
+async def release(graph: Graph, who: Who, reserve: Reserve, now: datetime) -> None:
+    """Give back what was set aside, once what was really spent has been counted; `budget_release`."""
+    await graph.run("budget_release", who, tokens=reserve.tokens, cost=reserve.cost, reserved_at=reserve.at, now=now)

@@ -1,0 +1,75 @@
+"""The benchmark of boundaries, small: its sample, a file of one's own, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench import boundaries, run_benchmark
+from bench.boundaries import SAMPLE, read_talks
+from graphmem.errors import InvalidInput
+from graphmem.settings import Settings
+
+TURNS = [
+    ("A", "I have two dogs and a cat.", 0),
+    ("B", "What are your dogs called?", 0),
+    ("A", "They are called Rex and Spot.", 0),
+    ("B", "By the way, do you like country music?", 1),
+    ("A", "I do, I love country music.", 0),
+]
+
+
+def write(folder: Path, *rows: object) -> Path:
+    path = folder / "talks.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def row_of(turns: list[tuple[str, str, int]]) -> dict[str, object]:
+    return {"dialogue_id": "d", "turns": [{"speaker": s, "text": t, "shift": k} for s, t, k in turns]}
+
+
+def test_figures_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run_benchmark(Settings(), "boundaries", write(tmp_path, row_of(TURNS), row_of(TURNS[:1])), as_json=True)
+    printed = json.loads(capsys.readouterr().out)
+    figures = printed["result"]
+    assert printed["benchmark"] == "boundaries"
+    assert (figures["dialogues"], figures["turns"]) == (2, 6)
+    names = ("", "online_", "words_", "texttiling_", "surprise_fixed_", "mean_sd_", "mean_2sd_", "none_")
+    for name in names:
+        assert all(0 <= figures[f"{name}{score}"] <= 1 for score in ("f1", "pk", "windowdiff"))
+    assert figures["f1"] == 1.0
+    assert figures["none_f1"] == 0.0
+    assert figures["none_pk"] > figures["pk"] == 0.0
+
+
+def test_the_sample_is_of_thirty_dialogues_with_attribution_and_better_found_than_by_plain_methods() -> None:
+    assert len(read_talks(SAMPLE)) == 30
+    assert "MIT License" in SAMPLE.with_name("ATTRIBUTION.md").read_text(encoding="utf-8")
+    figures = boundaries.measure(Settings(), None)
+    assert figures["f1"] > figures["texttiling_f1"] > 0
+    assert figures["f1"] > max(figures["surprise_fixed_f1"], figures["mean_sd_f1"])
+    assert figures["pk"] < figures["texttiling_pk"]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"turns": []},
+        {"dialogue_id": "d"},
+        {"turns": ["hi"]},
+        {"turns": [{"speaker": "A", "text": "hi"}]},
+        {"turns": [{"speaker": "A", "text": 7, "shift": 0}]},
+        {"turns": [{"speaker": "A", "text": "hi", "shift": 2}]},
+    ],
+)
+def test_another_format_is_refused_with_file_and_line(row: dict[str, object], tmp_path: Path) -> None:
+    path = write(tmp_path, row_of(TURNS), row)
+    with pytest.raises(InvalidInput, match="as in TIAGE") as refused:
+        boundaries.measure(Settings(), path)
+    assert f"{path}, line 2" in str(refused.value)
+
+
+def test_a_file_without_any_boundary_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="no boundary"):
+        boundaries.measure(Settings(), write(tmp_path, row_of(TURNS[:3])))

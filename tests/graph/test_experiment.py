@@ -1,0 +1,163 @@
+"""The experiment on violated expectations: real dialogues on the real database, with facts and without."""
+
+import asyncio
+import json
+import os
+import re
+import sys
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from graphmem.app import Graphmem
+from graphmem.commands.experiment import run_experiment, table
+from graphmem.dialogues import Dialogue, Said, load_dialogues
+from graphmem.errors import InvalidInput
+from graphmem.flows.experiment import Pair, Reply, chosen, compare, findings, held_out
+from graphmem.mind.bank import load_bank, read_situations
+from graphmem.mind.offline import OfflineMind
+from graphmem.mind.port import OnToken
+from graphmem.model import Answer, Author, Conversation, Message, Prediction, Remembered, Response
+from graphmem.samples import SAMPLES
+from graphmem.settings import Settings
+
+MATHDIAL = SAMPLES / "mathdial" / "dialogues.jsonl"
+APPLES = "I always give the green apples away to my neighbour first."
+QUOTE = re.compile(r"the student said “(.+?)”")
+
+
+class Trusting(OfflineMind):
+    """Expects what the best recalled fact says was said, and else nothing that anybody says."""
+
+    name = "trusting"
+
+    async def respond(
+        self, talk: Conversation, remembered: Remembered, reply: Message | None, on_token: OnToken | None = None
+    ) -> Answer[Response]:
+        answer = await super().respond(talk, remembered, reply, on_token)
+        quoted = QUOTE.search(remembered.facts[0].text) if remembered.facts else None
+        return Answer(Response(answer.value.reply, Prediction(quoted[1] if quoted else "qqqq zzzz")))
+
+
+def dialogue(name: str, student: str, *texts: str) -> Dialogue:
+    said = [Said((Author.COMPANION, Author.STUDENT)[i % 2], text) for i, text in enumerate(texts)]
+    return Dialogue(name, student, "apples", "made up", tuple(said))
+
+
+def stubborn(name: str) -> Dialogue:
+    """A student who answers each question about apples alike."""
+    questions = ("How many green apples are left?", "And the apples after that?", "Whose apples were green?")
+    return dialogue(name, "ann", *(text for question in questions for text in (question, APPLES)))
+
+
+async def test_real_dialogues_go_through_both_arms_and_differ_in_facts_alone(gm: Graphmem) -> None:
+    by_student, steps = chosen(load_dialogues(MATHDIAL)[:2], None, 1), []
+    async with held_out(gm, load_dialogues(MATHDIAL)) as fair:
+        pairs = await compare(fair, by_student, lambda: steps.append(1))
+    assert [pair.dialogue_id for pair in pairs] == [d.id for d in load_dialogues(MATHDIAL)[:2]]
+    assert len(steps) == 2 * len(pairs)
+    for pair in pairs:
+        assert [a.matched is None for a in pair.with_facts] == [b.matched is None for b in pair.without]
+        assert all(b.facts == 0 for b in pair.without)
+    # Only of the very first message nothing is expected; the second session goes on from the first.
+    assert [reply.matched is None for pair in pairs for reply in pair.with_facts].count(True) == 1
+    found = findings(pairs, seed=1)
+    assert found.conversations == 2
+    assert found.facts_learned > 0
+    assert found.with_facts_recalled > 0
+    assert 0 < found.matched_with < found.turns
+    assert not found.enough
+
+
+async def test_a_mind_that_reads_facts_does_better_with_them(gm: Graphmem) -> None:
+    mind = Trusting(await load_bank(gm.embedder), gm.embedder)
+    pairs = await compare(replace(gm, mind=mind), {"ann": [stubborn(f"d{i}") for i in range(3)]})
+    found = findings(pairs, seed=1)
+    assert found.turns == 8
+    assert found.matched_without == 0
+    # The first mismatch teaches a fact, which the turn after it recalls.
+    assert found.matched_with == found.only_with == 6
+    assert found.improvement is None
+    assert found.significant
+    assert found.mcnemar_p == pytest.approx(2 / 2**6)
+    assert found.reached
+
+
+async def test_what_is_measured_is_taken_out_of_the_bank(gm: Graphmem) -> None:
+    situations = read_situations()
+    known = dialogue(situations[0].dialogue_id, "bob", "How?", "So.")
+    async with held_out(gm, [known]) as fair:
+        assert fair.mind is fair.offline
+        assert isinstance(fair.offline, OfflineMind)
+        kept = fair.offline.bank.situations
+    assert known.id not in {situation.dialogue_id for situation in kept}
+    assert len(kept) == sum(situation.dialogue_id != known.id for situation in situations)
+
+
+def test_whole_histories_are_drawn_and_silent_students_left_out() -> None:
+    ann = [stubborn(f"ann-{i}") for i in range(3)]
+    others = [replace(stubborn(name), student=name) for name in ("bob", "cid", "dan")]
+    silent = dialogue("e", "eve", "How?", "So.")
+    everything = [ann[0], silent, *others, ann[1], ann[0], ann[2]]
+    drawn = chosen(everything, None, 1)
+    assert drawn["ann"] == ann
+    assert set(drawn) == {"ann", "bob", "cid", "dan"}
+    draws = [chosen(everything, 2, seed) for seed in range(20)]
+    assert {sum(map(len, draw.values())) for draw in draws} == {2}
+    assert all(draw.get("ann", ann)[:2] == ann[: len(draw.get("ann", ann)[:2])] for draw in draws)
+    assert len({tuple(draw) for draw in draws}) > 2
+    assert chosen(everything, 2, 3) == draws[3]
+    with pytest.raises(InvalidInput, match="two things"):
+        chosen([silent], None, 1)
+    with pytest.raises(InvalidInput, match="At least one"):
+        chosen(everything, 0, 1)
+
+
+def test_a_null_result_and_a_bad_one_are_told_as_they_are() -> None:
+    hit, miss, first = (
+        Reply(0.9, True, 1, False, False),
+        Reply(0.2, False, 0, True, True),
+        Reply(None, None, 0, False, False),
+    )
+    null = findings([Pair("a", (first, hit), (first, hit)), Pair("b", (first,), (first,))], seed=1)
+    assert (null.conversations, null.improvement, null.p, null.mcnemar_p) == (1, 0.0, 1.0, 1.0)
+    assert "both: no" in table(null, "offline")
+    worse = findings([Pair(str(i), (hit, miss), (hit, hit)) for i in range(60)], seed=1)
+    assert (worse.improvement, worse.significant, worse.improved, worse.reached) == (-0.5, True, False, False)
+    assert worse.difference_high < 0
+    told = table(worse, "offline")
+    assert "-50.0%" in told
+    assert "In 60 turns the model failed" in told
+    assert "Fewer than" not in told
+    assert "Fewer than 60" in table(null, "offline")
+
+
+def test_another_experiment_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="There is no experiment ab"):
+        run_experiment(Settings(home=tmp_path), "ab", MATHDIAL, None, 1, as_json=True)
+
+
+async def test_the_command_prints_one_document_and_uses_a_database_of_its_own(gm: Graphmem, tmp_path: Path) -> None:
+    file = tmp_path / "one.jsonl"
+    file.write_text((SAMPLES / "bridge" / "dialogues.jsonl").read_text("utf-8").splitlines()[0], "utf-8")
+    began = datetime.now(UTC)
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "graphmem", "experiment", "voe", str(file), "--json"),
+        env=os.environ,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate()
+    assert (process.returncode, err) == (0, b"")
+    told = json.loads(out)
+    assert (told["experiment"], told["model"], told["result"]["enough"]) == ("voe", "offline", False)
+    assert told["result"]["conversations"] == told["students"] == 1
+    (row,) = await gm.graph.execute(
+        "MATCH (s:Student) WHERE s.institution STARTS WITH 'experiment-' AND s.id STARTS WITH 'with-' "
+        "AND s.created_at > $began RETURN count(s) AS n",
+        {"began": began},
+        reads=True,
+    )
+    assert row["n"] == 0

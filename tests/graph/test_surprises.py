@@ -1,0 +1,358 @@
+"""What follows a surprise on the real database: everything that its level says, and the episode it begins."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from graphmem.app import Graphmem
+from graphmem.flows import responding, students
+from graphmem.flows.facts import list_facts
+from graphmem.flows.jobs import run_jobs
+from graphmem.flows.opened import open_memories
+from graphmem.flows.surprise_response import (
+    list_questions,
+    respond_to_surprises,
+    response_of,
+)
+from graphmem.model import (
+    Level,
+    MemoryKind,
+    Modality,
+    Reliability,
+)
+from graphmem.store import jobs
+from tests.conftest import Pupil, another_replica, say
+from tests.remembering import TOLD, again_open, asked, changed, held, nodes, told
+from tests.surprising import (
+    CONFUSED,
+    MANY,
+    ORANGE,
+    PARIS,
+    ROME,
+    TEAL,
+    claimed,
+    convinced,
+    counted,
+    edges_of,
+    formed,
+    memories_by_id,
+    responded,
+    running,
+    surprises,
+    update,
+)
+
+# What each level leaves
+
+
+async def test_a_normal_turn_of_another_matter_begins_an_episode_and_that_is_all(gm: Graphmem, ann: Pupil) -> None:
+    response = await responded(gm, ann, TOLD, Level.NORMAL)
+    assert (response.level, response.signal) == (Level.NORMAL, 0.3)
+    assert [action.kind for action in response.actions] == ["start_episode", "extract_facts"]
+    assert response.actions[1].fact_count == 0
+    found = await memories_by_id(gm, ann)
+    assert found.keys() == {"memory-1-1", "episode-1"}
+    assert not found["episode-1"]["flashbulb"]
+    assert await edges_of(gm, ann, "ABSTRACTS") == {("episode-1", "memory-1-1")}
+    assert await nodes(gm, ann.who, "Fact") == []
+
+
+async def test_an_episode_is_a_memory_with_its_response_sealed_on_it(gm: Graphmem, ann: Pupil) -> None:
+    at = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    response = await responded(gm, ann, TOLD, Level.BOUNDARY, at=at)
+    node = (await memories_by_id(gm, ann))["episode-1"]
+    assert node["labels"] == {"Memory", "Episodic"}
+    assert (node["kind"], node["episode"], node["surprise_level"], node["surprise"]) == (
+        "episode",
+        True,
+        "boundary",
+        0.7,
+    )
+    assert (node["timestamp"].to_native(), node["valid_at"].to_native()) == (at, at)
+    assert isinstance(node["surprise_response"], bytes)
+    assert b"Lisbon" not in node["surprise_response"]
+    assert b"explanation" not in node["surprise_response"]
+    episode = (await open_memories(gm, ann.session)).index.get("episode-1")
+    assert episode is not None
+    assert (episode.modality, episode.kind) == (Modality.EPISODIC, MemoryKind.EPISODE)
+    assert (episode.content or "").startswith("Turned to ")
+    assert "moved to Lisbon" in (episode.content or "")
+    assert len(episode.source_refs) == 1
+    assert "I added 12 and 30" in response.explanation
+    assert response.offline
+    # What any other process reads is the same.
+    assert await response_of(another_replica(gm), ann.session, "episode-1") == response
+    assert await response_of(gm, ann.session, "memory-1-1") is None
+    assert await response_of(gm, ann.session, "nobody") is None
+    assert await running(gm, ann) == ["episode-1"]
+
+
+@pytest.mark.parametrize(
+    ("level", "most"), [(Level.BOUNDARY, 10), (Level.COGNITIVE_DISSONANCE, 20), (Level.PARADIGM_SHIFT, 30)]
+)
+async def test_a_level_adds_at_most_so_many_facts_to_the_ring(
+    gm: Graphmem, ann: Pupil, level: Level, most: int
+) -> None:
+    await say(gm, ann, "I think I have to add 12 and 30.")
+    first = await surprises(gm, ann, "Purple submarines taste of thunder.", None)
+    assert first.fact is not None
+    response = await responded(gm, ann, MANY, level)
+    before = (await counted(gm, ann))["facts"] - most
+    (extracted,) = [action for action in response.actions if action.kind == "extract_facts"]
+    assert extracted.fact_count == most
+    facts = await list_facts(gm, ann.session, 100)
+    assert [fact.seq for fact in facts] == list(range(before + most, 0, -1))
+    own = facts[:most]
+    assert {fact.id for fact in own} == {f"fact-3-{place}" for place in range(1, most + 1)}
+    # In the order in which they were said.
+    places = [MANY.index(fact.text.split("“")[1].split("”")[0].rstrip(".")) for fact in reversed(own)]
+    assert places == sorted(places)
+    assert all(1 <= len(fact.tags) <= 5 for fact in own)
+    from_turn = """MATCH (f:Fact {institution: $i, student_id: $s})-[:FORMED_FROM]->(x:Source)
+                   MATCH (:Companion {institution: $i, student_id: $s})-[:LEARNED]->(f)
+                   RETURN x.id AS id, count(f) AS facts"""
+    learned = {row["id"]: row["facts"] for row in await asked(gm, ann.who, from_turn)}
+    assert learned["source-3"] >= most
+
+
+async def test_the_ring_of_facts_keeps_its_length(gm: Graphmem, ann: Pupil) -> None:
+    small = another_replica(gm, settings=gm.settings.model_copy(update={"facts_kept": 25}))
+    await responded(small, ann, MANY, Level.PARADIGM_SHIFT)
+    await responded(small, ann, MANY.replace("photographed", "sketched"), Level.BOUNDARY)
+    assert (await counted(gm, ann))["facts"] >= 40
+    newest = (await counted(gm, ann))["facts"]
+    seqs = sorted(node["seq"] for node in await nodes(gm, ann.who, "Fact"))
+    assert seqs == list(range(newest - 24, newest + 1))
+    (unlocked,) = [v for k, v in small.unlocked.items() if k == (ann.who.institution, "ann")]
+    assert [fact.seq for fact in unlocked.facts] == seqs[::-1]
+
+
+@pytest.mark.parametrize("level", [Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT])
+async def test_what_has_changed_closes_the_belief_and_leads_to_the_new_one(
+    gm: Graphmem, ann: Pupil, level: Level
+) -> None:
+    at = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    await told(gm, ann, ROME, at=at)
+    response = await responded(gm, ann, PARIS, level, at=at + timedelta(days=2))
+    (revision,) = response.revisions
+    assert (revision.prior_id, revision.prior_assumption) == ("memory-1-1", ROME)
+    assert "moved to Paris" in revision.new_understanding
+    assert revision.confidence_delta < 0
+    found = await memories_by_id(gm, ann)
+    prior, new = found["memory-1-1"], found[revision.new_id]
+    assert (prior["invalid_at"].to_native(), prior["reliability"]) == (at + timedelta(days=2), "superseded")
+    assert new["kind"] in {"trait", "concept"}
+    assert "invalid_at" not in new
+    assert (new["valid_at"].to_native(), new["reliability"]) == (at + timedelta(days=2), "reliable")
+    assert await edges_of(gm, ann, "TEMPORAL_EVOLUTION") == {("memory-1-1", revision.new_id)}
+    assert await edges_of(gm, ann, "REFINES") == set()
+    # Held in step in this process, and read alike by another one.
+    for process in (gm, another_replica(gm)):
+        (old,) = [m for m in await held(process, ann.session) if m.id == "memory-1-1"]
+        assert old.reliability is Reliability.SUPERSEDED
+        opened = await open_memories(process, ann.session)
+        assert opened.index.get("memory-1-1") == old
+        kept = opened.index.get(revision.new_id)
+        assert kept is not None
+        assert kept.kind in {MemoryKind.TRAIT, MemoryKind.CONCEPT}
+
+
+async def test_what_was_put_right_is_refined(gm: Graphmem, ann: Pupil) -> None:
+    await told(gm, ann, TEAL)
+    response = await responded(gm, ann, ORANGE, Level.COGNITIVE_DISSONANCE)
+    (revision,) = response.revisions
+    assert revision.prior_id == "memory-1-1"
+    assert ((revision.new_id, "memory-1-1")) in await edges_of(gm, ann, "REFINES")
+    assert await edges_of(gm, ann, "TEMPORAL_EVOLUTION") == set()
+    (prior,) = [m for m in await held(gm, ann.session) if m.id == "memory-1-1"]
+    assert prior.invalid_at is not None
+
+
+async def test_a_boundary_changes_no_belief(gm: Graphmem, ann: Pupil) -> None:
+    await told(gm, ann, ROME)
+    response = await responded(gm, ann, PARIS, Level.BOUNDARY)
+    assert response.revisions == ()
+    assert "update_beliefs" not in {action.kind for action in response.actions}
+    (prior,) = [m for m in await held(gm, ann.session) if m.id == "memory-1-1"]
+    assert (prior.invalid_at, prior.reliability) == (None, Reliability.RELIABLE)
+
+
+async def test_what_is_no_longer_so_may_be_so_again(gm: Graphmem, ann: Pupil) -> None:
+    """The first of three beliefs says what the last one does, and was true at another time."""
+    at = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    await told(gm, ann, "I live in Rome.", at=at)
+    for prior, new in (("memory-1-1", "I live in Paris."), ("belief-2-1", "I live in Rome.")):
+        at += timedelta(days=1)
+        await surprises(gm, ann, "We moved, can you believe it?", Level.COGNITIVE_DISSONANCE, at=at)
+        assert await run_jobs(convinced(gm, update(prior, new)), ann.session) == 2
+    lived = [(m.content, m.valid_at, m.invalid_at) for m in await held(gm, ann.session) if m.kind is MemoryKind.TRAIT]
+    days = [at - timedelta(days=2), at - timedelta(days=1), at]
+    assert lived == [
+        ("I live in Rome.", days[0], days[1]),
+        ("I live in Paris.", days[1], days[2]),
+        ("I live in Rome.", days[2], None),
+    ]
+    chain = {("memory-1-1", "belief-2-1"), ("belief-2-1", "belief-3-1")}
+    assert await edges_of(gm, ann, "TEMPORAL_EVOLUTION") == chain
+
+
+async def test_two_assumptions_that_give_way_to_one_understanding_lead_to_one_memory(gm: Graphmem, ann: Pupil) -> None:
+    await told(gm, ann, "I live in Rome.", "My home is Rome near the zoo.")
+    await surprises(gm, ann, "We moved, can you believe it?", Level.PARADIGM_SHIFT)
+    new = "I live in Paris."
+    assert await run_jobs(convinced(gm, update("memory-1-1", new), update("memory-2-1", new)), ann.session) == 2
+    assert [m for m in await memories_by_id(gm, ann) if m.startswith("belief-")] == ["belief-3-1"]
+    assert await edges_of(gm, ann, "TEMPORAL_EVOLUTION") == {("memory-1-1", "belief-3-1"), ("memory-2-1", "belief-3-1")}
+
+
+async def test_a_paradigm_shift_lights_up_links_asks_and_reflects(gm: Graphmem, ann: Pupil) -> None:
+    await told(
+        gm,
+        ann,
+        "Fractions with an equal denominator can be added by their numerators.",
+        "My brother Tom collects stamps from Peru.",
+        "A fraction has a numerator above and a denominator below.",
+        "The denominator says into how many parts the whole is cut.",
+        "I find fractions harder than decimals.",
+        "Our teacher draws a pizza for every fraction.",
+        "Half a pizza is more than a third of it.",
+    )
+    response = await responded(gm, ann, CONFUSED, Level.PARADIGM_SHIFT)
+    done = {action.kind: action for action in response.actions}
+    assert list(done) == [
+        *("start_episode", "extract_facts", "update_beliefs", "flashbulb", "connect_prior", "queue_questions"),
+        "self_reflect",
+    ]
+    found = await memories_by_id(gm, ann)
+    lit = {memory_id for memory_id, node in found.items() if node["flashbulb"]}
+    assert lit == set(done["flashbulb"].episode_ids) == {"episode-8", "memory-8-1"}
+    linked = await edges_of(gm, ann, "REMINDS_OF")
+    assert {to for from_id, to in linked if from_id == "episode-8"} == set(done["connect_prior"].episode_ids)
+    assert len(done["connect_prior"].episode_ids) == 5
+    assert not {"memory-8-1", "memory-2-1"} & set(done["connect_prior"].episode_ids)
+    weights = """MATCH (:Memory {institution: $i, student_id: $s, id: 'episode-8'})-[r:REMINDS_OF]->(m)
+                 RETURN r.weight AS weight, r.reliability AS reliability, r.inferred_by AS inferred_by"""
+    for row in await asked(gm, ann.who, weights):
+        assert 0 < row["weight"] <= 1
+        assert (row["reliability"], row["inferred_by"]) == ("reliable", "offline")
+    questions = await list_questions(gm, ann.session)
+    assert tuple(question.text for question in questions) == done["queue_questions"].questions
+    assert 1 <= len(questions) <= 3
+    (reflection,) = await nodes(gm, ann.who, "Reflection")
+    assert isinstance(reflection["text"], bytes)
+    assert b"denominator" not in reflection["text"]
+    assert done["self_reflect"].reflection
+    raised = {to for from_id, to in await edges_of(gm, ann, "RAISES") if from_id == "episode-8"}
+    assert raised == {question.id for question in questions} | {reflection["id"]}
+    procedure = found["procedure-8"]
+    assert procedure["labels"] == {"Memory", "Procedural"}
+    assert ("episode-8", "procedure-8") in await edges_of(gm, ann, "ENABLES")
+
+
+async def test_how_to_go_about_it_is_remembered_once(gm: Graphmem, ann: Pupil) -> None:
+    for _ in range(2):
+        await responded(gm, ann, CONFUSED, Level.PARADIGM_SHIFT)
+    procedures = [m for m in await memories_by_id(gm, ann) if m.startswith("procedure-")]
+    assert procedures == ["procedure-1"]
+    assert await edges_of(gm, ann, "ENABLES") == {("episode-1", "procedure-1"), ("episode-2", "procedure-1")}
+    opened = (await open_memories(gm, ann.session)).index
+    known = opened.get("procedure-1")
+    vector = opened.vector("procedure-1")
+    assert known is not None
+    assert vector is not None
+    # It is how the companion goes about it, and no belief of the student's.
+    outcome = await surprises(gm, ann, known.content or "", Level.COGNITIVE_DISSONANCE)
+    (job,) = await claimed(gm, ann)
+    work = jobs.opened(ann.session, job, jobs.SurpriseJob)
+    assert work.turn_id == outcome.turn_id
+    assert "procedure-1" not in {belief.id for belief in responding.beliefs_near(vector, work, opened)}
+
+
+async def test_a_natural_surprise_goes_all_the_way_by_itself(gm: Graphmem, ann: Pupil) -> None:
+    at = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    for i, text in enumerate([*["I add the tens first."] * 6, "My grandma in Bergen gave me a telescope yesterday!"]):
+        outcome = await say(gm, ann, text, at=at + timedelta(minutes=i))
+    assert "surprise" in {job.kind for job in outcome.jobs}
+    await run_jobs(gm, ann.session)
+    response = await response_of(gm, ann.session, f"episode-{outcome.seq}")
+    assert response is not None
+    assert (response.level, response.signal) == (outcome.level, outcome.surprise)
+    assert outcome.level is not Level.NORMAL
+    own = [fact.text for fact in await list_facts(gm, ann.session, 50) if fact.id.startswith(f"fact-{outcome.seq}-")]
+    assert any("My grandma in Bergen gave me a telescope yesterday" in text for text in own)
+
+
+# Episodes
+
+
+async def test_what_is_said_while_an_episode_runs_belongs_to_it(gm: Graphmem, ann: Pupil) -> None:
+    await told(gm, ann, TEAL)
+    await responded(gm, ann, TOLD, Level.BOUNDARY)
+    await surprises(gm, ann, "Bella likes apples and fresh hay from the meadow.", None)
+    await run_jobs(gm, ann.session)
+    await responded(gm, ann, "Volcanoes erupt because hot magma rises.", Level.BOUNDARY)
+    await surprises(gm, ann, "The lava of a volcano cools down to black basalt.", None)
+    await run_jobs(gm, ann.session)
+    parts = {e for e in await edges_of(gm, ann, "ABSTRACTS") if e[0].startswith("episode-")}
+    assert {e for e in parts if e[0] in {"episode-2", "episode-4"}} == {
+        *(("episode-2", "memory-2-1"), ("episode-2", "memory-3-1")),
+        *(("episode-4", "memory-4-1"), ("episode-4", "memory-5-1")),
+    }
+    assert await running(gm, ann) == ["episode-4"]
+
+
+async def test_episodes_come_out_alike_in_whatever_order_the_work_is_done(gm: Graphmem, ann: Pupil) -> None:
+    at = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    texts = (
+        TEAL,
+        TOLD,
+        "Bella likes apples and fresh hay.",
+        "Volcanoes erupt because magma rises.",
+        "Lava is hot rock.",
+    )
+    levels = (None, Level.BOUNDARY, None, Level.BOUNDARY, None)
+    for i, (text, level) in enumerate(zip(texts, levels, strict=True)):
+        await surprises(gm, ann, text, level, at=at + timedelta(minutes=i))
+    first, second = await claimed(gm, ann)
+    # The later surprise first, then what formation finds, then the earlier one.
+    await respond_to_surprises(gm, ann.session, [second])
+    await formed(gm, ann)
+    await respond_to_surprises(gm, ann.session, [first])
+    parts = {e for e in await edges_of(gm, ann, "ABSTRACTS") if e[0].startswith("episode-")}
+    memory_ids = [m for m in await memories_by_id(gm, ann) if m.startswith("memory-")]
+    assert parts == {("episode-2" if m < "memory-4" else "episode-4", m) for m in memory_ids if m > "memory-2"}
+    assert await running(gm, ann) == ["episode-4"]
+
+
+async def test_what_was_known_before_stays_where_it_was_said_first(gm: Graphmem, ann: Pupil) -> None:
+    await responded(gm, ann, TOLD, Level.BOUNDARY)
+    await responded(gm, ann, TOLD, Level.BOUNDARY)
+    (memory,) = [m for m in await held(gm, ann.session) if m.content == TOLD]
+    assert memory.reinforcement_count == 1
+    assert await edges_of(gm, ann, "ABSTRACTS") == {("episode-1", memory.id)}
+
+
+async def test_a_session_that_closes_ends_the_episode(gm: Graphmem, ann: Pupil) -> None:
+    await responded(gm, ann, TOLD, Level.BOUNDARY)
+    assert await running(gm, ann) == ["episode-1"]
+    await students.close_session(gm, ann.session)
+    assert await running(gm, ann) == []
+    again = await again_open(gm, ann)
+    await told(gm, again, TEAL)
+    assert {e for e in await edges_of(gm, ann, "ABSTRACTS") if e[0] == "episode-1"} == {("episode-1", "memory-1-1")}
+
+
+async def test_a_surprise_of_a_session_that_has_ended_begins_no_episode_of_the_next(gm: Graphmem, ann: Pupil) -> None:
+    await surprises(gm, ann, TOLD, Level.BOUNDARY)
+    # Whoever closed it left the job behind.
+    await changed(
+        gm,
+        ann.who,
+        "MATCH (t:Turn {institution: $i, student_id: $s}) DETACH DELETE t WITH count(*) AS n "
+        "MATCH (o:OpenSession {institution: $i, student_id: $s}) SET o.id = 'next'",
+    )
+    gm.lock_up(ann.session)
+    again = await again_open(gm, ann)
+    await run_jobs(gm, again.session)
+    assert ("episode-1", "memory-1-1") in await edges_of(gm, ann, "ABSTRACTS")
+    assert await running(gm, ann) == []
