@@ -29,7 +29,7 @@ QUOTE = re.compile(r"the student said “(.+?)”")
 
 
 class Trusting(OfflineMind):
-    """Expects what the best recalled fact says was said, and else nothing that anybody says."""
+    """Expects what the best recalled fact of a failed prediction says was said, and else nothing anybody says."""
 
     name = "trusting"
 
@@ -37,7 +37,7 @@ class Trusting(OfflineMind):
         self, talk: Conversation, remembered: Remembered, reply: Message | None, on_token: OnToken | None = None
     ) -> Answer[Response]:
         answer = await super().respond(talk, remembered, reply, on_token)
-        quoted = QUOTE.search(remembered.facts[0].text) if remembered.facts else None
+        quoted = next(filter(None, (QUOTE.search(fact.text) for fact in remembered.facts)), None)
         return Answer(Response(answer.value.reply, Prediction(quoted[1] if quoted else "qqqq zzzz")))
 
 

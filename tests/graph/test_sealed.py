@@ -112,7 +112,7 @@ async def test_no_word_of_a_memory_or_the_ledger_lies_in_the_database_or_the_log
         ann.who,
         [Observation(SourceKind.LESSON, f"o{i}", text, gm.clock(), speaker) for i, text in enumerate(observed)],
     )
-    assert await run_jobs(gm, ann.session) == 5
+    assert await run_jobs(gm, ann.session) == 8
     kept = await add_entry(
         gm, ann.session, Draft(LedgerCategory.DEBT, "Owes Gwendolyn elderberries.", triggers=("jam",))
     )
@@ -165,7 +165,7 @@ async def test_the_files_of_the_local_server_hold_no_word(tmp_path_factory: pyte
             said = ["My hamster Bartholomew swallowed a trombone.", "The lighthouse keeper juggles marzipan daily."]
             for text in said:
                 await say(gm, pupil, text)
-            assert await run_jobs(gm, session) == 2
+            assert await run_jobs(gm, session) == 4
         secret = words(*said, "Annabella Quartermaine") - {"keeper", "daily", "swallowed"}
         files = [p for p in found.home.rglob("*") if p.is_file() and p.suffix not in {".jar", ".jsa"}]
         assert len(files) > 20
