@@ -16,6 +16,7 @@ from time import monotonic, sleep
 from rich.console import Console
 
 from bench import Figures
+from bench.statements import statement
 from bench.talking import (
     INSTITUTION,
     PASSWORD,
@@ -55,14 +56,6 @@ HASTE = {
 }
 """A worker that was killed is followed after five seconds, and what got lost is found after two."""
 PATIENCE = 300.0
-NOT_DONE = "MATCH (job:Job {institution: $i}) WHERE job.state <> 'done' RETURN count(job) AS n"
-EFFECTS = """MATCH (s:Student {institution: $i})
-RETURN sum(s.memory_version) AS effects, sum(COUNT { (:Job {institution: $i, student_id: s.id}) }) AS jobs,
-       sum(COUNT { (f:Source {institution: $i, student_id: s.id}) WHERE f.kind = 'chat' }) AS turns"""
-TIMES = """MATCH (job:Job {institution: $i, state: 'done'})
-RETURN max(job.finished_at).epochMillis - min(job.finished_at).epochMillis AS ms"""
-LEASES = """MATCH (job:Job {institution: $i, state: 'waiting'}) WHERE job.lease IS NOT NULL
-RETURN DISTINCT job.lease AS lease"""
 
 
 @dataclass
@@ -157,8 +150,8 @@ async def _speed(deployment: Deployment, count: int, texts: list[str]) -> Figure
         # All at once, when everybody is ready: their jobs wait for their sessions.
         await asyncio.gather(*(students.open_session(gm, who, PASSWORD) for who in whom))
         await _done(gm.graph, institution)
-        (times,) = await gm.graph.execute(TIMES, {"i": institution}, reads=True)
-        (effects,) = await gm.graph.execute(EFFECTS, {"i": institution}, reads=True)
+        (times,) = await gm.graph.execute(statement("jobs_times"), {"institution": institution}, reads=True)
+        (effects,) = await gm.graph.execute(statement("jobs_effects"), {"institution": institution}, reads=True)
     return {
         f"jobs_per_s_{count}": (JOBS - 1) * 1000 / times["ms"],
         f"effects_per_job_{count}": effects["effects"] / effects["jobs"],
@@ -176,7 +169,7 @@ async def _busy(gm: Graphmem, who: Who, texts: list[str], jobs: int) -> None:
 async def _done(graph: Graph, institution: str) -> None:
     async with asyncio.timeout(PATIENCE):
         while True:
-            (row,) = await graph.execute(NOT_DONE, {"i": institution}, reads=True)
+            (row,) = await graph.execute(statement("jobs_not_done"), {"institution": institution}, reads=True)
             if not row["n"]:
                 return
             await asyncio.sleep(0.25)
@@ -234,7 +227,7 @@ async def _kill_worker(deployment: Deployment, kills: Figures) -> None:
         victim.kill()
         victim.wait()
         kills["kills"] += 1
-        leases = await graph.execute(LEASES, {"i": INSTITUTION}, reads=True)
+        leases = await graph.execute(statement("jobs_leases"), {"institution": INSTITUTION}, reads=True)
     kills["kills_midjob"] += any(row["lease"].startswith(f"{victim.pid}-") for row in leases)
     deployment.workers.remove(victim)
     await asyncio.to_thread(deployment.start_workers, 1)
@@ -243,7 +236,10 @@ async def _kill_worker(deployment: Deployment, kills: Figures) -> None:
 async def _at_a_job(graph: Graph, workers: list[subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
     deadline = monotonic() + PATIENCE
     while monotonic() < deadline:
-        pids = {row["lease"].partition("-")[0] for row in await graph.execute(LEASES, {"i": INSTITUTION}, reads=True)}
+        pids = {
+            row["lease"].partition("-")[0]
+            for row in await graph.execute(statement("jobs_leases"), {"institution": INSTITUTION}, reads=True)
+        }
         for worker in workers:
             if str(worker.pid) in pids:
                 return worker
@@ -268,8 +264,8 @@ async def _counted(deployment: Deployment) -> Figures:
     async with opened_graph(deployment.settings, lambda _: None) as graph:
         with suppress(TimeoutError):
             await _done(graph, INSTITUTION)
-        (left,) = await graph.execute(NOT_DONE, {"i": INSTITUTION}, reads=True)
-        (found,) = await graph.execute(EFFECTS, {"i": INSTITUTION}, reads=True)
+        (left,) = await graph.execute(statement("jobs_not_done"), {"institution": INSTITUTION}, reads=True)
+        (found,) = await graph.execute(statement("jobs_effects"), {"institution": INSTITUTION}, reads=True)
     finished = found["jobs"] - left["n"]
     return {
         "jobs": float(found["jobs"]),

@@ -8,7 +8,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from statistics import median
@@ -19,6 +18,7 @@ import numpy as np
 from bench import Figures
 from bench.evidence import read_rows
 from bench.observing import tracked
+from bench.statements import statement
 from bench.talking import INSTITUTION, PASSWORD, own_database
 from graphmem.app import Graphmem
 from graphmem.commands.serving import opened, run_fast
@@ -241,11 +241,6 @@ def _memory(session: Session, number: int, text: str, vector: Vector) -> Held:
         consolidated=True,
     )
     return Held(memory, vector)
-
-
-def statement(name: str) -> str:
-    """A statement of the benchmark's own, by the name of its file."""
-    return "CYPHER 25\n" + (files("cypher") / "bench" / f"{name}.cypher").read_text("utf-8")
 
 
 def sentences(file: Path | None) -> list[str]:

@@ -1,6 +1,7 @@
 """A graphmem whose language model is a real HTTP server of the test's own."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -46,3 +47,8 @@ async def asked(server: LlmServer, requests: int) -> None:
         if len(server.seen) >= requests:
             return
         await asyncio.sleep(0.01)
+
+
+def asks(server: LlmServer, field: str) -> list[Seen]:
+    """The requests whose answer has some field."""
+    return [seen for seen in server.seen if f'"{field}"' in json.dumps(seen.body.get("response_format"))]

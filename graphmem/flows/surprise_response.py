@@ -28,6 +28,7 @@ from graphmem.model import (
     SurpriseResponse,
     Surprising,
     Usage,
+    Vector,
     Verdict,
 )
 from graphmem.store import surprises
@@ -64,13 +65,14 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     held = await open_memories(gm, session)
     asked = await surprises.list_questions(gm.graph, session)
     jobs = [opened(session, each, SurpriseJob) for each in claimed]
-    surprising = [await _surprising(gm, held, job, asked) for job in jobs]
+    vectors = await gm.embedder.embed([job.actual for job in jobs])
+    surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
     answer = await gm.mind.analyse(surprising)
     found, usage, questions = list[Understood](), answer.usage, list[str]()
-    for each, job, episode, analysis in zip(claimed, jobs, surprising, answer.value, strict=True):
+    for each, job, vector, episode, analysis in zip(claimed, jobs, vectors, surprising, answer.value, strict=True):
         episode = replace(episode, asked=(*episode.asked, *questions))
         analysed = Answer(analysis, usage, answer.degraded)
-        understood, usage = await _understood(gm, session, each, job, episode, analysed)
+        understood, usage = await _understood(gm, session, each, job, vector, episode, analysed)
         found.append(understood)
         questions += understood.questions
     # Nothing is asked any more, so that all is written or all waits; what it cost is counted with the first.
@@ -91,8 +93,7 @@ async def _after(spent: Usage, question: Awaitable[Answer[T]]) -> Answer[T]:
     return replace(answer, usage=spent + answer.usage)
 
 
-async def _surprising(gm: Graphmem, held: OpenMemories, job: SurpriseJob, asked: Sequence[Question]) -> Surprising:
-    (vector,) = await gm.embedder.embed([job.actual])
+def _surprising(held: OpenMemories, job: SurpriseJob, vector: Vector, asked: Sequence[Question]) -> Surprising:
     return Surprising(
         level=job.level,
         signal=job.signal,
@@ -114,6 +115,7 @@ async def _understood(
     session: Session,
     claimed: Claimed,
     job: SurpriseJob,
+    vector: Vector,
     surprising: Surprising,
     analysed: Answer[Analysis],
 ) -> tuple[Understood, Usage]:
@@ -129,7 +131,6 @@ async def _understood(
     procedure = None if reflection is None else reflection.procedure
     contents = [episode_content(job.actual), *(u.new for u in analysis.updates), *([procedure] if procedure else [])]
     episode, *updates = await _worded(gm, session, claimed, contents)
-    (vector,) = await gm.embedder.embed([job.actual])
     # Two episodes may turn to the same, and are two all the same.
     episode = replace(episode, content_hash=episode.own_hash)
     understood = Understood(

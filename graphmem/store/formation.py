@@ -129,15 +129,7 @@ async def form(
             {"id": r.memory.id, "start": r.span.start, "end": r.span.end, "properties": _reinforced(r.memory)}
             for r in formation.reinforced
         ],
-        edges=[
-            {
-                "from_id": edge.from_id,
-                "to_id": edge.to_id,
-                "type": edge.type.value,
-                "properties": edge_properties(edge.weight, formation.inferred_by, now),
-            }
-            for edge in formation.edges
-        ],
+        edges=edge_rows(formation.edges, formation.inferred_by, now),
         mentions=[_mention(session, mention, formation.inferred_by, now) for mention in formation.mentions],
         ledger=[
             {"properties": sealed_ledger_entry(session, p.entry, p.vector), "memory_id": p.memory_id}
@@ -249,6 +241,19 @@ def _reinforced(memory: Memory) -> dict[str, Any]:
         "reinforcement_count": memory.reinforcement_count,
         "last_reinforced_at": memory.last_reinforced_at,
     }
+
+
+def edge_rows(edges: Sequence[NewEdge], inferred_by: str, now: datetime) -> list[dict[str, Any]]:
+    """New edges as their statements take them."""
+    return [
+        {
+            "from_id": edge.from_id,
+            "to_id": edge.to_id,
+            "type": edge.type.value,
+            "properties": edge_properties(edge.weight, inferred_by, now),
+        }
+        for edge in edges
+    ]
 
 
 def edge_properties(weight: float, inferred_by: str, now: datetime) -> dict[str, Any]:

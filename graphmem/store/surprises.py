@@ -18,7 +18,7 @@ from graphmem.model import (
     Usage,
     Verdict,
 )
-from graphmem.store.formation import New, NewEdge, created, edge_properties
+from graphmem.store.formation import New, NewEdge, created, edge_rows
 from graphmem.store.graph import Graph
 from graphmem.store.jobs import Claimed
 from graphmem.store.rows import Place, moment
@@ -129,15 +129,7 @@ async def respond(
         known=responded.known,
         episode_id=responded.episode_id,
         formed=rows,
-        edges=[
-            {
-                "from_id": edge.from_id,
-                "to_id": edge.to_id,
-                "type": edge.type.value,
-                "properties": edge_properties(edge.weight, responded.inferred_by, now),
-            }
-            for edge in responded.edges
-        ],
+        edges=edge_rows(responded.edges, responded.inferred_by, now),
         closed=list(responded.closed),
         believed=[{"id": memory_id, "kind": kind.value} for memory_id, kind in responded.believed],
         flashbulbs=list(responded.flashbulbs),

@@ -1,7 +1,6 @@
 """Formation on the real database: what is remembered of what was said, once, by whomever does the work."""
 
 import asyncio
-import json
 import threading
 from datetime import UTC, datetime, timedelta
 
@@ -25,8 +24,8 @@ from graphmem.store import jobs, memories
 from graphmem.store.jobs import Kind
 from tests.conftest import Pupil, another_replica, say
 from tests.language import asked as requested
-from tests.language import with_model
-from tests.llm_server import Act, LlmServer, Seen, llm_server
+from tests.language import asks, with_model
+from tests.llm_server import Act, llm_server
 from tests.remembering import TOLD, asked, changed, contents, formed, held, is_episode, nodes, observations, told
 
 DISCLOSED = (
@@ -385,11 +384,6 @@ async def test_a_promise_said_again_is_one_entry_and_a_settled_one_stays_settled
 # With a language model
 
 
-def extracts(server: LlmServer) -> list[Seen]:
-    """The requests for memories that a server saw."""
-    return [seen for seen in server.seen if '"memories"' in json.dumps(seen.body.get("response_format"))]
-
-
 async def test_a_language_model_forms_memories_that_point_into_the_message(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
@@ -398,7 +392,7 @@ async def test_a_language_model_forms_memories_that_point_into_the_message(gm: G
             assert await run_jobs(talking, ann.session) == 2
             # What the message tells, and what its surprise means.
             assert len(server.seen) == before + 2
-            assert len(extracts(server)) == 1
+            assert len(asks(server, "memories")) == 1
     (memory,) = await held(gm, ann.session)
     assert memory.content == f"The student wrote: {TOLD}"
     (span,) = await asked(
@@ -437,7 +431,7 @@ async def test_where_the_language_model_answers_nonsense_rules_read_the_message(
             await say(talking, ann, TOLD)
             server.act(*[Act(content="no JSON at all")] * 4)
             assert await run_jobs(talking, ann.session) == 2
-            assert len(extracts(server)) == 2
+            assert len(asks(server, "memories")) == 2
     assert await contents(gm, ann.session) == [TOLD]
     found = await asked(
         gm,

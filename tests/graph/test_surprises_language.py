@@ -1,6 +1,5 @@
 """Surprises on the real database with a real model server: asked together, paid for once, never in the way."""
 
-import json
 from datetime import timedelta
 
 import pytest
@@ -12,8 +11,8 @@ from graphmem.model import Level, Strategy
 from graphmem.store import jobs
 from graphmem.store.jobs import Kind
 from tests.conftest import Pupil, another_replica, say
-from tests.language import with_model
-from tests.llm_server import Act, LlmServer, Seen, llm_server
+from tests.language import asks, with_model
+from tests.llm_server import Act, llm_server
 from tests.remembering import held, nodes
 from tests.surprising import counted, memories_by_id, surprises
 
@@ -23,11 +22,6 @@ SAID = (
     "My grandma in Bergen gave me a telescope.",
     "I am allergic to peanuts. So I never eat satay.",
 )
-
-
-def asks(server: LlmServer, field: str) -> list[Seen]:
-    """The requests whose answer has some field."""
-    return [seen for seen in server.seen if f'"{field}"' in json.dumps(seen.body.get("response_format"))]
 
 
 async def surprised(gm: Graphmem, pupil: Pupil, *levels: Level) -> None:

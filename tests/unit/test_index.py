@@ -14,17 +14,14 @@ from graphmem.errors import InvalidInput
 from graphmem.index import ALONE, FEW, MemoryIndex
 from graphmem.mind.asking import read_question
 from graphmem.model import (
-    Domain,
     Matrix,
     Memory,
-    MemoryKind,
-    Modality,
     Reliability,
-    SourceKind,
     Vector,
 )
 from graphmem.postings import TERMS
 from graphmem.search import Hit, Query
+from tests.memories import memory as plain_memory
 
 AT = datetime(2026, 1, 1, 9, tzinfo=UTC)
 DIMENSION = 4
@@ -33,39 +30,17 @@ TEXTS = ["I love football", "the apples cost 12", "why do we halve it?", "", "åˆ
 
 def memory(name: str, text: str, minutes: float = 0.0, *, before: str = "", speaker: str | None = None) -> Memory:
     at = AT + timedelta(minutes=minutes)
-    return Memory(
-        id=name,
-        modality=Modality.EPISODIC,
-        kind=MemoryKind.EPISODE,
-        domain=Domain.OTHER,
-        content=text,
+    return plain_memory(
+        name,
+        text,
         speaker=speaker,
         before=before,
-        gravity=1.0,
-        salience=0.5,
-        confidence=0.7,
-        strength=0.5,
-        valence=0.0,
         timestamp=at,
         last_accessed=at,
-        access_count=0,
-        reliability=Reliability.RELIABLE,
-        reinforcement_count=0,
-        last_reinforced_at=None,
-        source_kind=SourceKind.CHAT,
+        valid_at=at,
         source_refs=(name,),
         snr=300,
-        passes=1,
-        importance=0.5,
-        surprise=None,
-        surprise_level=None,
-        flashbulb=False,
-        valid_at=at,
-        invalid_at=None,
-        slot_key=None,
-        merged_count=0,
         content_hash=text,
-        consolidated=True,
     )
 
 

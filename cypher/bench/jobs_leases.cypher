@@ -1,0 +1,2 @@
+MATCH (job:Job {institution: $institution, state: 'waiting'}) WHERE job.lease IS NOT NULL
+RETURN DISTINCT job.lease AS lease

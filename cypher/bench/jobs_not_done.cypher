@@ -1,0 +1,1 @@
+MATCH (job:Job {institution: $institution}) WHERE job.state <> 'done' RETURN count(job) AS n

@@ -1,0 +1,2 @@
+MATCH (job:Job {institution: $institution, state: 'done'})
+RETURN max(job.finished_at).epochMillis - min(job.finished_at).epochMillis AS ms
