@@ -134,6 +134,8 @@ class MemoryIndex:
             self._words.add(rows, [_texts(memories[place]) for place in last.values()])
             self._by_time.sort()
             self._forget_likeness(rows)
+            # Whoever searches next shall not have to wait for it.
+            self._time()
 
     def remove(self, ids: Iterable[str]) -> None:
         """Take memories out; ids that are not held are passed over."""

@@ -100,8 +100,9 @@ def fitted(remembered: Remembered, budget: int) -> Remembered:
     ledger_lines = [ledger_line(entry) for entry in remembered.ledger]
     memory_lines = [memory_line(recalled) for recalled in remembered.memories]
     fact_lines = [f"- [fact, 2026-01-15] {escaped(fact.text)}" for fact in remembered.facts]
+    lines = (*ledger_lines, *memory_lines, *fact_lines)
     # Most of the time everything fits, and needs no counting.
-    if sum(map(most_tokens, (*ledger_lines, *memory_lines, *fact_lines))) <= left:
+    if sum(map(len, map(str.encode, lines))) <= left or sum(map(most_tokens, lines)) <= left:
         return remembered
     ledger, left = _within(ledger_lines, left)
     memories, left = _within(memory_lines, left)

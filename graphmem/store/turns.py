@@ -31,7 +31,7 @@ from graphmem.store.rows import Place, from_ms, moment
 _OUTCOME = TypeAdapter(TurnOutcome)
 
 QUICKLY = 1
-"""Level of compression: a quarter is left of an outcome, and a smaller write is a faster one."""
+"""Level of compression: a third to a half is left of an outcome, and a smaller write is a faster one."""
 
 
 @dataclass(frozen=True)
