@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from itertools import groupby
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -42,6 +41,7 @@ class Seen:
     """What a run saw."""
 
     messages: Counter[float] = field(default_factory=Counter)
+    thoughts: Counter[float] = field(default_factory=Counter)
     consolidated: Counter[float] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
     junk: list[Junk] = field(default_factory=list)
@@ -67,13 +67,21 @@ def measure(settings: Settings, file: Path | None) -> Figures:
 
 
 async def _measured(settings: Settings, dialogues: Sequence[Dialogue]) -> Figures:
-    seen, console = Seen(), Console(stderr=True)
-    by_student = groupby(sorted(dialogues, key=lambda d: d.student), key=lambda d: d.student)
+    seen, console, everybody = Seen(), Console(stderr=True), _by_student(dialogues)
     async with opened(settings, lambda _: None) as gm:
-        everybody = [(name, list(held)) for name, held in by_student]
-        for name, held in track(everybody, "Forming", console=console, disable=not console.is_terminal):
+        for name, held in track(everybody.items(), "Forming", console=console, disable=not console.is_terminal):
             await _live(gm, name, held, seen)
     return _figures(seen)
+
+
+def _by_student(dialogues: Sequence[Dialogue]) -> dict[str, list[Dialogue]]:
+    """The dialogues of each student; of students who were met once, a sitting's worth counts as one student's."""
+    students: dict[str, list[Dialogue]] = {}
+    for dialogue in dialogues:
+        students.setdefault(dialogue.student, []).append(dialogue)
+    once = [held[0] for held in students.values() if len(held) == 1]
+    together = {f"met-once-{i}": once[i : i + SITTING] for i in range(0, len(once), SITTING)}
+    return {name: held for name, held in students.items() if len(held) > 1} | together
 
 
 async def _live(gm: Graphmem, name: str, held: list[Dialogue], seen: Seen) -> None:
@@ -88,7 +96,8 @@ async def _live(gm: Graphmem, name: str, held: list[Dialogue], seen: Seen) -> No
         told = replace(gm, clock=clock)
         _, session = await students.open_session(told, who, PASSWORD)
         await _talk(told, clock, session, sitting, rate, seen)
-        _, kept = await consolidate(told, who)
+        considered, kept = await consolidate(told, who)
+        seen.thoughts[rate] += considered
         seen.consolidated[rate] += kept
         await students.close_session(told, session)
     _, session = await students.open_session(gm, who, PASSWORD)
@@ -151,6 +160,7 @@ def _figures(seen: Seen) -> Figures:
     }
     for rate in ACTIVITY:
         figures[f"consolidated@{rate:g}"] = seen.consolidated[rate] / max(1, seen.messages[rate])
+        figures[f"thoughts_consolidated@{rate:g}"] = seen.consolidated[rate] / max(1, seen.thoughts[rate])
     figures |= {f"modality_{name}": share / max(1, count) for name, share in seen.modalities.most_common()}
     figures |= {f"edges_{name}": edges / max(1, count) for name, edges in seen.edges.most_common()}
     return figures

@@ -1,8 +1,7 @@
 """Finding the session in which a student had a misconception, by a teacher's description of it (MathDial).
 
-Every message of a student's sessions goes through `handleTurn`, with what the teacher answered. A session scores
-the sum of the weights of its three best recalled memories: one may be there by chance, and of a long session many
-weak ones are. The plain baselines search the whole text of each session, the teacher's part included.
+Every message of a student's sessions goes through `handleTurn`, with what the teacher answered. A session ranks by
+its best recalled memory. The plain baselines search the whole text of each session, the teacher's part included.
 """
 
 from collections.abc import Mapping, Sequence
