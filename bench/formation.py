@@ -1,4 +1,4 @@
-"""What formation makes of real tutoring dialogues: junk, variety, cost, and how much is consolidated how busy it is."""
+"""What becomes of real tutoring dialogues: junk, variety, cost, levels of surprise, how much is consolidated how busy."""
 
 import asyncio
 from collections import Counter
@@ -23,7 +23,7 @@ from graphmem.flows.consolidation import consolidate
 from graphmem.flows.jobs import run_jobs
 from graphmem.flows.junk import Junk, find_junk
 from graphmem.flows.turn import Incoming, handle_turn
-from graphmem.model import Modality, Session, Who
+from graphmem.model import Level, Modality, Session, Who
 from graphmem.samples import sample_dialogues
 from graphmem.settings import Settings
 from graphmem.store import memories
@@ -44,6 +44,7 @@ class Seen:
     thoughts: Counter[float] = field(default_factory=Counter)
     consolidated: Counter[float] = field(default_factory=Counter)
     seconds: list[float] = field(default_factory=list)
+    levels: Counter[Level] = field(default_factory=Counter)
     junk: list[Junk] = field(default_factory=list)
     modalities: Counter[Modality] = field(default_factory=Counter)
     edges: Counter[str] = field(default_factory=Counter)
@@ -127,8 +128,9 @@ async def _talk(
         for i, turn in enumerate(turns(dialogue)):
             # A turn is two messages.
             clock.now += timedelta(minutes=2 / rate)
-            await handle_turn(gm, session, Incoming(f"{dialogue.id}#{i}", turn.text, clock.now, turn.reply))
+            outcome = await handle_turn(gm, session, Incoming(f"{dialogue.id}#{i}", turn.text, clock.now, turn.reply))
             seen.messages[rate] += 1
+            seen.levels[outcome.level] += 1
             began = perf_counter()
             if await run_jobs(gm, session):
                 seen.seconds.append(perf_counter() - began)
@@ -161,6 +163,7 @@ def _figures(seen: Seen) -> Figures:
     for rate in ACTIVITY:
         figures[f"consolidated@{rate:g}"] = seen.consolidated[rate] / max(1, seen.messages[rate])
         figures[f"thoughts_consolidated@{rate:g}"] = seen.consolidated[rate] / max(1, seen.thoughts[rate])
+    figures |= {f"level_{level}": seen.levels[level] / max(1, messages) for level in Level}
     figures |= {f"modality_{name}": share / max(1, count) for name, share in seen.modalities.most_common()}
     figures |= {f"edges_{name}": edges / max(1, count) for name, edges in seen.edges.most_common()}
     return figures

@@ -21,6 +21,7 @@ from graphmem.model import (
     Reliability,
 )
 from graphmem.store import jobs
+from graphmem.store.students import expire_session
 from tests.conftest import Pupil, another_replica, say
 from tests.remembering import TOLD, again_open, asked, changed, held, nodes, told
 from tests.surprising import (
@@ -340,6 +341,14 @@ async def test_a_session_that_closes_ends_the_episode(gm: Graphmem, ann: Pupil) 
     again = await again_open(gm, ann)
     await told(gm, again, TEAL)
     assert {e for e in await edges_of(gm, ann, "ABSTRACTS") if e[0] == "episode-1"} == {("episode-1", "memory-1-1")}
+
+
+async def test_a_session_that_runs_out_ends_the_episode(gm: Graphmem, ann: Pupil) -> None:
+    await responded(gm, ann, TOLD, Level.BOUNDARY)
+    await expire_session(gm.graph, ann.who, ann.session.session_id, gm.clock())
+    assert await running(gm, ann) == ["episode-1"]
+    await expire_session(gm.graph, ann.who, ann.session.session_id, gm.clock() + timedelta(days=1))
+    assert await running(gm, ann) == []
 
 
 async def test_a_surprise_of_a_session_that_has_ended_begins_no_episode_of_the_next(gm: Graphmem, ann: Pupil) -> None:
