@@ -1,4 +1,4 @@
-"""What becomes of real tutoring dialogues: junk, variety, cost, levels of surprise, and what is consolidated how busy."""
+"""What becomes of real tutoring dialogues: junk, variety, cost, surprise, and what is consolidated how busy."""
 
 import asyncio
 from collections import Counter
