@@ -216,7 +216,8 @@ async def _postpone(gm: Graphmem, session: Session, group: Sequence[Claimed], er
     spent = error.usage if isinstance(error, MindError) and error.usage else Usage()
     for claimed in group:
         later = failure(claimed.attempts, reason, now)
-        await jobs.postpone(gm.graph, session, claimed, later, spent, now)
+        if not await jobs.postpone(gm.graph, session, claimed, later, spent, now):
+            continue
         # What was asked about several jobs at once is counted once.
         spent = Usage()
         log.warning("a job has failed %d times and is %s: %s", later.attempts, later.state, later.error)

@@ -137,7 +137,7 @@ class Revision:
 class SurpriseResponse:
     """All that a surprise led to; kept sealed on its episode (spec 5).
 
-    offline : whether the offline mind stood in for a language model
+    offline : whether the offline mind judged it, alone or in place of a language model
     """
 
     level: Level

@@ -249,9 +249,12 @@ async def finish_distil(
 
 async def postpone(
     graph: Graph, session: Session, claimed: Claimed, failure: Failure, usage: Usage, now: datetime
-) -> None:
-    """Leave a failed job for later or for good and add up what it cost; `job_postpone`."""
-    await graph.run(
+) -> bool:
+    """Leave a failed job for later or for good and add up what it cost; `job_postpone`.
+
+    False, and nothing was added up, when another worker has taken it over.
+    """
+    rows = await graph.run(
         "job_postpone",
         session,
         job_id=claimed.id,
@@ -263,6 +266,7 @@ async def postpone(
         usage=asdict(usage),
         now=now,
     )
+    return bool(rows)
 
 
 async def wait(graph: Graph, who: Who) -> bool:

@@ -20,7 +20,7 @@ from graphmem.flows.budget import most
 from graphmem.flows.dispatch import run_due_jobs, start_jobs
 from graphmem.flows.facts import list_facts
 from graphmem.flows.job_list import list_jobs, retry_job, spent, spent_by_kind
-from graphmem.flows.jobs import BUDGET_SPENT, FIRST_WAIT, HANDLERS, Handler, kinds, lease, run_jobs
+from graphmem.flows.jobs import BUDGET_SPENT, FIRST_WAIT, HANDLERS, Handler, failure, kinds, lease, run_jobs
 from graphmem.flows.observation import observe
 from graphmem.flows.sweep import sweep
 from graphmem.model import Fact, JobState, Mismatch, Role, Session, SourceKind, TurnOutcome
@@ -169,6 +169,8 @@ async def test_what_a_worker_writes_after_its_lease_ran_out_has_no_effect(gm: Gr
             fact_id = jobs.opened_distil(ann.session, slow).fact_id
             spent = replace(answer.usage, calls=1)
             assert await jobs.finish_distil(gm.graph, ann.session, slow, fact_id, answer.value, spent, clock()) is None
+            late = failure(slow.attempts, "too slow", clock())
+            assert not await jobs.postpone(gm.graph, ann.session, slow, late, spent, clock())
     assert (await fact_of(gm, ann.session)).text == BETTER
     assert (await totals(gm, ann))["calls"] == before["calls"]
 
