@@ -78,7 +78,8 @@ async def _measured(settings: Settings, dialogues: Sequence[Dialogue]) -> Figure
 def _by_student(dialogues: Sequence[Dialogue]) -> dict[str, list[Dialogue]]:
     """The dialogues of each student; of students who were met once, a sitting's worth counts as one student's."""
     students: dict[str, list[Dialogue]] = {}
-    for dialogue in dialogues:
+    # Bridge has a line for each expert who judged a dialogue.
+    for dialogue in {dialogue.id: dialogue for dialogue in dialogues}.values():
         students.setdefault(dialogue.student, []).append(dialogue)
     once = [held[0] for held in students.values() if len(held) == 1]
     together = {f"met-once-{i}": once[i : i + SITTING] for i in range(0, len(once), SITTING)}
