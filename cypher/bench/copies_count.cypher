@@ -1,1 +1,2 @@
+// How many copies there are.
 MATCH (n:BenchCopy) RETURN count(n) AS copies
