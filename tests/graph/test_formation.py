@@ -199,7 +199,8 @@ async def test_the_same_message_again_reinforces_and_makes_no_copy(gm: Graphmem,
 
 
 async def test_the_same_message_sixty_times_is_one_memory(gm: Graphmem, ann: Pupil) -> None:
-    said = [await say(gm, ann, TOLD, f"t{i}") for i in range(60)]
+    at = datetime(2026, 1, 5, 9, tzinfo=UTC)
+    said = [await say(gm, ann, TOLD, f"t{i}", at=at + i * timedelta(seconds=30)) for i in range(60)]
     assert [job.kind for outcome in said for job in outcome.jobs].count("form") == 60
     assert await run_jobs(gm, ann.session) == 61
     # Only the first time it surprises.

@@ -103,8 +103,7 @@ async def test_no_word_of_a_memory_or_the_ledger_lies_in_the_database_or_the_log
         "I promise I will return the harmonica to Zebediah before Michaelmas.",
         "Nobody knows that my parents are getting divorced, please keep it secret.",
     ]
-    for i, text in enumerate(said):
-        await say(gm, ann, text, f"t{i}")
+    outcomes = [await say(gm, ann, text, f"t{i}") for i, text in enumerate(said)]
     observed = ["Quicksilver bubbled over in the laboratory on Wednesday.", "She juggled rhubarb splendidly."]
     speaker = "Wilhelmina Featherstonehaugh"
     await observe(
@@ -112,7 +111,7 @@ async def test_no_word_of_a_memory_or_the_ledger_lies_in_the_database_or_the_log
         ann.who,
         [Observation(SourceKind.LESSON, f"o{i}", text, gm.clock(), speaker) for i, text in enumerate(observed)],
     )
-    assert await run_jobs(gm, ann.session) == 8
+    assert await run_jobs(gm, ann.session) == sum(len(outcome.jobs) for outcome in outcomes) + len(observed)
     kept = await add_entry(
         gm, ann.session, Draft(LedgerCategory.DEBT, "Owes Gwendolyn elderberries.", triggers=("jam",))
     )
@@ -163,9 +162,8 @@ async def test_the_files_of_the_local_server_hold_no_word(tmp_path_factory: pyte
             _, session = await students.open_session(gm, who, PASSWORD)
             pupil = Pupil(who, PASSWORD, session, "")
             said = ["My hamster Bartholomew swallowed a trombone.", "The lighthouse keeper juggles marzipan daily."]
-            for text in said:
-                await say(gm, pupil, text)
-            assert await run_jobs(gm, session) == 4
+            outcomes = [await say(gm, pupil, text) for text in said]
+            assert await run_jobs(gm, session) == sum(len(outcome.jobs) for outcome in outcomes)
         secret = words(*said, "Annabella Quartermaine") - {"keeper", "daily", "swallowed"}
         files = [p for p in found.home.rglob("*") if p.is_file() and p.suffix not in {".jar", ".jsa"}]
         assert len(files) > 20
