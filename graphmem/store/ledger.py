@@ -53,11 +53,8 @@ def entry_id(keys: Keys, category: LedgerCategory, content: str) -> str:
 def sealed_ledger_entry(session: Session, entry: LedgerEntry, vector: Vector | None) -> dict[str, Any]:
     """The properties of an entry's node, texts and embedding sealed for it.
 
-    For any statement that writes entries. One that forms them from a message creates what is not there,
-    and leaves alone what is::
-
-        MERGE (e:LedgerEntry {institution: $institution, student_id: $student_id, id: entry.id})
-        ON CREATE SET e += entry
+    For any statement that writes entries; one that forms them from a message creates by id what is not there, and
+    leaves alone what is.
 
     Parameters
     ----------
