@@ -3,7 +3,7 @@
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /build
 ENV UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never
-COPY requirements/uv.txt requirements/runtime.txt requirements/dev.txt requirements/
+COPY requirements/uv.txt requirements/runtime.txt requirements/build.txt requirements/
 RUN pip install --no-cache-dir --require-hashes -r requirements/uv.txt
 RUN uv venv /opt/graphmem \
     && uv pip install --no-cache --python /opt/graphmem --require-hashes -r requirements/runtime.txt
@@ -12,7 +12,7 @@ COPY graphmem graphmem
 COPY api api
 COPY cypher cypher
 # Even what builds the wheel is held to the hashes of the lock file.
-RUN uv build --no-cache --wheel --build-constraint requirements/dev.txt --require-hashes --out-dir dist \
+RUN uv build --no-cache --wheel --build-constraint requirements/build.txt --require-hashes --out-dir dist \
     && uv pip install --no-cache --python /opt/graphmem --no-deps dist/*.whl
 
 FROM python:3.11-slim-bookworm

@@ -15,21 +15,21 @@ from nacl.encoding import RawEncoder
 from nacl.hash import blake2b
 from threadpoolctl import threadpool_limits
 
-from graphmem.broker import Carrier
 from graphmem.errors import SetupError
-from graphmem.index import MemoryIndex
-from graphmem.mind.affect import Affect, load_affect
-from graphmem.mind.embedder import make_embedder
-from graphmem.mind.episodes import Episodes, load_episodes
-from graphmem.mind.fallback import make_mind
-from graphmem.mind.offline import make_offline_mind
-from graphmem.mind.port import Embedder, Mind
+from graphmem.llm.fallback import make_mind
 from graphmem.model import Unlocked, Who
+from graphmem.notifier import Carrier
+from graphmem.offline.mind import make_offline_mind
+from graphmem.ports import Embedder, Mind
 from graphmem.sealing import Argon2, new_secret
+from graphmem.search.index import MemoryIndex
 from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.store.graph import Graph, open_driver
 from graphmem.store.ledger import Kept
+from graphmem.text.affect import Affect, load_affect
+from graphmem.text.embedder import make_embedder
+from graphmem.text.topic_boundaries import Episodes, load_episodes
 
 STUDENTS_AT_ONCE = 4
 """Students whose jobs a process runs side by side."""

@@ -74,7 +74,7 @@ def doctor(
 ) -> None:
     """Check Java, database, schema, embedder, mind, keys, broker and jobs, each with its remedy; or look for junk."""
     from graphmem.commands.doctor import examine
-    from graphmem.commands.remember import junk_of
+    from graphmem.commands.memories import junk_of
 
     if junk is not None:
         password = read_password(password_stdin)
@@ -101,7 +101,7 @@ def serve(
     port: Annotated[int, typer.Option(help="port to listen on")] = 8000,
 ) -> None:
     """Serve the API; starts the local Neo4j when GRAPHMEM_NEO4J_URI is not set."""
-    from graphmem.commands.serving import serve as run
+    from graphmem.commands.serve import serve as run
 
     run(load_settings(), host, port, say)
 
@@ -111,7 +111,7 @@ def worker(
     concurrency: Annotated[int, typer.Option(min=1, help="students whose jobs are run side by side")] = 4,
 ) -> None:
     """Run background jobs on this machine, until told to stop; several workers share the work."""
-    from graphmem.commands.working import work
+    from graphmem.commands.worker import work
 
     work(load_settings(), concurrency, say)
 
@@ -126,7 +126,7 @@ def jobs(
     as_json: AsJson = False,
 ) -> None:
     """List background jobs, newest first, or start a dead one again."""
-    from graphmem.commands.overseeing import list_jobs, retry_job
+    from graphmem.commands.jobs import list_jobs, retry_job
 
     found = run(
         lambda gm: retry_job(gm, institution, retry) if retry else list_jobs(gm, institution, student, state, first)
@@ -148,7 +148,7 @@ def usage(
     as_json: AsJson = False,
 ) -> None:
     """Tell what language models were asked for and what it cost, turns and each kind of job."""
-    from graphmem.commands.overseeing import spent
+    from graphmem.commands.jobs import spent
 
     found = run(lambda gm: spent(gm, institution, student, since and since.replace(tzinfo=UTC)))
     if as_json:
@@ -168,8 +168,8 @@ def token(
     ttl: Annotated[float, typer.Option(help="seconds until it expires")] = 3600.0,
 ) -> None:
     """Print a bearer token, nothing else."""
-    from api.access import make_token
     from graphmem.app import server_secret
+    from graphmem.bearer import make_token
 
     typer.echo(make_token(server_secret(load_settings()), institution, role, ttl, datetime.now(UTC)))
 
@@ -193,7 +193,7 @@ def enrol(
 @app.command()
 def chat(student: str, institution: Institution = "demo", password_stdin: PasswordStdin = False) -> None:
     """Talk with the companion as a student; an empty line ends the session."""
-    from graphmem.commands.talk import talk
+    from graphmem.commands.chat import talk
 
     password = read_password(password_stdin)
     run(lambda gm: talk(gm, Who(institution, student), password, typer.echo))
@@ -223,7 +223,7 @@ def observe(
     as_json: AsJson = False,
 ) -> None:
     """Note lessons, remarks and other speakers' words, also for a locked student; safe to repeat."""
-    from graphmem.commands.remember import note
+    from graphmem.commands.memories import note
 
     noted = run(lambda gm: note(gm, Who(institution, student), file))
     typer.echo(json.dumps({"noted": noted}) if as_json else f"{noted} observations are noted for {student}.")
@@ -239,7 +239,7 @@ def recall(
     as_json: AsJson = False,
 ) -> None:
     """Tell what would be recalled for a question, and why."""
-    from graphmem.commands.remember import recall as recalled
+    from graphmem.commands.memories import recall as recalled
 
     password = read_password(password_stdin)
     found = run(lambda gm: recalled(gm, Who(institution, student), password, query, limit))
@@ -258,17 +258,17 @@ def query(
     as_json: AsJson = False,
 ) -> None:
     """Run a query for analysts, which reads structure and numbers; without a name, list them."""
-    from graphmem.commands import querying
+    from graphmem.commands import query as queries
 
     if name is None:
-        known = querying.described(querying.list_queries())
+        known = queries.described(queries.list_queries())
         for each in known if not as_json else ():
             typer.echo(f"{each['name']}  ({', '.join(each['params'])})\n    {each['description']}")
     else:
-        known = asyncio.run(querying.run_query(load_settings(), name, param or [], institution, say))
+        known = asyncio.run(queries.run_query(load_settings(), name, param or [], institution, say))
         if not as_json:
             width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
-            typer.echo(querying.table(known, width))
+            typer.echo(queries.table(known, width))
     if as_json:
         typer.echo(json.dumps(known))
 
@@ -279,7 +279,7 @@ def drift(
     institution: Institution = "demo",
 ) -> None:
     """A drift cycle: gravity is written down as of now, and what faded and cannot be relied on is deleted."""
-    from graphmem.commands.remember import fade
+    from graphmem.commands.memories import fade
 
     decayed, deleted = run(lambda gm: fade(gm, institution, student))
     typer.echo(f"{decayed} memories faded to where they are now, {deleted} were deleted.")
@@ -313,7 +313,7 @@ def bench(
     as_json: AsJson = False,
 ) -> None:
     """Run a benchmark and print its figures."""
-    from bench import run_benchmark
+    from graphmem.bench import run_benchmark
 
     run_benchmark(load_settings(), name, file, as_json=as_json)
 
@@ -343,7 +343,7 @@ def load_settings() -> Settings:
 
 def run(work: Callable[[Any], Coroutine[Any, Any, T]]) -> T:
     """Open graphmem, do one thing, close it again."""
-    from graphmem.commands.serving import opened
+    from graphmem.commands.serve import opened
 
     async def whole() -> T:
         async with opened(load_settings(), say) as gm:

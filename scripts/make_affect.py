@@ -18,9 +18,9 @@ from scipy import sparse  # type: ignore[import-untyped]
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold, cross_val_predict
 
-from graphmem.mind.affect import BUCKETS, LONGEST, WEIGHTS, surface, word_buckets, word_weight
-from graphmem.mind.embedder import WEIGHTS as EMBEDDER
-from graphmem.mind.embedder import onnx_encoder
+from graphmem.text.affect import BUCKETS, LONGEST, WEIGHTS, surface, word_buckets, word_weight
+from graphmem.text.embedder import WEIGHTS as EMBEDDER
+from graphmem.text.embedder import onnx_encoder
 
 PENALTY = 1.5
 # How strongly a feature may speak beside the vector (weight 1): ridge trusts what is large.

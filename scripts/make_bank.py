@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from graphmem.dialogues import Dialogue, load_dialogues
-from graphmem.mind.bank import FOLDER, SOURCES, Situation, embedded, read_situations, save_vectors
-from graphmem.mind.embedder import make_embedder
 from graphmem.model import Author
+from graphmem.offline.exemplars import FOLDER, SOURCES, Situation, embedded, read_situations, save_vectors
 from graphmem.samples import sample_dialogues
+from graphmem.samples.dialogues import Dialogue, load_dialogues
 from graphmem.settings import Settings
+from graphmem.text.embedder import make_embedder
 
 LONGEST = 600
 """Characters kept of a text."""

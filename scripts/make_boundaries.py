@@ -4,7 +4,7 @@
 
 Lines of the file: `{"dialogue_id", "turns": [{"speaker", "text", "shift": 0 or 1}]}`. Strengths and thresholds are
 chosen by cross-validation, whole dialogues held out. The best parameters of the baselines on the same file are printed
-for `bench/boundaries.py`. The sample that ships is no part of it.
+for `graphmem/bench/boundaries.py`. The sample that ships is no part of it.
 """
 
 import argparse
@@ -19,11 +19,12 @@ from rich.progress import track
 from scipy import sparse  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression
 
-from bench.boundaries import Shifting, read_talks
-from graphmem.maths.boundaries import above_mean, above_threshold, depths, exact, pk, surprises
-from graphmem.mind.embedder import WEIGHTS as EMBEDDER
-from graphmem.mind.embedder import onnx_encoder
-from graphmem.mind.episodes import (
+from graphmem.bench.boundaries import Shifting, read_talks
+from graphmem.bench.segmentation_metrics import above_mean, above_threshold, depths, exact, pk, surprises
+from graphmem.model import Matrix
+from graphmem.text.embedder import WEIGHTS as EMBEDDER
+from graphmem.text.embedder import onnx_encoder
+from graphmem.text.topic_boundaries import (
     BUCKETS,
     FORMS,
     WEIGHTS,
@@ -33,7 +34,6 @@ from graphmem.mind.episodes import (
     word_buckets,
     word_weight,
 )
-from graphmem.model import Matrix
 
 STRENGTH = 0.5
 # How strongly a feature may speak beside a hashed word: the penalty trusts what is large.

@@ -18,7 +18,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from graphmem.mind.embedder import DIMENSION, WEIGHTS
+from graphmem.text.embedder import DIMENSION, WEIGHTS
 
 ORIGINAL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 LAYERS, HEADS, TOKENS = 6, 12, 256

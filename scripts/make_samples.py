@@ -7,8 +7,8 @@ import json
 import sys
 from pathlib import Path
 
-from graphmem.dialogues import load_dialogues
 from graphmem.samples import SAMPLES
+from graphmem.samples.dialogues import load_dialogues
 
 CHOSEN = {
     "mathdial": ("mathdial-test-201", "mathdial-test-297", "mathdial-test-323", "mathdial-test-345"),

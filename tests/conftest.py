@@ -15,16 +15,16 @@ from weakref import WeakValueDictionary
 import httpx
 import pytest
 import uvicorn
+from graphmem_api.main import make_app
 
-from api.access import make_token
-from api.main import make_app
 from graphmem.app import Calm, Graphmem, memories_cache, open_graphmem, unlocked_cache
-from graphmem.broker import Carrier
+from graphmem.bearer import make_token
 from graphmem.commands.client import Client
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.local import server
 from graphmem.model import Role, Session, TurnOutcome, Who
+from graphmem.notifier import Carrier
 from graphmem.settings import Settings
 
 PASSWORD = "a password of a test"

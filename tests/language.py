@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from graphmem.app import Graphmem
-from graphmem.mind.fallback import Fallback, make_mind
+from graphmem.llm.fallback import Fallback, make_mind
 from graphmem.model import TurnOutcome
 from tests.conftest import Pupil, another_replica, say
 from tests.llm_server import LlmServer, Seen

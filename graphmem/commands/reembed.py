@@ -2,10 +2,10 @@
 
 from datetime import UTC, datetime
 
-from graphmem.commands.serving import Say, opened_graph
-from graphmem.mind.embedder import make_embedder
+from graphmem.commands.serve import Say, opened_graph
 from graphmem.settings import Settings
 from graphmem.store import schema
+from graphmem.text.embedder import make_embedder
 
 BATCH = 1000
 

@@ -9,11 +9,11 @@ from rich.console import Console
 from rich.progress import track
 
 from graphmem.app import Graphmem
-from graphmem.dialogues import Dialogue, load_dialogues, turns
 from graphmem.errors import Conflict
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.model import TurnOutcome, Who
+from graphmem.samples.dialogues import Dialogue, load_dialogues, turns
 
 GAP = timedelta(seconds=40)
 """Time between two messages of a recording that does not tell."""

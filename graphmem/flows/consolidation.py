@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from graphmem.app import Graphmem
-from graphmem.flows.forming import TENTATIVE
+from graphmem.flows.formation_plan import TENTATIVE
 from graphmem.maths import features, importance
 from graphmem.maths.salience import salience
 from graphmem.model import Who

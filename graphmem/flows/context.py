@@ -9,21 +9,21 @@ import numpy as np
 
 from graphmem.app import Graphmem, OpenMemories
 from graphmem.errors import InvalidInput, Locked
-from graphmem.flows.checks import checked_as_of, checked_text
-from graphmem.flows.jobs import run_jobs
-from graphmem.flows.opened import ENDED, open_memories
-from graphmem.flows.recalling import fitted, ranked
+from graphmem.flows.context_plan import fitted, ranked
+from graphmem.flows.session_cache import ENDED, open_memories
+from graphmem.jobs.runner import run_jobs
+from graphmem.llm.prompts import memory_block
 from graphmem.maths import matching
-from graphmem.maths.triggers import surfacing
-from graphmem.mind.asking import Asked, content_words, read_question
-from graphmem.mind.keyphrases import key_phrases
-from graphmem.mind.prompts import memory_block
-from graphmem.mind.times import time_ranges
-from graphmem.mind.tokens import count_tokens
 from graphmem.model import Fact, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
-from graphmem.search import Hit, Lexical, Query
+from graphmem.search.query import Hit, Lexical, Query
 from graphmem.store import jobs, memories, turns
 from graphmem.store.memories import Expansion
+from graphmem.text.keyphrases import key_phrases
+from graphmem.text.ledger_triggers import surfacing
+from graphmem.text.query_parser import Asked, content_words, read_question
+from graphmem.text.time_ranges import time_ranges
+from graphmem.text.tokens import count_tokens
+from graphmem.validation import checked_as_of, checked_text
 
 CANDIDATES = 10
 """Memories found by search that are weighed beyond those asked for."""

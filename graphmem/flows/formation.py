@@ -9,13 +9,11 @@ from dataclasses import replace
 
 from graphmem.app import Graphmem, OpenMemories
 from graphmem.errors import Conflict, Locked
-from graphmem.flows import forming
-from graphmem.flows.forming import Marked, Reading, Scores, Topic
+from graphmem.flows import formation_plan as forming
+from graphmem.flows.formation_plan import Marked, Reading, Scores, Topic
 from graphmem.flows.ledger import drafted, new_entry
-from graphmem.flows.opened import keep_in_step, open_memories
+from graphmem.flows.session_cache import keep_in_step, open_memories
 from graphmem.maths import features, importance
-from graphmem.mind.embedder import SHIPPED
-from graphmem.mind.snr import passes, snr
 from graphmem.model import (
     Answer,
     Extract,
@@ -31,6 +29,8 @@ from graphmem.sealing import keyed_hash
 from graphmem.store import jobs, students
 from graphmem.store.formation import SITTING, form
 from graphmem.store.sources import observed_id
+from graphmem.text.embedder import SHIPPED
+from graphmem.text.information import passes, snr
 
 FAMILIAR = 0.5
 """Novelty from which on a message counts as wholly new: half of all talk is a little like what was said before."""

@@ -7,8 +7,8 @@ from rapidfuzz import fuzz
 
 from graphmem.app import Graphmem
 from graphmem.flows.formation import plain
-from graphmem.flows.forming import SAME, said_the_same
-from graphmem.flows.opened import open_memories
+from graphmem.flows.formation_plan import SAME, said_the_same
+from graphmem.flows.session_cache import open_memories
 from graphmem.model import Matrix, Memory, Session
 from graphmem.store import memories
 

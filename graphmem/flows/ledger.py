@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked, NotFound
-from graphmem.flows.checks import checked_id, checked_text
-from graphmem.mind.cues import summary_of
 from graphmem.model import Keys, LedgerCategory, LedgerEntry, Reminder, Session
 from graphmem.store import ledger, students
+from graphmem.text.ledger_cues import summary_of
+from graphmem.validation import checked_id, checked_text
 
 SETTLED = frozenset({LedgerCategory.PROMISE, LedgerCategory.DEBT})
 """What can be settled; the rest holds until it expires or is deleted."""
@@ -42,7 +42,7 @@ class Draft:
 
 
 async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry:
-    """Keep an entry in a student's ledger; `ledger_add`.
+    """Keep an entry in a student's ledger; `ledger/add`.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry
 
 
 async def settle_entry(gm: Graphmem, session: Session, entry_id: str, note: str | None = None) -> LedgerEntry:
-    """Settle a promise or a debt, once; `ledger_settle`.
+    """Settle a promise or a debt, once; `ledger/settle`.
 
     Parameters
     ----------

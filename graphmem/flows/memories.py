@@ -7,12 +7,12 @@ from datetime import datetime
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked, NotFound
-from graphmem.flows.checks import checked_as_of, checked_id
-from graphmem.flows.opened import open_memories
+from graphmem.flows.session_cache import open_memories
 from graphmem.model import Edge, EdgeType, LedgerEntry, Memory, Recalled, RecalledId, Session, Source, Who
 from graphmem.store import memories, students
 from graphmem.store.memories import Filter
 from graphmem.store.rows import from_ms
+from graphmem.validation import checked_as_of, checked_id
 
 MOST_HOPS = 3
 NEIGHBOURS = 200

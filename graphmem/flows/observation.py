@@ -7,10 +7,10 @@ from itertools import pairwise
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.flows.checks import checked_id, checked_text, checked_time
 from graphmem.model import Observation, Source, Who
 from graphmem.store import sources, students
 from graphmem.store.formation import SITTING
+from graphmem.validation import checked_id, checked_text, checked_time
 
 SPEAKER_LIMIT = 100
 """Characters of a speaker's name."""

@@ -10,12 +10,12 @@ from uuid import uuid4
 from graphmem import sealing
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked, RateLimited
-from graphmem.flows.checks import checked_id, checked_password, checked_text
 from graphmem.flows.consolidation import consolidate
-from graphmem.flows.jobs import run_jobs
 from graphmem.flows.turn import answer_waiting
+from graphmem.jobs.runner import run_jobs
 from graphmem.model import Companion, Session, Student, Who
 from graphmem.store import students
+from graphmem.validation import checked_id, checked_password, checked_text
 
 T = TypeVar("T")
 

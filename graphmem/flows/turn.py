@@ -13,13 +13,9 @@ from typing import TypeVar
 
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked
-from graphmem.flows import plan
-from graphmem.flows.checks import checked_id, checked_text, checked_time
+from graphmem.flows import turn_plan as plan
 from graphmem.flows.context import Asking, search
 from graphmem.maths import features, matching
-from graphmem.mind.embedder import SHIPPED
-from graphmem.mind.episodes import SIGHT
-from graphmem.mind.port import Mind, OnToken
 from graphmem.model import (
     Answer,
     Author,
@@ -34,7 +30,11 @@ from graphmem.model import (
     TurnOutcome,
     Unlocked,
 )
+from graphmem.ports import Mind, OnToken
 from graphmem.store import turns
+from graphmem.text.embedder import SHIPPED
+from graphmem.text.topic_boundaries import SIGHT
+from graphmem.validation import checked_id, checked_text, checked_time
 
 APP = "app"
 """Who replied when the app wrote the reply itself; else the name of a mind."""

@@ -9,6 +9,8 @@ from graphmem.model import Matrix, Vector
 
 RATE_WINDOW = 600.0
 """Seconds over which messages a minute are averaged."""
+GAP = 3600.0
+"""Seconds between two messages from which on they belong to different sittings."""
 DATES = frozenset(
     """
     yesterday today tonight tomorrow ago last week weeks weekend weekends month months year years recently since

@@ -1,5 +1,24 @@
 """The nouns: what graphmem speaks of, as frozen values without behaviour (spec 1)."""
 
+from graphmem.model.conversation import (
+    Answer,
+    Companion,
+    Conversation,
+    Correction,
+    Fact,
+    Lesson,
+    Matrix,
+    Message,
+    Mismatch,
+    Prediction,
+    Question,
+    RecalledTurn,
+    Remembered,
+    Response,
+    Usage,
+    Vector,
+    word_stems,
+)
 from graphmem.model.enums import (
     Author,
     DetectionContext,
@@ -23,6 +42,8 @@ from graphmem.model.enums import (
     UncertaintyType,
     Verdict,
 )
+from graphmem.model.identity import Keys, Session, Student, Who
+from graphmem.model.jobs import Job
 from graphmem.model.memory import (
     Edge,
     Entity,
@@ -47,35 +68,7 @@ from graphmem.model.surprise import (
     SurpriseResponse,
     Surprising,
 )
-from graphmem.model.talk import (
-    Answer,
-    Attention,
-    Companion,
-    Conversation,
-    Correction,
-    Fact,
-    Job,
-    Keys,
-    Lesson,
-    Matrix,
-    Message,
-    Mismatch,
-    Prediction,
-    Question,
-    RecalledId,
-    RecalledTurn,
-    Remembered,
-    Response,
-    Session,
-    State,
-    Student,
-    TurnOutcome,
-    Unlocked,
-    Usage,
-    Vector,
-    Who,
-    word_stems,
-)
+from graphmem.model.turn import Attention, RecalledId, State, TurnOutcome, Unlocked
 
 __all__ = [
     "Analysis",

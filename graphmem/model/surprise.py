@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from graphmem.model.conversation import Lesson
 from graphmem.model.enums import Level, MemoryKind, Modality, Strategy
-from graphmem.model.talk import Lesson
 
 
 @dataclass(frozen=True)

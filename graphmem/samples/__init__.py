@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from graphmem.dialogues import Dialogue, load_dialogues
+from graphmem.samples.dialogues import Dialogue, load_dialogues
 
 SAMPLES = Path(__file__).parent
 """Where they are: `<source>/dialogues.jsonl`, `<source>/ATTRIBUTION.md`."""

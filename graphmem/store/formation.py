@@ -110,13 +110,13 @@ class Formation:
 async def form(
     graph: Graph, session: Session, claimed: Claimed, formation: Formation, usage: Usage, now: datetime
 ) -> bool | None:
-    """Write what one source gives and finish its job; `memories_form`.
+    """Write what one source gives and finish its job; `memory/form`.
 
     True when written; False when the memories changed since the plan was made; None when the job is another
     worker's by now. Writing it twice changes nothing: the job is done after the first time.
     """
     rows = await graph.run(
-        "memories_form",
+        "memory/form",
         session,
         job_id=claimed.id,
         lease=claimed.lease,
@@ -142,7 +142,7 @@ async def form(
 
 
 async def import_memories(graph: Graph, session: Session, held: Sequence[Held], now: datetime) -> int:
-    """Store many memories at once, as an import brings them, in batches; `memories_import`.
+    """Store many memories at once, as an import brings them, in batches; `memory/import`.
 
     Each gets a source of the system, with its first source ref or else its own id as ref, and follows the one before
     it (`PRECEDES`), where that was less than an hour earlier. Storing them again changes nothing.
@@ -166,7 +166,7 @@ async def import_memories(graph: Graph, session: Session, held: Sequence[Held], 
     rows = [_imported(session, each, before, now) for before, each in zip([None, *held], held, strict=False)]
     stored = 0
     for first in range(0, len(rows), IMPORTED):
-        found = await graph.run("memories_import", session, memories=rows[first : first + IMPORTED], now=now)
+        found = await graph.run("memory/import", session, memories=rows[first : first + IMPORTED], now=now)
         stored += found[0]["memories"] if found else 0
     return stored
 

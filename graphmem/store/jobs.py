@@ -5,8 +5,8 @@ A job is written with the turn that causes it (`graphmem.store.turns.complete`),
 somebody else takes it over, and what the first one still writes about it has no effect.
 
 A new kind of job is a value of `Kind`, a dataclass of what it holds in `PAYLOADS` (sealed with the student's key,
-opened by `opened`), a handler in `graphmem.flows.jobs.HANDLERS`, and one statement that writes what the job
-gives and finishes it, so that it takes effect once: see `memories_form` and `job_finish_distil`.
+opened by `opened`), a handler in `graphmem.jobs.runner.HANDLERS`, and one statement that writes what the job
+gives and finishes it, so that it takes effect once: see `memory/form` and `job/finish_distil`.
 """
 
 import os
@@ -153,14 +153,14 @@ async def claim(
     alone: bool = False,
     lease: str | None = None,
 ) -> list[Claimed]:
-    """Take the student's longest due jobs; `jobs_claim`. None of them when none is free or the session has ended.
+    """Take the student's longest due jobs; `job/claim`. None of them when none is free or the session has ended.
 
     Writes the lease on each: a name of its own, or the given one. Of two workers at once only one gets a job, and
     with `alone` none while another one holds any job of the student: two of them would only be in each other's way.
     """
     lease = lease or f"{os.getpid()}-{uuid4().hex}"
     rows = await graph.run(
-        "jobs_claim",
+        "job/claim",
         session,
         session_id=session.session_id,
         kinds=[kind.value for kind in kinds],
@@ -174,8 +174,8 @@ async def claim(
 
 
 async def release(graph: Graph, session: Session, lease: str, now: datetime) -> None:
-    """Give back jobs that this worker will not get to; `jobs_release`."""
-    await graph.run("jobs_release", session, lease=lease, now=now)
+    """Give back jobs that this worker will not get to; `job/release`."""
+    await graph.run("job/release", session, lease=lease, now=now)
 
 
 def sealed_job(session: Session, job: NewJob, now: datetime) -> dict[str, Any]:
@@ -227,14 +227,14 @@ def observation_text(observation: Observation) -> str:
 async def finish_distil(
     graph: Graph, session: Session, claimed: Claimed, fact_id: str, lesson: Lesson, usage: Usage, now: datetime
 ) -> int | None:
-    """Rewrite a fact, add up what it cost and finish its job; `job_finish_distil`.
+    """Rewrite a fact, add up what it cost and finish its job; `job/finish_distil`.
 
     The student's new version; None when the job is no longer this worker's. A fact that was trimmed
     meanwhile stays away.
     """
     place = Place(session.keys, session, fact_id)
     rows = await graph.run(
-        "job_finish_distil",
+        "job/finish_distil",
         session,
         job_id=claimed.id,
         lease=claimed.lease,
@@ -250,12 +250,12 @@ async def finish_distil(
 async def postpone(
     graph: Graph, session: Session, claimed: Claimed, failure: Failure, usage: Usage, now: datetime
 ) -> bool:
-    """Leave a failed job for later or for good and add up what it cost; `job_postpone`.
+    """Leave a failed job for later or for good and add up what it cost; `job/postpone`.
 
     False, and nothing was added up, when another worker has taken it over.
     """
     rows = await graph.run(
-        "job_postpone",
+        "job/postpone",
         session,
         job_id=claimed.id,
         lease=claimed.lease,
@@ -270,36 +270,36 @@ async def postpone(
 
 
 async def wait(graph: Graph, who: Who) -> bool:
-    """Whether a job of a student waits; `jobs_wait`."""
-    (row,) = await graph.run("jobs_wait", who)
+    """Whether a job of a student waits; `job/any_waiting`."""
+    (row,) = await graph.run("job/any_waiting", who)
     return bool(row["waits"])
 
 
 async def runs(graph: Graph, who: Who, now: datetime) -> bool:
-    """Whether somebody runs a job of a student at this moment; `jobs_run`."""
-    (row,) = await graph.run("jobs_run", who, now=now)
+    """Whether somebody runs a job of a student at this moment; `job/any_running`."""
+    (row,) = await graph.run("job/any_running", who, now=now)
     return bool(row["runs"])
 
 
 async def list_due(graph: Graph, kinds: Sequence[Kind], now: datetime, limit: int = 100) -> list[Due]:
-    """Students who have a job to be run and whose session runs, read in pages; `sessions_list_due`.
+    """Students who have a job to be run and whose session runs, read in pages; `session/list_due`.
 
     All of them: one whose jobs cannot be run must not stand in front of the others for ever. Only those of whom
     nobody runs a job already.
     """
-    rows = pages(graph, "sessions_list_due", limit, kinds=[kind.value for kind in kinds], now=now)
+    rows = pages(graph, "session/list_due", limit, kinds=[kind.value for kind in kinds], now=now)
     return [Due(Who(r["institution"], r["student_id"]), r["id"], bytes(r["token"]).decode()) async for r in rows]
 
 
 async def find_token(graph: Graph, who: Who, now: datetime) -> str | None:
-    """The token of a student's running session, if one runs; `session_find_token`."""
-    rows = await graph.run("session_find_token", who, now=now)
+    """The token of a student's running session, if one runs; `session/find_token`."""
+    rows = await graph.run("session/find_token", who, now=now)
     return bytes(rows[0]["token"]).decode() if rows else None
 
 
 async def find_oldest_due(graph: Graph, kinds: Sequence[Kind], now: datetime) -> datetime | None:
-    """Since when the oldest job that can be run waits, if one does; `job_find_oldest_due`."""
-    rows = await graph.run("job_find_oldest_due", kinds=[kind.value for kind in kinds], now=now)
+    """Since when the oldest job that can be run waits, if one does; `job/find_oldest_due`."""
+    rows = await graph.run("job/find_oldest_due", kinds=[kind.value for kind in kinds], now=now)
     return moment(rows[0]["since"]) if rows else None
 
 
@@ -312,7 +312,7 @@ async def page(
     limit: int,
     now: datetime,
 ) -> tuple[int, list[Job]]:
-    """How many jobs there are in all, and some of them, newest first; `jobs_page`.
+    """How many jobs there are in all, and some of them, newest first; `job/list_page`.
 
     Parameters
     ----------
@@ -321,7 +321,7 @@ async def page(
     after : the last job of the page before; only its times and ids count
     """
     (row,) = await graph.run(
-        "jobs_page",
+        "job/list_page",
         institution=institution,
         student_id=student_id,
         state=None if state is None else state.value,
@@ -334,16 +334,16 @@ async def page(
 
 
 async def retry(graph: Graph, who: Who, job_id: str, now: datetime) -> tuple[Job, bool] | None:
-    """Start a dead job again; `job_retry`. The job, and whether it was dead; None when there is no such job."""
-    rows = await graph.run("job_retry", who, job_id=job_id, now=now)
+    """Start a dead job again; `job/retry`. The job, and whether it was dead; None when there is no such job."""
+    rows = await graph.run("job/retry", who, job_id=job_id, now=now)
     return (_job(*rows[0]["job"]), rows[0]["retried"]) if rows else None
 
 
 async def delete_done(graph: Graph, before: datetime, limit: int = 1000) -> int:
-    """Delete jobs that were finished before some time; how many; `jobs_delete_done`."""
+    """Delete jobs that were finished before some time; how many; `job/delete_done`."""
     deleted = 0
     while True:
-        (row,) = await graph.run("jobs_delete_done", before=before, limit=limit)
+        (row,) = await graph.run("job/delete_done", before=before, limit=limit)
         deleted += int(row["deleted"])
         if row["deleted"] < limit:
             return deleted

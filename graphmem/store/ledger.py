@@ -84,13 +84,13 @@ def sealed_ledger_entry(session: Session, entry: LedgerEntry, vector: Vector | N
 async def add(
     graph: Graph, session: Session, entry: LedgerEntry, vector: Vector, now: datetime, source: Source | None = None
 ) -> LedgerEntry | None:
-    """Keep an entry; `ledger_add`. As it is kept then: an active equal one is unchanged, a settled or expired one
+    """Keep an entry; `ledger/add`. As it is kept then: an active equal one is unchanged, a settled or expired one
     begins anew. None when the session has ended.
 
     Writes the entry, linked to the student and, where it has one, to its source.
     """
     rows = await graph.run(
-        "ledger_add",
+        "ledger/add",
         session,
         session_id=session.session_id,
         entry=sealed_ledger_entry(session, entry, vector),
@@ -101,20 +101,20 @@ async def add(
 
 
 async def settle(graph: Graph, session: Session, ledger_id: str, note: str | None, now: datetime) -> LedgerEntry | None:
-    """Settle a promise or debt; `ledger_settle`. The entry as it is then: another category and what was settled
+    """Settle a promise or debt; `ledger/settle`. The entry as it is then: another category and what was settled
     before stay as they are. None without such an entry, or when the session has ended.
     """
     sealed = None if note is None else Place(session.keys, session, ledger_id).seal("note", note)
-    rows = await graph.run("ledger_settle", session, session_id=session.session_id, id=ledger_id, note=sealed, now=now)
+    rows = await graph.run("ledger/settle", session, session_id=session.session_id, id=ledger_id, note=sealed, now=now)
     return _opened(session, rows[0]["entry"], now).entry if rows else None
 
 
 async def list_kept(
     graph: Graph, session: Session, now: datetime, category: LedgerCategory | None = None, active: bool | None = None
 ) -> list[Kept] | None:
-    """A student's ledger with its embeddings, newest first; `ledger_list`. None when the session has ended."""
+    """A student's ledger with its embeddings, newest first; `ledger/list`. None when the session has ended."""
     rows = await graph.run(
-        "ledger_list",
+        "ledger/list",
         session,
         session_id=session.session_id,
         category=None if category is None else category.value,
@@ -125,8 +125,8 @@ async def list_kept(
 
 
 async def count_threats(graph: Graph, who: Who, now: datetime) -> int:
-    """How many threats are active, as an auditor may know without a session; `ledger_count_threats`."""
-    (row,) = await graph.run("ledger_count_threats", who, now=now)
+    """How many threats are active, as an auditor may know without a session; `ledger/count_threats`."""
+    (row,) = await graph.run("ledger/count_threats", who, now=now)
     return int(row["threats"])
 
 

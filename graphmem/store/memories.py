@@ -83,11 +83,11 @@ def label_of(modality: Modality) -> str:
 
 
 async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState | None:
-    """Version of the memories, and when some were last removed; `memories_state`.
+    """Version of the memories, and when some were last removed; `memory/get_state`.
 
     None when the session has ended.
     """
-    rows = await graph.run("memories_state", session, session_id=session.session_id, now=now)
+    rows = await graph.run("memory/get_state", session, session_id=session.session_id, now=now)
     if not rows:
         return None
     (row,) = rows
@@ -95,11 +95,11 @@ async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState 
 
 
 async def list_since(graph: Graph, session: Session, since: int) -> list[Held]:
-    """Every memory written after a version, opened; `memories_list`."""
+    """Every memory written after a version, opened; `memory/list`."""
     found: list[Held] = []
     after = ""
     while True:
-        (row,) = await graph.run("memories_list", session, since=since, after=after, limit=PAGE)
+        (row,) = await graph.run("memory/list", session, since=since, after=after, limit=PAGE)
         found += [_held(session, *each) for each in row["memories"]]
         if len(row["memories"]) < PAGE:
             return found
@@ -115,12 +115,12 @@ async def expand(
     limit: int,
     now: datetime,
 ) -> Expansion | None:
-    """How some memories stand, and what the seeds among them lead to; `memories_expand`.
+    """How some memories stand, and what the seeds among them lead to; `memory/expand`.
 
     None when the session has ended, which another process may have done.
     """
     rows = await graph.run(
-        "memories_expand",
+        "memory/expand",
         session,
         session_id=session.session_id,
         ids=list(ids),
@@ -146,8 +146,8 @@ async def expand(
 
 
 async def find(graph: Graph, who: Who, ids: Sequence[str], session: Session | None) -> list[Memory]:
-    """Some memories by id, opened where there is a session; unknown ids are left out; `memories_find`."""
-    (row,) = await graph.run("memories_find", who, ids=list(ids))
+    """Some memories by id, opened where there is a session; unknown ids are left out; `memory/find`."""
+    (row,) = await graph.run("memory/find", who, ids=list(ids))
     return _opened(row["memories"], session)
 
 
@@ -171,9 +171,9 @@ async def page(
     now: datetime,
     session: Session | None,
 ) -> tuple[int, list[Memory]]:
-    """How many memories a filter lets through, and a page of them, newest first; `memories_page`."""
+    """How many memories a filter lets through, and a page of them, newest first; `memory/list_page`."""
     (row,) = await graph.run(
-        "memories_page",
+        "memory/list_page",
         who,
         label=None if wanted.modality is None else label_of(wanted.modality),
         kind=None if wanted.kind is None else wanted.kind.value,
@@ -191,48 +191,48 @@ async def page(
 async def around(
     graph: Graph, who: Who, memory_id: str, hops: int, min_weight: float, limit: int, session: Session | None
 ) -> tuple[list[Memory], list[Edge]] | None:
-    """A memory's neighbourhood, nearest first, and the edges within it; `memories_around`. None without the memory."""
-    rows = await graph.run("memories_around", who, id=memory_id, hops=hops, min_weight=min_weight, limit=limit)
+    """A memory's neighbourhood, nearest first, and its edges; `memory/list_around`. None without the memory."""
+    rows = await graph.run("memory/list_around", who, id=memory_id, hops=hops, min_weight=min_weight, limit=limit)
     if not rows:
         return None
     return _opened(rows[0]["memories"], session), [_opened_edge(*e) for e in rows[0]["edges"]]
 
 
 async def list_edges(graph: Graph, who: Who, memory_id: str, type_: EdgeType | None, min_weight: float) -> list[Edge]:
-    """The edges of one memory, strongest first; `memory_edges`."""
+    """The edges of one memory, strongest first; `memory/list_edges`."""
     rows = await graph.run(
-        "memory_edges", who, id=memory_id, type=None if type_ is None else type_.value, min_weight=min_weight
+        "memory/list_edges", who, id=memory_id, type=None if type_ is None else type_.value, min_weight=min_weight
     )
     return [_opened_edge(*edge) for row in rows for edge in row["edges"]]
 
 
 async def list_sources(graph: Graph, who: Who, memory_id: str) -> list[Source]:
-    """Where one memory came from, oldest first; `memory_sources`."""
-    (row,) = await graph.run("memory_sources", who, id=memory_id)
+    """Where one memory came from, oldest first; `memory/list_sources`."""
+    (row,) = await graph.run("memory/list_sources", who, id=memory_id)
     return [Source(i, SourceKind(kind), ref, from_ms(at)) for i, kind, ref, at in row["sources"]]
 
 
 async def list_spanless(graph: Graph, who: Who) -> list[str]:
-    """Ids of memories that name no place in any source; `memories_list_spanless`."""
-    (row,) = await graph.run("memories_list_spanless", who)
+    """Ids of memories that name no place in any source; `memory/list_spanless`."""
+    (row,) = await graph.run("memory/list_spanless", who)
     return list(row["ids"])
 
 
 async def set_vectors(graph: Graph, session: Session, vectors: dict[str, Vector]) -> None:
-    """Give memories their embeddings again after the model was changed; `memories_set_vectors`."""
+    """Give memories their embeddings again after the model was changed; `memory/set_vectors`."""
     sealed = [
         {"id": i, "embedding": Place(session.keys, session, i).seal("embedding", vector_bytes(v))}
         for i, v in vectors.items()
     ]
-    await graph.run("memories_set_vectors", session, vectors=sealed)
+    await graph.run("memory/set_vectors", session, vectors=sealed)
 
 
 async def decay(graph: Graph, who: Who, now: datetime) -> tuple[int, int]:
-    """Materialise every gravity and delete what has faded and is not relied on; `memories_decay`.
+    """Materialise every gravity and delete what has faded and is not relied on; `memory/decay`.
 
     How many memories there were and how many were deleted.
     """
-    rows = await graph.run("memories_decay", who, now=now)
+    rows = await graph.run("memory/decay", who, now=now)
     return (rows[0]["decayed"], rows[0]["deleted"]) if rows else (0, 0)
 
 

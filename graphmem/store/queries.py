@@ -1,4 +1,4 @@
-"""Loads the Cypher files: one statement a file, its name the file's, its parameters declared.
+"""The loader of Cypher files: one statement a file, named `noun/verb` by its path, its parameters declared.
 
 A file begins with comment lines::
 
@@ -16,11 +16,17 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from graphmem.errors import QueryError
 
+# A wheel carries the folder inside the package; in a checkout it lies beside it.
+_INSTALLED = Path(__file__).parents[1] / "cypher"
+CYPHER = _INSTALLED if _INSTALLED.is_dir() else Path(__file__).parents[2] / "cypher"
+"""The folder of every Cypher file."""
+NOT_LOADED = frozenset({"bench", "browser"})
+"""Folders whose statements the service does not run."""
 SCOPES: Mapping[str, frozenset[str]] = {
     "student": frozenset({"institution", "student_id"}),
     "institution": frozenset({"institution"}),
@@ -63,7 +69,7 @@ def parse(name: str, source: str) -> Query:
 
     Examples
     --------
-    >>> parse("clock_get", '''// The time of the server.
+    >>> parse("graph/get_clock", '''// The time of the server.
     ... // mode: read
     ... // scope: service
     ... // params:
@@ -90,14 +96,26 @@ def parse(name: str, source: str) -> Query:
 
 
 def load() -> dict[str, Query]:
-    """Every statement of `cypher/` and `cypher/analyst/`, by name."""
-    folders = (files("cypher"), files("cypher").joinpath("analyst"))
-    return {
-        path.name.removesuffix(".cypher"): parse(path.name.removesuffix(".cypher"), path.read_text("utf-8"))
-        for folder in folders
-        for path in folder.iterdir()
-        if path.name.endswith(".cypher")
-    }
+    """Every statement that the service runs, by name: `noun/verb`."""
+    folders = [each for each in sorted(CYPHER.iterdir()) if each.is_dir() and each.name not in NOT_LOADED]
+    return {name: query for folder in folders for name, query in load_folder(folder.name).items()}
+
+
+def load_folder(noun: str) -> dict[str, Query]:
+    """The statements of one folder, by name.
+
+    Examples
+    --------
+    >>> sorted(load_folder("question"))
+    ['question/answer', 'question/list']
+    """
+    names = [f"{noun}/{path.stem}" for path in sorted((CYPHER / noun).glob("*.cypher"))]
+    return {name: parse(name, read(name)) for name in names}
+
+
+def read(name: str) -> str:
+    """The text of one Cypher file."""
+    return (CYPHER / f"{name}.cypher").read_text("utf-8")
 
 
 def browser_query(institution: str, student_id: str) -> str:
@@ -110,5 +128,5 @@ def browser_query(institution: str, student_id: str) -> str:
     >>> '"ann"' in browser_query("school", "ann")
     True
     """
-    text = (files("cypher") / "browser" / "student_graph.cypher").read_text("utf-8").strip()
+    text = read("browser/student_graph").strip()
     return text.replace("$institution", json.dumps(institution)).replace("$student_id", json.dumps(student_id))

@@ -2,9 +2,9 @@
 
 import re
 from datetime import datetime
-from importlib.resources import files
 
 from graphmem.errors import SetupError
+from graphmem.store import queries
 from graphmem.store.graph import Graph
 
 SCHEMA_VERSION = 1
@@ -14,9 +14,9 @@ EDITIONS = ("community", "enterprise")
 
 
 def commands() -> list[str]:
-    """The schema commands in `cypher/schema/`, in order of their file names."""
-    paths = sorted(files("cypher").joinpath("schema").iterdir(), key=lambda p: p.name)
-    return [f"CYPHER 25\n{p.read_text('utf-8')}" for p in paths if p.name.endswith(".cypher")]
+    """The commands of `cypher/schema.cypher`, in their order."""
+    code = "\n".join(line for line in queries.read("schema").splitlines() if not line.startswith("//"))
+    return [f"CYPHER 25\n{command.strip()}" for command in code.split(";") if command.strip()]
 
 
 async def prepare(graph: Graph, embedder: str, dimension: int, now: datetime) -> None:
@@ -32,8 +32,8 @@ async def prepare(graph: Graph, embedder: str, dimension: int, now: datetime) ->
     await check_server(graph)
     for command in commands():
         await graph.execute(command, {}, reads=False)
-    await graph.run("students_upgrade")
-    (row,) = await graph.run("schema_upsert", version=SCHEMA_VERSION, embedder=embedder, dimension=dimension, now=now)
+    await graph.run("student/upgrade")
+    (row,) = await graph.run("schema/upsert", version=SCHEMA_VERSION, embedder=embedder, dimension=dimension, now=now)
     if row["version"] > SCHEMA_VERSION:
         raise SetupError(
             f"This database has schema version {row['version']}, this graphmem knows {SCHEMA_VERSION}: "
@@ -59,29 +59,29 @@ async def check_server(graph: Graph) -> str:
     if not agent.startswith("Neo4j/") or numbers < OLDEST_SERVER:
         oldest = ".".join(f"{n:02}" for n in OLDEST_SERVER)
         raise SetupError(f"The server is {agent}, but graphmem needs Neo4j {oldest} or newer: upgrade it.")
-    (row,) = await graph.run("server_get")
+    (row,) = await graph.run("graph/get_server")
     if row["edition"] not in EDITIONS:
         raise SetupError(f"Neo4j's edition is {row['edition']}, but graphmem needs one of {', '.join(EDITIONS)}.")
     return f"{row['version']} {row['edition']}"
 
 
 async def find_embedder(graph: Graph) -> tuple[str, int] | None:
-    """Embedding model and dimension of this database; `schema_find`."""
-    rows = await graph.run("schema_find")
+    """Embedding model and dimension of this database; `schema/find`."""
+    rows = await graph.run("schema/find")
     return (rows[0]["embedder"], rows[0]["dimension"]) if rows else None
 
 
 async def drop_embeddings(graph: Graph, batch: int) -> int:
-    """Drop a batch of sealed embeddings and say how many it were; `embeddings_drop`."""
-    (row,) = await graph.run("embeddings_drop", batch=batch)
+    """Drop a batch of sealed embeddings and say how many it were; `memory/drop_embeddings`."""
+    (row,) = await graph.run("memory/drop_embeddings", batch=batch)
     return int(row["dropped"])
 
 
 async def set_embedder(graph: Graph, embedder: str, dimension: int, now: datetime) -> None:
-    """Record another embedding model; `schema_set_embedder`."""
-    await graph.run("schema_set_embedder", version=SCHEMA_VERSION, embedder=embedder, dimension=dimension, now=now)
+    """Record another embedding model; `schema/set_embedder`."""
+    await graph.run("schema/set_embedder", version=SCHEMA_VERSION, embedder=embedder, dimension=dimension, now=now)
 
 
 async def count_labels(graph: Graph, institution: str) -> dict[str, int]:
-    """How many nodes of each kind an institution has; `labels_list`."""
-    return {row["label"]: row["nodes"] for row in await graph.run("labels_list", institution=institution)}
+    """How many nodes of each kind an institution has; `graph/list_labels`."""
+    return {row["label"]: row["nodes"] for row in await graph.run("graph/list_labels", institution=institution)}

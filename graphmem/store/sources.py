@@ -16,7 +16,7 @@ from graphmem.store.rows import from_ms
 async def observe(
     graph: Graph, who: Who, public_key: bytes, observations: Sequence[Observation], now: datetime
 ) -> list[Source]:
-    """Note observations, sealed so that only the student's session opens them; `source_observe`.
+    """Note observations, sealed so that only the student's session opens them; `source/observe`.
 
     The sources in the order of the observations; nothing is changed for those that were noted before, and
     for a turn that has the same kind and ref.
@@ -29,7 +29,7 @@ async def observe(
         job = waiting_job(f"observe-{source_id}", Kind.OBSERVE, payload, now)
         job["created_at"] = now + timedelta(microseconds=place)
         rows.append({"id": source_id, "kind": observed.kind.value, "ref": observed.ref, "at": observed.at, "job": job})
-    found = await graph.run("source_observe", who, observations=rows, now=now)
+    found = await graph.run("source/observe", who, observations=rows, now=now)
     return [
         Source(source_id, SourceKind(kind), ref, from_ms(at))
         for r in found

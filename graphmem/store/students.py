@@ -29,7 +29,7 @@ async def create(
     display_name: str | None,
     now: datetime,
 ) -> bool:
-    """Enrol a student; `student_create`. False when somebody of that id is enrolled already."""
+    """Enrol a student; `student/create`. False when somebody of that id is enrolled already."""
     at = Place(keys, who, "student")
     student = _lock_properties(lock) | {"created_at": now}
     if display_name is not None:
@@ -41,13 +41,13 @@ async def create(
         "expertise": list(companion.expertise),
         "persona": persona,
     }
-    (row,) = await graph.run("student_create", who, student=student, companion=properties)
+    (row,) = await graph.run("student/create", who, student=student, companion=properties)
     return bool(row["created"])
 
 
 async def find(graph: Graph, who: Who, now: datetime) -> Enrolled | None:
-    """A student and the lock of its keys; `student_find`."""
-    rows = await graph.run("student_find", who, now=now)
+    """A student and the lock of its keys; `student/find`."""
+    rows = await graph.run("student/find", who, now=now)
     if not rows:
         return None
     (row,) = rows
@@ -70,60 +70,62 @@ async def find(graph: Graph, who: Who, now: datetime) -> Enrolled | None:
 
 
 async def count(graph: Graph, who: Who) -> tuple[int, int]:
-    """How many memories a student has, and how many jobs wait; `student_count`."""
-    (row,) = await graph.run("student_count", who)
+    """How many memories a student has, and how many jobs wait; `student/count`."""
+    (row,) = await graph.run("student/count", who)
     return row["memories"], row["waiting_jobs"]
 
 
 async def list_ids(graph: Graph, institution: str) -> list[str]:
-    """The ids of an institution's students; `students_list`."""
-    (row,) = await graph.run("students_list", institution=institution)
+    """The ids of an institution's students; `student/list`."""
+    (row,) = await graph.run("student/list", institution=institution)
     return list(row["ids"])
 
 
 async def relock(graph: Graph, who: Who, old: Lock, new: Lock) -> bool:
-    """Store a key wrapped with a new password; `student_relock`. False if it was changed meanwhile."""
-    rows = await graph.run("student_relock", who, old_wrapped_key=old.wrapped_key, lock=_lock_properties(new))
+    """Store a key wrapped with a new password; `student/relock`. False if it was changed meanwhile."""
+    rows = await graph.run("student/relock", who, old_wrapped_key=old.wrapped_key, lock=_lock_properties(new))
     return bool(rows)
 
 
 async def try_password(
     graph: Graph, who: Who, now: datetime, free_tries: int, wait: float, longest_wait: float = 3600.0
 ) -> bool:
-    """Count a try of a password before it is checked; `password_try`. False: it has to wait."""
-    (row,) = await graph.run("password_try", who, now=now, free_tries=free_tries, wait=wait, longest_wait=longest_wait)
+    """Count a try of a password before it is checked; `password/count_try`. False: it has to wait."""
+    (row,) = await graph.run(
+        "password/count_try", who, now=now, free_tries=free_tries, wait=wait, longest_wait=longest_wait
+    )
     return bool(row["allowed"])
 
 
 async def forget_tries(graph: Graph, who: Who) -> None:
-    """Forget the wrong passwords after a right one; `password_try_delete`."""
-    await graph.run("password_try_delete", who)
+    """Forget the wrong passwords after a right one; `password/delete_tries`."""
+    await graph.run("password/delete_tries", who)
 
 
 async def open_session(
     graph: Graph, who: Who, session_id: str, token: str, expires_at: datetime, now: datetime
 ) -> str | None:
-    """Open or prolong a session; `session_open`. The running session's id; None without a student."""
+    """Open or prolong a session; `session/open`. The running session's id; None without a student."""
     rows = await graph.run(
-        "session_open", who, session_id=session_id, token=token.encode(), expires_at=expires_at, now=now
+        "session/open", who, session_id=session_id, token=token.encode(), expires_at=expires_at, now=now
     )
     return str(rows[0]["session_id"]) if rows else None
 
 
 async def close_session(graph: Graph, who: Who, session_id: str) -> bool:
-    """End a session and delete its raw turns; `session_close`. False while a message waits for its reply."""
-    rows = await graph.run("session_close", who, session_id=session_id)
+    """End a session and delete its raw turns; `session/close`. False while a message waits for its reply."""
+    rows = await graph.run("session/close", who, session_id=session_id)
     return all(r["closed"] for r in rows)
 
 
 async def expire_session(graph: Graph, who: Who, session_id: str, now: datetime) -> None:
-    """End a session whose time is over; `session_expire`."""
-    await graph.run("session_expire", who, session_id=session_id, now=now)
+    """End a session whose time is over; `session/expire`."""
+    await graph.run("session/expire", who, session_id=session_id, now=now)
 
 
 async def list_expired_sessions(graph: Graph, now: datetime, limit: int = 100) -> list[tuple[Who, str]]:
-    """Sessions whose time is over; `sessions_list_expired`."""
-    rows = await graph.run("sessions_list_expired", now=now, limit=limit)
+    """Sessions whose time is over; `session/list_expired`."""
+    rows = await graph.run("session/list_expired", now=now, limit=limit)
     return [(Who(r["institution"], r["student_id"]), r["session_id"]) for r in rows]
 
 

@@ -110,7 +110,7 @@ async def respond(
     facts_kept: int,
     now: datetime,
 ) -> Written | None:
-    """Write what follows one surprise and finish its job; `surprise_respond`. The newest `facts_kept` facts stay.
+    """Write what follows one surprise and finish its job; `surprise/respond`. The newest `facts_kept` facts stay.
 
     None when the job is another worker's by now. Writing it twice changes nothing: the job is done after the first.
     """
@@ -121,7 +121,7 @@ async def respond(
         "surprise_response": place.seal("surprise_response", _RESPONSE.dump_json(responded.response)),
     }
     found = await graph.run(
-        "surprise_respond",
+        "surprise/respond",
         session,
         job_id=claimed.id,
         lease=claimed.lease,
@@ -144,10 +144,10 @@ async def respond(
 
 
 async def correct(graph: Graph, session: Session, revised: Revised, now: datetime) -> Written | None:
-    """Write what somebody says of a surprise; `surprise_correct`. None without such a memory."""
+    """Write what somebody says of a surprise; `surprise/correct`. None without such a memory."""
     place = Place(session.keys, session, revised.memory_id)
     rows = await graph.run(
-        "surprise_correct",
+        "surprise/correct",
         session,
         memory_id=revised.memory_id,
         known=revised.known,
@@ -166,8 +166,8 @@ async def correct(graph: Graph, session: Session, revised: Revised, now: datetim
 
 
 async def find(graph: Graph, session: Session, memory_id: str) -> Surprised | None:
-    """What followed a surprise, by a memory of its message; `surprise_find`. None without such a memory."""
-    rows = await graph.run("surprise_find", session, memory_id=memory_id)
+    """What followed a surprise, by a memory of its message; `surprise/find`. None without such a memory."""
+    rows = await graph.run("surprise/find", session, memory_id=memory_id)
     if not rows:
         return None
     (row,) = rows
@@ -183,8 +183,8 @@ async def find(graph: Graph, session: Session, memory_id: str) -> Surprised | No
 
 
 async def list_questions(graph: Graph, session: Session) -> list[Question]:
-    """Questions nobody has answered, longest waiting first; `questions_list`."""
-    rows = await graph.run("questions_list", session)
+    """Questions nobody has answered, longest waiting first; `question/list`."""
+    rows = await graph.run("question/list", session)
     return [
         Question(
             row["id"],
@@ -197,8 +197,8 @@ async def list_questions(graph: Graph, session: Session) -> list[Question]:
 
 
 async def answer_question(graph: Graph, session: Session, question_id: str, now: datetime) -> bool:
-    """Note that a question was answered; `question_answer`. False without such a question."""
-    return bool(await graph.run("question_answer", session, question_id=question_id, now=now))
+    """Note that a question was answered; `question/answer`. False without such a question."""
+    return bool(await graph.run("question/answer", session, question_id=question_id, now=now))
 
 
 def _sealed_fact(session: Session, fact: Fact) -> dict[str, Any]:

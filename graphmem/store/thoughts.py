@@ -39,8 +39,8 @@ class Verdict:
 
 
 async def list_waiting(graph: Graph, who: Who, limit: int) -> list[Thought]:
-    """Thoughts nobody has considered yet, oldest first; `thoughts_list`."""
-    (row,) = await graph.run("thoughts_list", who, limit=limit)
+    """Thoughts nobody has considered yet, oldest first; `thought/list`."""
+    (row,) = await graph.run("thought/list", who, limit=limit)
     return [
         Thought(memory_id, from_ms(at), snr, surprise, activity, Features(*features), strength)
         for memory_id, at, snr, surprise, activity, features, strength in row["thoughts"]
@@ -48,8 +48,8 @@ async def list_waiting(graph: Graph, who: Who, limit: int) -> list[Thought]:
 
 
 async def consolidate(graph: Graph, who: Who, verdicts: Sequence[Verdict], now: datetime) -> int:
-    """Write what was decided, once; `thoughts_consolidate`. How many thoughts had not been considered before."""
-    rows = await graph.run("thoughts_consolidate", who, verdicts=[_properties(v) for v in verdicts], now=now)
+    """Write what was decided, once; `thought/consolidate`. How many thoughts had not been considered before."""
+    rows = await graph.run("thought/consolidate", who, verdicts=[_properties(v) for v in verdicts], now=now)
     return int(rows[0]["considered"]) if rows else 0
 
 

@@ -102,8 +102,8 @@ class TurnWrite:
 
 
 async def before(graph: Graph, session: Session, turn_id: str, now: datetime) -> Before | None:
-    """Read what a turn depends on in one round trip; `turn_before`. None without such a student."""
-    rows = await graph.run("turn_before", session, session_id=session.session_id, turn_id=turn_id, now=now)
+    """Read what a turn depends on in one round trip; `turn/get_before`. None without such a student."""
+    rows = await graph.run("turn/get_before", session, session_id=session.session_id, turn_id=turn_id, now=now)
     if not rows:
         return None
     (row,) = rows
@@ -137,10 +137,10 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
 async def receive(
     graph: Graph, session: Session, turn_id: str, text: str, reply: str | None, at: datetime, now: datetime
 ) -> None:
-    """Keep a message before anybody has thought about it; `turn_receive`."""
+    """Keep a message before anybody has thought about it; `turn/receive`."""
     place = Place(session.keys, session, turn_id)
     await graph.run(
-        "turn_receive",
+        "turn/receive",
         session,
         session_id=session.session_id,
         turn_id=turn_id,
@@ -152,12 +152,12 @@ async def receive(
 
 
 async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | None:
-    """Write everything of one turn; `turn_complete`. The student's new version; None when it may not be written:
+    """Write everything of one turn; `turn/complete`. The student's new version; None when it may not be written:
     another turn came first, this one was written before, or the session has ended."""
     outcome = write.outcome
     place = Place(session.keys, session, outcome.turn_id)
     rows = await graph.run(
-        "turn_complete",
+        "turn/complete",
         session,
         session_id=session.session_id,
         turn_id=outcome.turn_id,
@@ -188,31 +188,31 @@ async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | No
 
 
 async def list_kept(graph: Graph, session: Session) -> list[Kept]:
-    """The turns of the running session, oldest first; `turns_list`."""
-    (row,) = await graph.run("turns_list", session, session_id=session.session_id)
+    """The turns of the running session, oldest first; `turn/list`."""
+    (row,) = await graph.run("turn/list", session, session_id=session.session_id)
     return [_kept(session, *turn) for turn in row["turns"]]
 
 
 async def list_facts(graph: Graph, session: Session, limit: int) -> list[Fact]:
-    """A student's facts, newest first; `facts_list`."""
-    (row,) = await graph.run("facts_list", session, limit=limit)
+    """A student's facts, newest first; `fact/list`."""
+    (row,) = await graph.run("fact/list", session, limit=limit)
     return [_fact(session, *fact) for fact in row["facts"]]
 
 
 async def list_waiting(graph: Graph, session: Session) -> list[Received]:
-    """Messages of the running session that were not answered, oldest first; `turns_list_waiting`."""
-    rows = await graph.run("turns_list_waiting", session, session_id=session.session_id)
+    """Messages of the running session that were not answered, oldest first; `turn/list_waiting`."""
+    rows = await graph.run("turn/list_waiting", session, session_id=session.session_id)
     return [_received(session, row) for row in rows]
 
 
 async def list_stranded(graph: Graph, before: datetime, now: datetime, limit: int = 20) -> list[str]:
-    """Session tokens of students with messages nobody answered in time, read in pages; `turns_list_stranded`."""
-    return [token async for token in tokens(graph, "turns_list_stranded", limit, before=before, now=now)]
+    """Session tokens of students with messages nobody answered in time, read in pages; `turn/list_stranded`."""
+    return [token async for token in tokens(graph, "turn/list_stranded", limit, before=before, now=now)]
 
 
 async def find_oldest_waiting(graph: Graph) -> datetime | None:
-    """When the oldest message without a reply came in, if one waits; `turn_find_oldest_waiting`."""
-    rows = await graph.run("turn_find_oldest_waiting")
+    """When the oldest message without a reply came in, if one waits; `turn/find_oldest_waiting`."""
+    rows = await graph.run("turn/find_oldest_waiting")
     return moment(rows[0]["received_at"]) if rows else None
 
 

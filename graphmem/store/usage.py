@@ -35,22 +35,22 @@ class Reserve:
 
 
 async def by_kind(graph: Graph, institution: str, student_id: str | None, since: datetime | None) -> dict[str, Usage]:
-    """What was spent since the day of a moment, by what for: `turn` or the kind of a job; `usage_sum`.
+    """What was spent since the day of a moment, by what for: `turn` or the kind of a job; `usage/sum`.
 
     Of one student, or where that is None of the whole institution.
     """
-    rows = await graph.run("usage_sum", institution=institution, student_id=student_id, since=since)
+    rows = await graph.run("usage/sum", institution=institution, student_id=student_id, since=since)
     return {r["kind"]: Usage(r["calls"], r["input_tokens"], r["output_tokens"], r["cost"]) for r in rows}
 
 
 async def reserve(graph: Graph, who: Who, limits: Limits, wanted: Reserve) -> bool:
-    """Set something aside, unless with it more than a limit would be spent that day; `budget_reserve`.
+    """Set something aside, unless with it more than a limit would be spent that day; `budget/reserve`.
 
     What others have set aside counts as spent, so that workers at once cannot spend the same rest. What a worker
     that died had set aside stays so until the day is over.
     """
     (row,) = await graph.run(
-        "budget_reserve",
+        "budget/reserve",
         who,
         tokens=wanted.tokens,
         cost=wanted.cost,
@@ -64,5 +64,5 @@ async def reserve(graph: Graph, who: Who, limits: Limits, wanted: Reserve) -> bo
 
 
 async def release(graph: Graph, who: Who, reserve: Reserve, now: datetime) -> None:
-    """Give back what was set aside, once what was really spent has been counted; `budget_release`."""
-    await graph.run("budget_release", who, tokens=reserve.tokens, cost=reserve.cost, reserved_at=reserve.at, now=now)
+    """Give back what was set aside, once what was really spent has been counted; `budget/release`."""
+    await graph.run("budget/release", who, tokens=reserve.tokens, cost=reserve.cost, reserved_at=reserve.at, now=now)

@@ -8,11 +8,11 @@ from typing import Any
 import httpx
 import pytest
 
-from api.access import make_token
 from graphmem.app import Graphmem
+from graphmem.bearer import make_token
 from graphmem.commands.client import TURN, Client
 from graphmem.flows.context import context
-from graphmem.flows.jobs import run_jobs
+from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role
 from tests.api.test_memories import OBSERVE
 from tests.conftest import Enrol, Pupil, another_replica

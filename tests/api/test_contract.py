@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from graphmem_api.schema import make_schema
 from graphql import (
     GraphQLEnumType,
     GraphQLInputObjectType,
@@ -12,7 +13,6 @@ from graphql import (
     is_specified_scalar_type,
 )
 
-from api.schema import make_schema
 from graphmem.settings import Settings
 
 CONTRACT = build_schema((Path(__file__).parent / "contract.graphql").read_text("utf-8"))

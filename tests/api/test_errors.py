@@ -11,9 +11,9 @@ import httpx
 import jwt
 import pytest
 
-from api.access import make_token
 from graphmem import sealing
 from graphmem.app import Graphmem
+from graphmem.bearer import make_token
 from graphmem.commands.client import CLOSE, ENROL, OPEN, TURN, Client, Refused
 from graphmem.model import Role
 from tests.conftest import PASSWORD, Enrol, Pupil

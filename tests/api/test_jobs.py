@@ -5,10 +5,10 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from api.access import make_token
 from graphmem.app import Graphmem
+from graphmem.bearer import make_token
 from graphmem.commands.client import TURN, Client, Refused
-from graphmem.flows.jobs import run_jobs
+from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role
 from tests.conftest import Pupil, say
 

@@ -11,7 +11,7 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.commands.client import CLOSE, OPEN, Client, Refused
-from graphmem.flows.jobs import run_jobs
+from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role
 from tests.conftest import PASSWORD, Pupil
 from tests.remembering import LIFE, held, lived

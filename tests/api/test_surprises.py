@@ -10,7 +10,7 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.commands.client import CLOSE, OPEN, TURN, Client, Refused
-from graphmem.flows.jobs import run_jobs
+from graphmem.jobs.runner import run_jobs
 from graphmem.model import Level, Role
 from tests.conftest import PASSWORD, Enrol, Pupil
 from tests.remembering import contents, told

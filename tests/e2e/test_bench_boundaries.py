@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bench import boundaries, run_benchmark
-from bench.boundaries import SAMPLE, read_talks
+from graphmem.bench import boundaries, run_benchmark
+from graphmem.bench.boundaries import SAMPLE, read_talks
 from graphmem.errors import InvalidInput
 from graphmem.settings import Settings
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench import keep, misconceptions, recall, scale
-from bench.evidence import Question, Remembered, Said, is_found, read_talks, share_found
 from graphmem.app import Graphmem
+from graphmem.bench import misconceptions, recall, scale
+from graphmem.bench import salience as keep
+from graphmem.bench.datasets import Question, Remembered, Said, is_found, read_talks, share_found
 from graphmem.errors import Conflict, InvalidInput
-from graphmem.flows.opened import open_memories
+from graphmem.flows.session_cache import open_memories
 from graphmem.samples import SAMPLES
 from graphmem.store import memories
 from graphmem.store.formation import import_memories

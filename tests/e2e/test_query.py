@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.commands.querying import list_queries
+from graphmem.commands.query import list_queries
 from graphmem.model import Level
 from tests.conftest import Access, Pupil
 from tests.surprising import responded
@@ -78,7 +78,7 @@ async def test_what_will_not_do_says_what_there_is(query: Query) -> None:
     ann = ("--param", "student_id=ann")
     for arguments, told in [
         (("memories_by_charm",), ", ".join(list_queries())),
-        (("job_retry",), "There is no query job_retry"),
+        (("job/retry",), "There is no query job_retry"),
         (("memories_by_gravity",), "--param student_id=... --param limit=..."),
         (("surprise_levels", *ann, *ann), "twice"),
         (("surprise_levels", "--param", "student=ann"), "student_id (str)"),

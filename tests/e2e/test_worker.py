@@ -14,8 +14,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from api.access import make_token
 from graphmem.app import Graphmem, open_graphmem
+from graphmem.bearer import make_token
 from graphmem.commands.client import ENROL, OPEN, TURN, Client
 from graphmem.flows import students
 from graphmem.flows.observation import observe

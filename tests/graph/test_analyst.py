@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.commands.querying import declared, list_queries
-from graphmem.flows.jobs import run_jobs
-from graphmem.flows.surprise_response import answer_question, correct_surprise, list_questions
+from graphmem.commands.query import declared, list_queries
+from graphmem.flows.surprise import answer_question, correct_surprise, list_questions
+from graphmem.jobs.runner import run_jobs
 from graphmem.model import Level, Verdict
 from tests.conftest import Enrol, Pupil
 from tests.remembering import told

@@ -10,10 +10,10 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows.decay import decay
-from graphmem.flows.jobs import run_jobs
+from graphmem.flows.gravity import gravity_now
 from graphmem.flows.memories import find_around, list_memories
 from graphmem.flows.observation import observe
-from graphmem.flows.present import gravity_now
+from graphmem.jobs.runner import run_jobs
 from graphmem.model import Memory, Who
 from graphmem.store.memories import Filter
 from tests.conftest import Pupil, another_replica

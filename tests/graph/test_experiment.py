@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 
 from graphmem.app import Graphmem
+from graphmem.bench.voe import Pair, Reply, chosen, compare, findings, held_out
 from graphmem.commands.experiment import run_experiment, table
-from graphmem.dialogues import Dialogue, Said, load_dialogues
 from graphmem.errors import InvalidInput
-from graphmem.flows.experiment import Pair, Reply, chosen, compare, findings, held_out
-from graphmem.mind.bank import load_bank, read_situations
-from graphmem.mind.offline import OfflineMind
-from graphmem.mind.port import OnToken
 from graphmem.model import Answer, Author, Conversation, Message, Prediction, Remembered, Response
+from graphmem.offline.exemplars import load_bank, read_situations
+from graphmem.offline.mind import OfflineMind
+from graphmem.ports import OnToken
 from graphmem.samples import SAMPLES
+from graphmem.samples.dialogues import Dialogue, Said, load_dialogues
 from graphmem.settings import Settings
 
 MATHDIAL = SAMPLES / "mathdial" / "dialogues.jsonl"

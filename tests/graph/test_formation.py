@@ -10,9 +10,9 @@ from graphmem.app import Graphmem
 from graphmem.flows import students
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.formation import form_message
-from graphmem.flows.jobs import FIRST_WAIT, HANDLERS, run_jobs
 from graphmem.flows.ledger import list_entries, settle_entry
 from graphmem.flows.observation import observe
+from graphmem.jobs.runner import FIRST_WAIT, HANDLERS, run_jobs
 from graphmem.model import (
     EdgeType,
     LedgerCategory,

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from api.access import make_token
 from graphmem.app import Graphmem
+from graphmem.bearer import make_token
 from graphmem.commands.client import Client, Refused
 from graphmem.errors import Locked, NotFound
 from graphmem.flows import students
 from graphmem.flows.context import context, recall
 from graphmem.flows.facts import list_facts
-from graphmem.flows.jobs import run_jobs
 from graphmem.flows.ledger import Draft, add_entry, list_entries, settle_entry
 from graphmem.flows.memories import find_around, find_memory, list_memories
 from graphmem.flows.observation import observe
-from graphmem.flows.surprise_response import answer_question, correct_surprise, list_questions, response_of
+from graphmem.flows.surprise import answer_question, correct_surprise, list_questions, response_of
+from graphmem.jobs.runner import run_jobs
 from graphmem.model import LedgerCategory, Level, Role, SourceKind, Verdict, Who
 from graphmem.store import ledger, memories, queries, turns
 from graphmem.store import surprises as surprise_store
@@ -347,20 +347,20 @@ async def test_the_statements_do_show_ones_own(gm: Graphmem, pupils: dict[str, P
     # These answer with numbers, kinds and ids too short to be one student's alone, or about what nobody did here.
     assert silent <= {
         "edges_by_type",
-        "jobs_run",
-        "jobs_wait",
-        "student_count",
-        "ledger_count_threats",
+        "job/any_running",
+        "job/any_waiting",
+        "student/count",
+        "ledger/count_threats",
         "memories_by_gravity",
         "memories_by_kind",
-        "memories_list_spanless",
-        "memories_state",
-        "sources_count",
-        "student_find",
+        "memory/list_spanless",
+        "memory/get_state",
+        "source/count",
+        "student/find",
         "surprise_actions",
         "surprise_levels",
-        "thoughts_list",
-        "usage_sum",
+        "thought/list",
+        "usage/sum",
     }
 
 

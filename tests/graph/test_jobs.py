@@ -11,18 +11,18 @@ from typing import Any, cast
 import httpx
 import pytest
 
-from api.access import make_token
 from graphmem.app import Graphmem
+from graphmem.bearer import make_token
 from graphmem.commands.client import TURN, Client
 from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.flows import students
-from graphmem.flows.budget import most
-from graphmem.flows.dispatch import run_due_jobs, start_jobs
 from graphmem.flows.facts import list_facts
-from graphmem.flows.job_list import list_jobs, retry_job, spent, spent_by_kind
-from graphmem.flows.jobs import BUDGET_SPENT, FIRST_WAIT, HANDLERS, Handler, failure, kinds, lease, run_jobs
 from graphmem.flows.observation import observe
-from graphmem.flows.sweep import sweep
+from graphmem.jobs.admin import list_jobs, retry_job, spent, spent_by_kind
+from graphmem.jobs.budget import most
+from graphmem.jobs.dispatch import run_due_jobs, start_jobs
+from graphmem.jobs.runner import BUDGET_SPENT, FIRST_WAIT, HANDLERS, Handler, failure, kinds, lease, run_jobs
+from graphmem.jobs.sweeper import sweep
 from graphmem.model import Fact, JobState, Mismatch, Role, Session, SourceKind, TurnOutcome
 from graphmem.store import jobs, usage
 from graphmem.store.jobs import Kind

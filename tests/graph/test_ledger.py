@@ -11,9 +11,9 @@ from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked, NotFound, Tampered
 from graphmem.flows import students
 from graphmem.flows.ledger import Draft, add_entry, drafted, list_entries, settle_entry
-from graphmem.mind.cues import reminders
 from graphmem.model import Heard, LedgerCategory, LedgerEntry, Source, SourceKind
 from graphmem.store import ledger
+from graphmem.text.ledger_cues import reminders
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 
 PROMISE = Draft(

@@ -10,8 +10,8 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows import students
-from graphmem.flows.jobs import run_jobs
 from graphmem.flows.observation import observe
+from graphmem.jobs.runner import run_jobs
 from graphmem.model import (
     SourceKind,
     Who,

@@ -10,18 +10,19 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked
-from graphmem.flows import opened, students
+from graphmem.flows import session_cache as opened
+from graphmem.flows import students
 from graphmem.flows.context import context, recall
 from graphmem.flows.decay import decay
-from graphmem.flows.jobs import run_jobs
+from graphmem.flows.gravity import gravity_now
 from graphmem.flows.ledger import Draft, add_entry, settle_entry
 from graphmem.flows.memories import list_memories, recalled_again
 from graphmem.flows.observation import observe
-from graphmem.flows.present import gravity_now
-from graphmem.mind.tokens import count_tokens
+from graphmem.jobs.runner import run_jobs
 from graphmem.model import LedgerCategory
 from graphmem.store import memories, schema
 from graphmem.store.memories import Filter
+from graphmem.text.tokens import count_tokens
 from tests.conftest import Enrol, Pupil, another_replica, say
 from tests.remembering import (
     LIFE,

@@ -14,9 +14,9 @@ from graphmem.flows import students
 from graphmem.flows.context import context, recall
 from graphmem.flows.decay import decay
 from graphmem.flows.facts import list_facts
-from graphmem.flows.jobs import run_jobs
 from graphmem.flows.ledger import Draft, add_entry, settle_entry
 from graphmem.flows.observation import observe
+from graphmem.jobs.runner import run_jobs
 from graphmem.local import server
 from graphmem.model import LedgerCategory, Observation, SourceKind, Who
 from graphmem.samples import sample_dialogues

@@ -10,7 +10,7 @@ from graphmem import sealing
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited
 from graphmem.flows import students
-from graphmem.flows.sweep import sweep
+from graphmem.jobs.sweeper import sweep
 from graphmem.model import Who
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 

@@ -5,15 +5,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.flows import responding, students
+from graphmem.flows import students
+from graphmem.flows import surprise_plan as responding
 from graphmem.flows.facts import list_facts
-from graphmem.flows.jobs import run_jobs
-from graphmem.flows.opened import open_memories
-from graphmem.flows.surprise_response import (
+from graphmem.flows.session_cache import open_memories
+from graphmem.flows.surprise import (
     list_questions,
     respond_to_surprises,
     response_of,
 )
+from graphmem.jobs.runner import run_jobs
 from graphmem.model import (
     Level,
     MemoryKind,

@@ -7,13 +7,13 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.flows.jobs import run_jobs
 from graphmem.flows.observation import observe
-from graphmem.flows.opened import open_memories
-from graphmem.flows.surprise_response import (
+from graphmem.flows.session_cache import open_memories
+from graphmem.flows.surprise import (
     correct_surprise,
     response_of,
 )
+from graphmem.jobs.runner import run_jobs
 from graphmem.maths.surprise import THRESHOLDS, thresholds
 from graphmem.model import (
     Level,

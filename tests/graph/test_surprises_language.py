@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.flows.jobs import FIRST_WAIT, HANDLERS, run_jobs
-from graphmem.flows.surprise_response import list_questions, response_of
+from graphmem.flows.surprise import list_questions, response_of
+from graphmem.jobs.runner import FIRST_WAIT, HANDLERS, run_jobs
 from graphmem.model import Level, Strategy
 from graphmem.store import jobs
 from graphmem.store.jobs import Kind

@@ -8,24 +8,24 @@ import pytest
 
 from graphmem.app import Graphmem, OpenMemories
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.flows import responding
-from graphmem.flows import surprise_response as flow
+from graphmem.flows import surprise as flow
+from graphmem.flows import surprise_plan as responding
 from graphmem.flows.facts import list_facts
-from graphmem.flows.jobs import run_jobs
-from graphmem.flows.opened import open_memories
-from graphmem.flows.responding import Understood
-from graphmem.flows.surprise_response import (
+from graphmem.flows.session_cache import open_memories
+from graphmem.flows.surprise import (
     answer_question,
     list_questions,
     respond_to_surprises,
     response_of,
 )
-from graphmem.index import MemoryIndex
+from graphmem.flows.surprise_plan import Understood
+from graphmem.jobs.runner import run_jobs
 from graphmem.model import (
     Level,
     QuestionState,
     Session,
 )
+from graphmem.search.index import MemoryIndex
 from graphmem.store import turns
 from graphmem.store.surprises import Responded
 from tests.conftest import Pupil, another_replica, say

@@ -10,8 +10,8 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked, MindError, Unavailable
 from graphmem.flows import students
 from graphmem.flows.facts import list_facts
-from graphmem.flows.sweep import sweep
 from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.jobs.sweeper import sweep
 from graphmem.model import Level
 from graphmem.store import turns
 from graphmem.store.graph import Graph, open_driver

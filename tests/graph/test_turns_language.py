@@ -11,8 +11,8 @@ import pytest
 from graphmem.app import Graphmem, open_graphmem
 from graphmem.commands.client import TURN, Client
 from graphmem.errors import Conflict
-from graphmem.flows.jobs import run_jobs
-from graphmem.flows.sweep import sweep
+from graphmem.jobs.runner import run_jobs
+from graphmem.jobs.sweeper import sweep
 from graphmem.model import Role
 from graphmem.store import turns
 from tests.api.test_operations import streamed

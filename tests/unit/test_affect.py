@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import InvalidInput, SetupError
-from graphmem.mind.affect import BUCKETS, Affect, load_affect, surface, word_buckets
-from graphmem.mind.embedder import WEIGHTS, Encode, onnx_encoder
+from graphmem.text.affect import BUCKETS, Affect, load_affect, surface, word_buckets
+from graphmem.text.embedder import WEIGHTS, Encode, onnx_encoder
 
 
 @pytest.fixture(scope="module")

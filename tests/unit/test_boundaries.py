@@ -11,11 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphmem.bench.segmentation_metrics import (
+    above_mean,
+    above_threshold,
+    depths,
+    exact,
+    pk,
+    surprises,
+    window,
+    windowdiff,
+)
 from graphmem.errors import InvalidInput, SetupError
-from graphmem.maths.boundaries import above_mean, above_threshold, depths, exact, pk, surprises, window, windowdiff
-from graphmem.mind.embedder import WEIGHTS, Encode, onnx_encoder
-from graphmem.mind.episodes import SIGHT, Episodes, load_episodes, word_buckets
 from graphmem.model import Author, Message
+from graphmem.text.embedder import WEIGHTS, Encode, onnx_encoder
+from graphmem.text.topic_boundaries import SIGHT, Episodes, load_episodes, word_buckets
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SAID = [

@@ -9,9 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.mind.cues import CUES, IMPORTANCE, SPAN_CHARACTERS, SUMMARY_CHARACTERS, TRIGGERS, reminders, summary_of
 from graphmem.model import Author, Heard, LedgerCategory, Reminder, SourceKind
 from graphmem.samples import sample_dialogues
+from graphmem.text.ledger_cues import (
+    CUES,
+    IMPORTANCE,
+    SPAN_CHARACTERS,
+    SUMMARY_CHARACTERS,
+    TRIGGERS,
+    reminders,
+    summary_of,
+)
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 LABELLED = Path(__file__).parents[1] / "data" / "ledger_labelled.jsonl"

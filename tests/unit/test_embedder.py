@@ -15,7 +15,10 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from graphmem.errors import SetupError, Unavailable
-from graphmem.mind.embedder import (
+from graphmem.model import Matrix
+from graphmem.ports import Embedder
+from graphmem.settings import Settings
+from graphmem.text.embedder import (
     DIMENSION,
     WEIGHTS,
     BatchedEmbedder,
@@ -24,9 +27,6 @@ from graphmem.mind.embedder import (
     onnx_encoder,
     sentence_transformers_encoder,
 )
-from graphmem.mind.port import Embedder
-from graphmem.model import Matrix
-from graphmem.settings import Settings
 
 SENTENCES = [
     "What is half of eight?",

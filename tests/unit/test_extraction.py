@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphmem.mind.extraction import extract
-from graphmem.mind.keyphrases import STOP_WORDS, words_of
-from graphmem.mind.units import MOST, units
 from graphmem.model import Extraction, Heard, Modality
+from graphmem.offline.extraction import extract
+from graphmem.text.keyphrases import STOP_WORDS, words_of
+from graphmem.text.sentences import MOST, units
 
 LABELLED = Path(__file__).parent.parent / "data" / "extraction_labelled.jsonl"
 AT = datetime(2026, 1, 5, tzinfo=UTC)

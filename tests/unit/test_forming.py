@@ -5,9 +5,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from graphmem.flows import forming
-from graphmem.flows.forming import Marked, Reading, Scores, differs, find_topic, plan, said_the_same
-from graphmem.index import MemoryIndex
+from graphmem.flows import formation_plan as forming
+from graphmem.flows.formation_plan import Marked, Reading, Scores, differs, find_topic, plan, said_the_same
 from graphmem.model import (
     EdgeType,
     Entity,
@@ -25,6 +24,7 @@ from graphmem.model import (
     SourceKind,
     Vector,
 )
+from graphmem.search.index import MemoryIndex
 from graphmem.store.formation import Formation
 from tests.memories import memory
 

@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem.errors import InvalidInput
-from graphmem.index import ALONE, FEW, MemoryIndex
-from graphmem.mind.asking import read_question
 from graphmem.model import (
     Matrix,
     Memory,
     Reliability,
     Vector,
 )
-from graphmem.postings import TERMS
-from graphmem.search import Hit, Query
+from graphmem.search.index import ALONE, FEW, MemoryIndex
+from graphmem.search.inverted_index import TERMS
+from graphmem.search.query import Hit, Query
+from graphmem.text.query_parser import read_question
 from tests.memories import memory as plain_memory
 
 AT = datetime(2026, 1, 1, 9, tzinfo=UTC)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.mind.keyphrases import PHRASE_CHARACTERS, PHRASE_WORDS, key_phrases, rarest_word, rarity
+from graphmem.text.keyphrases import PHRASE_CHARACTERS, PHRASE_WORDS, key_phrases, rarest_word, rarity
 
 
 def test_runs_of_content_words_rarest_first() -> None:

@@ -15,9 +15,9 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from graphmem.errors import MindError, SetupError
-from graphmem.mind import language
-from graphmem.mind.language import LanguageMind
-from graphmem.mind.prompts import memory_block
+from graphmem.llm import mind as language
+from graphmem.llm.mind import LanguageMind
+from graphmem.llm.prompts import memory_block
 from graphmem.model import Author, Companion, Conversation, Fact, Message, Mismatch, Remembered, Usage
 from graphmem.settings import Settings
 from tests.llm_server import Act, LlmServer, llm_server

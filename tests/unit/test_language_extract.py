@@ -17,13 +17,12 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from graphmem.errors import MindError
-from graphmem.mind import language
-from graphmem.mind.answers import CONTENT, MEMORIES
-from graphmem.mind.fallback import Fallback
-from graphmem.mind.language import LanguageMind
-from graphmem.mind.port import OnToken
-from graphmem.mind.quotes import Passage
-from graphmem.mind.reading_prompts import BEFORE_ENDS, MESSAGE_ENDS, extract_prompt
+from graphmem.llm import mind as language
+from graphmem.llm.extraction_prompt import BEFORE_ENDS, MESSAGE_ENDS, extract_prompt
+from graphmem.llm.fallback import Fallback
+from graphmem.llm.mind import LanguageMind
+from graphmem.llm.outputs import CONTENT, MEMORIES
+from graphmem.llm.quotes import Passage
 from graphmem.model import (
     Analysis,
     Answer,
@@ -51,6 +50,7 @@ from graphmem.model import (
     Surprising,
     Usage,
 )
+from graphmem.ports import OnToken
 from graphmem.settings import Settings
 from tests.llm_server import Act, LlmServer, llm_server
 

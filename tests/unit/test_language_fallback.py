@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import MindError, SetupError
-from graphmem.mind.fallback import Circuit, Fallback, make_mind
-from graphmem.mind.port import OnToken
+from graphmem.llm.fallback import Circuit, Fallback, make_mind
 from graphmem.model import (
     Analysis,
     Answer,
@@ -30,6 +29,7 @@ from graphmem.model import (
     Surprising,
     Usage,
 )
+from graphmem.ports import OnToken
 from graphmem.settings import Settings
 from tests.llm_server import Act, llm_server
 
@@ -255,5 +255,5 @@ async def test_a_real_endpoint_that_dies_and_comes_back(rules: RuleMind) -> None
 
 
 def test_the_model_library_is_imported_only_where_a_model_is_configured() -> None:
-    code = "import sys, graphmem.mind.fallback; sys.exit('pydantic_ai' in sys.modules)"
+    code = "import sys, graphmem.llm.fallback; sys.exit('pydantic_ai' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.mind.prompts import (
+from graphmem.llm.prompts import (
     cleaned,
     distil_prompt,
     escaped,

@@ -15,12 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import MindError
-from graphmem.mind.bank import Bank
-from graphmem.mind.fallback import Fallback
-from graphmem.mind.language import LanguageMind
-from graphmem.mind.offline import OfflineMind
-from graphmem.mind.port import Mind
-from graphmem.mind.surprise_prompts import analyse_prompt, ask_prompt, reflect_prompt
+from graphmem.llm.fallback import Fallback
+from graphmem.llm.mind import LanguageMind
+from graphmem.llm.surprise_prompts import analyse_prompt, ask_prompt, reflect_prompt
 from graphmem.model import (
     Analysis,
     Answer,
@@ -36,6 +33,9 @@ from graphmem.model import (
     Surprising,
     Usage,
 )
+from graphmem.offline.exemplars import Bank
+from graphmem.offline.mind import OfflineMind
+from graphmem.ports import Mind
 from graphmem.settings import Settings
 from tests.llm_server import Act, LlmServer, llm_server
 

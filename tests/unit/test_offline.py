@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from graphmem.errors import InvalidInput, SetupError
-from graphmem.mind import bank as banks
-from graphmem.mind.bank import Bank, Situation, load_bank, read_situations, save_vectors, situation_point
-from graphmem.mind.embedder import make_embedder
-from graphmem.mind.expectation import LONGEST, expected_answer
-from graphmem.mind.offline import OfflineMind, make_offline_mind
-from graphmem.mind.port import Embedder, Mind
 from graphmem.model import Author, Companion, Conversation, Matrix, Message, Mismatch, Remembered
+from graphmem.offline import exemplars as banks
+from graphmem.offline.exemplars import Bank, Situation, load_bank, read_situations, save_vectors, situation_point
+from graphmem.offline.mind import OfflineMind, make_offline_mind
+from graphmem.offline.prediction import LONGEST, expected_answer
+from graphmem.ports import Embedder, Mind
 from graphmem.samples import sample_dialogues
 from graphmem.settings import Settings
+from graphmem.text.embedder import make_embedder
 
 AT = datetime(2026, 1, 15, 12, tzinfo=UTC)
 ADA = Companion("Ada", "kind", 0.5)

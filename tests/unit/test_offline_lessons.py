@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.maths.matching import retrieve
-from graphmem.mind.lessons import LONGEST, TAGS, keywords, lesson
 from graphmem.model import Fact, Mismatch
+from graphmem.offline.facts import LONGEST, TAGS, keywords, lesson
 
 TEXTS = st.one_of(st.text(max_size=400), st.sampled_from(["", "7", "no", "😀", "<b>", "“”", "word " * 200, "a" * 500]))
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.mind.acts import Act, act_of
-from graphmem.mind.moves import LONGEST, WORDINGS, chosen_move, mentioned, worded
-from graphmem.mind.wording import clean, clipped, quoted
 from graphmem.model import Author, Fact, Message, RecalledTurn, Remembered
+from graphmem.offline.replies import LONGEST, WORDINGS, chosen_move, mentioned, worded
+from graphmem.text.dialogue_acts import Act, act_of
+from graphmem.text.sanitize import clean, clipped, quoted
 
 AT = datetime(2026, 1, 15, 12, tzinfo=UTC)
 TEXTS = st.one_of(

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import InvalidInput
-from graphmem.maths import ranking
 from graphmem.maths.gravity import boosted, gravity, speed
 from graphmem.model import Modality, Reliability
+from graphmem.search import scoring as ranking
 
 UNIT = st.floats(0, 1)
 DAYS = st.floats(0, 4000)

@@ -9,11 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.flows.recalling import fitted, ranked
-from graphmem.index import MemoryIndex
-from graphmem.maths.ranking import weight
-from graphmem.mind.prompts import memory_block
-from graphmem.mind.tokens import count_tokens
+from graphmem.flows.context_plan import fitted, ranked
+from graphmem.llm.prompts import memory_block
 from graphmem.model import (
     Fact,
     LedgerCategory,
@@ -24,8 +21,11 @@ from graphmem.model import (
     Reliability,
     Remembered,
 )
-from graphmem.search import Hit
+from graphmem.search.index import MemoryIndex
+from graphmem.search.query import Hit
+from graphmem.search.scoring import weight
 from graphmem.store.memories import Expansion, Reached, Standing
+from graphmem.text.tokens import count_tokens
 from tests.memories import NOW, memory
 
 

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.flows import responding
-from graphmem.flows.responding import BELIEFS, LINKED, MOST_FACTS, Understood, Worded, beliefs_near, plan
-from graphmem.index import MemoryIndex
+from graphmem.flows import surprise_plan as responding
+from graphmem.flows.surprise_plan import BELIEFS, LINKED, MOST_FACTS, Understood, Worded, beliefs_near, plan
 from graphmem.model import (
     Analysis,
     BeliefUpdate,
@@ -26,6 +25,7 @@ from graphmem.model import (
     Strategy,
     Vector,
 )
+from graphmem.search.index import MemoryIndex
 from graphmem.store.jobs import SurpriseJob
 from graphmem.store.surprises import Responded
 from tests.memories import memory

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.dialogues import Dialogue, Said, load_dialogues, turns
 from graphmem.errors import InvalidInput
 from graphmem.model import Author
 from graphmem.samples import SAMPLES, sample_dialogues
+from graphmem.samples.dialogues import Dialogue, Said, load_dialogues, turns
 
 SOURCES = {"mathdial": "CC BY-SA 4.0", "cima": "CC BY 2.5", "bridge": "MIT License"}
 

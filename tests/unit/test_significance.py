@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphmem.bench.significance import Counted, bootstrap_difference, chi_squared, mcnemar
 from graphmem.errors import InvalidInput
-from graphmem.maths.significance import Counted, bootstrap_difference, chi_squared, mcnemar
 
 ARM = st.integers(0, 500).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials)))
 

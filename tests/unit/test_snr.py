@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.maths.features import emotion
-from graphmem.mind.affect import load_affect
-from graphmem.mind.snr import PASSES, passes, snr
+from graphmem.text.affect import load_affect
+from graphmem.text.information import PASSES, passes, snr
 
 DATA = Path(__file__).parents[1] / "data"
 UNIT = st.floats(0, 1)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphmem.mind.beliefs import MOST, belief_updates
-from graphmem.mind.followups import questions, reflection
-from graphmem.mind.surprises import analysis, learned
 from graphmem.model import Analysis, Belief, Level, MemoryKind, Strategy, Surprising
+from graphmem.offline.beliefs import MOST, belief_updates
+from graphmem.offline.follow_ups import questions, reflection
+from graphmem.offline.surprise_analysis import analysis, learned
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 WRONG = "Can you check that again? It is not quite right."

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import InvalidInput
-from graphmem.mind.times import EARLIEST, LATEST, TimeRange, time_ranges
+from graphmem.text.time_ranges import EARLIEST, LATEST, TimeRange, time_ranges
 
 NOW = datetime(2023, 8, 2, 9, 30, tzinfo=UTC)  # a Wednesday
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.maths.triggers import base_forms, closeness, is_active, surfacing, triggered
 from graphmem.model import LedgerCategory, LedgerEntry
+from graphmem.text.ledger_triggers import base_forms, closeness, is_active, surfacing, triggered
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 NOW = AT.timestamp()

@@ -1,0 +1,93 @@
+"""Who is calling, and what for: bearer tokens, roles and sessions (spec 15)."""
+
+from functools import cached_property
+from typing import Any, cast
+
+from strawberry.fastapi import BaseContext
+from strawberry.types import Info
+
+from graphmem.app import Graphmem
+from graphmem.bearer import Caller, caller
+from graphmem.errors import Forbidden, Locked, Unauthenticated
+from graphmem.flows.students import find_student
+from graphmem.model import Role, Session, Student, Who
+from graphmem.sealing import opened_token
+from graphmem.validation import checked_id
+
+AUTHORIZATION = "authorization"
+SESSION = "x-graphmem-session"
+
+
+class Context(BaseContext):
+    """What resolvers know of a request; tokens are opened when they are first needed."""
+
+    def __init__(self, gm: Graphmem) -> None:
+        super().__init__()
+        self.gm = gm
+
+    @cached_property
+    def caller(self) -> Caller:
+        """Whom the bearer token speaks for."""
+        kind, _, token = self._header(AUTHORIZATION).partition(" ")
+        if kind.lower() != "bearer" or not token:
+            raise Unauthenticated
+        return caller(token.strip(), self.gm.secret)
+
+    @cached_property
+    def session(self) -> Session | None:
+        """The session of the session token, if there is one."""
+        token = self._header(SESSION)
+        return opened_token(self.gm.secret, token, self.gm.clock()) if token else None
+
+    def _header(self, name: str) -> str:
+        """A header, or for a WebSocket the entry of that name in the payload of `connection_init`."""
+        given = cast(Any, self.request).headers.get(name) if self.request is not None else None
+        params = self.connection_params if isinstance(self.connection_params, dict) else {}
+        named = {str(k).lower(): v for k, v in params.items()}
+        return str(given or named.get(name) or "")
+
+
+def allowed(info: Info[Context, None], *roles: Role) -> Caller:
+    """The caller, if it has one of certain roles."""
+    who = info.context.caller
+    if who.role not in roles:
+        raise Forbidden(f"The role {who.role} may not do that: it needs {' or '.join(roles)}.")
+    return who
+
+
+def of_student(info: Info[Context, None], student_id: str, *roles: Role) -> Who:
+    """The student a call is about, for callers of certain roles, within their institution only."""
+    return Who(allowed(info, *roles).institution, checked_id("studentId", student_id))
+
+
+def in_session(info: Info[Context, None], student_id: str) -> Session:
+    """The open session of the student a call is about; Locked when it is another's or none."""
+    who = of_student(info, student_id, Role.APP)
+    session = info.context.session
+    if session is None or (session.institution, session.student_id) != (who.institution, who.student_id):
+        raise Locked("This needs the student's own session: openSession, then send its token in X-Graphmem-Session.")
+    return session
+
+
+async def in_running_session(info: Info[Context, None], student_id: str) -> Session:
+    """As `in_session`, for flows that do not look for themselves whether the session has ended meanwhile."""
+    session = in_session(info, student_id)
+    found = await find_student(info.context.gm, session)
+    if found is None or found.session_id != session.session_id:
+        raise Locked("This session has ended: open a new one.")
+    return session
+
+
+def maybe_in_session(info: Info[Context, None], student_id: str) -> Session | None:
+    """The session of the student a call is about, where the caller sends it; else only what is clear is seen."""
+    session = info.context.session
+    return None if session is None else in_session(info, student_id)
+
+
+def is_locked(info: Info[Context, None], student: Student) -> bool:
+    """Whether this caller cannot open what is sealed: without the student's running session."""
+    try:
+        session = info.context.session
+    except Locked:
+        return True
+    return session is None or session.session_id != student.session_id

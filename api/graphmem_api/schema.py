@@ -1,0 +1,211 @@
+"""The operations of the contract: each resolver parses, calls a flow and returns."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from copy import copy
+from datetime import datetime
+from functools import partial
+
+import strawberry
+from graphql import GraphQLError
+from strawberry.extensions import (
+    MaxAliasesLimiter,
+    MaxTokensLimiter,
+    ParserCache,
+    QueryDepthLimiter,
+    ValidationCache,
+)
+from strawberry.types import ExecutionContext
+
+from graphmem.app import Graphmem
+from graphmem.flows import students
+from graphmem.flows.ledger import add_entry, settle_entry
+from graphmem.flows.memories import find_memory
+from graphmem.flows.observation import observe
+from graphmem.flows.surprise import answer_question, correct_surprise
+from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.jobs.admin import list_jobs, retry_job, spent
+from graphmem.jobs.dispatch import start_jobs
+from graphmem.model import JobState, Role, Verdict
+from graphmem.model import Session as OpenSession
+from graphmem.ports import OnToken
+from graphmem.settings import Settings
+from graphmem.validation import checked_id
+from graphmem_api.access import allowed, in_running_session, in_session, is_locked, maybe_in_session, of_student
+from graphmem_api.errors import code
+from graphmem_api.inputs import LedgerInput, ObservationInput
+from graphmem_api.memory_types import Job, JobPage, LedgerEntry, Memory, Source
+from graphmem_api.metrics import count_usage, measured_turn
+from graphmem_api.types import ID, Info, Session, Student, Turn, TurnEvent, Usage
+
+
+@strawberry.type
+class Query:
+    """What can be asked."""
+
+    @strawberry.field(description="A student, or null if there is none of this id.")
+    async def student(self, info: Info, id: ID) -> Student | None:
+        who = of_student(info, id, Role.APP, Role.TEACHER, Role.AUDITOR, Role.ADMIN)
+        found = await students.find_student(info.context.gm, who)
+        if found is None:
+            return None
+        return Student.of(found, locked=is_locked(info, found))
+
+    @strawberry.field(description="A memory, or null if there is none of this id.")
+    async def memory(self, info: Info, student_id: ID, id: ID) -> Memory | None:
+        who = of_student(info, student_id, Role.APP, Role.TEACHER, Role.AUDITOR, Role.ADMIN)
+        found = await find_memory(info.context.gm, who, id, maybe_in_session(info, student_id))
+        return None if found is None else Memory.of(who, found, info.context.gm.clock())
+
+    @strawberry.field(description="Background work, newest first: of the institution, or of one student.")
+    async def jobs(
+        self,
+        info: Info,
+        student_id: ID | None = None,
+        state: JobState | None = None,
+        first: int | None = 20,
+        after: str | None = None,
+    ) -> JobPage:
+        caller, gm = allowed(info, Role.APP, Role.AUDITOR, Role.ADMIN), info.context.gm
+        found = await list_jobs(gm, caller.institution, student_id, state, 20 if first is None else first, after)
+        return JobPage(items=[Job.of(job) for job in found.items], total=found.total, next=found.next)
+
+    @strawberry.field(description="What language models cost since a day (UTC), of the institution or of one student.")
+    async def usage(self, info: Info, student_id: ID | None = None, since: datetime | None = None) -> Usage:
+        caller = allowed(info, Role.APP, Role.AUDITOR, Role.ADMIN)
+        return Usage.of(await spent(info.context.gm, caller.institution, student_id, since))
+
+
+@strawberry.type
+class Mutation:
+    """What can be changed."""
+
+    @strawberry.mutation(description="Enrol a student; the password opens everything that is ever sealed.")
+    async def enrol_student(self, info: Info, id: ID, password: str, display_name: str | None = None) -> Student:
+        who = of_student(info, id, Role.ADMIN)
+        return Student.of(await students.enrol(info.context.gm, who, password, display_name), locked=True)
+
+    @strawberry.mutation(description="Unlock a student for a while.")
+    async def open_session(self, info: Info, student_id: ID, password: str) -> Session:
+        who = of_student(info, student_id, Role.APP)
+        token, session = await students.open_session(info.context.gm, who, password)
+        start_jobs(info.context.gm, session)
+        return Session(token=token, expires_at=session.expires_at)
+
+    @strawberry.mutation(description="Lock a student: the session's key and its raw turns go.")
+    async def close_session(self, info: Info, student_id: ID) -> bool:
+        await students.close_session(info.context.gm, in_session(info, student_id))
+        return True
+
+    @strawberry.mutation(description="Change the password; nothing has to be sealed again.")
+    async def change_password(self, info: Info, student_id: ID, old: str, new: str) -> bool:
+        who = of_student(info, student_id, Role.APP)
+        await students.change_password(info.context.gm, who, old, new)
+        return True
+
+    @strawberry.mutation(description="Answer a message, learn from it and predict the next. Repeat with the same id.")
+    async def handle_turn(
+        self, info: Info, student_id: ID, turn_id: ID, text: str, at: datetime | None = None, reply: str | None = None
+    ) -> Turn:
+        session, gm = in_session(info, student_id), info.context.gm
+        incoming = Incoming(turn_id, text, at or gm.clock(), reply)
+        return await _answered(gm, session, incoming)
+
+    @strawberry.mutation(description="Note lessons, teachers' remarks, other speakers; also while locked.")
+    async def observe(self, info: Info, student_id: ID, observations: list[ObservationInput]) -> list[Source]:
+        who, gm = of_student(info, student_id, Role.APP, Role.TEACHER, Role.ADMIN), info.context.gm
+        noted = await observe(gm, who, [each.observation(gm.clock()) for each in observations])
+        if (session := maybe_in_session(info, student_id)) is not None:
+            start_jobs(gm, session)
+        return [Source.of(source) for source in noted]
+
+    @strawberry.mutation(description="Keep what must not be forgotten; an active equal entry stays as it is.")
+    async def add_ledger_entry(self, info: Info, student_id: ID, entry: LedgerInput) -> LedgerEntry:
+        session, gm = in_session(info, student_id), info.context.gm
+        return LedgerEntry.of(await add_entry(gm, session, entry.draft()))
+
+    @strawberry.mutation(description="Settle a promise or a debt.")
+    async def settle_ledger_entry(self, info: Info, student_id: ID, id: ID, note: str | None = None) -> LedgerEntry:
+        session, gm = in_session(info, student_id), info.context.gm
+        return LedgerEntry.of(await settle_entry(gm, session, id, note))
+
+    @strawberry.mutation(
+        description="Say that a surprise was important, or was not: its level, flashbulb and belief updates follow, "
+        "and so do the thresholds of later surprises. Twice is as once; the other verdict may follow. This needs the "
+        "student's session, so a teacher's verdict comes from the app."
+    )
+    async def correct_surprise(
+        self, info: Info, student_id: ID, memory_id: ID, verdict: Verdict, note: str | None = None
+    ) -> Memory:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        changed = await correct_surprise(gm, session, checked_id("memoryId", memory_id), verdict, note or "")
+        return Memory.of(session, changed, gm.clock())
+
+    @strawberry.mutation(
+        description="Take the student's answer to a question; it is remembered as said to the companion."
+    )
+    async def answer_question(self, info: Info, student_id: ID, id: ID, text: str) -> bool:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        answered = await answer_question(gm, session, checked_id("id", id), text)
+        start_jobs(gm, session)
+        return answered
+
+    @strawberry.mutation(description="Start a dead job again; it runs when the student's session does.")
+    async def retry_job(self, info: Info, id: ID) -> Job:
+        caller = allowed(info, Role.APP, Role.ADMIN)
+        return Job.of(await retry_job(info.context.gm, caller.institution, id))
+
+
+@strawberry.type
+class Subscription:
+    """What can be listened to."""
+
+    @strawberry.subscription(description="The reply while it is written, then the turn.")
+    async def turn_stream(self, info: Info, student_id: ID, turn_id: ID, text: str) -> AsyncIterator[TurnEvent]:
+        session, gm = in_session(info, student_id), info.context.gm
+        pieces: asyncio.Queue[str | None] = asyncio.Queue()
+
+        async def answered() -> Turn:
+            try:
+                return await _answered(gm, session, Incoming(turn_id, text, gm.clock()), pieces.put)
+            finally:
+                await pieces.put(None)
+
+        # A listener that goes away must not end a turn half way: the task is its own.
+        task = asyncio.create_task(answered())
+        while (piece := await pieces.get()) is not None:
+            yield TurnEvent(token=piece)
+        yield TurnEvent(turn=await task)
+
+
+async def _answered(gm: Graphmem, session: OpenSession, incoming: Incoming, on_token: OnToken | None = None) -> Turn:
+    """Handle a turn and count it; what follows from it is done after the reply."""
+    with measured_turn():
+        outcome = await handle_turn(gm, session, incoming, on_token=on_token)
+    if not outcome.repeated:
+        count_usage(outcome.usage)
+        if outcome.jobs:
+            start_jobs(gm, session)
+    return Turn.of(session, outcome)
+
+
+class Schema(strawberry.Schema):
+    """The library's schema, where every error gets its code; its own log would quote what students wrote."""
+
+    def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
+        """Called by the library with the errors of every operation, before they are sent."""
+        for error in errors:
+            code(error)
+
+
+def make_schema(settings: Settings) -> Schema:
+    """The schema with the limits of the settings."""
+    extensions = [
+        QueryDepthLimiter(max_depth=settings.query_depth),
+        MaxAliasesLimiter(max_alias_count=settings.query_aliases),
+        MaxTokensLimiter(max_token_count=settings.query_tokens),
+        ParserCache(maxsize=500),
+        ValidationCache(maxsize=500),
+    ]
+    # Each operation gets copies: their caches and rules are shared, what they hold of the operation is not.
+    return Schema(Query, Mutation, Subscription, extensions=[partial(copy, each) for each in extensions])

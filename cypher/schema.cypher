@@ -1,0 +1,32 @@
+// Constraints and indexes, created one by one at start; each may run again.
+
+// What is unique.
+CREATE CONSTRAINT schema_unique IF NOT EXISTS FOR (n:Schema) REQUIRE n.id IS UNIQUE;
+CREATE CONSTRAINT student_unique IF NOT EXISTS FOR (n:Student) REQUIRE (n.institution, n.id) IS UNIQUE;
+CREATE CONSTRAINT companion_unique IF NOT EXISTS FOR (n:Companion) REQUIRE (n.institution, n.student_id) IS UNIQUE;
+CREATE CONSTRAINT open_session_unique IF NOT EXISTS FOR (n:OpenSession) REQUIRE (n.institution, n.student_id) IS UNIQUE;
+CREATE CONSTRAINT password_try_unique IF NOT EXISTS FOR (n:PasswordTry) REQUIRE (n.institution, n.student_id) IS UNIQUE;
+CREATE CONSTRAINT turn_unique IF NOT EXISTS FOR (n:Turn) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
+CREATE CONSTRAINT fact_unique IF NOT EXISTS FOR (n:Fact) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
+CREATE CONSTRAINT source_unique IF NOT EXISTS FOR (n:Source) REQUIRE (n.institution, n.student_id, n.kind, n.ref) IS UNIQUE;
+CREATE CONSTRAINT job_unique IF NOT EXISTS FOR (n:Job) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
+CREATE CONSTRAINT memory_unique IF NOT EXISTS FOR (n:Memory) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
+CREATE CONSTRAINT ledger_entry_unique IF NOT EXISTS FOR (n:LedgerEntry) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
+CREATE CONSTRAINT entity_unique IF NOT EXISTS FOR (n:Entity) REQUIRE (n.institution, n.student_id, n.key) IS UNIQUE;
+CREATE CONSTRAINT memory_content_unique IF NOT EXISTS FOR (n:Memory) REQUIRE (n.institution, n.student_id, n.content_hash) IS UNIQUE;
+CREATE CONSTRAINT usage_unique IF NOT EXISTS FOR (n:Usage) REQUIRE (n.institution, n.student_id, n.day, n.kind) IS UNIQUE;
+CREATE CONSTRAINT budget_unique IF NOT EXISTS FOR (n:Budget) REQUIRE n.day IS UNIQUE;
+CREATE CONSTRAINT question_unique IF NOT EXISTS FOR (n:Question) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
+CREATE CONSTRAINT reflection_unique IF NOT EXISTS FOR (n:Reflection) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
+
+// What is looked up.
+CREATE INDEX turn_by_seq IF NOT EXISTS FOR (n:Turn) ON (n.institution, n.student_id, n.seq);
+CREATE INDEX turn_by_state IF NOT EXISTS FOR (n:Turn) ON (n.state, n.received_at);
+CREATE INDEX fact_by_seq IF NOT EXISTS FOR (n:Fact) ON (n.institution, n.student_id, n.seq);
+CREATE INDEX open_session_by_expiry IF NOT EXISTS FOR (n:OpenSession) ON (n.expires_at);
+CREATE INDEX job_by_state IF NOT EXISTS FOR (n:Job) ON (n.state, n.run_after);
+CREATE INDEX memory_by_written IF NOT EXISTS FOR (n:Memory) ON (n.institution, n.student_id, n.written);
+CREATE INDEX memory_by_time IF NOT EXISTS FOR (n:Memory) ON (n.institution, n.student_id, n.timestamp);
+CREATE INDEX job_by_student IF NOT EXISTS FOR (n:Job) ON (n.institution, n.student_id, n.state);
+CREATE INDEX memory_by_considered IF NOT EXISTS FOR (n:Memory) ON (n.institution, n.student_id, n.considered);
+CREATE INDEX usage_by_day IF NOT EXISTS FOR (n:Usage) ON (n.day);

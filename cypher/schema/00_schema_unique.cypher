@@ -1,1 +1,0 @@
-CREATE CONSTRAINT schema_unique IF NOT EXISTS FOR (n:Schema) REQUIRE n.id IS UNIQUE

@@ -1,1 +1,0 @@
-CREATE INDEX job_by_state IF NOT EXISTS FOR (n:Job) ON (n.state, n.run_after)

@@ -1,1 +1,0 @@
-CREATE INDEX usage_by_day IF NOT EXISTS FOR (n:Usage) ON (n.day)

@@ -1,1 +1,0 @@
-CREATE CONSTRAINT budget_unique IF NOT EXISTS FOR (n:Budget) REQUIRE n.day IS UNIQUE

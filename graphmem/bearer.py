@@ -1,0 +1,69 @@
+"""Bearer tokens: signed claims of an institution and a role (spec 15)."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import jwt
+
+from graphmem.errors import InvalidInput, Unauthenticated
+from graphmem.model import Role
+from graphmem.sealing import bearer_key
+from graphmem.validation import checked_id
+
+__all__ = ["Caller", "caller", "make_token"]
+
+_ALGORITHM = "HS256"
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Whom a bearer token speaks for."""
+
+    institution: str
+    role: Role
+
+
+def make_token(secret: bytes, institution: str, role: Role, ttl: float, now: datetime) -> str:
+    """A signed bearer token.
+
+    Parameters
+    ----------
+    secret : bytes, the server secret
+    institution, role : whom it speaks for
+    ttl : float > 0, seconds until it expires
+    now : datetime
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> now = datetime.now(UTC)
+    >>> caller(make_token(b"s" * 32, "school", Role.APP, 60, now), b"s" * 32)
+    Caller(institution='school', role=<Role.APP: 'app'>)
+    """
+    if ttl <= 0:
+        raise InvalidInput("A token must be valid for more than 0 seconds.")
+    claims = {
+        "iss": "graphmem",
+        "institution": checked_id("institution", institution),
+        "role": role.value,
+        "iat": now,
+        "exp": now + timedelta(seconds=ttl),
+    }
+    return jwt.encode(claims, bearer_key(secret), _ALGORITHM)
+
+
+def caller(token: str, secret: bytes) -> Caller:
+    """Whom a token speaks for; Unauthenticated when it is not ours or has expired."""
+    try:
+        claims = jwt.decode(
+            token,
+            bearer_key(secret),
+            [_ALGORITHM],
+            issuer="graphmem",
+            options={"require": ["exp", "institution", "role"]},
+        )
+        return Caller(str(claims["institution"]), Role(claims["role"]))
+    except jwt.ExpiredSignatureError as e:
+        raise Unauthenticated("This token has expired: make a new one with `graphmem token`.") from e
+    except (jwt.InvalidTokenError, ValueError) as e:
+        raise Unauthenticated from e

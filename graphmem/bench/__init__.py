@@ -1,0 +1,47 @@
+"""Benchmarks: figures and ratios taken in one run, never pass or fail."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import typer
+
+from graphmem.errors import InvalidInput
+from graphmem.settings import Settings
+
+Figures = dict[str, float]
+
+
+def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
+    """Every benchmark by name."""
+    from graphmem.bench import boundaries, formation, jobs, load, recall, salience, scale, turn
+
+    modules = {
+        "turn": turn,
+        "recall": recall,
+        "keep": salience,
+        "formation": formation,
+        "boundaries": boundaries,
+        "load": load,
+        "jobs": jobs,
+        "scale": scale,
+    }
+    return {name: module.measure for name, module in modules.items()}
+
+
+def run_benchmark(settings: Settings, name: str, file: Path | None, *, as_json: bool) -> None:
+    """Run one benchmark and print its figures, as a table or as one JSON document.
+
+    Raises
+    ------
+    InvalidInput    there is no benchmark of this name
+    """
+    known = benchmarks()
+    if name not in known:
+        raise InvalidInput(f"There is no benchmark {name}: there are {', '.join(known)}.")
+    figures = known[name](settings, file)
+    if as_json:
+        typer.echo(json.dumps({"benchmark": name, "result": figures}))
+    else:
+        for key, value in figures.items():
+            typer.echo(f"{key:>22}  {value:,.3f}")

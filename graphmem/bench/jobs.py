@@ -1,0 +1,286 @@
+"""Background work by workers of their own: how fast 1,000 jobs are done, and what is lost when processes are killed."""
+
+import asyncio
+import random
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic, sleep
+
+from rich.console import Console
+
+from graphmem.app import Graphmem, open_graphmem
+from graphmem.bench import Figures
+from graphmem.bench.harness import (
+    INSTITUTION,
+    PASSWORD,
+    NoAnswer,
+    Talker,
+    enrolled,
+    environment,
+    free_port,
+    messages,
+    own_database,
+    start_api,
+)
+from graphmem.bench.statements import statement
+from graphmem.commands.serve import neo4j_access, opened_graph
+from graphmem.errors import SetupError
+from graphmem.flows import students
+from graphmem.flows.observation import observe
+from graphmem.model import Observation, SourceKind, Who
+from graphmem.settings import Settings
+from graphmem.store.graph import Graph
+
+JOBS = 1000
+STUDENTS = 20
+WORKERS = (1, 2, 4)
+KILLS = 20
+"""Kills of a worker that is at a job; every fifth time Redis is killed after it, and every fifth time an API."""
+TALKERS = 6
+SEED = 7
+BETWEEN_TURNS = (0.05, 0.2)
+"""Seconds from a reply to the next message, at random."""
+READY = b"graphmem worker is ready"
+HASTE = {
+    "GRAPHMEM_MODEL_TIMEOUT": "1",
+    "GRAPHMEM_JOBS_LEASE": "4",
+    "GRAPHMEM_SWEEP_SECONDS": "2",
+    "GRAPHMEM_JOBS_LATE": "100000",
+}
+"""A worker that was killed is followed after five seconds, and what got lost is found after two."""
+PATIENCE = 300.0
+
+
+@dataclass
+class Deployment:
+    """Workers, APIs and a Redis on a database of the benchmark's own."""
+
+    settings: Settings
+    redis_port: int
+    redis: subprocess.Popen[bytes] | None = None
+    workers: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    apis: dict[int, subprocess.Popen[bytes]] = field(default_factory=dict)
+
+    @property
+    def more(self) -> dict[str, str]:
+        """What the processes need to be told."""
+        return HASTE | {"GRAPHMEM_BROKER": f"redis://127.0.0.1:{self.redis_port}/0"}
+
+    def start_redis(self) -> None:
+        """Start a Redis that keeps nothing."""
+        if shutil.which("redis-server") is None:
+            raise SetupError("redis-server is not installed: `apt-get install redis-server`, or your system's package.")
+        command = ["redis-server", "--port", str(self.redis_port), "--bind", "127.0.0.1", "--save", ""]
+        self.redis = subprocess.Popen([*command, "--dir", str(self.settings.home)], stdout=subprocess.DEVNULL)
+
+    def start_workers(self, count: int) -> list[subprocess.Popen[bytes]]:
+        """Start workers side by side and wait until they are ready."""
+        command = [sys.executable, "-m", "graphmem", "worker"]
+        env = environment(self.settings, **self.more)
+        started = [subprocess.Popen(command, env=env, stderr=subprocess.PIPE) for _ in range(count)]
+        self.workers += started
+        for worker in started:
+            _wait_until_ready(worker)
+        return started
+
+    def start_api(self, port: int) -> None:
+        """Start an API and wait until it answers."""
+        self.apis[port] = start_api(self.settings, port, **self.more)
+
+    def stop(self) -> None:
+        """Stop everything."""
+        for process in (*self.workers, *self.apis.values(), *([self.redis] if self.redis else [])):
+            if process.poll() is None:
+                process.terminate()
+        for process in (*self.workers, *self.apis.values(), *([self.redis] if self.redis else [])):
+            process.wait()
+        self.workers.clear()
+        self.apis.clear()
+
+
+def measure(settings: Settings, file: Path | None) -> Figures:
+    """Jobs a second with one, two and four workers, then twenty kills of workers, Redis and API under load.
+
+    Parameters
+    ----------
+    settings : Settings, whose jars are used for a database of the benchmark's own
+    file : dialogues whose student messages are formed instead of the shipped ones
+
+    Returns
+    -------
+    Figures: `jobs_per_s_N` from the first to the last job finished by N workers, `effects_per_job_N`, which is 1 where
+    each took effect once; of the kills `kills`, `kills_midjob` (the worker died holding a lease), `kills_redis`,
+    `kills_api`, `jobs`, `lost` and `doubled`
+    """
+    found: Figures = {}
+    with own_database(settings) as own:
+        for count in WORKERS:
+            with _deployed(own) as deployment:
+                found |= asyncio.run(_speed(deployment, count, messages(file)))
+            Console(stderr=True).print(f"{found[f'jobs_per_s_{count}']:.1f} jobs a second with {count} workers")
+    with own_database(settings) as own, _deployed(own) as deployment:
+        found |= _killed(deployment, messages(file))
+    return found
+
+
+@contextmanager
+def _deployed(settings: Settings) -> Iterator[Deployment]:
+    deployment = Deployment(settings, free_port())
+    try:
+        deployment.start_redis()
+        yield deployment
+    finally:
+        deployment.stop()
+
+
+async def _speed(deployment: Deployment, count: int, texts: list[str]) -> Figures:
+    institution = f"{INSTITUTION}-{count}"
+    settings = deployment.settings.model_copy(update={"argon2_ops": 1, "argon2_mib": 8})
+    async with open_graphmem(settings, *await asyncio.to_thread(neo4j_access, settings, lambda _: None)) as gm:
+        whom = [Who(institution, f"student-{i}") for i in range(STUDENTS)]
+        await asyncio.gather(*(_busy(gm, who, texts, JOBS // STUDENTS) for who in whom))
+        await asyncio.to_thread(deployment.start_workers, count)
+        # All at once, when everybody is ready: their jobs wait for their sessions.
+        await asyncio.gather(*(students.open_session(gm, who, PASSWORD) for who in whom))
+        await _done(gm.graph, institution)
+        (times,) = await gm.graph.execute(statement("jobs_times"), {"institution": institution}, reads=True)
+        (effects,) = await gm.graph.execute(statement("jobs_effects"), {"institution": institution}, reads=True)
+    return {
+        f"jobs_per_s_{count}": (JOBS - 1) * 1000 / times["ms"],
+        f"effects_per_job_{count}": effects["effects"] / effects["jobs"],
+    }
+
+
+async def _busy(gm: Graphmem, who: Who, texts: list[str], jobs: int) -> None:
+    """A locked student of whom so many messages are to be formed."""
+    await students.enrol(gm, who, PASSWORD)
+    chance, now = random.Random(who.student_id), datetime.now(UTC)
+    said = chance.sample(texts, jobs) if len(texts) >= jobs else chance.choices(texts, k=jobs)
+    await observe(gm, who, [Observation(SourceKind.SYSTEM, f"r{i}", text, now) for i, text in enumerate(said)])
+
+
+async def _done(graph: Graph, institution: str) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            (row,) = await graph.execute(statement("jobs_not_done"), {"institution": institution}, reads=True)
+            if not row["n"]:
+                return
+            await asyncio.sleep(0.25)
+
+
+def _killed(deployment: Deployment, texts: list[str]) -> Figures:
+    """Students talk by two APIs while workers, Redis and APIs are killed; then count."""
+    console, stop = Console(stderr=True), threading.Event()
+    ports = [free_port(), free_port()]
+    for port in ports:
+        deployment.start_api(port)
+    deployment.start_workers(2)
+    talkers = [enrolled(deployment.settings, ports[i % 2], [f"talker-{i}"])[0] for i in range(TALKERS)]
+    threads = [threading.Thread(target=_talk, args=(talker, texts, stop)) for talker in talkers]
+    for thread in threads:
+        thread.start()
+    kills: Figures = {"kills": 0.0, "kills_midjob": 0.0, "kills_redis": 0.0, "kills_api": 0.0}
+    try:
+        for kill in range(KILLS):
+            console.print(f"kill {kill + 1} of {KILLS}")
+            asyncio.run(_kill_worker(deployment, kills))
+            if kill % 5 == 2:
+                _kill_redis(deployment, kills)
+            if kill % 5 == 4:
+                _kill_api(deployment, ports[kill // 5 % 2], kills)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    return kills | asyncio.run(_counted(deployment))
+
+
+def _kill_redis(deployment: Deployment, kills: Figures) -> None:
+    """Kill Redis with all it holds, and start an empty one a second later."""
+    if deployment.redis is not None:
+        deployment.redis.kill()
+        deployment.redis.wait()
+    kills["kills_redis"] += 1
+    sleep(1.0)
+    deployment.start_redis()
+
+
+def _kill_api(deployment: Deployment, port: int, kills: Figures) -> None:
+    """Kill an API, wherever its turns are between commit and dispatch, and start it again."""
+    deployment.apis[port].kill()
+    deployment.apis[port].wait()
+    kills["kills_api"] += 1
+    deployment.start_api(port)
+
+
+async def _kill_worker(deployment: Deployment, kills: Figures) -> None:
+    """Kill the next worker that is seen at a job, and start another one."""
+    async with opened_graph(deployment.settings, lambda _: None) as graph:
+        victim = await _at_a_job(graph, deployment.workers)
+        victim.kill()
+        victim.wait()
+        kills["kills"] += 1
+        leases = await graph.execute(statement("jobs_leases"), {"institution": INSTITUTION}, reads=True)
+    kills["kills_midjob"] += any(row["lease"].startswith(f"{victim.pid}-") for row in leases)
+    deployment.workers.remove(victim)
+    await asyncio.to_thread(deployment.start_workers, 1)
+
+
+async def _at_a_job(graph: Graph, workers: list[subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
+    deadline = monotonic() + PATIENCE
+    while monotonic() < deadline:
+        pids = {
+            row["lease"].partition("-")[0]
+            for row in await graph.execute(statement("jobs_leases"), {"institution": INSTITUTION}, reads=True)
+        }
+        for worker in workers:
+            if str(worker.pid) in pids:
+                return worker
+    raise SetupError("No worker takes up a job: run `graphmem doctor`.")
+
+
+def _talk(talker: Talker, texts: list[str], stop: threading.Event) -> None:
+    """Say one thing after the other; what was not answered is said again, with the same id."""
+    chance, number = random.Random(f"{SEED}-{talker.student}"), 0
+    text = chance.choice(texts)
+    while not stop.is_set():
+        try:
+            talker.say(f"turn-{number}", text)
+        except NoAnswer:
+            sleep(0.2)
+            continue
+        text, number = chance.choice(texts), number + 1
+        sleep(chance.uniform(*BETWEEN_TURNS))
+
+
+async def _counted(deployment: Deployment) -> Figures:
+    async with opened_graph(deployment.settings, lambda _: None) as graph:
+        with suppress(TimeoutError):
+            await _done(graph, INSTITUTION)
+        (left,) = await graph.execute(statement("jobs_not_done"), {"institution": INSTITUTION}, reads=True)
+        (found,) = await graph.execute(statement("jobs_effects"), {"institution": INSTITUTION}, reads=True)
+    finished = found["jobs"] - left["n"]
+    return {
+        "jobs": float(found["jobs"]),
+        "turns": float(found["turns"]),
+        "lost": float(left["n"]),
+        # Each formation raises its student's memory version by one, and nothing else here does.
+        "doubled": float(found["effects"] - finished),
+    }
+
+
+def _wait_until_ready(worker: subprocess.Popen[bytes]) -> None:
+    lines = iter(worker.stderr or [])
+    for line in lines:
+        if READY in line:
+            # What it says from now on is of no interest, but must not fill the pipe.
+            threading.Thread(target=lambda: [None for _ in lines], daemon=True).start()
+            return
+    raise SetupError("A worker did not start: run `graphmem doctor`.")

@@ -1,0 +1,130 @@
+"""Eight students talk while API and database are killed at random moments: what was acknowledged is there, once."""
+
+import asyncio
+import os
+import random
+import signal
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from subprocess import Popen
+from time import monotonic, perf_counter, sleep
+
+import numpy as np
+from rich.console import Console
+
+from graphmem.bench import Figures
+from graphmem.bench.harness import INSTITUTION, NoAnswer, Talker, enrolled, free_port, messages, own_database, start_api
+from graphmem.commands.serve import opened_graph
+from graphmem.local import server
+from graphmem.model import Who
+from graphmem.settings import Settings
+
+STUDENTS = 8
+KILLS = 20
+SEED = 11
+BETWEEN_KILLS = (1.0, 4.0)
+"""Seconds of talk between two kills, at random."""
+
+
+@dataclass
+class Diary:
+    """What one student was told had been answered, in order."""
+
+    talker: Talker
+    replies: dict[str, str] = field(default_factory=dict)
+    changed: int = 0
+    seconds: list[float] = field(default_factory=list)
+
+
+def measure(settings: Settings, file: Path | None) -> Figures:
+    """Kill API and database in turn, twenty times in all, and count what was lost or doubled.
+
+    Parameters
+    ----------
+    settings : Settings, whose jars are used for a database of the benchmark's own
+    file : dialogues whose student messages are said instead of the shipped ones
+    """
+    chance, console = random.Random(SEED), Console(stderr=True)
+    texts, port, stop = messages(file), free_port(), threading.Event()
+    with own_database(settings) as own:
+        api = start_api(own, port)
+        diaries = [Diary(talker) for talker in enrolled(own, port, [f"student-{i}" for i in range(STUDENTS)])]
+        threads = [threading.Thread(target=_talk, args=(diary, texts, stop)) for diary in diaries]
+        start = perf_counter()
+        for thread in threads:
+            thread.start()
+        for kill in range(KILLS):
+            sleep(chance.uniform(*BETWEEN_KILLS))
+            console.print(f"kill {kill + 1} of {KILLS}: {'database' if kill % 2 else 'API'}")
+            api = _kill_database(own, api) if kill % 2 else _kill_api(own, api, port)
+        sleep(chance.uniform(*BETWEEN_KILLS))
+        stop.set()
+        for thread in threads:
+            thread.join()
+        elapsed = perf_counter() - start
+        counted = asyncio.run(_stored(own, diaries))
+        api.terminate()
+        api.wait()
+    seconds = [s for diary in diaries for s in diary.seconds]
+    return counted | {
+        "kills": KILLS,
+        "acknowledged": len(seconds),
+        "replies_changed": sum(diary.changed for diary in diaries),
+        "turns_per_s": len(seconds) / elapsed,
+        "p50_ms": 1000 * median(seconds),
+        "p99_ms": 1000 * float(np.percentile(seconds, 99)),
+    }
+
+
+def _talk(diary: Diary, texts: list[str], stop: threading.Event) -> None:
+    """Say one thing after the other; what was not answered is sent again with the same id until it is."""
+    number = 0
+    while not stop.is_set():
+        turn_id, text = f"turn-{number}", texts[(number * STUDENTS) % len(texts)]
+        start = perf_counter()
+        diary.replies[turn_id] = _until_answered(diary.talker, turn_id, text)
+        diary.seconds.append(perf_counter() - start)
+        # Every tenth answer is asked for once more: it must be the same one.
+        if number % 10 == 0 and _until_answered(diary.talker, turn_id, text) != diary.replies[turn_id]:
+            diary.changed += 1
+        number += 1
+
+
+def _until_answered(talker: Talker, turn_id: str, text: str) -> str:
+    deadline = monotonic() + 120
+    while True:
+        try:
+            return str(talker.say(turn_id, text)["reply"])
+        except NoAnswer:
+            if monotonic() > deadline:
+                raise
+            sleep(0.1)
+
+
+def _kill_api(settings: Settings, api: Popen[bytes], port: int) -> Popen[bytes]:
+    api.kill()
+    api.wait()
+    return start_api(settings, port)
+
+
+def _kill_database(settings: Settings, api: Popen[bytes]) -> Popen[bytes]:
+    pid = server.status(settings).pid
+    if pid is not None:
+        os.kill(pid, signal.SIGKILL)
+    server.up(settings)
+    return api
+
+
+async def _stored(settings: Settings, diaries: list[Diary]) -> Figures:
+    """Acknowledged turns that are missing, and turns that are there more than once."""
+    lost = doubled = 0
+    async with opened_graph(settings, lambda _: None) as graph:
+        for diary in diaries:
+            who = Who(INSTITUTION, diary.talker.student)
+            (row,) = await graph.run("source/count", who)
+            handled = await graph.run("source/list", who)
+            lost += len(diary.replies.keys() - {h["ref"] for h in handled})
+            doubled += row["sources"] - len({h["ref"] for h in handled}) + row["turns"] - row["sources"]
+    return {"lost": float(lost), "doubled": float(doubled)}

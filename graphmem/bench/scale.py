@@ -1,0 +1,254 @@
+"""How long a context takes with 1,000, 10,000 and 100,000 memories, and the same search done by Neo4j's own indexes.
+
+Memories are made of real sentences: a few thousand are embedded; the others are two of these each, with the sum of
+both vectors, a little disturbed. Everything runs in one process on a throwaway database.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+
+from graphmem.app import Graphmem
+from graphmem.bench import Figures
+from graphmem.bench.datasets import read_rows
+from graphmem.bench.harness import INSTITUTION, PASSWORD, own_database
+from graphmem.bench.ingest import tracked
+from graphmem.bench.statements import statement
+from graphmem.commands.serve import opened, run_fast
+from graphmem.errors import InvalidInput
+from graphmem.flows import context, students
+from graphmem.flows.session_cache import open_memories
+from graphmem.model import (
+    Domain,
+    Matrix,
+    Memory,
+    MemoryKind,
+    Modality,
+    Reliability,
+    Session,
+    SourceKind,
+    Vector,
+    Who,
+)
+from graphmem.offline.exemplars import read_situations
+from graphmem.sealing import keyed_hash
+from graphmem.search.query import Query
+from graphmem.settings import Settings
+from graphmem.store.formation import import_memories
+from graphmem.store.memories import Held
+from graphmem.text.query_parser import content_words
+
+SIZES = (1_000, 10_000, 100_000)
+IN_NEO4J = 10_000
+"""Most memories that are copied into indexes of Neo4j."""
+SENTENCES = 3_000
+"""Most sentences that are embedded."""
+QUESTIONS = 150
+WARM_UP = 20
+BUDGET = 2_000
+CANDIDATES = 60
+A_DAY = 100
+"""Memories a day, twenty seconds apart."""
+FIRST_DAY = datetime(2020, 1, 6, 9, 0, tzinfo=UTC)
+NOISE = 0.02
+"""Deviation of each of a vector's numbers."""
+SEED = 5
+AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Material:
+    """Real sentences with their embeddings, and the questions that are asked, which are none of them."""
+
+    texts: tuple[str, ...]
+    vectors: Matrix
+    questions: tuple[str, ...]
+
+
+def measure(settings: Settings, file: Path | None) -> Figures:
+    """p50 and p95 of a context, loading times, the exponent of growth, and Neo4j's own search beside it.
+
+    Parameters
+    ----------
+    settings : Settings, whose jars are used for a database of the benchmark's own
+    file : dialogues whose messages are the sentences instead of the shipped ones
+    """
+    texts = sentences(file)
+    with own_database(settings) as own:
+        return run_fast(_measured(own.model_copy(update={"session_minutes": 600.0}), texts, SIZES))
+
+
+async def _measured(settings: Settings, sentences: Sequence[str], sizes: Sequence[int]) -> Figures:
+    async with opened(settings, lambda _: None) as gm:
+        return await measured(gm, sentences, sizes)
+
+
+async def measured(gm: Graphmem, sentences: Sequence[str], sizes: Sequence[int], asked: int = QUESTIONS) -> Figures:
+    """The figures of one student of each size, one after the other; the first `asked` sentences are the questions."""
+    worded = [sentence for sentence in sentences if content_words(sentence)]
+    questions, texts = tuple(worded[:asked]), tuple(worded[asked : asked + SENTENCES])
+    if not texts:
+        raise InvalidInput(f"More than {asked} different sentences are needed.")
+    material = Material(texts, await gm.embedder.embed(texts), questions)
+    figures: Figures = {}
+    for size in sizes:
+        figures |= await _of_size(gm, material, size)
+    if len(sizes) > 1:
+        p50s = [figures[f"p50_ms@{size}"] for size in sizes]
+        figures["exponent"] = float(np.polyfit(np.log(sizes), np.log(p50s), 1)[0])
+    for size in sizes:
+        if size <= IN_NEO4J:
+            figures |= await _in_neo4j(gm, material, size)
+    return figures
+
+
+async def _of_size(gm: Graphmem, material: Material, size: int) -> Figures:
+    who = Who(INSTITUTION, f"student-{size}-{perf_counter()}")
+    await students.enrol(gm, who, PASSWORD, None)
+    _, session = await students.open_session(gm, who, PASSWORD)
+    made = made_memories(session, material, size)
+    start = perf_counter()
+    for first in tracked(range(0, size, AT_ONCE), f"Storing {size} memories"):
+        # One more than a batch, so that each follows the last of the batch before; that one is known already.
+        await import_memories(gm.graph, session, made[max(0, first - 1) : first + AT_ONCE], gm.clock())
+    stored = perf_counter()
+    held = await open_memories(gm, session)
+    loaded = perf_counter()
+
+    async def contexts(question: str) -> None:
+        await context.context(gm, session, question, BUDGET, None)
+
+    async def search(question: str) -> None:
+        (vector,) = await gm.embedder.embed([question])
+        held.index.search(Query(vector, content_words(question), gm.clock(), limit=CANDIDATES))
+
+    return {
+        **await _timed("", size, contexts, material.questions),
+        **await _timed("search_", size, search, material.questions),
+        f"load_s@{size}": loaded - stored,
+        f"import_s@{size}": stored - start,
+    }
+
+
+async def _in_neo4j(gm: Graphmem, material: Material, size: int) -> Figures:
+    """The same question put to Neo4j's indexes: embedded, searched by meaning and words, fused by rank."""
+    for name in ("create_vector_index", "create_text_index"):
+        options = {"dimension": gm.embedder.dimension} if name.startswith("1") else {}
+        await gm.graph.execute(statement(name), options, reads=False)
+    (there,) = await gm.graph.execute(statement("copies_count"), {}, reads=True)
+    texts, vectors = varied(material, size)
+    copies = [
+        {"id": f"copy-{i}", "content": texts[i], "embedding": vectors[i].tolist()} for i in range(there["copies"], size)
+    ]
+    for first in tracked(range(0, len(copies), AT_ONCE), f"Copying {size} memories"):
+        await gm.graph.execute(statement("copies_create"), {"copies": copies[first : first + AT_ONCE]}, reads=False)
+    await gm.graph.execute(statement("indexes_await"), {}, reads=True)
+
+    async def search(question: str) -> None:
+        (vector,) = await gm.embedder.embed([question])
+        words = " ".join(content_words(question))
+        params = {"vector": vector.tolist(), "words": words, "limit": CANDIDATES}
+        await gm.graph.execute(statement("copies_find"), params, reads=True)
+
+    return await _timed("neo4j_", size, search, material.questions)
+
+
+async def _timed(name: str, size: int, ask: Callable[[str], Awaitable[None]], questions: Sequence[str]) -> Figures:
+    """p50 and p95 of an answer, the first few left out."""
+    seconds = []
+    for question in tracked(questions, f"Asking {size} memories"):
+        start = perf_counter()
+        await ask(question)
+        seconds.append(perf_counter() - start)
+        # Lets the progress and whatever waits in the background have its turn outside the measured time.
+        await asyncio.sleep(0)
+    counted = seconds[WARM_UP:] if len(seconds) > WARM_UP else seconds
+    return {
+        f"{name}p50_ms@{size}": 1000 * median(counted),
+        f"{name}p95_ms@{size}": 1000 * float(np.percentile(counted, 95)),
+    }
+
+
+def varied(material: Material, size: int) -> tuple[list[str], Matrix]:
+    """As many different texts as wanted: the sentences, then two of them each; with vectors of length 1.
+
+    Returns
+    -------
+    texts : list of str, of length `size`
+    vectors : float32 array of shape (size, dimension)
+    """
+    chance, own = np.random.default_rng(SEED), len(material.texts)
+    pairs = dict.fromkeys((int(i), int(j)) for i, j in chance.integers(0, own, (2 * size, 2)))
+    chosen = list(islice(pairs, max(0, size - own)))
+    if own + len(chosen) < size:
+        raise InvalidInput(f"{own} sentences are too few for {size} memories: name a larger file.")
+    texts = [*material.texts[:size], *(f"{material.texts[i]} {material.texts[j]}" for i, j in chosen)]
+    firsts, seconds = [i for i, _ in chosen], [j for _, j in chosen]
+    mixed = material.vectors[firsts] + material.vectors[seconds]
+    mixed += chance.normal(0.0, NOISE, mixed.shape)
+    vectors = np.concatenate([material.vectors[:size], mixed])
+    unit: Matrix = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return texts, unit
+
+
+def made_memories(session: Session, material: Material, size: int) -> list[Held]:
+    """Memories of a student, a hundred a day."""
+    texts, vectors = varied(material, size)
+    return [_memory(session, i, text, vector) for i, (text, vector) in enumerate(zip(texts, vectors, strict=True))]
+
+
+def _memory(session: Session, number: int, text: str, vector: Vector) -> Held:
+    at = FIRST_DAY + timedelta(days=number // A_DAY, seconds=20 * (number % A_DAY))
+    memory = Memory(
+        id=f"memory-bench-{number}",
+        modality=Modality.EPISODIC,
+        kind=MemoryKind.EPISODE,
+        domain=Domain.SCHOOL,
+        content=text,
+        speaker=None,
+        before=None,
+        gravity=1.0,
+        salience=0.5,
+        confidence=0.7,
+        strength=0.5,
+        valence=0.0,
+        timestamp=at,
+        last_accessed=at,
+        access_count=0,
+        reliability=Reliability.RELIABLE,
+        reinforcement_count=0,
+        last_reinforced_at=None,
+        source_kind=SourceKind.SYSTEM,
+        source_refs=(f"bench-{number}",),
+        snr=300,
+        passes=1,
+        importance=0.5,
+        surprise=None,
+        surprise_level=None,
+        flashbulb=False,
+        valid_at=at,
+        invalid_at=None,
+        slot_key=None,
+        merged_count=0,
+        content_hash=keyed_hash(session.keys, "content", f"bench {number}"),
+        consolidated=True,
+    )
+    return Held(memory, vector)
+
+
+def sentences(file: Path | None) -> list[str]:
+    """Different sentences in an order that mixes who said them, the same each time."""
+    if file is None:
+        said = {text for s in read_situations() for text in (s.asked, s.before, s.answer)}
+    else:
+        said = {turn["text"] for _, row in read_rows(file) for turn in row.get("turns", ()) if "text" in turn}
+    texts = sorted(text for text in said if text.strip())
+    np.random.default_rng(SEED).shuffle(texts)
+    return texts

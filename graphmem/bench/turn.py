@@ -1,0 +1,166 @@
+"""handleTurn over HTTP beside its floor: one read round trip + one durable one-node write + one embedding.
+
+Both are taken in turns in one run, so that what slows the machine slows both.
+"""
+
+import asyncio
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import count
+from pathlib import Path
+from statistics import median
+from time import perf_counter, sleep
+from typing import TypeVar
+
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+from graphmem import sealing
+from graphmem.app import server_secret
+from graphmem.bench import Figures
+from graphmem.bench.harness import Talker, enrolled, messages, own_database, served
+from graphmem.bench.scale import Material, made_memories, sentences
+from graphmem.commands.serve import neo4j_access
+from graphmem.model import Session
+from graphmem.ports import Embedder
+from graphmem.settings import Settings
+from graphmem.store.formation import import_memories
+from graphmem.store.graph import Graph, open_driver
+from graphmem.text.embedder import make_embedder
+
+T = TypeVar("T")
+
+MEMORIES = 1_000
+"""Memories each student has before the first turn."""
+WARM_UP = 100
+TURNS = 300
+LOOK = 0.02
+"""Seconds between two looks whether a turn's jobs are done."""
+TURNS_AT_ONCE = 2_000
+WAITING = "query Waiting($student: ID!) { student(id: $student) { waitingJobs } }"
+CROWDS = (16, 64)
+SEED = 7
+
+
+@dataclass(frozen=True)
+class Floor:
+    """What the floor is measured with: the same driver and embedder that graphmem uses."""
+
+    runner: asyncio.Runner
+    graph: Graph
+    embedder: Embedder
+
+    def seconds(self, text: str) -> float:
+        """One read round trip, one durable one-node write and one embedding, one after the other."""
+        return self.runner.run(self._once(text))
+
+    async def _once(self, text: str) -> float:
+        start = perf_counter()
+        await self.graph.run("graph/get_probe")
+        await self.graph.run("graph/create_probe", at=datetime.now(UTC))
+        await self.embedder.embed([text])
+        return perf_counter() - start
+
+
+def measure(settings: Settings, file: Path | None) -> Figures:
+    """Figures of one, 16 and 64 students at once, each with a thousand memories.
+
+    Parameters
+    ----------
+    settings : Settings, whose jars are used for a database of the benchmark's own
+    file : dialogues whose student messages are said instead of the shipped ones
+    """
+    texts = messages(file)
+    random.Random(SEED).shuffle(texts)
+    with (
+        own_database(settings) as own,
+        _floor(own) as floor,
+        served(own, GRAPHMEM_SESSION_MINUTES="600") as port,
+    ):
+        said = tuple(sentences(file)[:MEMORIES])
+        material = Material(said, floor.runner.run(floor.embedder.embed(said)), ())
+        talkers = enrolled(own, port, [f"student-{i}" for i in range(max(CROWDS))])
+        for talker in _tracked(talkers, "Storing"):
+            floor.runner.run(_store_memories(floor, own, talker, material))
+        figures = _alone(floor, talkers[0], texts)
+        for crowd in CROWDS:
+            figures |= _at_once(talkers[:crowd], texts)
+    return figures
+
+
+def _alone(floor: Floor, talker: Talker, texts: list[str]) -> Figures:
+    """One student; a turn and its floor one after the other: thinking while jobs are done, then without a pause."""
+    figures: Figures = {}
+    for name, pauses in (("", True), ("hasty_", False)):
+        turn_seconds, floor_seconds = [], []
+        for i in _tracked(range(WARM_UP + TURNS), "One student"):
+            text = texts[i % len(texts)]
+            floor_seconds.append(floor.seconds(text))
+            start = perf_counter()
+            talker.say(f"{name}alone-{i}", text)
+            turn_seconds.append(perf_counter() - start)
+            while pauses and talker.caller.call(WAITING, student=talker.student)["waitingJobs"]:
+                sleep(LOOK)
+        counted, under = turn_seconds[WARM_UP:], floor_seconds[WARM_UP:]
+        figures |= {
+            f"{name}ratio_p50": median(counted) / median(under),
+            f"{name}p50_ms": 1000 * median(counted),
+            f"{name}p95_ms": 1000 * float(np.percentile(counted, 95)),
+            f"{name}floor_p50_ms": 1000 * median(under),
+        }
+    return figures
+
+
+def _at_once(talkers: list[Talker], texts: list[str]) -> Figures:
+    """Many students, each saying the next thing as soon as the last was answered."""
+    numbers = count()
+
+    def talk(talker: Talker) -> list[float]:
+        seconds = []
+        while (i := next(numbers)) < TURNS_AT_ONCE:
+            start = perf_counter()
+            talker.say(f"crowd-{len(talkers)}-{i}", texts[i % len(texts)])
+            seconds.append(perf_counter() - start)
+        return seconds
+
+    start = perf_counter()
+    with ThreadPoolExecutor(len(talkers)) as threads:
+        seconds = [s for each in threads.map(talk, talkers) for s in each]
+    elapsed = perf_counter() - start
+    n = len(talkers)
+    return {
+        f"turns_per_s_{n}": len(seconds) / elapsed,
+        f"p50_ms_{n}": 1000 * median(seconds),
+        f"p95_ms_{n}": 1000 * float(np.percentile(seconds, 95)),
+    }
+
+
+async def _store_memories(floor: Floor, settings: Settings, talker: Talker, material: Material) -> None:
+    """A thousand memories, as an import brings them."""
+    token = talker.caller.session or ""
+    session: Session = sealing.opened_token(server_secret(settings), token, datetime.now(UTC))
+    made = made_memories(session, material, MEMORIES)
+    await import_memories(floor.graph, session, made, datetime.now(UTC))
+
+
+@contextmanager
+def _floor(settings: Settings) -> Iterator[Floor]:
+    import uvloop
+
+    uri, user, password = neo4j_access(settings, lambda _: None)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
+        embedder = make_embedder(settings)
+        yield Floor(runner, graph, embedder)
+        runner.run(embedder.aclose())
+        runner.run(graph.aclose())
+
+
+def _tracked(things: Sequence[T], what: str) -> Iterable[T]:
+    console = Console(stderr=True)
+    return track(things, what, console=console, disable=not console.is_terminal)

@@ -1,0 +1,323 @@
+"""Whether facts help to foretell a student: recorded dialogues through the turn, with facts and without (spec 4)."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from statistics import fmean
+from uuid import uuid4
+
+from graphmem.app import Graphmem
+from graphmem.bench.significance import Counted, bootstrap_difference, chi_squared, mcnemar
+from graphmem.errors import InvalidInput
+from graphmem.flows import students
+from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.jobs.runner import run_jobs
+from graphmem.llm.fallback import make_mind
+from graphmem.model import Session, TurnOutcome, Who
+from graphmem.offline.exemplars import load_bank
+from graphmem.offline.mind import OfflineMind
+from graphmem.samples.dialogues import Dialogue, turns
+
+SIGNIFICANT = 0.05
+"""p below which a difference is more than chance (spec 4)."""
+WANTED = 0.2
+"""Relative improvement of the match rate that is wanted (spec 4)."""
+ENOUGH = 60
+"""Conversations an arm that the experiment needs to count (spec 4)."""
+GAP = timedelta(seconds=40)
+"""Time between two messages of a recording, which does not tell."""
+AT_ONCE = 4
+"""Students who talk side by side: most of their time is waiting for database or model."""
+
+Advance = Callable[[], None]
+"""Called whenever an arm has done with a conversation."""
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the experiment keeps of a turn.
+
+    match : of what was expected of this message, 0..1; None where nothing was
+    matched : whether the service counted it as matched; None where nothing was expected
+    facts : recalled for the next expectation
+    learned : whether a fact was
+    degraded : whether the offline mind stood in for a language model
+    """
+
+    match: float | None
+    matched: bool | None
+    facts: int
+    learned: bool
+    degraded: bool
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A conversation as it went in both arms, turn by turn; both have the same turns."""
+
+    dialogue_id: str
+    with_facts: tuple[Reply, ...]
+    without: tuple[Reply, ...]
+
+    @property
+    def counted(self) -> Counted:
+        """Matched and expected turns of both arms."""
+        return Counted(*_hits(self.with_facts), *_hits(self.without))
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the experiment found; figures are named `_with` and `_without` facts.
+
+    conversations, turns : of each arm; a turn counts where a message had been expected
+    improvement : of the match rate, relative to the one without facts; None where that is 0
+    chi_squared, p : Pearson's test of both rates, one degree of freedom, no Yates' correction, as if turns were
+        independent
+    mcnemar_p : exact test of the turns that matched in one arm alone, since both arms have the same turns
+    difference_low, difference_high : 95 % interval of the difference of the rates, bootstrap over conversations
+    with_facts_recalled : turns of the first arm after which facts were recalled for the next expectation
+    degraded : turns of both arms in which a language model failed
+    """
+
+    conversations: int
+    turns: int
+    matched_with: int
+    matched_without: int
+    rate_with: float
+    rate_without: float
+    mean_match_with: float
+    mean_match_without: float
+    difference: float
+    difference_low: float
+    difference_high: float
+    improvement: float | None
+    chi_squared: float
+    p: float
+    only_with: int
+    only_without: int
+    mcnemar_p: float
+    facts_learned: int
+    with_facts_recalled: int
+    degraded: int
+    enough: bool = field(default=False)
+    significant: bool = field(default=False)
+    improved: bool = field(default=False)
+
+    @property
+    def reached(self) -> bool:
+        """Whether facts helped as much as is wanted, and more than by chance."""
+        return self.significant and self.improved
+
+
+def chosen(dialogues: Sequence[Dialogue], conversations: int | None, seed: int) -> dict[str, list[Dialogue]]:
+    """The dialogues of each student that take part, in the order of the file.
+
+    Parameters
+    ----------
+    dialogues : in the order in which they were held; a repeated id counts once
+    conversations : int >= 1, how many take part; whole histories of students drawn with `seed`, the last one cut
+        short; None means all, and so no chance
+    seed : int
+
+    Returns
+    -------
+    dict of student to dialogues; students with a single message have nothing to be expected of, and are left out
+
+    Raises
+    ------
+    InvalidInput    there is no student with two messages, or fewer conversations than one are asked for
+
+    Examples
+    --------
+    >>> from graphmem.samples import sample_dialogues
+    >>> by_student = chosen(sample_dialogues(), 3, seed=1)
+    >>> sum(map(len, by_student.values()))
+    3
+    """
+    if conversations is not None and conversations < 1:
+        raise InvalidInput("At least one conversation is needed: spec asks for 60 or more.")
+    by_student: dict[str, dict[str, Dialogue]] = {}
+    for dialogue in dialogues:
+        by_student.setdefault(dialogue.student, {}).setdefault(dialogue.id, dialogue)
+    able = {s: list(held.values()) for s, held in by_student.items() if sum(len(turns(d)) for d in held.values()) > 1}
+    if not able:
+        raise InvalidInput("No student of this file says two things, so nothing can be expected of anybody.")
+    if conversations is None:
+        return able
+    drawn = random.Random(seed).sample(sorted(able), len(able))
+    kept: dict[str, list[Dialogue]] = {}
+    for student in drawn:
+        kept[student] = able[student][:conversations]
+        conversations -= len(kept[student])
+        if conversations == 0:
+            break
+    return kept
+
+
+@asynccontextmanager
+async def held_out(gm: Graphmem, dialogues: Sequence[Dialogue]) -> AsyncIterator[Graphmem]:
+    """The same graphmem, but what the offline mind has learned from these very dialogues is taken out of its bank."""
+    bank = await load_bank(gm.embedder)
+    offline = OfflineMind(bank.without({dialogue.id for dialogue in dialogues}), gm.embedder)
+    mind = make_mind(gm.settings, offline)
+    try:
+        yield replace(gm, offline=offline, mind=mind)
+    finally:
+        await mind.aclose()
+
+
+async def compare(gm: Graphmem, by_student: dict[str, list[Dialogue]], advance: Advance = lambda: None) -> list[Pair]:
+    """Put every student's dialogues through `handle_turn` twice: once with facts, once without.
+
+    Parameters
+    ----------
+    gm : Graphmem; its mind answers, and the students are enrolled in its database at an institution of their own
+    by_student : dialogues of each student, in order (`chosen`)
+    advance : called after each conversation of each arm
+
+    Returns
+    -------
+    list of Pair, one a conversation
+
+    Notes
+    -----
+    Each student is enrolled twice and lives through the same sessions, a day apart, in both arms; the tutor's real
+    turns are given as `reply`, and jobs run after each turn, as in the service. Pairing takes what differs between
+    conversations out of the comparison, which a split of the students could not.
+
+    The arms are the same code; they differ in one setting, `facts_recalled`, which is 0 in the arm without. So facts
+    are distilled and stored in both, and recalled in one. Memories, earlier turns and the ledger are recalled in both:
+    they are formed of every message, whether it had been expected or not, and so are no part of the loop from violated
+    expectation to fact to next expectation that is tested here.
+
+    Source: spec 4, 3.
+    """
+    institution = f"experiment-{uuid4().hex}"
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def lived(name: str, arm: Graphmem, held: list[Dialogue]) -> list[tuple[Reply, ...]]:
+        async with slots:
+            return await _life(arm, Who(institution, name), held, advance)
+
+    without = replace(gm, settings=gm.settings.model_copy(update={"facts_recalled": 0}))
+    arms = {"with": gm, "without": without}
+    lives = await asyncio.gather(
+        *(lived(f"{name}-{i}", arm, held) for i, held in enumerate(by_student.values()) for name, arm in arms.items())
+    )
+    dialogues = [dialogue for held in by_student.values() for dialogue in held]
+    replies_with = [replies for life in lives[::2] for replies in life]
+    replies_without = [replies for life in lives[1::2] for replies in life]
+    both = zip(dialogues, replies_with, replies_without, strict=True)
+    return [Pair(dialogue.id, a, b) for dialogue, a, b in both]
+
+
+def findings(pairs: Sequence[Pair], seed: int) -> Findings:
+    """What pairs of conversations tell about facts.
+
+    Parameters
+    ----------
+    pairs : as `compare` returns them; conversations in which nothing was expected are left out
+    seed : int >= 0, of the bootstrap
+
+    Raises
+    ------
+    InvalidInput    nothing was expected in any conversation
+
+    Source: spec 4.
+
+    Examples
+    --------
+    >>> hit, miss = Reply(0.9, True, 1, False, False), Reply(0.2, False, 0, True, False)
+    >>> found = findings([Pair("a", (hit, hit), (hit, miss)), Pair("b", (hit, miss), (miss, miss))], seed=1)
+    >>> found.rate_with, found.rate_without, found.improvement, found.only_with, found.significant
+    (0.75, 0.25, 2.0, 2, False)
+    """
+    pairs = [pair for pair in pairs if pair.counted.trials_a]
+    counts = [pair.counted for pair in pairs]
+    low, high = bootstrap_difference(counts, seed)
+    hits_with, expected, hits_without, _ = (sum(column) for column in zip(*counts, strict=True))
+    rate_with, rate_without = hits_with / expected, hits_without / expected
+    improvement = None if hits_without == 0 else rate_with / rate_without - 1
+    test = chi_squared(hits_with, expected, hits_without, expected)
+    replies = [both for pair in pairs for both in zip(pair.with_facts, pair.without, strict=True)]
+    only_with = sum(a.matched is True and b.matched is False for a, b in replies)
+    only_without = sum(b.matched is True and a.matched is False for a, b in replies)
+    better = hits_with > 0 if improvement is None else improvement >= WANTED
+    return Findings(
+        conversations=len(pairs),
+        turns=expected,
+        matched_with=hits_with,
+        matched_without=hits_without,
+        rate_with=rate_with,
+        rate_without=rate_without,
+        mean_match_with=fmean(a.match for a, _ in replies if a.match is not None),
+        mean_match_without=fmean(b.match for _, b in replies if b.match is not None),
+        difference=rate_with - rate_without,
+        difference_low=low,
+        difference_high=high,
+        improvement=improvement,
+        chi_squared=test.statistic,
+        p=test.p,
+        only_with=only_with,
+        only_without=only_without,
+        mcnemar_p=mcnemar(only_with, only_without),
+        facts_learned=sum(a.learned for a, _ in replies),
+        with_facts_recalled=sum(a.facts > 0 for a, _ in replies),
+        degraded=sum(each.degraded for both in replies for each in both),
+        enough=len(pairs) >= ENOUGH,
+        significant=test.p < SIGNIFICANT,
+        improved=better,
+    )
+
+
+@dataclass
+class _Clock:
+    """The time of the recording; it lies ahead, since what is held in memory expires by the real time."""
+
+    now: datetime
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+async def _life(gm: Graphmem, who: Who, held: Sequence[Dialogue], advance: Advance) -> list[tuple[Reply, ...]]:
+    """One student of one arm: a session a day, everything formed before the next."""
+    password, start = uuid4().hex, gm.clock()
+    await students.enrol(gm, who, password)
+    told = []
+    for day, dialogue in enumerate(held):
+        clock = _Clock(start + timedelta(days=day))
+        then = replace(gm, clock=clock)
+        _, session = await students.open_session(then, who, password)
+        told.append(await _talk(then, clock, session, dialogue))
+        await students.close_session(then, session)
+        advance()
+    return told
+
+
+async def _talk(gm: Graphmem, clock: _Clock, session: Session, dialogue: Dialogue) -> tuple[Reply, ...]:
+    replies = []
+    for i, turn in enumerate(turns(dialogue)):
+        clock.now += GAP
+        outcome = await handle_turn(gm, session, Incoming(f"{dialogue.id}#{i}", turn.text, clock.now, turn.reply))
+        replies.append(_reply(outcome))
+        await run_jobs(gm, session)
+    return tuple(replies)
+
+
+def _reply(outcome: TurnOutcome) -> Reply:
+    return Reply(
+        match=outcome.match,
+        matched=outcome.matched,
+        facts=len(outcome.recalled_facts),
+        learned=outcome.fact is not None,
+        degraded=outcome.degraded,
+    )
+
+
+def _hits(replies: Sequence[Reply]) -> tuple[int, int]:
+    expected = [reply.matched for reply in replies if reply.matched is not None]
+    return sum(expected), len(expected)

@@ -1,0 +1,123 @@
+"""What the commands on memories do: noting observations, recalling, fading."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
+
+from graphmem.app import Graphmem
+from graphmem.errors import InvalidInput
+from graphmem.flows import context, students
+from graphmem.flows.decay import decay
+from graphmem.flows.junk import find_junk
+from graphmem.flows.observation import observe
+from graphmem.jobs.runner import run_jobs
+from graphmem.model import Observation, SourceKind, Who
+
+BATCH = 100
+"""Observations noted at once."""
+
+
+class Line(BaseModel):
+    """One observation of a file."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    ref: str
+    text: str
+    at: AwareDatetime
+    speaker: str | None = None
+    kind: SourceKind = SourceKind.SYSTEM
+
+
+def read_observations(file: Path) -> Iterator[Observation]:
+    """The observations of a JSON lines file: `{"ref", "speaker", "text", "at", "kind"}` each.
+
+    Raises
+    ------
+    InvalidInput    a line is not one; the message says which
+    """
+    with file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.strip():
+                continue
+            try:
+                read = Line.model_validate(json.loads(line))
+            except (ValidationError, ValueError, TypeError) as e:
+                raise InvalidInput(
+                    f"Line {number} of {file.name} is not an observation: it needs ref, text and at (with time zone)."
+                ) from e
+            yield Observation(read.kind, read.ref, read.text, read.at, read.speaker)
+
+
+async def note(gm: Graphmem, who: Who, file: Path) -> int:
+    """Note every observation of a file; how many there are. What was noted before stays as it is.
+
+    Raises
+    ------
+    InvalidInput    the file is not one of observations
+    NotFound        there is no such student
+    """
+    found = list(read_observations(file))
+    for start in range(0, len(found), BATCH):
+        await observe(gm, who, found[start : start + BATCH])
+    return len(found)
+
+
+async def recall(gm: Graphmem, who: Who, password: str, query: str, limit: int) -> list[dict[str, Any]]:
+    """What would be recalled for a question, and why; what waits to be formed is formed first.
+
+    Raises
+    ------
+    Locked          the password is wrong or there is no such student
+    InvalidInput    the question or the limit will not do
+    """
+    _, session = await students.open_session(gm, who, password)
+    try:
+        found = await context.recall(gm, session, query, limit, None)
+    finally:
+        await students.close_session(gm, session)
+    return [
+        {
+            "id": each.memory.id,
+            "weight": each.weight,
+            "modality": each.memory.modality,
+            "kind": each.memory.kind,
+            "gravity": each.gravity,
+            "speaker": each.memory.speaker,
+            "content": each.memory.content,
+            "at": each.memory.timestamp.isoformat(),
+            "why": list(each.why),
+            "source_refs": list(each.memory.source_refs),
+        }
+        for each in found
+    ]
+
+
+async def junk_of(gm: Graphmem, who: Who, password: str) -> dict[str, int | float]:
+    """How much junk a student's memories hold: counts by kind, and `rate`, the share of all memories.
+
+    Raises
+    ------
+    Locked          the password is wrong or there is no such student
+    """
+    _, session = await students.open_session(gm, who, password)
+    try:
+        await run_jobs(gm, session)
+        junk = await find_junk(gm, session)
+    finally:
+        await students.close_session(gm, session)
+    return asdict(junk) | {"rate": junk.rate}
+
+
+async def fade(gm: Graphmem, institution: str, student: str | None) -> tuple[int, int]:
+    """Let one student's memories fade, or everybody's; how many there are and how many were deleted."""
+    totals = [await decay(gm, Who(institution, each)) for each in await _whom(gm, institution, student)]
+    return sum(decayed for decayed, _ in totals), sum(deleted for _, deleted in totals)
+
+
+async def _whom(gm: Graphmem, institution: str, student: str | None) -> list[str]:
+    return [student] if student is not None else await students.list_ids(gm, institution)

@@ -1,0 +1,192 @@
+"""Named queries of `cypher/analyst` on the command line: what there is, what they need, and what they answer."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from graphmem.commands.serve import Say, opened_graph
+from graphmem.errors import InvalidInput, QueryError
+from graphmem.settings import Settings
+from graphmem.store.queries import Query, load_folder
+
+_PARAMS = re.compile(r"^// params:[ \t]*(.*)$", re.MULTILINE)
+_PARAM = re.compile(r"(\w+): (\w+)")
+LARGEST = 2**63
+"""Whole numbers of Neo4j lie below."""
+
+
+def _moment(text: str) -> datetime:
+    value = datetime.fromisoformat(text)
+    if value.tzinfo is None:
+        raise ValueError("no time zone")
+    return value
+
+
+def _whole(text: str) -> int:
+    value = int(text)
+    if not -LARGEST <= value < LARGEST:
+        raise ValueError("beyond 64 bits")
+    return value
+
+
+READERS: Mapping[str, Callable[[str], Any]] = {"str": str, "int": _whole, "float": float, "datetime": _moment}
+"""How a parameter of a declared type is read from what was typed."""
+LOOKS = {"int": "a whole number", "float": "a number", "datetime": "a moment like 2026-01-15T09:30:00Z"}
+
+
+def list_queries() -> dict[str, Query]:
+    """The queries for analysts by name; every one only reads.
+
+    Examples
+    --------
+    >>> list_queries()["edges_by_type"].reads
+    True
+    """
+    return {name.removeprefix("analyst/"): query for name, query in load_folder("analyst").items()}
+
+
+def declared(query: Query) -> dict[str, str]:
+    """The parameters of a query and their types, in their order.
+
+    Examples
+    --------
+    >>> declared(list_queries()["edges_by_type"])
+    {'institution': 'str', 'student_id': 'str'}
+    """
+    (header,) = _PARAMS.findall(query.text)
+    return dict(_PARAM.findall(header))
+
+
+def read_params(query: Query, typed: Sequence[str], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """Values for the parameters of a query.
+
+    Parameters
+    ----------
+    query : Query
+    typed : `name=value` each
+    usual : values of what may be left out, by name; what the query does not have is ignored
+
+    Raises
+    ------
+    InvalidInput    one is missing, unknown, given twice or of another type; the message says what the query needs
+
+    Examples
+    --------
+    >>> levels = list_queries()["surprise_levels"]
+    >>> read_params(levels, ["student_id=ada"], {"institution": "demo", "now": None})
+    {'institution': 'demo', 'student_id': 'ada'}
+    """
+    types = declared(query)
+    needs = f"{query.name} has {', '.join(f'{name} ({type_})' for name, type_ in types.items())}"
+    given = {name: value for name, value in usual.items() if name in types}
+    seen = set[str]()
+    for each in typed:
+        name, equals, value = each.partition("=")
+        if not equals or name not in types:
+            raise InvalidInput(f"--param {each} will not do: write name=value; {needs}.")
+        if name in seen:
+            raise InvalidInput(f"--param {name} is given twice.")
+        seen.add(name)
+        given[name] = _read(name, types[name], value)
+    if missing := [name for name in types if name not in given]:
+        raise InvalidInput(f"Missing: {' '.join(f'--param {name}=...' for name in missing)}; {needs}.")
+    return {name: given[name] for name in types}
+
+
+def _read(name: str, type_: str, text: str) -> Any:
+    try:
+        return READERS[type_](text)
+    except ValueError as e:
+        raise InvalidInput(f"--param {name}={text} will not do: it must be {LOOKS[type_]}.") from e
+
+
+async def run_query(
+    settings: Settings, name: str, typed: Sequence[str], institution: str, say: Say
+) -> list[dict[str, Any]]:
+    """The rows of a named query, in plain values.
+
+    Parameters
+    ----------
+    settings : Settings
+    name : str, of a file in `cypher/analyst`
+    typed : `name=value` each; `institution` and `now` (this moment) may be left out
+    institution : str
+    say : told while the local Neo4j starts
+
+    Raises
+    ------
+    InvalidInput    there is no such query, or its parameters will not do
+    Unavailable     Neo4j does not answer
+
+    Source: spec 18.
+    """
+    known = list_queries()
+    if name not in known:
+        raise InvalidInput(f"There is no query {name}: there are {', '.join(known)}.")
+    query = known[name]
+    params = read_params(query, typed, {"institution": institution, "now": datetime.now(UTC)})
+    async with opened_graph(settings, say) as graph:
+        try:
+            rows = await graph.run(name, **params)
+        except QueryError as e:
+            raise InvalidInput(f"Neo4j refuses these values, such as a limit below 0: {' '.join(typed)}.") from e
+    return [{column: _plain(value) for column, value in row.items()} for row in rows]
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it; moments of the database as text."""
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return value if value is None or isinstance(value, str | int | float) else str(value)
+
+
+def described(known: Mapping[str, Query]) -> list[dict[str, Any]]:
+    """The queries with the sentence each begins with, and their parameters."""
+    return [
+        {"name": name, "description": query.description, "params": declared(query)} for name, query in known.items()
+    ]
+
+
+def table(rows: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
+    """Rows as text: a table, or where that is wider than `width` characters, row by row.
+
+    Examples
+    --------
+    >>> print(table([{"type": "ABOUT", "edges": 2}, {"type": "EVOKES", "edges": 11}]))
+    type    edges
+    ABOUT   2
+    EVOKES  11
+    >>> print(table([{"type": "ABOUT", "edges": 2}], width=8))
+    type   ABOUT
+    edges  2
+    """
+    if not rows:
+        return "no rows"
+    names = list(rows[0])
+    lines = [names, *([_cell(row[name]) for name in names] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    if width is not None and sum(widths) + 2 * len(widths) - 2 > width:
+        longest = max(map(len, names))
+        blocks = [
+            [f"{name:<{longest}}  {cell}".rstrip() for name, cell in zip(names, row, strict=True)] for row in lines[1:]
+        ]
+        return "\n\n".join("\n".join(block) for block in blocks)
+    return "\n".join("  ".join(f"{c:<{w}}" for c, w in zip(line, widths, strict=True)).rstrip() for line in lines)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, list):
+        return ", ".join(map(_cell, value))
+    if isinstance(value, dict):
+        return json.dumps(value)
+    return str(value)

@@ -1,0 +1,43 @@
+"""A process of its own for background work (spec 16)."""
+
+import asyncio
+import signal
+from dataclasses import replace
+
+from graphmem.app import Graphmem
+from graphmem.commands.serve import Say, opened, run_fast
+from graphmem.jobs.dispatch import run_due_jobs, run_due_jobs_forever, serve_jobs
+from graphmem.jobs.runner import trouble_logged
+from graphmem.jobs.sweeper import sweep_forever
+from graphmem.settings import Settings
+
+
+def work(settings: Settings, concurrency: int, say: Say) -> None:
+    """Run jobs until told to stop; the ones under way are finished on SIGTERM.
+
+    Parameters
+    ----------
+    settings : Settings; with `broker` at Redis it listens there, else it looks into the graph every `jobs_poll` seconds
+    concurrency : int >= 1, students whose jobs are run side by side
+    say : tells a person when it is ready
+    """
+    run_fast(_work(settings, concurrency, say))
+
+
+async def _work(settings: Settings, concurrency: int, say: Say) -> None:
+    async with opened(settings, say) as found:
+        gm = replace(found, worker=True, job_slots=asyncio.Semaphore(concurrency))
+        for signum in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(signum, gm.stopping.set)
+        serve_jobs(gm)
+        say("graphmem worker is ready")
+        told = run_due_jobs_forever(gm) if gm.carrier.here else gm.carrier.listen(concurrency, gm.stopping)
+        await asyncio.gather(told, _swept(gm))
+    say("graphmem worker has finished")
+
+
+async def _swept(gm: Graphmem) -> None:
+    """What waited while no worker was there, then what got lost."""
+    with trouble_logged():
+        await run_due_jobs(gm)
+    await sweep_forever(gm)

@@ -1,0 +1,379 @@
+"""What formation decides, as pure functions: from what was read in a source to everything that is written of it.
+
+Near duplicates reinforce instead of being copied; edges go to what is known already (spec 7).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from itertools import pairwise
+
+from graphmem.flows.gravity import gravity_now
+from graphmem.maths import importance
+from graphmem.maths.gravity import boosted
+from graphmem.maths.salience import salience
+from graphmem.model import (
+    EdgeType,
+    Entity,
+    EntityKind,
+    Extract,
+    Extraction,
+    Heard,
+    LedgerEntry,
+    Level,
+    Memory,
+    MemoryKind,
+    Modality,
+    Reliability,
+    Source,
+    Vector,
+    word_stems,
+)
+from graphmem.search.index import MemoryIndex
+from graphmem.store.formation import SITTING, Formation, Mention, New, NewEdge, Promotion, Reinforced, Span
+from graphmem.text.keyphrases import STOP_WORDS, words_of
+
+SAME = 0.95
+"""Cosine from which two memories with the same numbers, negations and speaker say the same thing."""
+RELATED = 0.5
+"""Cosine from which two memories are related, and the weight of that edge."""
+REFINED = 0.7
+"""Cosine from which a belief that says more refines one that says less."""
+RELATIONS = 3
+"""Most memories a new one is related to by likeness."""
+REMINDED = timedelta(days=7)
+"""Likeness over so long a time is being reminded."""
+TENTATIVE = 0.5
+"""Gravity, and share of strength, of what was said and is not consolidated (spec 6)."""
+STRENGTH = 0.5
+"""Strength of a new memory; each reinforcement adds a fifth of what is missing to 1."""
+OFTEN = 4
+"""Memories of one topic from which being occupied with it is a trait."""
+
+_NUMBERS = re.compile(r"\d+(?:[.,/:]\d+)*|[-+*/=<>×÷]")
+_NEGATION = re.compile(r"\b(?:not|no|never|none|nothing|nobody|without|cannot|\w+n['’]?t)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How a message scored when it was said; an observation has an importance only (spec 5, 6).
+
+    activity : messages a minute; None for an observation, which nobody said in the course of a conversation
+    features : of its importance, in the order of `graphmem.maths.importance.Features`
+    """
+
+    importance: float
+    surprise: float | None = None
+    level: Level | None = None
+    activity: float | None = None
+    features: tuple[float, ...] = ()
+
+    @property
+    def final(self) -> float | None:
+        """What consolidation compares with a threshold; None for an observation, which is wanted in any case."""
+        return None if self.surprise is None else importance.final(self.importance, self.surprise)
+
+
+@dataclass(frozen=True)
+class Marked:
+    """What is computed of one extract: its embedding, how pleasant it sounds, and its keyed hashes."""
+
+    vector: Vector = field(repr=False)
+    valence: float
+    content_hash: str
+    slot_key: str | None
+
+
+@dataclass(frozen=True)
+class Topic:
+    """What a student keeps coming back to: a belief that abstracts the memories of it.
+
+    members : ids of known memories of the topic
+    """
+
+    extract: Extract
+    marked: Marked
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Everything that was found out about one source, before it becomes what is written.
+
+    marked : one for each memory of the extraction
+    reminders : a ledger entry and its embedding for each reminder of the extraction
+    """
+
+    source: Source
+    heard: Heard
+    snr: int
+    scores: Scores
+    extraction: Extraction
+    marked: tuple[Marked, ...]
+    reminders: tuple[tuple[LedgerEntry, Vector], ...]
+    inferred_by: str
+    topic: Topic | None = None
+
+
+def plan(reading: Reading, known: MemoryIndex, version: int) -> Formation:
+    """Everything that is formed of one source.
+
+    Parameters
+    ----------
+    reading : Reading
+    known : MemoryIndex, the student's memories as of `version`; only read
+
+    Source: spec 6, 7, 8.
+    """
+    new: list[New] = []
+    again: dict[str, Reinforced] = {}
+    ids: list[str] = []
+    for extract, marked in zip(reading.extraction.memories, reading.marked, strict=True):
+        span = Span(extract.start, extract.end)
+        twin = _twin(reading.heard, extract, marked, known)
+        if twin is None and (same := [n for n in new if n.memory.content_hash == marked.content_hash]):
+            ids.append(same[0].memory.id)
+        elif twin is None:
+            new.append(New(_memory(reading, extract, marked, len(new) + 1), marked.vector, span))
+            ids.append(new[-1].memory.id)
+        else:
+            again.setdefault(twin.id, Reinforced(_reinforced(twin, reading), span))
+            ids.append(twin.id)
+    edges = [*_said_edges(reading, ids, known), *_alike_edges(reading, new, known)]
+    if reading.topic is not None and ids:
+        edges += _abstracted(reading, reading.topic, ids[0], known, new, again)
+    return Formation(
+        activity=reading.scores.activity,
+        features=reading.scores.features,
+        source_kind=reading.source.kind,
+        source_ref=reading.source.ref,
+        snr=reading.snr,
+        known=version,
+        inferred_by=reading.inferred_by,
+        new=tuple(new),
+        reinforced=tuple(again.values()),
+        edges=_strongest(edges),
+        mentions=tuple(_mentions(reading, ids)),
+        ledger=_promotions(reading, ids),
+    )
+
+
+def find_topic(
+    extraction: Extraction, vectors: Sequence[Vector], known: MemoryIndex
+) -> tuple[Extract, list[str]] | None:
+    """The topic of a message that several known memories share, with those memories' ids; None without one.
+
+    Only the third pass looks for it: a trait such as "Often speaks of horses", with the span of the phrase.
+    """
+    for extract, vector in zip(extraction.memories, vectors, strict=True):
+        alike = [m for m, cosine in known.nearest(vector, 3 * OFTEN) if cosine >= RELATED / 2]
+        for phrase in extract.about:
+            stems = word_stems(phrase.casefold())
+            members = [m.id for m in alike if stems <= word_stems((m.content or "").casefold())]
+            place = extract.content.casefold().find(phrase.casefold())
+            if len(members) >= OFTEN - 1 and place >= 0:
+                start = extract.start + min(place, extract.end - extract.start - 1)
+                content = f"Often speaks of {phrase}."
+                end = min(extract.end, start + len(phrase))
+                return Extract(start, end, content, Modality.SEMANTIC, MemoryKind.TRAIT, extract.domain, 0.6), members
+    return None
+
+
+def said_the_same(a: str, b: str) -> bool:
+    """Whether two like texts have the same numbers, signs and negations, in order.
+
+    Examples
+    --------
+    >>> said_the_same("12 - 3 = 9 spoons", "That is 12 - 3 = 9"), said_the_same("12 - 3 = 9", "12 + 3 = 15")
+    (True, False)
+    >>> said_the_same("I like it", "I don't like it")
+    False
+    """
+    return _NUMBERS.findall(a) == _NUMBERS.findall(b) and bool(_NEGATION.search(a)) == bool(_NEGATION.search(b))
+
+
+def _twin(heard: Heard, extract: Extract, marked: Marked, known: MemoryIndex) -> Memory | None:
+    """The memory that says this already."""
+    if (same := known.find(marked.content_hash)) is not None:
+        return same
+    for memory, cosine in known.nearest(marked.vector, RELATIONS):
+        alike = cosine >= SAME and memory.speaker == heard.speaker and memory.invalid_at is None
+        if alike and said_the_same(memory.content or "", extract.content):
+            return memory
+    return None
+
+
+def _memory(reading: Reading, extract: Extract, marked: Marked, place: int) -> Memory:
+    scores, source, heard = reading.scores, reading.source, reading.heard
+    share = 1.0 if scores.activity is None else TENTATIVE
+    return Memory(
+        id=f"memory-{source.id.removeprefix('source-')}-{place}",
+        modality=extract.modality,
+        kind=extract.kind,
+        domain=extract.domain,
+        content=extract.content,
+        speaker=heard.speaker,
+        before=heard.before,
+        gravity=share,
+        salience=salience(scores.final, reading.snr),
+        confidence=extract.confidence,
+        strength=STRENGTH * share,
+        valence=marked.valence,
+        timestamp=source.at,
+        last_accessed=source.at,
+        access_count=0,
+        reliability=Reliability.RELIABLE,
+        reinforcement_count=0,
+        last_reinforced_at=None,
+        source_kind=source.kind,
+        source_refs=(source.ref,),
+        snr=reading.snr,
+        passes=heard.passes,
+        importance=scores.importance,
+        surprise=scores.surprise,
+        surprise_level=scores.level,
+        flashbulb=False,
+        valid_at=source.at,
+        invalid_at=None,
+        slot_key=marked.slot_key,
+        merged_count=0,
+        content_hash=marked.content_hash,
+        consolidated=scores.activity is None,
+        in_ledger=False,
+    )
+
+
+def _reinforced(memory: Memory, reading: Reading) -> Memory:
+    """The same memory after it was said again: stronger, surer, and as present as what is used."""
+    at = max(reading.source.at, memory.last_accessed)
+    refs = memory.source_refs if reading.source.ref in memory.source_refs else (*memory.source_refs, reading.source.ref)
+    return replace(
+        memory,
+        gravity=boosted(gravity_now(memory, at)),
+        last_accessed=at,
+        strength=memory.strength + (1.0 - memory.strength) / 5,
+        confidence=memory.confidence + (1.0 - memory.confidence) / 5,
+        salience=max(memory.salience, salience(reading.scores.final, reading.snr)),
+        importance=max(memory.importance, reading.scores.importance),
+        reinforcement_count=memory.reinforcement_count + 1,
+        last_reinforced_at=reading.source.at,
+        source_refs=refs,
+    )
+
+
+def _abstracted(
+    reading: Reading,
+    topic: Topic,
+    newest: str,
+    known: MemoryIndex,
+    new: list[New],
+    again: dict[str, Reinforced],
+) -> Iterator[NewEdge]:
+    """Form or reinforce the memory of a topic, and the edges to what it abstracts."""
+    span = Span(topic.extract.start, topic.extract.end)
+    twin = known.find(topic.marked.content_hash)
+    if twin is None:
+        memory = _memory(reading, topic.extract, topic.marked, len(new) + 1)
+        new.append(New(memory, topic.marked.vector, span))
+        topic_id, members = memory.id, (*topic.members, newest)
+    else:
+        again[twin.id] = Reinforced(_reinforced(twin, reading), span)
+        topic_id, members = twin.id, (newest,)
+    for member in members:
+        yield NewEdge(topic_id, member, EdgeType.ABSTRACTS, 0.7)
+
+
+def _said_edges(reading: Reading, ids: Sequence[str], known: MemoryIndex) -> Iterator[NewEdge]:
+    """Edges that the text itself gives: order in time, and what connects its parts."""
+    if not ids:
+        return
+    before = known.before(reading.source.at)
+    if before is not None and (gap := reading.source.at - before.timestamp) < SITTING and before.id not in ids:
+        yield NewEdge(before.id, ids[0], EdgeType.PRECEDES, 1.0 - 0.5 * (gap / SITTING))
+    else:
+        before = None
+    for first, second in pairwise(ids):
+        yield NewEdge(first, second, EdgeType.PRECEDES, 1.0)
+    for relation in reading.extraction.relations:
+        target = before.id if relation.target is None and before is not None else None
+        if relation.target is not None and relation.target < len(ids):
+            target = ids[relation.target]
+        if target is not None and relation.source < len(ids):
+            source = ids[relation.source]
+            ends = (target, source) if relation.reverse else (source, target)
+            yield NewEdge(*ends, relation.type, relation.weight)
+
+
+def _alike_edges(reading: Reading, new: Sequence[New], known: MemoryIndex) -> Iterator[NewEdge]:
+    """Edges from new memories to those known ones that are like them, or fill the same slot."""
+    for each in new:
+        memory = each.memory
+        slot = known.of_slot(memory.slot_key) if memory.slot_key is not None else ()
+        for other in slot:
+            type_ = EdgeType.CONTRADICTS if differs(memory, other) else EdgeType.SUPPORTS
+            yield NewEdge(memory.id, other.id, type_, 0.8)
+        in_slot = {other.id for other in slot}
+        for other, cosine in known.nearest(each.vector, RELATIONS):
+            if cosine >= RELATED and other.id not in in_slot:
+                yield NewEdge(memory.id, other.id, _likeness(memory, other, cosine), min(1.0, cosine))
+
+
+def differs(a: Memory, b: Memory) -> bool:
+    """Whether two memories of one slot fill it differently: other numbers, names, negation, or the opposite feeling.
+
+    Source: spec 12 (only memories that could replace each other are compared).
+    """
+    texts = a.content or "", b.content or ""
+    names = [frozenset(w for w in words_of(t)[1:] if w[:1].isupper() and w.casefold() not in STOP_WORDS) for t in texts]
+    opposite = a.valence * b.valence < 0 and abs(a.valence - b.valence) > 0.3
+    return opposite or names[0] != names[1] or not said_the_same(*texts)
+
+
+def _likeness(memory: Memory, other: Memory, cosine: float) -> EdgeType:
+    """What likeness means: saying more of the same belief, being reminded, or being related."""
+    if cosine >= REFINED and MemoryKind.EPISODE not in (memory.kind, other.kind):
+        mine, theirs = _content_words(memory), _content_words(other)
+        if theirs < mine and said_the_same(memory.content or "", other.content or ""):
+            return EdgeType.REFINES
+    apart = abs(memory.timestamp - other.timestamp) > REMINDED
+    both_happened = memory.kind is MemoryKind.EPISODE and other.kind is MemoryKind.EPISODE
+    return EdgeType.REMINDS_OF if apart and both_happened else EdgeType.RELATES_TO
+
+
+def _content_words(memory: Memory) -> frozenset[str]:
+    return frozenset(w.casefold() for w in words_of(memory.content or "")) - STOP_WORDS
+
+
+def _mentions(reading: Reading, ids: Sequence[str]) -> Iterator[Mention]:
+    """Whom and what a message names, and what it is about; only from the second pass on."""
+    if reading.heard.passes < 2:
+        return
+    for memory_id, extract in zip(ids, reading.extraction.memories, strict=True):
+        for entity in extract.entities:
+            located = entity.kind is EntityKind.PLACE
+            yield Mention(memory_id, entity, EdgeType.LOCATED_AT if located else EdgeType.INVOLVES, 1.0)
+        for rank, topic in enumerate(extract.about):
+            yield Mention(memory_id, Entity(topic, EntityKind.THING), EdgeType.ABOUT, 1.0 / (1 + rank))
+
+
+def _promotions(reading: Reading, ids: Sequence[str]) -> tuple[Promotion, ...]:
+    """Each ledger entry with the memory whose span it lies in, or else the first one."""
+    promoted = []
+    for reminder, (entry, vector) in zip(reading.extraction.reminders, reading.reminders, strict=True):
+        inside = [
+            i for i, e in zip(ids, reading.extraction.memories, strict=True) if e.start < reminder.end <= e.end
+        ] or list(ids)
+        if inside:
+            promoted.append(Promotion(entry, vector, inside[0]))
+    return tuple(promoted)
+
+
+def _strongest(edges: Sequence[NewEdge]) -> tuple[NewEdge, ...]:
+    """No edge twice, none to itself."""
+    best: dict[tuple[str, str, EdgeType], NewEdge] = {}
+    for edge in edges:
+        key = (edge.from_id, edge.to_id, edge.type)
+        if edge.from_id != edge.to_id and (key not in best or best[key].weight < edge.weight):
+            best[key] = edge
+    return tuple(best.values())

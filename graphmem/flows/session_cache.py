@@ -1,0 +1,120 @@
+"""A student's memories taken into memory while the session is open, and kept in step with the graph (spec 10, 14)."""
+
+import asyncio
+from dataclasses import replace
+
+import numpy as np
+
+from graphmem.app import Graphmem, OpenMemories
+from graphmem.errors import Locked
+from graphmem.model import Session, Who
+from graphmem.search.index import MemoryIndex
+from graphmem.store import ledger, memories
+from graphmem.store.formation import Formation
+from graphmem.store.memories import Held, MemoriesState
+
+ENDED = "This session has ended: open a new one."
+IN_A_THREAD = 200
+"""Memories from which on they are indexed off the event loop."""
+
+
+async def open_memories(gm: Graphmem, session: Session, at_least: int = 0) -> OpenMemories:
+    """What this process holds of a student's memories, read where it is missing or older than a version.
+
+    Only what was written since it was last read is read again.
+
+    Raises
+    ------
+    Locked          the session has ended
+    Unavailable     Neo4j does not answer
+    """
+    async with gm.memory_lock(session):
+        held = gm.memories.get((session.institution, session.student_id))
+        if held is not None and held.session_id == session.session_id and held.version >= at_least:
+            return held
+        return await _read(gm, session, held)
+
+
+async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> OpenMemories:
+    since = held.version if held is not None else 0
+    # The version is read first: what is written meanwhile is then read once more, never missed.
+    state = await _state(gm, session)
+    if held is None or state.removed > since:
+        held, since = OpenMemories(session.session_id, session.expires_at, 0, MemoryIndex(gm.embedder.dimension)), 0
+        state = await _state(gm, session)
+    found, kept = await asyncio.gather(
+        memories.list_since(gm.graph, session, since), ledger.list_kept(gm.graph, session, gm.clock())
+    )
+    if kept is None:
+        gm.lock_up(session)
+        raise Locked(ENDED)
+    await _index(gm, session, held.index, found)
+    held = replace(
+        held,
+        session_id=session.session_id,
+        expires_at=session.expires_at,
+        version=state.version,
+        ledger=await _embedded(gm, kept),
+    )
+    gm.memories[session.institution, session.student_id] = held
+    return held
+
+
+async def _state(gm: Graphmem, session: Session) -> MemoriesState:
+    state = await memories.state(gm.graph, session, gm.clock())
+    if state is None:
+        gm.lock_up(session)
+        raise Locked(ENDED)
+    return state
+
+
+async def _embedded(gm: Graphmem, kept: list[ledger.Kept]) -> tuple[ledger.Kept, ...]:
+    """The ledger with the meaning of every entry, also of those whose embedding model was changed."""
+    missing = [each.entry.content or "" for each in kept if each.embedding is None]
+    vectors = iter(await gm.embedder.embed(missing) if missing else ())
+    return tuple(replace(each, embedding=next(vectors)) if each.embedding is None else each for each in kept)
+
+
+async def _index(gm: Graphmem, session: Session, index: MemoryIndex, found: list[Held]) -> None:
+    """Put memories into the index; those whose embedding model was changed are embedded anew first."""
+    if not found:
+        return
+    missing = [held.memory for held in found if held.vector is None]
+    vectors = dict(
+        zip(
+            (memory.id for memory in missing),
+            await gm.embedder.embed([memory.content or "" for memory in missing]),
+            strict=True,
+        )
+    )
+    if vectors:
+        await memories.set_vectors(gm.graph, session, vectors)
+    matrix = np.stack([vectors[held.memory.id] if held.vector is None else held.vector for held in found])
+    if len(found) < IN_A_THREAD:
+        index.put_many([held.memory for held in found], matrix)
+    else:
+        await asyncio.to_thread(index.put_many, [held.memory for held in found], matrix)
+
+
+def keep_in_step(gm: Graphmem, who: Who, formation: Formation) -> None:
+    """Change what this process holds as the graph was changed by it; what was locked or read anew meanwhile stays."""
+    held = gm.memories.get((who.institution, who.student_id))
+    if held is None or held.version != formation.known:
+        return
+    changed = [(n.memory, n.vector) for n in formation.new]
+    for again in formation.reinforced:
+        vector = held.index.vector(again.memory.id)
+        if vector is not None:
+            changed.append((again.memory, vector))
+    linked = {p.memory_id for p in formation.ledger}
+    if changed:
+        held.index.put_many(
+            [replace(m, in_ledger=m.in_ledger or m.id in linked) for m, _ in changed], np.stack([v for _, v in changed])
+        )
+    known = {kept.entry.id for kept in held.ledger}
+    new = tuple(ledger.Kept(p.entry, p.vector) for p in formation.ledger if p.entry.id not in known)
+    gm.memories[who.institution, who.student_id] = replace(
+        held,
+        version=formation.known + 1,
+        ledger=(*new, *held.ledger),
+    )

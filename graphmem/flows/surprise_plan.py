@@ -1,0 +1,367 @@
+"""What the response to a surprise decides, as pure functions: its episode, beliefs, links and actions (spec 5)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from graphmem.flows.formation_plan import SAME, STRENGTH, said_the_same
+from graphmem.maths.salience import salience
+from graphmem.model import (
+    Analysis,
+    Belief,
+    BeliefUpdate,
+    EdgeType,
+    Fact,
+    Level,
+    Memory,
+    MemoryKind,
+    Modality,
+    Question,
+    Reflection,
+    Reliability,
+    Revision,
+    SourceKind,
+    SurpriseAction,
+    SurpriseResponse,
+    Vector,
+)
+from graphmem.search.index import MemoryIndex
+from graphmem.store.formation import New, NewEdge, Span
+from graphmem.store.jobs import SurpriseJob
+from graphmem.store.surprises import Responded
+from graphmem.text.domains import domain_of
+from graphmem.text.keyphrases import key_phrases
+from graphmem.text.memory_types import Sort
+from graphmem.text.sanitize import quoted
+
+MOST_FACTS = {Level.NORMAL: 0, Level.BOUNDARY: 10, Level.COGNITIVE_DISSONANCE: 20, Level.PARADIGM_SHIFT: 30}
+"""Facts extracted at most, by level."""
+LINKED = 5
+"""Prior memories that a paradigm shift is linked to."""
+BELIEFS = 10
+"""Beliefs that a mind is shown, the nearest."""
+NEAR = 0.3
+"""Cosine from which a belief is near a message."""
+CANDIDATES = 50
+"""Memories among which beliefs are looked for."""
+PHRASES = 3
+"""Phrases that say what an episode is about."""
+BELIEVED = (MemoryKind.TRAIT, MemoryKind.CONCEPT)
+EPISODE, BELIEF, PROCEDURE = "episode-", "belief-", "procedure-"
+"""How ids of what a surprise leaves begin."""
+
+
+@dataclass(frozen=True)
+class Worded:
+    """A content to be remembered: its embedding, how pleasant it sounds, and its keyed hash.
+
+    own_hash : the same of this very surprise, where `content_hash` belongs to a memory that holds no longer
+    """
+
+    content: str = field(repr=False)
+    vector: Vector = field(repr=False)
+    valence: float
+    content_hash: str
+    own_hash: str
+
+
+@dataclass(frozen=True)
+class Understood:
+    """Everything that was found out about one surprise, before it becomes what is written.
+
+    seq : of the turn
+    episode : how the episode is remembered
+    updates : how each new understanding of the analysis is remembered, in order
+    procedure : how to go about such a situation, where the reflection says so
+    offline : whether the offline mind stood in for a language model
+    """
+
+    seq: str
+    job: SurpriseJob
+    snr: int
+    analysis: Analysis
+    episode: Worded
+    updates: tuple[Worded, ...]
+    vector: Vector = field(repr=False)
+    questions: tuple[str, ...] = ()
+    reflection: Reflection | None = None
+    procedure: Worded | None = None
+    inferred_by: str = "offline"
+    offline: bool = False
+
+
+def episode_content(actual: str) -> str:
+    """How an episode is remembered: what it turned to, in the student's words.
+
+    Examples
+    --------
+    >>> episode_content("The telescope of my grandma is broken.")
+    'Turned to telescope, grandma, broken: “The telescope of my grandma is broken”'
+    """
+    phrases = key_phrases(actual, PHRASES)
+    return f"Turned to {', '.join(phrases)}: {quoted(actual)}" if phrases else f"Said all at once: {quoted(actual)}"
+
+
+def beliefs_near(vector: Vector, job: SurpriseJob, known: MemoryIndex) -> tuple[Belief, ...]:
+    """Prior beliefs near a message, nearest first; none that was formed of it, or holds no longer."""
+    near = [
+        memory
+        for memory, cosine in known.nearest(vector, CANDIDATES)
+        if cosine >= NEAR and _is_belief(memory) and _held_before(memory, job)
+    ]
+    return tuple(
+        Belief(memory.id, memory.content or "", memory.kind, None, memory.valid_at, memory.confidence)
+        for memory in near[:BELIEFS]
+    )
+
+
+def plan(understood: Understood, known: MemoryIndex, version: int) -> Responded:
+    """Everything that follows one surprise, by its level.
+
+    Parameters
+    ----------
+    understood : Understood
+    known : MemoryIndex, the student's memories as of `version`; only read
+
+    Source: spec 5.
+    """
+    job, analysis, level = understood.job, understood.analysis, understood.job.level
+    episode = _episode(understood)
+    new, edges, revisions = [episode], list[NewEdge](), list[Revision]()
+    shaken = level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT)
+    shifted = level is Level.PARADIGM_SHIFT
+    if shaken:
+        for place, (update, worded) in enumerate(zip(analysis.updates, understood.updates, strict=True), 1):
+            revision = _revised(understood, place, update, worded, known, new)
+            if revision is not None:
+                revisions.append(revision)
+                edges += _revision_edges(revision, update)
+    if shifted and understood.procedure is not None:
+        procedure_id = _procedure(understood, understood.procedure, known, new)
+        edges.append(NewEdge(episode.memory.id, procedure_id, EdgeType.ENABLES, 1.0))
+    linked = tuple(_linked(understood, known)) if shifted else ()
+    edges += linked
+    facts = tuple(_facts(understood))
+    questions = tuple(_questions(understood, "question", understood.questions)) if shifted else ()
+    reflection = understood.reflection if shifted else None
+    flashbulbs = tuple(_said_then(job, known)) if shifted else ()
+    actions = _actions(understood, episode.memory.id, facts, revisions, flashbulbs, linked)
+    return Responded(
+        source_ref=job.turn_id,
+        known=version,
+        inferred_by=understood.inferred_by,
+        response=SurpriseResponse(
+            level, job.signal, analysis.explanation, analysis.strategy, tuple(revisions), actions, understood.offline
+        ),
+        new=tuple(new),
+        edges=tuple(edges),
+        closed=tuple(dict.fromkeys(r.prior_id for r in revisions if r.prior_id is not None)),
+        believed=tuple(_believed(revisions, analysis.updates, known)),
+        flashbulbs=flashbulbs,
+        facts=facts,
+        questions=questions,
+        reflections=() if reflection is None else tuple(_questions(understood, "reflection", (reflection.text,))),
+    )
+
+
+def _actions(
+    understood: Understood,
+    episode_id: str,
+    facts: Sequence[Fact],
+    revisions: Sequence[Revision],
+    flashbulbs: Sequence[str],
+    linked: Sequence[NewEdge],
+) -> tuple[SurpriseAction, ...]:
+    """What is told of all that is done; what found nothing to do is told, too."""
+    actions = [
+        SurpriseAction("start_episode", episode_ids=(episode_id,)),
+        SurpriseAction("extract_facts", fact_count=len(facts)),
+    ]
+    if understood.job.level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT):
+        actions.append(SurpriseAction("update_beliefs", episode_ids=tuple(revision.new_id for revision in revisions)))
+    if understood.job.level is Level.PARADIGM_SHIFT:
+        reflection = understood.reflection
+        actions += [
+            SurpriseAction("flashbulb", episode_ids=(episode_id, *flashbulbs)),
+            SurpriseAction("connect_prior", episode_ids=tuple(edge.to_id for edge in linked)),
+            SurpriseAction("queue_questions", questions=understood.questions),
+            SurpriseAction("self_reflect", reflection=None if reflection is None else reflection.text),
+        ]
+    return tuple(actions)
+
+
+def _held_before(memory: Memory, job: SurpriseJob) -> bool:
+    return _holds(memory) and memory.timestamp <= job.at and job.turn_id not in memory.source_refs
+
+
+def _holds(memory: Memory) -> bool:
+    return memory.reliability is not Reliability.SUPERSEDED and memory.invalid_at is None
+
+
+def _is_belief(memory: Memory) -> bool:
+    """Whether it is a belief about the student: not what somebody else said, nor how the companion goes about it."""
+    return memory.kind in BELIEVED and not memory.speaker and not memory.id.startswith(PROCEDURE)
+
+
+def _said_then(job: SurpriseJob, known: MemoryIndex) -> Iterator[str]:
+    """Memories formed of the surprising message itself."""
+    for memory in known.latest(len(known)):
+        if job.turn_id in memory.source_refs:
+            yield memory.id
+
+
+def _linked(understood: Understood, known: MemoryIndex) -> Iterator[NewEdge]:
+    """Edges from the episode to the prior memories nearest to it."""
+    near = [
+        (memory, cosine)
+        for memory, cosine in known.nearest(understood.vector, CANDIDATES)
+        if _held_before(memory, understood.job) and cosine > 0
+    ]
+    for memory, cosine in near[:LINKED]:
+        yield NewEdge(_episode_id(understood), memory.id, EdgeType.REMINDS_OF, min(1.0, cosine))
+
+
+def _procedure(understood: Understood, worded: Worded, known: MemoryIndex, new: list[New]) -> str:
+    """The memory of how to go about such a situation, which may be there already; else it is added."""
+    twin = _twin(worded, known, new)
+    if twin is not None:
+        return twin.id
+    span, memory_id = Span(0, len(understood.job.actual)), f"{PROCEDURE}{understood.seq}"
+    worded = _unlike(worded, known)
+    new.append(_remembered(understood, memory_id, worded, span, Modality.PROCEDURAL, MemoryKind.CONCEPT))
+    return memory_id
+
+
+def _revised(
+    understood: Understood, place: int, update: BeliefUpdate, worded: Worded, known: MemoryIndex, new: list[New]
+) -> Revision | None:
+    """A belief update with the memory of the new understanding, which may be remembered already; else it is added.
+
+    None where what was believed says the same. A belief that holds no longer, or was forgotten, since the mind was
+    asked is not closed again.
+    """
+    prior = None if update.prior_id is None else known.get(update.prior_id)
+    if prior is not None and prior.content_hash == worded.content_hash:
+        return None
+    held = prior if prior is not None and _holds(prior) else None
+    twin = _twin(worded, known, new, but=held)
+    if twin is None:
+        made = _remembered(
+            understood,
+            f"{BELIEF}{understood.seq}-{place}",
+            _unlike(worded, known),
+            Span(update.start, update.end),
+            update.modality,
+            update.kind,
+            update.confidence,
+        )
+        new.append(made)
+    return Revision(
+        prior_id=None if held is None else held.id,
+        new_id=made.memory.id if twin is None else twin.id,
+        prior_assumption=update.prior,
+        new_understanding=update.new,
+        confidence_delta=update.delta,
+    )
+
+
+def _believed(
+    revisions: Sequence[Revision], updates: Sequence[BeliefUpdate], known: MemoryIndex
+) -> Iterator[tuple[str, MemoryKind]]:
+    """Memories of something that happened which are beliefs from now on, and of what kind."""
+    kinds = {update.new: update.kind for update in updates}
+    for revision in revisions:
+        memory = known.get(revision.new_id)
+        if memory is not None and memory.kind not in BELIEVED:
+            yield memory.id, kinds[revision.new_understanding]
+
+
+def _revision_edges(revision: Revision, update: BeliefUpdate) -> Iterator[NewEdge]:
+    if revision.prior_id is not None and update.evolution:
+        yield NewEdge(revision.prior_id, revision.new_id, EdgeType.TEMPORAL_EVOLUTION, 1.0)
+    elif revision.prior_id is not None:
+        yield NewEdge(revision.new_id, revision.prior_id, EdgeType.REFINES, 1.0)
+
+
+def _twin(worded: Worded, known: MemoryIndex, new: Sequence[New], but: Memory | None = None) -> Memory | None:
+    """The memory that says this already and is held true, be it one just made; never an episode as a whole."""
+    made = (n.memory for n in new[1:] if n.memory.content_hash in (worded.content_hash, worded.own_hash))
+    same = known.find(worded.content_hash)
+    near = [memory for memory, cosine in known.nearest(worded.vector, LINKED) if cosine >= SAME]
+    alike = (m for m in near if said_the_same(m.content or "", worded.content) and not m.id.startswith(EPISODE))
+    return next(
+        (m for m in (*made, same, *alike) if m is not None and m is not but and _holds(m) and not m.speaker),
+        None,
+    )
+
+
+def _unlike(worded: Worded, known: MemoryIndex) -> Worded:
+    """The same under a hash that no memory has, be it one that holds no longer."""
+    return worded if known.find(worded.content_hash) is None else replace(worded, content_hash=worded.own_hash)
+
+
+def _facts(understood: Understood) -> Iterator[Fact]:
+    for place, lesson in enumerate(understood.analysis.facts[: MOST_FACTS[understood.job.level]], 1):
+        yield Fact(f"fact-{understood.seq}-{place}", 0, lesson.text, lesson.tags, understood.job.at)
+
+
+def _questions(understood: Understood, name: str, texts: Sequence[str]) -> Iterator[Question]:
+    for place, text in enumerate(texts, 1):
+        yield Question(f"{name}-{understood.seq}-{place}", text, understood.job.at)
+
+
+def _episode_id(understood: Understood) -> str:
+    return f"{EPISODE}{understood.seq}"
+
+
+def _episode(understood: Understood) -> New:
+    span = Span(0, len(understood.job.actual))
+    return _remembered(
+        understood, _episode_id(understood), understood.episode, span, Modality.EPISODIC, MemoryKind.EPISODE, 1.0
+    )
+
+
+def _remembered(
+    understood: Understood,
+    memory_id: str,
+    worded: Worded,
+    span: Span,
+    modality: Modality,
+    kind: MemoryKind,
+    confidence: float = 0.7,
+) -> New:
+    job, at = understood.job, understood.job.at
+    memory = Memory(
+        id=memory_id,
+        modality=modality,
+        kind=kind,
+        domain=domain_of(worded.content, Sort(modality, kind)),
+        content=worded.content,
+        speaker=None,
+        before=job.before,
+        gravity=1.0,
+        salience=salience(job.importance * (1 + job.signal), understood.snr),
+        confidence=confidence,
+        strength=STRENGTH,
+        valence=worded.valence,
+        timestamp=at,
+        last_accessed=at,
+        access_count=0,
+        reliability=Reliability.RELIABLE,
+        reinforcement_count=0,
+        last_reinforced_at=None,
+        source_kind=SourceKind.CHAT,
+        source_refs=(job.turn_id,),
+        snr=understood.snr,
+        passes=1,
+        importance=job.importance,
+        surprise=job.signal,
+        surprise_level=job.level,
+        flashbulb=job.level is Level.PARADIGM_SHIFT and kind is MemoryKind.EPISODE,
+        valid_at=at,
+        invalid_at=None,
+        slot_key=None,
+        merged_count=0,
+        content_hash=worded.content_hash,
+        consolidated=True,
+    )
+    return New(memory, worded.vector, span)

@@ -1,0 +1,357 @@
+"""What a turn decides, as pure functions: how it scores, what is recalled, and everything it will write."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+
+import numpy as np
+
+from graphmem.flows.context_plan import fitted
+from graphmem.maths import features, importance, matching, surprise
+from graphmem.maths.gravity import boosted
+from graphmem.model import (
+    Answer,
+    Attention,
+    Fact,
+    Job,
+    JobState,
+    LedgerEntry,
+    Lesson,
+    Level,
+    Matrix,
+    Message,
+    Prediction,
+    Question,
+    Recalled,
+    RecalledId,
+    RecalledTurn,
+    Remembered,
+    Response,
+    State,
+    TurnOutcome,
+    Unlocked,
+    Vector,
+)
+from graphmem.settings import Settings
+from graphmem.store.jobs import DistilJob, FormJob, NewJob, SurpriseJob
+from graphmem.store.turns import Boost, TurnWrite
+from graphmem.text.information import passes, snr
+
+SURPRISE_WINDOW = 50
+"""Messages that a new one is compared with (spec 5)."""
+IN_SIGHT = 3
+"""Turns so recent that nobody needs to be reminded of them."""
+SIGNALS = 100
+"""Latest signals of surprise that are kept of a student; adapted thresholds need 50."""
+ASKED_EVERY = 3
+"""Turns between two replies that ask a question of the companion's own."""
+SIMILAR = 0.35
+"""Cosine from which an earlier turn fits a message."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """What is computed of a message before anybody thinks about it (spec 4 to 6).
+
+    rate : messages a minute
+    unusual : what about it was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
+    """
+
+    match: float | None
+    surprise: float
+    level: Level
+    importance: float
+    threshold: float
+    attention: tuple[Attention, ...]
+    rate: float
+    unusual: tuple[str, ...] = ()
+
+    @property
+    def matched(self) -> bool | None:
+        """Whether the expectation came true; None where there was none."""
+        return None if self.match is None else self.match >= matching.MATCHED
+
+
+def score(message: Message, known: Sequence[Message], state: State, emotion: float) -> Score:
+    """Score a message against the conversation and what was expected of it.
+
+    Parameters
+    ----------
+    message : Message, with embedding
+    known : messages of the session, oldest first; those without an embedding are not compared in meaning
+    state : State, its prediction with embedding or None on the first turn
+    emotion : float in [0, 1], strength of feeling in the message
+    """
+    window, expected = known[-SURPRISE_WINDOW:], state.prediction
+    vector = _vector(message)
+    match = None
+    if expected is not None:
+        match = matching.match(expected.text, message.text, float(np.dot(_vector(expected), vector)))
+    compared = _compared(message, window)
+    signal = surprise.signal(surprise.message_surprise(*compared), match)
+    level = surprise.level(signal, surprise.thresholds(state.signals, state.corrections))
+    now = message.at.timestamp()
+    rate = features.messages_per_minute([m.at.timestamp() for m in (*window, message)], now)
+    latest = max((m.at.timestamp() for m in window), default=now)
+    values = importance.Features(
+        mentioned=float(features.addressed(message.text, [state.companion.name])),
+        recency=features.recency(latest - now),
+        heat=importance.activity(rate),
+        expertise=features.overlap(message.text, state.companion.expertise),
+        novelty=features.novelty(_matrix(window, len(vector)), vector),
+        emotion=emotion,
+    )
+    warmth = importance.temperature(importance.activity(rate))
+    return Score(
+        match=match,
+        surprise=signal,
+        level=level,
+        importance=importance.importance(values, warmth),
+        threshold=importance.threshold(rate),
+        attention=importance.attention(values, warmth),
+        rate=rate,
+        unusual=() if level is Level.NORMAL else surprise.unusual(*compared),
+    )
+
+
+def recall(
+    message: Message,
+    unlocked: Unlocked,
+    facts: Sequence[Fact],
+    found: Sequence[Recalled],
+    surfaced: Sequence[LedgerEntry],
+    settings: Settings,
+) -> Remembered:
+    """What of the past fits a message, within the token budget of a turn.
+
+    Parameters
+    ----------
+    message : Message, with embedding
+    unlocked : Unlocked
+    facts : those that fit, best first
+    found : memories that fit, best first; those of turns still in sight are left out
+    surfaced : ledger entries
+    settings : Settings
+    """
+    said, replies = unlocked.messages[: -2 * IN_SIGHT : 2], unlocked.messages[1::2]
+    vector = _vector(message)
+    first = unlocked.state.turns - len(unlocked.turn_ids) + 1
+    similarities = (_matrix(said, len(vector)) @ vector).tolist()
+    fitting = [
+        RecalledTurn(first + i, m.text, replies[i].text, similarity)
+        for i, (m, similarity) in enumerate(zip(said, similarities, strict=True))
+        if similarity >= SIMILAR
+    ]
+    formed = {ref for recalled in found for ref in recalled.memory.source_refs}
+    fresh = [t for t in fitting if unlocked.turn_ids[t.seq - first] not in formed]
+    best = sorted(fresh, key=lambda t: -t.similarity)[: settings.turns_recalled]
+    in_sight = set(unlocked.turn_ids[-IN_SIGHT:])
+    memories = [r for r in found if not in_sight.issuperset(r.memory.source_refs)]
+    remembered = Remembered(tuple(facts), tuple(best), tuple(memories), tuple(surfaced))
+    return fitted(remembered, settings.context_tokens)
+
+
+def new_fact(state: State, lesson: Lesson, at: datetime) -> Fact:
+    """The next fact of the ring."""
+    seq = state.facts + 1
+    return Fact(f"fact-{seq}", seq, lesson.text, lesson.tags, at)
+
+
+@dataclass(frozen=True)
+class Thought:
+    """Everything that was found out about a turn, before it becomes what is written.
+
+    question : one that waited, and that the reply asks
+    starts : whether another matter begins with it, as `graphmem.text.topic_boundaries` judges
+    talk : the student's messages before it that are in sight, oldest first
+    """
+
+    student_id: str
+    turn_id: str
+    message: Message
+    state: State
+    score: Score
+    fact: Fact | None
+    asked: str
+    recalled: Remembered
+    expected: Answer[Prediction]
+    answer: Answer[Response]
+    replied_by: str
+    question: Question | None = None
+    starts: bool = False
+    talk: tuple[str, ...] = ()
+
+
+def plan(thought: Thought, settings: Settings, now: datetime, *, improve_facts: bool) -> TurnWrite:
+    """Everything the turn will write, as data.
+
+    Parameters
+    ----------
+    thought : Thought
+    settings : Settings
+    now : datetime
+    improve_facts : bool, whether a language model shall word the fact better
+    """
+    state, scored, answer = thought.state, thought.score, thought.answer
+    usage = thought.expected.usage + answer.usage
+    seq = state.turns + 1
+    # Of what tells nothing at all nothing is remembered, however unexpected it is (spec 7).
+    tells = passes(snr(thought.message.text, novelty=1.0, feeling=1.0)) > 0
+    jobs = (
+        *(_form_jobs(thought, seq) if tells else ()),
+        *(_surprise_jobs(thought, seq) if tells else ()),
+        *(_distil_jobs(thought) if improve_facts else ()),
+    )
+    outcome = TurnOutcome(
+        turn_id=thought.turn_id,
+        seq=seq,
+        at=thought.message.at,
+        reply=answer.value.reply.text,
+        degraded=thought.expected.degraded or answer.degraded,
+        match=scored.match,
+        matched=scored.matched,
+        fact=thought.fact,
+        surprise=scored.surprise,
+        level=scored.level,
+        importance=scored.importance,
+        threshold=scored.threshold,
+        attention=scored.attention,
+        recalled=tuple(RecalledId(r.memory.id, r.weight, r.gravity, r.why) for r in thought.recalled.memories),
+        ledger=tuple(entry.id for entry in thought.recalled.ledger),
+        recalled_facts=thought.recalled.facts,
+        recalled_turns=thought.recalled.turns,
+        prediction=answer.value.prediction.text,
+        needed_info=answer.value.prediction.needed_info,
+        jobs=tuple(Job(job.id, job.kind, thought.student_id, JobState.WAITING, 0, now, now) for job in jobs),
+        usage=usage,
+    )
+    facts = state.facts + (thought.fact is not None)
+    return TurnWrite(
+        text=thought.message.text,
+        replied_by=thought.replied_by,
+        outcome=outcome,
+        prediction=answer.value.prediction,
+        facts=facts,
+        oldest_turn=seq - settings.working_memory + 1,
+        oldest_fact=facts - settings.facts_kept + 1,
+        now=now,
+        jobs=jobs,
+        boosts=tuple(Boost(r.memory.id, boosted(r.gravity)) for r in thought.recalled.memories),
+        signals=(*state.signals, scored.surprise)[-SIGNALS:],
+        question=thought.question,
+    )
+
+
+def grown(unlocked: Unlocked, version: int, thought: Thought, write: TurnWrite, settings: Settings) -> Unlocked:
+    """What is held in memory after a turn: one turn more, the oldest beyond working memory dropped."""
+    asked = write.question
+    state = replace(
+        thought.state,
+        version=version,
+        turns=write.outcome.seq,
+        facts=write.facts,
+        prediction=write.prediction,
+        signals=write.signals,
+        questions=tuple(q for q in thought.state.questions if asked is None or q.id != asked.id),
+        asked_turn=thought.state.asked_turn if asked is None else write.outcome.seq,
+    )
+    most = settings.working_memory
+    new_facts = () if thought.fact is None else (thought.fact,)
+    return replace(
+        unlocked,
+        state=state,
+        messages=(*unlocked.messages, thought.message, thought.answer.value.reply)[-2 * most :],
+        turn_ids=(*unlocked.turn_ids, thought.turn_id)[-most:],
+        facts=(*new_facts, *unlocked.facts)[: settings.facts_kept],
+    )
+
+
+def _compared(message: Message, window: Sequence[Message]) -> tuple[surprise.History, Vector, float, str, int]:
+    """What a message is compared with, and what is compared of it, as `graphmem.maths.surprise` takes it."""
+    own = [m for m in window if m.author == message.author]
+    times = [m.at.timestamp() for m in own]
+    history = surprise.History(
+        vectors=_matrix(window, len(_vector(message))),
+        gaps=[max(0.0, b - a) for a, b in pairwise(times)],
+        authors=[m.author for m in window],
+        lengths=[len(m.text) for m in own],
+    )
+    gap = max(0.0, message.at.timestamp() - times[-1]) if times else 0.0
+    return history, _vector(message), gap, message.author, len(message.text)
+
+
+def _form_jobs(thought: Thought, seq: int) -> tuple[NewJob, ...]:
+    """Memories are formed from every message."""
+    message, scored = thought.message, thought.score
+    work = FormJob(
+        turn_id=thought.turn_id,
+        text=message.text,
+        before=thought.asked,
+        at=message.at,
+        importance=scored.importance,
+        surprise=scored.surprise,
+        level=scored.level,
+        activity=scored.rate,
+        features=tuple(a.value for a in scored.attention),
+    )
+    return (NewJob(f"form-{seq}", work),)
+
+
+def _surprise_jobs(thought: Thought, seq: int) -> tuple[NewJob, ...]:
+    """A surprise is responded to; where only the matter changes, a new episode begins and that is all."""
+    message, scored, expected = thought.message, thought.score, thought.state.prediction
+    if scored.level is Level.NORMAL and not thought.starts:
+        return ()
+    work = SurpriseJob(
+        turn_id=thought.turn_id,
+        at=message.at,
+        level=scored.level,
+        signal=scored.surprise,
+        match=scored.match,
+        importance=scored.importance,
+        predicted=None if expected is None else expected.text,
+        before=thought.asked,
+        actual=message.text,
+        talk=thought.talk,
+        unusual=scored.unusual,
+    )
+    return (NewJob(f"surprise-{seq}", work),)
+
+
+def next_question(state: State, scored: Score, text: str) -> Question | None:
+    """The question that has waited longest, where this is a moment to ask it.
+
+    Not while something surprises, not where the student asks, and not in three turns running.
+
+    Parameters
+    ----------
+    state : State
+    scored : Score of the message
+    text : str, the message
+
+    Source: spec 5 (questions queued and asked by a later turn).
+    """
+    calm = scored.level is Level.NORMAL and "?" not in text
+    rested = state.asked_turn == 0 or state.turns + 1 - state.asked_turn > ASKED_EVERY
+    return state.questions[0] if state.questions and calm and rested else None
+
+
+def _distil_jobs(thought: Thought) -> tuple[NewJob, ...]:
+    """A violated expectation that a language model shall put into better words later."""
+    expected = thought.state.prediction
+    if thought.fact is None or expected is None:
+        return ()
+    work = DistilJob(thought.fact.id, expected.text, thought.message.text, thought.asked)
+    return (NewJob(f"distil-{thought.fact.seq}", work),)
+
+
+def _vector(of: Message | Prediction) -> Vector:
+    if of.embedding is None:
+        raise ValueError("an embedding is missing")
+    return of.embedding
+
+
+def _matrix(messages: Sequence[Message], dimension: int) -> Matrix:
+    rows = [m.embedding for m in messages if m.embedding is not None]
+    return np.stack(rows) if rows else np.zeros((0, dimension), dtype=np.float32)

@@ -1,0 +1,98 @@
+"""Background work as people see it: the jobs there are, dead ones started again, what models cost (spec 16, 17)."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from graphmem.app import Graphmem
+from graphmem.errors import Conflict, InvalidInput, NotFound
+from graphmem.model import Job, JobState, Usage, Who
+from graphmem.store import jobs, usage
+from graphmem.validation import checked_as_of, checked_id
+
+
+@dataclass(frozen=True)
+class JobPage:
+    """Some jobs, how many there are in all, and where the next page begins, if there is one."""
+
+    items: tuple[Job, ...]
+    total: int
+    next: str | None
+
+
+async def list_jobs(
+    gm: Graphmem, institution: str, student_id: str | None, state: JobState | None, first: int, after: str | None
+) -> JobPage:
+    """A page of jobs, newest first; finished ones are there for `jobs_kept_hours`.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    institution, student_id : whose; all students of the institution where that is None
+    state : JobState, or None for all
+    first : int, 1 to settings.page_size
+    after : str, `next` of the page before
+
+    Raises
+    ------
+    InvalidInput    `first` or `after` will not do
+    """
+    if not 1 <= first <= gm.settings.page_size:
+        raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
+    if student_id is not None:
+        checked_id("studentId", student_id)
+    place = None if after is None else _place(after)
+    total, found = await jobs.page(gm.graph, institution, student_id, state, place, first + 1, gm.clock())
+    items = tuple(found[:first])
+    return JobPage(items, total, _cursor(items[-1]) if len(found) > first else None)
+
+
+async def retry_job(gm: Graphmem, institution: str, ref: str) -> Job:
+    """Start a dead job again, with all its attempts; it runs when the student's session does.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    institution : str, whose job
+    ref : str, the job's id as it is listed, `student/job`
+
+    Raises
+    ------
+    NotFound        there is no such job
+    Conflict        it is not dead
+    """
+    student_id, _, job_id = ref.rpartition("/")
+    found = await jobs.retry(gm.graph, Who(institution, student_id), job_id, gm.clock())
+    if found is None:
+        raise NotFound("There is no such job: take its id from the list of jobs.")
+    job, retried = found
+    if not retried:
+        raise Conflict(f"This job is {job.state}, not dead: only dead jobs need to be started again.")
+    return job
+
+
+async def spent(gm: Graphmem, institution: str, student_id: str | None, since: datetime | None) -> Usage:
+    """What language models cost since the beginning of a day (UTC): turns and jobs, of one student or of all."""
+    return sum((await spent_by_kind(gm, institution, student_id, since)).values(), Usage())
+
+
+async def spent_by_kind(
+    gm: Graphmem, institution: str, student_id: str | None, since: datetime | None
+) -> dict[str, Usage]:
+    """The same by what it was for: `turn`, or the kind of a job."""
+    if student_id is not None:
+        checked_id("studentId", student_id)
+    return await usage.by_kind(gm.graph, institution, student_id, checked_as_of(since, "since"))
+
+
+def _cursor(job: Job) -> str:
+    return f"{jobs.in_us(job.created_at)}:{job.ref}"
+
+
+def _place(cursor: str) -> Job:
+    """The job a page begins behind: its time and ids, which is all that counts."""
+    at, _, ref = cursor.partition(":")
+    student_id, _, job_id = checked_id("after", ref).rpartition("/")
+    try:
+        return Job(job_id, "", student_id, JobState.WAITING, 0, jobs.from_us(int(at)))
+    except (ValueError, OverflowError) as e:
+        raise InvalidInput("after is not the `next` of a page.") from e

@@ -1,0 +1,35 @@
+"""Whether graphmem is well: what answers, and how long the oldest message and job have been waiting (spec 16)."""
+
+from graphmem.app import Graphmem
+from graphmem.errors import Unavailable
+from graphmem.jobs.runner import kinds
+from graphmem.store import jobs, schema, turns
+
+
+async def oldest_unanswered(gm: Graphmem) -> float:
+    """Seconds that the oldest message without a reply has waited; 0.0 when none waits."""
+    at = await turns.find_oldest_waiting(gm.graph)
+    return 0.0 if at is None else max(0.0, (gm.clock() - at).total_seconds())
+
+
+async def oldest_job(gm: Graphmem) -> float:
+    """Seconds that the oldest job which could be run has waited; 0.0 when none waits.
+
+    Not counted are jobs of locked students, those that wait for another try, and those nobody here can do.
+    """
+    since = await jobs.find_oldest_due(gm.graph, kinds(gm), gm.clock())
+    return 0.0 if since is None else max(0.0, (gm.clock() - since).total_seconds())
+
+
+async def carrier(gm: Graphmem) -> str:
+    """Who tells workers of jobs: `memory`, `redis`, or `away`."""
+    try:
+        await gm.carrier.check()
+    except Unavailable:
+        return "away"
+    return "memory" if gm.carrier.here else "redis"
+
+
+async def check_database(gm: Graphmem) -> str:
+    """Version and edition of the Neo4j that answers; Unavailable or SetupError when none fit does."""
+    return await schema.check_server(gm.graph)

@@ -1,0 +1,296 @@
+"""Background work: what follows a turn, after its reply (spec 16).
+
+A job waits in the graph until its student's session runs, since only the session has the keys. It runs at
+least once and takes effect once. One that fails is tried again later, and parked as dead in the end.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from datetime import datetime, time, timedelta
+from itertools import groupby
+
+from graphmem.app import Graphmem
+from graphmem.errors import Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable
+from graphmem.flows.formation import form_message, form_observation
+from graphmem.flows.surprise import AT_ONCE as EPISODES
+from graphmem.flows.surprise import QUESTIONS, respond_to_surprises
+from graphmem.jobs.budget import within_budget
+from graphmem.model import Answer, JobState, Lesson, Mismatch, Session, Unlocked, Usage
+from graphmem.store import jobs
+from graphmem.store.jobs import Claimed, DistilJob, Kind
+
+log = logging.getLogger(__name__)
+
+MOST_ATTEMPTS = 5
+"""Failures after which a job is dead."""
+FIRST_WAIT = 30.0
+"""Seconds until a failed job is tried again; doubles with each further failure."""
+LONGEST_WAIT = 3600.0
+AT_ONCE = 20
+"""Jobs taken at once where none of them asks a language model."""
+GIVE_WAY = 0.25
+"""Seconds for which a job lets turns go first."""
+LOOK = 0.05
+"""Seconds between two looks whether another worker has finished what it is at."""
+LOOKS = 20
+BUDGET_SPENT = "The day's budget for language models is spent."
+
+
+@dataclass(frozen=True)
+class Handler:
+    """Who does a kind of job, and how.
+
+    run : does one or several jobs of one student and says how many of them took effect. It asks `gm.mind`, which is
+        the offline mind where the day's budget is spent; it writes what they give and finishes them in one
+        statement that has no effect without their lease; what it raises leaves them all for later
+    at_once : most jobs it takes together; more than one where one question can be asked about several
+    questions : most questions it asks a mind each time
+    needs_model : without a language model its jobs wait, since nothing is to be gained
+    """
+
+    run: Callable[[Graphmem, Session, Sequence[Claimed]], Awaitable[int]]
+    at_once: int = 1
+    questions: int = 1
+    needs_model: bool = False
+
+
+class _Away(Exception):
+    """The language model is away: for the next job, too."""
+
+
+async def run_jobs(gm: Graphmem, session: Session, *, politely: bool = False) -> int:
+    """Run the due jobs of one student, one after the other.
+
+    Parameters
+    ----------
+    gm : Graphmem; with the offline mind alone no fact is put into better words, since there is nobody to do it
+    session : Session; when it has ended, its jobs wait for the next one
+    politely : in the background: let turns go first, for a while before each job, and leave to other workers what
+        they are at; else they are waited for, for a moment
+
+    Returns
+    -------
+    int, how many jobs were finished
+
+    Raises
+    ------
+    Unavailable     Neo4j does not answer; a job under way is taken up again when its lease runs out
+
+    Source: spec 4, 7, 16.
+    """
+    finished = 0
+    async with gm.job_lock(session):
+        while not (politely and gm.stopping.is_set()) and (claimed := await _claimed(gm, session)):
+            done, all_tried = await _run_all(gm, session, claimed, politely)
+            finished += done
+            if not all_tried:
+                return finished
+    if not politely:
+        await _others(gm, session)
+    return finished
+
+
+async def _claimed(gm: Graphmem, session: Session) -> list[Claimed]:
+    """The next jobs: one by one, or as many as are asked about together, where each asks a language model."""
+    asks = gm.mind is not gm.offline
+    now = gm.clock()
+    until = now + lease(gm)
+    claimed = await jobs.claim(gm.graph, session, kinds(gm), 1 if asks else AT_ONCE, until, now, alone=True)
+    if asks and claimed and (more := HANDLERS[claimed[0].kind].at_once - 1):
+        first = claimed[0]
+        claimed += await jobs.claim(gm.graph, session, [first.kind], more, until, now, alone=True, lease=first.lease)
+    return claimed
+
+
+def lease(gm: Graphmem) -> timedelta:
+    """How long a worker may be at the jobs it has taken: each of their questions may take its time."""
+    most = max(handler.questions for handler in HANDLERS.values()) if gm.mind is not gm.offline else 1
+    return timedelta(seconds=most * gm.settings.model_timeout + gm.settings.jobs_lease)
+
+
+async def _run_all(gm: Graphmem, session: Session, claimed: Sequence[Claimed], politely: bool) -> tuple[int, bool]:
+    """Run what was claimed; how many were finished, and whether all were tried. What was not is given back."""
+    finished = 0
+    try:
+        for group in grouped(claimed):
+            if politely:
+                await gm.calm.wait(0.0, GIVE_WAY)
+                if gm.stopping.is_set():
+                    break
+            finished += await _run(gm, session, group)
+        else:
+            return finished, True
+    except _Away:
+        pass
+    except (Unavailable, Locked):
+        with suppress(GraphmemError):
+            await jobs.release(gm.graph, session, claimed[0].lease, gm.clock())
+        raise
+    await jobs.release(gm.graph, session, claimed[0].lease, gm.clock())
+    return finished, False
+
+
+def grouped(claimed: Sequence[Claimed]) -> list[list[Claimed]]:
+    """Jobs in their order, those of one kind together that follow each other and are done together.
+
+    Examples
+    --------
+    >>> told = [Claimed("a", Kind.FORM, 0, "", b""), Claimed("b", Kind.FORM, 0, "", b"")]
+    >>> [[job.id for job in group] for group in grouped(told)]
+    [['a'], ['b']]
+    """
+    groups = []
+    for kind, alike in groupby(claimed, lambda job: job.kind):
+        same, most = list(alike), HANDLERS[kind].at_once
+        groups += [same[start : start + most] for start in range(0, len(same), most)]
+    return groups
+
+
+async def _run(gm: Graphmem, session: Session, group: Sequence[Claimed]) -> int:
+    """Run jobs that are done together; how many took effect."""
+    handler = HANDLERS[group[0].kind]
+    async with within_budget(gm, session, group, handler.questions) as able:
+        if handler.needs_model and able.mind is gm.offline:
+            await _wait_for_tomorrow(gm, session, group)
+            return 0
+        try:
+            return await handler.run(able, session, group)
+        except (Unavailable, Locked):
+            raise
+        except Exception as error:
+            await _postpone(gm, session, group, error)
+            if isinstance(error, MindError) and error.away:
+                raise _Away from error
+    return 0
+
+
+async def _others(gm: Graphmem, session: Session) -> None:
+    """Wait a moment for what another worker is at: whoever asks wants to find what was just said."""
+    for _ in range(LOOKS):
+        if not await jobs.runs(gm.graph, session, gm.clock()):
+            return
+        await asyncio.sleep(LOOK)
+
+
+def kinds(gm: Graphmem) -> list[Kind]:
+    """The kinds of jobs that can be done with the minds there are."""
+    return kinds_of(with_model=gm.mind is not gm.offline)
+
+
+def kinds_of(*, with_model: bool) -> list[Kind]:
+    """The kinds of jobs that can be done with a language model, or without one."""
+    return [kind for kind, handler in HANDLERS.items() if with_model or not handler.needs_model]
+
+
+def failure(attempts: int, error: str, now: datetime) -> jobs.Failure:
+    """How a job goes on after it failed once more: later, or not at all.
+
+    Parameters
+    ----------
+    attempts : int >= 0, failures before this one
+    error : str, the reason, without anything that anybody said
+    now : datetime
+
+    Source: spec 16.
+
+    Examples
+    --------
+    >>> now = datetime(2026, 1, 5)
+    >>> [(failure(n, "", now).run_after - now).seconds for n in (0, 1, 2, 7)]
+    [30, 60, 120, 3600]
+    >>> failure(3, "", now).state, failure(4, "", now).state
+    (<JobState.WAITING: 'waiting'>, <JobState.DEAD: 'dead'>)
+    """
+    failures = attempts + 1
+    wait = timedelta(seconds=min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempts))
+    return jobs.Failure(JobState.DEAD if failures >= MOST_ATTEMPTS else JobState.WAITING, failures, now + wait, error)
+
+
+async def _postpone(gm: Graphmem, session: Session, group: Sequence[Claimed], error: Exception) -> None:
+    now = gm.clock()
+    # The message of any other error may quote what a student wrote.
+    reason = str(error) if isinstance(error, (MindError, Tampered, Conflict)) else f"Unexpected {type(error).__name__}."
+    spent = error.usage if isinstance(error, MindError) and error.usage else Usage()
+    for claimed in group:
+        later = failure(claimed.attempts, reason, now)
+        if not await jobs.postpone(gm.graph, session, claimed, later, spent, now):
+            continue
+        # What was asked about several jobs at once is counted once.
+        spent = Usage()
+        log.warning("a job has failed %d times and is %s: %s", later.attempts, later.state, later.error)
+
+
+async def _wait_for_tomorrow(gm: Graphmem, session: Session, group: Sequence[Claimed]) -> None:
+    """Leave jobs for the next day, which is no failure."""
+    now = gm.clock()
+    tomorrow = datetime.combine(now.date() + timedelta(days=1), time(), now.tzinfo)
+    for claimed in group:
+        later = jobs.Failure(JobState.WAITING, claimed.attempts, tomorrow, BUDGET_SPENT)
+        await jobs.postpone(gm.graph, session, claimed, later, Usage(), now)
+
+
+@contextmanager
+def trouble_logged() -> Iterator[None]:
+    """Nobody waits for what is done in the background: what goes wrong is logged, without what anybody said."""
+    try:
+        yield
+    except GraphmemError as e:
+        log.warning("jobs were left to the next sweep: %s", e.code)
+    except Exception as e:
+        log.error("jobs were cut short by an unexpected %s", type(e).__name__)
+
+
+async def _distil(gm: Graphmem, session: Session, claimed: Claimed) -> bool:
+    """Ask for better words and write them; False when the job had gone to another worker."""
+    job = jobs.opened_distil(session, claimed)
+    answer = await gm.mind.distil(Mismatch(job.predicted, job.actual, job.asked))
+    # A turn under way would find its student changed, so it is let through first.
+    async with gm.lock(session):
+        version = await jobs.finish_distil(
+            gm.graph, session, claimed, job.fact_id, answer.value, answer.usage, gm.clock()
+        )
+        if version is not None:
+            _keep_in_step(gm, session, version, job, answer)
+    return version is not None
+
+
+def _keep_in_step(gm: Graphmem, session: Session, version: int, job: DistilJob, answer: Answer[Lesson]) -> None:
+    """Change what this process holds as the graph was changed, or drop it when it was stale already."""
+    key = (session.institution, session.student_id)
+    held = gm.unlocked.get(key)
+    if held is None or held.state.version != version - 1:
+        gm.drop(session)
+    else:
+        gm.unlocked[key] = improved(held, version, job.fact_id, answer.value)
+
+
+def improved(unlocked: Unlocked, version: int, fact_id: str, lesson: Lesson) -> Unlocked:
+    """What is held in memory after a fact was put into better words."""
+    return replace(
+        unlocked,
+        state=replace(unlocked.state, version=version),
+        facts=tuple(replace(f, text=lesson.text, tags=lesson.tags) if f.id == fact_id else f for f in unlocked.facts),
+    )
+
+
+def one_by_one(
+    run: Callable[[Graphmem, Session, Claimed], Awaitable[bool]],
+) -> Callable[[Graphmem, Session, Sequence[Claimed]], Awaitable[int]]:
+    """What does a single job, as a handler takes it."""
+
+    async def each(gm: Graphmem, session: Session, group: Sequence[Claimed]) -> int:
+        return sum([await run(gm, session, claimed) for claimed in group])
+
+    return each
+
+
+HANDLERS: Mapping[Kind, Handler] = {
+    Kind.FORM: Handler(one_by_one(form_message)),
+    Kind.OBSERVE: Handler(one_by_one(form_observation)),
+    Kind.SURPRISE: Handler(respond_to_surprises, at_once=EPISODES, questions=QUESTIONS),
+    Kind.DISTIL: Handler(one_by_one(_distil), needs_model=True),
+}
+"""Who does which kind of job."""

@@ -1,0 +1,52 @@
+"""What is put right in the background: sessions that ran out, unanswered messages, due jobs (spec 3, 14, 16)."""
+
+import logging
+from datetime import timedelta
+
+from graphmem.app import Graphmem
+from graphmem.errors import GraphmemError, Unavailable
+from graphmem.flows.consolidation import consolidate
+from graphmem.flows.turn import answer_waiting
+from graphmem.jobs.dispatch import remind, run_due_jobs
+from graphmem.sealing import opened_token
+from graphmem.store import jobs, students, turns
+
+log = logging.getLogger(__name__)
+
+
+async def sweep(gm: Graphmem) -> None:
+    """End sessions whose time is over, answer what a process left behind when it died, run jobs that are due.
+
+    Where workers run jobs they are told of them once more.
+    """
+    now = gm.clock()
+    while expired := await students.list_expired_sessions(gm.graph, now):
+        for who, session_id in expired:
+            await students.expire_session(gm.graph, who, session_id, now)
+            await consolidate(gm, who)
+            gm.lock_up(who)
+    gm.unlocked.expire()
+    gm.memories.expire()
+    before = now - timedelta(seconds=gm.settings.stranded_after)
+    for token in await turns.list_stranded(gm.graph, before, now):
+        # One student's trouble must not keep the others waiting.
+        try:
+            await answer_waiting(gm, opened_token(gm.secret, token, now))
+        except Unavailable:
+            raise
+        except GraphmemError as e:
+            log.warning("messages that wait for a reply could not be answered: %s", e.code)
+    await (run_due_jobs(gm) if gm.runs_jobs else remind(gm))
+    await jobs.delete_done(gm.graph, now - timedelta(hours=gm.settings.jobs_kept_hours))
+
+
+async def sweep_forever(gm: Graphmem) -> None:
+    """Sweep again and again until this process ends; what goes wrong is logged and tried again the next time."""
+    while not await gm.stops_within(gm.settings.sweep_seconds):
+        try:
+            await sweep(gm)
+        except GraphmemError as e:
+            log.warning("a sweep was cut short: %s", e.code)
+        except Exception as e:
+            # Its message may quote what a student wrote, and the sweeper must outlive it.
+            log.error("a sweep was cut short by an unexpected %s", type(e).__name__)

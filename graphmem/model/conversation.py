@@ -1,0 +1,190 @@
+"""Messages, expectations, facts and answers of a mind, as frozen values (spec 1, 4)."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz import utils
+
+from graphmem.model.enums import Author, Level, QuestionState, Verdict
+from graphmem.model.memory import LedgerEntry, Recalled
+
+T = TypeVar("T")
+
+Vector = NDArray[np.float32]
+"""An embedding, of shape (dimension,), of length 1."""
+
+Matrix = NDArray[np.float32]
+"""Embeddings, of shape (n, dimension), each row of length 1."""
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What language-model calls cost; `cost` in US dollars."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        return Usage(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cost + other.cost,
+        )
+
+
+@dataclass(frozen=True)
+class Message:
+    """One message of a conversation; `embedding` is None where there is none to compare it by."""
+
+    author: Author
+    text: str
+    at: datetime
+    embedding: Vector | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What the student is expected to say next, and the keywords of what one needs to know for it (spec 4)."""
+
+    text: str
+    needed_info: tuple[str, ...] = ()
+    embedding: Vector | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """What a violated expectation taught: one sentence and 1 to 5 tags (spec 4)."""
+
+    text: str
+    tags: tuple[str, ...]
+
+
+def word_stems(text: str) -> frozenset[str]:
+    """The first four letters of each word: the same for most inflections and slips of the pen.
+
+    Examples
+    --------
+    >>> sorted(word_stems("fractions and a fraction"))
+    ['a', 'and', 'frac']
+    """
+    return frozenset(word[:4] for word in text.split())
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A distilled surprise, kept in a ring of the newest (spec 4)."""
+
+    id: str
+    seq: int
+    text: str
+    tags: tuple[str, ...]
+    created_at: datetime
+
+    @cached_property
+    def plain(self) -> str:
+        """The text as it is searched: lower case, without punctuation."""
+        return utils.default_process(self.text)
+
+    @cached_property
+    def plain_tags(self) -> tuple[str, ...]:
+        """The tags as they are searched."""
+        return tuple(map(utils.default_process, self.tags))
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """Beginnings of the words of text and tags, by which a search finds what to look at closely."""
+        return word_stems(" ".join([self.plain, *self.plain_tags]))
+
+
+@dataclass(frozen=True)
+class Companion:
+    """The agent assigned to a student (spec 1)."""
+
+    name: str
+    persona: str
+    tolerance: float
+    expertise: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What somebody said of a surprise afterwards: the signal and level it had, and their verdict."""
+
+    signal: float
+    level: Level
+    verdict: Verdict
+
+
+@dataclass(frozen=True)
+class Question:
+    """Something the companion wants to ask the student, queued by a surprise (spec 5)."""
+
+    id: str
+    text: str = field(repr=False)
+    created_at: datetime
+    state: QuestionState = QuestionState.WAITING
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """What a mind is told of the talk so far, oldest message first, the student's newest last."""
+
+    companion: Companion
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True)
+class RecalledTurn:
+    """An earlier turn of the running session that fits the message, with its cosine similarity."""
+
+    seq: int
+    text: str
+    reply: str
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What of the past fits a message; what a mind is told of it.
+
+    question : one that a surprise left open, to be asked with the reply
+    """
+
+    facts: tuple[Fact, ...] = ()
+    turns: tuple[RecalledTurn, ...] = ()
+    memories: tuple[Recalled, ...] = ()
+    ledger: tuple[LedgerEntry, ...] = ()
+    question: str | None = None
+
+
+@dataclass(frozen=True)
+class Response:
+    """A reply and what is expected to follow it."""
+
+    reply: Message
+    prediction: Prediction
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """An expectation that was violated, with the message the student was answering, if any."""
+
+    predicted: str
+    actual: str
+    asked: str = ""
+
+
+@dataclass(frozen=True)
+class Answer(Generic[T]):
+    """A mind's answer, what it cost, and whether the offline mind stood in for a language model."""
+
+    value: T
+    usage: Usage = Usage()
+    degraded: bool = False

@@ -1,0 +1,43 @@
+"""Students and their sessions, as frozen values without behaviour (spec 1, 14, 15)."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True)
+class Keys:
+    """A student's keys while a session is open; never stored in clear (spec 14).
+
+    `seal` seals content; `mark` makes keyed hashes. Both are 32 bytes derived from the student key.
+    """
+
+    seal: bytes = field(repr=False)
+    mark: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Who:
+    """In whose name something happens: the tenancy of every query of student data."""
+
+    institution: str
+    student_id: str
+
+
+@dataclass(frozen=True)
+class Session(Who):
+    """An unlocked span of work of one student; `keys` open what is sealed."""
+
+    session_id: str
+    expires_at: datetime
+    keys: Keys = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Student:
+    """What is known of a student without any key."""
+
+    id: str
+    institution: str
+    created_at: datetime
+    tolerance: float
+    session_id: str | None

@@ -1,0 +1,302 @@
+"""Choosing a tutoring move and wording it: the replies of the offline mind.
+
+The moves are those of human tutors: focus on a part, probe for reasons, tell a way to go on, and what is neither
+(MathDial, Macina et al. 2023); hint, question, correction, confirmation (CIMA, Stasaski et al. 2020). A reply uses the
+student's own words and what is remembered of the student, and nothing else: nothing it says can be something
+the student may not know yet, and nothing is called right or wrong that was not reckoned exactly.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from zlib import crc32
+
+from rapidfuzz import fuzz, utils
+
+from graphmem.model import Author, Message, Remembered
+from graphmem.text.arithmetic import equations
+from graphmem.text.dialogue_acts import Act, act_of
+from graphmem.text.keyphrases import STOP_WORDS, key_phrases, rarity, words_of
+from graphmem.text.sanitize import clean, quoted, sentences
+
+LONGEST = 600
+"""Characters of the longest reply."""
+RARE_ENOUGH = 2.8
+"""Rarity from which on a word shared with what was said before says that it fits."""
+ALIKE = 0.5
+"""Cosine similarity from which on an earlier turn of the session may fit."""
+SAME = 85.0
+"""Fuzzy score from which on two texts say the same."""
+
+# {quote} the student's words, {topic} what it is about, {sum} an equation, {mention} a sentence on what is remembered.
+# A wording is left out where what it needs is missing; the last ones of a list need nothing.
+WORDINGS: dict[str, tuple[str, ...]] = {
+    "greeting": ("Hello! What would you like to work on?", "Hi, good to see you. What shall we look at first?"),
+    "goodbye": ("Goodbye, and thank you for today.", "See you next time. Well done for staying with it."),
+    "thanks": (
+        "You are welcome. What would you like to look at next?",
+        "You are welcome. How would you explain it to a friend, in your own words?",
+    ),
+    "agreement": (
+        "Good. What is your next step?",
+        "All right. Can you say in your own words what we have so far?",
+        "Fine. Try the next bit and tell me what you get.",
+    ),
+    "confusion": (
+        "That is all right, let us take it in small pieces. What do you already know about {topic}?",
+        "No problem. Looking at {topic}: which part is the first that does not make sense?",
+        "That is fine. Which part is the first that does not make sense: the words, or what to do with them?",
+        "Not knowing yet is fine. What is asked, and what has been given to you?",
+    ),
+    "still confused": (
+        "Let us try another way: make a small drawing or a list of what is given. What goes into it first?",
+        "Let us make it easier: try the same with very small numbers or a shorter example. What do you get?",
+        "Let us go back to the last thing that was clear. What was it?",
+    ),
+    "remembered question": (
+        "{mention} Does that help?",
+        "{mention} Is that what you are looking for?",
+        "{mention} What does that tell you about your question?",
+    ),
+    "question": (
+        "You ask {quote}, and I have no ready answer to give you. What do you know about it so far?",
+        "Good that you ask. What would be your best guess about {topic}, and what makes you think so?",
+        "I cannot tell you that for certain. Where could we look to find out?",
+        "Good that you ask. What would be your own best guess?",
+    ),
+    "right sum": (
+        "Yes, {sum} works out. Why is that the step to take here?",
+        "{sum} is reckoned correctly. How does it bring you closer to what is asked?",
+        "I get the same: {sum}. What does that number stand for?",
+    ),
+    "wrong sum": (
+        "Let us look at {sum} once more. What do you get when you work it out again, step by step?",
+        "I do not get the same for {sum}. Can you go through it slowly and tell me each step?",
+    ),
+    "step": (
+        "You say {quote}. How did you get there?",
+        "Let me see {quote}. Which part of the question does that answer?",
+        "You say {quote}. How could you check that?",
+        "How did you get there? Take me through it one step at a time.",
+        "Which part of the question does that answer?",
+    ),
+    "statement": (
+        "You say {quote}. What makes you think so?",
+        "Tell me more about {topic}. How does it fit in?",
+        "You say {quote}. What follows from that?",
+        "What makes you think so?",
+        "Can you tell me a little more about that?",
+    ),
+    "disclosure": (
+        "Thank you for telling me {quote}. Would you like to say more, or shall we go on with our work?",
+        "You tell me {quote}. Is there more to it, or shall we go on?",
+        "Thank you for telling me. Shall we go on with our work?",
+        "I am glad you told me that. What shall we do next?",
+    ),
+    "sorrow": (
+        "I am sorry to hear that. Would you rather talk about it, or go on with our work?",
+        "That must be hard. Thank you for telling me. What would help you right now?",
+    ),
+    "frustration": (
+        "That sounds hard, and it is all right to feel that way. What about {topic} bothers you most?",
+        "I hear you. Let us make it smaller: what is one thing in it that you can do?",
+        "That is a fair thing to feel. Shall we try one small step together, or take a short break first?",
+    ),
+    "distress": (
+        "I am sorry that you feel this way, and I am glad you said it. I am only a program: please talk to a grown-up "
+        "you trust now, or call your local emergency number if you are in danger.",
+        "Thank you for telling me; this matters more than any exercise. Please tell a parent, a teacher or another "
+        "grown-up you trust today, or call your local emergency number if you are in danger.",
+    ),
+    "instruction": (
+        "I stay with our lesson. What would you like to work on?",
+        "That is not something I do. Which part of your work shall we look at?",
+    ),
+    "unreadable": (
+        "You wrote {quote}. I follow English best: which part of it are you surest of?",
+        "I see {quote}. Can you tell me in English what you mean by it?",
+        "I am not sure what you mean. Can you say it in other words?",
+        "I could not read that. What would you like to work on?",
+    ),
+}
+
+_SLOT = re.compile(r"{(\w+)}")
+_QUOTE_IN_FACT = re.compile(r"said “([^”]{3,}?)…?”")
+_MENTIONED_IN = {"confusion", "statement", "disclosure", "frustration"}
+_MENTION = "Earlier you said"
+
+# Words of every lesson: sharing them does not make two messages be about the same.
+_LESSON_WORDS = frozenset(
+    re.findall(
+        r"\w+",
+        "answer answers equation step steps problem problems solution total correct number numbers example math maths "
+        "calculate calculated multiply multiplied divide divided subtract subtracted add added remember called "
+        "trouble understanding confusing clue hint question word words missing maybe right wrong",
+    )
+)
+
+
+@dataclass(frozen=True)
+class Move:
+    """What a tutor does next: the name of its wordings, and an equation it is about."""
+
+    name: str
+    sum: str = ""
+
+
+def chosen_move(messages: Sequence[Message]) -> Move:
+    """The move that answers the student's last message.
+
+    Parameters
+    ----------
+    messages : sequence of Message, oldest first, the student's newest last
+
+    Examples
+    --------
+    >>> from datetime import datetime, UTC
+    >>> said = [Message(Author.STUDENT, "I think 12 - 3 = 8", datetime(2026, 1, 1, tzinfo=UTC))]
+    >>> chosen_move(said)
+    Move(name='wrong sum', sum='12 - 3 = 8')
+    """
+    text = messages[-1].text
+    act = act_of(text)
+    if act in (Act.STEP, Act.CONFUSION, Act.QUESTION) and (reckoned := equations(text)):
+        wrong = [equation for equation in reckoned if not equation.holds]
+        if wrong or act is Act.STEP:
+            return Move("wrong sum" if wrong else "right sum", (wrong or reckoned)[-1].text)
+    if act is Act.CONFUSION:
+        earlier = [message.text for message in messages[:-1] if message.author is Author.STUDENT][-1:]
+        if earlier and act_of(earlier[0]) is Act.CONFUSION:
+            return Move("still confused")
+    return Move(act.value)
+
+
+def worded(move: Move, messages: Sequence[Message], remembered: Remembered) -> str:
+    """A reply that makes a move, in one to three sentences.
+
+    Parameters
+    ----------
+    move : Move
+    messages : sequence of Message, oldest first, the student's newest last
+    remembered : Remembered, of which one fact or earlier turn is mentioned where it truly fits
+
+    Returns
+    -------
+    str of 1 to 600 characters without "<", ">" and control characters; the same for the same conversation, and never
+    one of the companion's last three replies while another wording is left
+
+    Examples
+    --------
+    >>> from datetime import datetime, UTC
+    >>> at = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> worded(Move("greeting"), [Message(Author.STUDENT, "hi", at)], Remembered()) in WORDINGS["greeting"]
+    True
+    """
+    text = messages[-1].text
+    said = [message.text for message in messages if message.author is Author.COMPANION][-3:]
+    mention = _mention(move, text, remembered, said)
+    wordings = WORDINGS["remembered question" if mention and move.name == "question" else move.name]
+    slots = {"sum": _framed(move.sum), "mention": mention}
+    if any("{quote}" in w for w in wordings):
+        slots["quote"] = _telling_quote(text)
+    if any("{topic}" in w for w in wordings):
+        slots["topic"] = _topic(messages)
+    fits = [w for w in wordings if all(slots[slot] for slot in _SLOT.findall(w))]
+    start = crc32(f"{len(messages)} {text[:LONGEST]}".encode("utf-8", "replace")) % _preferred(fits)
+    replies = [_joined(w.format(**slots), mention) for w in (*fits[start:], *fits[:start])]
+    return next((reply for reply in replies if reply not in said), replies[0])
+
+
+def mentioned(text: str, sayings: Sequence[str]) -> str:
+    """A sentence that comes back to what the student said before; empty where nothing truly fits.
+
+    Parameters
+    ----------
+    text : str                      the student's message
+    sayings : sequence of str       what the student said before
+
+    Notes
+    -----
+    A saying fits where it shares rare words with the message, other than those of every lesson, and says something
+    else than it; the one that shares most is taken.
+
+    Examples
+    --------
+    >>> mentioned("What is my dog called?", ["I am afraid of fractions", "My dog is called Bello"])
+    'Earlier you said “My dog is called Bello”.'
+    >>> mentioned("What is a fraction?", ["My dog is called Bello"])
+    ''
+    """
+    about = _stems(text)
+    near = [clean(saying) for saying in sayings if any(stem in saying.lower() for stem in about)]
+    shared = {saying: sum(rarity(stem) for stem in about & _stems(saying)) for saying in near}
+    for saying in sorted(near, key=lambda s: -shared[s]):
+        if shared[saying] > 0 and not _says(text[:LONGEST], saying[:LONGEST]):
+            return f"{_MENTION} {quoted(_telling_sentence(saying, about))}."
+    return ""
+
+
+def _says(text: str, saying: str) -> bool:
+    """Whether a text says again what was said before, by itself or among other things."""
+    score = fuzz.partial_ratio if len(saying) <= len(text) else fuzz.ratio
+    return score(saying, text, processor=utils.default_process) >= SAME
+
+
+def _mention(move: Move, text: str, remembered: Remembered, said: Sequence[str]) -> str:
+    sayings = [match[1] for fact in remembered.facts if (match := _QUOTE_IN_FACT.search(fact.text))]
+    if move.name == "question":
+        return mentioned(text, [*sayings, *(turn.text for turn in remembered.turns if turn.similarity >= ALIKE)])
+    # Coming back to the past in every reply would be nagging.
+    if move.name not in _MENTIONED_IN or any(_MENTION in reply for reply in said):
+        return ""
+    return mentioned(text, sayings)
+
+
+def _preferred(fits: Sequence[str]) -> int:
+    """How many of the wordings come first: those that use the student's words, else all."""
+    return sum("{" in wording for wording in fits) or len(fits)
+
+
+def _joined(reply: str, mention: str) -> str:
+    """The reply with what is remembered before its last sentence, unless that is about a quotation before it."""
+    if not mention or mention in reply:
+        return reply
+    *first, last = sentences(reply)
+    return " ".join([mention, *first[:1], last] if "“" in "".join(first) else [*first[:1], mention, last])
+
+
+def _framed(equation: str) -> str:
+    return f"“{clean(equation)}”" if equation else ""
+
+
+def _telling_quote(text: str) -> str:
+    """The question of the message or else the sentence that says most, quoted; empty without letters and digits."""
+    most = max(sentences(text), key=lambda s: sum(map(rarity, key_phrases(s, 3))), default="")
+    return quoted(_question(text) or most) if words_of(text) else ""
+
+
+def _question(text: str) -> str:
+    """The last question in a text, if any."""
+    return next((sentence for sentence in reversed(sentences(text)) if sentence.endswith("?")), "")
+
+
+def _telling_sentence(text: str, about: set[str]) -> str:
+    """The sentence of a text that has most to do with some words."""
+    return max(sentences(text), key=lambda s: len(about & _stems(s)), default="")
+
+
+def _topic(messages: Sequence[Message]) -> str:
+    """What the student's message is about or, where that names nothing, the companion's last question."""
+    asked = [_question(message.text) for message in messages[-2:-1]]
+    for text in (messages[-1].text, *asked):
+        for phrase in key_phrases(text):
+            words = [word for word in phrase.split() if word.lower() not in _LESSON_WORDS]
+            if any(word[-1].isalpha() for word in words) and (topic := quoted(" ".join(words))):
+                return topic
+    return ""
+
+
+def _stems(text: str) -> set[str]:
+    """The rarer words of a text without their commonest endings."""
+    words = {word.lower() for word in words_of(text) if word[-1].isalpha() and rarity(word) >= RARE_ENOUGH}
+    return {re.sub(r"(?<=\w\w\w)(?:'s|’s|s)$", "", word) for word in words - _LESSON_WORDS - STOP_WORDS}

@@ -1,0 +1,413 @@
+"""A student's memories, held in clear and searchable while the session is open (spec 10.1; nothing of it is on disk).
+
+Meaning is compared exactly, by a cosine with every memory; words are found by SQLite's FTS5, which cuts, stems and
+posts them in memory, and weighed here. `MemoryIndex` keeps the two in step; its `search` reads from top to bottom.
+"""
+
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from threading import RLock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmem.errors import InvalidInput
+from graphmem.maths.features import dated
+from graphmem.model import Matrix, Memory, Reliability, Vector
+from graphmem.search.feedback import echoes
+from graphmem.search.inverted_index import Words
+from graphmem.search.query import PARTS, Hit, Lexical, Query, relevance, why, within
+from graphmem.search.scoring import Scores, around, best, bm25, cosines, neighbour, rarity, scaled
+from graphmem.search.timeline import Timeline, timeline, window
+
+ALONE = 0.4
+"""Cosine a memory needs that has no word in common with the question."""
+MOST_SNR = 1000
+"""What a message that says most is given (spec 7)."""
+AHEAD = 0.7
+"""How much the vector of the memory before counts in what surrounds a memory."""
+FEW = 20
+"""Most hits for which words of the best ones are not worth the time they take."""
+HEARD = 8
+"""Best memories whose words are added to those of a question."""
+ECHOES = 20
+"""Words added."""
+ECHO = 0.4
+"""How much a word counts that all of those memories hold, beside one that was asked for."""
+_ROW = np.dtype(
+    [
+        ("held", bool),
+        ("superseded", bool),
+        ("question", bool),
+        ("telling", float),  # how much the message it comes from says, in [0, 1]
+        ("dated", bool),
+        ("speaker", np.int64),  # place in the list of speakers; -1: the student
+        ("at", float),  # seconds since 1970, like `until`
+        ("until", float),
+        ("inside", float),  # words of the memory
+        ("ahead", float),  # words of what was said before it
+        ("compared", np.int64),  # the row `likeness` is with; -2: not known
+        ("likeness", float),
+    ]
+)
+_FIRST_ROWS = 64
+_WORD = re.compile(r"\w+")
+_ASKS = re.compile(r"[?？]\W*(?:\[[^\]]*\]\s*)?$")
+
+
+class MemoryIndex:
+    """The search index of one student; several threads may use it.
+
+    Parameters
+    ----------
+    dimension : int > 0, of the vectors
+
+    Examples
+    --------
+    >>> index = MemoryIndex(384)
+    >>> len(index), index.version, index.latest(3)
+    (0, 0, [])
+    >>> index.close()
+    """
+
+    def __init__(self, dimension: int) -> None:
+        self.dimension = dimension
+        self._lock = RLock()
+        self.version = 0
+        self._empty()
+
+    def _empty(self) -> None:
+        self._words = Words()
+        self._vectors: Matrix = np.zeros((_FIRST_ROWS, self.dimension), dtype=np.float32)
+        self._table: NDArray[np.void] = np.zeros(_FIRST_ROWS, dtype=_ROW)
+        self._memories: list[Memory | None] = []
+        self._row_of: dict[str, int] = {}
+        self._free: list[int] = []
+        self._by_time: list[tuple[float, str, int]] = []
+        self._holding: defaultdict[str, set[int]] = defaultdict(set)
+        self._by_hash: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._by_slot: defaultdict[str, dict[str, None]] = defaultdict(dict)
+        self._speakers: list[str] = []
+        self._timeline: Timeline | None = None
+
+    def __len__(self) -> int:
+        return len(self._row_of)
+
+    def close(self) -> None:
+        """Drop everything; the index is empty afterwards."""
+        with self._lock:
+            self._words.close()
+            self._empty()
+            self.version += 1
+
+    # Change
+
+    def put(self, memory: Memory, vector: Vector) -> None:
+        """Add a memory, or replace the one of the same id; see `put_many`."""
+        self.put_many([memory], vector[np.newaxis])
+
+    def put_many(self, memories: Sequence[Memory], vectors: Matrix) -> None:
+        """Add memories, or replace those of the same ids.
+
+        Parameters
+        ----------
+        memories : opened, that is with their content; of several with one id the last counts
+        vectors : float32 array of shape (n, dimension), rows of length 1
+
+        Raises
+        ------
+        InvalidInput                a memory without content, or vectors of another shape
+        """
+        if vectors.shape != (len(memories), self.dimension):
+            wanted = (len(memories), self.dimension)
+            raise InvalidInput(f"Vectors of shape {vectors.shape} do not fit: the index takes {wanted}.")
+        if any(memory.content is None for memory in memories):
+            raise InvalidInput("A sealed memory cannot be searched: open it with the student's key first.")
+        last = {memory.id: place for place, memory in enumerate(memories)}
+        with self._lock:
+            self.remove(last)
+            rows = [self._add(memories[place], vectors[place]) for place in last.values()]
+            self._words.add(rows, [_texts(memories[place]) for place in last.values()])
+            self._by_time.sort()
+            self._forget_likeness(rows)
+            # Whoever searches next shall not have to wait for it.
+            self._time()
+
+    def remove(self, ids: Iterable[str]) -> None:
+        """Take memories out; ids that are not held are passed over."""
+        with self._lock:
+            self._forget_likeness([self._drop(known) for known in ids if known in self._row_of])
+            self.version += 1
+
+    def _add(self, memory: Memory, vector: Vector) -> int:
+        row = self._free.pop() if self._free else len(self._memories)
+        if row == len(self._memories):
+            self._memories.append(None)
+        if row == len(self._table):
+            self._table = np.concatenate([self._table, np.zeros_like(self._table)])
+            self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
+        at = memory.timestamp.timestamp()
+        inside, ahead = _texts(memory)
+        for word in _distinct(memory):
+            self._holding[word].add(row)
+        self._vectors[row] = vector
+        self._table[row] = (
+            True,
+            memory.reliability is Reliability.SUPERSEDED,
+            bool(_ASKS.search(inside)),
+            memory.snr / MOST_SNR,
+            dated(inside),
+            self._speaker(memory.speaker),
+            at,
+            memory.invalid_at.timestamp() if memory.invalid_at else np.inf,
+            len(_WORD.findall(inside)),
+            len(_WORD.findall(ahead)),
+            -2,
+            0.0,
+        )
+        self._memories[row] = memory
+        self._row_of[memory.id] = row
+        self._by_time.append((at, memory.id, row))
+        self._by_hash[memory.content_hash][memory.id] = None
+        if memory.slot_key is not None:
+            self._by_slot[memory.slot_key][memory.id] = None
+        return row
+
+    def _drop(self, known: str) -> int:
+        row = self._row_of.pop(known)
+        memory = self._at(row)
+        self._words.remove(row, _texts(memory))
+        for word in _distinct(memory):
+            self._holding[word].remove(row)
+            if not self._holding[word]:
+                del self._holding[word]
+        del self._by_time[bisect_left(self._by_time, (memory.timestamp.timestamp(), known, row))]
+        _forget(self._by_hash, memory.content_hash, known)
+        if memory.slot_key is not None:
+            _forget(self._by_slot, memory.slot_key, known)
+        self._memories[row] = None
+        self._table[row] = np.zeros((), dtype=_ROW)
+        self._vectors[row] = 0
+        self._free.append(row)
+        return row
+
+    def _forget_likeness(self, rows: list[int]) -> None:
+        self._timeline = None
+        self._table["compared"][np.isin(self._table["compared"], rows)] = -2
+
+    def _speaker(self, name: str | None) -> int:
+        if not name:
+            return -1
+        if name not in self._speakers:
+            self._speakers.append(name)
+        return self._speakers.index(name)
+
+    # Look up
+
+    def get(self, known: str) -> Memory | None:
+        """The memory of an id."""
+        row = self._row_of.get(known)
+        return None if row is None else self._memories[row]
+
+    def vector(self, known: str) -> Vector | None:
+        """The vector of an id's memory, of length 1."""
+        row = self._row_of.get(known)
+        return None if row is None else self._vectors[row].copy()
+
+    def find(self, content_hash: str) -> Memory | None:
+        """A memory of this very content."""
+        return next((self.get(known) for known in self._by_hash.get(content_hash, ())), None)
+
+    def of_slot(self, slot_key: str) -> list[Memory]:
+        """Memories that could replace each other, oldest first."""
+        with self._lock:
+            memories = [self._at(self._row_of[known]) for known in self._by_slot.get(slot_key, ())]
+        return sorted(memories, key=lambda memory: (memory.timestamp, memory.id))
+
+    def latest(self, limit: int) -> list[Memory]:
+        """The newest memories, newest first."""
+        with self._lock:
+            return [self._at(row) for _, _, row in reversed(self._by_time[max(0, len(self) - limit) :])]
+
+    def before(self, at: datetime) -> Memory | None:
+        """The last memory of a time earlier than a moment."""
+        with self._lock:
+            place = bisect_left(self._by_time, (at.timestamp(),))
+            return self._at(self._by_time[place - 1][2]) if place else None
+
+    def speakers(self) -> tuple[str, ...]:
+        """Names of all who spoke, beside the student."""
+        return tuple(self._speakers)
+
+    def nearest(self, vector: Vector, limit: int) -> list[tuple[Memory, float]]:
+        """The memories nearest in meaning, whatever their state, with their cosines, nearest first."""
+        with self._lock:
+            held = self._table["held"][: len(self._memories)]
+            own = cosines(self._vectors[: len(held)], vector)
+            rows = best(own, self._time().order, held, limit)
+            return [(self._at(row), float(own[row])) for row in rows]
+
+    # Search
+
+    def lexical(self, words: tuple[str, ...], now: datetime, as_of: datetime | None = None) -> Lexical:
+        """What the words of a question give, which may be computed while it is still being embedded.
+
+        Parameters
+        ----------
+        words, now, as_of : as of the `Query`
+        """
+        with self._lock:
+            inside, surrounding, sitting = self._lexical(words, self._allowed(now, as_of))
+            return Lexical(self.version, (words, as_of or now, as_of is not None), inside, surrounding, sitting)
+
+    def search(self, query: Query, lexical: Lexical | None = None) -> list[Hit]:
+        """The memories that fit a question best, among those valid at the moment it asks about.
+
+        Parameters
+        ----------
+        query : Query
+        lexical : Lexical of the same question, where it was computed before; one the index has outgrown is not used
+
+        Returns
+        -------
+        list of Hit, best first, of equals the newer first; none by meaning alone (no word in common with it or what
+        surrounds it, and not said by the one named) below a cosine of 0.4
+
+        Raises
+        ------
+        InvalidInput                a vector of another dimension
+
+        Source: spec 10.1.
+        """
+        if query.vector.shape != (self.dimension,):
+            raise InvalidInput(f"A vector of shape {query.vector.shape} does not fit: the index has {self.dimension}.")
+        with self._lock:
+            allowed = self._allowed(query.now, query.as_of)
+            asked = (query.words, query.as_of or query.now, query.as_of is not None)
+            if lexical is None or (lexical.version, lexical.asked) != (self.version, asked):
+                lexical = self.lexical(query.words, query.now, query.as_of)
+            own = np.where(allowed, cosines(self._vectors[: len(allowed)], query.vector), 0.0)
+            parts = self._parts(query, lexical, allowed, own)
+            # What the one named said is not found by meaning alone.
+            fits = allowed & ((parts["lexical around"] + parts["speaker"] > 0) | (own >= ALONE))
+            if query.limit > FEW:
+                heard = best(relevance(parts), self._time().order, fits, HEARD)
+                parts = self._parts(query, self._echoed(lexical, heard, allowed), allowed, own)
+            fitness = relevance(parts)
+            rows = best(fitness, self._time().order, fits, query.limit)
+            return [Hit(self._at(row), float(fitness[row]), why(parts, row)) for row in rows]
+
+    def _allowed(self, now: datetime, as_of: datetime | None) -> NDArray[np.bool_]:
+        table = self._table[: len(self._memories)]
+        moment = (as_of or now).timestamp()
+        allowed: NDArray[np.bool_] = table["held"] & (table["until"] > moment)
+        return allowed & (table["at"] <= moment) if as_of else allowed & ~table["superseded"]
+
+    def _parts(self, query: Query, lexical: Lexical, allowed: NDArray[np.bool_], own: Scores) -> dict[str, Scores]:
+        table, time = self._table[: len(allowed)], self._time()
+        parts = {
+            "dense": scaled(own),
+            "dense around": scaled(np.where(allowed, around(own, table["likeness"], time.before, AHEAD), 0.0)),
+            "lexical": scaled(lexical.inside),
+            "lexical around": scaled(np.where(allowed, lexical.around, 0.0)),
+            "speaker": self._spoken_by(query.names),
+            "sitting": lexical.sitting,
+            "question": table["question"].astype(float),
+            "time": within(table["at"], query.ranges),
+        }
+        score = scaled(np.where(allowed, sum(PARTS[name] * part for name, part in parts.items()), 0.0))
+        # What tells much lends its neighbours nothing.
+        return parts | {
+            "next to": (neighbour(score, time.before) + neighbour(score, time.after)) / 2,
+            "telling": table["telling"],
+            "dated": table["dated"].astype(float),
+        }
+
+    def _lexical(self, words: tuple[str, ...], allowed: NDArray[np.bool_]) -> tuple[Scores, Scores, Scores]:
+        """BM25 of each memory, of what surrounds it, and of its whole sitting (scaled)."""
+        terms = self._words.terms(words)
+        if not terms or not len(self):
+            nothing = np.zeros(len(allowed))
+            return nothing, nothing, nothing
+        time, lengths = self._time(), self._table["inside"][: len(allowed)]
+        sittings = int(time.sitting.max(initial=-1)) + 1
+        around_lengths = window(lengths, self._table["ahead"][: len(allowed)], time)
+        sitting_lengths = np.bincount(time.sitting, lengths, sittings)
+        inside, ahead = self._words.find(terms, allowed)
+        said = np.array([np.bincount(time.sitting, counts, sittings) for counts in inside])
+        idf = rarity(np.count_nonzero(inside, axis=1), len(self))
+        within = rarity(np.count_nonzero(said, axis=1), sittings) @ bm25(
+            said, sitting_lengths, lengths.sum() / sittings
+        )
+        return (
+            idf @ bm25(inside, lengths, lengths.sum() / len(self)),
+            idf @ bm25(window(inside, ahead, time), around_lengths, around_lengths.sum() / len(self)),
+            scaled(within)[time.sitting],
+        )
+
+    def _echoed(self, lexical: Lexical, heard: list[int], allowed: NDArray[np.bool_]) -> Lexical:
+        """The same, as if the words its best memories share had been asked for too, at less weight."""
+        words = [_distinct(self._at(row)) for row in heard]
+        said = np.zeros(len(allowed))
+        for word, worth in echoes(words, lexical.asked[0], self._holding, len(self), ECHOES).items():
+            said[list(self._holding[word])] += ECHO * worth
+        said *= allowed
+        time, lengths = self._time(), self._table["inside"][: len(allowed)]
+        around_lengths = window(lengths, self._table["ahead"][: len(allowed)], time)
+        surrounding = window(said, neighbour(said, time.before), time)
+        once, total = np.ones(len(allowed)), max(1, len(self))
+        return replace(
+            lexical,
+            inside=lexical.inside + said * bm25(once, lengths, lengths.sum() / total),
+            around=lexical.around + surrounding * bm25(once, around_lengths, around_lengths.sum() / total),
+        )
+
+    def _spoken_by(self, names: tuple[str, ...]) -> Scores:
+        wanted = {name.casefold() for name in names}
+        codes = [code for code, name in enumerate(self._speakers) if name.casefold() in wanted]
+        speaker = self._table["speaker"][: len(self._memories)]
+        # Who asks about two people wants what either said, and then the name tells nothing.
+        return np.isin(speaker, codes).astype(float) if len(wanted) == 1 else np.zeros(len(speaker))
+
+    def _time(self) -> Timeline:
+        if self._timeline is None:
+            self._timeline = self._compare(
+                timeline(
+                    np.fromiter((row for _, _, row in self._by_time), np.int64, len(self)),
+                    np.fromiter((at for at, _, _ in self._by_time), float, len(self)),
+                    len(self._memories),
+                )
+            )
+        return self._timeline
+
+    def _compare(self, time: Timeline) -> Timeline:
+        """Bring `likeness` up to date, for the rows that have another memory before them than when last compared."""
+        table = self._table[: len(time.before)]
+        rows = np.flatnonzero((time.before >= 0) & (table["compared"] != time.before))
+        before = time.before[rows]
+        table["likeness"][rows] = np.einsum("ij,ij->i", self._vectors[rows], self._vectors[before])
+        table["compared"][rows] = before
+        return time
+
+    def _at(self, row: int) -> Memory:
+        memory = self._memories[row]
+        assert memory is not None  # rows in use only
+        return memory
+
+
+def _distinct(memory: Memory) -> set[str]:
+    return set(_WORD.findall((memory.content or "").lower()))
+
+
+def _texts(memory: Memory) -> tuple[str, str]:
+    return memory.content or "", memory.before or ""
+
+
+def _forget(ids: dict[str, dict[str, None]], key: str, known: str) -> None:
+    del ids[key][known]
+    if not ids[key]:
+        del ids[key]

@@ -1,0 +1,106 @@
+"""What a search of a student's memories is asked and what it gives; `graphmem.search.index` does the searching."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+
+from graphmem.model import Memory, Vector
+from graphmem.search.scoring import Scores
+
+PARTS = {
+    "dense": 0.5,
+    "dense around": 1.5,
+    "lexical": 0.5,
+    "lexical around": 1.5,
+    "speaker": 1.5,
+    "sitting": 0.5,
+    "question": -0.3,
+    "telling": 0.3,
+    "dated": 0.25,
+    "time": 1.5,
+    "next to": 0.5,
+}
+"""What each part of a score counts, each part being in [0, 1]. Set by hand, few digits: figures hardly move near by."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is looked for.
+
+    vector : embedding of the question, without the names of those who spoke
+    words : its content words (`mind.asking.read_question` finds both)
+    now : the moment of asking; what had ended by then is left out
+    names : of those who spoke, the ones it names
+    as_of : instead of now: what was held at that moment, superseded since or not
+    ranges : spans of time it speaks of, from (included) and to (not)
+    limit : most hits, >= 0
+    """
+
+    vector: Vector = field(repr=False)
+    words: tuple[str, ...]
+    now: datetime
+    names: tuple[str, ...] = ()
+    as_of: datetime | None = None
+    ranges: tuple[tuple[datetime, datetime], ...] = ()
+    limit: int = 20
+
+
+@dataclass(frozen=True)
+class Lexical:
+    """What the words of a question give, for the memories of one version of the index; see `MemoryIndex.lexical`."""
+
+    version: int
+    asked: tuple[tuple[str, ...], datetime, bool]
+    inside: Scores = field(repr=False)
+    around: Scores = field(repr=False)
+    sitting: Scores = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A memory that fits, how well (0..1), and what each part of the score gave, largest first."""
+
+    memory: Memory
+    relevance: float
+    why: dict[str, float]
+
+
+def relevance(parts: dict[str, Scores]) -> Scores:
+    """How well each memory fits, in [0, 1], from the parts of its score, each of shape (n,).
+
+    Examples
+    --------
+    >>> relevance({name: np.array([0.0, 1.0]) for name in PARTS if PARTS[name] > 0}).round(6).tolist()
+    [0.0, 1.0]
+    """
+    total: Scores = np.sum([PARTS[name] * part for name, part in parts.items()], axis=0)
+    return np.clip(total / sum(w for w in PARTS.values() if w > 0), 0.0, 1.0)
+
+
+def within(at: Scores, ranges: tuple[tuple[datetime, datetime], ...]) -> Scores:
+    """1 for each time (seconds since 1970) that lies in one of the spans, from (included) and to (not), else 0.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> day = datetime(1970, 1, 1, tzinfo=UTC), datetime(1970, 1, 2, tzinfo=UTC)
+    >>> within(np.array([0.0, 86400.0]), (day,)).tolist()
+    [1.0, 0.0]
+    """
+    inside = np.zeros(len(at))
+    for start, end in ranges:
+        inside[(at >= start.timestamp()) & (at < end.timestamp())] = 1.0
+    return inside
+
+
+def why(parts: dict[str, Scores], row: int) -> dict[str, float]:
+    """What each part gave the memory of a row, those above 0, largest first.
+
+    Examples
+    --------
+    >>> why({"dense": np.array([1.0]), "time": np.array([1.0]), "dated": np.array([0.0])}, 0)
+    {'time': 1.5, 'dense': 0.5}
+    """
+    given = {name: float(PARTS[name] * part[row]) for name, part in parts.items()}
+    return {name: value for name, value in sorted(given.items(), key=lambda item: -item[1]) if value > 0}

@@ -1,0 +1,182 @@
+"""What a student is doing with a message: asking, being stuck, giving a step, saying goodbye (by rule)."""
+
+import re
+from enum import StrEnum
+
+from graphmem.text.keyphrases import STOP_WORDS, is_known, key_phrases, words_of
+
+READ_CHARACTERS = 2_000
+SHORT = 3
+"""Most key phrases beside a greeting or thanks for it to be the whole message."""
+
+
+FEW = 3
+"""Words too few to look for function words among them."""
+
+
+class Act(StrEnum):
+    """What a student does with a message."""
+
+    DISTRESS = "distress"
+    INSTRUCTION = "instruction"
+    SORROW = "sorrow"
+    FRUSTRATION = "frustration"
+    CONFUSION = "confusion"
+    QUESTION = "question"
+    STEP = "step"
+    GOODBYE = "goodbye"
+    THANKS = "thanks"
+    GREETING = "greeting"
+    AGREEMENT = "agreement"
+    DISCLOSURE = "disclosure"
+    STATEMENT = "statement"
+    UNREADABLE = "unreadable"
+
+
+def _any(*patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(patterns))
+
+
+_DISTRESS = _any(
+    r"\b(?:kill|hurt|harm|cut) (?:my ?self)\b",
+    r"\bsuicid",
+    r"\b(?:want|wish) (?:to die|i (?:was|were) dead)\b",
+    r"\bself[- ]harm",
+    r"\b(?:hits|beats|abuses|touches) me\b",
+)
+_INSTRUCTION = _any(
+    r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|earlier|said)",
+    r"\b(?:system|developer|hidden|secret|initial) (?:prompt|instruction|message)",
+    r"\byou are (?:now|no longer)\b",
+    r"\b(?:pretend|act|behave|respond|roleplay) (?:to be|as|like)\b",
+    r"\b(?:jailbreak|developer mode|do anything now)\b",
+    r"^\W*(?:please |now |just )?(?:say|print|output|write|repeat|echo|type|reply|answer|respond)\b"
+    r"(?! (?:it |that )?(?:again|more))",
+    r"\brepeat after me\b|\b(?:reply|answer|respond) (?:only )?with\b",
+    r"\b(?:reveal|list|dump|show) (?:me )?(?:all )?(?:of )?(?:your|the) (?:memor|prompt|rules|secret|hidden|system)",
+    r"companion_memory|<\|?(?:im_start|system|assistant|user)\b|\bbegin (?:system|prompt)\b",
+)
+_SORROW = _any(
+    r"\bmy\b.{0,60}\b(?:died|dead|passed away|hospital|sick|ill|hurt|divorc\w*|cancer|sad|crying|lost|funeral)\b",
+    r"\b(?:bully|bullies|bullied|bullying)\b|\bi miss my\b",
+)
+_FRUSTRATION = _any(
+    r"\b(?:hate|can'?t stand|sick of|tired of|fed up)\b",
+    r"\bgiv(?:e|ing) up\b",
+    r"\b(?:too|so|really|very) (?:hard|difficult|boring|annoying|stressful)\b",
+    r"\b(?:frustrat|annoy|angry|stress|overwhelm|embarrass|asham|disappoint)\w*",
+    r"\bi(?:'m| am| feel)(?: \w+){0,2} (?:dumb|stupid|bad at|sad|upset|scared|afraid|worried|nervous|anxious|lonely)\b",
+    r"\bi(?:'m| am| feel)(?: \w+){0,2} (?:bored|mad)\b",
+    r"\b(?:this|it|math|school)(?: is|'s) (?:\w+ )?(?:stupid|dumb|boring|unfair|awful|pointless)\b",
+    r"\bi (?:suck|cried|can'?t do (?:this|it|anything))\b|\bugh+\b|\bargh+\b",
+)
+_CONFUSION = _any(
+    r"\b(?:do not|don'?t|didn'?t|can'?t|cannot) (?:\w+ ){0,2}(?:know|understand|see (?:how|why)|remember|follow)\b",
+    r"\b(?:do not|don'?t|didn'?t|can'?t|cannot) (?:\w+ ){0,2}get (?:it|this|that|why|how|what)\b",
+    r"\b(?:idk|no idea|no clue|clueless|not sure|unsure|confus\w+|puzzled|i'?m stuck|am stuck|i'?m lost|am lost)\b",
+    r"\b(?:trouble|difficulty|hard time|struggling) (?:\w+ )?(?:understanding|with|to|figuring|solving)\b",
+    r"^\W*(?:huh|what|help|hint|clue)(?: me)?(?: please)?\W*$",
+    r"\b(?:give|need|want)(?: me)? (?:a |some )?(?:help|clue|hint)\b|\b(?:can|could|please) (?:you )?help me\b",
+)
+_QUESTION = _any(
+    r"(?:^|[.!,;]\s+|\b(?:so|but|and|ok|okay|oh|thanks|also) )(?:what|why|how|when|where|who|which|whose|is|are|was|do"
+    r"|does|did|can|could|should|would|will|may|am i|have i|isn'?t|aren'?t|don'?t|doesn'?t)\b[^.!]{0,200}\?",
+    r"^\W*(?:what|why|how|where|who|which)(?:'s)?\b[^.!?]{0,90}$",
+    r"\bhow do (?:you|i|we) (?:say|write|do|find|get)\b|\bwhat(?:'s| is| does)\b[^.!]{0,200}\?",
+)
+_GOODBYE = _any(
+    r"\b(?:good ?)?bye+\b|\bgood ?night\b|\bsee (?:you|ya|u)\b|\b(?:g2g|gtg|ttyl|cya)\b",
+    r"\bgot(?:ta| to) (?:go|leave|get of+)\b",
+    r"\b(?:have|need) to (?:go|leave)\b|\bi'?m leaving\b",
+)
+_THANKS = _any(r"\b(?:thanks?|thank you|thx|ty|thnx|cheers|appreciate)\b")
+_GREETING = _any(r"^\W*(?:hi+|hello+|hey+|hiya|howdy|yo|sup|good (?:morning|afternoon|evening)|greetings)\b")
+_AGREEMENT = _any(
+    r"^\W*(?:yes|yeah|yep|yup|ya|yea|ok(?:ay)?|k|sure|right|true|correct|agreed?|exactly|indeed|of course|i see|oh|ah"
+    r"|got it|alright|fine|makes sense|i (?:now )?(?:understand|get it|agree|know)|no|nope|nah|maybe|done)\b"
+)
+_DISCLOSURE = _any(
+    r"\bmy (?:mom|mum|mommy|dad|daddy|mother|father|parents?|family|brother|sister|grand\w+)\b",
+    r"\bmy (?:aunt|uncle|cousin|friends?|best friend|dog|cat|pet|hamster)\b",
+    r"\bmy (?:teacher|team|birthday|house|room|school|class|name|hobb\w+|favou?rite)\b",
+    r"\bi(?:'m| am) (?:\d+ years|from|sick|ill|hungry|sleepy|tired|excited|happy|moving|allergic)\b",
+    r"\bi (?:like|love|enjoy|play|live|moved|went|visited|got|have a|want to (?:be|become)|dream|wish)\b",
+    r"\b(?:we|i) (?:won|lost) (?:the|our|my|a)\b",
+)
+
+_IN_ORDER = (
+    (Act.DISTRESS, _DISTRESS),
+    (Act.INSTRUCTION, _INSTRUCTION),
+    (Act.SORROW, _SORROW),
+    (Act.FRUSTRATION, _FRUSTRATION),
+    (Act.CONFUSION, _CONFUSION),
+    (Act.QUESTION, _QUESTION),
+)
+_SMALL_TALK = (
+    (Act.GOODBYE, _GOODBYE),
+    (Act.THANKS, _THANKS),
+    (Act.GREETING, _GREETING),
+    (Act.AGREEMENT, _AGREEMENT),
+)
+
+
+def act_of(text: str) -> Act:
+    """What a student does with a message, by rule, for English.
+
+    Parameters
+    ----------
+    text : str; of a long one the first 2,000 characters are read
+
+    Returns
+    -------
+    Act; `unreadable` where most words are not English or there are none, `statement` where no rule applies
+
+    Notes
+    -----
+    Rules are tried in the order of what must not be missed: distress first, small talk only where little else
+    is said. A message with a number is a step, unless it asks or is stuck.
+
+    Source: after the student actions of CIMA (guess, question, affirmation, other; Stasaski et al. 2020), with acts for
+    what is not about the exercise.
+
+    Examples
+    --------
+    >>> [act_of(t).value for t in ("Hi!", "12 - 3 = 9", "I don't know", "What is a numerator?", "I like my dog")]
+    ['greeting', 'step', 'confusion', 'question', 'disclosure']
+    >>> act_of("Thanks! So Chase takes 180 minutes.").value, act_of("Ich verstehe das nicht").value
+    ('step', 'unreadable')
+    """
+    text = text[:READ_CHARACTERS].replace("’", "'").lower()
+    for act, pattern in _IN_ORDER:
+        if pattern.search(text):
+            return act
+    if any(c.isdigit() for c in text):
+        return Act.STEP
+    return _small_talk(text) or _telling(text)
+
+
+def _small_talk(text: str) -> Act | None:
+    if len(key_phrases(text, SHORT + 1)) > SHORT or not (is_readable(text) or len(words_of(text)) == 1):
+        return None
+    return next((act for act, pattern in _SMALL_TALK if pattern.search(text)), None)
+
+
+def _telling(text: str) -> Act:
+    if not is_readable(text):
+        return Act.UNREADABLE
+    return Act.DISCLOSURE if _DISCLOSURE.search(text) else Act.STATEMENT
+
+
+def is_readable(text: str) -> bool:
+    """Whether a text looks like English: most of its words are known, and a fifth of them function words.
+
+    Examples
+    --------
+    >>> is_readable("It is twice as long"), is_readable("La scatola verde è qui"), is_readable("🙂")
+    (True, False, False)
+    """
+    words = [word.lower().split("'")[0] for word in words_of(text)]
+    known = sum(word in STOP_WORDS or is_known(word) for word in words)
+    if len(words) <= FEW:
+        return 0 < len(words) == known
+    return known >= 0.6 * len(words) and sum(word in STOP_WORDS for word in words) >= 0.2 * len(words)

@@ -1,0 +1,251 @@
+"""How the things said in a message hang together, by the words that join them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphmem.model import EdgeType, Relation
+from graphmem.text.keyphrases import STOP_WORDS, words_of
+
+READ_CHARACTERS = 600
+"""How much of a piece is looked at for words that join."""
+SUBSTANTIAL = 6
+"""Content words a clause needs to be remembered on its own."""
+
+PLAIN = 0.9
+"""Weight of what is said outright (because, reminds me of, I was wrong)."""
+LOOSE = 0.7
+"""Weight of what a word often, not always, says (so, that's right, I mean)."""
+IMPLIED = 0.6
+"""Weight of a feeling told right after something, without a word that joins them."""
+ORDER = 0.5
+"""Weight of being told one after the other: just enough to be followed (spec 10)."""
+
+
+@dataclass(frozen=True)
+class Join:
+    """A word that joins two clauses: where the second clause begins, and how they hang together.
+
+    forward : whether the edge runs from the first clause to the second
+    """
+
+    place: int
+    type: EdgeType
+    forward: bool
+    weight: float
+
+
+_JOINS = (
+    (re.compile(r"[, ]\s*(?P<at>(?:because|cuz|since I|since we)\b(?! of\b))", re.I), EdgeType.CAUSES, False, PLAIN),
+    (
+        re.compile(
+            r"[,;]\s+(?P<at>(?:and )?(?:therefore|as a result|that's why|which is why|so)\b(?! that\b| (?:far|much"
+            r"|many|on)\b))",
+            re.I,
+        ),
+        EdgeType.CAUSES,
+        True,
+        LOOSE,
+    ),
+    (re.compile(r"[, ]\s*(?P<at>(?:which |that |it )(?:made|makes) me\b)", re.I), EdgeType.CAUSES, True, PLAIN),
+    (re.compile(r"[, ]\s*(?P<at>(?:so that|in order to|in order for)\b)", re.I), EdgeType.ENABLES, True, PLAIN),
+    (
+        re.compile(
+            r"[, ]\s*(?P<at>(?:so |and )?(?:now I can|this helps? me|which helps? me"
+            r"|which lets? me)\b)",
+            re.I,
+        ),
+        EdgeType.ENABLES,
+        True,
+        LOOSE,
+    ),
+)
+# What a piece opens with, and what that says of the piece or memory before it: the type, whether the edge runs from
+# there to here, the weight. The first that fits counts.
+_OPENINGS = (
+    (r"(?:because|cuz|'cause)\b(?! of (?:that|this|it)\b)", EdgeType.CAUSES, False, PLAIN),
+    (
+        r"(?:and )?(?:(?:that|which)(?:'s| is) why|therefore|as a result|because of (?:that|this|it))\b",
+        EdgeType.CAUSES,
+        True,
+        PLAIN,
+    ),
+    (
+        r"(?:and |so )?(?:now (?:I|we) can|(?:that|this|it|which) (?:really )?(?:helps?|helped|lets?"
+        r"|let) (?:me|us))\b",
+        EdgeType.ENABLES,
+        True,
+        LOOSE,
+    ),
+    (r"(?:in order (?:to|for)|so that)\b", EdgeType.ENABLES, True, PLAIN),
+    (
+        r"(?:no|wait|sorry),? actually\b|actually,? (?:it's|that's|it is|i meant|not|no)\b"
+        r"|(?:sorry,? )*(?:(?:i think )?i was wrong|i made a mistake|my mistake|that's (?:not (?:right|true"
+        r"|correct)|wrong)"
+        r"|i disagree)\b|no,? (?:it's not|it isn't|that's not|that isn't)\b|not \w+(?: \w+){0,3},? but\b",
+        EdgeType.CONTRADICTS,
+        False,
+        PLAIN,
+    ),
+    (
+        r"(?:i mean|i meant|what i meant?|more precisely|or rather|to be (?:more )?(?:precise|exact)|in other words"
+        r"|let me (?:rephrase|clarify))\b",
+        EdgeType.REFINES,
+        False,
+        LOOSE,
+    ),
+    (
+        r"(?:yes|yeah|right|exactly|true|that's (?:right|true|correct)|i agree)\b[^.!?]{0,60}?\b(?:because|since"
+        r"|for example)\b",
+        EdgeType.SUPPORTS,
+        False,
+        LOOSE,
+    ),
+    (
+        r"(?:(?:that|this|it|which)(?: really| always)? )reminds? me (?:of"
+        r"|about)\b",
+        EdgeType.REMINDS_OF,
+        True,
+        PLAIN,
+    ),
+)
+_OPENING = tuple((re.compile(pattern, re.I), type_, back, weight) for pattern, type_, back, weight in _OPENINGS)
+_SPOKEN = re.compile(r"\W*(?:(?:oh|ah|wow|well|hmm+|um+|uh|ok(?:ay)?|and|but)\b\W*)*", re.I)
+_CORRECTION = re.compile(r"\b(?:i was wrong|i made a mistake|my mistake|i changed my mind)\b", re.I)
+_REMINDS = re.compile(
+    r"\bremind(?:s|ed)? me (?:of|about)\b|\bjust like (?:when|last|the (?:last|other))\b"
+    r"|\blike last (?:time|week|year)\b"
+    r"|\bsame as (?:last time|before|yesterday)\b",
+    re.I,
+)
+_OF_BEFORE = re.compile(
+    r"(?:(?:yes|yeah|so|it's)\b\W*)*(?:(?:that|this|it|which)(?:'s| is| was| made| makes)|i (?:am|was|feel"
+    r"|felt)|i'm|made me)\b",
+    re.I,
+)
+_MADE_ME = re.compile(r"(?:and )?(?:that|this|it|which)(?: really)? (?:made|makes) me\b", re.I)
+_OWN_REASON = re.compile(r"\b(?:because|when|about|after|since|that i|so i|so we|to (?!hear|see))\b", re.I)
+FEELING_WORDS = 12
+"""Words of the longest message that only tells how one feels about what was said before."""
+
+
+def join(sentence: str) -> Join | None:
+    """Where a sentence joins two full clauses as cause or means, if it does.
+
+    Parameters
+    ----------
+    sentence : str; of a long one the first 600 characters are read
+
+    Returns
+    -------
+    Join, or None where no such word stands between two clauses of at least six content words
+
+    Examples
+    --------
+    >>> join("Mrs Hill's class planted twelve young apple trees because storms felled eleven old oaks nearby").place
+    50
+    >>> join("I stayed home because I was ill") is None
+    True
+    """
+    sentence = sentence[:READ_CHARACTERS]
+    found = []
+    for pattern, type_, forward, weight in _JOINS:
+        for match in pattern.finditer(sentence):
+            place = match.start("at")
+            if content_words(sentence[:place]) >= SUBSTANTIAL <= content_words(sentence[place:]):
+                found.append(Join(place, type_, forward, weight))
+                break
+    return min(found, key=lambda one: one.place, default=None)
+
+
+def content_words(text: str) -> int:
+    """How many words of a text say something; numbers do not count.
+
+    Examples
+    --------
+    >>> content_words("I added 3 green apples to the basket")
+    4
+    """
+    return sum(1 for w in words_of(text) if w[0].isalpha() and len(w) > 1 and w.lower().split("'")[0] not in STOP_WORDS)
+
+
+def relations(pieces: Sequence[str], feelings: Sequence[bool], passes: int = 2) -> tuple[Relation, ...]:
+    """What the words that join say about the pieces of a message and about what was remembered just before it.
+
+    Parameters
+    ----------
+    pieces : the texts of the pieces, in order
+    feelings : for each piece, whether it tells a feeling
+    passes : 1 to 3; with one only the order is told
+
+    Returns
+    -------
+    tuple of Relation, at most one between two pieces and one to what was before. The edge runs from `source` to
+    `target`, or back where `reverse`:
+
+    - CAUSES, ENABLES from the cause or means to its effect
+    - EVOKES from what happened to the feeling
+    - REMINDS_OF from what was told to what it reminds of: "that reminds me of ..." runs from there to here
+    - SUPPORTS, CONTRADICTS, REFINES from the later to the earlier
+    - PRECEDES (with any number of passes) from the earlier to the later, where nothing else runs between them
+
+    Source: spec 2, 7.
+
+    Examples
+    --------
+    >>> relations(["Because the fractions had different denominators."], [False])
+    (Relation(source=0, target=None, type=<EdgeType.CAUSES: 'CAUSES'>, weight=0.9, reverse=False),)
+    >>> [r.type.value for r in relations(["That made me so happy!"], [True])]
+    ['EVOKES']
+    """
+    if passes < 2:
+        return tuple(Relation(i, i + 1, EdgeType.PRECEDES, ORDER) for i in range(len(pieces) - 1))
+    between = [_between(i, piece, feelings[i + 1]) for i, piece in enumerate(pieces[1:])]
+    before = _opening(pieces[0], 0, None, feelings[0]) if pieces else None
+    return (before, *between) if before else tuple(between)
+
+
+def _between(first: int, second: str, feeling: bool) -> Relation:
+    """How a piece hangs together with the one before it in the same message; here nothing needs to be reversed."""
+    found = _opening(second, first + 1, first, feeling) or _joined(second, first)
+    if found is None:
+        return Relation(first, first + 1, EdgeType.PRECEDES, ORDER)
+    return Relation(first, first + 1, found.type, found.weight) if found.reverse else found
+
+
+def _joined(second: str, first: int) -> Relation | None:
+    """What the word says before which a piece was cut off."""
+    for pattern, type_, forward, weight in _JOINS:
+        if pattern.match(f", {second[:READ_CHARACTERS]}"):
+            return Relation(first + 1, first, type_, weight, reverse=forward)
+    return None
+
+
+def _opening(text: str, here: int, there: int | None, feeling: bool) -> Relation | None:
+    """What the words a piece opens with say of what came before it."""
+    text = text[:READ_CHARACTERS].replace("’", "'")
+    start = _end_of(_SPOKEN, text)
+    if _MADE_ME.match(text, start) and not feeling:
+        return Relation(here, there, EdgeType.CAUSES, LOOSE, reverse=True)
+    for pattern, type_, back, weight in _OPENING:
+        if pattern.match(text, start):
+            return Relation(here, there, type_, weight, back)
+    if _CORRECTION.search(text):
+        return Relation(here, there, EdgeType.CONTRADICTS, PLAIN)
+    if _REMINDS.search(text):
+        return Relation(here, there, EdgeType.REMINDS_OF, LOOSE)
+    return _evoked(text, start, here, there) if feeling else None
+
+
+def _evoked(text: str, start: int, here: int, there: int | None) -> Relation | None:
+    if _MADE_ME.match(text, start):
+        return Relation(here, there, EdgeType.EVOKES, PLAIN, reverse=True)
+    short = len(text.split()) <= FEELING_WORDS
+    if short and _OF_BEFORE.match(text, start) and not _OWN_REASON.search(text):
+        return Relation(here, there, EdgeType.EVOKES, IMPLIED, reverse=True)
+    return None
+
+
+def _end_of(pattern: re.Pattern[str], text: str) -> int:
+    match = pattern.match(text)
+    return match.end() if match else 0

@@ -1,0 +1,228 @@
+"""Turns texts into vectors of meaning, off the event loop and in batches (spec 17).
+
+`make_embedder` reads the settings and gives the one `Embedder` of a process. Two encoders stand behind it: the
+shipped model on onnxruntime, and any model by name or path on sentence-transformers (an extra).
+"""
+
+import asyncio
+import importlib
+import os
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from graphmem.errors import SetupError, Unavailable
+from graphmem.model import Matrix
+from graphmem.ports import Embedder
+from graphmem.settings import Settings
+
+SHIPPED = "all-MiniLM-L6-v2"
+WEIGHTS = Path(__file__).with_name("weights") / SHIPPED
+DIMENSION = 384
+LONGEST = 4096
+"""Characters looked at: the model sees 256 tokens, some 1,200 characters of English; no need to tokenise the rest."""
+
+Encode = Callable[[list[str]], Matrix]
+"""Blocking: n texts to a float32 array of shape (n, dimension), rows of length 1."""
+
+
+def make_embedder(settings: Settings) -> Embedder:
+    """Load the embedder that `settings.embedder` names; takes a quarter of a second for the shipped one.
+
+    Parameters
+    ----------
+    settings : `embedder` is `onnx:all-MiniLM-L6-v2` or `sentence-transformers:NAME_OR_PATH`
+
+    Returns
+    -------
+    Embedder, to be closed with `aclose`
+
+    Raises
+    ------
+    SetupError                      an unknown form or model, a missing extra, a damaged file
+
+    Source: spec 17.
+
+    Examples
+    --------
+    >>> embedder = make_embedder(Settings())
+    >>> rows = asyncio.run(embedder.embed(["Half of 8 is 4.", "Eight halved gives four.", "I love football."]))
+    >>> rows.shape, bool(rows[0] @ rows[1] > rows[0] @ rows[2])
+    ((3, 384), True)
+    >>> asyncio.run(embedder.aclose())
+    """
+    form, _, model = settings.embedder.partition(":")
+    if form == "onnx" and model == SHIPPED:
+        encode, dimension = onnx_encoder(WEIGHTS, settings.embedder_threads), DIMENSION
+    elif form == "sentence-transformers" and model:
+        encode, dimension = sentence_transformers_encoder(model, settings.embedder_threads)
+    else:
+        raise SetupError(
+            f"There is no embedder {settings.embedder!r}: set GRAPHMEM_EMBEDDER to `onnx:{SHIPPED}` (shipped) "
+            "or `sentence-transformers:NAME_OR_PATH`."
+        )
+    return BatchedEmbedder(settings.embedder, dimension, encode, settings.embedder_batch)
+
+
+def onnx_encoder(folder: Path, threads: int) -> Encode:
+    """The shipped model on onnxruntime, one text at a time.
+
+    Its activations are quantised with a scale taken from what runs together, so a text embedded beside others would
+    get a slightly different vector (cosine 0.997, at worst 0.98). Alone, a text always gets the same one, bit for
+    bit; and without padding that is no slower.
+
+    Raises
+    ------
+    SetupError                      a file is missing or damaged
+    """
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    # A spinning thread pool would take a whole core from Neo4j beside us.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    try:
+        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        session = onnxruntime.InferenceSession(folder / "model.onnx", options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # both libraries raise bare exceptions of their own
+        raise SetupError(f"The model in {folder} cannot be loaded ({error}): install graphmem again.") from error
+
+    def encode_one(text: str) -> Matrix:
+        ids = tokenizer.encode(_readable(text)).ids
+        row: Matrix = session.run(None, {"input_ids": np.array([ids], dtype=np.int64)})[0]
+        return row
+
+    def encode(texts: list[str]) -> Matrix:
+        return np.concatenate([encode_one(text) for text in texts])
+
+    encode([""])  # the first run allocates: not in a user's turn
+    return encode
+
+
+def sentence_transformers_encoder(model: str, threads: int) -> tuple[Encode, int]:
+    """Any model by name or local path, and its dimension; needs the extra `sentence-transformers`.
+
+    Raises
+    ------
+    SetupError                      the extra is not installed, or there is no such model
+    """
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    try:
+        from sentence_transformers import SentenceTransformer
+    except ImportError as error:
+        raise SetupError(
+            f"`sentence-transformers:{model}` needs an extra: run `pip install graphmem[sentence-transformers]`."
+        ) from error
+    importlib.import_module("torch").set_num_threads(threads)
+    try:
+        transformer = SentenceTransformer(model)
+    except Exception as error:  # a missing folder, a name nobody knows and no network all come as other classes
+        raise SetupError(
+            f"The embedding model {model!r} cannot be loaded ({error}): check the name or path and the network."
+        ) from error
+
+    def encode(texts: list[str]) -> Matrix:
+        rows: Matrix = transformer.encode(
+            [_readable(text) for text in texts],
+            batch_size=len(texts),
+            normalize_embeddings=True,
+            convert_to_numpy=True,
+            show_progress_bar=False,
+        )
+        return rows
+
+    return encode, encode([""]).shape[1]
+
+
+def _readable(text: str) -> str:
+    # Half a surrogate pair cannot be written as UTF-8; U+FFFD stands for it, whole pairs become their character.
+    return text[:LONGEST].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+@dataclass(frozen=True)
+class _Request:
+    texts: list[str]
+    future: Future[Matrix] = field(default_factory=Future)
+
+
+class BatchedEmbedder:
+    """An `Embedder` that runs an encoder on one thread of its own.
+
+    While one batch runs, further requests wait and then run together, up to `batch` texts. A long request goes in
+    pieces of that size and queues anew for each, so a student's message never waits for a whole archive.
+
+    Parameters
+    ----------
+    name : str                      as recorded in the graph, e.g. `onnx:all-MiniLM-L6-v2`
+    dimension : int > 0
+    encode : Encode                 called on the thread only, so it need not be safe for several
+    batch : int > 0, texts
+    """
+
+    def __init__(self, name: str, dimension: int, encode: Encode, batch: int) -> None:
+        self.name = name
+        self.dimension = dimension
+        self._encode = encode
+        self._batch = batch
+        self._waiting: deque[_Request] = deque()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="embedder")
+
+    async def embed(self, texts: Sequence[str]) -> Matrix:
+        """Embed texts; see `Embedder.embed`.
+
+        Only the first 256 tokens of a text count, and of these only what stands in its first 4,096 characters.
+        Text that is not valid Unicode (half a surrogate pair) is read with a replacement character.
+
+        Raises
+        ------
+        Unavailable                 the embedder has been closed
+        """
+        pieces = [texts[start : start + self._batch] for start in range(0, len(texts), self._batch)]
+        rows = [await self._embed_piece(list(piece)) for piece in pieces]
+        return np.concatenate(rows) if rows else np.empty((0, self.dimension), dtype=np.float32)
+
+    async def aclose(self) -> None:
+        """Finish what is queued, then release the thread; calling it again does nothing."""
+        await asyncio.to_thread(self._thread.shutdown)
+
+    async def _embed_piece(self, texts: list[str]) -> Matrix:
+        request = _Request(texts)
+        self._waiting.append(request)
+        try:
+            self._thread.submit(self._run_waiting)
+        except RuntimeError as error:
+            raise Unavailable("The embedder has been closed: this process is shutting down.") from error
+        return await asyncio.wrap_future(request.future)
+
+    def _run_waiting(self) -> None:
+        batch: list[_Request] = []
+        room = self._batch
+        # Each request submits one run, so an earlier run may have taken everything already.
+        while self._waiting and len(self._waiting[0].texts) <= room:
+            request = self._waiting.popleft()
+            if request.future.set_running_or_notify_cancel():
+                batch.append(request)
+                room -= len(request.texts)
+        if batch:
+            self._answer(batch)
+
+    def _answer(self, batch: list[_Request]) -> None:
+        try:
+            rows = self._encode([text for request in batch for text in request.texts])
+        except Exception as error:
+            if len(batch) == 1:
+                batch[0].future.set_exception(error)
+            else:  # one by one, so that only the request at fault fails
+                for request in batch:
+                    self._answer([request])
+            return
+        start = 0
+        for request in batch:
+            request.future.set_result(rows[start : start + len(request.texts)])
+            start += len(request.texts)

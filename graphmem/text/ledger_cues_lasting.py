@@ -1,0 +1,235 @@
+"""The phrases of instructions, facts and observations, and those that take them back (spec 8)."""
+
+from graphmem.model import LedgerCategory
+from graphmem.text.ledger_cue_parts import ASKS_WHY, DAY, FICTION, NAME, PERSON, cue
+
+# Where an order begins: at the beginning of a clause, never after who does it.
+_AT = r"""(?:(?:^|(?<=[,;:.!?\-])\s?|(?<=\b(?:now|hey|pls|plz)\s)|(?<=\b(?:so|ok|on)\s)|(?<=\b
+    (?:then|time|days)\s)|(?<=\b(?:wrong|stuck|tutor|break)\s)|(?<=\b(?:please|future)\s))\s?)"""
+_LIGHT = r"""(?:please\s|pls\s|plz\s|just\s|always\s|never\s|only\s|also\s|maybe\s|ever\s|so\s|then\s|ok\s|and\s
+    |hey\s|kindly\s)*"""
+_ORDER = rf"""(?:{_AT}{_LIGHT}|(?:can|could|would|will)\s(?:you|u)\s{_LIGHT}|i(?:'?d|\swould)?\s(?:want|like|need
+    |prefer)\s(?:you|u|it\sif\s(?:you|u))\s(?:to\s)?{_LIGHT}|(?:you|u)\s(?:should|must|need\sto|have\sto
+    |gotta)\s{_LIGHT})"""
+_TALKS = r"""(?:explain|give|tell|show|ask|quiz|remind|speak|talk|answer|correct|address|test|let|wait|start|begin
+    |end|repeat|make|check|say|use|write|send|put|pause|stop|read|help|treat|respond|reply|translate|include|warn
+    |keep|skip|double[\s-]check)\b"""
+INSTRUCTIONS = (
+    cue(
+        LedgerCategory.INSTRUCTION,
+        r"""(?<!they\s)(?<!people\s)(?<!kids\s)(?<!friends\s)(?<!everyone\s)(?<!them\s)(?<!him\s)(?<!her\s)
+        (?<!would\s)(?<!to\s)call\sme\s(?!later|back|when|if|tonight|tomorrow|on\b|at\b|after|before|crazy|stupid
+        |dumb|maybe|asap|a\s|an\s|and\s|again|today)
+        |{_ORDER}remind\sme\s(?:to|every|each|when|before|about|if)\b|(?:no\smore|fewer|enough\sof\sthe)\s(?:\w+\s)?
+        (?:emojis?|jokes?|hints?|spoilers|praise|small\stalk|smileys?|sugarcoating|videos|baby\stalk)
+        |i'?d?\s(?:really\s|don'?t\s)?(?:hate|prefer|like|love|rather)\s(?:it\s)?(?:when|if)\s(?:you|u)\s(?:explain
+        |give|show|use|tell|call|ask|speak|talk|let|write|say|start|keep|go|do\sthat)\b|i\sprefer\s(?:hints|short
+        |explanations|examples|to\s(?:be\scalled|go\sby))""",
+        unless=FICTION,
+    ),
+    cue(
+        LedgerCategory.INSTRUCTION,
+        rf"""{_AT}{_LIGHT}(?:don'?t|do\snot|never|stop|quit|avoid|refrain\sfrom)\s(?:ever\s|please\s|just\s
+        |always\s)*(?:call|ask|tell|giv(?:e|ing)|show|us(?:e|ing)|explain|say|talk|speak|writ(?:e|ing)|mention|remind
+        |start|send|mak(?:e|ing)|interrupt|correct|prais(?:e|ing)|compliment|bring|rush|skip|solv(?:e|ing)|do|doing
+        |spoil|put|repeat|end|let|comment|jump|go|talking|treat|compar(?:e|ing)|laugh|be|being|translat(?:e|ing))
+        (?:ing|ting)?\b""",
+        also=r"""(?:me|my|answers?|solutions?|hints?|emojis?|jokes?|smileys?|exclamation|long\s\w+|so\s(?:many|much
+        |fast|mean|strict)|too\s(?:many|much|fast)|swear|spoilers?|caps|slang|everything\sfor|homework\sfor
+        |ahead\suntil|nicknames?|baby|big\swords)\b""",
+        unless=rf"""{FICTION}|give\sup|worry|mind\b|get\sme\swrong|ask\sme\s(?:why|how)|tell\sme\s(?:that|you|it'?s
+        |i'?m)\b|start\smy|stop\sme\sif|say\snever|never\s(?:gave|told|made|said)|make\sme\s(?:laugh|do)""",
+    ),
+    cue(
+        LedgerCategory.INSTRUCTION,
+        rf"{_ORDER}(?:{_TALKS})",
+        also=rf"""(?:always|never|from\s(?:now|here|today|this\spoint)\son|going\sforward|in\s(?:the\s)?future
+        |next\stime|every\s?time|each\stime|any\s?time|whenever|(?:when|if|once|as\ssoon\sas)\s(?:i|i'?m|my)\s(?:'?m
+        |am|get|make|ask|say|forget|seem|look|sound|stop|need|type|write|don'?t|do\snot|can'?t|start|skip|answers?
+        |work|go|feel|finish)
+            |(?:each|every)\s(?:session|lesson|time|day|week|morning|message|problem|question|exercise|chapter
+            |{DAY})|on\s{DAY}s|any\s?more|until\si\b|at\sthe\s(?:start|end|beginning)\sof\s(?:each|every|our|the\s
+            (?:session|lesson|class))|by\sdefault)\b""",
+        unless=rf"""{FICTION}|your\swork|denominator|numerator|equation|fraction|bracket|formula|calculator
+        |x\sstands|common\b|the\s(?:rule|sign|book)|when\sadding|give\sup|be\s(?:friends|happy|careful|home|there
+        |honest,)|says\s(?:my|the)|teacher\s(?:says|said|told|tells)|(?:m[uo]m|dad|coach)\s(?:says|said|told|tells)
+        |let\s(?:me|us)\sknow|keep\sin\smind|let'?s\b|^(?:do|does|did|why|how|what)\b|should\si\b""",
+    ),
+    cue(
+        LedgerCategory.INSTRUCTION,
+        rf"""{_ORDER}(?:keep\s(?:your|all|it|things|explanations?|answers?|messages?|replies|sentences|the\s
+        (?:answers|explanations|messages))\b.{{0,30}}\b(?:short|simple|brief|slow|easy|concise|formal|casual|fun
+        |clear|under)
+        |use\s(?:only\s)?(?:simpler?|shorter?|easy|easier|more|fewer|less|they|she|he|metric|british|american|bigger
+        |big|plain)\b.{{0,25}}\b(?:words?|sentences?|examples?|pictures?|language|english|pronouns?|units?|font|steps
+        |emojis?|spelling|them|her|him|letters)
+        |(?:speak|talk|write|answer|reply|respond|explain)\b(?:\w+\s|\s){{0,4}}(?:only\s|always\s)?(?:in\s(?:english
+        |german|spanish|french|italian|turkish|arabic|polish|short|simple|bullet|small|plain|capital|large)|slowly
+        |slower)|be\s(?:strict|direct|brief|blunt|more\s(?:strict|patient|direct)|less\s\w+)\b|treat\sme\s)""",
+        unless=rf"{FICTION}|how\s(?:do|to)|the\ssentence",
+    ),
+    cue(
+        LedgerCategory.INSTRUCTION,
+        rf"""{_AT}(?:no|less|more)\s(?:\w+\s){{1,3}}(?:please|pls|plz|anymore|unless\si|from\snow\son|until\si)\b
+        |i'?d\srather\s(?:you|u|have|get|be)\b|{_ORDER}(?:ask\s(?:me\s)?(?:first|before)|wait\s(?:for\sme|until|till
+        |with)|let\sme\s(?:try|think|finish|do|figure|work|solve|answer)|check\s(?:with|in)\b|only\s(?:give|tell|ask
+        |show|use|answer|speak|write|correct|help))
+        |one\s(?:step|question|hint|thing|problem|exercise|task)\sat\sa\stime|{_ORDER}(?:use\s(?:my|the\s(?:name|word
+        |metric)|they|she|he|real|fewer|examples|pictures|colou?rs|only)|refer\sto\sme|address\sme|talk\sto\sme\s
+        (?:like|as|in)|speak\s(?:\w+\s)?(?:german|english|spanish|french|italian|turkish|arabic|russian|polish|dutch
+        |to\sme)|tell\sme\s(?:off|when|if|every|straight)|give\sme\s(?:a\shint|hints|only|more\stime|examples|two
+        |three|time)|explain\s(?:everything|things|stuff|new\s\w+|it\slike|with|by|using)|write\s(?:everything|in
+        |shorter|the\sformulas))""",
+        also=r"""(?:me|my|i|i'?m|please|pls|plz|always|first|only|then|when|before|until|unless|time|words?
+        |sentences?|examples?|english|german|steps?|hints?)\b""",
+        unless=rf"""{FICTION}|{ASKS_WHY}|let\sme\s(?:see|try\sagain|think\s?(?:\.|,|$|about|again))|let\s(?:me
+        |us)\sknow|says?\s(?:my|the)|^(?:can|could|would|will)\s(?:you|u)\s(?:please\s)?(?:give|tell|explain|show
+        |write)\b|no\smore\s(?:questions|problems)|denominator|equation""",
+    ),
+)
+FACTS = (
+    cue(
+        LedgerCategory.FACT,
+        r"""allerg(?:ic|y|ies)\b|(?:type\s[12]\s)?diabet(?:es|ic)|asthma(?:tic)?\b|epilep(?:sy|tic)|adhd\b
+        |dyslexi[ac]|dyscalculia|dyspraxi[ac]|autis(?:m|tic)|asperger'?s|c(?:o)?eliac|ocd\b|ptsd\b|tourette'?s?
+        |scoliosis|seizures?|cerebral\spalsy|cystic\sfibrosis|sickle\scell|crohn'?s|bipolar|(?:eating|anxiety
+        |bleeding)\sdisorder|heart\s(?:condition|defect)|lactose\sintoleran\w+|h(?:a)?emophilia
+        |colou?r-?\s?blind|deaf\b|hard\sof\shearing|(?:legally\s|half\s|partially\s)?blind\b(?=\s(?:in|on)|[.,!]|$)
+        |non-?binary|trans(?:gender)?\b(?=[.,!]|$)|wheelchair|hearing\saids?|crutches|insulin|inhaler|epi-?\s?pen
+        |cochlear|pacemaker|prosthe\w+|guide\sdog|(?:i|he|she)\s(?:have|has|got)\sa\s(?:stutter|stammer|disability
+        |lisp)|(?:i'?m|i\sam|(?:he|she)'?s|is|been)\s(?:a\s|strictly\s)?(?:vegan|vegetarian)\b(?!\s\w)|(?:i|we|he
+        |she)\s(?:only\s)?eats?\s(?:only\s)?(?:halal|kosher|vegan|vegetarian|gluten-?\s?free)
+        |(?:ritalin|adderall|concerta|vyvanse|antidepressants|antihistamines|beta\sblockers)|(?:take|takes|am\son
+        |i'?m\son|he'?s\son|she'?s\son|need|needs)\s(?:my\s|her\s|his\s|daily\s)?(?:medication|meds|medicine)""",
+        also=r"""(?:i|i'?m|i'?ve|my|he|she|he'?s|she'?s|his|her|me|we|our)\b|(?-i:^[A-Z][a-z]+)\s(?:is|has|carries
+        |takes|uses|needs)""",
+        unless=rf"""{FICTION}|allergic\sto\s(?:maths?|homework|school|mondays?|work|studying|fractions|waking
+        |mornings|essays|algebra|effort|learning)|(?:learn(?:ed|t|ing)?|read|essay|chapter|unit|lesson|project
+        |presentation|report|video|poster|quiz|test|worksheet|paragraph|article)\s(?:\w+\s)?(?:about|on)\b
+        |{ASKS_WHY}|turn\sa\s(?:blind|deaf)|blind\s(?:guess|spot|date|fold)|biology|in\sscience|broken\scrutches
+        |for\ssome\speople""",
+    ),
+    cue(
+        LedgerCategory.FACT,
+        r"""(?:my|her|his|our|their)\s(?:\w+'?s?\s)?(?:birthday|b-?day|date\sof\sbirth|pronouns|real\sname|full\sname
+        |legal\sname|middle\sname|last\sname|surname|first\sname|blood\s(?:type|group)|home\saddress|address
+        |phone\snumber|mobile(?:\snumber)?|student\s(?:id|number)|email(?:\saddress)?|emergency\scontact|nationality
+        |first\slanguage|native\slanguage|mother\stongue|home\slanguage|locker\s(?:code|number)|passport)\s?(?:is|are
+        |isn'?t|=|:|'s)
+        |(?:her|his|my|m[uo]m'?s|dad'?s|their)\s(?:\w+\s)?number(?:\sis|'s|:)\s*[\d+(][\d\s()\-]{4,}|(?:in\s(?:an
+        |case\sof(?:\san)?)\semergency|emergency\scontact)\b|i\swas\sborn\s(?:on|in|at)|born\son\s(?:the\s)?\d
+        |i'?m\sadopted|i\s(?:am|was)\sadopted|(?:in|with)\sa?\s?foster\s(?:care|family|parents)
+        |my\s(?:m[uo]m|mother|dad|father|parents|brother|sister|twin)\s(?:has\s|have\s)?(?:died|passed\saway|(?:is
+        |are)\s(?:dead|divorced|separated|deaf|blind|in\s(?:prison|jail))|got\sdivorced)|(?:i\s)?(?:can'?t|cannot|
+        (?:am|'?m)\snot\sallowed\sto|must\snot|mustn'?t|don'?t|doesn'?t|not\sallowed\sto)\s(?:eat|have|drink)\s
+        (?:any\s)?(?:meat|pork|gluten|dairy|nuts?|peanuts?|milk|lactose|eggs?|fish|shellfish|wheat|sugar|beef|alcohol
+        |bananas|strawberries)
+        |(?:left|right)-?\s?handed\b(?!\s(?:side|limit|rule))|my\s(?:left|right)\s(?:ear|eye|arm|leg|hand)\s(?:is
+        |doesn'?t|does\snot)|(?:i|she|he)\s(?:only\s)?(?:can\sonly\s|can\s)?(?:hear|see)\s(?:nothing|only|with\sone)|
+        (?:i|she|he)\s(?:wear|wears|use|uses|need|needs)\s(?:a\s|an\s|my\s|her\s|his\s)?(?:wheelchair|glasses\s(?:to
+        |for)|walker|leg\sbrace|screen\sreader|braille)""",
+        unless=rf"{FICTION}|birthday\s(?:party|cake|present)|{ASKS_WHY}",
+    ),
+    cue(
+        LedgerCategory.FACT,
+        rf"""(?:i|he|she|{NAME}|my\s\w+)\s(?:really\s|only\s|also\s)?(?:have|has|had|got|was\sborn\swith
+        |suffers?\sfrom|lives?\swith|was\sdiagnosed\swith|am\sdiagnosed\swith)\s(?:an?\s|severe\s|bad\s|chronic\s
+        |mild\s|only\s|just\s)*(?:\w+\s){{0,2}}?(?:disorder|syndrome|condition|disease|disability|impairment|implant
+        |intolerance|tics|panic\sattacks|migraines|one\s(?:ear|eye|arm|leg|hand|kidney)|anxiety|depression|anemia
+        |eczema|arthritis|cancer|tumou?r|stoma|feeding\stube|iep|extra\stime\sin)\b
+        |diagnosed\s(?:with|as)|i\sgo\sby\b|everyone\scalls\sme|(?:he/him|she/her|they/them|he/they|she/they)\b|i\s
+        (?:turn|'?ll\sturn|will\sturn|turned|'?ll\sbe)\s(?:\d+|\w+teen)\son\b|my\sname\s(?:is|isn'?t)\s(?:pronounced
+        |spelled|spelt|actually|really)|(?:spelled|spelt|pronounced)\s(?:with|like)|(?:lip-?\s?read|sign\slanguage
+        |braille|screen\sreader|large\sprint|white\scane|service\sdog)\b
+        |(?:i|he|she)\s(?:can'?t|cannot)\s(?:hear|see|walk|tell\s(?:red|green|colou?rs))\b|(?:i|he|she)\s(?:take
+        |takes|get|gets|need|needs|inject|injects|am\son|is\son)\s(?:\w+\s){{0,3}}?(?:tablets?|pills?|shots?
+        |injections?|medication|meds|antibiotics|painkillers|steroids|hormones)\b|bee\sstings?|legal\sguardian
+        |restraining\sorder|(?:full\s|sole\s)?custody|(?:m[uo]m|dad|grandma|aunt|uncle)(?:'s)?\s(?:phone\s|mobile\s
+        |cell\s|work\s)?number""",
+        also=r"(?:i|i'?m|i'?ve|my|he|she|his|her|me|we|our)\b|(?-i:^[A-Z][a-z]+)\s(?:is|has|was|takes|uses|needs)",
+        unless=rf"""{FICTION}|sign\slanguage\s(?:class|club|video)|{ASKS_WHY}|in\s(?:good|bad|mint
+        |perfect)\scondition|on\sone\scondition|(?:essay|chapter|project|presentation|report|video|quiz)\s(?:\w+\s)?
+        (?:about|on)\b|\d\s(?:pills|tablets)""",
+    ),
+)
+_HABIT = r"""(?:always|never|every\s?time|whenever|when\s?ever|when\b|if\b|usually|often|rarely|tends?|better|faster
+    |best|worse|slower|easier|harder|more|less|keeps?|as\ssoon\sas|until|after|before|only|twice|gives?\sup
+    |each\stime|most(?:ly)?|last|first|struggles?|confus\w+|skips?|guess\w*|forgets?|gets?)\b"""
+_SEES = r"(?:notic(?:e|ed|ing)|reali[sz](?:e|ed|ing)|observ(?:e|ed|ing)|figured\sout|found\sout|discovered|seen)"
+OBSERVATIONS = (
+    cue(
+        LedgerCategory.OBSERVATION,
+        rf"""(?:i|we|i'?ve|we'?ve|just|keep|kept|been|have|only|also|finally)\s(?:just\s|also\s|now\s|only\s
+        |recently\s|keep\s)*{_SEES}\s(?:that\s|how\s)?(?:i|i'?m|{PERSON})\b""",
+        also=_HABIT,
+        unless=rf"""{FICTION}|\d|=|equation|(?:noticed|realised|realized)\s(?:that\s)?i\s(?:just\s|also\s)?(?:\w+ed
+        |forgot|made|had|was|did|have|should|need|can|could|only|didn'?t|don'?t|might|got|put|left|thought|went)\b
+        |didn'?t\snotice|water|{ASKS_WHY}""",
+    ),
+    cue(
+        LedgerCategory.OBSERVATION,
+        rf"""(?:^|(?<=[.!?]\s))(?:\w+\s){{0,2}}?(?:note(?:s)?|nb|n\.b\.|observation|remark|memo)(?:\s(?:for\slater
+        |to\sself|on\s\w+|about\s\w+))?\s?:\s|(?:please\s)?note\sthat\s(?:{PERSON}|i|my)\b|worth\s(?:remembering
+        |noting|knowing|mentioning)\b|for\sthe\srecord\b|(?:become|becoming|is|it'?s)\sclear\sthat\s{PERSON}\b
+        |it\s(?:seems|looks|feels)\s(?:to\sme\s)?(?:like|that|as\sif)\s(?:every\s?time|whenever|he\b|she\b|{NAME}
+        |i\salways|i\snever)|(?:i|we)\s(?:\w+\s)?(?:get|have|got|had)\sthe\s(?:impression|feeling|sense)\sthat\s
+        (?:{PERSON}|i)\b|{PERSON}\s(?:\w+\s)?tends?\sto\b|i\s(?:\w+\s)?tend\sto\s(?:rush|skip|forget|guess|mix
+        |confuse|panic|freeze|give\sup|overthink|procrastinate|make|get|lose|learn|work|study|understand)""",
+        unless=rf"""{FICTION}|=|tends?\sto\s(?:zero|infinity|one)|triangle|diagram|x\b|the\s(?:function|sequence
+        |limit)|{ASKS_WHY}""",
+    ),
+    cue(
+        LedgerCategory.OBSERVATION,
+        rf"""{PERSON}\s(?:\w+ly\s|often\s|still\s|always\s|never\s|also\s|usually\s)*(?:gives\sup|gets?\s
+        (?:distracted|nervous|frustrated|stuck|bored|upset)|struggles?|confuses|needs\s(?:more|extra|longer|a|to)
+        |prefers|responds|works\s(?:best|better|well|harder)|learns\s(?:best|better|faster)|loses\s|avoids|mixes\sup
+        |relies|benefits|seems?\s|appears\sto|asks\sfor|checks|understands|guesses|copies|forgets|rushes|skips|shows
+        |has\simproved|finds\s|is\s(?:easily|often|always|usually|very|quiet|most))""",
+        unless=r"=",
+        noted=True,
+    ),
+)
+_LEARNS = r"""(?:work(?:s|ing)?|concentrat\w+|focus\w*|learn\w*|remember\w*|memori\w+|mistakes?|errors?|careless\w*
+    |rush\w*|confus\w+|mix(?:es|ing|ed)?\sup|tired|attention|distract\w+|forget\w*|skip\w*|check\w*|guess\w*|ask(?:s
+    |ing)?|help|read(?:s|ing)?|writ(?:e|es|ing)|signs?|units?|homework|tasks?|exercises?|problems?|tests?|exams?
+    |nervous|panic\w*|motivat\w+|quiet|shy|give(?:s)?\sup|giving\sup|explain\w*|draw\w*|pictures?|diagrams?
+    |understand\w*|think(?:s|ing)?|answers?|words?|numbers?|steps?|practi[sc]\w+|stud(?:y|ies|ying)|music|breaks?
+    |praise\w*|encourag\w+|confiden\w+|struggl\w+|stuck|freez\w+|blank|frustrat\w+|hesitat\w+|lesson|class|session
+    |morning|lunch|evening)\b"""
+_OFTEN = r"""(?:always|never|often|usually|rarely|seldom|every\s?time|each\stime|whenever|tends?\sto|keeps?
+    |seems?\sto|appears\sto|as\ssoon\sas|most\sof\sthe\stime|generally|typically|(?:much|far|a\slot|way|works?
+    |learns?|does|do)\s(?:better|faster|worse|best)|(?:better|best|faster|worse|easier|harder)\s(?:when|if|with|in
+    |after|before|at|without|by)|only\s(?:when|if|after|works?)|(?<!at\s)(?<!for\s)the\smoment|(?:can'?t|cannot
+    |doesn'?t|won'?t)\s(?:\w+\s){1,4}(?:without|unless|when|if|after)|when(?:ever)?\s(?:i|he|she|they|someone
+    |somebody|there|it))\b"""
+_CONDITION = r"""(?:every\s?time|each\stime|whenever|tends?\sto|keeps\s\w+ing|i\skeep\s\w+ing|seems?\sto|appears\sto
+    |as\ssoon\sas|(?:much|far|a\slot|way|works?|learns?|does|do)\s(?:better|faster|worse|best)|(?:better|best|faster
+    |worse|easier|harder)\s(?:when|if|with|in|after|before|at|without|by)|only\s(?:when|if|after|works?)|(?<!at\s)
+    (?<!for\s)the\smoment|(?:can'?t|cannot|doesn'?t|won'?t)\s(?:\w+\s){1,4}(?:without|unless|when|if|after))\b"""
+_NO_NOTE = rf"""{FICTION}|\d|=|{ASKS_WHY}|\?$|equation|(?:when|if|whenever)\s(?:you|we)\b|(?:add|subtract|multipl
+    |divid|numerator|denominator)\w*|(?:i|he|she)\snever\s(?:learned|learnt|understood|read|had|did|was|thought|heard
+    |saw|knew)|(?:when|if)\sit\s(?:is|was|comes)"""
+NOTES = (
+    cue(
+        LedgerCategory.OBSERVATION,
+        r"""(?:for\sfuture\sreference|in\smy\sexperience|i(?:'?ve)?\s(?:can\stell|find|found|see|saw|seen|learned
+        |learnt|figured|discovered|observed|come\sto|think|know|get\sthe\sfeeling)\b|it\s(?:turns|turned)\sout
+        |turns\sout|apparently|it\s(?:strikes|struck)\sme|(?:a|the|one|funny)\s(?:pattern|thing)\b|pattern:|what\s
+        (?:helps|works)|(?:one|another)\sthing\s(?:about|i)|my\s(?:problem|weakness|strength)\sis|today\si\s(?:saw
+        |noticed|realised|realized)|again\b|this\s(?:week|month|term)\b|lately|recently|clearly|interesting
+        (?:ly)?)""",
+        also=rf"""(?:(?=.*\b{_OFTEN}))(?=.*\b(?:i|i'?m|he|she|they|my|{NAME})\b)(?=.*\b{_LEARNS})""",
+        unless=rf"{FICTION}|\d|=|{ASKS_WHY}|\?$|equation",
+    ),
+    cue(
+        LedgerCategory.OBSERVATION,
+        rf"(?:i|he|she|{NAME})\b(?=.*\b{_CONDITION})(?=.*\b{_LEARNS})",
+        unless=_NO_NOTE,
+    ),
+    cue(
+        LedgerCategory.OBSERVATION,
+        rf"(?:he|she|{NAME}|the\s(?:student|boy|girl|pupil|child))\b(?=.*\b{_OFTEN})(?=.*\b{_LEARNS})",
+        unless=_NO_NOTE,
+        noted=True,
+    ),
+)
