@@ -42,6 +42,7 @@ class OpenMemories:
     """A student's memories in clear while the session is open, as of one version of them.
 
     ledger : every entry, settled ones too
+    unformed : messages and observations of which no memories are formed yet, as far as somebody has read them
     """
 
     session_id: str
@@ -49,6 +50,7 @@ class OpenMemories:
     version: int
     index: MemoryIndex = field(repr=False)
     ledger: tuple[Kept, ...] = field(default=(), repr=False)
+    unformed: MemoryIndex | None = field(default=None, repr=False)
 
 
 class Calm:

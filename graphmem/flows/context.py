@@ -9,14 +9,14 @@ import numpy as np
 
 from graphmem.app import Graphmem, OpenMemories
 from graphmem.errors import InvalidInput, Locked
-from graphmem.flows.context_plan import fitted, ranked
+from graphmem.flows.context_plan import fitted, ranked, tentative_memories
 from graphmem.flows.session_cache import ENDED, open_memories
-from graphmem.jobs.runner import run_jobs
+from graphmem.flows.unformed import read_unformed
 from graphmem.llm.prompts import memory_block
 from graphmem.maths import matching
 from graphmem.model import Fact, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
 from graphmem.search.query import Hit, Lexical, Query
-from graphmem.store import jobs, memories, turns
+from graphmem.store import memories, turns
 from graphmem.store.memories import Expansion
 from graphmem.text.keyphrases import key_phrases
 from graphmem.text.ledger_triggers import surfacing
@@ -49,6 +49,7 @@ class Asking:
     embedding : of it, as the first row, where somebody has it embedded already
     before : what was said just before it, and its embedding, where there is one
     as_of : answer with what was held at that moment; None means now
+    unformed : whether messages of which no memories are formed yet are searched, too; a turn has its own in sight
     """
 
     text: str
@@ -57,6 +58,7 @@ class Asking:
     before_vector: Vector | None = field(default=None, repr=False)
     as_of: datetime | None = None
     limit: int = 20
+    unformed: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,6 @@ async def recall(gm: Graphmem, session: Session, text: str, limit: int, as_of: d
     if not 1 <= limit <= LIMIT:
         raise InvalidInput(f"limit must lie between 1 and {LIMIT}.")
     asking = _asked(gm, text, as_of, limit)
-    await _formed(gm, session)
     found, _ = await search(gm, session, asking)
     return found
 
@@ -113,7 +114,6 @@ async def context(gm: Graphmem, session: Session, text: str, budget: int, as_of:
     if not 1 <= budget <= BUDGET:
         raise InvalidInput(f"tokenBudget must lie between 1 and {BUDGET}.")
     asking = _asked(gm, text, as_of, LIMIT)
-    await _formed(gm, session)
     (found, entries), facts = await asyncio.gather(
         search(gm, session, asking), turns.list_facts(gm.graph, session, gm.settings.facts_kept)
     )
@@ -126,19 +126,14 @@ async def context(gm: Graphmem, session: Session, text: str, budget: int, as_of:
     return Context(prompt, tokens, remembered.memories, remembered.ledger, remembered.facts)
 
 
-async def _formed(gm: Graphmem, session: Session) -> None:
-    """What was said a moment ago shall be found: rules form it at once, a language model would take too long."""
-    if gm.mind is gm.offline and await jobs.wait(gm.graph, session):
-        await run_jobs(gm, session)
-
-
 async def search(gm: Graphmem, session: Session, asking: Asking) -> tuple[list[Recalled], list[LedgerEntry]]:
     """Memories that fit, best first, and the ledger entries that surface."""
     # Embedding takes longest: words are searched meanwhile.
     embedding = asking.embedding or asyncio.ensure_future(gm.embedder.embed([asking.text]))
     held = await open_memories(gm, session)
+    unformed = await read_unformed(gm, session, held) if asking.unformed else None
     now = gm.clock()
-    asked = read_question(asking.text, held.index.speakers())
+    asked = read_question(asking.text, (*held.index.speakers(), *(unformed.speakers() if unformed else ())))
     nameless = asyncio.ensure_future(gm.embedder.embed([asked.text])) if asked.names and asked.text else embedding
     lexical: Lexical | None = held.index.lexical(_words(asked, asking), now, asking.as_of)
     vector, own = (await nameless)[0], (await embedding)[0]
@@ -149,7 +144,9 @@ async def search(gm: Graphmem, session: Session, asking: Asking) -> tuple[list[R
         if expansion.version <= held.version:
             break
         held, lexical = await open_memories(gm, session, expansion.version), None
-    found = ranked(hits, expansion, held.index, asking.as_of or now, asking.limit, past=asking.as_of is not None)
+    tentative = () if unformed is None else tentative_memories(unformed.search(query), hits, unformed)
+    past = asking.as_of is not None
+    found = ranked(hits, expansion, held.index, asking.as_of or now, asking.limit, past=past, tentative=tentative)
     return found, _surfaced(held, asking, own, now)
 
 
@@ -190,4 +187,4 @@ def _surfaced(held: OpenMemories, asking: Asking, vector: Vector, now: datetime)
 
 def _asked(gm: Graphmem, text: str, as_of: datetime | None, limit: int) -> Asking:
     checked_text("query", text, gm.settings.message_limit)
-    return Asking(text, as_of=checked_as_of(as_of), limit=limit)
+    return Asking(text, as_of=checked_as_of(as_of), limit=limit, unformed=True)

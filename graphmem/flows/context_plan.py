@@ -9,7 +9,7 @@ import numpy as np
 from graphmem.flows.gravity import faded
 from graphmem.flows.surprise_plan import EPISODE
 from graphmem.llm.prompts import escaped, ledger_line, memory_line
-from graphmem.model import Memory, Recalled, Reliability, Remembered
+from graphmem.model import Memory, Recalled, Reliability, Remembered, Vector
 from graphmem.search.index import MemoryIndex
 from graphmem.search.query import Hit
 from graphmem.search.scoring import fitting, mmr, weight
@@ -20,6 +20,10 @@ HOP = 0.5
 """Share of its seed's relevance that a memory found along edges gets, before the edges' weights are counted."""
 DIVERSITY = 0.95
 """How much being relevant counts against being unlike what is shown already."""
+UNFORMED_SHARE = 0.8
+"""Share of its relevance that a message gets of which no memories are formed yet."""
+NOT_FORMED = "said, not yet formed"
+"""Reason of what was found in working memory."""
 PARTS_TOLD = 3
 """Most parts of a score that are told as reasons."""
 COUNTED = 16
@@ -38,6 +42,7 @@ def ranked(
     limit: int,
     *,
     past: bool = False,
+    tentative: Sequence["Tentative"] = (),
 ) -> list[Recalled]:
     """Found memories and what hangs together with them, by weight, diverse.
 
@@ -49,6 +54,7 @@ def ranked(
     moment : datetime, of which gravity is taken
     limit : int >= 0
     past : whether the moment is asked about, so that what was superseded since counts
+    tentative : messages that fit, of which no memories are formed yet
 
     Source: spec 10.2, 10.4, 10.6.
     """
@@ -68,6 +74,7 @@ def ranked(
         vector = index.vector(each.memory.id)
         if vector is not None and (past or standing.reliability is not Reliability.SUPERSEDED):
             held.append((each, standing, vector))
+    held += [(_Found(t.hit.memory, t.relevance, t), _standing(t.hit.memory, expansion), t.vector) for t in tentative]
     if not held:
         return []
     weights = np.array([_weight(each, standing, moment) for each, standing, _ in held])
@@ -83,7 +90,33 @@ class _Found:
 
     memory: Memory
     relevance: float
-    by: Hit | Reached
+    by: "Hit | Reached | Tentative"
+
+
+@dataclass(frozen=True)
+class Tentative:
+    """A message of which no memories are formed yet, as the search found it; the vector is 0 where it has none yet."""
+
+    hit: Hit
+    vector: Vector
+
+    @property
+    def relevance(self) -> float:
+        """How well it fits, beside memories."""
+        return UNFORMED_SHARE * self.hit.relevance
+
+
+def tentative_memories(unformed: Sequence[Hit], formed: Sequence[Hit], index: MemoryIndex) -> tuple[Tentative, ...]:
+    """Messages that fit, but for those of which memories were formed and found meanwhile.
+
+    Parameters
+    ----------
+    unformed : hits among the messages, of `index`
+    formed : hits among the memories
+    """
+    refs = {ref for hit in formed for ref in hit.memory.source_refs}
+    pairs = ((hit, index.vector(hit.memory.id)) for hit in unformed if refs.isdisjoint(hit.memory.source_refs))
+    return tuple(Tentative(hit, vector) for hit, vector in pairs if vector is not None)
 
 
 def fitted(remembered: Remembered, budget: int) -> Remembered:
@@ -154,7 +187,8 @@ def _recalled(found: _Found, standing: Standing, weighs: float, moment: datetime
         access_count=standing.access_count,
         reliability=standing.reliability,
     )
-    return Recalled(memory, weighs, _gravity(memory, standing, moment), _reasons(found.by))
+    formed = not isinstance(found.by, Tentative)
+    return Recalled(memory, weighs, _gravity(memory, standing, moment), _reasons(found.by), formed)
 
 
 def is_episode(memory: Memory) -> bool:
@@ -166,7 +200,9 @@ def _is_valid(memory: Memory, moment: datetime) -> bool:
     return memory.timestamp <= moment and (memory.invalid_at is None or memory.invalid_at > moment)
 
 
-def _reasons(by: Hit | Reached) -> tuple[str, ...]:
+def _reasons(by: Hit | Reached | Tentative) -> tuple[str, ...]:
+    if isinstance(by, Tentative):
+        return (NOT_FORMED, *_reasons(by.hit))
     if isinstance(by, Reached):
         return (f"hop from {by.seed} by {' '.join(by.types)}",)
     return tuple(f"{name} {part:.2f}" for name, part in list(by.why.items())[:PARTS_TOLD])

@@ -267,7 +267,7 @@ def memory_block(remembered: Remembered) -> str:
 def memory_line(recalled: Recalled) -> str:
     """One memory as the block shows it: of an episode the day, of a belief how present it is (spec 10.7)."""
     memory = recalled.memory
-    episode = memory.kind is MemoryKind.EPISODE
+    episode = memory.kind is MemoryKind.EPISODE or not recalled.formed
     mark = f"{memory.timestamp:%Y-%m-%d}" if episode else f"gravity={recalled.gravity:.1f}"
     speaker = f"{_line(memory.speaker)}: " if memory.speaker else ""
     return f"- [{memory.modality}, {mark}] {speaker}{_line(memory.content or '')}"

@@ -217,9 +217,14 @@ class LedgerEntry:
 
 @dataclass(frozen=True)
 class Recalled:
-    """A memory that fits, how well (0..1), its gravity now, and why it is there, e.g. `hop from memory-3-1`."""
+    """A memory that fits, how well (0..1), its gravity now, and why it is there, e.g. `hop from memory-3-1`.
+
+    formed : False for a message or observation as it was said, of which no memories are formed yet; its memory lies
+        in no graph, and its id is the job's that will form them
+    """
 
     memory: Memory
     weight: float
     gravity: float
     why: tuple[str, ...]
+    formed: bool = True

@@ -269,6 +269,12 @@ async def postpone(
     return bool(rows)
 
 
+async def list_unformed(graph: Graph, who: Who, limit: int) -> list[Claimed]:
+    """The newest jobs that wait to form memories, newest first, as nobody's: only to be read; `job/list_unformed`."""
+    rows = await graph.run("job/list_unformed", who, kinds=[Kind.FORM.value, Kind.OBSERVE.value], limit=limit)
+    return [Claimed(r["id"], Kind(r["kind"]), 0, "", bytes(r["payload"])) for r in rows]
+
+
 async def wait(graph: Graph, who: Who) -> bool:
     """Whether a job of a student waits; `job/any_waiting`."""
     (row,) = await graph.run("job/any_waiting", who)

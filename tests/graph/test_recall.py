@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -18,8 +19,9 @@ from graphmem.flows.gravity import gravity_now
 from graphmem.flows.ledger import Draft, add_entry, settle_entry
 from graphmem.flows.memories import list_memories, recalled_again
 from graphmem.flows.observation import observe
+from graphmem.flows.unformed import MAX_UNFORMED
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import LedgerCategory
+from graphmem.model import LedgerCategory, SourceKind
 from graphmem.store import memories, schema
 from graphmem.store.memories import Filter
 from graphmem.text.tokens import count_tokens
@@ -259,6 +261,57 @@ async def test_instructions_surface_always_and_what_is_settled_never(gm: Graphme
 async def test_a_turn_is_found_right_after_it(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, TOLD)
     assert TOLD in said(await recall(gm, ann.session, "Where did Ada move?", 5, None))
+
+
+# Working memory: a read only reads
+
+
+async def test_what_was_just_said_is_found_before_memories_are_formed_of_it(gm: Graphmem, ann: Pupil) -> None:
+    await lived(gm, ann)
+    await say(gm, ann, "My grandmother keeps three llamas in Norway.")
+    await observe(gm, ann.who, observations(["Her hamster is called Plato."], kind=SourceKind.TEACHER, speaker="Mia"))
+    jobs = await nodes(gm, ann.who, "Job")
+    for question, text in (("Who keeps llamas?", "llamas in Norway"), ("What is the hamster called?", "called Plato")):
+        (first, *_) = found = await recall(gm, ann.session, question, 20, None)
+        assert text in (first.memory.content or "")
+        assert (first.formed, first.why[0]) == (False, "said, not yet formed")
+        assert all(0 <= each.weight <= 1 for each in found)
+        assert text in (await context(gm, ann.session, question, 2000, None)).prompt
+    assert not await recall(gm, ann.session, "Who keeps llamas?", 20, NOW - timedelta(days=3650))
+    assert await nodes(gm, ann.who, "Job") == jobs
+    await run_jobs(gm, ann.session)
+    found = await recall(gm, ann.session, "Who keeps llamas?", 20, None)
+    assert sum("llamas" in text for text in said(found)) == 1
+    assert all(each.formed for each in found)
+
+
+async def test_a_read_takes_little_time_whatever_waits_to_be_formed(gm: Graphmem, ann: Pupil) -> None:
+    await lived(gm, ann)
+    texts = [f"On day {i} she fed animal number {i} of the farm." for i in range(MAX_UNFORMED)]
+    await observe(gm, ann.who, observations(texts))
+    many = """MATCH (j:Job {institution: $i, student_id: $s, state: 'waiting'}) WITH j.payload AS payload LIMIT 1
+              UNWIND range(1, 9800) AS n
+              CREATE (:Job {institution: $i, student_id: $s, id: 'old-' + n, kind: 'observe', state: 'waiting',
+                            payload: payload, attempts: 0, created_at: datetime() - duration('P1D'),
+                            run_after: datetime() - duration('P1D')})"""
+    await changed(gm, ann.who, many)
+    for replica in (gm, another_replica(gm)):
+        start = monotonic()
+        found = await recall(replica, ann.session, "Which animal was fed on day 77?", 20, None)
+        assert monotonic() - start < 1.0
+        assert texts[77] in said(found)
+    (waiting,) = await asked(
+        gm, ann.who, "MATCH (j:Job {institution: $i, student_id: $s, state: 'waiting'}) RETURN count(*) AS n"
+    )
+    assert waiting["n"] == 10_000
+
+
+async def test_what_was_tampered_with_does_not_keep_the_rest_from_being_read(gm: Graphmem, ann: Pupil) -> None:
+    await observe(gm, ann.who, observations(["Her hamster is called Plato.", "Her llama is called Kant."]))
+    broken = """MATCH (j:Job {institution: $i, student_id: $s, state: 'waiting'}) WITH j ORDER BY j.created_at LIMIT 1
+                SET j.payload = $payload"""
+    await changed(gm, ann.who, broken, payload=b"x" * 200)
+    assert said(await recall(gm, ann.session, "What are her pets called?", 20, None)) == ["Her llama is called Kant."]
 
 
 # Other replicas

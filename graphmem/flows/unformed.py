@@ -1,0 +1,136 @@
+"""Working memory of a read: messages and observations of which no memories are formed yet (spec 10).
+
+They lie in the payloads of the jobs that will form memories of them, sealed. A read opens the newest of them and
+searches them as they were said, so that it finds what was said a moment ago and never runs a job.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from time import monotonic
+
+import numpy as np
+
+from graphmem.app import Graphmem, OpenMemories
+from graphmem.errors import Tampered
+from graphmem.model import (
+    Domain,
+    Memory,
+    MemoryKind,
+    Modality,
+    Observation,
+    Reliability,
+    Session,
+    SourceKind,
+)
+from graphmem.sealing import Lock
+from graphmem.search.index import MemoryIndex
+from graphmem.store import jobs, students
+from graphmem.store.jobs import Claimed, Kind
+
+MAX_UNFORMED = 200
+"""Newest messages and observations that a read searches."""
+EMBED_SECONDS = 0.3
+"""Seconds after which a read embeds no more of them: the rest is found by its words, and embedded by later reads."""
+EMBED_BATCH = 8
+SNR = 500
+"""Signal-to-noise ratio of a message that nothing has scored yet."""
+
+
+async def read_unformed(gm: Graphmem, session: Session, held: OpenMemories) -> MemoryIndex | None:
+    """An index of the newest messages and observations of which no memories are formed yet, None where there are none.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    session : Session, open
+    held : OpenMemories, which keeps the index from read to read
+
+    Raises
+    ------
+    Unavailable     Neo4j does not answer
+    """
+    waiting = await jobs.list_unformed(gm.graph, session, MAX_UNFORMED)
+    if held.unformed is None:
+        if not waiting:
+            return None
+        held.unformed = MemoryIndex(gm.embedder.dimension)
+    index, ids = held.unformed, {job.id for job in waiting}
+    fresh = [job for job in waiting if index.get(job.id) is None]
+    lock = await _lock(gm, session) if any(job.kind is Kind.OBSERVE for job in fresh) else None
+    await asyncio.to_thread(_refresh, index, ids, session, lock, fresh)
+    await _embed(gm, index)
+    return index if len(index) else None
+
+
+async def _lock(gm: Graphmem, session: Session) -> Lock | None:
+    enrolled = await students.find(gm.graph, session, gm.clock())
+    return None if enrolled is None else enrolled.lock
+
+
+def _refresh(index: MemoryIndex, ids: set[str], session: Session, lock: Lock | None, fresh: Sequence[Claimed]) -> None:
+    """Take out what has been formed, and put in what is new, for now without a vector."""
+    index.remove([memory.id for memory in index.latest(len(index)) if memory.id not in ids])
+    memories = list(_opened(session, lock, fresh))
+    index.put_many(memories, np.zeros((len(memories), index.dimension), dtype=np.float32))
+
+
+def _opened(session: Session, lock: Lock | None, waiting: Sequence[Claimed]) -> Iterator[Memory]:
+    for job in waiting:
+        # What was tampered with is reported when its job runs; it must not keep the rest from being read.
+        with suppress(Tampered):
+            if job.kind is Kind.FORM:
+                said = jobs.opened_form(session, job)
+                yield _memory(job.id, Observation(SourceKind.CHAT, said.turn_id, said.text, said.at, None, said.before))
+            elif lock is not None:
+                yield _memory(job.id, jobs.opened_observation(session, lock, job))
+
+
+def _memory(job_id: str, said: Observation) -> Memory:
+    """A tentative memory of a message as it was said."""
+    return Memory(
+        id=job_id,
+        modality=Modality.EPISODIC,
+        kind=MemoryKind.EPISODE,
+        domain=Domain.OTHER,
+        content=said.text,
+        speaker=said.speaker,
+        before=said.before,
+        gravity=1.0,
+        salience=0.0,
+        confidence=0.5,
+        strength=0.5,
+        valence=0.0,
+        timestamp=said.at,
+        last_accessed=said.at,
+        access_count=0,
+        reliability=Reliability.RELIABLE,
+        reinforcement_count=0,
+        last_reinforced_at=None,
+        source_kind=said.kind,
+        source_refs=(said.ref,),
+        snr=SNR,
+        passes=0,
+        importance=0.0,
+        surprise=None,
+        surprise_level=None,
+        flashbulb=False,
+        valid_at=said.at,
+        invalid_at=None,
+        slot_key=None,
+        merged_count=0,
+        content_hash="",
+        consolidated=False,
+    )
+
+
+async def _embed(gm: Graphmem, index: MemoryIndex) -> None:
+    """Embed what has no vector yet, newest first, as far as the time goes."""
+    until = monotonic() + EMBED_SECONDS
+    missing = [memory for memory in index.latest(len(index)) if not np.any(index.vector(memory.id))]
+    for start in range(0, len(missing), EMBED_BATCH):
+        if monotonic() >= until:
+            return
+        some = missing[start : start + EMBED_BATCH]
+        vectors = await gm.embedder.embed([memory.content or "" for memory in some])
+        await asyncio.to_thread(index.put_many, some, vectors)
