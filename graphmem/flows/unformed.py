@@ -30,9 +30,9 @@ from graphmem.store.jobs import Claimed, Kind
 
 MAX_UNFORMED = 200
 """Newest messages and observations that a read searches."""
-EMBED_SECONDS = 0.3
+EMBED_SECONDS = 0.25
 """Seconds after which a read embeds no more of them: the rest is found by its words, and embedded by later reads."""
-EMBED_BATCH = 8
+EMBED_BATCH = 4
 SNR = 500
 """Signal-to-noise ratio of a message that nothing has scored yet."""
 
