@@ -1,7 +1,7 @@
-"""Carries the word that a student has jobs to whoever runs them: to this very process, or through Redis (spec 16).
+"""Job notifications: in process, or over taskiq and Redis (spec 16).
 
 A message holds ids, never a key or a text, and none of them matters: the jobs lie in the graph, and sweepers find
-what a carrier lost. So nothing waits for a carrier that is away.
+what was lost. So nothing waits for a Redis that is down.
 """
 
 import asyncio
@@ -18,11 +18,10 @@ from graphmem.model import Who
 from graphmem.settings import Settings
 
 if TYPE_CHECKING:
-    # They take most of a second to import, which a command that carries nothing should not wait for.
-    from taskiq import AsyncBroker
+    # They take most of a second to import, which a command that notifies nobody should not wait for.
     from taskiq_redis import RedisStreamBroker
 
-__all__ = ["Carrier"]
+__all__ = ["JobNotifier"]
 
 log = logging.getLogger(__name__)
 
@@ -39,8 +38,8 @@ REST_SECONDS = 5.0
 """Seconds that Redis is left alone when it did not answer."""
 
 
-class Carrier:
-    """Tells whoever runs jobs that a student has some.
+class JobNotifier:
+    """Tells the process that runs jobs that a student has some.
 
     Parameters
     ----------
@@ -49,28 +48,34 @@ class Carrier:
 
     Examples
     --------
-    >>> Carrier(Settings(broker="memory")).here
+    >>> JobNotifier(Settings(broker="memory")).is_local
     True
     """
 
     def __init__(self, settings: Settings) -> None:
         self.address = settings.broker
-        self.here = settings.broker == "memory"
-        self.away = False
+        self.is_local = settings.broker == "memory"
+        self.is_down = False
         self._idle_ms = int(1000 * (settings.model_timeout + settings.jobs_lease))
         self._rest_until = 0.0
+        self._run: Run | None = None
         self._task: Any = None
 
     def serve(self, run: Run) -> None:
         """Say who runs jobs where this process does; to be called before anything is sent."""
-        if self._task is None:
-            self._task = self._broker.register_task(run, TASK)
+        if self._run is None:
+            self._run = run
+            self._task = None if self.is_local else self._redis.register_task(run, TASK)
 
     async def send(self, who: Who) -> bool:
         """Say that a student has jobs; where this process runs them, they have been run when this returns.
 
         False when nobody could be told.
         """
+        assert self._run is not None  # `serve` comes first
+        if self.is_local:
+            await self._run(who.institution, who.student_id)
+            return True
         if monotonic() < self._rest_until:
             return False
         try:
@@ -91,7 +96,7 @@ class Carrier:
 
         while not stop.is_set():
             receiver = Receiver(
-                self._broker,
+                self._redis,
                 max_async_tasks=at_once,
                 validate_params=False,
                 ack_type=AcknowledgeType.WHEN_EXECUTED,
@@ -106,8 +111,8 @@ class Carrier:
                     await asyncio.wait_for(stop.wait(), REST_SECONDS)
 
     async def check(self) -> str:
-        """Who carries; Unavailable when Redis does not answer."""
-        if self.here:
+        """Who notifies; Unavailable when Redis does not answer."""
+        if self.is_local:
             return "jobs are run by the API"
         from redis.asyncio import Redis
         from redis.exceptions import RedisError
@@ -125,17 +130,9 @@ class Carrier:
     async def aclose(self) -> None:
         """Close the connections, if there are any."""
         if "_broker" in self.__dict__:
-            await self._broker.shutdown()
+            await self._redis.shutdown()
         if "_redis" in self.__dict__:
             await self._redis.connection_pool.disconnect()
-
-    @cached_property
-    def _broker(self) -> "AsyncBroker":
-        if not self.here:
-            return self._redis
-        from taskiq import InMemoryBroker
-
-        return InMemoryBroker(await_inplace=True)
 
     @cached_property
     def _redis(self) -> "RedisStreamBroker":
@@ -157,13 +154,13 @@ class Carrier:
 
     def _went_away(self, error: Exception) -> None:
         self._rest_until = monotonic() + REST_SECONDS
-        if not self.away:
+        if not self.is_down:
             log.warning(
                 "jobs cannot be sent (%s): they stay in the graph until a sweep finds them", type(error).__name__
             )
-        self.away = True
+        self.is_down = True
 
     def _came_back(self) -> None:
-        if self.away:
+        if self.is_down:
             log.warning("jobs can be sent again")
-        self.away = False
+        self.is_down = False

@@ -77,8 +77,8 @@ class Settings(BaseSettings):
         pattern=r"^(memory|rediss?://.+)$",
         description="who carries jobs: `memory` (the API runs them itself) or `redis://...` (`graphmem worker` does)",
     )
-    jobs_quiet: float = Field(0.25, ge=0, description="seconds without a turn until the API's process runs jobs")
-    jobs_patience: float = Field(5.0, ge=0, description="seconds after which jobs are run though turns go on")
+    jobs_quiet: float = Field(1.0, ge=0, description="seconds without a turn until the API's process runs jobs")
+    jobs_patience: float = Field(15.0, ge=0, description="seconds after which jobs are run though turns go on")
     jobs_poll: float = Field(1.0, gt=0, description="seconds between two looks of a worker that has no Redis")
     jobs_lease: float = Field(
         60.0, gt=0, description="seconds a worker may hold jobs beyond `MODEL_TIMEOUT` until others take them over"
@@ -104,7 +104,7 @@ class Settings(BaseSettings):
     password_wait: float = Field(
         60.0, ge=0, description="seconds to wait after too many wrong passwords; doubles with each further one"
     )
-    unlocked_students: int = Field(2000, ge=1, description="students held open in memory by one process")
+    cache_mib: int = Field(512, ge=1, description="MiB of open students that one process holds in memory")
 
     # The door (spec 19)
     query_depth: int = Field(12, ge=1, description="levels of a GraphQL query")

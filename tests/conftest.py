@@ -10,21 +10,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
-from weakref import WeakValueDictionary
 
 import httpx
 import pytest
 import uvicorn
 from graphmem_api.main import make_app
 
-from graphmem.app import Calm, Graphmem, memories_cache, open_graphmem, unlocked_cache
+from graphmem.app import Graphmem, open_graphmem
+from graphmem.background import Background
 from graphmem.bearer import make_token
+from graphmem.cache import SessionCache
 from graphmem.commands.client import Client
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.local import server
 from graphmem.model import Role, Session, TurnOutcome, Who
-from graphmem.notifier import Carrier
+from graphmem.notifier import JobNotifier
 from graphmem.settings import Settings
 
 PASSWORD = "a password of a test"
@@ -99,10 +100,11 @@ def replica(gm: Graphmem) -> Graphmem:
 
 def another_replica(gm: Graphmem, **changes: Any) -> Graphmem:
     """The same graphmem as another process would have it: own caches, own locks."""
-    locks: dict[str, Any] = {name: WeakValueDictionary() for name in ("locks", "job_locks", "memory_locks")}
-    caches: dict[str, Any] = {"unlocked": unlocked_cache(100), "memories": memories_cache(100)}
-    own = {"calm": Calm(), "starting": set(), "carrier": Carrier(changes.get("settings", gm.settings))}
-    return replace(gm, **(locks | caches | own | changes))
+    own: dict[str, Any] = {
+        "cache": SessionCache(2**30),
+        "background": Background(JobNotifier(changes.get("settings", gm.settings))),
+    }
+    return replace(gm, **(own | changes))
 
 
 @pytest.fixture

@@ -22,10 +22,10 @@ async def with_model(gm: Graphmem, server: LlmServer, **settings: Any) -> AsyncI
     changed = gm.settings.model_copy(update={"model": "openai:stub", "model_base_url": server.base_url, **settings})
     mind = make_mind(changed, gm.offline)
     assert isinstance(mind, Fallback)
-    opened = another_replica(gm, settings=changed, mind=mind, background=set())
+    opened = another_replica(gm, settings=changed, mind=mind)
     try:
         yield opened
-        await asyncio.gather(*opened.background)
+        await asyncio.gather(*opened.background.tasks)
     finally:
         await mind.first.aclose()
 

@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from graphmem.app import Graphmem
+from graphmem.cache import OpenMemories
 from graphmem.flows import students
 from graphmem.flows.observation import observe
 from graphmem.flows.surprise_plan import EPISODE
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import Memory, Observation, Recalled, Session, SourceKind, Who
+from graphmem.model import Memory, Observation, Recalled, Session, SourceKind, Unlocked, Who
 from graphmem.store import memories
 from graphmem.store.memories import Filter
 from tests.conftest import PASSWORD, Pupil, say
@@ -88,6 +89,20 @@ async def lived(gm: Graphmem, pupil: Pupil, texts: tuple[str, ...] = LIFE) -> di
     await observe(gm, pupil.who, observations(texts, kind=SourceKind.CHAT))
     await run_jobs(gm, pupil.session)
     return {memory.content or "": memory for memory in await held(gm, pupil.session)}
+
+
+def turn_state_of(gm: Graphmem, pupil: Pupil) -> Unlocked:
+    """The turn state that a process holds of a student."""
+    held = gm.turn_state(pupil.who)
+    assert held is not None
+    return held
+
+
+def memories_of(gm: Graphmem, pupil: Pupil) -> OpenMemories:
+    """The memories that a process holds of a student."""
+    held = gm.memories(pupil.who)
+    assert held is not None
+    return held
 
 
 async def linked(gm: Graphmem, pupil: Pupil, from_id: str, to_id: str, type_: str, weight: float) -> None:

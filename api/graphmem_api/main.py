@@ -19,7 +19,7 @@ from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.jobs.dispatch import serve_jobs
-from graphmem.jobs.health import carrier, check_database, oldest_job, oldest_unanswered
+from graphmem.jobs.health import broker, check_database, oldest_job, oldest_unanswered
 from graphmem.jobs.sweeper import sweep_forever
 from graphmem_api import metrics
 from graphmem_api.access import Context
@@ -53,7 +53,7 @@ def make_app(gm: Graphmem) -> FastAPI:
         found = {
             "oldest_unanswered_seconds": waiting,
             "oldest_job_seconds": job,
-            "broker": await carrier(gm),
+            "broker": await broker(gm),
         }
         red = waiting > 2 * (gm.settings.stranded_after + gm.settings.sweep_seconds) or job > gm.settings.jobs_late
         # Without its broker a deployment is slower, and nobody waits in vain: that alone takes nothing out of service.
@@ -70,7 +70,7 @@ def make_app(gm: Graphmem) -> FastAPI:
 
     @app.get("/metrics")
     async def numbers() -> Response:
-        metrics.unlocked_students.set(len(gm.unlocked))
+        metrics.unlocked_students.set(len(gm.cache))
         with contextlib.suppress(GraphmemError):
             metrics.stranded_seconds.set(await oldest_unanswered(gm))
             metrics.job_seconds.set(await oldest_job(gm))

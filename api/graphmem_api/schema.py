@@ -26,6 +26,7 @@ from graphmem.flows.surprise import answer_question, correct_surprise
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.admin import list_jobs, retry_job, spent
 from graphmem.jobs.dispatch import start_jobs
+from graphmem.jobs.sessions import close_session
 from graphmem.model import JobState, Role, Verdict
 from graphmem.model import Session as OpenSession
 from graphmem.ports import OnToken
@@ -94,7 +95,7 @@ class Mutation:
 
     @strawberry.mutation(description="Lock a student: the session's key and its raw turns go.")
     async def close_session(self, info: Info, student_id: ID) -> bool:
-        await students.close_session(info.context.gm, in_session(info, student_id))
+        await close_session(info.context.gm, in_session(info, student_id))
         return True
 
     @strawberry.mutation(description="Change the password; nothing has to be sealed again.")

@@ -22,6 +22,7 @@ from graphmem.flows.consolidation import consolidate
 from graphmem.flows.junk import Junk, find_junk
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
+from graphmem.jobs.sessions import close_session
 from graphmem.model import Level, Modality, Session, Who
 from graphmem.samples import sample_dialogues
 from graphmem.samples.dialogues import Dialogue, load_dialogues, turns
@@ -101,11 +102,11 @@ async def _live(gm: Graphmem, name: str, held: list[Dialogue], seen: Seen) -> No
         considered, kept = await consolidate(told, who)
         seen.thoughts[rate] += considered
         seen.consolidated[rate] += kept
-        await students.close_session(told, session)
+        await close_session(told, session)
     _, session = await students.open_session(gm, who, PASSWORD)
     seen.junk.append(await find_junk(gm, session))
     await _count(gm, who, seen)
-    await students.close_session(gm, session)
+    await close_session(gm, session)
 
 
 async def _count(gm: Graphmem, who: Who, seen: Seen) -> None:

@@ -15,6 +15,7 @@ from graphmem.errors import InvalidInput
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
+from graphmem.jobs.sessions import close_session
 from graphmem.llm.fallback import make_mind
 from graphmem.model import Session, TurnOutcome, Who
 from graphmem.offline.exemplars import load_bank
@@ -293,7 +294,7 @@ async def _life(gm: Graphmem, who: Who, held: Sequence[Dialogue], advance: Advan
         then = replace(gm, clock=clock)
         _, session = await students.open_session(then, who, password)
         told.append(await _talk(then, clock, session, dialogue))
-        await students.close_session(then, session)
+        await close_session(then, session)
         advance()
     return told
 

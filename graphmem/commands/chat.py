@@ -8,6 +8,7 @@ from uuid import uuid4
 from graphmem.app import Graphmem
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.jobs.sessions import close_session
 from graphmem.model import TurnOutcome, Who
 
 
@@ -25,7 +26,7 @@ async def talk(gm: Graphmem, who: Who, password: str, echo: Callable[[str], None
             for said in account(outcome):
                 echo(said)
     finally:
-        await students.close_session(gm, session)
+        await close_session(gm, session)
 
 
 def account(outcome: TurnOutcome) -> list[str]:

@@ -14,7 +14,7 @@ from graphmem.errors import GraphmemError, SetupError
 from graphmem.jobs.runner import kinds_of
 from graphmem.llm.fallback import make_mind
 from graphmem.local import server
-from graphmem.notifier import Carrier
+from graphmem.notifier import JobNotifier
 from graphmem.offline.mind import make_offline_mind
 from graphmem.settings import Settings
 from graphmem.store import jobs, schema
@@ -101,11 +101,11 @@ async def _keys(settings: Settings) -> str:
 
 
 async def _broker(settings: Settings) -> str:
-    carrier = Carrier(settings)
+    notifier = JobNotifier(settings)
     try:
-        return await carrier.check()
+        return await notifier.check()
     finally:
-        await carrier.aclose()
+        await notifier.aclose()
 
 
 async def _jobs(settings: Settings) -> str:

@@ -15,6 +15,7 @@ from graphmem.flows.decay import decay
 from graphmem.flows.junk import find_junk
 from graphmem.flows.observation import observe
 from graphmem.jobs.runner import run_jobs
+from graphmem.jobs.sessions import close_session
 from graphmem.model import Observation, SourceKind, Who
 
 BATCH = 100
@@ -79,7 +80,7 @@ async def recall(gm: Graphmem, who: Who, password: str, query: str, limit: int) 
     try:
         found = await context.recall(gm, session, query, limit, None)
     finally:
-        await students.close_session(gm, session)
+        await close_session(gm, session)
     return [
         {
             "id": each.memory.id,
@@ -109,7 +110,7 @@ async def junk_of(gm: Graphmem, who: Who, password: str) -> dict[str, int | floa
         await run_jobs(gm, session)
         junk = await find_junk(gm, session)
     finally:
-        await students.close_session(gm, session)
+        await close_session(gm, session)
     return asdict(junk) | {"rate": junk.rate}
 
 

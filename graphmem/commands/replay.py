@@ -12,6 +12,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.jobs.sessions import close_session
 from graphmem.model import TurnOutcome, Who
 from graphmem.samples.dialogues import Dialogue, load_dialogues, turns
 
@@ -62,7 +63,7 @@ async def replay(gm: Graphmem, who: Who, password: str, file: Path) -> Report:
                 except Conflict:
                     handled += 1
     finally:
-        await students.close_session(gm, session)
+        await close_session(gm, session)
     return Report(
         dialogues=len(dialogues),
         answered=sum(not o.repeated for o in outcomes),

@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-from dataclasses import replace
 
 from graphmem.app import Graphmem
 from graphmem.commands.serve import Say, opened, run_fast
@@ -25,13 +24,15 @@ def work(settings: Settings, concurrency: int, say: Say) -> None:
 
 
 async def _work(settings: Settings, concurrency: int, say: Say) -> None:
-    async with opened(settings, say) as found:
-        gm = replace(found, worker=True, job_slots=asyncio.Semaphore(concurrency))
+    async with opened(settings, say) as gm:
+        background = gm.background
+        background.worker, background.slots = True, asyncio.Semaphore(concurrency)
         for signum in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(signum, gm.stopping.set)
+            asyncio.get_running_loop().add_signal_handler(signum, background.stopping.set)
         serve_jobs(gm)
         say("graphmem worker is ready")
-        told = run_due_jobs_forever(gm) if gm.carrier.here else gm.carrier.listen(concurrency, gm.stopping)
+        notifier = background.notifier
+        told = run_due_jobs_forever(gm) if notifier.is_local else notifier.listen(concurrency, background.stopping)
         await asyncio.gather(told, _swept(gm))
     say("graphmem worker has finished")
 

@@ -7,7 +7,8 @@ from datetime import datetime
 
 import numpy as np
 
-from graphmem.app import Graphmem, OpenMemories
+from graphmem.app import Graphmem
+from graphmem.cache import OpenMemories
 from graphmem.errors import InvalidInput, Locked
 from graphmem.flows.context_plan import fitted, ranked, tentative_memories
 from graphmem.flows.session_cache import ENDED, open_memories
@@ -131,9 +132,9 @@ async def search(gm: Graphmem, session: Session, asking: Asking) -> tuple[list[R
     # Embedding takes longest: words are searched meanwhile.
     embedding = asking.embedding or asyncio.ensure_future(gm.embedder.embed([asking.text]))
     held = await open_memories(gm, session)
-    unformed = await read_unformed(gm, session, held) if asking.unformed else None
+    unformed = await read_unformed(gm, session) if asking.unformed else None
     now = gm.clock()
-    asked = read_question(asking.text, (*held.index.speakers(), *(unformed.speakers() if unformed else ())))
+    asked = read_question(asking.text, (*held.index.speakers(), *(() if unformed is None else unformed.speakers())))
     nameless = asyncio.ensure_future(gm.embedder.embed([asked.text])) if asked.names and asked.text else embedding
     lexical: Lexical | None = held.index.lexical(_words(asked, asking), now, asking.as_of)
     vector, own = (await nameless)[0], (await embedding)[0]

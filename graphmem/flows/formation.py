@@ -7,12 +7,13 @@ effect once, since it finishes the source's job.
 import unicodedata
 from dataclasses import replace
 
-from graphmem.app import Graphmem, OpenMemories
+from graphmem.app import Graphmem
+from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, Locked
 from graphmem.flows import formation_plan as forming
 from graphmem.flows.formation_plan import Marked, Reading, Scores, Topic
 from graphmem.flows.ledger import drafted, new_entry
-from graphmem.flows.session_cache import keep_in_step, open_memories
+from graphmem.flows.session_cache import apply_formation, open_memories
 from graphmem.maths import features, importance
 from graphmem.model import (
     Answer,
@@ -81,7 +82,7 @@ async def _form(
             return False
         if written:
             async with gm.memory_lock(session):
-                keep_in_step(gm, session, formation)
+                apply_formation(gm, session, formation)
             return True
         held = await open_memories(gm, session, held.version + 1)
     raise Conflict("Memories of this student keep changing: they are formed later.")

@@ -48,7 +48,7 @@ async def find_junk(gm: Graphmem, session: Session) -> Junk:
     ------
     Locked          the session has ended
     """
-    gm.memories.pop((session.institution, session.student_id), None)
+    gm.cache.drop_memories(session)
     index = (await open_memories(gm, session)).index
     known = sorted(index.latest(len(index)), key=lambda m: (m.timestamp, m.id))
     spanless = set(await memories.list_spanless(gm.graph, session))

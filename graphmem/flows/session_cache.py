@@ -1,13 +1,15 @@
-"""A student's memories taken into memory while the session is open, and kept in step with the graph (spec 10, 14)."""
+"""Per-session cache: load, refresh incrementally, apply local writes (spec 10, 14)."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from graphmem.app import Graphmem, OpenMemories
+from graphmem.app import Graphmem
+from graphmem.cache import OpenMemories
 from graphmem.errors import Locked
-from graphmem.model import Session, Who
+from graphmem.model import Session, Unlocked, Who
 from graphmem.search.index import MemoryIndex
 from graphmem.store import ledger, memories
 from graphmem.store.formation import Formation
@@ -29,7 +31,7 @@ async def open_memories(gm: Graphmem, session: Session, at_least: int = 0) -> Op
     Unavailable     Neo4j does not answer
     """
     async with gm.memory_lock(session):
-        held = gm.memories.get((session.institution, session.student_id))
+        held = gm.memories(session)
         if held is not None and held.session_id == session.session_id and held.version >= at_least:
             return held
         return await _read(gm, session, held)
@@ -56,7 +58,7 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
         version=state.version,
         ledger=await _embedded(gm, kept),
     )
-    gm.memories[session.institution, session.student_id] = held
+    gm.cache.put(session, held)
     return held
 
 
@@ -96,9 +98,27 @@ async def _index(gm: Graphmem, session: Session, index: MemoryIndex, found: list
         await asyncio.to_thread(index.put_many, [held.memory for held in found], matrix)
 
 
-def keep_in_step(gm: Graphmem, who: Who, formation: Formation) -> None:
-    """Change what this process holds as the graph was changed by it; what was locked or read anew meanwhile stays."""
-    held = gm.memories.get((who.institution, who.student_id))
+def apply_turn(gm: Graphmem, who: Who, version: int, change: Callable[[Unlocked], Unlocked]) -> None:
+    """Change the turn state that this process holds as the graph was changed, or drop it when it was stale already.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    who : Who
+    version : of the student, after the write
+    change : of the turn state of the version before
+    """
+    held = gm.turn_state(who)
+    if held is None or held.state.version != version - 1:
+        gm.drop(who)
+        return
+    changed = change(held)
+    gm.cache.put(who, replace(changed, state=replace(changed.state, version=version)))
+
+
+def apply_formation(gm: Graphmem, who: Who, formation: Formation) -> None:
+    """Change the memories that this process holds as they were written; what was locked or read meanwhile stays."""
+    held = gm.memories(who)
     if held is None or held.version != formation.known:
         return
     changed = [(n.memory, n.vector) for n in formation.new]
@@ -113,8 +133,4 @@ def keep_in_step(gm: Graphmem, who: Who, formation: Formation) -> None:
         )
     known = {kept.entry.id for kept in held.ledger}
     new = tuple(ledger.Kept(p.entry, p.vector) for p in formation.ledger if p.entry.id not in known)
-    gm.memories[who.institution, who.student_id] = replace(
-        held,
-        version=formation.known + 1,
-        ledger=(*new, *held.ledger),
-    )
+    gm.cache.put(who, replace(held, version=formation.known + 1, ledger=(*new, *held.ledger)))

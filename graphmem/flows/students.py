@@ -1,4 +1,4 @@
-"""Enrolling a student, opening and closing sessions, changing the password (spec 14)."""
+"""Enrolling a student, opening sessions, changing the password (spec 14)."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,9 +10,6 @@ from uuid import uuid4
 from graphmem import sealing
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked, RateLimited
-from graphmem.flows.consolidation import consolidate
-from graphmem.flows.turn import answer_waiting
-from graphmem.jobs.runner import run_jobs
 from graphmem.model import Companion, Session, Student, Who
 from graphmem.store import students
 from graphmem.validation import checked_id, checked_password, checked_text
@@ -90,26 +87,6 @@ async def open_session(gm: Graphmem, who: Who, password: str) -> tuple[str, Sess
             raise Locked
         session_id = running
     raise Conflict
-
-
-async def close_session(gm: Graphmem, session: Session) -> None:
-    """Answer what still waits, form what was said, then lock: key and raw turns go, here and in the graph.
-
-    Jobs that cannot be done now wait for the next session; they hold what they need, sealed.
-
-    Raises
-    ------
-    Conflict        a message came in while the session was being closed
-    """
-    await answer_waiting(gm, session)
-    await run_jobs(gm, session)
-    await consolidate(gm, session)
-    async with gm.lock(session):
-        if not await students.close_session(gm.graph, session, session.session_id):
-            raise Conflict("A message came in meanwhile: close the session again.")
-        # Whoever is reading memories right now would put them back.
-        async with gm.memory_lock(session):
-            gm.lock_up(session)
 
 
 async def change_password(gm: Graphmem, who: Who, old: str, new: str) -> None:

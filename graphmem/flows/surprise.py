@@ -4,12 +4,13 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from graphmem.app import Graphmem, OpenMemories
+from graphmem.app import Graphmem
+from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, InvalidInput, MindError, NotFound
 from graphmem.flows import surprise_plan as responding
 from graphmem.flows.formation import affect_of, said_hash
 from graphmem.flows.observation import observe
-from graphmem.flows.session_cache import open_memories
+from graphmem.flows.session_cache import apply_turn, open_memories
 from graphmem.flows.surprise_plan import BELIEF, MOST_FACTS, Understood, Worded, episode_content
 from graphmem.model import (
     Analysis,
@@ -25,6 +26,7 @@ from graphmem.model import (
     SourceKind,
     SurpriseResponse,
     Surprising,
+    Unlocked,
     Usage,
     Vector,
     Verdict,
@@ -175,7 +177,7 @@ async def _written(gm: Graphmem, session: Session, claimed: Claimed, understood:
             kept = gm.settings.facts_kept
             written = await surprises.respond(gm.graph, session, claimed, responded, usage, kept, gm.clock())
             if written is not None and written.current:
-                _keep_in_step(gm, session, written, responded)
+                _apply(gm, session, written, responded)
         if written is None:
             return False
         if written.current:
@@ -185,25 +187,17 @@ async def _written(gm: Graphmem, session: Session, claimed: Claimed, understood:
     raise Conflict("Memories of this student keep changing: the surprise is responded to later.")
 
 
-def _keep_in_step(gm: Graphmem, session: Session, written: Written, responded: Responded) -> None:
-    """Change what this process holds of the talk as the graph was changed, or drop it when it was stale already."""
-    key = (session.institution, session.student_id)
-    held = gm.unlocked.get(key)
-    if held is None or held.state.version != written.version - 1:
-        gm.drop(session)
-        return
+def _apply(gm: Graphmem, session: Session, written: Written, responded: Responded) -> None:
+    """Add the facts and questions of a surprise to the turn state."""
     first = written.facts - len(responded.facts) + 1
     new: list[Fact] = [replace(fact, seq=first + place) for place, fact in enumerate(responded.facts)]
-    gm.unlocked[key] = replace(
-        held,
-        state=replace(
-            held.state,
-            version=written.version,
-            facts=written.facts,
-            questions=(*held.state.questions, *responded.questions),
-        ),
-        facts=(*reversed(new), *held.facts)[: gm.settings.facts_kept],
-    )
+
+    def change(held: Unlocked) -> Unlocked:
+        questions = (*held.state.questions, *responded.questions)
+        state = replace(held.state, facts=written.facts, questions=questions)
+        return replace(held, state=state, facts=(*reversed(new), *held.facts)[: gm.settings.facts_kept])
+
+    apply_turn(gm, session, written.version, change)
 
 
 async def response_of(gm: Graphmem, session: Session, memory_id: str) -> SurpriseResponse | None:

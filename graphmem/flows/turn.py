@@ -83,7 +83,7 @@ async def handle_turn(
     """
     _check(gm, incoming)
     incoming, mind = replace(incoming, at=_in_ms(incoming.at)), mind or gm.mind
-    with gm.reply():
+    with gm.background.gate.turn():
         async with gm.lock(session):
             return await _handled(gm, session, incoming, mind, on_token)
 
@@ -143,8 +143,7 @@ async def _attempt(
     if version is None or version != held.state.version + 1:
         gm.drop(session)
     else:
-        grown = plan.grown(held, version, thought, write, gm.settings)
-        gm.unlocked[session.institution, session.student_id] = grown
+        gm.cache.put(session, plan.grown(held, version, thought, write, gm.settings))
     return None if version is None else write.outcome
 
 
@@ -235,7 +234,7 @@ def _trusted(
     """
     if mind is not gm.offline or on_token is not None:
         return None
-    held = gm.unlocked.get((session.institution, session.student_id))
+    held = gm.turn_state(session)
     if held is None or held.session_id != session.session_id or incoming.turn_id in held.turn_ids:
         return None
     return held
@@ -270,7 +269,7 @@ def _messages(incoming: Incoming, vectors: Matrix) -> tuple[Message, Message | N
 
 async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
     """What this process holds of the student, read anew where it is missing or stale."""
-    held = gm.unlocked.get((session.institution, session.student_id))
+    held = gm.turn_state(session)
     if held is not None and (held.session_id, held.state.version) == (session.session_id, state.version):
         return held
     kept, facts = await asyncio.gather(

@@ -11,7 +11,7 @@ from time import monotonic
 
 import numpy as np
 
-from graphmem.app import Graphmem, OpenMemories
+from graphmem.app import Graphmem
 from graphmem.errors import Tampered
 from graphmem.model import (
     Domain,
@@ -37,30 +37,32 @@ SNR = 500
 """Signal-to-noise ratio of a message that nothing has scored yet."""
 
 
-async def read_unformed(gm: Graphmem, session: Session, held: OpenMemories) -> MemoryIndex | None:
+async def read_unformed(gm: Graphmem, session: Session) -> MemoryIndex | None:
     """An index of the newest messages and observations of which no memories are formed yet, None where there are none.
 
     Parameters
     ----------
     gm : Graphmem
     session : Session, open
-    held : OpenMemories, which keeps the index from read to read
 
     Raises
     ------
     Unavailable     Neo4j does not answer
     """
     waiting = await jobs.list_unformed(gm.graph, session, MAX_UNFORMED)
-    if held.unformed is None:
-        if not waiting:
-            return None
-        held.unformed = MemoryIndex(gm.embedder.dimension)
-    index, ids = held.unformed, {job.id for job in waiting}
+    state = gm.cache.state(session)
+    if not waiting:
+        state.unformed = None
+        return None
+    # Kept from read to read, so that nothing is opened and embedded twice.
+    index = state.unformed = MemoryIndex(gm.embedder.dimension) if state.unformed is None else state.unformed
+    ids = {job.id for job in waiting}
     fresh = [job for job in waiting if index.get(job.id) is None]
     lock = await _lock(gm, session) if any(job.kind is Kind.OBSERVE for job in fresh) else None
     await asyncio.to_thread(_refresh, index, ids, session, lock, fresh)
     await _embed(gm, index)
-    return index if len(index) else None
+    gm.cache.weigh(session)
+    return index
 
 
 async def _lock(gm: Graphmem, session: Session) -> Lock | None:

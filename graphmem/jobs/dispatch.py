@@ -2,7 +2,6 @@
 
 import asyncio
 import random
-from typing import Any
 
 from graphmem.app import Graphmem
 from graphmem.errors import Locked
@@ -18,10 +17,10 @@ def serve_jobs(gm: Graphmem) -> None:
 
     async def run(institution: str, student_id: str) -> None:
         if (task := asyncio.current_task()) is not None:
-            _in_background(gm, task)
+            gm.background.keep(task)
         await run_jobs_of(gm, Who(institution, student_id))
 
-    gm.carrier.serve(run)
+    gm.background.notifier.serve(run)
 
 
 def start_jobs(gm: Graphmem, session: Session) -> None:
@@ -30,25 +29,19 @@ def start_jobs(gm: Graphmem, session: Session) -> None:
     Where this process runs them, they wait until no turn has been under way for `jobs_quiet` seconds, but no
     longer than `jobs_patience` seconds.
     """
-    if session.session_id in gm.starting:
+    if session.session_id in gm.background.starting:
         return
-    gm.starting.add(session.session_id)
+    gm.background.starting.add(session.session_id)
     serve_jobs(gm)
 
     async def start() -> None:
-        if gm.carrier.here:
-            await gm.calm.wait(gm.settings.jobs_quiet, gm.settings.jobs_patience)
-        gm.starting.discard(session.session_id)
-        if not gm.stopping.is_set():
-            await gm.carrier.send(session)
+        if gm.background.notifier.is_local:
+            await gm.background.gate.wait(gm.settings.jobs_quiet, gm.settings.jobs_patience)
+        gm.background.starting.discard(session.session_id)
+        if not gm.background.stopping.is_set():
+            await gm.background.notifier.send(session)
 
-    _in_background(gm, asyncio.create_task(start()))
-
-
-def _in_background(gm: Graphmem, task: asyncio.Task[Any]) -> None:
-    """Have the end of this process wait for a task."""
-    gm.background.add(task)
-    task.add_done_callback(gm.background.discard)
+    gm.background.keep(asyncio.create_task(start()))
 
 
 async def run_jobs_of(gm: Graphmem, who: Who) -> None:
@@ -56,49 +49,49 @@ async def run_jobs_of(gm: Graphmem, who: Who) -> None:
     with trouble_logged():
         token = await jobs.find_token(gm.graph, who, gm.clock())
         if token is not None:
-            async with gm.job_slots:
-                await run_jobs(gm, opened_token(gm.secret, token, gm.clock()), politely=True)
+            async with gm.background.slots:
+                await run_jobs(gm, opened_token(gm.secret, token, gm.clock()), yield_to_turns=True)
 
 
-async def run_due_jobs(gm: Graphmem, hopeless: set[str] | None = None) -> None:
+async def run_due_jobs(gm: Graphmem, undecryptable: set[str] | None = None) -> None:
     """Run the due jobs of every student whose session runs; one student's trouble stops nobody else's.
 
     Parameters
     ----------
     gm : Graphmem
-    hopeless : ids of sessions that this process cannot open, kept from call to call: each is reported once
+    undecryptable : ids of sessions that this process cannot open, kept from call to call: each is reported once
     """
-    hopeless = set() if hopeless is None else hopeless
+    undecryptable = set() if undecryptable is None else undecryptable
     due = await jobs.list_due(gm.graph, kinds(gm), gm.clock())
     # Workers that look at the same time begin with different students.
     random.shuffle(due)
-    await asyncio.gather(*(_run_due(gm, each, hopeless) for each in due if each.session_id not in hopeless))
+    await asyncio.gather(*(_run_due(gm, each, undecryptable) for each in due if each.session_id not in undecryptable))
 
 
-async def _run_due(gm: Graphmem, due: Due, hopeless: set[str]) -> None:
-    async with gm.job_slots:
-        if gm.stopping.is_set():
+async def _run_due(gm: Graphmem, due: Due, undecryptable: set[str]) -> None:
+    async with gm.background.slots:
+        if gm.background.stopping.is_set():
             return
         with trouble_logged():
             try:
                 session = opened_token(gm.secret, due.token, gm.clock())
             except Locked:
-                hopeless.add(due.session_id)
+                undecryptable.add(due.session_id)
                 raise
-            await run_jobs(gm, session, politely=True)
+            await run_jobs(gm, session, yield_to_turns=True)
 
 
 async def remind(gm: Graphmem) -> None:
-    """Say again of every student who has due jobs that there are some: messages may have been lost."""
+    """Re-publish notifications for all due jobs: messages may have been lost."""
     serve_jobs(gm)
     for due in await jobs.list_due(gm.graph, kinds(gm), gm.clock()):
-        if not await gm.carrier.send(due.who):
+        if not await gm.background.notifier.send(due.who):
             return
 
 
 async def run_due_jobs_forever(gm: Graphmem) -> None:
     """Look for due jobs again and again, as a worker does whom nobody tells of them."""
-    hopeless: set[str] = set()
-    while not await gm.stops_within(gm.settings.jobs_poll):
+    undecryptable: set[str] = set()
+    while not await gm.background.stops_within(gm.settings.jobs_poll):
         with trouble_logged():
-            await run_due_jobs(gm, hopeless)
+            await run_due_jobs(gm, undecryptable)

@@ -21,13 +21,13 @@ async def oldest_job(gm: Graphmem) -> float:
     return 0.0 if since is None else max(0.0, (gm.clock() - since).total_seconds())
 
 
-async def carrier(gm: Graphmem) -> str:
+async def broker(gm: Graphmem) -> str:
     """Who tells workers of jobs: `memory`, `redis`, or `away`."""
     try:
-        await gm.carrier.check()
+        await gm.background.notifier.check()
     except Unavailable:
         return "away"
-    return "memory" if gm.carrier.here else "redis"
+    return "memory" if gm.background.notifier.is_local else "redis"
 
 
 async def check_database(gm: Graphmem) -> str:

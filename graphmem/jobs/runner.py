@@ -15,12 +15,13 @@ from itertools import groupby
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable
 from graphmem.flows.formation import form_message, form_observation
+from graphmem.flows.session_cache import apply_turn
 from graphmem.flows.surprise import AT_ONCE as EPISODES
 from graphmem.flows.surprise import QUESTIONS, respond_to_surprises
 from graphmem.jobs.budget import within_budget
-from graphmem.model import Answer, JobState, Lesson, Mismatch, Session, Unlocked, Usage
+from graphmem.model import JobState, Lesson, Mismatch, Session, Unlocked, Usage
 from graphmem.store import jobs
-from graphmem.store.jobs import Claimed, DistilJob, Kind
+from graphmem.store.jobs import Claimed, Kind
 
 log = logging.getLogger(__name__)
 
@@ -31,7 +32,7 @@ FIRST_WAIT = 30.0
 LONGEST_WAIT = 3600.0
 AT_ONCE = 20
 """Jobs taken at once where none of them asks a language model."""
-GIVE_WAY = 0.25
+YIELD_SECONDS = 0.25
 """Seconds for which a job lets turns go first."""
 LOOK = 0.05
 """Seconds between two looks whether another worker has finished what it is at."""
@@ -61,14 +62,14 @@ class _Away(Exception):
     """The language model is away: for the next job, too."""
 
 
-async def run_jobs(gm: Graphmem, session: Session, *, politely: bool = False) -> int:
+async def run_jobs(gm: Graphmem, session: Session, *, yield_to_turns: bool = False) -> int:
     """Run the due jobs of one student, one after the other.
 
     Parameters
     ----------
     gm : Graphmem; with the offline mind alone no fact is put into better words, since there is nobody to do it
     session : Session; when it has ended, its jobs wait for the next one
-    politely : in the background: let turns go first, for a while before each job, and leave to other workers what
+    yield_to_turns : in the background: let turns go first, for a while before each job, and leave to other workers what
         they are at; else they are waited for, for a moment
 
     Returns
@@ -83,12 +84,12 @@ async def run_jobs(gm: Graphmem, session: Session, *, politely: bool = False) ->
     """
     finished = 0
     async with gm.job_lock(session):
-        while not (politely and gm.stopping.is_set()) and (claimed := await _claimed(gm, session)):
-            done, all_tried = await _run_all(gm, session, claimed, politely)
+        while not (yield_to_turns and gm.background.stopping.is_set()) and (claimed := await _claimed(gm, session)):
+            done, all_tried = await _run_all(gm, session, claimed, yield_to_turns)
             finished += done
             if not all_tried:
                 return finished
-    if not politely:
+    if not yield_to_turns:
         await _others(gm, session)
     return finished
 
@@ -111,14 +112,16 @@ def lease(gm: Graphmem) -> timedelta:
     return timedelta(seconds=most * gm.settings.model_timeout + gm.settings.jobs_lease)
 
 
-async def _run_all(gm: Graphmem, session: Session, claimed: Sequence[Claimed], politely: bool) -> tuple[int, bool]:
+async def _run_all(
+    gm: Graphmem, session: Session, claimed: Sequence[Claimed], yield_to_turns: bool
+) -> tuple[int, bool]:
     """Run what was claimed; how many were finished, and whether all were tried. What was not is given back."""
     finished = 0
     try:
         for group in grouped(claimed):
-            if politely:
-                await gm.calm.wait(0.0, GIVE_WAY)
-                if gm.stopping.is_set():
+            if yield_to_turns:
+                await gm.background.gate.wait(0.0, YIELD_SECONDS)
+                if gm.background.stopping.is_set():
                     break
             finished += await _run(gm, session, group)
         else:
@@ -253,27 +256,14 @@ async def _distil(gm: Graphmem, session: Session, claimed: Claimed) -> bool:
             gm.graph, session, claimed, job.fact_id, answer.value, answer.usage, gm.clock()
         )
         if version is not None:
-            _keep_in_step(gm, session, version, job, answer)
+            apply_turn(gm, session, version, lambda held: improved(held, job.fact_id, answer.value))
     return version is not None
 
 
-def _keep_in_step(gm: Graphmem, session: Session, version: int, job: DistilJob, answer: Answer[Lesson]) -> None:
-    """Change what this process holds as the graph was changed, or drop it when it was stale already."""
-    key = (session.institution, session.student_id)
-    held = gm.unlocked.get(key)
-    if held is None or held.state.version != version - 1:
-        gm.drop(session)
-    else:
-        gm.unlocked[key] = improved(held, version, job.fact_id, answer.value)
-
-
-def improved(unlocked: Unlocked, version: int, fact_id: str, lesson: Lesson) -> Unlocked:
-    """What is held in memory after a fact was put into better words."""
-    return replace(
-        unlocked,
-        state=replace(unlocked.state, version=version),
-        facts=tuple(replace(f, text=lesson.text, tags=lesson.tags) if f.id == fact_id else f for f in unlocked.facts),
-    )
+def improved(unlocked: Unlocked, fact_id: str, lesson: Lesson) -> Unlocked:
+    """The turn state after a fact was put into better words."""
+    facts = (replace(f, text=lesson.text, tags=lesson.tags) if f.id == fact_id else f for f in unlocked.facts)
+    return replace(unlocked, facts=tuple(facts))
 
 
 def one_by_one(

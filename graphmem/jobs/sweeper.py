@@ -5,11 +5,11 @@ from datetime import timedelta
 
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, Unavailable
-from graphmem.flows.consolidation import consolidate
 from graphmem.flows.turn import answer_waiting
 from graphmem.jobs.dispatch import remind, run_due_jobs
+from graphmem.jobs.sessions import expire_sessions
 from graphmem.sealing import opened_token
-from graphmem.store import jobs, students, turns
+from graphmem.store import jobs, turns
 
 log = logging.getLogger(__name__)
 
@@ -20,13 +20,8 @@ async def sweep(gm: Graphmem) -> None:
     Where workers run jobs they are told of them once more.
     """
     now = gm.clock()
-    while expired := await students.list_expired_sessions(gm.graph, now):
-        for who, session_id in expired:
-            await students.expire_session(gm.graph, who, session_id, now)
-            await consolidate(gm, who)
-            gm.lock_up(who)
-    gm.unlocked.expire()
-    gm.memories.expire()
+    await expire_sessions(gm)
+    gm.cache.expire(now)
     before = now - timedelta(seconds=gm.settings.stranded_after)
     for token in await turns.list_stranded(gm.graph, before, now):
         # One student's trouble must not keep the others waiting.
@@ -36,13 +31,13 @@ async def sweep(gm: Graphmem) -> None:
             raise
         except GraphmemError as e:
             log.warning("messages that wait for a reply could not be answered: %s", e.code)
-    await (run_due_jobs(gm) if gm.runs_jobs else remind(gm))
+    await (run_due_jobs(gm) if gm.background.runs_jobs else remind(gm))
     await jobs.delete_done(gm.graph, now - timedelta(hours=gm.settings.jobs_kept_hours))
 
 
 async def sweep_forever(gm: Graphmem) -> None:
     """Sweep again and again until this process ends; what goes wrong is logged and tried again the next time."""
-    while not await gm.stops_within(gm.settings.sweep_seconds):
+    while not await gm.background.stops_within(gm.settings.sweep_seconds):
         try:
             await sweep(gm)
         except GraphmemError as e:

@@ -55,6 +55,10 @@ _ROW = np.dtype(
     ]
 )
 _FIRST_ROWS = 64
+MEMORY_BYTES = 3000
+"""Bytes of a memory beside its vector and its texts: the object, its places in the tables."""
+TEXT_BYTES = 8
+"""Bytes of one character of a text: the text itself and its postings."""
 _WORD = re.compile(r"\w+")
 _ASKS = re.compile(r"[?？]\W*(?:\[[^\]]*\]\s*)?$")
 
@@ -92,10 +96,17 @@ class MemoryIndex:
         self._by_hash: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._by_slot: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._speakers: list[str] = []
+        self._text_bytes = 0
         self._timeline: Timeline | None = None
 
     def __len__(self) -> int:
         return len(self._row_of)
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes it takes: arrays, texts, postings."""
+        with self._lock:
+            return self._vectors.nbytes + self._table.nbytes + self._text_bytes + len(self) * MEMORY_BYTES
 
     def close(self) -> None:
         """Drop everything; the index is empty afterwards."""
@@ -171,6 +182,7 @@ class MemoryIndex:
         )
         self._memories[row] = memory
         self._row_of[memory.id] = row
+        self._text_bytes += TEXT_BYTES * (len(inside) + len(ahead))
         self._by_time.append((at, memory.id, row))
         self._by_hash[memory.content_hash][memory.id] = None
         if memory.slot_key is not None:
@@ -181,6 +193,7 @@ class MemoryIndex:
         row = self._row_of.pop(known)
         memory = self._at(row)
         self._words.remove(row, _texts(memory))
+        self._text_bytes -= TEXT_BYTES * sum(map(len, _texts(memory)))
         for word in _distinct(memory):
             self._holding[word].remove(row)
             if not self._holding[word]:

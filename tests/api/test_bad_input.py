@@ -86,7 +86,7 @@ async def test_odd_messages_are_kept_once(
     assert (await bob.call(TURN, student="bob", turn="t", text="My horse Bella is brown."))["reply"]
     for answer in await odd + await both():
         assert "errors" not in answer
-    await asyncio.gather(*gm.background)
+    await asyncio.gather(*gm.background.tasks)
     await run_jobs(gm, ann.session)
     assert [node["ref"] for node in await nodes(gm, ann.who, "Source")] == ["odd", "odd"]
     jobs = await nodes(gm, ann.who, "Job")
@@ -151,7 +151,7 @@ async def test_many_odd_messages_at_once(
     for i in range(3):
         assert (await bob.call(TURN, student="bob", turn=f"t{i}", text=f"My horse Bella is {i}."))["reply"]
     assert all("errors" not in answer for answer in await odd)
-    await asyncio.gather(*gm.background)
+    await asyncio.gather(*gm.background.tasks)
     await run_jobs(gm, ann.session)
     assert {job["state"] for job in await nodes(gm, ann.who, "Job")} == {"done"}
     assert len(await nodes(gm, ann.who, "Source")) == 2 * len(KEPT)

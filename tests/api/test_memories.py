@@ -289,7 +289,7 @@ async def test_observations_of_an_open_student_are_formed_behind_the_answer(
     assert [source["kind"] for source in noted] == ["LESSON", "SYSTEM"]
     assert noted[0]["ref"] == "l1"
     assert noted[1]["ref"]
-    await asyncio.gather(*gm.background)
+    await asyncio.gather(*gm.background.tasks)
     await run_jobs(gm, ann.session)
     assert {memory.content for memory in await held(gm, ann.session)} == set(LIFE[:2])
     assert (await app_client.call(OBSERVE, o=given[:1])) == noted[:1]
@@ -353,7 +353,7 @@ async def test_a_turn_tells_what_it_recalled_and_again_when_repeated(
     assert all(each["why"] and each["sourceRefs"] for each in once["recalled"])
     assert [each["id"] for each in once["ledger"]] == [kept["id"]]
     assert [job["kind"] for job in once["jobs"]] == ["form", "surprise"]
-    await asyncio.gather(*gm.background)
+    await asyncio.gather(*gm.background.tasks)
     again = await app_client.call(TURN, turn="t", text=question)
     assert again == once | {"repeated": True}
     told = await app_client.call(TURN, turn="t2", text="Submarines, submarines, submarines!")

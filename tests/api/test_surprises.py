@@ -78,7 +78,7 @@ async def test_an_episode_tells_what_the_surprise_led_to(app_client: Client, mov
 
 async def test_the_first_turn_of_all_begins_an_episode_by_itself(gm: Graphmem, app_client: Client, ann: Pupil) -> None:
     turn = await app_client.call(TURN, student="ann", turn="t", text=ROME, reply="How nice!")
-    await asyncio.gather(*gm.background)
+    await asyncio.gather(*gm.background.tasks)
     await run_jobs(gm, ann.session)
     found = (await app_client.call(RESPONSE, id="episode-1"))["surpriseResponse"]
     assert (found["level"], found["signal"]) == (turn["level"], turn["surprise"]) == ("BOUNDARY", 0.8)
@@ -211,7 +211,7 @@ async def test_questions_wait_until_they_are_answered(gm: Graphmem, app_client: 
         assert await app_client.call(ANSWER, id=first["id"], text=answer) is True
         assert (await app_client.call(QUESTIONS))["questions"] == rest
     # Remembered by the job that the answer started, without another turn.
-    await asyncio.gather(*gm.background)
+    await asyncio.gather(*gm.background.tasks)
     await run_jobs(gm, moved.session)
     assert [text for text in await contents(gm, moved.session) if "Ilse" in text] == [answer]
 

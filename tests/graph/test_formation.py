@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.flows import students
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.formation import form_message
 from graphmem.flows.ledger import list_entries, settle_entry
 from graphmem.flows.observation import observe
 from graphmem.jobs.runner import FIRST_WAIT, HANDLERS, run_jobs
+from graphmem.jobs.sessions import close_session
 from graphmem.model import (
     EdgeType,
     LedgerCategory,
@@ -329,7 +329,7 @@ async def test_a_turn_formed_on_another_replica_is_the_same_memory(gm: Graphmem,
 
 async def test_closing_the_session_forms_what_was_said(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, TOLD)
-    await students.close_session(gm, ann.session)
+    await close_session(gm, ann.session)
     assert len(await formed(gm, ann.who)) == 1
     assert {job["state"] for job in await nodes(gm, ann.who, "Job")} == {"done"}
     assert await nodes(gm, ann.who, "Turn") == []

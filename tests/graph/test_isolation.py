@@ -19,6 +19,7 @@ from graphmem.flows.memories import find_around, find_memory, list_memories
 from graphmem.flows.observation import observe
 from graphmem.flows.surprise import answer_question, correct_surprise, list_questions, response_of
 from graphmem.jobs.runner import run_jobs
+from graphmem.jobs.sessions import close_session
 from graphmem.model import LedgerCategory, Level, Role, SourceKind, Verdict, Who
 from graphmem.store import ledger, memories, queries, turns
 from graphmem.store import surprises as surprise_store
@@ -47,7 +48,7 @@ async def pupils(gm: Graphmem, enrol: Enrol) -> AsyncIterator[dict[str, Pupil]]:
     yield found
     # Nothing is left waiting for the sweeper, which serves every student.
     for pupil in found.values():
-        await students.close_session(gm, pupil.session)
+        await close_session(gm, pupil.session)
 
 
 async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:

@@ -22,6 +22,7 @@ from graphmem.jobs.admin import list_jobs, retry_job, spent, spent_by_kind
 from graphmem.jobs.budget import most
 from graphmem.jobs.dispatch import run_due_jobs, start_jobs
 from graphmem.jobs.runner import BUDGET_SPENT, FIRST_WAIT, HANDLERS, Handler, failure, kinds, lease, run_jobs
+from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Fact, JobState, Mismatch, Role, Session, SourceKind, TurnOutcome
 from graphmem.store import jobs, usage
@@ -30,7 +31,7 @@ from graphmem.store.usage import Limits
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say, served
 from tests.language import EXPECTED, UNEXPECTED, asked, distils, surprise, with_model
 from tests.llm_server import Act, llm_server
-from tests.remembering import TOLD, observations
+from tests.remembering import TOLD, observations, turn_state_of
 
 SWIMS = [f"On day {i} I swam {i + 2} lanes in Uster." for i in range(7)]
 BETTER = f"The student wrote: {UNEXPECTED}"
@@ -114,7 +115,7 @@ async def test_what_is_held_in_memory_is_kept_in_step(gm: Graphmem, replica: Gra
             other = another_replica(talking)
             await say(other, ann, EXPECTED)
             await run_jobs(other, ann.session)
-            held = other.unlocked[ann.who.institution, "ann"]
+            held = turn_state_of(other, ann)
             assert held.state.version == (await totals(gm, ann))["version"]
             assert BETTER in [f.text for f in held.facts]
             for each in (other, talking):
@@ -268,7 +269,7 @@ async def test_the_sweeper_runs_jobs_of_open_sessions_and_the_others_wait(
             for pupil in (ann, bob):
                 await surprised(talking, pupil)
             # Closed where nobody words facts: what is due is done before a session ends.
-            await students.close_session(gm, bob.session)
+            await close_session(gm, bob.session)
             assert await run_jobs(talking, bob.session) == 0
             await sweep(talking)
             assert (await job_of(gm, ann))["state"] == "done"
@@ -326,7 +327,7 @@ async def test_a_job_runs_after_the_reply_of_the_api(gm: Graphmem, ann: Pupil) -
             turn = await client.call(TURN, student="ann", turn="t2", text=UNEXPECTED)
             assert (await job_of(gm, ann))["state"] == "waiting"
             gate.set()
-            await asyncio.gather(*talking.background)
+            await asyncio.gather(*talking.background.tasks)
             numbers = (await http.get("/metrics")).text
     assert turn["learnedFact"]["text"] != BETTER
     assert (await job_of(gm, ann))["state"] == "done"
@@ -354,23 +355,23 @@ async def test_a_student_is_served_by_one_worker_at_a_time(gm: Graphmem, ann: Pu
         await jobs.claim(gm.graph, ann.session, [Kind.OBSERVE], 9, now + timedelta(seconds=60), now, alone=True) == []
     )
     assert ann.who not in [due.who for due in await jobs.list_due(gm.graph, kinds(gm), now)]
-    assert await run_jobs(another_replica(gm), ann.session, politely=True) == 0
+    assert await run_jobs(another_replica(gm), ann.session, yield_to_turns=True) == 0
     await jobs.release(gm.graph, ann.session, held.lease, now)
     assert ann.who in [due.who for due in await jobs.list_due(gm.graph, kinds(gm), now)]
-    assert await run_jobs(another_replica(gm), ann.session, politely=True) == 2
+    assert await run_jobs(another_replica(gm), ann.session, yield_to_turns=True) == 2
 
 
 async def test_a_process_that_ends_gives_back_what_it_has_not_begun(gm: Graphmem, ann: Pupil) -> None:
     await observe(gm, ann.who, observations(SWIMS[:3]))
-    ending = another_replica(gm, stopping=asyncio.Event())
-    with ending.calm.turn():
-        running = asyncio.create_task(run_jobs(ending, ann.session, politely=True))
+    ending = another_replica(gm)
+    with ending.background.gate.turn():
+        running = asyncio.create_task(run_jobs(ending, ann.session, yield_to_turns=True))
         # It has taken the jobs and lets the turn go first.
         while True:
             if await jobs.runs(gm.graph, ann.who, gm.clock()):
                 break
             await asyncio.sleep(0.01)
-        ending.stopping.set()
+        ending.background.stopping.set()
     assert await running == 0
     assert not await jobs.runs(gm.graph, ann.who, gm.clock())
     assert await run_jobs(gm, ann.session) == 3
@@ -378,21 +379,21 @@ async def test_a_process_that_ends_gives_back_what_it_has_not_begun(gm: Graphmem
 
 async def test_jobs_wait_for_a_quiet_moment_but_not_for_ever(gm: Graphmem, ann: Pupil) -> None:
     patient = gm.settings.model_copy(update={"jobs_quiet": 0.0, "jobs_patience": 3600.0})
-    calm = another_replica(gm, settings=patient, background=set())
+    calm = another_replica(gm, settings=patient)
     await observe(gm, ann.who, observations(SWIMS[:1]))
-    with calm.calm.turn():
+    with calm.background.gate.turn():
         start_jobs(calm, ann.session)
         start_jobs(calm, ann.session)
         await asyncio.sleep(0.2)
-        assert len(calm.background) == 1
+        assert len(calm.background.tasks) == 1
         assert await jobs.wait(gm.graph, ann.who)
-    await asyncio.gather(*calm.background)
+    await asyncio.gather(*calm.background.tasks)
     assert not await jobs.wait(gm.graph, ann.who)
-    hasty = another_replica(calm, settings=patient.model_copy(update={"jobs_patience": 0.1}), background=set())
+    hasty = another_replica(calm, settings=patient.model_copy(update={"jobs_patience": 0.1}))
     await observe(gm, ann.who, observations(SWIMS[:2]))
-    with hasty.calm.turn():
+    with hasty.background.gate.turn():
         start_jobs(hasty, ann.session)
-        await asyncio.gather(*hasty.background)
+        await asyncio.gather(*hasty.background.tasks)
     assert not await jobs.wait(gm.graph, ann.who)
 
 

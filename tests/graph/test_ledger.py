@@ -11,6 +11,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked, NotFound, Tampered
 from graphmem.flows import students
 from graphmem.flows.ledger import Draft, add_entry, drafted, list_entries, settle_entry
+from graphmem.jobs.sessions import close_session
 from graphmem.model import Heard, LedgerCategory, LedgerEntry, Source, SourceKind
 from graphmem.store import ledger
 from graphmem.text.ledger_cues import reminders
@@ -192,7 +193,7 @@ async def test_a_session_of_another_student_opens_nothing(gm: Graphmem, ann: Pup
 
 async def test_an_ended_session_is_locked(gm: Graphmem, ann: Pupil) -> None:
     kept = await add_entry(gm, ann.session, PROMISE)
-    await students.close_session(gm, ann.session)
+    await close_session(gm, ann.session)
     for attempt in (
         add_entry(gm, ann.session, replace(PROMISE, content="Another one")),
         settle_entry(gm, ann.session, kept.id),

@@ -9,9 +9,9 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.flows import students
 from graphmem.flows.observation import observe
 from graphmem.jobs.runner import run_jobs
+from graphmem.jobs.sessions import close_session
 from graphmem.model import (
     SourceKind,
     Who,
@@ -33,7 +33,7 @@ async def test_an_observation_is_formed_while_the_session_runs(gm: Graphmem, ann
 
 
 async def test_what_is_observed_of_a_locked_student_is_formed_in_the_next_session(gm: Graphmem, ann: Pupil) -> None:
-    await students.close_session(gm, ann.session)
+    await close_session(gm, ann.session)
     (source,) = await observe(gm, ann.who, observations([TOLD], kind=SourceKind.TEACHER))
     (job,) = await nodes(gm, ann.who, "Job")
     assert b"Lisbon" not in job["payload"]

@@ -12,7 +12,6 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked
 from graphmem.flows import session_cache as opened
-from graphmem.flows import students
 from graphmem.flows.context import context, recall
 from graphmem.flows.decay import decay
 from graphmem.flows.gravity import gravity_now
@@ -21,6 +20,7 @@ from graphmem.flows.memories import list_memories, recalled_again
 from graphmem.flows.observation import observe
 from graphmem.flows.unformed import MAX_UNFORMED
 from graphmem.jobs.runner import run_jobs
+from graphmem.jobs.sessions import close_session
 from graphmem.model import LedgerCategory, SourceKind
 from graphmem.store import memories, schema
 from graphmem.store.memories import Filter
@@ -36,6 +36,7 @@ from tests.remembering import (
     is_episode,
     linked,
     lived,
+    memories_of,
     nodes,
     observations,
     said,
@@ -46,7 +47,7 @@ NOW = datetime(2026, 1, 15, tzinfo=UTC)
 
 
 async def close(gm: Graphmem, pupil: Pupil) -> None:
-    await students.close_session(gm, pupil.session)
+    await close_session(gm, pupil.session)
 
 
 # Finding
@@ -327,7 +328,7 @@ async def test_another_replica_finds_what_was_formed_a_moment_ago(gm: Graphmem, 
         await told((gm, replica)[i], ann, text)
         for each in (gm, replica):
             assert text in said(await recall(each, ann.session, text, 20, None))
-    index = gm.memories[ann.who.institution, "ann"].index
+    index = memories_of(gm, ann).index
     assert len([memory for memory in index.latest(len(index)) if not is_episode(memory.id)]) == len(LIFE) + 2
 
 
@@ -346,7 +347,7 @@ async def test_a_deleted_memory_is_gone_from_every_replica(gm: Graphmem, replica
     assert await decay(gm, ann.who) == (len(LIFE), 1)
     for each in (replica, gm):
         assert LIFE[5] not in said(await recall(each, ann.session, "submarines", 20, None))
-        assert each.memories[ann.who.institution, "ann"].index.get(gone.id) is None
+        assert memories_of(each, ann).index.get(gone.id) is None
     await told(replica, ann, LIFE[5])
     assert LIFE[5] in said(await recall(gm, ann.session, "submarines", 20, None))
 
@@ -427,11 +428,11 @@ async def test_a_turn_shows_the_companion_what_it_recalled(gm: Graphmem, ann: Pu
 async def test_after_the_session_nothing_is_held_and_nothing_is_answered(gm: Graphmem, ann: Pupil) -> None:
     await lived(gm, ann)
     await recall(gm, ann.session, "submarines", 5, None)
-    assert (ann.who.institution, "ann") in gm.memories
+    assert gm.memories(ann.who) is not None
     await close(gm, ann)
-    assert (ann.who.institution, "ann") not in gm.memories
+    assert gm.memories(ann.who) is None
     await all_locked(gm, ann)
-    assert (ann.who.institution, "ann") not in gm.memories
+    assert gm.memories(ann.who) is None
 
 
 async def all_locked(gm: Graphmem, pupil: Pupil) -> None:
@@ -448,7 +449,7 @@ async def test_a_session_closed_elsewhere_is_closed_here_too(gm: Graphmem, repli
     await recall(replica, ann.session, "submarines", 5, None)
     await close(gm, ann)
     await all_locked(replica, ann)
-    assert (ann.who.institution, "ann") not in replica.memories
+    assert replica.memories(ann.who) is None
     opened_again = await again_open(gm, ann)
     assert LIFE[5] in said(await recall(replica, opened_again.session, "submarines", 5, None))
     await all_locked(replica, ann)
@@ -471,12 +472,12 @@ async def test_what_is_read_while_the_session_is_closed_is_not_kept(
     monkeypatch.setattr(memories, "list_since", held_up)
     asking = asyncio.create_task(opened.open_memories(slow, ann.session))
     await reading.wait()
-    closing = asyncio.create_task(students.close_session(slow, ann.session))
+    closing = asyncio.create_task(close_session(slow, ann.session))
     while (await asked(gm, ann.who, "MATCH (o:OpenSession {institution: $i, student_id: $s}) RETURN o.id")) != []:
         assert not asking.done()
     go_on.set()
     await asyncio.gather(asking, closing, return_exceptions=True)
-    assert (ann.who.institution, "ann") not in slow.memories
+    assert slow.memories(ann.who) is None
 
 
 async def test_an_expired_session_holds_and_answers_nothing(gm: Graphmem, ann: Pupil) -> None:
@@ -518,6 +519,6 @@ async def test_dropped_embeddings_are_made_anew_and_kept(gm: Graphmem, ann: Pupi
     await recall(another_replica(gm), ann.session, "Is she allergic to any nuts?", 3, None)
     assert await nodes(gm, ann.who, "Memory") == before
     near = await context(fresh, ann.session, "Shall I carry the mouth organ to Zeb?", 2000, None)
-    index = fresh.memories[ann.who.institution, "ann"]
+    index = memories_of(fresh, ann)
     assert all(kept.embedding is not None for kept in index.ledger)
     assert near.prompt

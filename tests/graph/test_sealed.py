@@ -17,6 +17,7 @@ from graphmem.flows.facts import list_facts
 from graphmem.flows.ledger import Draft, add_entry, settle_entry
 from graphmem.flows.observation import observe
 from graphmem.jobs.runner import run_jobs
+from graphmem.jobs.sessions import close_session
 from graphmem.local import server
 from graphmem.model import LedgerCategory, Observation, SourceKind, Who
 from graphmem.samples import sample_dialogues
@@ -125,7 +126,7 @@ async def test_no_word_of_a_memory_or_the_ledger_lies_in_the_database_or_the_log
     for refused in (recall(gm, stolen, asked, 5, None), recall(another_replica(gm), stolen, asked, 5, None)):
         with pytest.raises(GraphmemError):
             await refused
-    await students.close_session(gm, ann.session)
+    await close_session(gm, ann.session)
     with pytest.raises(Locked):
         await context(gm, ann.session, asked, 500, None)
 

@@ -10,6 +10,7 @@ from graphmem import sealing
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited
 from graphmem.flows import students
+from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Who
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
@@ -91,7 +92,7 @@ async def test_opening_twice_goes_on_with_the_same_session(gm: Graphmem, ann: Pu
 
 
 async def test_many_openings_at_once_agree_on_one_session(gm: Graphmem, ann: Pupil) -> None:
-    await students.close_session(gm, ann.session)
+    await close_session(gm, ann.session)
     opened = await asyncio.gather(*(students.open_session(gm, ann.who, PASSWORD) for _ in range(5)))
     assert len({session.session_id for _, session in opened}) == 1
 
@@ -99,7 +100,7 @@ async def test_many_openings_at_once_agree_on_one_session(gm: Graphmem, ann: Pup
 async def test_a_closed_session_takes_no_turn_on_any_replica(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, "Hello, I like horses.")
     await say(replica, ann, "And dogs.")
-    await students.close_session(gm, ann.session)
+    await close_session(gm, ann.session)
     for each in (gm, replica):
         with pytest.raises(Locked):
             await say(each, ann, "Are you there?")
@@ -108,7 +109,7 @@ async def test_a_closed_session_takes_no_turn_on_any_replica(gm: Graphmem, repli
 async def test_closing_deletes_raw_turns_and_keeps_what_was_learned(gm: Graphmem, ann: Pupil) -> None:
     for text in ("I added 4 and 5.", "My cat is called Tim.", "What is a prime number?"):
         await say(gm, ann, text)
-    await students.close_session(gm, ann.session)
+    await close_session(gm, ann.session)
     rows = await gm.graph.execute(
         "MATCH (n {institution: $i, student_id: 'ann'}) RETURN labels(n)[0] AS label, count(*) AS n",
         {"i": ann.who.institution},

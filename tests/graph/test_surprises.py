@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.flows import students
 from graphmem.flows import surprise_plan as responding
 from graphmem.flows.facts import list_facts
 from graphmem.flows.session_cache import open_memories
@@ -15,6 +14,7 @@ from graphmem.flows.surprise import (
     response_of,
 )
 from graphmem.jobs.runner import run_jobs
+from graphmem.jobs.sessions import close_session
 from graphmem.model import (
     Level,
     MemoryKind,
@@ -24,7 +24,7 @@ from graphmem.model import (
 from graphmem.store import jobs
 from graphmem.store.students import expire_session
 from tests.conftest import Pupil, another_replica, say
-from tests.remembering import TOLD, again_open, asked, changed, held, nodes, told
+from tests.remembering import TOLD, again_open, asked, changed, held, nodes, told, turn_state_of
 from tests.surprising import (
     CONFUSED,
     MANY,
@@ -125,8 +125,7 @@ async def test_the_ring_of_facts_keeps_its_length(gm: Graphmem, ann: Pupil) -> N
     newest = (await counted(gm, ann))["facts"]
     seqs = sorted(node["seq"] for node in await nodes(gm, ann.who, "Fact"))
     assert seqs == list(range(newest - 24, newest + 1))
-    (unlocked,) = [v for k, v in small.unlocked.items() if k == (ann.who.institution, "ann")]
-    assert [fact.seq for fact in unlocked.facts] == seqs[::-1]
+    assert [fact.seq for fact in turn_state_of(small, ann).facts] == seqs[::-1]
 
 
 @pytest.mark.parametrize("level", [Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT])
@@ -337,7 +336,7 @@ async def test_what_was_known_before_stays_where_it_was_said_first(gm: Graphmem,
 async def test_a_session_that_closes_ends_the_episode(gm: Graphmem, ann: Pupil) -> None:
     await responded(gm, ann, TOLD, Level.BOUNDARY)
     assert await running(gm, ann) == ["episode-1"]
-    await students.close_session(gm, ann.session)
+    await close_session(gm, ann.session)
     assert await running(gm, ann) == []
     again = await again_open(gm, ann)
     await told(gm, again, TEAL)

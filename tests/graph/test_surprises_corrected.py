@@ -22,7 +22,7 @@ from graphmem.model import (
 )
 from graphmem.store import turns
 from tests.conftest import Pupil, another_replica, say
-from tests.remembering import TOLD, changed, held, observations, told
+from tests.remembering import TOLD, changed, held, observations, told, turn_state_of
 from tests.surprising import (
     CONFUSED,
     PARIS,
@@ -223,7 +223,7 @@ async def test_a_hundred_signals_are_kept(gm: Graphmem, ann: Pupil) -> None:
     assert len(kept) == 100
     assert kept[:97] == [i / 1000 for i in range(3, 100)]
     assert kept[97:] == [outcome.surprise for outcome in outcomes]
-    assert list(gm.unlocked[ann.who.institution, "ann"].state.signals) == kept
+    assert list(turn_state_of(gm, ann).state.signals) == kept
 
 
 async def test_a_hundred_corrections_are_kept(gm: Graphmem, ann: Pupil) -> None:

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from graphmem.app import Graphmem, OpenMemories
+from graphmem.app import Graphmem
+from graphmem.cache import OpenMemories
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows import surprise as flow
 from graphmem.flows import surprise_plan as responding
@@ -29,7 +30,7 @@ from graphmem.search.index import MemoryIndex
 from graphmem.store import turns
 from graphmem.store.surprises import Responded
 from tests.conftest import Pupil, another_replica, say
-from tests.remembering import TOLD, held, nodes, told
+from tests.remembering import TOLD, held, nodes, told, turn_state_of
 from tests.surprising import (
     CALM,
     CLAIMED_FOR,
@@ -156,7 +157,7 @@ async def test_facts_are_not_lost_beside_turns_of_this_process(gm: Graphmem, ann
     totals = await counted(gm, ann)
     assert totals["facts"] == len(seqs)
     outcome = await say(gm, ann, "So it is 42?")
-    unlocked = gm.unlocked[ann.who.institution, "ann"]
+    unlocked = turn_state_of(gm, ann)
     assert unlocked.state.version == (await counted(gm, ann))["version"]
     assert [fact.seq for fact in unlocked.facts] == [node.seq for node in await list_facts(gm, ann.session, 200)]
     assert outcome.seq == 7
@@ -187,7 +188,7 @@ async def test_a_question_answered_elsewhere_stays_answered(gm: Graphmem, replic
 
 async def test_what_this_process_holds_keeps_in_step(gm: Graphmem, ann: Pupil) -> None:
     await responded(gm, ann, CONFUSED, Level.PARADIGM_SHIFT)
-    unlocked = gm.unlocked[ann.who.institution, "ann"]
+    unlocked = turn_state_of(gm, ann)
     totals = await counted(gm, ann)
     assert (unlocked.state.version, unlocked.state.facts) == (totals["version"], totals["facts"])
     read = await turns.before(gm.graph, ann.session, "none", gm.clock())

@@ -11,6 +11,7 @@ from graphmem.errors import Conflict, InvalidInput, Locked, MindError, Unavailab
 from graphmem.flows import students
 from graphmem.flows.facts import list_facts
 from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Level
 from graphmem.store import turns
@@ -118,7 +119,7 @@ async def test_turns_of_one_student_at_once_on_two_replicas_come_one_after_the_o
 
 async def test_a_turn_of_an_ended_session_is_handled_and_no_longer_kept(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, MESSAGES[0], "t")
-    await students.close_session(gm, ann.session)
+    await close_session(gm, ann.session)
     _, session = await students.open_session(gm, ann.who, PASSWORD)
     with pytest.raises(Conflict, match="no longer kept"):
         await say(gm, replace(ann, session=session), MESSAGES[0], "t")
@@ -126,7 +127,7 @@ async def test_a_turn_of_an_ended_session_is_handled_and_no_longer_kept(gm: Grap
 
 async def test_the_prediction_outlives_the_session(gm: Graphmem, ann: Pupil) -> None:
     first = await say(gm, ann, MESSAGES[0])
-    await students.close_session(gm, ann.session)
+    await close_session(gm, ann.session)
     _, session = await students.open_session(gm, ann.who, PASSWORD)
     assert (await say(gm, replace(ann, session=session), first.prediction)).match == 1.0
 
@@ -272,7 +273,7 @@ async def test_a_message_left_behind_by_an_expired_session_is_answered_in_the_ne
 
 async def test_closing_answers_what_still_waits(gm: Graphmem, ann: Pupil) -> None:
     await turns.receive(gm.graph, ann.session, "t", "I have a dog called Rex.", None, NOW, gm.clock())
-    await students.close_session(gm, ann.session)
+    await close_session(gm, ann.session)
     rows = await gm.graph.execute(
         "MATCH (s:Source {institution: $i, ref: 't'}) RETURN s", {"i": ann.who.institution}, reads=True
     )

@@ -1,0 +1,201 @@
+"""Session cache: what this process holds of students whose sessions are open, bounded by bytes (spec 14)."""
+
+import asyncio
+import sys
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from datetime import datetime
+from weakref import WeakValueDictionary
+
+from graphmem.model import Message, Unlocked, Who
+from graphmem.search.index import MemoryIndex
+from graphmem.store.ledger import Kept
+
+ENTRY_BYTES = 400
+"""Bytes of one message, fact or ledger entry beside its texts and its vector."""
+
+Key = tuple[str, str]
+
+
+@dataclass
+class OpenMemories:
+    """A student's memories in clear while the session is open, as of one version of them.
+
+    ledger : every entry, settled ones too
+    """
+
+    session_id: str
+    expires_at: datetime
+    version: int
+    index: MemoryIndex = field(repr=False)
+    ledger: tuple[Kept, ...] = field(default=(), repr=False)
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes it takes."""
+        return self.index.nbytes + sum(map(_ledger_bytes, self.ledger))
+
+
+class StudentState:
+    """One student in this process: locks, turn state, memories, and what is not formed yet.
+
+    turn_lock : lets the student's turns through one after the other
+    job_lock : lets the student's jobs be done one after the other
+    index_lock : held while memories are read or changed
+    turn : the running session's messages and facts
+    memories : the search index and the ledger
+    unformed : messages and observations of which no memories are formed yet, as far as they were read
+    """
+
+    def __init__(self) -> None:
+        self.turn_lock = asyncio.Lock()
+        self.job_lock = asyncio.Lock()
+        self.index_lock = asyncio.Lock()
+        self.turn: Unlocked | None = None
+        self.memories: OpenMemories | None = None
+        self.unformed: MemoryIndex | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """About the bytes it takes."""
+        turn = 0 if self.turn is None else _turn_bytes(self.turn)
+        memories = 0 if self.memories is None else self.memories.nbytes
+        return turn + memories + (0 if self.unformed is None else self.unformed.nbytes)
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """When the last session ends of which it holds something; None where it holds nothing."""
+        return max((held.expires_at for held in (self.turn, self.memories) if held is not None), default=None)
+
+    def clear(self) -> None:
+        """Forget everything but the locks."""
+        self.turn = self.memories = self.unformed = None
+
+
+class SessionCache:
+    """States of students, the least recently used cleared first; what a session held is gone when it ends.
+
+    Parameters
+    ----------
+    max_bytes : int > 0, of all states together; the newest is kept even where it alone is larger
+
+    Attributes
+    ----------
+    nbytes : int, about the bytes that all states take
+
+    Examples
+    --------
+    >>> cache = SessionCache(2**20)
+    >>> ann = Who("school", "ann")
+    >>> cache.turn(ann, datetime(2026, 1, 15)), len(cache), cache.nbytes
+    (None, 0, 0)
+    """
+
+    def __init__(self, max_bytes: int) -> None:
+        self.max_bytes = max_bytes
+        self._held: OrderedDict[Key, StudentState] = OrderedDict()
+        self._bytes: dict[Key, int] = {}
+        self.nbytes = 0
+        # A state that holds nothing lives as long as somebody holds one of its locks.
+        self._states: WeakValueDictionary[Key, StudentState] = WeakValueDictionary()
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def state(self, who: Who) -> StudentState:
+        """The state of a student; an empty one where there is none."""
+        key = (who.institution, who.student_id)
+        state = self._states.get(key)
+        if state is None:
+            state = self._states[key] = StudentState()
+        return state
+
+    def turn(self, who: Who, now: datetime) -> Unlocked | None:
+        """The turn state of a student whose session runs."""
+        held = self._current(who, now).turn
+        return held if held is not None and held.expires_at > now else None
+
+    def memories(self, who: Who, now: datetime) -> OpenMemories | None:
+        """The memories of a student whose session runs."""
+        held = self._current(who, now).memories
+        return held if held is not None and held.expires_at > now else None
+
+    def put(self, who: Who, held: Unlocked | OpenMemories) -> None:
+        """Keep the turn state or the memories of a student."""
+        state = self.state(who)
+        if isinstance(held, Unlocked):
+            state.turn = held
+        else:
+            state.memories = held
+        self.weigh(who)
+
+    def weigh(self, who: Who) -> None:
+        """Count a student's bytes again, and clear others where they are too many in all."""
+        key, state = (who.institution, who.student_id), self.state(who)
+        if state.expires_at is None:
+            return
+        self._held[key] = state
+        self._held.move_to_end(key)
+        self._count(key, state.nbytes)
+        while len(self._held) > 1 and self.nbytes > self.max_bytes:
+            self._clear(next(iter(self._held)))
+
+    def drop_turn(self, who: Who) -> None:
+        """Forget the turn state of a student."""
+        self.state(who).turn = None
+        self._settle(who)
+
+    def drop_memories(self, who: Who) -> None:
+        """Forget the memories of a student."""
+        self.state(who).memories = None
+        self._settle(who)
+
+    def drop(self, who: Who) -> None:
+        """Forget everything of a student."""
+        self.state(who).clear()
+        self._settle(who)
+
+    def expire(self, now: datetime) -> None:
+        """Forget everything of students whose sessions are over."""
+        for key, state in list(self._held.items()):
+            if state.expires_at is None or state.expires_at <= now:
+                self._clear(key)
+
+    def _current(self, who: Who, now: datetime) -> StudentState:
+        key, state = (who.institution, who.student_id), self.state(who)
+        if state.expires_at is not None and state.expires_at <= now:
+            self._clear(key)
+        elif key in self._held:
+            self._held.move_to_end(key)
+        return state
+
+    def _settle(self, who: Who) -> None:
+        key = (who.institution, who.student_id)
+        if key in self._held and self._held[key].expires_at is None:
+            self._clear(key)
+        elif key in self._held:
+            self._count(key, self._held[key].nbytes)
+
+    def _clear(self, key: Key) -> None:
+        self._held.pop(key).clear()
+        self._count(key, 0)
+
+    def _count(self, key: Key, nbytes: int) -> None:
+        self.nbytes += nbytes - self._bytes.pop(key, 0)
+        if nbytes:
+            self._bytes[key] = nbytes
+
+
+def _turn_bytes(turn: Unlocked) -> int:
+    facts = sum(ENTRY_BYTES + sys.getsizeof(fact.text) for fact in turn.facts)
+    return facts + sum(map(_message_bytes, turn.messages))
+
+
+def _message_bytes(message: Message) -> int:
+    vector = 0 if message.embedding is None else message.embedding.nbytes
+    return ENTRY_BYTES + sys.getsizeof(message.text) + vector
+
+
+def _ledger_bytes(kept: Kept) -> int:
+    vector = 0 if kept.embedding is None else kept.embedding.nbytes
+    return ENTRY_BYTES + 2 * sys.getsizeof(kept.entry.content or "") + vector
