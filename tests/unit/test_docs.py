@@ -5,22 +5,23 @@ import subprocess
 import sys
 from pathlib import Path
 
+from graphmem_api import metrics
 from typer.main import get_command
 
-from api import metrics
 from graphmem.cli import app
-from graphmem.commands.remember import read_observations
-from graphmem.dialogues import load_dialogues, turns
+from graphmem.commands.memories import read_observations
 from graphmem.errors import Refusal, Unavailable
 from graphmem.model import EdgeType, Modality, SourceKind
+from graphmem.samples.dialogues import load_dialogues, turns
 from graphmem.settings import Settings
+from graphmem.store import schema
 from graphmem.store.memories import label_of
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 DOCS = {path.name: path.read_text("utf-8") for path in sorted((ROOT / "docs").glob("*.md"))}
 CYPHER = {
-    path.name: re.sub(r"//[^\n]*|'[^']*'", "", path.read_text("utf-8"))
+    str(path.relative_to(ROOT)): re.sub(r"//[^\n]*|'[^']*'", "", path.read_text("utf-8"))
     for path in (ROOT / "cypher").rglob("*.cypher")
     if path.parent.name != "bench"
 }
@@ -131,12 +132,13 @@ def test_every_relationship_type_is_in_the_graph_model() -> None:
 
 def test_every_constraint_and_index_is_in_the_graph_model() -> None:
     pattern = r"(?:CONSTRAINT|INDEX) (\w+) IF NOT EXISTS FOR \(n:(\w+)\) (?:REQUIRE|ON) (.+?)(?: IS UNIQUE)?$"
+    commands = schema.commands()
     made = {
         name: (label, re.findall(r"n\.(\w+)", properties))
-        for path in (ROOT / "cypher" / "schema").glob("*.cypher")
-        for name, label, properties in re.findall(pattern, path.read_text("utf-8").strip())
+        for command in commands
+        for name, label, properties in re.findall(pattern, command)
     }
-    assert len(made) == len(list((ROOT / "cypher" / "schema").glob("*.cypher")))
+    assert len(made) == len(commands)
     rows = re.findall(r"^\| `(\w+)` \| ([A-Z]\w+) \| ([a-z_, ]+) \|$", DOCS["graph.md"], re.MULTILINE)
     assert {name: (label, properties.split(", ")) for name, label, properties in rows} == made
 
