@@ -110,6 +110,7 @@ class Settings(BaseSettings):
     query_depth: int = Field(12, ge=1, description="levels of a GraphQL query")
     query_aliases: int = Field(30, ge=0, description="aliases in a GraphQL query")
     query_tokens: int = Field(2000, ge=1, description="tokens of a GraphQL query")
+    query_nodes: int = Field(2000, ge=1, description="fields of a GraphQL query once its fragments are expanded")
     request_bytes: int = Field(1_000_000, ge=1, description="bytes of a request")
     page_size: int = Field(200, ge=1, description="most items of a page")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="what is logged")
