@@ -1,5 +1,6 @@
-"""Limits of GraphQL documents that are checked before the validation rules walk them."""
+"""Parsing and validation of GraphQL documents, and limits that are checked before the rules walk them."""
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from graphql import (
     GraphQLError,
     OperationDefinitionNode,
 )
-from strawberry.extensions import ValidationCache
+from strawberry.extensions import ParserCache, ValidationCache
 
 
 @dataclass
@@ -21,6 +22,22 @@ class _Selections:
 
     own: int = 0
     spreads: Counter[str] = field(default_factory=Counter)
+
+
+class CachedParsing(ParserCache):
+    """Cached parsing that leaves documents with errors to the library.
+
+    What an extension raises is no answer over a WebSocket, but a traceback with the document's text in the log. The
+    library parses what is still not parsed, and answers with the error.
+    """
+
+    def on_parse(self) -> Iterator[None]:
+        """Called by the library before it parses."""
+        context = self.execution_context
+        # Besides syntax errors: recursion, in very deep documents.
+        with contextlib.suppress(GraphQLError, RecursionError):
+            context.graphql_document = self.cached_parse_document(context.query, **context.parse_options)
+        yield
 
 
 class LimitedValidation(ValidationCache):

@@ -18,7 +18,9 @@ from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 
 from api import metrics
 from api.access import Context
+from api.errors import keep_values_out_of_logs
 from api.schema import make_schema
+from api.websocket import Connection, Socket
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.flows.dispatch import serve_jobs
@@ -38,6 +40,7 @@ def make_app(gm: Graphmem) -> FastAPI:
         with contextlib.suppress(asyncio.CancelledError):
             await sweeper
 
+    keep_values_out_of_logs()
     app = FastAPI(title="graphmem", lifespan=lifespan, openapi_url=None)
     graphql = GraphQL(gm)
     app.router.routes += [Route("/graphql", graphql), WebSocketRoute("/graphql", graphql)]
@@ -81,6 +84,9 @@ def make_app(gm: Graphmem) -> FastAPI:
 
 class GraphQL(asgi.GraphQL[Context, None]):
     """The library's application, whose refusals of malformed requests carry a code like every other error."""
+
+    graphql_transport_ws_handler_class = Connection
+    websocket_adapter_class = Socket
 
     def __init__(self, gm: Graphmem) -> None:
         super().__init__(

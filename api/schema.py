@@ -8,13 +8,13 @@ from functools import partial
 
 import strawberry
 from graphql import GraphQLError
-from strawberry.extensions import MaxAliasesLimiter, MaxTokensLimiter, ParserCache, QueryDepthLimiter
+from strawberry.extensions import MaxAliasesLimiter, MaxTokensLimiter, QueryDepthLimiter
 from strawberry.types import ExecutionContext
 
 from api.access import allowed, in_running_session, in_session, is_locked, maybe_in_session, of_student
 from api.errors import code
 from api.inputs import LedgerInput, ObservationInput
-from api.limits import LimitedValidation
+from api.limits import CachedParsing, LimitedValidation
 from api.memory_types import Job, JobPage, LedgerEntry, Memory, Source
 from api.metrics import count_usage, measured_turn
 from api.types import ID, Info, Session, Student, Turn, TurnEvent, Usage
@@ -199,7 +199,7 @@ def make_schema(settings: Settings) -> Schema:
         QueryDepthLimiter(max_depth=settings.query_depth),
         MaxAliasesLimiter(max_alias_count=settings.query_aliases),
         MaxTokensLimiter(max_token_count=settings.query_tokens),
-        ParserCache(maxsize=500),
+        CachedParsing(maxsize=500),
         LimitedValidation(settings.query_nodes, maxsize=500),
     ]
     # Each operation gets copies: their caches and rules are shared, what they hold of the operation is not.

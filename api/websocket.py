@@ -1,0 +1,67 @@
+"""GraphQL over a WebSocket (graphql-transport-ws): operations that cannot be read are errors of the client."""
+
+from typing import Any, cast
+
+from graphql import GraphQLError
+from strawberry.asgi import ASGIWebSocketAdapter
+from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler
+from strawberry.subscriptions.protocols.graphql_transport_ws.types import Message, SubscribeMessage
+
+from api.access import Context
+from api.errors import log_unexpected
+from graphmem.errors import InvalidInput
+
+_CLOSE_REASON_BYTES = 123
+
+
+class Socket(ASGIWebSocketAdapter):
+    """The library's socket, whose close reasons fit into a frame (RFC 6455, 5.5)."""
+
+    async def close(self, code: int, reason: str) -> None:
+        """Close with a reason, cut where it is too long: it may quote what the client sent."""
+        await super().close(code, reason.encode("utf-8", "replace")[:_CLOSE_REASON_BYTES].decode("utf-8", "ignore"))
+
+
+class Connection(BaseGraphQLTransportWSHandler[Context, None]):
+    """The library's connection, which answers every operation, also one that cannot be read."""
+
+    async def handle_task_exception(self, error: Exception) -> None:
+        """Called by the library with what it did not expect; the library's own log would quote the document."""
+        log_unexpected(error)
+
+    async def handle_message(self, message: Message) -> None:
+        """Called by the library with each message."""
+        # What is typed as a message is any JSON value.
+        received = cast(Any, message)
+        if not isinstance(received, dict):
+            await self.handle_invalid_message("A message must be a JSON object")
+        elif not isinstance(received.get("id"), str | None):
+            await self.handle_invalid_message("The id of an operation must be a string")
+        else:
+            await super().handle_message(message)
+
+    async def handle_subscribe(self, message: SubscribeMessage) -> None:
+        """Called by the library with each operation; the library takes its values as they come."""
+        if self.connection_acknowledged and (reason := _malformed(message["payload"])):
+            error = GraphQLError(reason, extensions={"code": InvalidInput.code})
+            await self.send_message({"id": message["id"], "type": "error", "payload": [error.formatted]})
+        else:
+            await super().handle_subscribe(message)
+
+    @staticmethod
+    def _get_pre_execution_close_reason(error: GraphQLError) -> str | None:
+        """No reason: a document that cannot be parsed ends its operation, and the connection stays open."""
+        return None
+
+
+def _malformed(payload: Any) -> str | None:
+    """The reason why a payload is no operation, if it is none."""
+    if not isinstance(payload, dict):
+        return "The payload of an operation must be an object."
+    if not isinstance(payload.get("query"), str):
+        return "The operation's `query` must be a string."
+    if not isinstance(payload.get("variables"), dict | None):
+        return "The operation's `variables` must be an object or null, if provided."
+    if not isinstance(payload.get("operationName"), str | None):
+        return "The operation's `operationName` must be a string or null, if provided."
+    return None
