@@ -5,11 +5,13 @@ from collections.abc import AsyncIterator
 from copy import copy
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 import strawberry
 from graphql import GraphQLError
 from strawberry.extensions import MaxAliasesLimiter, MaxTokensLimiter, QueryDepthLimiter
-from strawberry.types import ExecutionContext
+from strawberry.types import ExecutionContext, ExecutionResult
+from strawberry.types.graphql import OperationType
 
 from api.access import allowed, in_running_session, in_session, is_locked, maybe_in_session, of_student
 from api.errors import code
@@ -191,6 +193,12 @@ class Schema(strawberry.Schema):
         """Called by the library with the errors of every operation, before they are sent."""
         for error in errors:
             code(error)
+
+    async def execute(self, *args: Any, **kwargs: Any) -> ExecutionResult:
+        """See the library's; it would let in subscriptions, which have no single result."""
+        allowed_types = set(kwargs.get("allowed_operation_types") or OperationType)
+        kwargs["allowed_operation_types"] = allowed_types - {OperationType.SUBSCRIPTION}
+        return await super().execute(*args, **kwargs)
 
 
 def make_schema(settings: Settings) -> Schema:
