@@ -1,7 +1,7 @@
 """Who is calling, and what for: bearer tokens, roles and sessions (spec 15)."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any, cast
 
@@ -19,6 +19,7 @@ from graphmem.sealing import bearer_key, opened_token
 AUTHORIZATION = "authorization"
 SESSION = "x-graphmem-session"
 _ALGORITHM = "HS256"
+_EXPIRED = "This token has expired: make a new one with `graphmem token`."
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Caller:
 
     institution: str
     role: Role
+    expires_at: datetime
 
 
 def make_token(secret: bytes, institution: str, role: Role, ttl: float, now: datetime) -> str:
@@ -43,8 +45,8 @@ def make_token(secret: bytes, institution: str, role: Role, ttl: float, now: dat
     --------
     >>> from datetime import UTC
     >>> now = datetime.now(UTC)
-    >>> caller(make_token(b"s" * 32, "school", Role.APP, 60, now), b"s" * 32)
-    Caller(institution='school', role=<Role.APP: 'app'>)
+    >>> caller(make_token(b"s" * 32, "school", Role.APP, 60, now), b"s" * 32).role
+    <Role.APP: 'app'>
     """
     if ttl <= 0:
         raise InvalidInput("A token must be valid for more than 0 seconds.")
@@ -68,31 +70,49 @@ def caller(token: str, secret: bytes) -> Caller:
             issuer="graphmem",
             options={"require": ["exp", "institution", "role"]},
         )
-        return Caller(str(claims["institution"]), Role(claims["role"]))
+        expires_at = datetime.fromtimestamp(claims["exp"], UTC)
+        return Caller(str(claims["institution"]), Role(claims["role"]), expires_at)
     except jwt.ExpiredSignatureError as e:
-        raise Unauthenticated("This token has expired: make a new one with `graphmem token`.") from e
-    except (jwt.InvalidTokenError, ValueError) as e:
+        raise Unauthenticated(_EXPIRED) from e
+    except (jwt.InvalidTokenError, ValueError, OverflowError) as e:
         raise Unauthenticated from e
 
 
 class Context(BaseContext):
-    """What resolvers know of a request; tokens are opened when they are first needed."""
+    """What resolvers know of a request, or of all operations of a WebSocket.
+
+    Tokens are opened when they are first needed, and looked at again each time: a WebSocket outlives them.
+    """
 
     def __init__(self, gm: Graphmem) -> None:
         super().__init__()
         self.gm = gm
 
-    @cached_property
+    @property
     def caller(self) -> Caller:
         """Whom the bearer token speaks for."""
+        found = self._caller
+        if found.expires_at <= datetime.now(UTC):
+            raise Unauthenticated(_EXPIRED)
+        return found
+
+    @property
+    def session(self) -> Session | None:
+        """The session of the session token, if there is one."""
+        found = self._session
+        if found is not None and found.expires_at <= self.gm.clock():
+            raise Locked("This session has expired: open a new one.")
+        return found
+
+    @cached_property
+    def _caller(self) -> Caller:
         kind, _, token = self._header(AUTHORIZATION).partition(" ")
         if kind.lower() != "bearer" or not token:
             raise Unauthenticated
         return caller(token.strip(), self.gm.secret)
 
     @cached_property
-    def session(self) -> Session | None:
-        """The session of the session token, if there is one."""
+    def _session(self) -> Session | None:
         token = self._header(SESSION)
         return opened_token(self.gm.secret, token, self.gm.clock()) if token else None
 

@@ -1,17 +1,24 @@
 """GraphQL over a WebSocket (graphql-transport-ws): operations that cannot be read are errors of the client."""
 
+import asyncio
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from graphql import GraphQLError
 from strawberry.asgi import ASGIWebSocketAdapter
 from strawberry.subscriptions.protocols.graphql_transport_ws.handlers import BaseGraphQLTransportWSHandler
-from strawberry.subscriptions.protocols.graphql_transport_ws.types import Message, SubscribeMessage
+from strawberry.subscriptions.protocols.graphql_transport_ws.types import (
+    ConnectionInitMessage,
+    Message,
+    SubscribeMessage,
+)
 
 from api.access import Context
 from api.errors import log_unexpected
-from graphmem.errors import InvalidInput
+from graphmem.errors import InvalidInput, Unauthenticated
 
 _CLOSE_REASON_BYTES = 123
+_UNAUTHORIZED = 4401
 
 
 class Socket(ASGIWebSocketAdapter):
@@ -23,7 +30,35 @@ class Socket(ASGIWebSocketAdapter):
 
 
 class Connection(BaseGraphQLTransportWSHandler[Context, None]):
-    """The library's connection, which answers every operation, also one that cannot be read."""
+    """The library's connection, which answers every operation, also one that cannot be read.
+
+    It ends when the caller's token does.
+    """
+
+    _expiry: asyncio.Task[None] | None = None
+
+    async def handle_connection_init(self, message: ConnectionInitMessage) -> None:
+        """Called by the library with the first message, which may carry the caller's token."""
+        await super().handle_connection_init(message)
+        if self.connection_acknowledged and self._expiry is None:
+            self._expiry = asyncio.create_task(self.close_at_expiry())
+            self._expiry.add_done_callback(self._task_done)
+
+    async def close_at_expiry(self) -> None:
+        """Close the connection when the caller's token expires; each operation looks at the token besides."""
+        try:
+            expires_at = self.context.caller.expires_at
+        except Unauthenticated:
+            # Without a token the operations that need one are refused.
+            return
+        await asyncio.sleep((expires_at - datetime.now(UTC)).total_seconds())
+        await self.websocket.close(_UNAUTHORIZED, f"{Unauthenticated.code}: the token has expired")
+
+    async def shutdown(self) -> None:
+        """Called by the library when the connection ends."""
+        if self._expiry is not None:
+            self._expiry.cancel()
+        await super().shutdown()
 
     async def handle_task_exception(self, error: Exception) -> None:
         """Called by the library with what it did not expect; the library's own log would quote the document."""

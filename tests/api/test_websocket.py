@@ -1,14 +1,23 @@
-"""Wrong operations over a WebSocket: an error to the client, and no word of them in the log."""
+"""The WebSocket: wrong operations are errors of the client and stand in no log, and tokens expire while it is open."""
 
+import asyncio
 import json
 import logging
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 import websockets
 
+from api.access import make_token
 from api.errors import keep_values_out_of_logs
+from api.websocket import Connection
+from graphmem import sealing
+from graphmem.app import Graphmem
+from graphmem.model import Role
 from tests.api.websocket import connected, first_answer
+from tests.conftest import Pupil
 
 WORDS = ("blorvexquin", "grumdalthep", "snorvelquax")
 STREAM = 'subscription { turnStream(studentId: "ann", turnId: "t", text: "%s" ) { token } }'
@@ -114,3 +123,38 @@ async def test_libraries_log_kind_and_place_of_an_error_only(caplog: pytest.LogC
     assert len(places) == 4
     assert all(place.startswith("unexpected ValueError at test_websocket.py:") for place in places)
     caplog.clear()
+
+
+JOBS = {"query": "{ jobs { total } }"}
+SESSION = {"query": '{ student(id: "ann") { facts(first: 1) { id } } }'}
+
+
+async def test_the_connection_ends_when_the_callers_token_expires(gm: Graphmem, api: str, institution: str) -> None:
+    token = make_token(gm.secret, institution, Role.APP, 2, datetime.now(UTC))
+    async with connected(api, Authorization=f"Bearer {token}") as socket:
+        assert (await first_answer(socket, JOBS))["payload"] == {"data": {"jobs": {"total": 0}}}
+        assert json.loads(await socket.recv())["type"] == "complete"
+        with pytest.raises(websockets.ConnectionClosed) as closed:
+            await asyncio.wait_for(socket.recv(), 10)
+    assert closed.value.rcvd is not None
+    assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (4401, "UNAUTHENTICATED: the token has expired")
+
+
+async def test_each_operation_looks_at_the_tokens_again(
+    gm: Graphmem, api: str, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def never(self: Connection) -> None:
+        pass
+
+    monkeypatch.setattr(Connection, "close_at_expiry", never)
+    now = datetime.now(UTC)
+    short = sealing.session_token(gm.secret, replace(ann.session, expires_at=now + timedelta(seconds=2)))
+    tokens = [make_token(gm.secret, ann.who.institution, Role.APP, ttl, now) for ttl in (60, 3)]
+    for token, query, code in ((tokens[0], SESSION, "LOCKED"), (tokens[1], JOBS, "UNAUTHENTICATED")):
+        payload = {"Authorization": f"Bearer {token}", "X-Graphmem-Session": short}
+        async with connected(api, **payload) as socket:
+            assert "errors" not in (await first_answer(socket, query))["payload"]
+            assert json.loads(await socket.recv())["type"] == "complete"
+            await asyncio.sleep((now - datetime.now(UTC)).total_seconds() + (2.1 if query is SESSION else 3.1))
+            (error,) = (await first_answer(socket, query, "2"))["payload"]["errors"]
+            assert error["extensions"]["code"] == code
