@@ -44,7 +44,7 @@ def make_app(gm: Graphmem) -> FastAPI:
     app = FastAPI(title="graphmem", lifespan=lifespan, openapi_url=None)
     graphql = GraphQL(gm)
     app.router.routes += [Route("/graphql", graphql), WebSocketRoute("/graphql", graphql)]
-    app.add_middleware(BodyLimit, limit=gm.settings.request_bytes)
+    app.add_middleware(BodyLimit, most_bytes=gm.settings.request_bytes, seconds=gm.settings.request_seconds)
 
     @app.get("/healthz")
     async def healthz() -> Response:
@@ -130,37 +130,56 @@ class GraphQL(asgi.GraphQL[Context, None]):
 
 
 class BodyLimit:
-    """Refuses requests whose body is larger than `limit` bytes, before it is read."""
+    """Refuses requests whose body is larger than `most_bytes` or takes longer than `seconds` to arrive."""
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
-        self.app, self.limit = app, limit
+    def __init__(self, app: ASGIApp, most_bytes: int, seconds: float) -> None:
+        self.app, self.most_bytes, self.seconds = app, most_bytes, seconds
+        self._too_large = refusal(f"The request is larger than {most_bytes} bytes.", 413)
+        self._too_slow = refusal(f"The request took longer than {seconds:g} seconds to arrive.", 408)
+        # What still comes of the body is not the next request.
+        self._too_slow.headers["connection"] = "close"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         declared = Request(scope).headers.get("content-length", "0")
-        too_large = refusal(f"The request is larger than {self.limit} bytes.", 413)
-        if not declared.isdigit() or int(declared) > self.limit:
-            return await too_large(scope, receive, send)
-        read = 0
+        if not declared.isdigit() or int(declared) > self.most_bytes:
+            return await self._too_large(scope, receive, send)
+        try:
+            await self.app(scope, self._limited(receive), send)
+        except _Refused as e:
+            await e.response(scope, receive, send)
 
-        async def counted() -> Message:
-            nonlocal read
-            message = await receive()
+    def _limited(self, receive: Receive) -> Receive:
+        """Receive the messages of a request, and refuse it where it is too much or too slow."""
+        read, complete = 0, False
+        deadline = asyncio.get_running_loop().time() + self.seconds
+
+        async def limited() -> Message:
+            nonlocal read, complete
+            if complete:
+                # What comes after the body is that the client has gone, at any time.
+                return await receive()
+            try:
+                async with asyncio.timeout_at(deadline):
+                    message = await receive()
+            except TimeoutError as e:
+                raise _Refused(self._too_slow) from e
             read += len(message.get("body", b""))
-            if read > self.limit:
-                raise _TooLarge
+            complete = not message.get("more_body", False)
+            if read > self.most_bytes:
+                raise _Refused(self._too_large)
             return message
 
-        try:
-            await self.app(scope, counted, send)
-        except _TooLarge:
-            await too_large(scope, receive, send)
+        return limited
 
 
-class _TooLarge(Exception):
-    """More came than was declared."""
+class _Refused(Exception):
+    """A body is not read any further."""
+
+    def __init__(self, response: Response) -> None:
+        self.response = response
 
 
 def refusal(reason: str, status: int) -> JSONResponse:

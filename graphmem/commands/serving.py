@@ -73,16 +73,16 @@ def run_fast(main: Coroutine[Any, Any, T]) -> T:
 
 async def _serve(settings: Settings, host: str, port: int, say: Say) -> None:
     from api.main import make_app
+    from api.server import server_config
 
     async with opened(settings, say) as gm:
-        config = uvicorn.Config(
+        config = server_config(
             make_app(gm),
+            settings,
             host=host,
             port=port,
-            access_log=False,
             log_level=settings.log_level,
             timeout_graceful_shutdown=DRAIN_SECONDS,
-            ws_max_size=settings.request_bytes,
         )
         # uvicorn raises a signal again once it has drained; ours then lets the rest be closed in order.
         for signum in (signal.SIGTERM, signal.SIGINT):
