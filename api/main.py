@@ -19,6 +19,7 @@ from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 from api import metrics
 from api.access import Context
 from api.errors import keep_values_out_of_logs
+from api.graphiql import graphiql_assets, graphiql_page
 from api.schema import make_schema
 from api.websocket import Connection, Socket
 from graphmem.app import Graphmem
@@ -44,6 +45,8 @@ def make_app(gm: Graphmem) -> FastAPI:
     app = FastAPI(title="graphmem", lifespan=lifespan, openapi_url=None)
     graphql = GraphQL(gm)
     app.router.routes += [Route("/graphql", graphql), WebSocketRoute("/graphql", graphql)]
+    if gm.settings.graphiql:
+        app.router.routes.append(graphiql_assets())
     app.add_middleware(BodyLimit, most_bytes=gm.settings.request_bytes, seconds=gm.settings.request_seconds)
 
     @app.get("/healthz")
@@ -91,12 +94,17 @@ class GraphQL(asgi.GraphQL[Context, None]):
     def __init__(self, gm: Graphmem) -> None:
         super().__init__(
             make_schema(gm.settings),
+            graphql_ide="graphiql" if gm.settings.graphiql else None,
             # A query in an address ends up in other people's logs.
             allow_queries_via_get=False,
             subscription_protocols=[GRAPHQL_TRANSPORT_WS_PROTOCOL],
             connection_init_wait_timeout=timedelta(seconds=10),
         )
         self.gm = gm
+
+    async def render_graphql_ide(self, request: Request) -> Response:
+        """GraphiQL of this package; the library's loads its files from elsewhere."""
+        return graphiql_page()
 
     async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Context:
         """What resolvers know of this request."""

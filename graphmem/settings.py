@@ -114,5 +114,6 @@ class Settings(BaseSettings):
     request_bytes: int = Field(1_000_000, ge=1, description="bytes of a request")
     request_seconds: float = Field(30.0, gt=0, description="seconds a request's head may take to arrive, and its body")
     connections: int = Field(1000, ge=2, description="connections at once from which on requests are answered by 503")
+    graphiql: bool = Field(True, description="whether GraphiQL is served at `/graphql`")
     page_size: int = Field(200, ge=1, description="most items of a page")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="what is logged")
