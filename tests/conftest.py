@@ -16,6 +16,7 @@ import httpx
 import pytest
 import uvicorn
 from graphmem_api.main import make_app
+from graphmem_api.server import server_config
 
 from graphmem.app import Calm, Graphmem, memories_cache, open_graphmem, unlocked_cache
 from graphmem.bearer import make_token
@@ -143,7 +144,7 @@ async def say(gm: Graphmem, pupil: Pupil, text: str, turn_id: str | None = None,
 @asynccontextmanager
 async def served(gm: Graphmem) -> AsyncIterator[str]:
     """The API on a free port of 127.0.0.1; its address."""
-    app = uvicorn.Server(uvicorn.Config(make_app(gm), host="127.0.0.1", port=0, log_level="error", access_log=False))
+    app = uvicorn.Server(server_config(make_app(gm), gm.settings, host="127.0.0.1", port=0, log_level="error"))
     app.capture_signals = _no_signals  # type: ignore[method-assign]
     task = asyncio.create_task(app.serve())
     while not app.started:

@@ -1,5 +1,6 @@
 """Who is calling, and what for: bearer tokens, roles and sessions (spec 15)."""
 
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, cast
 
@@ -7,7 +8,7 @@ from strawberry.fastapi import BaseContext
 from strawberry.types import Info
 
 from graphmem.app import Graphmem
-from graphmem.bearer import Caller, caller
+from graphmem.bearer import EXPIRED, Caller, caller
 from graphmem.errors import Forbidden, Locked, Unauthenticated
 from graphmem.flows.students import find_student
 from graphmem.model import Role, Session, Student, Who
@@ -19,23 +20,40 @@ SESSION = "x-graphmem-session"
 
 
 class Context(BaseContext):
-    """What resolvers know of a request; tokens are opened when they are first needed."""
+    """What resolvers know of a request, or of all operations of a WebSocket.
+
+    Tokens are opened when they are first needed, and looked at again each time: a WebSocket outlives them.
+    """
 
     def __init__(self, gm: Graphmem) -> None:
         super().__init__()
         self.gm = gm
 
-    @cached_property
+    @property
     def caller(self) -> Caller:
         """Whom the bearer token speaks for."""
+        found = self._caller
+        if found.expires_at <= datetime.now(UTC):
+            raise Unauthenticated(EXPIRED)
+        return found
+
+    @property
+    def session(self) -> Session | None:
+        """The session of the session token, if there is one."""
+        found = self._session
+        if found is not None and found.expires_at <= self.gm.clock():
+            raise Locked("This session has expired: open a new one.")
+        return found
+
+    @cached_property
+    def _caller(self) -> Caller:
         kind, _, token = self._header(AUTHORIZATION).partition(" ")
         if kind.lower() != "bearer" or not token:
             raise Unauthenticated
         return caller(token.strip(), self.gm.secret)
 
     @cached_property
-    def session(self) -> Session | None:
-        """The session of the session token, if there is one."""
+    def _session(self) -> Session | None:
         token = self._header(SESSION)
         return opened_token(self.gm.secret, token, self.gm.clock()) if token else None
 
