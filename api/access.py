@@ -136,15 +136,23 @@ async def in_running_session(info: Info[Context, None], student_id: str) -> Sess
 
 
 def maybe_in_session(info: Info[Context, None], student_id: str) -> Session | None:
-    """The session of the student a call is about, where the caller sends it; else only what is clear is seen."""
-    session = info.context.session
-    return None if session is None else in_session(info, student_id)
+    """The session of the student a call is about, where an app sends it; else only what is clear is seen.
+
+    Other roles have no session: one that they send is ignored.
+
+    Raises
+    ------
+    Locked          the app's session is another student's, has run out, or is none
+    """
+    if info.context.caller.role is not Role.APP or info.context.session is None:
+        return None
+    return in_session(info, student_id)
 
 
 def is_locked(info: Info[Context, None], student: Student) -> bool:
-    """Whether this caller cannot open what is sealed: without the student's running session."""
+    """Whether this caller cannot open what is sealed: anybody but an app with the student's running session."""
     try:
-        session = info.context.session
+        session = info.context.session if info.context.caller.role is Role.APP else None
     except Locked:
         return True
     return session is None or session.session_id != student.session_id

@@ -114,8 +114,10 @@ class Mutation:
     @strawberry.mutation(description="Note lessons, teachers' remarks, other speakers; also while locked.")
     async def observe(self, info: Info, student_id: ID, observations: list[ObservationInput]) -> list[Source]:
         who, gm = of_student(info, student_id, Role.APP, Role.TEACHER, Role.ADMIN), info.context.gm
+        # Whoever is refused has written nothing.
+        session = maybe_in_session(info, student_id)
         noted = await observe(gm, who, [each.observation(gm.clock()) for each in observations])
-        if (session := maybe_in_session(info, student_id)) is not None:
+        if session is not None:
             start_jobs(gm, session)
         return [Source.of(source) for source in noted]
 
