@@ -1,8 +1,10 @@
 """Who is calling, and what for: bearer tokens, roles and sessions (spec 15)."""
 
+import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from time import monotonic
 from typing import Any, cast
 
 import jwt
@@ -10,7 +12,7 @@ from strawberry.fastapi import BaseContext
 from strawberry.types import Info
 
 from graphmem.app import Graphmem
-from graphmem.errors import Forbidden, InvalidInput, Locked, Unauthenticated
+from graphmem.errors import Forbidden, InvalidInput, Locked, RateLimited, Unauthenticated
 from graphmem.flows.checks import checked_id
 from graphmem.flows.students import find_student
 from graphmem.model import Role, Session, Student, Who
@@ -115,6 +117,14 @@ def allowed(info: Info[Context, None], *roles: Role) -> Caller:
 def of_student(info: Info[Context, None], student_id: str, *roles: Role) -> Who:
     """The student a call is about, for callers of certain roles, within their institution only."""
     return Who(allowed(info, *roles).institution, checked_id("studentId", student_id))
+
+
+def check_rate(info: Info[Context, None], who: Who, observations: int) -> None:
+    """Count observations that a caller sends of a student; RateLimited when there are too many this minute."""
+    bucket = json.dumps([who.institution, info.context.caller.role, who.student_id])
+    if not info.context.gm.observing.take(bucket, observations, monotonic()):
+        most = info.context.gm.settings.observations_minute
+        raise RateLimited(f"At most {most} observations of a student are taken a minute: send the rest later.")
 
 
 def in_session(info: Info[Context, None], student_id: str) -> Session:

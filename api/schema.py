@@ -17,7 +17,7 @@ from strawberry.extensions import (
 )
 from strawberry.types import ExecutionContext
 
-from api.access import allowed, in_running_session, in_session, is_locked, maybe_in_session, of_student
+from api.access import allowed, check_rate, in_running_session, in_session, is_locked, maybe_in_session, of_student
 from api.errors import code
 from api.inputs import LedgerInput, ObservationInput
 from api.memory_types import Job, JobPage, LedgerEntry, Memory, Source
@@ -116,6 +116,7 @@ class Mutation:
         who, gm = of_student(info, student_id, Role.APP, Role.TEACHER, Role.ADMIN), info.context.gm
         # Whoever is refused has written nothing.
         session = maybe_in_session(info, student_id)
+        check_rate(info, who, len(observations))
         noted = await observe(gm, who, [each.observation(gm.clock()) for each in observations])
         if session is not None:
             start_jobs(gm, session)

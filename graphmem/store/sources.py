@@ -14,12 +14,13 @@ from graphmem.store.rows import from_ms
 
 
 async def observe(
-    graph: Graph, who: Who, public_key: bytes, observations: Sequence[Observation], now: datetime
-) -> list[Source]:
+    graph: Graph, who: Who, public_key: bytes, observations: Sequence[Observation], most: int, now: datetime
+) -> list[Source] | None:
     """Note observations, sealed so that only the student's session opens them; `source_observe`.
 
     The sources in the order of the observations; nothing is changed for those that were noted before, and
-    for a turn that has the same kind and ref.
+    for a turn that has the same kind and ref. None, and nothing written, when more than `most` jobs of the student
+    would wait.
     """
     rows = []
     for place, observed in enumerate(observations):
@@ -29,7 +30,9 @@ async def observe(
         job = waiting_job(f"observe-{source_id}", Kind.OBSERVE, payload, now)
         job["created_at"] = now + timedelta(microseconds=place)
         rows.append({"id": source_id, "kind": observed.kind.value, "ref": observed.ref, "at": observed.at, "job": job})
-    found = await graph.run("source_observe", who, observations=rows, now=now)
+    found = await graph.run("source_observe", who, observations=rows, most=most, now=now)
+    if not found:
+        return None
     return [
         Source(source_id, SourceKind(kind), ref, from_ms(at))
         for r in found

@@ -327,6 +327,14 @@ async def test_an_app_with_a_session_that_will_not_do_writes_no_observation(
     assert await sources_in(gm, ann.who.institution) == 0
 
 
+async def test_a_caller_observes_so_many_times_a_minute(gm: Graphmem, app_client: Client, bearer: Bearer) -> None:
+    good = {"text": "Good.", "kind": "LESSON", "ref": "l1"}
+    for _ in range(gm.settings.observations_minute // 200):
+        await app_client.call(OBSERVE, o=[good] * 200)
+    assert await code_of(app_client, OBSERVE, o=[good] * 200) == "RATE_LIMITED"
+    await replace(app_client, token=bearer(Role.TEACHER)).call(OBSERVE, o=[good] * 100)
+
+
 @pytest.mark.parametrize("token", ["garbage", "own", "other"])
 async def test_of_teacher_and_admin_a_session_is_ignored(
     gm: Graphmem, http: httpx.AsyncClient, bearer: Bearer, ids: dict[str, str], ann: Pupil, enrol: Enrol, token: str
