@@ -121,4 +121,5 @@ class Settings(BaseSettings):
     query_tokens: int = Field(2000, ge=1, description="tokens of a GraphQL query")
     request_bytes: int = Field(1_000_000, ge=1, description="bytes of a request")
     page_size: int = Field(200, ge=1, description="most items of a page")
+    health_seconds: float = Field(1.0, gt=0, description="seconds in which health and readiness are answered")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="what is logged")

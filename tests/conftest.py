@@ -83,11 +83,12 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         home=home,
         argon2_ops=1,
         argon2_mib=8,
-        neo4j_timeout=5.0,
+        neo4j_timeout=30.0,
         sweep_seconds=3600,
         jobs_late=1e9,
         jobs_quiet=0.0,
         close_seconds=60.0,
+        health_seconds=10.0,
     )
 
 
