@@ -20,6 +20,7 @@ from graphmem.store import students
 
 T = TypeVar("T")
 
+ENDED = "This session has ended: open a new one."
 WRONG = "The password is wrong or there is no such student."
 
 COMPANION = Companion(
@@ -102,13 +103,20 @@ async def close_session(gm: Graphmem, session: Session) -> None:
     Raises
     ------
     Conflict        a message came in while the session was being closed
+    Locked          this session has ended; a session that runs by now is left alone
     """
+    enrolled = await students.find(gm.graph, session, gm.clock())
+    if enrolled is None or enrolled.student.session_id != session.session_id:
+        raise Locked(ENDED)
     await answer_waiting(gm, session)
     seconds = gm.settings.close_seconds
     await _within(seconds, run_jobs(gm, session))
     await _within(seconds, consolidate(gm, session))
     async with gm.lock(session):
-        if not await students.close_session(gm.graph, session, session.session_id):
+        closed = await students.close_session(gm.graph, session, session.session_id)
+        if closed is None:
+            raise Locked(ENDED)
+        if not closed:
             raise Conflict("A message came in meanwhile: close the session again.")
         # Whoever is reading memories right now would put them back.
         async with gm.memory_lock(session):
