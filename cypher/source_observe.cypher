@@ -10,14 +10,21 @@ SET student.jobs_at = coalesce(student.jobs_at, $now)
 WITH student
 CALL () {
   UNWIND $observations AS observed
-  WITH DISTINCT observed.kind AS kind, observed.ref AS ref
-  WHERE NOT EXISTS { (:Source {institution: $institution, student_id: $student_id, kind: kind, ref: ref}) }
+  WITH DISTINCT observed.id AS id, observed.kind AS kind, observed.ref AS ref
+  WHERE NOT EXISTS {
+    MATCH (known:Source {institution: $institution, student_id: $student_id, ref: ref})
+    WHERE known.kind IN [kind, 'chat'] AND known.id = id
+  }
   RETURN count(*) AS new
 }
 WITH student, new, COUNT { (:Job {institution: $institution, student_id: $student_id, state: 'waiting'}) } AS waiting
 WHERE new = 0 OR waiting + new <= $most
 UNWIND $observations AS observed
-MERGE (source:Source {institution: $institution, student_id: $student_id, kind: observed.kind, ref: observed.ref})
+// A remark that was noted while remarks had the kind of turns keeps it.
+OPTIONAL MATCH (old:Source {institution: $institution, student_id: $student_id, kind: 'chat', ref: observed.ref})
+WHERE old.id = observed.id
+WITH observed, coalesce(old.kind, observed.kind) AS kind
+MERGE (source:Source {institution: $institution, student_id: $student_id, kind: kind, ref: observed.ref})
 ON CREATE SET source.id = observed.id, source.at = observed.at
 WITH source, observed
 CALL (source, observed) {

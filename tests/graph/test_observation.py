@@ -18,7 +18,7 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store import memories
-from tests.conftest import Enrol, Pupil
+from tests.conftest import Enrol, Pupil, say
 from tests.remembering import TOLD, again_open, contents, held, nodes, observations, told
 
 
@@ -213,3 +213,33 @@ async def test_closing_takes_little_time_and_what_is_not_formed_waits_for_the_ne
     formed = await run_jobs(gm, (await again_open(gm, ann)).session)
     assert formed == len(waiting)
     assert not [source for source in await nodes(gm, ann.who, "Source") if "formed_at" not in source]
+
+
+async def test_a_remark_and_a_turn_may_bear_the_same_name(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
+    remarks = [replace(each, ref="turn-1") for each in observations([TOLD], kind=SourceKind.CHAT)]
+    (source,) = await observe(gm, ann.who, remarks)
+    assert (source.kind, source.ref) == (SourceKind.CHAT, "turn-1")
+    for each in (gm, replica):
+        outcome = await say(each, ann, "My favourite colour is teal.", "turn-1")
+        assert outcome.repeated is (each is replica)
+    assert await observe(gm, ann.who, remarks) == [source]
+    await run_jobs(gm, ann.session)
+    assert set(await contents(gm, ann.session)) == {TOLD, "My favourite colour is teal."}
+    found = {m.content: await memories.list_sources(gm.graph, ann.who, m.id) for m in await held(gm, ann.session)}
+    assert found[TOLD] == [source]
+    assert found["My favourite colour is teal."][0].kind is SourceKind.CHAT
+    assert found["My favourite colour is teal."][0].id != source.id
+
+
+@pytest.mark.parametrize("formed", [True, False])
+async def test_remarks_that_were_noted_with_the_kind_of_turns_go_on(gm: Graphmem, ann: Pupil, formed: bool) -> None:
+    remarks = observations([TOLD], kind=SourceKind.CHAT)
+    (source,) = await observe(gm, ann.who, remarks)
+    change = "MATCH (s:Source {institution: $i, kind: 'remark'}) SET s.kind = 'chat' RETURN s.id AS id"
+    assert await gm.graph.execute(change, {"i": ann.who.institution}, reads=False) == [{"id": source.id}]
+    if formed:
+        assert await run_jobs(gm, ann.session) == 1
+    assert await observe(gm, ann.who, remarks) == [source]
+    assert await run_jobs(gm, ann.session) == (0 if formed else 1)
+    assert await contents(gm, ann.session) == [TOLD]
+    assert len(await nodes(gm, ann.who, "Source")) == 1
