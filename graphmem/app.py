@@ -21,6 +21,7 @@ from graphmem.model import Unlocked, Who
 from graphmem.notifier import Carrier
 from graphmem.offline.mind import make_offline_mind
 from graphmem.ports import Embedder, Mind
+from graphmem.rate_limit import TokenBuckets
 from graphmem.sealing import Argon2, new_secret
 from graphmem.search.index import MemoryIndex
 from graphmem.settings import Settings
@@ -103,6 +104,7 @@ class Graphmem:
 
     mind : who is asked; `offline` is there whatever happens
     carrier : tells whoever runs jobs that a student has some
+    observing : how many observations each caller may still send
     worker : this process is there to run jobs
     stopping : set when this process ends; jobs under way are finished, and no more are begun
     job_slots : how many students' jobs this process runs side by side
@@ -119,6 +121,7 @@ class Graphmem:
     unlocked: UnlockedCache = field(repr=False)
     memories: MemoriesCache = field(repr=False)
     carrier: Carrier = field(repr=False)
+    observing: TokenBuckets = field(repr=False)
     worker: bool = False
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     locks: WeakValueDictionary[Who, asyncio.Lock] = field(default_factory=WeakValueDictionary, repr=False)
@@ -217,6 +220,7 @@ async def open_graphmem(settings: Settings, uri: str, user: str, password: str) 
             unlocked=unlocked_cache(settings.unlocked_students),
             memories=memories_cache(settings.unlocked_students),
             carrier=carrier,
+            observing=TokenBuckets(settings.observations_minute),
         )
         yield opened
     finally:

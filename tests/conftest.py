@@ -81,7 +81,15 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     home = tmp_path_factory.mktemp("home")
     # Tests leave jobs behind that nobody runs.
     return Settings(
-        home=home, argon2_ops=1, argon2_mib=8, neo4j_timeout=5.0, sweep_seconds=3600, jobs_late=1e9, jobs_quiet=0.0
+        home=home,
+        argon2_ops=1,
+        argon2_mib=8,
+        neo4j_timeout=30.0,
+        sweep_seconds=3600,
+        jobs_late=1e9,
+        jobs_quiet=0.0,
+        close_seconds=60.0,
+        health_seconds=10.0,
     )
 
 

@@ -19,7 +19,7 @@ from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.jobs.dispatch import serve_jobs
-from graphmem.jobs.health import carrier, check_database, oldest_job, oldest_unanswered
+from graphmem.jobs.health import carrier, check_database, waiting_seconds
 from graphmem.jobs.sweeper import sweep_forever
 from graphmem_api import metrics
 from graphmem_api.access import Context
@@ -53,13 +53,13 @@ def make_app(gm: Graphmem) -> FastAPI:
     async def healthz() -> Response:
         """Alive, and nobody waits too long: red when the oldest unanswered message or the oldest job is too old."""
         try:
-            waiting, job = await asyncio.gather(oldest_unanswered(gm), oldest_job(gm))
+            (waiting, job), broker = await asyncio.gather(waiting_seconds(gm), carrier(gm))
         except GraphmemError as e:
             return JSONResponse({"status": "red", "reason": e.code}, 503)
         found = {
             "oldest_unanswered_seconds": waiting,
             "oldest_job_seconds": job,
-            "broker": await carrier(gm),
+            "broker": broker,
         }
         red = waiting > 2 * (gm.settings.stranded_after + gm.settings.sweep_seconds) or job > gm.settings.jobs_late
         # Without its broker a deployment is slower, and nobody waits in vain: that alone takes nothing out of service.
@@ -78,8 +78,9 @@ def make_app(gm: Graphmem) -> FastAPI:
     async def numbers() -> Response:
         metrics.unlocked_students.set(len(gm.unlocked))
         with contextlib.suppress(GraphmemError):
-            metrics.stranded_seconds.set(await oldest_unanswered(gm))
-            metrics.job_seconds.set(await oldest_job(gm))
+            waiting, job = await waiting_seconds(gm)
+            metrics.stranded_seconds.set(waiting)
+            metrics.job_seconds.set(job)
         return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
     return app

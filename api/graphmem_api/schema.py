@@ -27,7 +27,15 @@ from graphmem.model import Session as OpenSession
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
 from graphmem.validation import checked_id
-from graphmem_api.access import allowed, in_running_session, in_session, is_locked, maybe_in_session, of_student
+from graphmem_api.access import (
+    allowed,
+    check_rate,
+    in_running_session,
+    in_session,
+    is_locked,
+    maybe_in_session,
+    of_student,
+)
 from graphmem_api.errors import code
 from graphmem_api.inputs import LedgerInput, ObservationInput
 from graphmem_api.limits import CachedParsing, LimitedValidation
@@ -111,8 +119,11 @@ class Mutation:
     @strawberry.mutation(description="Note lessons, teachers' remarks, other speakers; also while locked.")
     async def observe(self, info: Info, student_id: ID, observations: list[ObservationInput]) -> list[Source]:
         who, gm = of_student(info, student_id, Role.APP, Role.TEACHER, Role.ADMIN), info.context.gm
+        # Whoever is refused has written nothing.
+        session = maybe_in_session(info, student_id)
+        check_rate(info, who, len(observations))
         noted = await observe(gm, who, [each.observation(gm.clock()) for each in observations])
-        if (session := maybe_in_session(info, student_id)) is not None:
+        if session is not None:
             start_jobs(gm, session)
         return [Source.of(source) for source in noted]
 

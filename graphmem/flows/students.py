@@ -1,7 +1,8 @@
 """Enrolling a student, opening and closing sessions, changing the password (spec 14)."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from typing import TypeVar
@@ -19,6 +20,7 @@ from graphmem.validation import checked_id, checked_password, checked_text
 
 T = TypeVar("T")
 
+ENDED = "This session has ended: open a new one."
 WRONG = "The password is wrong or there is no such student."
 
 COMPANION = Companion(
@@ -95,21 +97,37 @@ async def open_session(gm: Graphmem, who: Who, password: str) -> tuple[str, Sess
 async def close_session(gm: Graphmem, session: Session) -> None:
     """Answer what still waits, form what was said, then lock: key and raw turns go, here and in the graph.
 
-    Jobs that cannot be done now wait for the next session; they hold what they need, sealed.
+    What is not formed within `close_seconds` waits as jobs for the next session, and so do jobs that cannot be done
+    now; they hold what they need, sealed.
 
     Raises
     ------
     Conflict        a message came in while the session was being closed
+    Locked          this session has ended; a session that runs by now is left alone
     """
+    enrolled = await students.find(gm.graph, session, gm.clock())
+    if enrolled is None or enrolled.student.session_id != session.session_id:
+        raise Locked(ENDED)
     await answer_waiting(gm, session)
-    await run_jobs(gm, session)
-    await consolidate(gm, session)
+    seconds = gm.settings.close_seconds
+    await _within(seconds, run_jobs(gm, session))
+    await _within(seconds, consolidate(gm, session))
     async with gm.lock(session):
-        if not await students.close_session(gm.graph, session, session.session_id):
+        closed = await students.close_session(gm.graph, session, session.session_id)
+        if closed is None:
+            raise Locked(ENDED)
+        if not closed:
             raise Conflict("A message came in meanwhile: close the session again.")
         # Whoever is reading memories right now would put them back.
         async with gm.memory_lock(session):
             gm.lock_up(session)
+
+
+async def _within(seconds: float, work: Awaitable[object]) -> None:
+    """Work as far as it comes in some seconds; each of its writes is whole by itself."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await work
 
 
 async def change_password(gm: Graphmem, who: Who, old: str, new: str) -> None:
