@@ -18,7 +18,7 @@ RUN uv build --no-cache --wheel --build-constraint requirements/build.txt --requ
 FROM python:3.11-slim-bookworm
 RUN useradd --system --uid 10001 --create-home graphmem && install -d -o graphmem -m 700 /var/lib/graphmem
 COPY --from=build /opt/graphmem /opt/graphmem
-ENV PATH=/opt/graphmem/bin:$PATH PYTHONUNBUFFERED=1 GRAPHMEM_HOME=/var/lib/graphmem
+ENV PATH=/opt/graphmem/bin:$PATH PYTHONUNBUFFERED=1 ORT_DISABLE_TELEMETRY=1 GRAPHMEM_HOME=/var/lib/graphmem
 USER graphmem
 VOLUME /var/lib/graphmem
 EXPOSE 8000

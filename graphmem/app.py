@@ -20,6 +20,7 @@ from graphmem.model import Unlocked, Who
 from graphmem.notifier import JobNotifier
 from graphmem.offline.mind import make_offline_mind
 from graphmem.ports import Embedder, Mind
+from graphmem.rate_limit import TokenBuckets
 from graphmem.sealing import Argon2, new_secret
 from graphmem.settings import Settings
 from graphmem.store import schema
@@ -36,6 +37,7 @@ class Graphmem:
     mind : who is asked; `offline` is there whatever happens
     cache : what this process holds of students whose sessions are open
     background : its jobs: who is told of them, when they run, what is under way
+    observing : how many observations each caller may still send
     """
 
     settings: Settings
@@ -48,6 +50,7 @@ class Graphmem:
     secret: bytes = field(repr=False)
     cache: SessionCache = field(repr=False)
     background: Background = field(repr=False)
+    observing: TokenBuckets = field(repr=False)
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     argon2_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2), repr=False)
 
@@ -129,6 +132,7 @@ async def open_graphmem(settings: Settings, uri: str, user: str, password: str) 
             secret=server_secret(settings),
             cache=SessionCache(settings.cache_mib * 2**20),
             background=background,
+            observing=TokenBuckets(settings.observations_minute),
         )
     finally:
         await background.aclose()

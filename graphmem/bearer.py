@@ -1,7 +1,7 @@
 """Bearer tokens: signed claims of an institution and a role (spec 15)."""
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import jwt
 
@@ -13,6 +13,7 @@ from graphmem.validation import checked_id
 __all__ = ["Caller", "caller", "make_token"]
 
 _ALGORITHM = "HS256"
+EXPIRED = "This token has expired: make a new one with `graphmem token`."
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class Caller:
 
     institution: str
     role: Role
+    expires_at: datetime
 
 
 def make_token(secret: bytes, institution: str, role: Role, ttl: float, now: datetime) -> str:
@@ -37,8 +39,8 @@ def make_token(secret: bytes, institution: str, role: Role, ttl: float, now: dat
     --------
     >>> from datetime import UTC
     >>> now = datetime.now(UTC)
-    >>> caller(make_token(b"s" * 32, "school", Role.APP, 60, now), b"s" * 32)
-    Caller(institution='school', role=<Role.APP: 'app'>)
+    >>> caller(make_token(b"s" * 32, "school", Role.APP, 60, now), b"s" * 32).role
+    <Role.APP: 'app'>
     """
     if ttl <= 0:
         raise InvalidInput("A token must be valid for more than 0 seconds.")
@@ -62,8 +64,9 @@ def caller(token: str, secret: bytes) -> Caller:
             issuer="graphmem",
             options={"require": ["exp", "institution", "role"]},
         )
-        return Caller(str(claims["institution"]), Role(claims["role"]))
+        expires_at = datetime.fromtimestamp(claims["exp"], UTC)
+        return Caller(str(claims["institution"]), Role(claims["role"]), expires_at)
     except jwt.ExpiredSignatureError as e:
-        raise Unauthenticated("This token has expired: make a new one with `graphmem token`.") from e
-    except (jwt.InvalidTokenError, ValueError) as e:
+        raise Unauthenticated(EXPIRED) from e
+    except (jwt.InvalidTokenError, ValueError, OverflowError) as e:
         raise Unauthenticated from e

@@ -85,6 +85,12 @@ class Settings(BaseSettings):
     )
     jobs_late: float = Field(300.0, gt=0, description="seconds a due job may wait until health turns red")
     jobs_kept_hours: float = Field(24.0, ge=0, description="hours until a finished job is deleted; dead ones stay")
+    jobs_waiting: int = Field(
+        2_000, ge=1, description="most jobs of one student that may wait; more observations are RATE_LIMITED"
+    )
+    observations_minute: int = Field(
+        600, ge=1, description="most observations of one student that each role may send a minute, to one process"
+    )
     budget_student_tokens: int = Field(
         0, ge=0, description="tokens a day, of one student, beyond which jobs ask no model; 0: no limit"
     )
@@ -97,6 +103,9 @@ class Settings(BaseSettings):
 
     # Sealing and sessions (spec 14)
     session_minutes: float = Field(60.0, gt=0, description="minutes a session stays open")
+    close_seconds: float = Field(
+        2.0, ge=0, description="seconds in which closing a session forms what was said; the rest waits for the next one"
+    )
     argon2_ops: int = Field(3, ge=1, description="passes of Argon2id over its memory")
     argon2_mib: int = Field(64, ge=8, description="MiB of memory of Argon2id")
     password_min: int = Field(8, ge=1, description="characters of the shortest password")
@@ -110,6 +119,11 @@ class Settings(BaseSettings):
     query_depth: int = Field(12, ge=1, description="levels of a GraphQL query")
     query_aliases: int = Field(30, ge=0, description="aliases in a GraphQL query")
     query_tokens: int = Field(2000, ge=1, description="tokens of a GraphQL query")
+    query_nodes: int = Field(2000, ge=1, description="fields of a GraphQL query once its fragments are expanded")
     request_bytes: int = Field(1_000_000, ge=1, description="bytes of a request")
+    request_seconds: float = Field(30.0, gt=0, description="seconds a request's head may take to arrive, and its body")
+    connections: int = Field(1000, ge=2, description="connections at once from which on requests are answered by 503")
+    graphiql: bool = Field(True, description="whether GraphiQL is served at `/graphql`")
     page_size: int = Field(200, ge=1, description="most items of a page")
+    health_seconds: float = Field(1.0, gt=0, description="seconds in which health and readiness are answered")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="what is logged")

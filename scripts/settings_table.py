@@ -33,6 +33,8 @@ def _default(name: str, field: FieldInfo) -> str:
         return "the user's data folder"
     if field.default is None or field.default is PydanticUndefined:
         return "unset"
+    if isinstance(field.default, bool):
+        return f"`{field.default}`".lower()
     return f"{field.default:,}" if isinstance(field.default, int | float) else f"`{field.default}`"
 
 

@@ -15,6 +15,7 @@ import httpx
 import pytest
 import uvicorn
 from graphmem_api.main import make_app
+from graphmem_api.server import server_config
 
 from graphmem.app import Graphmem, open_graphmem
 from graphmem.background import Background
@@ -81,7 +82,15 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     home = tmp_path_factory.mktemp("home")
     # Tests leave jobs behind that nobody runs.
     return Settings(
-        home=home, argon2_ops=1, argon2_mib=8, neo4j_timeout=5.0, sweep_seconds=3600, jobs_late=1e9, jobs_quiet=0.0
+        home=home,
+        argon2_ops=1,
+        argon2_mib=8,
+        neo4j_timeout=30.0,
+        sweep_seconds=3600,
+        jobs_late=1e9,
+        jobs_quiet=0.0,
+        close_seconds=60.0,
+        health_seconds=10.0,
     )
 
 
@@ -145,7 +154,7 @@ async def say(gm: Graphmem, pupil: Pupil, text: str, turn_id: str | None = None,
 @asynccontextmanager
 async def served(gm: Graphmem) -> AsyncIterator[str]:
     """The API on a free port of 127.0.0.1; its address."""
-    app = uvicorn.Server(uvicorn.Config(make_app(gm), host="127.0.0.1", port=0, log_level="error", access_log=False))
+    app = uvicorn.Server(server_config(make_app(gm), gm.settings, host="127.0.0.1", port=0, log_level="error"))
     app.capture_signals = _no_signals  # type: ignore[method-assign]
     task = asyncio.create_task(app.serve())
     while not app.started:

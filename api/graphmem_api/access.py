@@ -1,14 +1,17 @@
 """Who is calling, and what for: bearer tokens, roles and sessions (spec 15)."""
 
+import json
+from datetime import UTC, datetime
 from functools import cached_property
+from time import monotonic
 from typing import Any, cast
 
 from strawberry.fastapi import BaseContext
 from strawberry.types import Info
 
 from graphmem.app import Graphmem
-from graphmem.bearer import Caller, caller
-from graphmem.errors import Forbidden, Locked, Unauthenticated
+from graphmem.bearer import EXPIRED, Caller, caller
+from graphmem.errors import Forbidden, Locked, RateLimited, Unauthenticated
 from graphmem.flows.students import find_student
 from graphmem.model import Role, Session, Student, Who
 from graphmem.sealing import opened_token
@@ -19,23 +22,40 @@ SESSION = "x-graphmem-session"
 
 
 class Context(BaseContext):
-    """What resolvers know of a request; tokens are opened when they are first needed."""
+    """What resolvers know of a request, or of all operations of a WebSocket.
+
+    Tokens are opened when they are first needed, and looked at again each time: a WebSocket outlives them.
+    """
 
     def __init__(self, gm: Graphmem) -> None:
         super().__init__()
         self.gm = gm
 
-    @cached_property
+    @property
     def caller(self) -> Caller:
         """Whom the bearer token speaks for."""
+        found = self._caller
+        if found.expires_at <= datetime.now(UTC):
+            raise Unauthenticated(EXPIRED)
+        return found
+
+    @property
+    def session(self) -> Session | None:
+        """The session of the session token, if there is one."""
+        found = self._session
+        if found is not None and found.expires_at <= self.gm.clock():
+            raise Locked("This session has expired: open a new one.")
+        return found
+
+    @cached_property
+    def _caller(self) -> Caller:
         kind, _, token = self._header(AUTHORIZATION).partition(" ")
         if kind.lower() != "bearer" or not token:
             raise Unauthenticated
         return caller(token.strip(), self.gm.secret)
 
     @cached_property
-    def session(self) -> Session | None:
-        """The session of the session token, if there is one."""
+    def _session(self) -> Session | None:
         token = self._header(SESSION)
         return opened_token(self.gm.secret, token, self.gm.clock()) if token else None
 
@@ -60,6 +80,14 @@ def of_student(info: Info[Context, None], student_id: str, *roles: Role) -> Who:
     return Who(allowed(info, *roles).institution, checked_id("studentId", student_id))
 
 
+def check_rate(info: Info[Context, None], who: Who, observations: int) -> None:
+    """Count observations that a caller sends of a student; RateLimited when there are too many this minute."""
+    bucket = json.dumps([who.institution, info.context.caller.role, who.student_id])
+    if not info.context.gm.observing.take(bucket, observations, monotonic()):
+        most = info.context.gm.settings.observations_minute
+        raise RateLimited(f"At most {most} observations of a student are taken a minute: send the rest later.")
+
+
 def in_session(info: Info[Context, None], student_id: str) -> Session:
     """The open session of the student a call is about; Locked when it is another's or none."""
     who = of_student(info, student_id, Role.APP)
@@ -79,15 +107,23 @@ async def in_running_session(info: Info[Context, None], student_id: str) -> Sess
 
 
 def maybe_in_session(info: Info[Context, None], student_id: str) -> Session | None:
-    """The session of the student a call is about, where the caller sends it; else only what is clear is seen."""
-    session = info.context.session
-    return None if session is None else in_session(info, student_id)
+    """The session of the student a call is about, where an app sends it; else only what is clear is seen.
+
+    Other roles have no session: one that they send is ignored.
+
+    Raises
+    ------
+    Locked          the app's session is another student's, has run out, or is none
+    """
+    if info.context.caller.role is not Role.APP or info.context.session is None:
+        return None
+    return in_session(info, student_id)
 
 
 def is_locked(info: Info[Context, None], student: Student) -> bool:
-    """Whether this caller cannot open what is sealed: without the student's running session."""
+    """Whether this caller cannot open what is sealed: anybody but an app with the student's running session."""
     try:
-        session = info.context.session
+        session = info.context.session if info.context.caller.role is Role.APP else None
     except Locked:
         return True
     return session is None or session.session_id != student.session_id

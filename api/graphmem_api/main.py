@@ -19,11 +19,14 @@ from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.jobs.dispatch import serve_jobs
-from graphmem.jobs.health import broker, check_database, oldest_job, oldest_unanswered
+from graphmem.jobs.health import broker_state, check_database, waiting_seconds
 from graphmem.jobs.sweeper import sweep_forever
 from graphmem_api import metrics
 from graphmem_api.access import Context
+from graphmem_api.errors import keep_values_out_of_logs
+from graphmem_api.graphiql import graphiql_assets, graphiql_page
 from graphmem_api.schema import make_schema
+from graphmem_api.websocket import Connection, Socket
 
 
 def make_app(gm: Graphmem) -> FastAPI:
@@ -38,22 +41,25 @@ def make_app(gm: Graphmem) -> FastAPI:
         with contextlib.suppress(asyncio.CancelledError):
             await sweeper
 
+    keep_values_out_of_logs()
     app = FastAPI(title="graphmem", lifespan=lifespan, openapi_url=None)
     graphql = GraphQL(gm)
     app.router.routes += [Route("/graphql", graphql), WebSocketRoute("/graphql", graphql)]
-    app.add_middleware(BodyLimit, limit=gm.settings.request_bytes)
+    if gm.settings.graphiql:
+        app.router.routes.append(graphiql_assets())
+    app.add_middleware(BodyLimit, most_bytes=gm.settings.request_bytes, seconds=gm.settings.request_seconds)
 
     @app.get("/healthz")
     async def healthz() -> Response:
         """Alive, and nobody waits too long: red when the oldest unanswered message or the oldest job is too old."""
         try:
-            waiting, job = await asyncio.gather(oldest_unanswered(gm), oldest_job(gm))
+            (waiting, job), broker = await asyncio.gather(waiting_seconds(gm), broker_state(gm))
         except GraphmemError as e:
             return JSONResponse({"status": "red", "reason": e.code}, 503)
         found = {
             "oldest_unanswered_seconds": waiting,
             "oldest_job_seconds": job,
-            "broker": await broker(gm),
+            "broker": broker,
         }
         red = waiting > 2 * (gm.settings.stranded_after + gm.settings.sweep_seconds) or job > gm.settings.jobs_late
         # Without its broker a deployment is slower, and nobody waits in vain: that alone takes nothing out of service.
@@ -72,8 +78,9 @@ def make_app(gm: Graphmem) -> FastAPI:
     async def numbers() -> Response:
         metrics.unlocked_students.set(len(gm.cache))
         with contextlib.suppress(GraphmemError):
-            metrics.stranded_seconds.set(await oldest_unanswered(gm))
-            metrics.job_seconds.set(await oldest_job(gm))
+            waiting, job = await waiting_seconds(gm)
+            metrics.stranded_seconds.set(waiting)
+            metrics.job_seconds.set(job)
         return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
     return app
@@ -82,15 +89,23 @@ def make_app(gm: Graphmem) -> FastAPI:
 class GraphQL(asgi.GraphQL[Context, None]):
     """The library's application, whose refusals of malformed requests carry a code like every other error."""
 
+    graphql_transport_ws_handler_class = Connection
+    websocket_adapter_class = Socket
+
     def __init__(self, gm: Graphmem) -> None:
         super().__init__(
             make_schema(gm.settings),
+            graphql_ide="graphiql" if gm.settings.graphiql else None,
             # A query in an address ends up in other people's logs.
             allow_queries_via_get=False,
             subscription_protocols=[GRAPHQL_TRANSPORT_WS_PROTOCOL],
             connection_init_wait_timeout=timedelta(seconds=10),
         )
         self.gm = gm
+
+    async def render_graphql_ide(self, request: Request) -> Response:
+        """GraphiQL of this package; the library's loads its files from elsewhere."""
+        return graphiql_page()
 
     async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Context:
         """What resolvers know of this request."""
@@ -124,37 +139,56 @@ class GraphQL(asgi.GraphQL[Context, None]):
 
 
 class BodyLimit:
-    """Refuses requests whose body is larger than `limit` bytes, before it is read."""
+    """Refuses requests whose body is larger than `most_bytes` or takes longer than `seconds` to arrive."""
 
-    def __init__(self, app: ASGIApp, limit: int) -> None:
-        self.app, self.limit = app, limit
+    def __init__(self, app: ASGIApp, most_bytes: int, seconds: float) -> None:
+        self.app, self.most_bytes, self.seconds = app, most_bytes, seconds
+        self._too_large = refusal(f"The request is larger than {most_bytes} bytes.", 413)
+        self._too_slow = refusal(f"The request took longer than {seconds:g} seconds to arrive.", 408)
+        # What still comes of the body is not the next request.
+        self._too_slow.headers["connection"] = "close"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             return await self.app(scope, receive, send)
         declared = Request(scope).headers.get("content-length", "0")
-        too_large = refusal(f"The request is larger than {self.limit} bytes.", 413)
-        if not declared.isdigit() or int(declared) > self.limit:
-            return await too_large(scope, receive, send)
-        read = 0
+        if not declared.isdigit() or int(declared) > self.most_bytes:
+            return await self._too_large(scope, receive, send)
+        try:
+            await self.app(scope, self._limited(receive), send)
+        except _Refused as e:
+            await e.response(scope, receive, send)
 
-        async def counted() -> Message:
-            nonlocal read
-            message = await receive()
+    def _limited(self, receive: Receive) -> Receive:
+        """Receive the messages of a request, and refuse it where it is too much or too slow."""
+        read, complete = 0, False
+        deadline = asyncio.get_running_loop().time() + self.seconds
+
+        async def limited() -> Message:
+            nonlocal read, complete
+            if complete:
+                # What comes after the body is that the client has gone, at any time.
+                return await receive()
+            try:
+                async with asyncio.timeout_at(deadline):
+                    message = await receive()
+            except TimeoutError as e:
+                raise _Refused(self._too_slow) from e
             read += len(message.get("body", b""))
-            if read > self.limit:
-                raise _TooLarge
+            complete = not message.get("more_body", False)
+            if read > self.most_bytes:
+                raise _Refused(self._too_large)
             return message
 
-        try:
-            await self.app(scope, counted, send)
-        except _TooLarge:
-            await too_large(scope, receive, send)
+        return limited
 
 
-class _TooLarge(Exception):
-    """More came than was declared."""
+class _Refused(Exception):
+    """A body is not read any further."""
+
+    def __init__(self, response: Response) -> None:
+        self.response = response
 
 
 def refusal(reason: str, status: int) -> JSONResponse:

@@ -5,17 +5,13 @@ from collections.abc import AsyncIterator
 from copy import copy
 from datetime import datetime
 from functools import partial
+from typing import Any
 
 import strawberry
 from graphql import GraphQLError
-from strawberry.extensions import (
-    MaxAliasesLimiter,
-    MaxTokensLimiter,
-    ParserCache,
-    QueryDepthLimiter,
-    ValidationCache,
-)
-from strawberry.types import ExecutionContext
+from strawberry.extensions import MaxAliasesLimiter, MaxTokensLimiter, QueryDepthLimiter
+from strawberry.types import ExecutionContext, ExecutionResult
+from strawberry.types.graphql import OperationType
 
 from graphmem.app import Graphmem
 from graphmem.flows import students
@@ -32,9 +28,18 @@ from graphmem.model import Session as OpenSession
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
 from graphmem.validation import checked_id
-from graphmem_api.access import allowed, in_running_session, in_session, is_locked, maybe_in_session, of_student
+from graphmem_api.access import (
+    allowed,
+    check_rate,
+    in_running_session,
+    in_session,
+    is_locked,
+    maybe_in_session,
+    of_student,
+)
 from graphmem_api.errors import code
 from graphmem_api.inputs import LedgerInput, ObservationInput
+from graphmem_api.limits import CachedParsing, LimitedValidation
 from graphmem_api.memory_types import Job, JobPage, LedgerEntry, Memory, Source
 from graphmem_api.metrics import count_usage, measured_turn
 from graphmem_api.types import ID, Info, Session, Student, Turn, TurnEvent, Usage
@@ -115,8 +120,11 @@ class Mutation:
     @strawberry.mutation(description="Note lessons, teachers' remarks, other speakers; also while locked.")
     async def observe(self, info: Info, student_id: ID, observations: list[ObservationInput]) -> list[Source]:
         who, gm = of_student(info, student_id, Role.APP, Role.TEACHER, Role.ADMIN), info.context.gm
+        # Whoever is refused has written nothing.
+        session = maybe_in_session(info, student_id)
+        check_rate(info, who, len(observations))
         noted = await observe(gm, who, [each.observation(gm.clock()) for each in observations])
-        if (session := maybe_in_session(info, student_id)) is not None:
+        if session is not None:
             start_jobs(gm, session)
         return [Source.of(source) for source in noted]
 
@@ -198,6 +206,12 @@ class Schema(strawberry.Schema):
         for error in errors:
             code(error)
 
+    async def execute(self, *args: Any, **kwargs: Any) -> ExecutionResult:
+        """See the library's; it would let in subscriptions, which have no single result."""
+        allowed_types = set(kwargs.get("allowed_operation_types") or OperationType)
+        kwargs["allowed_operation_types"] = allowed_types - {OperationType.SUBSCRIPTION}
+        return await super().execute(*args, **kwargs)
+
 
 def make_schema(settings: Settings) -> Schema:
     """The schema with the limits of the settings."""
@@ -205,8 +219,8 @@ def make_schema(settings: Settings) -> Schema:
         QueryDepthLimiter(max_depth=settings.query_depth),
         MaxAliasesLimiter(max_alias_count=settings.query_aliases),
         MaxTokensLimiter(max_token_count=settings.query_tokens),
-        ParserCache(maxsize=500),
-        ValidationCache(maxsize=500),
+        CachedParsing(maxsize=500),
+        LimitedValidation(settings.query_nodes, maxsize=500),
     ]
     # Each operation gets copies: their caches and rules are shared, what they hold of the operation is not.
     return Schema(Query, Mutation, Subscription, extensions=[partial(copy, each) for each in extensions])

@@ -1,15 +1,17 @@
 // Keep a ledger entry; an equal one that is active stays as it is, one that was settled or has expired begins anew.
-// Nothing when the session has ended.
+// No row, and nothing written, when the session has ended.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, session_id: str, entry: map, source: map, now: datetime
 // returns: version: int, entry: map
 MATCH (student:Student {institution: $institution, id: $student_id})
-// Counting the version of the memories up locks the student, and tells every replica that what it holds is stale.
-SET student.memory_version = student.memory_version + 1
+// Writing the student locks it.
+SET student.jobs_at = coalesce(student.jobs_at, $now)
 WITH student
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 WHERE session.expires_at > $now
+// A counted version tells every replica that what it holds is stale.
+SET student.memory_version = student.memory_version + 1
 MERGE (entry:LedgerEntry {institution: $institution, student_id: $student_id, id: $entry.id})
 WITH student, entry, coalesce(entry.is_active, false) AND coalesce(entry.expires_at > $now, true) AS kept
 FOREACH (_ IN CASE WHEN kept THEN [] ELSE [1] END |

@@ -2,7 +2,7 @@
 // No row when another worker has taken the job over; `current` false when memories changed since they were read.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, job_id: str, lease: str, source_kind: str, source_ref: str, snr: int, known: int, formed: list, reinforced: list, edges: list, mentions: list, ledger: list, usage: map, now: datetime
+// params: institution: str, student_id: str, job_id: str, lease: str, source_id: str, source_kinds: list, source_ref: str, snr: int, known: int, formed: list, reinforced: list, edges: list, mentions: list, ledger: list, usage: map, now: datetime
 // returns: current: bool
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Writing the student locks it, so that the version read below is the newest.
@@ -10,7 +10,8 @@ SET student.jobs_at = $now
 WITH student
 MATCH (job:Job {institution: $institution, student_id: $student_id, id: $job_id})
 WHERE job.lease = $lease
-MATCH (source:Source {institution: $institution, student_id: $student_id, kind: $source_kind, ref: $source_ref})
+MATCH (source:Source {institution: $institution, student_id: $student_id, ref: $source_ref})
+WHERE source.kind IN $source_kinds AND source.id = $source_id
 WITH student, job, source, student.memory_version = $known AS current
 CALL (student, job, source, current) {
   WITH * WHERE current

@@ -1,14 +1,30 @@
 // Note what was observed, each with a job that forms memories of it when the student's session runs; known ones stay as they are.
+// No row, and nothing written, when with the new ones more jobs of the student would wait than may.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, observations: list, now: datetime
+// params: institution: str, student_id: str, observations: list, most: int, now: datetime
 // returns: sources: list of [id: str, kind: str, ref: str, at: int in ms]
 MATCH (student:Student {institution: $institution, id: $student_id})
-// Writing the student locks it, so that the same observation sent twice at once is noted once.
-SET student.jobs_at = $now
+// Writing the student locks it, so that the same observation sent twice at once is noted once, and jobs are counted right.
+SET student.jobs_at = coalesce(student.jobs_at, $now)
 WITH student
+CALL () {
+  UNWIND $observations AS observed
+  WITH DISTINCT observed.id AS id, observed.kind AS kind, observed.ref AS ref
+  WHERE NOT EXISTS {
+    MATCH (known:Source {institution: $institution, student_id: $student_id, ref: ref})
+    WHERE known.kind IN [kind, 'chat'] AND known.id = id
+  }
+  RETURN count(*) AS new
+}
+WITH student, new, COUNT { (:Job {institution: $institution, student_id: $student_id, state: 'waiting'}) } AS waiting
+WHERE new = 0 OR waiting + new <= $most
 UNWIND $observations AS observed
-MERGE (source:Source {institution: $institution, student_id: $student_id, kind: observed.kind, ref: observed.ref})
+// A remark that was noted while remarks had the kind of turns keeps it.
+OPTIONAL MATCH (old:Source {institution: $institution, student_id: $student_id, kind: 'chat', ref: observed.ref})
+WHERE old.id = observed.id
+WITH observed, coalesce(old.kind, observed.kind) AS kind
+MERGE (source:Source {institution: $institution, student_id: $student_id, kind: kind, ref: observed.ref})
 ON CREATE SET source.id = observed.id, source.at = observed.at
 WITH source, observed
 CALL (source, observed) {
@@ -17,4 +33,6 @@ CALL (source, observed) {
   MERGE (job:Job {institution: $institution, student_id: $student_id, id: observed.job.id})
   ON CREATE SET job += observed.job
 }
-RETURN collect([source.id, source.kind, source.ref, source.at.epochMillis]) AS sources
+WITH collect([source.id, source.kind, source.ref, source.at.epochMillis]) AS sources
+WHERE size(sources) > 0
+RETURN sources

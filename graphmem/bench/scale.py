@@ -61,6 +61,8 @@ NOISE = 0.02
 """Deviation of each of a vector's numbers."""
 SEED = 5
 AT_ONCE = 500
+WAIT = 330.0
+"""Seconds for statements of which nobody waits for the answer."""
 
 
 @dataclass(frozen=True)
@@ -141,15 +143,16 @@ async def _in_neo4j(gm: Graphmem, material: Material, size: int) -> Figures:
     """The same question put to Neo4j's indexes: embedded, searched by meaning and words, fused by rank."""
     for name in ("create_vector_index", "create_text_index"):
         options = {"dimension": gm.embedder.dimension} if name.startswith("1") else {}
-        await gm.graph.execute(statement(name), options, reads=False)
+        await gm.graph.execute(statement(name), options, reads=False, seconds=WAIT)
     (there,) = await gm.graph.execute(statement("copies_count"), {}, reads=True)
     texts, vectors = varied(material, size)
     copies = [
         {"id": f"copy-{i}", "content": texts[i], "embedding": vectors[i].tolist()} for i in range(there["copies"], size)
     ]
     for first in tracked(range(0, len(copies), AT_ONCE), f"Copying {size} memories"):
-        await gm.graph.execute(statement("copies_create"), {"copies": copies[first : first + AT_ONCE]}, reads=False)
-    await gm.graph.execute(statement("indexes_await"), {}, reads=True)
+        part = {"copies": copies[first : first + AT_ONCE]}
+        await gm.graph.execute(statement("copies_create"), part, reads=False, seconds=WAIT)
+    await gm.graph.execute(statement("indexes_await"), {}, reads=True, seconds=WAIT)
 
     async def search(question: str) -> None:
         (vector,) = await gm.embedder.embed([question])

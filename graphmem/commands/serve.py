@@ -72,22 +72,21 @@ def run_fast(main: Coroutine[Any, Any, T]) -> T:
     return uvloop.run(main)
 
 
-def application(gm: Graphmem) -> Any:
-    """The web application on an open graphmem; found by name, since the library does not depend on it."""
-    return resolve_name("graphmem_api.main:make_app")(gm)
+def server_config(gm: Graphmem, **more: Any) -> uvicorn.Config:
+    """The configured web server of an open graphmem; found by name, since the library does not depend on it."""
+    app = resolve_name("graphmem_api.main:make_app")(gm)
+    config: uvicorn.Config = resolve_name("graphmem_api.server:server_config")(app, gm.settings, **more)
+    return config
 
 
 async def _serve(settings: Settings, host: str, port: int, say: Say) -> None:
-
     async with opened(settings, say) as gm:
-        config = uvicorn.Config(
-            application(gm),
+        config = server_config(
+            gm,
             host=host,
             port=port,
-            access_log=False,
             log_level=settings.log_level,
             timeout_graceful_shutdown=DRAIN_SECONDS,
-            ws_max_size=settings.request_bytes,
         )
         # uvicorn raises a signal again once it has drained; ours then lets the rest be closed in order.
         for signum in (signal.SIGTERM, signal.SIGINT):

@@ -146,8 +146,7 @@ def plan(reading: Reading, known: MemoryIndex, version: int) -> Formation:
     return Formation(
         activity=reading.scores.activity,
         features=reading.scores.features,
-        source_kind=reading.source.kind,
-        source_ref=reading.source.ref,
+        source=reading.source,
         snr=reading.snr,
         known=version,
         inferred_by=reading.inferred_by,

@@ -6,7 +6,7 @@ from datetime import UTC
 from itertools import pairwise
 
 from graphmem.app import Graphmem
-from graphmem.errors import InvalidInput, NotFound
+from graphmem.errors import InvalidInput, NotFound, RateLimited
 from graphmem.model import Observation, Source, Who
 from graphmem.store import sources, students
 from graphmem.store.formation import SITTING
@@ -36,6 +36,7 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
     ------
     InvalidInput    one of them will not do; none was stored
     NotFound        there is no such student
+    RateLimited     too many jobs of the student wait; none was stored
 
     Source: spec 7, 14.
     """
@@ -47,7 +48,12 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
         raise NotFound("There is no such student: enrol the student first.")
     if not checked:
         return []
-    return await sources.observe(gm.graph, who, enrolled.lock.public_key, _in_context(checked), gm.clock())
+    noted = await sources.observe(
+        gm.graph, who, enrolled.lock.public_key, _in_context(checked), gm.settings.jobs_waiting, gm.clock()
+    )
+    if noted is None:
+        raise RateLimited("Too many observations of this student wait: send more once sessions have worked them off.")
+    return noted
 
 
 def _checked(gm: Graphmem, observed: Observation) -> Observation:

@@ -1,9 +1,29 @@
 """Whether graphmem is well: what answers, and how long the oldest message and job have been waiting (spec 16)."""
 
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
 from graphmem.app import Graphmem
 from graphmem.errors import Unavailable
 from graphmem.jobs.runner import kinds
 from graphmem.store import jobs, schema, turns
+
+T = TypeVar("T")
+
+
+async def soon(gm: Graphmem, answer: Awaitable[T]) -> T:
+    """An answer within `health_seconds`, else Unavailable: whoever asks for health does not wait for the database."""
+    try:
+        async with asyncio.timeout(gm.settings.health_seconds):
+            return await answer
+    except TimeoutError as e:
+        raise Unavailable from e
+
+
+async def waiting_seconds(gm: Graphmem) -> tuple[float, float]:
+    """Seconds that the oldest message without a reply and the oldest job have waited, asked within `health_seconds`."""
+    return await soon(gm, asyncio.gather(oldest_unanswered(gm), oldest_job(gm)))
 
 
 async def oldest_unanswered(gm: Graphmem) -> float:
@@ -21,10 +41,10 @@ async def oldest_job(gm: Graphmem) -> float:
     return 0.0 if since is None else max(0.0, (gm.clock() - since).total_seconds())
 
 
-async def broker(gm: Graphmem) -> str:
+async def broker_state(gm: Graphmem) -> str:
     """Who tells workers of jobs: `memory`, `redis`, or `away`."""
     try:
-        await gm.background.notifier.check()
+        await soon(gm, gm.background.notifier.check())
     except Unavailable:
         return "away"
     return "memory" if gm.background.notifier.is_local else "redis"
@@ -32,4 +52,4 @@ async def broker(gm: Graphmem) -> str:
 
 async def check_database(gm: Graphmem) -> str:
     """Version and edition of the Neo4j that answers; Unavailable or SetupError when none fit does."""
-    return await schema.check_server(gm.graph)
+    return await soon(gm, schema.check_server(gm.graph))

@@ -128,7 +128,8 @@ async def _run_all(
             return finished, True
     except _Away:
         pass
-    except (Unavailable, Locked):
+    except (Unavailable, Locked, asyncio.CancelledError):
+        # Whoever was out of time has not failed: the next session takes them up at once.
         with suppress(GraphmemError):
             await jobs.release(gm.graph, session, claimed[0].lease, gm.clock())
         raise

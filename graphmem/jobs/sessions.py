@@ -1,8 +1,13 @@
 """The end of sessions: what was said is formed and consolidated, then keys and raw turns go (spec 14)."""
 
+import asyncio
+from collections.abc import Awaitable
+from contextlib import suppress
+
 from graphmem.app import Graphmem
-from graphmem.errors import Conflict
+from graphmem.errors import Conflict, Locked
 from graphmem.flows.consolidation import consolidate
+from graphmem.flows.session_cache import ENDED
 from graphmem.flows.turn import answer_waiting
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Session
@@ -12,21 +17,37 @@ from graphmem.store import students
 async def close_session(gm: Graphmem, session: Session) -> None:
     """Answer what still waits, form what was said, then lock: key and raw turns go, here and in the graph.
 
-    Jobs that cannot be done now wait for the next session; they hold what they need, sealed.
+    What is not formed within `close_seconds` waits as jobs for the next session, and so do jobs that cannot be done
+    now; they hold what they need, sealed.
 
     Raises
     ------
     Conflict        a message came in while the session was being closed
+    Locked          this session has ended; a session that runs by now is left alone
     """
+    enrolled = await students.find(gm.graph, session, gm.clock())
+    if enrolled is None or enrolled.student.session_id != session.session_id:
+        raise Locked(ENDED)
     await answer_waiting(gm, session)
-    await run_jobs(gm, session)
-    await consolidate(gm, session)
+    seconds = gm.settings.close_seconds
+    await _within(seconds, run_jobs(gm, session))
+    await _within(seconds, consolidate(gm, session))
     async with gm.lock(session):
-        if not await students.close_session(gm.graph, session, session.session_id):
+        closed = await students.close_session(gm.graph, session, session.session_id)
+        if closed is None:
+            raise Locked(ENDED)
+        if not closed:
             raise Conflict("A message came in meanwhile: close the session again.")
         # Whoever is reading memories right now would put them back.
         async with gm.memory_lock(session):
             gm.lock_up(session)
+
+
+async def _within(seconds: float, work: Awaitable[object]) -> None:
+    """Work as far as it comes in some seconds; each of its writes is whole by itself."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await work
 
 
 async def expire_sessions(gm: Graphmem) -> None:

@@ -13,6 +13,7 @@ from graphmem.model import (
     Memory,
     Reliability,
     Session,
+    Source,
     SourceKind,
     Usage,
     Vector,
@@ -23,6 +24,7 @@ from graphmem.store.jobs import Claimed
 from graphmem.store.ledger import sealed_ledger_entry
 from graphmem.store.memories import Held, label_of
 from graphmem.store.rows import Place, vector_bytes
+from graphmem.store.sources import kind_in_graph
 
 IMPORTED = 1000
 """Memories written at once when many are imported."""
@@ -93,8 +95,7 @@ class Formation:
     activity, features : of a message, how it is to be considered when it is consolidated; None of what is not said
     """
 
-    source_kind: SourceKind
-    source_ref: str
+    source: Source
     snr: int
     known: int
     inferred_by: str
@@ -120,8 +121,9 @@ async def form(
         session,
         job_id=claimed.id,
         lease=claimed.lease,
-        source_kind=formation.source_kind.value,
-        source_ref=formation.source_ref,
+        source_id=formation.source.id,
+        source_kinds=[formation.source.kind.value, kind_in_graph(formation.source.kind)],
+        source_ref=formation.source.ref,
         snr=formation.snr,
         known=formation.known,
         formed=[created(session, new, formation.activity, formation.features) for new in formation.new],

@@ -57,17 +57,22 @@ class Graph:
         query.check(params)
         return await self.execute(query.text, params, reads=query.reads)
 
-    async def execute(self, text: str, params: Mapping[str, Any], *, reads: bool) -> list[Row]:
+    async def execute(
+        self, text: str, params: Mapping[str, Any], *, reads: bool, seconds: float | None = None
+    ) -> list[Row]:
         """Run a statement that is not a file of its own name, such as a schema command.
 
         One statement in an auto-commit transaction takes one round trip, half of what a managed
-        transaction takes; in exchange the repetition after a passing failure is written here.
+        transaction takes; in exchange the repetition after a passing failure is written here. An answer that does
+        not come within `seconds`, by default the timeout, is given up with its connection.
         """
-        deadline = monotonic() + self._timeout
+        deadline = monotonic() + (self._timeout if seconds is None else seconds)
         pause = FIRST_PAUSE
         while True:
             try:
-                return await self._once(text, params, reads)
+                # The driver closes a connection on which somebody stops waiting: what it would answer late is lost.
+                async with asyncio.timeout(deadline - monotonic()):
+                    return await self._once(text, params, reads)
             except (ne.Neo4jError, ne.DriverError, OSError) as e:
                 if not _passing(e) or monotonic() + pause > deadline:
                     raise translate(e) from e
@@ -85,7 +90,8 @@ class Graph:
     async def server_agent(self) -> str:
         """What the server calls itself, e.g. `Neo4j/2026.08.1`; asked without any Cypher."""
         try:
-            return (await self._driver.get_server_info()).agent
+            async with asyncio.timeout(self._timeout):
+                return (await self._driver.get_server_info()).agent
         except (ne.Neo4jError, ne.DriverError, OSError) as e:
             raise translate(e) from e
 

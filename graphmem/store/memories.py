@@ -21,6 +21,7 @@ from graphmem.model import (
 )
 from graphmem.store.graph import Graph, Row
 from graphmem.store.rows import Place, from_ms, vector_bytes
+from graphmem.store.sources import opened_source
 
 PAGE = 5000
 """Memories read at once when a student's memories are taken into memory."""
@@ -209,7 +210,7 @@ async def list_edges(graph: Graph, who: Who, memory_id: str, type_: EdgeType | N
 async def list_sources(graph: Graph, who: Who, memory_id: str) -> list[Source]:
     """Where one memory came from, oldest first; `memory/list_sources`."""
     (row,) = await graph.run("memory/list_sources", who, id=memory_id)
-    return [Source(i, SourceKind(kind), ref, from_ms(at)) for i, kind, ref, at in row["sources"]]
+    return [opened_source(*source) for source in row["sources"]]
 
 
 async def list_spanless(graph: Graph, who: Who) -> list[str]:

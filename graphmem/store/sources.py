@@ -12,14 +12,33 @@ from graphmem.store.graph import Graph
 from graphmem.store.jobs import Kind, observation_text, waiting_job
 from graphmem.store.rows import from_ms
 
+REMARK = "remark"
+"""The kind in the graph of a chat remark that was observed; `chat` is that of turns, whose ids are not its refs."""
+
+
+def kind_in_graph(kind: SourceKind) -> str:
+    """The kind in the graph of what is observed.
+
+    Examples
+    --------
+    >>> kind_in_graph(SourceKind.CHAT), kind_in_graph(SourceKind.LESSON)
+    ('remark', 'lesson')
+    """
+    return REMARK if kind is SourceKind.CHAT else kind.value
+
+
+def opened_source(source_id: str, kind: str, ref: str, at: int) -> Source:
+    """A source as it was found in the graph."""
+    return Source(source_id, SourceKind.CHAT if kind == REMARK else SourceKind(kind), ref, from_ms(at))
+
 
 async def observe(
-    graph: Graph, who: Who, public_key: bytes, observations: Sequence[Observation], now: datetime
-) -> list[Source]:
+    graph: Graph, who: Who, public_key: bytes, observations: Sequence[Observation], most: int, now: datetime
+) -> list[Source] | None:
     """Note observations, sealed so that only the student's session opens them; `source/observe`.
 
-    The sources in the order of the observations; nothing is changed for those that were noted before, and
-    for a turn that has the same kind and ref.
+    The sources in the order of the observations; nothing is changed for those that were noted before. None, and
+    nothing written, when more than `most` jobs of the student would wait.
     """
     rows = []
     for place, observed in enumerate(observations):
@@ -28,13 +47,12 @@ async def observe(
         # A microsecond apart, so that they are read in the order in which they were sent.
         job = waiting_job(f"observe-{source_id}", Kind.OBSERVE, payload, now)
         job["created_at"] = now + timedelta(microseconds=place)
-        rows.append({"id": source_id, "kind": observed.kind.value, "ref": observed.ref, "at": observed.at, "job": job})
-    found = await graph.run("source/observe", who, observations=rows, now=now)
-    return [
-        Source(source_id, SourceKind(kind), ref, from_ms(at))
-        for r in found
-        for source_id, kind, ref, at in r["sources"]
-    ]
+        kind = kind_in_graph(observed.kind)
+        rows.append({"id": source_id, "kind": kind, "ref": observed.ref, "at": observed.at, "job": job})
+    found = await graph.run("source/observe", who, observations=rows, most=most, now=now)
+    if not found:
+        return None
+    return [opened_source(*source) for r in found for source in r["sources"]]
 
 
 def observed_id(observed: Observation) -> str:

@@ -112,10 +112,12 @@ async def open_session(
     return str(rows[0]["session_id"]) if rows else None
 
 
-async def close_session(graph: Graph, who: Who, session_id: str) -> bool:
-    """End a session and delete its raw turns; `session/close`. False while a message waits for its reply."""
+async def close_session(graph: Graph, who: Who, session_id: str) -> bool | None:
+    """End a session and delete its raw turns; `session/close`. False while a message waits for its reply, None where
+    this session does not run, and nothing is written.
+    """
     rows = await graph.run("session/close", who, session_id=session_id)
-    return all(r["closed"] for r in rows)
+    return bool(rows[0]["closed"]) if rows else None
 
 
 async def expire_session(graph: Graph, who: Who, session_id: str, now: datetime) -> None:

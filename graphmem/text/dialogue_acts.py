@@ -4,6 +4,7 @@ import re
 from enum import StrEnum
 
 from graphmem.text.keyphrases import STOP_WORDS, is_known, key_phrases, words_of
+from graphmem.text.safety import is_danger
 
 READ_CHARACTERS = 2_000
 SHORT = 3
@@ -37,13 +38,6 @@ def _any(*patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(patterns))
 
 
-_DISTRESS = _any(
-    r"\b(?:kill|hurt|harm|cut) (?:my ?self)\b",
-    r"\bsuicid",
-    r"\b(?:want|wish) (?:to die|i (?:was|were) dead)\b",
-    r"\bself[- ]harm",
-    r"\b(?:hits|beats|abuses|touches) me\b",
-)
 _INSTRUCTION = _any(
     r"\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:instruction|prompt|rule|above|previous|earlier|said)",
     r"\b(?:system|developer|hidden|secret|initial) (?:prompt|instruction|message)",
@@ -105,7 +99,6 @@ _DISCLOSURE = _any(
 )
 
 _IN_ORDER = (
-    (Act.DISTRESS, _DISTRESS),
     (Act.INSTRUCTION, _INSTRUCTION),
     (Act.SORROW, _SORROW),
     (Act.FRUSTRATION, _FRUSTRATION),
@@ -125,7 +118,7 @@ def act_of(text: str) -> Act:
 
     Parameters
     ----------
-    text : str; of a long one the first 2,000 characters are read
+    text : str; of a long one the first 2,000 characters are read, except for signs of danger, which count anywhere
 
     Returns
     -------
@@ -146,6 +139,8 @@ def act_of(text: str) -> Act:
     >>> act_of("Thanks! So Chase takes 180 minutes.").value, act_of("Ich verstehe das nicht").value
     ('step', 'unreadable')
     """
+    if is_danger(text):
+        return Act.DISTRESS
     text = text[:READ_CHARACTERS].replace("’", "'").lower()
     for act, pattern in _IN_ORDER:
         if pattern.search(text):

@@ -79,6 +79,8 @@ def onnx_encoder(folder: Path, threads: int) -> Encode:
     ------
     SetupError                      a file is missing or damaged
     """
+    # It would report the machine it runs on; set before the import, since it asks then.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
     from tokenizers import Tokenizer
 

@@ -11,15 +11,15 @@ from graphmem.model import Heard, LedgerCategory, Reminder, SourceKind
 from graphmem.text.entities import entities
 from graphmem.text.keyphrases import key_phrases, rarity
 from graphmem.text.ledger_cues_lasting import FACTS, INSTRUCTIONS, NOTES, OBSERVATIONS
-from graphmem.text.ledger_cues_told import DEBTS, PROMISES, SECRETS, THREATS
+from graphmem.text.ledger_cues_told import DEBTS, PROMISES, SECRETS
+from graphmem.text.safety import DANGER_SIGNS, announced, danger_sign
 from graphmem.text.sanitize import clipped
+from graphmem.text.spans import plain_apostrophes, sentence_spans
 
 SUMMARY_CHARACTERS = 80
 """Longest summary; a longer one is cut between words."""
 SPAN_CHARACTERS = 600
 """Longest span; of a longer sentence the part around the cue is taken."""
-READ_CHARACTERS = 1_000
-"""How much of an endless sentence is read at once."""
 TRIGGERS = 6
 """Most triggers of an entry."""
 NAME_CHARACTERS = 100
@@ -37,13 +37,9 @@ IMPORTANCE = {
 }
 """How much an entry of a category matters, 0..1."""
 
-CUES = (*THREATS, *SECRETS, *DEBTS, *PROMISES, *INSTRUCTIONS, *FACTS, *OBSERVATIONS, *NOTES)
+CUES = (*DANGER_SIGNS, *SECRETS, *DEBTS, *PROMISES, *INSTRUCTIONS, *FACTS, *OBSERVATIONS, *NOTES)
 """A sentence goes to the first that it announces: danger before everything, then what was told in confidence."""
 
-_SENTENCE = re.compile(
-    r"(?:[^.!?\n]|[.!?](?!\s|$)|(?<=\bMr)\.|(?<=\bMrs)\.|(?<=\b[MD][sr])\.|(?<=\bSt)\.|(?<=\b[ie]\.[ge])\.)+[.!?]*"
-)
-_LETTER = re.compile(r"[^\W\d_]")
 _QUOTED = re.compile(r"[\"“”][^\"“”\n]{1,200}[\"“”]")
 _CUE_WORDS = frozenset(
     """
@@ -79,9 +75,9 @@ def reminders(heard: Heard) -> tuple[Reminder, ...]:
     >>> [(r.category.value, r.content, r.trigger_entities) for r in reminders(Heard(said, at))]
     [('debt', 'I still owe Karim 5 euros for the cinema!', ('Karim',))]
     """
-    text = heard.text.replace("’", "'").replace("‘", "'")
+    text = plain_apostrophes(heard.text)
     noted = heard.kind in (SourceKind.TEACHER, SourceKind.SYSTEM)
-    spans = _sentences(text)
+    spans = sentence_spans(text)
     found: list[Reminder] = []
     end = 0
     for place in range(len(spans)):
@@ -106,21 +102,6 @@ def summary_of(content: str) -> str:
     return clipped(content, SUMMARY_CHARACTERS)
 
 
-def _sentences(text: str) -> list[tuple[int, int]]:
-    """The spans of the sentences, without outer blanks; an endless one in pieces, as patterns look far ahead."""
-    spans = []
-    for match in _SENTENCE.finditer(text):
-        start, stop = match.span()
-        while start < stop:
-            end = stop
-            if stop - start > READ_CHARACTERS:
-                end = text.rfind(" ", start + 1, start + READ_CHARACTERS) + 1 or start + READ_CHARACTERS
-            if _LETTER.search(text, start, end):
-                spans.append(_trimmed(text, start, end))
-            start = end
-    return spans
-
-
 class _Hit(NamedTuple):
     """A category, and where in its sentence the announcement stands."""
 
@@ -136,16 +117,9 @@ def _announced(sentence: str, noted: bool) -> _Hit | None:
             continue
         # Somebody else's words in quotation marks announce nothing, except when they threaten.
         said = sentence if cue.category is LedgerCategory.THREAT else masked
-        hit = cue.says.search(said)
-        if hit and (cue.also is None or cue.also.search(said)) and not (cue.unless and cue.unless.search(said)):
-            return _Hit(cue.category, *hit.span())
+        if (span := announced(cue, said)) is not None:
+            return _Hit(cue.category, *span)
     return None
-
-
-def _trimmed(text: str, start: int, stop: int) -> tuple[int, int]:
-    """A span without outer blanks."""
-    said = text[start:stop]
-    return stop - len(said.lstrip()), start + len(said.rstrip())
 
 
 def _whole(text: str, spans: list[tuple[int, int]], place: int, hit: _Hit, free: int) -> tuple[int, int]:
@@ -157,7 +131,8 @@ def _whole(text: str, spans: list[tuple[int, int]], place: int, hit: _Hit, free:
     start, stop = spans[place]
     rest = f"{text[start : start + hit.start]} . {text[start + hit.end : stop]}"
     if hit.category is LedgerCategory.SECRET and not key_phrases(rest, 1):
-        if place == 0 and len(spans) > 1:
+        # Danger is an entry of its own, whatever else it is said with.
+        if place == 0 and len(spans) > 1 and danger_sign(text[slice(*spans[1])]) is None:
             return start, spans[1][1]
         if place > 0 and spans[place - 1][0] >= free:
             return spans[place - 1][0], stop

@@ -198,3 +198,13 @@ async def test_errors_of_unknown_kind_are_masked(
 async def test_queries_in_addresses_are_not_served(http: httpx.AsyncClient) -> None:
     response = await http.get("/graphql", params={"query": "{ student(id: \"ann\") { id } }"})  # fmt: skip
     assert response.status_code >= 400
+
+
+@pytest.mark.parametrize("document", ["%s", "query Q { __typename } %s"])
+async def test_a_subscription_is_for_websockets_only(
+    http: httpx.AsyncClient, app_client: Client, caplog: pytest.LogCaptureFixture, document: str
+) -> None:
+    stream = 'subscription S { turnStream(studentId: "ann", turnId: "t", text: "Hello") { token } }'
+    body = json.dumps({"query": document % stream, "operationName": "S"})
+    assert await posted(http, app_client, body) == "INVALID_INPUT"
+    assert "unexpected" not in caplog.text

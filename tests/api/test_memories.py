@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -13,7 +14,8 @@ from graphmem.app import Graphmem
 from graphmem.commands.client import CLOSE, OPEN, Client, Refused
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role
-from tests.conftest import PASSWORD, Pupil
+from graphmem.sealing import session_token
+from tests.conftest import PASSWORD, Enrol, Pupil
 from tests.remembering import LIFE, held, lived
 
 Bearer = Callable[[Role], str]
@@ -307,6 +309,47 @@ async def test_a_teacher_observes_a_locked_student_and_cannot_read_it(
     assert found[0]["memory"]["content"] == LIFE[2]
     answer = await raw(http, teacher, MEMORY, id=found[0]["memory"]["id"])
     assert answer["data"]["memory"]["content"] is None
+
+
+async def sources_in(gm: Graphmem, institution: str) -> int:
+    rows = await gm.graph.execute("MATCH (s:Source {institution: $i}) RETURN s", {"i": institution}, reads=True)
+    return len(rows)
+
+
+async def test_an_app_with_a_session_that_will_not_do_writes_no_observation(
+    gm: Graphmem, app_client: Client, enrol: Enrol, ann: Pupil
+) -> None:
+    ben = await enrol("ben")
+    expired = session_token(gm.secret, replace(ann.session, expires_at=gm.clock() - timedelta(seconds=1)))
+    for token in (ben.token, expired, "garbage"):
+        observed = [{"text": LIFE[0], "kind": "LESSON"}]
+        assert await code_of(replace(app_client, session=token), OBSERVE, o=observed) == "LOCKED"
+    assert await sources_in(gm, ann.who.institution) == 0
+
+
+async def test_a_caller_observes_so_many_times_a_minute(gm: Graphmem, app_client: Client, bearer: Bearer) -> None:
+    good = {"text": "Good.", "kind": "LESSON", "ref": "l1"}
+    for _ in range(gm.settings.observations_minute // 200):
+        await app_client.call(OBSERVE, o=[good] * 200)
+    assert await code_of(app_client, OBSERVE, o=[good] * 200) == "RATE_LIMITED"
+    await replace(app_client, token=bearer(Role.TEACHER)).call(OBSERVE, o=[good] * 100)
+
+
+@pytest.mark.parametrize("token", ["garbage", "own", "other"])
+async def test_of_teacher_and_admin_a_session_is_ignored(
+    gm: Graphmem, http: httpx.AsyncClient, bearer: Bearer, ids: dict[str, str], ann: Pupil, enrol: Enrol, token: str
+) -> None:
+    sent = {"own": ann.token, "other": (await enrol("ben")).token}.get(token, token)
+    before = await sources_in(gm, ann.who.institution)
+    for count, role in enumerate((Role.TEACHER, Role.ADMIN), 1):
+        other = Client(http, bearer(role), sent)
+        await other.call(OBSERVE, o=[{"text": LIFE[0], "kind": "LESSON"}])
+        assert await sources_in(gm, ann.who.institution) == before + count
+        assert (await other.call(CLEAR, id=ids[LIFE[0]]))["snr"] > 0
+        page = await raw(http, other, MEMORIES, first=50)
+        assert len(page["data"]["student"]["memories"]["items"]) == len(LIFE)
+        assert {item["content"] for item in page["data"]["student"]["memories"]["items"]} == {None}
+        assert (await other.call('{ student(id: "ann") { locked } }'))["locked"] is True
 
 
 @pytest.mark.parametrize(

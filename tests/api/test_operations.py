@@ -122,9 +122,3 @@ async def test_health_is_red_without_a_database_or_when_somebody_waits_too_long(
     async with served(another_replica(gm, graph=nobody)) as address, httpx.AsyncClient(base_url=address) as http:
         assert (await http.get("/readyz")).status_code == 503
     await nobody.aclose()
-
-
-async def test_graphiql_is_served(http: httpx.AsyncClient) -> None:
-    page = await http.get("/graphql", headers={"Accept": "text/html"})
-    assert page.status_code == 200
-    assert "graphiql" in page.text.lower()

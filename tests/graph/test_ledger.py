@@ -163,6 +163,28 @@ async def test_a_write_tells_every_replica_that_what_it_holds_is_stale(gm: Graph
     assert await memory_version(gm, ann) == version + 2
 
 
+async def everything(gm: Graphmem, pupil: Pupil) -> list[dict[str, Any]]:
+    """Every node of an institution."""
+    query = "MATCH (n) WHERE n.institution = $i RETURN properties(n) AS n, elementId(n) AS id ORDER BY id"
+    return await gm.graph.execute(query, {"i": pupil.who.institution}, reads=True)
+
+
+async def test_what_is_refused_writes_nothing(gm: Graphmem, ann: Pupil) -> None:
+    secret = await add_entry(gm, ann.session, replace(PROMISE, category=LedgerCategory.SECRET))
+    promise = await add_entry(gm, ann.session, PROMISE)
+    ended = replace(ann.session, session_id="ended")
+    before = await everything(gm, ann)
+    for refused, attempt in (
+        (Locked, add_entry(gm, ended, replace(PROMISE, content="Another one"))),
+        (Locked, settle_entry(gm, ended, promise.id)),
+        (NotFound, settle_entry(gm, ann.session, "ledger-none")),
+        (InvalidInput, settle_entry(gm, ann.session, secret.id)),
+    ):
+        with pytest.raises(refused):
+            await attempt
+        assert await everything(gm, ann) == before
+
+
 async def test_another_student_sees_and_changes_nothing(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
     bob = await enrol("bob")
     kept = await add_entry(gm, ann.session, replace(PROMISE, category=LedgerCategory.THREAT))

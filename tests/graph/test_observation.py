@@ -3,12 +3,13 @@
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from time import monotonic
 from typing import Any
 
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.errors import InvalidInput, NotFound
+from graphmem.errors import InvalidInput, NotFound, RateLimited
 from graphmem.flows.observation import observe
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
@@ -17,7 +18,7 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store import memories
-from tests.conftest import Enrol, Pupil
+from tests.conftest import Enrol, Pupil, say
 from tests.remembering import TOLD, again_open, contents, held, nodes, observations, told
 
 
@@ -161,3 +162,84 @@ async def test_what_was_observed_just_before_is_the_context_of_what_follows(gm: 
     before = {memory.content: memory.before for memory in await held(gm, ann.session)}
     assert before["I saw it with Sigrid at the harbour."] == "Did you see the aurora over Tromso?"
     assert before["I repaired the clock of my grandfather."] == ""
+
+
+def small(gm: Graphmem, **limits: float) -> Graphmem:
+    return replace(gm, settings=gm.settings.model_copy(update=limits))
+
+
+async def state(gm: Graphmem, who: Who) -> list[dict[str, Any]]:
+    """Everything that the graph holds of a student."""
+    query = (
+        "MATCH (n) WHERE n.institution = $i RETURN labels(n) AS labels, properties(n) AS values ORDER BY elementId(n)"
+    )
+    return await gm.graph.execute(query, {"i": who.institution}, reads=True)
+
+
+async def test_more_waiting_jobs_than_allowed_are_refused_and_nothing_is_written(gm: Graphmem, ann: Pupil) -> None:
+    narrow = small(gm, jobs_waiting=3)
+    told = observations(["I like teal.", "I like green.", "I like brown.", "I like beige."])
+    noted = await observe(narrow, ann.who, told[:3])
+    before = await state(gm, ann.who)
+    with pytest.raises(RateLimited):
+        await observe(narrow, ann.who, told[2:])
+    assert await state(gm, ann.who) == before
+    assert await observe(narrow, ann.who, told[:3]) == noted
+    assert await run_jobs(gm, ann.session) == 3
+    assert len(await observe(narrow, ann.who, told[2:])) == 2
+
+
+async def test_observations_at_once_never_exceed_what_may_wait(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
+    narrow = [small(each, jobs_waiting=5) for each in (gm, replica)]
+    one = observations([TOLD])[0]
+    noted = await asyncio.gather(
+        *(observe(narrow[i % 2], ann.who, [replace(one, ref=f"r{i}")]) for i in range(12)), return_exceptions=True
+    )
+    assert sum(isinstance(each, RateLimited) for each in noted) == 7
+    assert len(await nodes(gm, ann.who, "Source")) == len(await nodes(gm, ann.who, "Job")) == 5
+
+
+async def test_closing_takes_little_time_and_what_is_not_formed_waits_for_the_next_session(
+    gm: Graphmem, ann: Pupil
+) -> None:
+    texts = [f"I collected {i} shells in Brittany with my aunt Ilse in {1800 + i}." for i in range(60)]
+    await observe(gm, ann.who, observations(texts))
+    start = monotonic()
+    await close_session(small(gm, close_seconds=0.2), ann.session)
+    assert monotonic() - start < 5.0
+    waiting = [job for job in await nodes(gm, ann.who, "Job") if job["state"] == "waiting"]
+    assert waiting
+    assert not any("lease_until" in job for job in waiting)
+    formed = await run_jobs(gm, (await again_open(gm, ann)).session)
+    assert formed == len(waiting)
+    assert not [source for source in await nodes(gm, ann.who, "Source") if "formed_at" not in source]
+
+
+async def test_a_remark_and_a_turn_may_bear_the_same_name(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
+    remarks = [replace(each, ref="turn-1") for each in observations([TOLD], kind=SourceKind.CHAT)]
+    (source,) = await observe(gm, ann.who, remarks)
+    assert (source.kind, source.ref) == (SourceKind.CHAT, "turn-1")
+    for each in (gm, replica):
+        outcome = await say(each, ann, "My favourite colour is teal.", "turn-1")
+        assert outcome.repeated is (each is replica)
+    assert await observe(gm, ann.who, remarks) == [source]
+    await run_jobs(gm, ann.session)
+    assert set(await contents(gm, ann.session)) == {TOLD, "My favourite colour is teal."}
+    found = {m.content: await memories.list_sources(gm.graph, ann.who, m.id) for m in await held(gm, ann.session)}
+    assert found[TOLD] == [source]
+    assert found["My favourite colour is teal."][0].kind is SourceKind.CHAT
+    assert found["My favourite colour is teal."][0].id != source.id
+
+
+@pytest.mark.parametrize("formed", [True, False])
+async def test_remarks_that_were_noted_with_the_kind_of_turns_go_on(gm: Graphmem, ann: Pupil, formed: bool) -> None:
+    remarks = observations([TOLD], kind=SourceKind.CHAT)
+    (source,) = await observe(gm, ann.who, remarks)
+    change = "MATCH (s:Source {institution: $i, kind: 'remark'}) SET s.kind = 'chat' RETURN s.id AS id"
+    assert await gm.graph.execute(change, {"i": ann.who.institution}, reads=False) == [{"id": source.id}]
+    if formed:
+        assert await run_jobs(gm, ann.session) == 1
+    assert await observe(gm, ann.who, remarks) == [source]
+    assert await run_jobs(gm, ann.session) == (0 if formed else 1)
+    assert await contents(gm, ann.session) == [TOLD]
+    assert len(await nodes(gm, ann.who, "Source")) == 1

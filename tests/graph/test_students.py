@@ -10,9 +10,11 @@ from graphmem import sealing
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited
 from graphmem.flows import students
+from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Who
+from graphmem.store.students import close_session as closed_in_graph
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 
 
@@ -104,6 +106,27 @@ async def test_a_closed_session_takes_no_turn_on_any_replica(gm: Graphmem, repli
     for each in (gm, replica):
         with pytest.raises(Locked):
             await say(each, ann, "Are you there?")
+
+
+async def test_a_closed_session_closes_nothing_more(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
+    await close_session(gm, ann.session)
+    token, running = await students.open_session(gm, ann.who, PASSWORD)
+    again = replace(ann, session=running, token=token)
+    assert running.session_id != ann.session.session_id
+    await say(gm, again, "My dog Bello ran away yesterday and I am so sad.")
+    await run_jobs(gm, running)
+    everything = """MATCH (n) WHERE n.institution = $i
+    RETURN properties(n) AS n, COUNT { (n)-->() } AS edges, elementId(n) AS id ORDER BY id"""
+    before = await gm.graph.execute(everything, {"i": ann.who.institution}, reads=True)
+    for each in (gm, replica):
+        with pytest.raises(Locked):
+            await close_session(each, ann.session)
+    assert await closed_in_graph(gm.graph, ann.who, ann.session.session_id) is None
+    assert await gm.graph.execute(everything, {"i": ann.who.institution}, reads=True) == before
+    await say(gm, again, "And my cat.")
+    await close_session(gm, running)
+    with pytest.raises(Locked):
+        await close_session(gm, running)
 
 
 async def test_closing_deletes_raw_turns_and_keeps_what_was_learned(gm: Graphmem, ann: Pupil) -> None:

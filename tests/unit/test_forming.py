@@ -73,7 +73,7 @@ def test_something_new_is_a_memory_of_its_span() -> None:
     (new,) = formation.new
     assert new.memory.id == "memory-7-1"
     assert (new.span.start, new.span.end) == (0, 12)
-    assert (formation.known, formation.source_ref, formation.snr) == (3, "t7", 450)
+    assert (formation.known, formation.source.ref, formation.snr) == (3, "t7", 450)
     assert (formation.reinforced, formation.edges, formation.ledger) == ((), (), ())
 
 

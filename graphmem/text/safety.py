@@ -1,0 +1,158 @@
+"""Signs of danger to a student or to others: one list, which decides the reply and the ledger alike (spec 8)."""
+
+from graphmem.model import LedgerCategory
+from graphmem.text.ledger_cue_parts import FICTION, HARMED, HURTS, NAME, PLAY, SELF, WILL, Cue, cue
+from graphmem.text.spans import plain_apostrophes, sentence_spans
+
+DANGER_SIGNS = (
+    cue(
+        LedgerCategory.THREAT,
+        rf"""(?:hurt|harm|cut|kill|burn|starv)(?:e|s|t?ing)?\s{SELF}|(?:cut|cutting|burn(?:ed|t|ing)?|slit)\s(?:my
+        |her|his)\s(?:arms?|wrists?|legs?|thighs?|skin)"""
+        rf"""|self-?\s?harm|suicid\w+|(?:end|take|took|taking|ending)\s(?:it\sall|(?:my|her|his|their)\s
+        (?:own\s)?life)""",
+        unless=rf"""{FICTION}|(?:shaving|paper|cooking|knife\sslip|kitchen|playing|gym|football|bike|skat|running
+        |accident|tripp|fell)|squad""",
+    ),
+    cue(
+        LedgerCategory.THREAT,
+        r"""(?:don'?t|do\snot|didn'?t|doesn'?t)\swant\sto\s(?:be\salive|live(?!\s(?:in|near|with|at|on|here|there))
+        |exist|wake\sup(?!\s(?:early|at|so)))
+        |(?:don'?t|do\snot)\swant\sto\s(?:be\shere|go\son)\sany\s?more|wan(?:t|ts|ted|na)\s(?:to\s)?(?:die|be\sdead
+        |kill)|wish\s(?:i|he|she)\s(?:was|were|wasn'?t|weren'?t|had\snever\sbeen|could)\s(?:dead|never\sborn|alive
+        |born|disappear|die)
+        |better\soff\s(?:dead|without\sme)|no\s(?:point|reason)\s(?:in\s|to\s)?(?:liv|be\salive|being\salive)
+        |not\sworth\sliving|overdos\w+
+        |(?:took|taken|take|swallow\w*)\s(?:(?:a\s(?:whole\s)?(?:bunch|lot|bottle|handful)|all|too\smany|lots|the\swhole|half)\b.{0,30}\b|\d+\s
+        (?:\w+\s){0,3}?)(?:pills|tablets)|jump(?:ing|ed)?\s(?:off|from|out\sof|in\sfront\sof)\s(?:a|the|my|our)\s
+        (?:bridge|roof|building|train|window|bus|balcony)""",
+        unless=rf"""{FICTION}|kill\stime|laugh|(?:a|per|each|every)\sday|days?\W*\sworth|supposed\sto|prescri
+        |the\sdoctor""",
+    ),
+    cue(
+        LedgerCategory.THREAT,
+        rf"""{WILL}\s(?:really\s|so\s|just\s)?(?:beat|hit|punch|kick|slap|push|stab|shoot|kill|hurt|attack|burn
+        |choke|smash|strangle|jump|drown)\s(?:me|us|him|her|them|you|my|himself|every\s?one|some\s?one|people
+        |{NAME})\b
+        |(?:said|says|told|wrote|texted|swore|threatened)\b.{{0,40}}\b(?:kill|beat|hurt|stab|shoot|hit|get)\s(?:me|us
+        |him|her|them|my)\b""",
+        unless=rf"""{FICTION}|{PLAY}|hit\s(?:me|him|her|you)\sup|(?:m[uo]m|dad|parents|teacher|coach|she|he|they
+        |this|it|homework|test|exam)(?:'?s|'?re|\sis|\sare|\swill|'?ll)?\s(?:gonna|going\sto|so\sgonna|will|would
+        |might|'?ll|'?d)?\s?(?:so\s|literally\s)?kill\sme(?=[.,!]|$|.*\b(?:if|when|for|because|over|grade|mark
+        |fail\w*|test|late|sees?|finds?|phone|report|homework|room)\b)
+        |push\s(?:me|us|him|her|you|my\w*)\sto""",
+    ),
+    cue(
+        LedgerCategory.THREAT,
+        rf"""{HURTS}(?:s|es|ies|ts|ed|ped|bed|ied|en|ened|ens|t)?\s(?:on\s)?{HARMED}|(?:touch(?:es|ed)|grab(?:s
+        |bed)|push(?:es|ed))\s(?:me|my\ssister|my\sbrother|her|him)\b
+        |(?:been|be|keeps?|kept|was|is|are|were|started)\s(?:following|stalking|filming|touching|hitting|hurting
+        |threatening|bullying|harassing|blackmailing|picking\son|beating|kicking|pushing|messaging
+        |watching)\s{HARMED}
+        |(?:been|being|get|gets|getting|got|was|is|are|were|am)\s(?:bullied|beaten|abused|harassed|blackmailed
+        |stalked|threatened|molested|raped|beaten\sup)\b|call(?:s|ed)?\sme\s(?:fat|ugly|a\sfreak)\severy""",
+        also=r"(?:i|me|my|us|he|she|they|him|her|we|i'm|our)\b",
+        unless=rf"""{FICTION}|{PLAY}|it\s(?:just\s|really\s|suddenly\s)?(?:hit|hurts?|kicks?|attack\w*)\s(?:me|us)|
+        (?:beat|beats)\s(?:me|us|him|her|them)\s(?:at|in|to|by|again\sat)\b|hit\s(?:me|us)\s(?:up|that)
+        |(?:tooth|teeth|head|back|knee|foot|feet|leg|arm|stomach|tummy|throat|ear|hand|shoe|shoes|ball|book
+        |question)s?\s(?:\w+\s)?(?:hit|hits|hurt|hurts)|push(?:es|ed)?\s(?:me|us|him|her)\s(?:to|hard)|(?:dog|cat
+        |puppy|kitten|duck|bird|bee|song|goose)\b|insta|tiktok|youtube|twitter|by\saccident|words|hurt\smy\s
+        |(?:did|do|were|are|have)\s(?:you|u)\s(?:ever\s)?(?:get|being|been|bullied)|(?:car|truck|bike|cancer|wave
+        |wind)\s(?:\w+\s){{0,5}}(?:hit|beat
+        |attack)|king|queen|bishop|rook|pawn|habitat|species|extinct|endangered|story|touched\sme\sdeeply|^\W*beats\sme""",
+    ),
+    cue(
+        LedgerCategory.THREAT,
+        r"""(?:brought|bring(?:s|ing)?|show(?:ed|s)|pulled|carr(?:y|ies|ied|ying)|pointed|has|have|had|got|hid(?:es
+        |ing)?|took)\b.{0,30}\b(?:gun|knife|weapon|pistol|rifle|bomb|machete|razor)s?\b
+        |(?:shoot|blow|burn)\s(?:up\s|down\s)?(?:the|our|this|my)\s(?:school|class)|bomb\sthreat""",
+        unless=rf"""{FICTION}|kitchen|butter|swiss|palette|cook|bread|toy|nerf|water\sgun|glue|bath|history|war\b
+        |museum|drawing|fork|spoon|cake|photo\s?bomb|carv|camp|fish""",
+    ),
+    cue(
+        LedgerCategory.THREAT,
+        r"""(?:post|leak|share|send|publish|spread|show)(?:s|ing)?\b.{0,25}\bmy\s(?:pictures?|photos?|pics?|nudes?
+        |videos?|address)\b.{0,20}\b(?:if|unless)|threaten(?:s|ed|ing)\s(?:to|me|us|him|her|my)\b|(?:asks?|asked
+        |asking|wants?|send|sent)\b.{0,20}\b(?:nudes?|naked)\b
+        |(?:stopped|not|hardly|hasn'?t|haven'?t|won'?t|refuses\sto|barely)\s(?:been\s)?eat(?:s|ing|en)?\b.{0,30}\b
+        (?:days|completely|at\sall|weeks|anything|faint\w*)|mak(?:e|es|ing)\s(?:my|her|him)self\s(?:throw\sup|vomit
+        |sick|puke)
+        |(?:scared|afraid|terrified)\s(?:to\sgo\shome|of\s(?:going\shome|being\sat\shome|my\s(?:step)?-?(?:dad|father
+        |mom|mum|brother|uncle)))|(?:not|don'?t\sfeel|doesn'?t\sfeel|never\sfeel|isn'?t)\ssafe\b|unsafe|run
+        (?:ning)?\saway\sfrom\shome|ran\saway\sfrom\shome|lock(?:s|ed)\s(?:me|us|him|her)\s(?:in|out|up)""",
+        unless=rf"{FICTION}|{PLAY}|king|queen|bishop|rook|knight|pawn|answer|website|password|internet",
+    ),
+    cue(
+        LedgerCategory.THREAT,
+        rf"""hang(?:ed|ing)?\s{SELF}|drown(?:ed|ing)?\s{SELF}|(?:nobody|no\s?one)\s(?:would|will)\s(?:even\s)?(?:miss
+        |care\sif)
+        |(?:end|ending)\s(?:it|everything)\s(?:all|tonight|soon|today)|goodbye\s(?:letter|note)|don'?t\ssee\s(?:a|the
+        |any)\spoint\s(?:in\sliving|any\s?more)
+        |(?:disappear|go\sto\ssleep\sand\s(?:not|never)\swake)\s(?:forever|for\sgood|up)|thoughts\sof\s(?:dying|death
+        |killing)|think(?:ing)?\sabout\s(?:dying|death|killing)
+        |(?:thr[eo]ws?|threw)\s(?:\w+\s){{1,3}}at\s{HARMED}|bruises?\b|(?:wait(?:s|ing)?|waited)\sfor\sme\s(?:after
+        |outside|at\sthe)|knows?\swhere\si\slive|(?:gonna|going\sto|'?ll|will)\s(?:get|jump|find)\s(?:me|you|him
+        |her)\s(?:after|at|outside|when)
+        |wants?\s(?:me\s)?to\smeet\s(?:me|up|him|alone)|(?:met|know)\s(?:him|her|this\s\w+|someone|a\s\w+)\sonline
+        |dead\smeat|you'?re\sdead|death\sthreats?|(?:slammed|dragged|pinned|held)\s(?:me|us|him|her|my)\b
+        |(?:drinks?|drunk)\sand\s(?:\w+\s)?(?:drives?|drove|hits?|yells?|screams?|throws?)|(?:scared|afraid
+        |terrified)\s(?:that\s)?(?:he|she|they|someone|my\s\w+)(?:'?ll|\swill|\smight|'?s\sgoing|\sis\sgoing)\s
+        (?:to\s)?(?:hurt|kill|hit|beat|do\ssomething)""",
+        also=r"(?:i|i'?m|me|my|us|he|she|they|him|her|we|our)\b",
+        unless=rf"{FICTION}|{PLAY}|fruit|apple|banana|ball\b|dinosaur|history",
+    ),
+    # A student speaking of harm done to or wished by the student: few words take it back.
+    cue(
+        LedgerCategory.THREAT,
+        r"""(?:kill|hurt|harm|cut)\smy\s?self|(?:i|i'?m|i'?ve|my)\s(?:\w+\s){0,4}suicid\w*|(?:want|wish)\s(?:to\sdie|i
+        \s(?:was|were)\sdead)|self[-\s]harm""",
+        unless=r"""squad|(?:don'?t|do\snot|never|didn'?t)\s(?:\w+\s)?want\sto\sdie\b.*\b(?:game|level|minecraft
+        |fortnite|roblox)""",
+    ),
+    cue(
+        LedgerCategory.THREAT,
+        r"(?:hits|beats|abuses|touches)\sme\b",
+        unless=r"""(?:it|this|that|what|which|ball|song|music|story|book|film|movie|poem|reality|dog|cat|puppy|kitten
+        |zombies?|dragon|monster|boss|villain|enemy|skeleton|creeper|bot)\s(?:\w+\s)?(?:hits|beats|touches)\sme
+        |^\W*beats\sme|beats\sme\s(?:at(?!\s(?:home|night|school))|to\s(?:the|it)|in\s(?:a\s|the\s|every\s)?(?:race
+        |game|match|math\w*|spelling|chess|sport|quiz))""",
+    ),
+)
+
+
+def danger_sign(sentence: str) -> tuple[int, int] | None:
+    """The span of the first sign of danger in a sentence; None where there is none.
+
+    Words in quotation marks count: a threat that is quoted was made.
+
+    Examples
+    --------
+    >>> danger_sign("he said he will beat me")
+    (3, 23)
+    >>> danger_sign("this homework kills me") is None
+    True
+    """
+    for sign in DANGER_SIGNS:
+        if (span := announced(sign, sentence)) is not None:
+            return span
+    return None
+
+
+def announced(sign: Cue, sentence: str) -> tuple[int, int] | None:
+    """The span of what announces a cue in a sentence; None where something is missing or takes it back."""
+    hit = sign.says.search(sentence)
+    if hit is None or (sign.also and not sign.also.search(sentence)) or (sign.unless and sign.unless.search(sentence)):
+        return None
+    return hit.span()
+
+
+def is_danger(text: str) -> bool:
+    """Whether a sentence of a text holds a sign of danger; the whole text is read.
+
+    Examples
+    --------
+    >>> is_danger("Hi! I don’t want to live anymore."), is_danger("Suicide Squad was a boring film.")
+    (True, False)
+    """
+    said = plain_apostrophes(text)
+    return any(danger_sign(said[start:stop]) is not None for start, stop in sentence_spans(said))

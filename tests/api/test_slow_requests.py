@@ -1,0 +1,91 @@
+"""Connections that drip, and too many of them: they end, and others are answered meanwhile."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import suppress
+
+import httpx
+import pytest
+import websockets
+
+from graphmem.app import Graphmem
+from tests.api.websocket import connected
+from tests.conftest import another_replica, served
+
+SECONDS = 1.0
+HEAD = b"POST /graphql HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+READY = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@pytest.fixture(scope="module")
+async def strict(gm: Graphmem) -> AsyncIterator[str]:
+    """An API that waits a second for a request and serves three connections at once."""
+    settings = gm.settings.model_copy(update={"request_seconds": SECONDS, "connections": 4})
+    async with served(another_replica(gm, settings=settings)) as address:
+        yield address
+
+
+async def dripped(address: str, start: bytes, drip: bytes) -> tuple[bytes, float]:
+    """All that is answered to a start and then a drop at a time, and the seconds until the server closed."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(address.rpartition(":")[2]))
+    started = time.monotonic()
+    writer.write(start)
+    answer = asyncio.create_task(reader.read())
+    with suppress(ConnectionError):
+        while not answer.done() and time.monotonic() < started + 10 * SECONDS:
+            writer.write(drip)
+            await writer.drain()
+            await asyncio.wait([answer], timeout=0.1)
+    took = time.monotonic() - started
+    writer.close()
+    assert answer.done(), "The connection is still open."
+    with suppress(ConnectionError):
+        return answer.result(), took
+    return b"", took
+
+
+@pytest.mark.parametrize(
+    "body", [(b"Content-Length: 5000\r\n\r\n", b"x"), (b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n")]
+)
+async def test_a_body_that_drips_is_answered_408(strict: str, body: tuple[bytes, bytes]) -> None:
+    answer, took = await dripped(strict, HEAD + body[0], body[1])
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    refused = json.loads(answer.partition(b"\r\n\r\n")[2])
+    assert [e["extensions"]["code"] for e in refused["errors"]] == ["INVALID_INPUT"]
+    assert SECONDS <= took < 4 * SECONDS
+
+
+@pytest.mark.parametrize(
+    ("start", "drip"),
+    [(b"", b""), (HEAD, b"X-Drip: x\r\n"), (b"", b"\r\n"), (READY, HEAD[:5]), (READY, b"\r\n")],
+    ids=["nothing", "head", "empty lines", "second head", "empty lines after an answer"],
+)
+async def test_a_head_that_drips_ends_the_connection(strict: str, start: bytes, drip: bytes) -> None:
+    answer, took = await dripped(strict, start, drip)
+    assert answer == b"" or answer.startswith((b"HTTP/1.1 200 ", b"HTTP/1.1 400 "))
+    assert took < 4 * SECONDS
+
+
+async def test_a_head_without_end_is_refused(strict: str) -> None:
+    answer, took = await dripped(strict, HEAD, b"X-Long: " + b"x" * 50_000 + b"\r\n")
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 400 ")
+    assert took < SECONDS
+
+
+async def test_a_subscription_outlives_the_time_of_a_request(strict: str) -> None:
+    async with connected(strict) as socket:
+        await asyncio.sleep(1.5 * SECONDS)
+        await socket.send('{"type": "ping"}')
+        assert json.loads(await socket.recv()) == {"type": "pong"}
+
+
+async def test_too_many_connections_are_answered_503(strict: str) -> None:
+    async with connected(strict), connected(strict), connected(strict):
+        with pytest.raises(websockets.InvalidStatus, match="503"):
+            await websockets.connect(strict.replace("http", "ws") + "/graphql")
+        async with httpx.AsyncClient(base_url=strict) as http:
+            assert (await http.get("/metrics")).status_code == 503
+    async with httpx.AsyncClient(base_url=strict) as http:
+        assert (await http.get("/metrics")).status_code == 200
