@@ -8,7 +8,7 @@ from datetime import datetime
 from weakref import WeakValueDictionary
 
 from graphmem.model import Message, Unlocked, Who
-from graphmem.search.index import MemoryIndex
+from graphmem.search.index import SearchIndex
 from graphmem.store.ledger import Kept
 
 ENTRY_BYTES = 400
@@ -27,7 +27,7 @@ class OpenMemories:
     session_id: str
     expires_at: datetime
     version: int
-    index: MemoryIndex = field(repr=False)
+    index: SearchIndex = field(repr=False)
     ledger: tuple[Kept, ...] = field(default=(), repr=False)
 
     @property
@@ -53,7 +53,7 @@ class StudentState:
         self.index_lock = asyncio.Lock()
         self.turn: Unlocked | None = None
         self.memories: OpenMemories | None = None
-        self.unformed: MemoryIndex | None = None
+        self.unformed: SearchIndex | None = None
 
     @property
     def nbytes(self) -> int:

@@ -16,9 +16,11 @@ from graphmem.flows.unformed import read_unformed
 from graphmem.llm.prompts import memory_block
 from graphmem.maths import matching
 from graphmem.model import Fact, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
+from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit, Lexical, Query
 from graphmem.store import memories, turns
 from graphmem.store.memories import Expansion
+from graphmem.tasks import task_group
 from graphmem.text.keyphrases import key_phrases
 from graphmem.text.ledger_triggers import surfacing
 from graphmem.text.query_parser import Asked, content_words, read_question
@@ -123,32 +125,47 @@ async def context(gm: Graphmem, session: Session, text: str, budget: int, as_of:
         fitted, Remembered(facts=tuple(needed), memories=tuple(found), ledger=tuple(entries)), budget
     )
     prompt = memory_block(remembered)
-    (tokens,) = count_tokens([prompt])
+    (tokens,) = await asyncio.to_thread(count_tokens, [prompt])
     return Context(prompt, tokens, remembered.memories, remembered.ledger, remembered.facts)
 
 
 async def search(gm: Graphmem, session: Session, asking: Asking) -> tuple[list[Recalled], list[LedgerEntry]]:
     """Memories that fit, best first, and the ledger entries that surface."""
-    # Embedding takes longest: words are searched meanwhile.
-    embedding = asking.embedding or asyncio.ensure_future(gm.embedder.embed([asking.text]))
-    held = await open_memories(gm, session)
-    unformed = await read_unformed(gm, session) if asking.unformed else None
-    now = gm.clock()
-    asked = read_question(asking.text, (*held.index.speakers(), *(() if unformed is None else unformed.speakers())))
-    nameless = asyncio.ensure_future(gm.embedder.embed([asked.text])) if asked.names and asked.text else embedding
-    lexical: Lexical | None = held.index.lexical(_words(asked, asking), now, asking.as_of)
-    vector, own = (await nameless)[0], (await embedding)[0]
+    async with task_group() as group:
+        # Embedding takes longest: words are searched meanwhile.
+        embedding = asking.embedding or group.create_task(gm.embedder.embed([asking.text]))
+        held = await open_memories(gm, session)
+        unformed = await read_unformed(gm, session) if asking.unformed else None
+        now = gm.clock()
+        asked = read_question(asking.text, (*held.index.speakers(), *(() if unformed is None else unformed.speakers())))
+        nameless = group.create_task(gm.embedder.embed([asked.text])) if asked.names and asked.text else embedding
+        lexical: Lexical | None
+        lexical = await asyncio.to_thread(held.index.lexical, _words(asked, asking), now, asking.as_of)
+        vector, own = (await nameless)[0], (await embedding)[0]
     query = _query(asked, asking, vector, now)
     for _ in range(REFRESHES):
-        hits = held.index.search(query, lexical)
+        hits = await asyncio.to_thread(held.index.search, query, lexical)
         expansion = await _expansion(gm, session, hits)
         if expansion.version <= held.version:
             break
         held, lexical = await open_memories(gm, session, expansion.version), None
+    return await asyncio.to_thread(_chosen, held, unformed, asking, query, hits, expansion, own)
+
+
+def _chosen(
+    held: OpenMemories,
+    unformed: SearchIndex | None,
+    asking: Asking,
+    query: Query,
+    hits: Sequence[Hit],
+    expansion: Expansion,
+    own: Vector,
+) -> tuple[list[Recalled], list[LedgerEntry]]:
+    """Rank what was found, and see what surfaces; off the event loop."""
     tentative = () if unformed is None else tentative_memories(unformed.search(query), hits, unformed)
-    past = asking.as_of is not None
-    found = ranked(hits, expansion, held.index, asking.as_of or now, asking.limit, past=past, tentative=tentative)
-    return found, _surfaced(held, asking, own, now)
+    moment, past = asking.as_of or query.now, asking.as_of is not None
+    found = ranked(hits, expansion, held.index, moment, asking.limit, past=past, tentative=tentative)
+    return found, _surfaced(held, asking, own, query.now)
 
 
 def _words(asked: Asked, asking: Asking) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from graphmem.flows.gravity import faded
 from graphmem.flows.surprise_plan import EPISODE
 from graphmem.llm.prompts import escaped, ledger_line, memory_line
 from graphmem.model import Memory, Recalled, Reliability, Remembered, Vector
-from graphmem.search.index import MemoryIndex
+from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit
 from graphmem.search.scoring import fitting, mmr, weight
 from graphmem.store.memories import Expansion, Reached, Standing
@@ -37,7 +37,7 @@ FRAME = 23
 def ranked(
     hits: Sequence[Hit],
     expansion: Expansion,
-    index: MemoryIndex,
+    index: SearchIndex,
     moment: datetime,
     limit: int,
     *,
@@ -50,7 +50,7 @@ def ranked(
     ----------
     hits : as the index found them, best first
     expansion : how they stand in the graph, and what their edges lead to
-    index : MemoryIndex, only read
+    index : SearchIndex, only read
     moment : datetime, of which gravity is taken
     limit : int >= 0
     past : whether the moment is asked about, so that what was superseded since counts
@@ -106,7 +106,7 @@ class Tentative:
         return UNFORMED_SHARE * self.hit.relevance
 
 
-def tentative_memories(unformed: Sequence[Hit], formed: Sequence[Hit], index: MemoryIndex) -> tuple[Tentative, ...]:
+def tentative_memories(unformed: Sequence[Hit], formed: Sequence[Hit], index: SearchIndex) -> tuple[Tentative, ...]:
     """Messages that fit, but for those of which memories were formed and found meanwhile.
 
     Parameters

@@ -4,6 +4,7 @@ Nothing is decided while writing, no model is asked inside a transaction, and th
 effect once, since it finishes the source's job.
 """
 
+import asyncio
 import unicodedata
 from dataclasses import replace
 
@@ -65,9 +66,9 @@ async def _form(
     held = await open_memories(gm, session)
     (vector,) = await gm.embedder.embed([heard.text])
     feeling = features.emotion(*affect_of(gm, heard.text, vector))
-    nearest = held.index.nearest(vector, 1)
+    nearest = await asyncio.to_thread(held.index.nearest, vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
-    score = snr(heard.text, min(1.0, novelty / FAMILIAR), feeling)
+    score = await asyncio.to_thread(snr, heard.text, min(1.0, novelty / FAMILIAR), feeling)
     heard = replace(heard, passes=passes(score), before=heard.before or _before(held, source))
     answer: Answer[Extraction] = Answer(Extraction())
     if heard.passes:
@@ -76,13 +77,13 @@ async def _form(
         scores = Scores(_importance(heard, novelty, feeling))
     for _ in range(CONFLICTS):
         reading = await _reading(gm, session, held, source, heard, score, scores, answer, vector)
-        formation = forming.plan(reading, held.index, held.version)
+        formation = await asyncio.to_thread(forming.plan, reading, held.index, held.version)
         written = await form(gm.graph, session, claimed, formation, answer.usage, gm.clock())
         if written is None:
             return False
         if written:
             async with gm.memory_lock(session):
-                apply_formation(gm, session, formation)
+                await apply_formation(gm, session, formation)
             return True
         held = await open_memories(gm, session, held.version + 1)
     raise Conflict("Memories of this student keep changing: they are formed later.")

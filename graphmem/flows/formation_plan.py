@@ -30,7 +30,7 @@ from graphmem.model import (
     Vector,
     word_stems,
 )
-from graphmem.search.index import MemoryIndex
+from graphmem.search.index import SearchIndex
 from graphmem.store.formation import SITTING, Formation, Mention, New, NewEdge, Promotion, Reinforced, Span
 from graphmem.text.keyphrases import STOP_WORDS, words_of
 
@@ -116,13 +116,13 @@ class Reading:
     topic: Topic | None = None
 
 
-def plan(reading: Reading, known: MemoryIndex, version: int) -> Formation:
+def plan(reading: Reading, known: SearchIndex, version: int) -> Formation:
     """Everything that is formed of one source.
 
     Parameters
     ----------
     reading : Reading
-    known : MemoryIndex, the student's memories as of `version`; only read
+    known : SearchIndex, the student's memories as of `version`; only read
 
     Source: spec 6, 7, 8.
     """
@@ -159,7 +159,7 @@ def plan(reading: Reading, known: MemoryIndex, version: int) -> Formation:
 
 
 def find_topic(
-    extraction: Extraction, vectors: Sequence[Vector], known: MemoryIndex
+    extraction: Extraction, vectors: Sequence[Vector], known: SearchIndex
 ) -> tuple[Extract, list[str]] | None:
     """The topic of a message that several known memories share, with those memories' ids; None without one.
 
@@ -192,7 +192,7 @@ def said_the_same(a: str, b: str) -> bool:
     return _NUMBERS.findall(a) == _NUMBERS.findall(b) and bool(_NEGATION.search(a)) == bool(_NEGATION.search(b))
 
 
-def _twin(heard: Heard, extract: Extract, marked: Marked, known: MemoryIndex) -> Memory | None:
+def _twin(heard: Heard, extract: Extract, marked: Marked, known: SearchIndex) -> Memory | None:
     """The memory that says this already."""
     if (same := known.find(marked.content_hash)) is not None:
         return same
@@ -265,7 +265,7 @@ def _abstracted(
     reading: Reading,
     topic: Topic,
     newest: str,
-    known: MemoryIndex,
+    known: SearchIndex,
     new: list[New],
     again: dict[str, Reinforced],
 ) -> Iterator[NewEdge]:
@@ -283,7 +283,7 @@ def _abstracted(
         yield NewEdge(topic_id, member, EdgeType.ABSTRACTS, 0.7)
 
 
-def _said_edges(reading: Reading, ids: Sequence[str], known: MemoryIndex) -> Iterator[NewEdge]:
+def _said_edges(reading: Reading, ids: Sequence[str], known: SearchIndex) -> Iterator[NewEdge]:
     """Edges that the text itself gives: order in time, and what connects its parts."""
     if not ids:
         return
@@ -304,7 +304,7 @@ def _said_edges(reading: Reading, ids: Sequence[str], known: MemoryIndex) -> Ite
             yield NewEdge(*ends, relation.type, relation.weight)
 
 
-def _alike_edges(reading: Reading, new: Sequence[New], known: MemoryIndex) -> Iterator[NewEdge]:
+def _alike_edges(reading: Reading, new: Sequence[New], known: SearchIndex) -> Iterator[NewEdge]:
     """Edges from new memories to those known ones that are like them, or fill the same slot."""
     for each in new:
         memory = each.memory

@@ -10,14 +10,12 @@ from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Locked
 from graphmem.model import Session, Unlocked, Who
-from graphmem.search.index import MemoryIndex
+from graphmem.search.index import SearchIndex
 from graphmem.store import ledger, memories
 from graphmem.store.formation import Formation
 from graphmem.store.memories import Held, MemoriesState
 
 ENDED = "This session has ended: open a new one."
-IN_A_THREAD = 200
-"""Memories from which on they are indexed off the event loop."""
 
 
 async def open_memories(gm: Graphmem, session: Session, at_least: int = 0) -> OpenMemories:
@@ -42,7 +40,7 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
     # The version is read first: what is written meanwhile is then read once more, never missed.
     state = await _state(gm, session)
     if held is None or state.removed > since:
-        held, since = OpenMemories(session.session_id, session.expires_at, 0, MemoryIndex(gm.embedder.dimension)), 0
+        held, since = OpenMemories(session.session_id, session.expires_at, 0, SearchIndex(gm.embedder.dimension)), 0
         state = await _state(gm, session)
     found, kept = await asyncio.gather(
         memories.list_since(gm.graph, session, since), ledger.list_kept(gm.graph, session, gm.clock())
@@ -77,7 +75,7 @@ async def _embedded(gm: Graphmem, kept: list[ledger.Kept]) -> tuple[ledger.Kept,
     return tuple(replace(each, embedding=next(vectors)) if each.embedding is None else each for each in kept)
 
 
-async def _index(gm: Graphmem, session: Session, index: MemoryIndex, found: list[Held]) -> None:
+async def _index(gm: Graphmem, session: Session, index: SearchIndex, found: list[Held]) -> None:
     """Put memories into the index; those whose embedding model was changed are embedded anew first."""
     if not found:
         return
@@ -92,10 +90,7 @@ async def _index(gm: Graphmem, session: Session, index: MemoryIndex, found: list
     if vectors:
         await memories.set_vectors(gm.graph, session, vectors)
     matrix = np.stack([vectors[held.memory.id] if held.vector is None else held.vector for held in found])
-    if len(found) < IN_A_THREAD:
-        index.put_many([held.memory for held in found], matrix)
-    else:
-        await asyncio.to_thread(index.put_many, [held.memory for held in found], matrix)
+    await asyncio.to_thread(index.put_many, [held.memory for held in found], matrix)
 
 
 def apply_turn(gm: Graphmem, who: Who, version: int, change: Callable[[Unlocked], Unlocked]) -> None:
@@ -116,7 +111,7 @@ def apply_turn(gm: Graphmem, who: Who, version: int, change: Callable[[Unlocked]
     gm.cache.put(who, replace(changed, state=replace(changed.state, version=version)))
 
 
-def apply_formation(gm: Graphmem, who: Who, formation: Formation) -> None:
+async def apply_formation(gm: Graphmem, who: Who, formation: Formation) -> None:
     """Change the memories that this process holds as they were written; what was locked or read meanwhile stays."""
     held = gm.memories(who)
     if held is None or held.version != formation.known:
@@ -128,8 +123,10 @@ def apply_formation(gm: Graphmem, who: Who, formation: Formation) -> None:
             changed.append((again.memory, vector))
     linked = {p.memory_id for p in formation.ledger}
     if changed:
-        held.index.put_many(
-            [replace(m, in_ledger=m.in_ledger or m.id in linked) for m, _ in changed], np.stack([v for _, v in changed])
+        await asyncio.to_thread(
+            held.index.put_many,
+            [replace(m, in_ledger=m.in_ledger or m.id in linked) for m, _ in changed],
+            np.stack([v for _, v in changed]),
         )
     known = {kept.entry.id for kept in held.ledger}
     new = tuple(ledger.Kept(p.entry, p.vector) for p in formation.ledger if p.entry.id not in known)

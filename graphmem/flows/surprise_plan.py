@@ -24,7 +24,7 @@ from graphmem.model import (
     SurpriseResponse,
     Vector,
 )
-from graphmem.search.index import MemoryIndex
+from graphmem.search.index import SearchIndex
 from graphmem.store.formation import New, NewEdge, Span
 from graphmem.store.jobs import SurpriseJob
 from graphmem.store.surprises import Responded
@@ -101,7 +101,7 @@ def episode_content(actual: str) -> str:
     return f"Turned to {', '.join(phrases)}: {quoted(actual)}" if phrases else f"Said all at once: {quoted(actual)}"
 
 
-def beliefs_near(vector: Vector, job: SurpriseJob, known: MemoryIndex) -> tuple[Belief, ...]:
+def beliefs_near(vector: Vector, job: SurpriseJob, known: SearchIndex) -> tuple[Belief, ...]:
     """Prior beliefs near a message, nearest first; none that was formed of it, or holds no longer."""
     near = [
         memory
@@ -114,13 +114,13 @@ def beliefs_near(vector: Vector, job: SurpriseJob, known: MemoryIndex) -> tuple[
     )
 
 
-def plan(understood: Understood, known: MemoryIndex, version: int) -> Responded:
+def plan(understood: Understood, known: SearchIndex, version: int) -> Responded:
     """Everything that follows one surprise, by its level.
 
     Parameters
     ----------
     understood : Understood
-    known : MemoryIndex, the student's memories as of `version`; only read
+    known : SearchIndex, the student's memories as of `version`; only read
 
     Source: spec 5.
     """
@@ -202,14 +202,14 @@ def _is_belief(memory: Memory) -> bool:
     return memory.kind in BELIEVED and not memory.speaker and not memory.id.startswith(PROCEDURE)
 
 
-def _said_then(job: SurpriseJob, known: MemoryIndex) -> Iterator[str]:
+def _said_then(job: SurpriseJob, known: SearchIndex) -> Iterator[str]:
     """Memories formed of the surprising message itself."""
     for memory in known.latest(len(known)):
         if job.turn_id in memory.source_refs:
             yield memory.id
 
 
-def _linked(understood: Understood, known: MemoryIndex) -> Iterator[NewEdge]:
+def _linked(understood: Understood, known: SearchIndex) -> Iterator[NewEdge]:
     """Edges from the episode to the prior memories nearest to it."""
     near = [
         (memory, cosine)
@@ -220,7 +220,7 @@ def _linked(understood: Understood, known: MemoryIndex) -> Iterator[NewEdge]:
         yield NewEdge(_episode_id(understood), memory.id, EdgeType.REMINDS_OF, min(1.0, cosine))
 
 
-def _procedure(understood: Understood, worded: Worded, known: MemoryIndex, new: list[New]) -> str:
+def _procedure(understood: Understood, worded: Worded, known: SearchIndex, new: list[New]) -> str:
     """The memory of how to go about such a situation, which may be there already; else it is added."""
     twin = _twin(worded, known, new)
     if twin is not None:
@@ -232,7 +232,7 @@ def _procedure(understood: Understood, worded: Worded, known: MemoryIndex, new: 
 
 
 def _revised(
-    understood: Understood, place: int, update: BeliefUpdate, worded: Worded, known: MemoryIndex, new: list[New]
+    understood: Understood, place: int, update: BeliefUpdate, worded: Worded, known: SearchIndex, new: list[New]
 ) -> Revision | None:
     """A belief update with the memory of the new understanding, which may be remembered already; else it is added.
 
@@ -265,7 +265,7 @@ def _revised(
 
 
 def _believed(
-    revisions: Sequence[Revision], updates: Sequence[BeliefUpdate], known: MemoryIndex
+    revisions: Sequence[Revision], updates: Sequence[BeliefUpdate], known: SearchIndex
 ) -> Iterator[tuple[str, MemoryKind]]:
     """Memories of something that happened which are beliefs from now on, and of what kind."""
     kinds = {update.new: update.kind for update in updates}
@@ -282,7 +282,7 @@ def _revision_edges(revision: Revision, update: BeliefUpdate) -> Iterator[NewEdg
         yield NewEdge(revision.new_id, revision.prior_id, EdgeType.REFINES, 1.0)
 
 
-def _twin(worded: Worded, known: MemoryIndex, new: Sequence[New], but: Memory | None = None) -> Memory | None:
+def _twin(worded: Worded, known: SearchIndex, new: Sequence[New], but: Memory | None = None) -> Memory | None:
     """The memory that says this already and is held true, be it one just made; never an episode as a whole."""
     made = (n.memory for n in new[1:] if n.memory.content_hash in (worded.content_hash, worded.own_hash))
     same = known.find(worded.content_hash)
@@ -294,7 +294,7 @@ def _twin(worded: Worded, known: MemoryIndex, new: Sequence[New], but: Memory | 
     )
 
 
-def _unlike(worded: Worded, known: MemoryIndex) -> Worded:
+def _unlike(worded: Worded, known: SearchIndex) -> Worded:
     """The same under a hash that no memory has, be it one that holds no longer."""
     return worded if known.find(worded.content_hash) is None else replace(worded, content_hash=worded.own_hash)
 

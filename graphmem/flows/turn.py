@@ -32,6 +32,7 @@ from graphmem.model import (
 )
 from graphmem.ports import Mind, OnToken
 from graphmem.store import turns
+from graphmem.tasks import task_group
 from graphmem.text.embedder import SHIPPED
 from graphmem.text.topic_boundaries import SIGHT
 from graphmem.validation import checked_id, checked_text, checked_time
@@ -126,18 +127,20 @@ async def _attempt(
 ) -> TurnOutcome | None:
     """One try at a turn; None when another turn of the student came first."""
     now = gm.clock()
-    # Embedding takes longest, on a thread of its own: what does not need it goes on meanwhile.
-    embedding = asyncio.ensure_future(_embedded(gm, incoming))
-    held = _trusted(gm, session, incoming, mind, on_token)
-    if held is None:
-        before = _running(gm, session, await turns.before(gm.graph, session, incoming.turn_id, now))
-        if before.outcome is not None:
-            return before.outcome
-        if before.received is not None and _as_received(before.received) != incoming:
-            return await _attempt(gm, session, _as_received(before.received), mind, on_token)
-        held = await _unlocked(gm, session, before.state)
-
-    thought = await _think(gm, session, _Asked(incoming, embedding, held, mind, on_token, now))
+    async with task_group() as group:
+        # Embedding takes longest, on a thread of its own: what does not need it goes on meanwhile.
+        embedding = group.create_task(_embedded(gm, incoming))
+        held = _trusted(gm, session, incoming, mind, on_token)
+        if held is None:
+            before = _running(gm, session, await turns.before(gm.graph, session, incoming.turn_id, now))
+            if before.outcome is not None:
+                embedding.cancel()
+                return before.outcome
+            if before.received is not None and _as_received(before.received) != incoming:
+                embedding.cancel()
+                return await _attempt(gm, session, _as_received(before.received), mind, on_token)
+            held = await _unlocked(gm, session, before.state)
+        thought = await _think(gm, session, _Asked(incoming, embedding, held, mind, on_token, now))
     write = plan.plan(thought, gm.settings, now, improve_facts=mind is not gm.offline)
     version = await turns.complete(gm.graph, session, write)
     if version is None or version != held.state.version + 1:
@@ -164,9 +167,9 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.Thought:
     incoming, held, mind = asked.incoming, asked.held, asked.mind
     before = held.messages[-1].text if held.messages else ""
     # Searching waits for the embedding and the database, predicting may wait for a model: neither for the other.
-    searching = asyncio.create_task(search(gm, session, _asking(asked, gm.settings.memories_recalled)))
-    expecting = asyncio.create_task(_expected(gm, session, asked))
-    try:
+    async with task_group() as group:
+        searching = group.create_task(search(gm, session, _asking(asked, gm.settings.memories_recalled)))
+        expecting = group.create_task(_expected(gm, session, asked))
         await asyncio.sleep(0)
         message, own_reply = _messages(incoming, await asked.embedding)
         state = replace(held.state, prediction=await _with_vector(gm, held.state.prediction))
@@ -175,9 +178,6 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.Thought:
         fact = await _learned(gm, state, scored, message, before)
         expected, facts = await expecting
         found, surfaced = await searching
-    finally:
-        searching.cancel()
-        expecting.cancel()
     question = plan.next_question(state, scored, message.text) if own_reply is None else None
     recalled = plan.recall(message, held, facts, found, surfaced, gm.settings)
     recalled = replace(recalled, question=None if question is None else question.text)

@@ -24,7 +24,7 @@ from graphmem.model import (
     SourceKind,
 )
 from graphmem.sealing import Lock
-from graphmem.search.index import MemoryIndex
+from graphmem.search.index import SearchIndex
 from graphmem.store import jobs, students
 from graphmem.store.jobs import Claimed, Kind
 
@@ -37,7 +37,7 @@ SNR = 500
 """Signal-to-noise ratio of a message that nothing has scored yet."""
 
 
-async def read_unformed(gm: Graphmem, session: Session) -> MemoryIndex | None:
+async def read_unformed(gm: Graphmem, session: Session) -> SearchIndex | None:
     """An index of the newest messages and observations of which no memories are formed yet, None where there are none.
 
     Parameters
@@ -55,7 +55,7 @@ async def read_unformed(gm: Graphmem, session: Session) -> MemoryIndex | None:
         state.unformed = None
         return None
     # Kept from read to read, so that nothing is opened and embedded twice.
-    index = state.unformed = MemoryIndex(gm.embedder.dimension) if state.unformed is None else state.unformed
+    index = state.unformed = SearchIndex(gm.embedder.dimension) if state.unformed is None else state.unformed
     ids = {job.id for job in waiting}
     fresh = [job for job in waiting if index.get(job.id) is None]
     lock = await _lock(gm, session) if any(job.kind is Kind.OBSERVE for job in fresh) else None
@@ -70,7 +70,7 @@ async def _lock(gm: Graphmem, session: Session) -> Lock | None:
     return None if enrolled is None else enrolled.lock
 
 
-def _refresh(index: MemoryIndex, ids: set[str], session: Session, lock: Lock | None, fresh: Sequence[Claimed]) -> None:
+def _refresh(index: SearchIndex, ids: set[str], session: Session, lock: Lock | None, fresh: Sequence[Claimed]) -> None:
     """Take out what has been formed, and put in what is new, for now without a vector."""
     index.remove([memory.id for memory in index.latest(len(index)) if memory.id not in ids])
     memories = list(_opened(session, lock, fresh))
@@ -126,7 +126,7 @@ def _memory(job_id: str, said: Observation) -> Memory:
     )
 
 
-async def _embed(gm: Graphmem, index: MemoryIndex) -> None:
+async def _embed(gm: Graphmem, index: SearchIndex) -> None:
     """Embed what has no vector yet, newest first, as far as the time goes."""
     until = monotonic() + EMBED_SECONDS
     missing = [memory for memory in index.latest(len(index)) if not np.any(index.vector(memory.id))]

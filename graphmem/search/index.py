@@ -1,11 +1,11 @@
 """A student's memories, held in clear and searchable while the session is open (spec 10.1; nothing of it is on disk).
 
 Meaning is compared exactly, by a cosine with every memory; words are found by SQLite's FTS5, which cuts, stems and
-posts them in memory, and weighed here. `MemoryIndex` keeps the two in step; its `search` reads from top to bottom.
+posts them in memory, and weighed here. `SearchIndex` keeps the two in step; its `search` reads from top to bottom.
 """
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -18,26 +18,26 @@ from numpy.typing import NDArray
 from graphmem.errors import InvalidInput
 from graphmem.maths.features import dated
 from graphmem.model import Matrix, Memory, Reliability, Vector
-from graphmem.search.feedback import echoes
-from graphmem.search.inverted_index import Words
+from graphmem.search.feedback import feedback_terms
+from graphmem.search.inverted_index import InvertedIndex
 from graphmem.search.query import PARTS, Hit, Lexical, Query, relevance, why, within
 from graphmem.search.scoring import Scores, around, best, bm25, cosines, neighbour, rarity, scaled
-from graphmem.search.timeline import Timeline, timeline, window
+from graphmem.search.timeline import GrowingTimeline, Timeline, timeline, window
 
-ALONE = 0.4
+MIN_DENSE_ONLY_COSINE = 0.4
 """Cosine a memory needs that has no word in common with the question."""
-MOST_SNR = 1000
+MAX_SNR = 1000
 """What a message that says most is given (spec 7)."""
-AHEAD = 0.7
-"""How much the vector of the memory before counts in what surrounds a memory."""
-FEW = 20
-"""Most hits for which words of the best ones are not worth the time they take."""
-HEARD = 8
-"""Best memories whose words are added to those of a question."""
-ECHOES = 20
-"""Words added."""
-ECHO = 0.4
-"""How much a word counts that all of those memories hold, beside one that was asked for."""
+PREVIOUS_WEIGHT = 0.7
+"""Weight of the vector of the memory before in what surrounds a memory."""
+FEEDBACK_MIN_LIMIT = 20
+"""Most hits for which pseudo-relevance feedback is not worth the time it takes."""
+FEEDBACK_DOCS = 8
+"""Best memories whose words expand a question."""
+FEEDBACK_TERMS = 20
+"""Words that expand a question."""
+FEEDBACK_WEIGHT = 0.4
+"""Weight of a word that all of those memories hold, beside one of the question."""
 _ROW = np.dtype(
     [
         ("held", bool),
@@ -55,6 +55,7 @@ _ROW = np.dtype(
     ]
 )
 _FIRST_ROWS = 64
+_NO_ROWS = np.zeros(0, dtype=np.int64), np.zeros(0)
 MEMORY_BYTES = 3000
 """Bytes of a memory beside its vector and its texts: the object, its places in the tables."""
 TEXT_BYTES = 8
@@ -63,7 +64,7 @@ _WORD = re.compile(r"\w+")
 _ASKS = re.compile(r"[?？]\W*(?:\[[^\]]*\]\s*)?$")
 
 
-class MemoryIndex:
+class SearchIndex:
     """The search index of one student; several threads may use it.
 
     Parameters
@@ -72,7 +73,7 @@ class MemoryIndex:
 
     Examples
     --------
-    >>> index = MemoryIndex(384)
+    >>> index = SearchIndex(384)
     >>> len(index), index.version, index.latest(3)
     (0, 0, [])
     >>> index.close()
@@ -85,7 +86,7 @@ class MemoryIndex:
         self._empty()
 
     def _empty(self) -> None:
-        self._words = Words()
+        self._words = InvertedIndex()
         self._vectors: Matrix = np.zeros((_FIRST_ROWS, self.dimension), dtype=np.float32)
         self._table: NDArray[np.void] = np.zeros(_FIRST_ROWS, dtype=_ROW)
         self._memories: list[Memory | None] = []
@@ -97,7 +98,9 @@ class MemoryIndex:
         self._by_slot: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._speakers: list[str] = []
         self._text_bytes = 0
-        self._timeline: Timeline | None = None
+        # None when it has to be built anew; likeness to the memory before is brought up to date when it is read.
+        self._timeline: GrowingTimeline | None = GrowingTimeline(timeline(*_NO_ROWS, size=0))
+        self._compared = True
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -138,29 +141,45 @@ class MemoryIndex:
             raise InvalidInput(f"Vectors of shape {vectors.shape} do not fit: the index takes {wanted}.")
         if any(memory.content is None for memory in memories):
             raise InvalidInput("A sealed memory cannot be searched: open it with the student's key first.")
-        last = {memory.id: place for place, memory in enumerate(memories)}
+        last = {memory.id: (memory, vectors[place]) for place, memory in enumerate(memories)}
         with self._lock:
-            self.remove(last)
-            rows = [self._add(memories[place], vectors[place]) for place in last.values()]
-            self._words.add(rows, [_texts(memories[place]) for place in last.values()])
-            self._by_time.sort()
-            self._forget_likeness(rows)
-            # Whoever searches next shall not have to wait for it.
-            self._time()
+            kept = {known: row for known, (memory, _) in last.items() if (row := self._same_time(memory)) is not None}
+            for row in kept.values():
+                self._clear(row)
+            self.remove(known for known in last if known not in kept)
+            self._forget_likeness(list(kept.values()))
+            rows = {known: kept[known] if known in kept else self._free_row() for known in last}
+            for known, (memory, vector) in last.items():
+                self._fill(rows[known], memory, vector)
+            self._words.add(rows.values(), [_texts(memory) for memory, _ in last.values()])
+            self._insert_in_time(
+                [_place(memory, rows[known]) for known, (memory, _) in last.items() if known not in kept]
+            )
 
     def remove(self, ids: Iterable[str]) -> None:
         """Take memories out; ids that are not held are passed over."""
         with self._lock:
-            self._forget_likeness([self._drop(known) for known in ids if known in self._row_of])
+            rows = [self._drop(known) for known in ids if known in self._row_of]
+            if rows:
+                self._timeline = None
+                self._forget_likeness(rows)
             self.version += 1
 
-    def _add(self, memory: Memory, vector: Vector) -> int:
+    def _same_time(self, memory: Memory) -> int | None:
+        """The row of a memory that is held and keeps its place in time."""
+        row = self._row_of.get(memory.id)
+        return row if row is not None and self._at(row).timestamp == memory.timestamp else None
+
+    def _free_row(self) -> int:
         row = self._free.pop() if self._free else len(self._memories)
         if row == len(self._memories):
             self._memories.append(None)
         if row == len(self._table):
             self._table = np.concatenate([self._table, np.zeros_like(self._table)])
             self._vectors = np.concatenate([self._vectors, np.zeros_like(self._vectors)])
+        return row
+
+    def _fill(self, row: int, memory: Memory, vector: Vector) -> None:
         at = memory.timestamp.timestamp()
         inside, ahead = _texts(memory)
         for word in _distinct(memory):
@@ -170,7 +189,7 @@ class MemoryIndex:
             True,
             memory.reliability is Reliability.SUPERSEDED,
             bool(_ASKS.search(inside)),
-            memory.snr / MOST_SNR,
+            memory.snr / MAX_SNR,
             dated(inside),
             self._speaker(memory.speaker),
             at,
@@ -183,34 +202,57 @@ class MemoryIndex:
         self._memories[row] = memory
         self._row_of[memory.id] = row
         self._text_bytes += TEXT_BYTES * (len(inside) + len(ahead))
-        self._by_time.append((at, memory.id, row))
+        self._compared = False
         self._by_hash[memory.content_hash][memory.id] = None
         if memory.slot_key is not None:
             self._by_slot[memory.slot_key][memory.id] = None
-        return row
+
+    def _insert_in_time(self, places: list[tuple[float, str, int]]) -> None:
+        places.sort()
+        grows = not self._by_time or not places or places[0] > self._by_time[-1]
+        if not grows:
+            self._timeline = None
+            if len(places) == 1:
+                insort(self._by_time, places[0])
+            else:
+                self._by_time += places
+                self._by_time.sort()
+            return
+        for at, known, row in places:
+            previous = self._by_time[-1] if self._by_time else None
+            if self._timeline is not None:
+                after, gap = (None, 0.0) if previous is None else (previous[2], at - previous[0])
+                self._timeline.append(row, after, gap)
+            self._by_time.append((at, known, row))
 
     def _drop(self, known: str) -> int:
-        row = self._row_of.pop(known)
-        memory = self._at(row)
-        self._words.remove(row, _texts(memory))
-        self._text_bytes -= TEXT_BYTES * sum(map(len, _texts(memory)))
-        for word in _distinct(memory):
-            self._holding[word].remove(row)
-            if not self._holding[word]:
-                del self._holding[word]
-        del self._by_time[bisect_left(self._by_time, (memory.timestamp.timestamp(), known, row))]
-        _forget(self._by_hash, memory.content_hash, known)
-        if memory.slot_key is not None:
-            _forget(self._by_slot, memory.slot_key, known)
+        row = self._row_of[known]
+        del self._by_time[bisect_left(self._by_time, _place(self._at(row), row))]
+        self._clear(row)
         self._memories[row] = None
         self._table[row] = np.zeros((), dtype=_ROW)
         self._vectors[row] = 0
         self._free.append(row)
         return row
 
+    def _clear(self, row: int) -> None:
+        """Take what a row holds out of everything that is looked up by it."""
+        memory = self._at(row)
+        del self._row_of[memory.id]
+        self._words.remove(row, _texts(memory))
+        self._text_bytes -= TEXT_BYTES * sum(map(len, _texts(memory)))
+        for word in _distinct(memory):
+            self._holding[word].remove(row)
+            if not self._holding[word]:
+                del self._holding[word]
+        _forget(self._by_hash, memory.content_hash, memory.id)
+        if memory.slot_key is not None:
+            _forget(self._by_slot, memory.slot_key, memory.id)
+
     def _forget_likeness(self, rows: list[int]) -> None:
-        self._timeline = None
-        self._table["compared"][np.isin(self._table["compared"], rows)] = -2
+        if rows:
+            self._table["compared"][np.isin(self._table["compared"], rows)] = -2
+            self._compared = False
 
     def _speaker(self, name: str | None) -> int:
         if not name:
@@ -223,17 +265,20 @@ class MemoryIndex:
 
     def get(self, known: str) -> Memory | None:
         """The memory of an id."""
-        row = self._row_of.get(known)
-        return None if row is None else self._memories[row]
+        with self._lock:
+            row = self._row_of.get(known)
+            return None if row is None else self._memories[row]
 
     def vector(self, known: str) -> Vector | None:
         """The vector of an id's memory, of length 1."""
-        row = self._row_of.get(known)
-        return None if row is None else self._vectors[row].copy()
+        with self._lock:
+            row = self._row_of.get(known)
+            return None if row is None else self._vectors[row].copy()
 
     def find(self, content_hash: str) -> Memory | None:
         """A memory of this very content."""
-        return next((self.get(known) for known in self._by_hash.get(content_hash, ())), None)
+        with self._lock:
+            return next((self.get(known) for known in self._by_hash.get(content_hash, ())), None)
 
     def of_slot(self, slot_key: str) -> list[Memory]:
         """Memories that could replace each other, oldest first."""
@@ -254,7 +299,8 @@ class MemoryIndex:
 
     def speakers(self) -> tuple[str, ...]:
         """Names of all who spoke, beside the student."""
-        return tuple(self._speakers)
+        with self._lock:
+            return tuple(self._speakers)
 
     def nearest(self, vector: Vector, limit: int) -> list[tuple[Memory, float]]:
         """The memories nearest in meaning, whatever their state, with their cosines, nearest first."""
@@ -306,10 +352,10 @@ class MemoryIndex:
             own = np.where(allowed, cosines(self._vectors[: len(allowed)], query.vector), 0.0)
             parts = self._parts(query, lexical, allowed, own)
             # What the one named said is not found by meaning alone.
-            fits = allowed & ((parts["lexical around"] + parts["speaker"] > 0) | (own >= ALONE))
-            if query.limit > FEW:
-                heard = best(relevance(parts), self._time().order, fits, HEARD)
-                parts = self._parts(query, self._echoed(lexical, heard, allowed), allowed, own)
+            fits = allowed & ((parts["lexical around"] + parts["speaker"] > 0) | (own >= MIN_DENSE_ONLY_COSINE))
+            if query.limit > FEEDBACK_MIN_LIMIT:
+                docs = best(relevance(parts), self._time().order, fits, FEEDBACK_DOCS)
+                parts = self._parts(query, self._with_feedback(lexical, docs, allowed), allowed, own)
             fitness = relevance(parts)
             rows = best(fitness, self._time().order, fits, query.limit)
             return [Hit(self._at(row), float(fitness[row]), why(parts, row)) for row in rows]
@@ -324,7 +370,9 @@ class MemoryIndex:
         table, time = self._table[: len(allowed)], self._time()
         parts = {
             "dense": scaled(own),
-            "dense around": scaled(np.where(allowed, around(own, table["likeness"], time.before, AHEAD), 0.0)),
+            "dense around": scaled(
+                np.where(allowed, around(own, table["likeness"], time.before, PREVIOUS_WEIGHT), 0.0)
+            ),
             "lexical": scaled(lexical.inside),
             "lexical around": scaled(np.where(allowed, lexical.around, 0.0)),
             "speaker": self._spoken_by(query.names),
@@ -362,12 +410,13 @@ class MemoryIndex:
             scaled(within)[time.sitting],
         )
 
-    def _echoed(self, lexical: Lexical, heard: list[int], allowed: NDArray[np.bool_]) -> Lexical:
+    def _with_feedback(self, lexical: Lexical, docs: list[int], allowed: NDArray[np.bool_]) -> Lexical:
         """The same, as if the words its best memories share had been asked for too, at less weight."""
-        words = [_distinct(self._at(row)) for row in heard]
+        words = [_distinct(self._at(row)) for row in docs]
         said = np.zeros(len(allowed))
-        for word, worth in echoes(words, lexical.asked[0], self._holding, len(self), ECHOES).items():
-            said[list(self._holding[word])] += ECHO * worth
+        terms = feedback_terms(words, lexical.asked[0], self._holding, len(self), FEEDBACK_TERMS)
+        for word, weight in terms.items():
+            said[list(self._holding[word])] += FEEDBACK_WEIGHT * weight
         said *= allowed
         time, lengths = self._time(), self._table["inside"][: len(allowed)]
         around_lengths = window(lengths, self._table["ahead"][: len(allowed)], time)
@@ -388,23 +437,22 @@ class MemoryIndex:
 
     def _time(self) -> Timeline:
         if self._timeline is None:
-            self._timeline = self._compare(
-                timeline(
-                    np.fromiter((row for _, _, row in self._by_time), np.int64, len(self)),
-                    np.fromiter((at for at, _, _ in self._by_time), float, len(self)),
-                    len(self._memories),
-                )
-            )
-        return self._timeline
+            rows = np.fromiter((row for _, _, row in self._by_time), np.int64, len(self))
+            at = np.fromiter((at for at, _, _ in self._by_time), float, len(self))
+            self._timeline, self._compared = GrowingTimeline(timeline(rows, at, len(self._memories))), False
+        time = self._timeline.view(len(self._memories))
+        if not self._compared:
+            self._compare(time)
+            self._compared = True
+        return time
 
-    def _compare(self, time: Timeline) -> Timeline:
+    def _compare(self, time: Timeline) -> None:
         """Bring `likeness` up to date, for the rows that have another memory before them than when last compared."""
         table = self._table[: len(time.before)]
         rows = np.flatnonzero((time.before >= 0) & (table["compared"] != time.before))
         before = time.before[rows]
         table["likeness"][rows] = np.einsum("ij,ij->i", self._vectors[rows], self._vectors[before])
         table["compared"][rows] = before
-        return time
 
     def _at(self, row: int) -> Memory:
         memory = self._memories[row]
@@ -414,6 +462,11 @@ class MemoryIndex:
 
 def _distinct(memory: Memory) -> set[str]:
     return set(_WORD.findall((memory.content or "").lower()))
+
+
+def _place(memory: Memory, row: int) -> tuple[float, str, int]:
+    """Where a memory stands in time."""
+    return memory.timestamp.timestamp(), memory.id, row
 
 
 def _texts(memory: Memory) -> tuple[str, str]:

@@ -48,7 +48,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Lexical:
-    """What the words of a question give, for the memories of one version of the index; see `MemoryIndex.lexical`."""
+    """What the words of a question give, for the memories of one version of the index; see `SearchIndex.lexical`."""
 
     version: int
     asked: tuple[tuple[str, ...], datetime, bool]

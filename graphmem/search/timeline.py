@@ -1,4 +1,4 @@
-"""What was said together: the order of memories in time, their neighbours, and what surrounds each (spec 10.1)."""
+"""Temporal neighbours and sittings (gaps of less than an hour) of memories (spec 10.1)."""
 
 from typing import NamedTuple
 
@@ -46,6 +46,44 @@ def timeline(rows: Rows, at: Scores, size: int) -> Timeline:
     after[rows[:-1][together]] = rows[1:][together]
     sitting[rows] = np.concatenate([[0], np.cumsum(~together)])[: len(rows)]
     return Timeline(order, before, after, sitting)
+
+
+class GrowingTimeline:
+    """A timeline whose end grows in constant time.
+
+    Examples
+    --------
+    >>> growing = GrowingTimeline(timeline(np.array([1]), np.array([0.0]), size=2))
+    >>> growing.append(0, after=1, gap=60.0)
+    >>> growing.view(2).before.tolist(), growing.view(2).sitting.tolist()
+    ([1, -1], [0, 0])
+    """
+
+    def __init__(self, start: Timeline) -> None:
+        self._arrays = start
+        self._count = int(np.count_nonzero(start.order >= 0))
+
+    def append(self, row: int, after: int | None, gap: float) -> None:
+        """Put a row that is not in it at the end, `gap` seconds after the last one."""
+        if row >= len(self._arrays.order):
+            self._arrays = Timeline(*(_longer(array, 2 * (row + 1)) for array in self._arrays))
+        order, before, following, sitting = self._arrays
+        together = after is not None and gap < GAP
+        order[row] = self._count
+        before[row] = after if after is not None and together else -1
+        following[row] = -1
+        sitting[row] = 0 if after is None else sitting[after] + (not together)
+        if after is not None and together:
+            following[after] = row
+        self._count += 1
+
+    def view(self, size: int) -> Timeline:
+        """The timeline of the first rows."""
+        return Timeline(*(array[:size] for array in self._arrays))
+
+
+def _longer(array: Rows, size: int) -> Rows:
+    return np.concatenate([array, np.full(size - len(array), -1, dtype=np.int64)])
 
 
 def window(inside: Scores, ahead: Scores, time: Timeline) -> Scores:

@@ -26,7 +26,7 @@ from graphmem.model import (
     QuestionState,
     Session,
 )
-from graphmem.search.index import MemoryIndex
+from graphmem.search.index import SearchIndex
 from graphmem.store import turns
 from graphmem.store.surprises import Responded
 from tests.conftest import Pupil, another_replica, say
@@ -103,7 +103,7 @@ async def test_memories_that_change_meanwhile_are_taken_into_account(
     taken = await claimed(gm, ann)
     other, plan, plans = another_replica(gm), responding.plan, list[Responded]()
 
-    def planned(understood: Understood, known: MemoryIndex, version: int) -> Responded:
+    def planned(understood: Understood, known: SearchIndex, version: int) -> Responded:
         plans.append(plan(understood, known, version))
         return plans[-1]
 

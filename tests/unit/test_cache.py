@@ -9,7 +9,7 @@ import numpy as np
 
 from graphmem.cache import OpenMemories, SessionCache
 from graphmem.model import Author, Companion, Message, State, Unlocked, Who
-from graphmem.search.index import MemoryIndex
+from graphmem.search.index import SearchIndex
 from tests.memories import NOW, memory
 
 ANN, BOB = Who("school", "ann"), Who("school", "bob")
@@ -23,7 +23,7 @@ def turn_state(text: str = "I like fractions.", ends: datetime = ENDS) -> Unlock
 
 
 def open_memories(count: int, ends: datetime = ENDS) -> OpenMemories:
-    index = MemoryIndex(384)
+    index = SearchIndex(384)
     memories = [memory(f"m{i}", "A sentence of some length about fractions.") for i in range(count)]
     index.put_many(memories, np.ones((count, 384), dtype=np.float32))
     return OpenMemories("session", ends, 1, index)

@@ -24,7 +24,7 @@ from graphmem.model import (
     SourceKind,
     Vector,
 )
-from graphmem.search.index import MemoryIndex
+from graphmem.search.index import SearchIndex
 from graphmem.store.formation import Formation
 from tests.memories import memory
 
@@ -57,8 +57,8 @@ def reading(*found: tuple[Extract, Vector, str], passes: int = 2, slot: str | No
     return Reading(**(fixed | more))  # type: ignore[arg-type]
 
 
-def index(*memories: tuple[object, Vector]) -> MemoryIndex:
-    held = MemoryIndex(8)
+def index(*memories: tuple[object, Vector]) -> SearchIndex:
+    held = SearchIndex(8)
     for each, vector in memories:
         held.put(each, vector)  # type: ignore[arg-type]
     return held

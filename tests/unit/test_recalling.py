@@ -21,7 +21,7 @@ from graphmem.model import (
     Reliability,
     Remembered,
 )
-from graphmem.search.index import MemoryIndex
+from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit
 from graphmem.search.scoring import weight
 from graphmem.store.memories import Expansion, Reached, Standing
@@ -29,8 +29,8 @@ from graphmem.text.tokens import count_tokens
 from tests.memories import NOW, memory
 
 
-def index_of(*memories: Memory) -> MemoryIndex:
-    index = MemoryIndex(8)
+def index_of(*memories: Memory) -> SearchIndex:
+    index = SearchIndex(8)
     index.put_many(list(memories), np.eye(8, dtype=np.float32)[: len(memories)])
     return index
 

@@ -25,7 +25,7 @@ from graphmem.model import (
     Strategy,
     Vector,
 )
-from graphmem.search.index import MemoryIndex
+from graphmem.search.index import SearchIndex
 from graphmem.store.jobs import SurpriseJob
 from graphmem.store.surprises import Responded
 from tests.memories import memory
@@ -74,8 +74,8 @@ def known(memory_id: str, content: str = "I live in Rome.", **changes: Any) -> M
     return memory(memory_id, content, **({"timestamp": EARLIER, "kind": MemoryKind.TRAIT} | changes))
 
 
-def index(*memories: tuple[Memory, Vector]) -> MemoryIndex:
-    held = MemoryIndex(8)
+def index(*memories: tuple[Memory, Vector]) -> SearchIndex:
+    held = SearchIndex(8)
     for each, vector in memories:
         held.put(each, vector)
     return held
@@ -303,7 +303,7 @@ PLACES = st.floats(-1, 1, width=32).map(towards)
 
 
 @st.composite
-def lives(draw: st.DrawFn) -> tuple[Understood, MemoryIndex]:
+def lives(draw: st.DrawFn) -> tuple[Understood, SearchIndex]:
     """Whatever may be remembered and found out."""
     held = index()
     for i in range(draw(st.integers(0, 8))):
@@ -329,7 +329,7 @@ def lives(draw: st.DrawFn) -> tuple[Understood, MemoryIndex]:
 
 
 @given(lives())
-def test_any_plan_fits_the_graph(life: tuple[Understood, MemoryIndex]) -> None:
+def test_any_plan_fits_the_graph(life: tuple[Understood, SearchIndex]) -> None:
     given_, held = life
     found = plan(given_, held, 1)
     level = given_.job.level
