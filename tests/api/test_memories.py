@@ -14,7 +14,7 @@ from graphmem.commands.client import CLOSE, OPEN, Client, Refused
 from graphmem.flows.jobs import run_jobs
 from graphmem.model import Role
 from tests.conftest import PASSWORD, Pupil
-from tests.remembering import LIFE, held, lived
+from tests.support.remembering import LIFE, held, lived
 
 Bearer = Callable[[Role], str]
 

@@ -13,7 +13,7 @@ from graphmem.app import Graphmem
 from graphmem.commands.querying import list_queries
 from graphmem.model import Level
 from tests.conftest import Access, Pupil
-from tests.surprising import responded
+from tests.support.surprising import responded
 
 Query = Callable[..., Coroutine[None, None, tuple[int, str, str]]]
 

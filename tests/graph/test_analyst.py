@@ -13,8 +13,8 @@ from graphmem.flows.jobs import run_jobs
 from graphmem.flows.surprise_response import answer_question, correct_surprise, list_questions
 from graphmem.model import Level, Verdict
 from tests.conftest import Enrol, Pupil
-from tests.remembering import told
-from tests.surprising import responded, surprises
+from tests.support.remembering import told
+from tests.support.surprising import responded, surprises
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 ROME = "I live in Rome with my family."

@@ -28,9 +28,9 @@ from graphmem.store import jobs, usage
 from graphmem.store.jobs import Kind
 from graphmem.store.usage import Limits
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say, served
-from tests.language import EXPECTED, UNEXPECTED, asked, distils, surprise, with_model
-from tests.llm_server import Act, llm_server
-from tests.remembering import TOLD, observations
+from tests.support.language import EXPECTED, UNEXPECTED, asked, distils, surprise, with_model
+from tests.support.llm_server import Act, llm_server
+from tests.support.remembering import TOLD, observations
 
 SWIMS = [f"On day {i} I swam {i + 2} lanes in Uster." for i in range(7)]
 BETTER = f"The student wrote: {UNEXPECTED}"

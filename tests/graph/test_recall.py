@@ -23,7 +23,7 @@ from graphmem.model import LedgerCategory
 from graphmem.store import memories, schema
 from graphmem.store.memories import Filter
 from tests.conftest import Enrol, Pupil, another_replica, say
-from tests.remembering import (
+from tests.support.remembering import (
     LIFE,
     TOLD,
     again_open,

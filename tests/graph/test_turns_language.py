@@ -19,8 +19,8 @@ from tests.api.test_operations import streamed
 from tests.conftest import Access, Enrol, Pupil, another_replica, say, served
 from tests.graph.test_sealed import dump
 from tests.graph.test_turns import count
-from tests.language import EXPECTED, UNEXPECTED, distils, surprise, with_model
-from tests.llm_server import Act, llm_server
+from tests.support.language import EXPECTED, UNEXPECTED, distils, surprise, with_model
+from tests.support.llm_server import Act, llm_server
 
 REPLY = f"You said: {EXPECTED} — what would you try next, and why?"
 

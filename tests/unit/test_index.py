@@ -21,7 +21,7 @@ from graphmem.model import (
 )
 from graphmem.postings import TERMS
 from graphmem.search import Hit, Query
-from tests.memories import memory as plain_memory
+from tests.support.memories import memory as plain_memory
 
 AT = datetime(2026, 1, 1, 9, tzinfo=UTC)
 DIMENSION = 4

@@ -26,7 +26,7 @@ from graphmem.model import (
 )
 from graphmem.search import Hit
 from graphmem.store.memories import Expansion, Reached, Standing
-from tests.memories import NOW, memory
+from tests.support.memories import NOW, memory
 
 
 def index_of(*memories: Memory) -> MemoryIndex:
