@@ -20,7 +20,7 @@ from graphmem.llm.mind import LanguageMind
 from graphmem.llm.prompts import memory_block
 from graphmem.model import Author, Companion, Conversation, Fact, Message, Mismatch, Remembered, Usage
 from graphmem.settings import Settings
-from tests.llm_server import Act, LlmServer, llm_server
+from tests.support.llm_server import Act, LlmServer, llm_server
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 SECRET = "marmalade"

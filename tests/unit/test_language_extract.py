@@ -52,7 +52,7 @@ from graphmem.model import (
 )
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
-from tests.llm_server import Act, LlmServer, llm_server
+from tests.support.llm_server import Act, LlmServer, llm_server
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 TEXT = "Our dog’s name is Bello,\nhe is 3. I'm scared of fractions, so promise you won't tell Mum!"

@@ -31,7 +31,7 @@ from graphmem.model import (
 )
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
-from tests.llm_server import Act, llm_server
+from tests.support.llm_server import Act, llm_server
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 TALK = Conversation(Companion("Ada", "patient", 0.5), (Message(Author.STUDENT, "Why is the sky blue?", AT),))

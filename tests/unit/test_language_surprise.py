@@ -37,7 +37,7 @@ from graphmem.offline.exemplars import Bank
 from graphmem.offline.mind import OfflineMind
 from graphmem.ports import Mind
 from graphmem.settings import Settings
-from tests.llm_server import Act, LlmServer, llm_server
+from tests.support.llm_server import Act, LlmServer, llm_server
 
 T = TypeVar("T")
 

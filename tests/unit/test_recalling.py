@@ -26,7 +26,7 @@ from graphmem.search.query import Hit
 from graphmem.search.scoring import weight
 from graphmem.store.memories import Expansion, Reached, Standing
 from graphmem.text.tokens import count_tokens
-from tests.memories import NOW, memory
+from tests.support.memories import NOW, memory
 
 
 def index_of(*memories: Memory) -> MemoryIndex:

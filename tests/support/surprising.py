@@ -25,7 +25,7 @@ from graphmem.offline.mind import OfflineMind
 from graphmem.store import jobs
 from graphmem.store.jobs import Claimed, Kind, NewJob, SurpriseJob, sealed_job
 from tests.conftest import Pupil, say
-from tests.remembering import asked, changed, nodes
+from tests.support.remembering import asked, changed, nodes
 
 SIGNALS = {
     Level.NORMAL: 0.3,
