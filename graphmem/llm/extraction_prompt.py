@@ -5,8 +5,9 @@ As in `graphmem.llm.prompts`, what people wrote stands between tags with its ang
 """
 
 from graphmem.llm.outputs import CONTENT, MEMORIES
-from graphmem.llm.prompts import Prompt, clipped, escaped
+from graphmem.llm.prompts import Prompt
 from graphmem.model import Heard, SourceKind
+from graphmem.text.quoting import abridged, escaped
 
 __all__ = ["BEFORE_ENDS", "MESSAGE_ENDS", "extract_prompt"]
 
@@ -111,7 +112,7 @@ def extract_prompt(heard: Heard) -> Prompt:
     """
     parts = {
         "day": f"{heard.at:%A, %Y-%m-%d}",
-        "speaker": clipped(" ".join((heard.speaker or "").split()), _SPEAKER),
+        "speaker": abridged(" ".join((heard.speaker or "").split()), _SPEAKER),
         "before": _ends(heard.before.strip(), *BEFORE_ENDS),
         "message": _ends(heard.text, *MESSAGE_ENDS),
     }
@@ -133,4 +134,4 @@ def _whose(kind: SourceKind, speaker: bool) -> str:
 
 def _ends(text: str, head: int, tail: int) -> str:
     """The two ends of a text, and a sign between them where there was more."""
-    return text if len(text) <= head + tail else f"{clipped(text, head)} {text[-tail:]}"
+    return text if len(text) <= head + tail else f"{abridged(text, head)} {text[-tail:]}"

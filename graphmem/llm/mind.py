@@ -35,7 +35,7 @@ from pydantic_core import from_json
 from graphmem.errors import MindError, SetupError
 from graphmem.llm.extraction_prompt import extract_prompt
 from graphmem.llm.outputs import Answered, Foreseen, Learned, Reading, extraction, foreseen
-from graphmem.llm.prompts import Prompt, cleaned, distil_prompt, predict_prompt, respond_prompt
+from graphmem.llm.prompts import Prompt, distil_prompt, predict_prompt, respond_prompt
 from graphmem.llm.quotes import Passage
 from graphmem.llm.surprise_outputs import Analyses, Asking, Episodes, Reflected, analyses, reflected
 from graphmem.llm.surprise_prompts import analyse_prompt, ask_prompt, reflect_prompt
@@ -58,6 +58,7 @@ from graphmem.model import (
 )
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
+from graphmem.text.quoting import cleaned
 
 __all__ = ["LanguageMind"]
 

@@ -21,7 +21,6 @@ from pydantic import (
     model_validator,
 )
 
-from graphmem.llm.prompts import cleaned, clipped
 from graphmem.llm.quotes import Passage
 from graphmem.model import (
     Domain,
@@ -37,6 +36,7 @@ from graphmem.model import (
     Relation,
     Reminder,
 )
+from graphmem.text.quoting import abridged, cleaned
 
 T = TypeVar("T")
 
@@ -116,7 +116,7 @@ def _one_line(value: Any) -> Any:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= CONTENT else clipped(text, CONTENT - len(" […]"))
+    return text if len(text) <= CONTENT else abridged(text, CONTENT - len(" […]"))
 
 
 def word(value: Any) -> Any:

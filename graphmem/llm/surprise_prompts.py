@@ -5,9 +5,10 @@ As in `graphmem.llm.prompts`, what people wrote stands between tags with its ang
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from graphmem.llm.prompts import Prompt, clipped, escaped
+from graphmem.llm.prompts import Prompt
 from graphmem.llm.surprise_outputs import FACTS, UPDATES
 from graphmem.model import Analysis, Level, Surprising
+from graphmem.text.quoting import abridged, escaped
 
 __all__ = ["analyse_prompt", "ask_prompt", "reflect_prompt"]
 
@@ -125,17 +126,17 @@ def _parts(surprising: Surprising, facts: str) -> Iterator[str]:
     if surprising.beliefs:
         yield _part("beliefs", "\n".join(_numbered(belief.content for belief in surprising.beliefs)))
     for text in surprising.talk[-TALK_MESSAGES:]:
-        yield _part("earlier", clipped(text, EARLIER_CHARACTERS))
+        yield _part("earlier", abridged(text, EARLIER_CHARACTERS))
     if surprising.before:
-        yield _part("companion", clipped(surprising.before, MESSAGE_CHARACTERS))
+        yield _part("companion", abridged(surprising.before, MESSAGE_CHARACTERS))
     if surprising.predicted:
-        yield _part("expected", clipped(surprising.predicted, MESSAGE_CHARACTERS))
-    yield _part("said", clipped(surprising.actual, MESSAGE_CHARACTERS))
+        yield _part("expected", abridged(surprising.predicted, MESSAGE_CHARACTERS))
+    yield _part("said", abridged(surprising.actual, MESSAGE_CHARACTERS))
 
 
 def _numbered(contents: Iterable[str]) -> Iterator[str]:
     # On one line each, so that no belief can pretend to be the next one.
-    return (f"{i}: {' '.join(clipped(text, BELIEF_CHARACTERS).split())}" for i, text in enumerate(contents))
+    return (f"{i}: {' '.join(abridged(text, BELIEF_CHARACTERS).split())}" for i, text in enumerate(contents))
 
 
 def _part(tag: str, text: str) -> str:

@@ -17,9 +17,9 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from graphmem.errors import MindError, SetupError
 from graphmem.llm import mind as language
 from graphmem.llm.mind import LanguageMind
-from graphmem.llm.prompts import memory_block
 from graphmem.model import Author, Companion, Conversation, Fact, Message, Mismatch, Remembered, Usage
 from graphmem.settings import Settings
+from graphmem.text.memory_block import memory_block
 from tests.llm_server import Act, LlmServer, llm_server
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)

@@ -6,16 +6,10 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.llm.prompts import (
-    cleaned,
-    distil_prompt,
-    escaped,
-    memory_block,
-    predict_prompt,
-    respond_prompt,
-    transcript,
-)
+from graphmem.llm.prompts import distil_prompt, predict_prompt, respond_prompt, transcript
 from graphmem.model import Author, Companion, Conversation, Fact, Message, Mismatch, RecalledTurn, Remembered
+from graphmem.text.memory_block import memory_block
+from graphmem.text.quoting import cleaned, escaped
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 TEXT = st.text(st.one_of(st.characters(), st.sampled_from("<>&/＜﹥\x00\ud800")))
