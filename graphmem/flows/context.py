@@ -128,7 +128,7 @@ async def context(gm: Graphmem, session: Session, text: str, budget: int, as_of:
 
 async def _formed(gm: Graphmem, session: Session) -> None:
     """What was said a moment ago shall be found: rules form it at once, a language model would take too long."""
-    if gm.mind is gm.offline and await jobs.wait(gm.graph, session):
+    if not gm.mind.is_model and await jobs.wait(gm.graph, session):
         await run_jobs(gm, session)
 
 

@@ -1,4 +1,4 @@
-"""What a language model is asked, in words: three questions, and how the conversation is quoted in them.
+"""Prompts of a turn and of its lesson, and how the conversation is quoted in them.
 
 Whatever a student or an app wrote is quoted between tags with its angle brackets escaped, so that it can
 neither open nor close a tag, and the instructions say that nothing quoted is an instruction.
@@ -7,7 +7,7 @@ neither open nor close a tag, and the instructions say that nothing quoted is an
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from graphmem.model import Author, Companion, Conversation, Message, Mismatch, Remembered
+from graphmem.model import Author, Companion, Distil, Message, Predict, Remembered, Respond
 from graphmem.text.memory_block import memory_block
 from graphmem.text.quoting import abridged, escaped
 
@@ -135,31 +135,30 @@ def _filled(template: str, companion: Companion) -> str:
     )
 
 
-def predict_prompt(talk: Conversation) -> Prompt:
-    """Model call 1: what the student says next, from the conversation alone (spec 3, 4)."""
-    return Prompt(_filled(_PREDICT, talk.companion), transcript(talk.messages))
+def predict_prompt(question: Predict) -> Prompt:
+    """Prompt for the student's next message, from the conversation alone or after a given reply (spec 3, 4)."""
+    talk, reply = question.talk, question.reply
+    template, messages = (_PREDICT, talk.messages) if reply is None else (_FORESEE, (*talk.messages, reply))
+    return Prompt(_filled(template, talk.companion), _material(question.remembered, messages))
 
 
-def respond_prompt(talk: Conversation, remembered: Remembered, reply: Message | None) -> Prompt:
-    """Model call 2: the reply and what follows it, or only what follows a `reply` that is given (spec 3).
-
-    What is remembered comes first, as `memory_block` words it.
-    """
-    messages = talk.messages if reply is None else (*talk.messages, reply)
-    block = memory_block(remembered)
-    memory = [block] if block else []
-    template = _RESPOND if reply is None else _FORESEE
-    wondered = (
-        []
-        if remembered.question is None or reply is not None
-        else [_WONDERED, _quoted("question", remembered.question)]
-    )
-    return Prompt(_filled(template, talk.companion), "\n\n".join([*memory, *wondered, transcript(messages)]))
+def respond_prompt(question: Respond) -> Prompt:
+    """Prompt for the reply and what follows it (spec 3)."""
+    talk, wondered = question.talk, question.remembered.question
+    wonder = () if wondered is None else (_WONDERED, _quoted("question", wondered))
+    return Prompt(_filled(_RESPOND, talk.companion), _material(question.remembered, talk.messages, wonder))
 
 
-def distil_prompt(mismatch: Mismatch) -> Prompt:
-    """A job's question: what a violated expectation teaches (spec 4)."""
+def distil_prompt(question: Distil) -> Prompt:
+    """Prompt for what a violated expectation teaches (spec 4)."""
+    mismatch = question.mismatch
     texts = {"asked": mismatch.asked, "expected": mismatch.predicted, "said": mismatch.actual}
     return Prompt(
         _DISTIL, "\n".join(_quoted(tag, abridged(text, MESSAGE_CHARACTERS)) for tag, text in texts.items() if text)
     )
+
+
+def _material(remembered: Remembered, messages: Iterable[Message], wonder: Iterable[str] = ()) -> str:
+    """What is remembered, what the companion wonders, and the conversation."""
+    block = memory_block(remembered)
+    return "\n\n".join([*([block] if block else []), *wonder, transcript(messages)])
