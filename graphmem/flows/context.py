@@ -12,7 +12,6 @@ from graphmem.errors import InvalidInput, Locked
 from graphmem.flows.context_plan import fitted, ranked
 from graphmem.flows.session_cache import ENDED, open_memories
 from graphmem.jobs.runner import run_jobs
-from graphmem.llm.prompts import memory_block
 from graphmem.maths import matching
 from graphmem.model import Fact, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
 from graphmem.search.query import Hit, Lexical, Query
@@ -20,6 +19,7 @@ from graphmem.store import jobs, memories, turns
 from graphmem.store.memories import Expansion
 from graphmem.text.keyphrases import key_phrases
 from graphmem.text.ledger_triggers import surfacing
+from graphmem.text.memory_block import memory_block
 from graphmem.text.query_parser import Asked, content_words, read_question
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens
@@ -128,7 +128,7 @@ async def context(gm: Graphmem, session: Session, text: str, budget: int, as_of:
 
 async def _formed(gm: Graphmem, session: Session) -> None:
     """What was said a moment ago shall be found: rules form it at once, a language model would take too long."""
-    if gm.mind is gm.offline and await jobs.wait(gm.graph, session):
+    if not gm.mind.is_model and await jobs.wait(gm.graph, session):
         await run_jobs(gm, session)
 
 

@@ -23,7 +23,7 @@ from graphmem.jobs.budget import most
 from graphmem.jobs.dispatch import run_due_jobs, start_jobs
 from graphmem.jobs.runner import BUDGET_SPENT, FIRST_WAIT, HANDLERS, Handler, failure, kinds, lease, run_jobs
 from graphmem.jobs.sweeper import sweep
-from graphmem.model import Fact, JobState, Mismatch, Role, Session, SourceKind, TurnOutcome
+from graphmem.model import Distil, Fact, JobState, Mismatch, Role, Session, SourceKind, TurnOutcome
 from graphmem.store import jobs, usage
 from graphmem.store.jobs import Kind
 from graphmem.store.usage import Limits
@@ -165,7 +165,7 @@ async def test_what_a_worker_writes_after_its_lease_ran_out_has_no_effect(gm: Gr
             clock.wait(11)
             assert await run_jobs(later, ann.session) == 1
             before = await totals(gm, ann)
-            answer = await gm.offline.distil(Mismatch(EXPECTED, UNEXPECTED))
+            answer = await gm.offline.ask(Distil(Mismatch(EXPECTED, UNEXPECTED)))
             fact_id = jobs.opened_distil(ann.session, slow).fact_id
             spent = replace(answer.usage, calls=1)
             assert await jobs.finish_distil(gm.graph, ann.session, slow, fact_id, answer.value, spent, clock()) is None
