@@ -3,12 +3,13 @@
 PYTHON ?= python3
 BIN := .venv/bin
 UV := $(BIN)/uv
+PARALLEL := -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup serve lint bench extras clean
+.PHONY: help demo test test-unit setup serve lint bench extras clean
 
 help:  ## what can be made
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
 demo: .venv/runtime  ## the main job: real tutoring dialogues through the API on a real Neo4j
 	$(BIN)/graphmem demo
@@ -18,8 +19,11 @@ serve: .venv/runtime  ## the API on port 8000
 
 setup: .venv/dev  ## the whole environment, for development
 
-test: .venv/dev  ## every test
-	$(BIN)/pytest
+test: .venv/dev  ## every test, in two processes on one Neo4j
+	$(BIN)/pytest $(PARALLEL)
+
+test-unit: .venv/dev  ## the tests that need no Neo4j, and the examples of docstrings
+	$(BIN)/pytest $(PARALLEL) tests/unit graphmem
 
 lint: .venv/dev  ## ruff, mypy and import-linter
 	$(BIN)/ruff check .

@@ -95,12 +95,16 @@ class Unavailable(GraphmemError):
 class MindError(GraphmemError):
     """The language model gave no usable answer.
 
-    `usage` is what the failed question cost all the same (a `graphmem.model.Usage`, or None where nothing
-    was asked); `away` tells a model that could not be reached from one that answered nonsense.
+    `kind` names the failure in a word, e.g. `timeout`, `http_401` or `invalid`; `usage` is what the failed question
+    cost all the same (a `graphmem.model.Usage`, or None where nothing was asked); `away` tells a model that could not
+    be reached from one whose answer could not be used.
     """
 
-    def __init__(self, message: str | None = None, *, usage: Any = None, away: bool = False) -> None:
+    def __init__(
+        self, message: str | None = None, *, kind: str = "invalid", usage: Any = None, away: bool = False
+    ) -> None:
         super().__init__(message or "The language model gave no usable answer.")
+        self.kind = kind
         self.usage = usage
         self.away = away
 

@@ -1,27 +1,14 @@
-"""The two ports of this room: what a mind answers, and what an embedder gives (spec 17)."""
+"""The two ports: a mind that answers questions, and an embedder (spec 17)."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from graphmem.model import (
-    Analysis,
-    Answer,
-    Conversation,
-    Extraction,
-    Heard,
-    Lesson,
-    Matrix,
-    Message,
-    Mismatch,
-    Prediction,
-    Reflection,
-    Remembered,
-    Response,
-    Surprising,
-)
+from graphmem.model import Answer, Matrix, MindQuestion
 
 OnToken = Callable[[str], Awaitable[None]]
 """Called with each further piece of a reply while it is being written."""
+
+T = TypeVar("T")
 
 
 class Embedder(Protocol):
@@ -50,41 +37,36 @@ class Embedder(Protocol):
 
 
 class Mind(Protocol):
-    """Answers typed questions about a conversation. Raises MindError when it cannot."""
+    """Answers typed questions about a conversation.
+
+    A new kind of question is a class in `graphmem.model.questions` and a row in the tables of the two minds,
+    `graphmem.llm.mind.FORMS` and `graphmem.offline.mind.RULES`.
+    """
 
     name: str
 
-    async def predict(self, talk: Conversation) -> Answer[Prediction]:
-        """From the conversation alone: the student's next message, and what one needs to know for it."""
+    @property
+    def is_model(self) -> bool:
+        """Whether a language model is asked, which takes time and money."""
         ...
 
-    async def respond(
-        self, talk: Conversation, remembered: Remembered, reply: Message | None, on_token: OnToken | None = None
-    ) -> Answer[Response]:
-        """The companion's reply, and what the student is expected to say to it.
+    @property
+    def failing(self) -> str | None:
+        """Kind of the failure of the newest question (`MindError.kind`); None where it was answered."""
+        ...
 
-        With `reply` given (an app that writes its own) only the prediction is asked for.
+    async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
+        """Answer a question.
+
+        Parameters
+        ----------
+        question : MindQuestion[T]
+        on_token : called with each piece of a reply while it is written; the other answers come whole
+
+        Raises
+        ------
+        MindError       it cannot; what was spent all the same is told
         """
-        ...
-
-    async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:
-        """What is learned from a violated expectation: one sentence, 1 to 5 tags."""
-        ...
-
-    async def extract(self, heard: Heard) -> Answer[Extraction]:
-        """What in a message is worth remembering, how it hangs together, and what belongs into the ledger."""
-        ...
-
-    async def analyse(self, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
-        """What some surprising episodes mean, all in one question; one analysis for each, in the same order."""
-        ...
-
-    async def ask(self, surprising: Surprising, analysis: Analysis) -> Answer[tuple[str, ...]]:
-        """1 to 3 follow-up questions, ready to be put to the student; none that was asked just before."""
-        ...
-
-    async def reflect(self, surprising: Surprising, analysis: Analysis) -> Answer[Reflection]:
-        """What the companion takes from a surprise for itself, perhaps a way to go about such a situation."""
         ...
 
     async def aclose(self) -> None:

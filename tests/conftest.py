@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from typing import Any
 from uuid import uuid4
 
 import httpx
+import hypothesis
 import pytest
 import uvicorn
 from graphmem_api.main import make_app
@@ -24,21 +24,19 @@ from graphmem.cache import SessionCache
 from graphmem.commands.client import Client
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
-from graphmem.local import server
 from graphmem.model import Role, Session, TurnOutcome, Who
 from graphmem.notifier import JobNotifier
 from graphmem.settings import Settings
+from tests.support.shared_neo4j import Access, shared_neo4j, turn
 
 PASSWORD = "a password of a test"
 
+# Other tests run at the same time: how long one example takes tells nothing. Speed lives in `bench/`.
+hypothesis.settings.register_profile("beside others", deadline=None)
+hypothesis.settings.load_profile("beside others")
 
-@dataclass(frozen=True)
-class Access:
-    """A Neo4j to test on."""
-
-    uri: str
-    user: str
-    password: str
+# A Neo4j of a test lives for minutes: Java's second compiler would take more work (a third of all) than it saves.
+os.environ.setdefault("GRAPHMEM_NEO4J_JAVA_FLAGS", "-XX:TieredStopAtLevel=1 -Xms512m -Xmn200m")
 
 
 @dataclass(frozen=True)
@@ -52,28 +50,32 @@ class Pupil:
 
 
 @pytest.fixture(scope="session")
-def neo4j_access() -> Iterator[Access]:
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of this run share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def neo4j_access(run_folder: Path) -> Iterator[Access]:
     """GRAPHMEM_TEST_NEO4J_URI, else a container where an engine answers, else a throwaway local Neo4j."""
     if uri := os.environ.get("GRAPHMEM_TEST_NEO4J_URI"):
         env = os.environ
         yield Access(uri, env.get("GRAPHMEM_TEST_NEO4J_USER", "neo4j"), env["GRAPHMEM_TEST_NEO4J_PASSWORD"])
-    elif _container_engine_answers():
-        from testcontainers.neo4j import Neo4jContainer
-
-        with Neo4jContainer("neo4j:2026.08.1", password="graphmem-tests") as container:
-            yield Access(container.get_connection_url(), "neo4j", "graphmem-tests")
     else:
-        with server.throwaway(Settings()) as found:
-            yield Access(found.bolt_uri, found.user, found.password)
+        with shared_neo4j(run_folder) as access:
+            yield access
 
 
-def _container_engine_answers() -> bool:
-    """Whether a Docker engine listens on its usual socket."""
-    path = Path("/var/run/docker.sock")
-    if not path.is_socket():
-        return False
-    with socket.socket(socket.AF_UNIX) as engine:
-        return engine.connect_ex(str(path)) == 0
+@pytest.fixture(autouse=True)
+def database_turn(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tests marked `alone` do what concerns every student in the database: no other process tests meanwhile."""
+    if "neo4j_access" not in request.fixturenames:
+        yield
+        return
+    alone = request.node.get_closest_marker("alone") is not None
+    with turn(request.getfixturevalue("run_folder"), alone=alone):
+        yield
 
 
 @pytest.fixture(scope="session")

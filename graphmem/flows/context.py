@@ -13,7 +13,6 @@ from graphmem.errors import InvalidInput, Locked
 from graphmem.flows.context_plan import fitted, ranked, tentative_memories
 from graphmem.flows.session_cache import ENDED, open_memories
 from graphmem.flows.unformed import read_unformed
-from graphmem.llm.prompts import memory_block
 from graphmem.maths import matching
 from graphmem.model import Fact, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
 from graphmem.search.index import SearchIndex
@@ -23,6 +22,7 @@ from graphmem.store.memories import Expansion
 from graphmem.tasks import task_group
 from graphmem.text.keyphrases import key_phrases
 from graphmem.text.ledger_triggers import surfacing
+from graphmem.text.memory_block import memory_block
 from graphmem.text.query_parser import Asked, content_words, read_question
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens

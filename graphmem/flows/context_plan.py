@@ -8,12 +8,13 @@ import numpy as np
 
 from graphmem.flows.gravity import faded
 from graphmem.flows.surprise_plan import EPISODE
-from graphmem.llm.prompts import escaped, ledger_line, memory_line
 from graphmem.model import Memory, Recalled, Reliability, Remembered, Vector
 from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit
 from graphmem.search.scoring import fitting, mmr, weight
 from graphmem.store.memories import Expansion, Reached, Standing
+from graphmem.text.memory_block import ledger_line, memory_line
+from graphmem.text.quoting import escaped
 from graphmem.text.tokens import count_tokens, most_tokens
 
 HOP = 0.5

@@ -20,6 +20,7 @@ from graphmem.model import (
     Answer,
     Extract,
     Extraction,
+    ExtractMemories,
     Heard,
     LedgerEntry,
     Session,
@@ -72,7 +73,7 @@ async def _form(
     heard = replace(heard, passes=passes(score), before=heard.before or _before(held, source))
     answer: Answer[Extraction] = Answer(Extraction())
     if heard.passes:
-        answer = await gm.mind.extract(heard)
+        answer = await gm.mind.ask(ExtractMemories(heard))
     if scores is None:
         scores = Scores(_importance(heard, novelty, feeling))
     for _ in range(CONFLICTS):

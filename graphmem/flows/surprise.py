@@ -13,14 +13,17 @@ from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import apply_turn, open_memories
 from graphmem.flows.surprise_plan import BELIEF, MOST_FACTS, Understood, Worded, episode_content
 from graphmem.model import (
+    Analyse,
     Analysis,
     Answer,
     Correction,
     Fact,
+    FollowUp,
     Level,
     Memory,
     Observation,
     Question,
+    Reflect,
     Reflection,
     Session,
     SourceKind,
@@ -69,7 +72,7 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     jobs = [opened(session, each, SurpriseJob) for each in claimed]
     vectors = await gm.embedder.embed([job.actual for job in jobs])
     surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
-    answer = await gm.mind.analyse(surprising)
+    answer = await gm.mind.ask(Analyse(tuple(surprising)))
     found, usage, questions = list[Understood](), answer.usage, list[str]()
     for each, job, vector, episode, analysis in zip(claimed, jobs, vectors, surprising, answer.value, strict=True):
         episode = replace(episode, asked=(*episode.asked, *questions))
@@ -126,8 +129,8 @@ async def _understood(
     questions: tuple[str, ...] = ()
     reflection: Reflection | None = None
     if job.level is Level.PARADIGM_SHIFT:
-        asked = await _after(usage, gm.mind.ask(surprising, analysis))
-        reflected = await _after(asked.usage, gm.mind.reflect(surprising, analysis))
+        asked = await _after(usage, gm.mind.ask(FollowUp(surprising, analysis)))
+        reflected = await _after(asked.usage, gm.mind.ask(Reflect(surprising, analysis)))
         questions, reflection, usage = asked.value, reflected.value, reflected.usage
         degraded = degraded or asked.degraded or reflected.degraded
     procedure = None if reflection is None else reflection.procedure
@@ -147,7 +150,7 @@ async def _understood(
         reflection=reflection,
         procedure=updates[-1] if procedure else None,
         inferred_by=gm.offline.name if degraded else gm.mind.name,
-        offline=degraded or gm.mind is gm.offline,
+        offline=degraded or not gm.mind.is_model,
     )
     return understood, usage
 

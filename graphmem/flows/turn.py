@@ -20,11 +20,16 @@ from graphmem.model import (
     Answer,
     Author,
     Conversation,
+    Distil,
     Fact,
     Matrix,
     Message,
     Mismatch,
+    Predict,
     Prediction,
+    Remembered,
+    Respond,
+    Response,
     Session,
     State,
     TurnOutcome,
@@ -93,7 +98,7 @@ async def _handled(
     gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, on_token: OnToken | None
 ) -> TurnOutcome:
     # A language model must not be asked again and again because another replica was first.
-    for _ in range(1 + (gm.settings.conflict_retries if mind is gm.offline else 0)):
+    for _ in range(1 + (gm.settings.conflict_retries if not mind.is_model else 0)):
         outcome = await _attempt(gm, session, incoming, mind, on_token)
         if outcome is not None:
             return outcome
@@ -141,7 +146,7 @@ async def _attempt(
                 return await _attempt(gm, session, _as_received(before.received), mind, on_token)
             held = await _unlocked(gm, session, before.state)
         thought = await _think(gm, session, _Asked(incoming, embedding, held, mind, on_token, now))
-    write = plan.plan(thought, gm.settings, now, improve_facts=mind is not gm.offline)
+    write = plan.plan(thought, gm.settings, now, improve_facts=mind.is_model)
     version = await turns.complete(gm.graph, session, write)
     if version is None or version != held.state.version + 1:
         gm.drop(session)
@@ -182,7 +187,7 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.Thought:
     recalled = plan.recall(message, held, facts, found, surfaced, gm.settings)
     recalled = replace(recalled, question=None if question is None else question.text)
     talk = Conversation(state.companion, (*held.messages, message))
-    answer = await mind.respond(talk, recalled, own_reply, asked.on_token)
+    answer = await _answer(asked, talk, recalled, own_reply)
     replied_by = APP if own_reply is not None else mind.name
     if replied_by != gm.offline.name:
         reply = await _with_vector(gm, answer.value.reply)
@@ -213,14 +218,27 @@ def _asking(asked: _Asked, limit: int) -> Asking:
     return Asking(text, asked.embedding, before[0].text, before[0].embedding, limit=limit)
 
 
+async def _answer(
+    asked: _Asked, talk: Conversation, recalled: Remembered, own_reply: Message | None
+) -> Answer[Response]:
+    """The reply and what follows it; of the app's own reply only what follows."""
+    if own_reply is None:
+        return await asked.mind.ask(Respond(talk, recalled), asked.on_token)
+    foreseen = await asked.mind.ask(Predict(talk, own_reply, recalled))
+    return Answer(Response(own_reply, foreseen.value), foreseen.usage, foreseen.degraded)
+
+
 async def _expected(gm: Graphmem, session: Session, asked: _Asked) -> tuple[Answer[Prediction], list[Fact]]:
     """What the student is expected to say next, and the facts one needs for it."""
     incoming, held = asked.incoming, asked.held
     message = Message(Author.STUDENT, incoming.text, incoming.at)
     talk = Conversation(held.state.companion, (*held.messages, message))
-    expected, _ = await asyncio.gather(
-        asked.mind.predict(talk), _store_first(gm, session, incoming, asked.mind, asked.now)
-    )
+    storing = asyncio.ensure_future(_store_first(gm, session, incoming, asked.mind, asked.now))
+    try:
+        expected = await asked.mind.ask(Predict(talk))
+    finally:
+        # A model that fails at once must not leave the message unstored.
+        await storing
     return expected, matching.retrieve(held.facts, expected.value.needed_info, gm.settings.facts_recalled)
 
 
@@ -232,7 +250,7 @@ def _trusted(
     Nothing has been spent or shown when the write then refuses, so the turn is simply done again after
     a read. A language model's time and tokens already shown cannot be taken back: they need the read first.
     """
-    if mind is not gm.offline or on_token is not None:
+    if mind.is_model or on_token is not None:
         return None
     held = gm.turn_state(session)
     if held is None or held.session_id != session.session_id or incoming.turn_id in held.turn_ids:
@@ -313,13 +331,13 @@ async def _learned(gm: Graphmem, state: State, scored: plan.Score, message: Mess
     """The fact that a violated expectation teaches, worded by rule; a job may word it better."""
     if scored.matched or state.prediction is None:
         return None
-    lesson = await gm.offline.distil(Mismatch(state.prediction.text, message.text, asked))
+    lesson = await gm.offline.ask(Distil(Mismatch(state.prediction.text, message.text, asked)))
     return plan.new_fact(state, lesson.value, message.at)
 
 
 async def _store_first(gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, now: datetime) -> None:
     """Store the message before a language model is waited for; the offline mind's one write is enough."""
-    if mind is not gm.offline:
+    if mind.is_model:
         await turns.receive(gm.graph, session, incoming.turn_id, incoming.text, incoming.reply, incoming.at, now)
 
 

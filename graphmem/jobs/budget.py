@@ -1,16 +1,21 @@
 """What background work may spend on a language model: a day's tokens and money, per student and in all (spec 5)."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
+from typing import TypeVar
 
 from graphmem.app import Graphmem
-from graphmem.model import Session
+from graphmem.errors import BudgetExceeded
+from graphmem.model import Answer, MindQuestion, Session
+from graphmem.ports import Mind, OnToken
 from graphmem.settings import Settings
 from graphmem.store import usage
 from graphmem.store.jobs import Claimed
 from graphmem.store.usage import Limits, Reserve
+
+T = TypeVar("T")
 
 REQUESTS = 2
 """Requests of one question: the second asks the model to repair its answer."""
@@ -18,15 +23,60 @@ BESIDES = 5000
 """Tokens of a request beside what the job holds: instructions, the answer, and the answer that is to be repaired."""
 
 
+class BudgetedMind:
+    """A mind that the day's budget limits: where it is spent `offline` answers, marked `degraded`.
+
+    The most that the questions of some jobs can cost is set aside before the first one, so that workers at once cannot
+    spend the same rest, and given back when what they did cost has been written.
+
+    Parameters
+    ----------
+    mind : Mind, that costs something
+    offline : Mind, that costs nothing
+    reserve : sets the most aside; False where it does not fit
+    """
+
+    is_model = True
+
+    def __init__(self, mind: Mind, offline: Mind, reserve: Callable[[], Awaitable[bool]]) -> None:
+        self.name = mind.name
+        self.within: bool | None = None
+        self._mind = mind
+        self._offline = offline
+        self._reserve = reserve
+
+    @property
+    def failing(self) -> str | None:
+        """See `Mind.failing`."""
+        return self._mind.failing
+
+    async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
+        """See `Mind.ask`.
+
+        Raises
+        ------
+        BudgetExceeded      the day's budget is spent, and the question is nothing for the offline mind
+        """
+        if self.within is None:
+            self.within = await self._reserve()
+        if self.within:
+            return await self._mind.ask(question, on_token)
+        if question.needs_model:
+            raise BudgetExceeded
+        return replace(await self._offline.ask(question, on_token), degraded=True)
+
+    async def aclose(self) -> None:
+        """Release nothing: both minds belong to their maker."""
+
+
 @asynccontextmanager
 async def within_budget(
     gm: Graphmem, session: Session, jobs: Sequence[Claimed], questions: int = 1
 ) -> AsyncIterator[Graphmem]:
-    """The same graphmem to run some jobs with: its `mind` is the offline one where the day's budget is spent.
+    """The same graphmem to run some jobs with, its `mind` limited by the day's budget (`BudgetedMind`).
 
-    The most that the jobs can cost is set aside before they begin, so that workers at once cannot spend the same
-    rest, and given back when what they did cost has been written; that belongs into the `async with`. Turns count
-    towards the budget, and are never held up by it.
+    What was set aside is given back when what the jobs did cost has been written; that belongs into the `async with`.
+    Turns count towards the budget, and are never held up by it.
 
     Parameters
     ----------
@@ -38,17 +88,16 @@ async def within_budget(
     Source: spec 5, 17.
     """
     limits = limits_of(gm.settings)
-    if gm.mind is gm.offline or limits.unlimited:
+    if not gm.mind.is_model or limits.unlimited:
         yield gm
         return
     wanted = most(sum(len(job.payload) for job in jobs), questions, gm.settings.budget_token_cost, gm.clock())
-    if not await usage.reserve(gm.graph, session, limits, wanted):
-        yield replace(gm, mind=gm.offline)
-        return
+    mind = BudgetedMind(gm.mind, gm.offline, lambda: usage.reserve(gm.graph, session, limits, wanted))
     try:
-        yield gm
+        yield replace(gm, mind=mind)
     finally:
-        await usage.release(gm.graph, session, wanted, gm.clock())
+        if mind.within:
+            await usage.release(gm.graph, session, wanted, gm.clock())
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -13,13 +13,13 @@ from datetime import datetime, time, timedelta
 from itertools import groupby
 
 from graphmem.app import Graphmem
-from graphmem.errors import Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable
+from graphmem.errors import BudgetExceeded, Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable
 from graphmem.flows.formation import form_message, form_observation
 from graphmem.flows.session_cache import apply_turn
 from graphmem.flows.surprise import AT_ONCE as EPISODES
 from graphmem.flows.surprise import QUESTIONS, respond_to_surprises
 from graphmem.jobs.budget import within_budget
-from graphmem.model import JobState, Lesson, Mismatch, Session, Unlocked, Usage
+from graphmem.model import Distil, JobState, Lesson, Mismatch, Session, Unlocked, Usage
 from graphmem.store import jobs
 from graphmem.store.jobs import Claimed, Kind
 
@@ -44,8 +44,8 @@ BUDGET_SPENT = "The day's budget for language models is spent."
 class Handler:
     """Who does a kind of job, and how.
 
-    run : does one or several jobs of one student and says how many of them took effect. It asks `gm.mind`, which is
-        the offline mind where the day's budget is spent; it writes what they give and finishes them in one
+    run : does one or several jobs of one student and says how many of them took effect. It asks `gm.mind`, for which
+        the offline mind stands in where the day's budget is spent; it writes what they give and finishes them in one
         statement that has no effect without their lease; what it raises leaves them all for later
     at_once : most jobs it takes together; more than one where one question can be asked about several
     questions : most questions it asks a mind each time
@@ -96,7 +96,7 @@ async def run_jobs(gm: Graphmem, session: Session, *, yield_to_turns: bool = Fal
 
 async def _claimed(gm: Graphmem, session: Session) -> list[Claimed]:
     """The next jobs: one by one, or as many as are asked about together, where each asks a language model."""
-    asks = gm.mind is not gm.offline
+    asks = gm.mind.is_model
     now = gm.clock()
     until = now + lease(gm)
     claimed = await jobs.claim(gm.graph, session, kinds(gm), 1 if asks else AT_ONCE, until, now, alone=True)
@@ -108,7 +108,7 @@ async def _claimed(gm: Graphmem, session: Session) -> list[Claimed]:
 
 def lease(gm: Graphmem) -> timedelta:
     """How long a worker may be at the jobs it has taken: each of their questions may take its time."""
-    most = max(handler.questions for handler in HANDLERS.values()) if gm.mind is not gm.offline else 1
+    most = max(handler.questions for handler in HANDLERS.values()) if gm.mind.is_model else 1
     return timedelta(seconds=most * gm.settings.model_timeout + gm.settings.jobs_lease)
 
 
@@ -157,13 +157,12 @@ async def _run(gm: Graphmem, session: Session, group: Sequence[Claimed]) -> int:
     """Run jobs that are done together; how many took effect."""
     handler = HANDLERS[group[0].kind]
     async with within_budget(gm, session, group, handler.questions) as able:
-        if handler.needs_model and able.mind is gm.offline:
-            await _wait_for_tomorrow(gm, session, group)
-            return 0
         try:
             return await handler.run(able, session, group)
         except (Unavailable, Locked):
             raise
+        except BudgetExceeded:
+            await _wait_for_tomorrow(gm, session, group)
         except Exception as error:
             await _postpone(gm, session, group, error)
             if isinstance(error, MindError) and error.away:
@@ -181,7 +180,7 @@ async def _others(gm: Graphmem, session: Session) -> None:
 
 def kinds(gm: Graphmem) -> list[Kind]:
     """The kinds of jobs that can be done with the minds there are."""
-    return kinds_of(with_model=gm.mind is not gm.offline)
+    return kinds_of(with_model=gm.mind.is_model)
 
 
 def kinds_of(*, with_model: bool) -> list[Kind]:
@@ -250,7 +249,7 @@ def trouble_logged() -> Iterator[None]:
 async def _distil(gm: Graphmem, session: Session, claimed: Claimed) -> bool:
     """Ask for better words and write them; False when the job had gone to another worker."""
     job = jobs.opened_distil(session, claimed)
-    answer = await gm.mind.distil(Mismatch(job.predicted, job.actual, job.asked))
+    answer = await gm.mind.ask(Distil(Mismatch(job.predicted, job.actual, job.asked)))
     # A turn under way would find its student changed, so it is let through first.
     async with gm.lock(session):
         version = await jobs.finish_distil(

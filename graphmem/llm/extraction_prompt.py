@@ -1,12 +1,13 @@
-"""What a language model is asked about a message that is to be remembered (spec 7, 8).
+"""Prompt about a message that is to be remembered (spec 7, 8).
 
 The instructions say in general what counts and show no examples of it: models take examples for things they heard.
 As in `graphmem.llm.prompts`, what people wrote stands between tags with its angle brackets escaped.
 """
 
 from graphmem.llm.outputs import CONTENT, MEMORIES
-from graphmem.llm.prompts import Prompt, clipped, escaped
-from graphmem.model import Heard, SourceKind
+from graphmem.llm.prompts import Prompt
+from graphmem.model import ExtractMemories, SourceKind
+from graphmem.text.quoting import abridged, escaped
 
 __all__ = ["BEFORE_ENDS", "MESSAGE_ENDS", "extract_prompt"]
 
@@ -92,26 +93,29 @@ It was said by the one named in <speaker>, not by the student; I in it is that p
 is remembered of them, by name; what they say of the student, as what they say."""
 
 
-def extract_prompt(heard: Heard) -> Prompt:
-    """A job's question: what in a message is worth remembering, in as many passes as are wanted (spec 7).
+def extract_prompt(question: ExtractMemories) -> Prompt:
+    """Prompt for what in a message is worth remembering, in as many passes as are wanted (spec 7).
 
     Parameters
     ----------
-    heard : Heard                   of a message longer than `MESSAGE_ENDS` together only its two ends are shown;
+    question : ExtractMemories      of a message longer than `MESSAGE_ENDS` together only its two ends are shown;
                                     `passes` 1 asks for memories and reminders, 2 also for entities and relations,
                                     3 also for what is general in them
 
     Examples
     --------
     >>> from datetime import datetime, UTC
-    >>> print(extract_prompt(Heard("I <3 maths", datetime(2026, 1, 5, tzinfo=UTC), before="Hello!")).question)
+    >>> from graphmem.model import Heard
+    >>> heard = Heard("I <3 maths", datetime(2026, 1, 5, tzinfo=UTC), before="Hello!")
+    >>> print(extract_prompt(ExtractMemories(heard)).question)
     <day>Monday, 2026-01-05</day>
     <before>Hello!</before>
     <message>I &lt;3 maths</message>
     """
+    heard = question.heard
     parts = {
         "day": f"{heard.at:%A, %Y-%m-%d}",
-        "speaker": clipped(" ".join((heard.speaker or "").split()), _SPEAKER),
+        "speaker": abridged(" ".join((heard.speaker or "").split()), _SPEAKER),
         "before": _ends(heard.before.strip(), *BEFORE_ENDS),
         "message": _ends(heard.text, *MESSAGE_ENDS),
     }
@@ -133,4 +137,4 @@ def _whose(kind: SourceKind, speaker: bool) -> str:
 
 def _ends(text: str, head: int, tail: int) -> str:
     """The two ends of a text, and a sign between them where there was more."""
-    return text if len(text) <= head + tail else f"{clipped(text, head)} {text[-tail:]}"
+    return text if len(text) <= head + tail else f"{abridged(text, head)} {text[-tail:]}"

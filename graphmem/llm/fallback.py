@@ -1,92 +1,40 @@
-"""A language mind with the offline mind behind it: a turn is answered even when the model is not there (spec 3).
+"""A language mind with the offline mind behind it: a turn is answered even when the model is away (spec 3).
 
 After some failures in a row the model is left alone for a while, so that a dead endpoint does not cost
 every turn its time limit. A `Circuit` is the whole memory of that.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+import logging
+from collections.abc import Callable
+from dataclasses import replace
 from time import monotonic
 from typing import TypeVar
 
 from graphmem.errors import MindError
-from graphmem.model import (
-    Analysis,
-    Answer,
-    Conversation,
-    Extraction,
-    Heard,
-    Lesson,
-    Message,
-    Mismatch,
-    Prediction,
-    Reflection,
-    Remembered,
-    Response,
-    Surprising,
-    Usage,
-)
+from graphmem.llm.circuit import Circuit
+from graphmem.model import Answer, MindQuestion, OnFailure, Usage
 from graphmem.ports import Mind, OnToken
 from graphmem.settings import Settings
 
-__all__ = ["Circuit", "Fallback", "make_mind"]
+__all__ = ["Fallback", "make_mind"]
+
+log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Circuit:
-    """Whether a model is worth asking; each event gives the next circuit, and time is an argument.
-
-    `limit` failures in a row open it for `pause` seconds; then one question is let through to try, and the
-    others go on waiting until that one has succeeded or another pause has passed.
-
-    Examples
-    --------
-    >>> circuit = Circuit(limit=2, pause=30.0).failed(now=0.0).failed(now=1.0)
-    >>> circuit.admits(now=30.0), circuit.admits(now=31.0)
-    (False, True)
-    >>> circuit.asked(now=31.0).admits(now=32.0)
-    False
-    >>> circuit.asked(now=31.0).succeeded().admits(now=32.0)
-    True
-    """
-
-    limit: int
-    pause: float
-    failures: int = 0
-    resumes_at: float = 0.0
-
-    def admits(self, now: float) -> bool:
-        """Whether a question may go to the model at `now`, in seconds."""
-        return self.failures < self.limit or now >= self.resumes_at
-
-    def asked(self, now: float) -> "Circuit":
-        """After a question was let through: while on trial, nobody else is for a pause."""
-        return self if self.failures < self.limit else replace(self, resumes_at=now + self.pause)
-
-    def failed(self, now: float) -> "Circuit":
-        """After the model could not be reached."""
-        return replace(self, failures=self.failures + 1, resumes_at=now + self.pause)
-
-    def succeeded(self) -> "Circuit":
-        """After the model answered, be it nonsense."""
-        return replace(self, failures=0, resumes_at=0.0)
-
-
 class Fallback:
-    """The mind `first`, and where it fails the mind `second`, marked `degraded` (spec 3).
+    """The mind `first`, and where it fails and the question's policy allows it the mind `second` (spec 3).
 
-    What the failed questions cost is added to the answer's usage. Only a model that is away counts towards
-    leaving it alone; nonsense does not, so that one student's odd messages cannot take it from the others.
-    A failed `distil` raises MindError instead: its job waits and is tried again. So does a failed `extract` where the
-    model is away; but a message of which the model makes nothing usable would fail again and again until its job is
-    given up and nothing of it remembered, so `second` reads that one. `analyse`, `ask` and `reflect`, which are asked
-    by jobs too, do as `extract` does.
+    Answers of `second` are marked `degraded`; what the failed question cost is added to their usage. Only a model that
+    is away counts towards leaving it alone; an unusable answer does not, so that one student's odd messages cannot
+    take it from the others. Failures beginning, changing in kind and ending are logged, once each.
 
     When `first` fails after some of its reply was streamed, the reply of `second` is not streamed: what
     counts is the reply of the answer, which replaces what was shown.
     """
+
+    is_model = True
 
     def __init__(
         self,
@@ -100,20 +48,12 @@ class Fallback:
         self.name = first.name
         self.first = first
         self.second = second
+        self.failing: str | None = None
         self._clock = clock
         self._circuit = Circuit(failures, pause)
 
-    async def predict(self, talk: Conversation) -> Answer[Prediction]:
-        """See `Mind.predict`."""
-        try:
-            return await self._ask(lambda: self.first.predict(talk))
-        except MindError as error:
-            return _degraded(await self.second.predict(talk), error)
-
-    async def respond(
-        self, talk: Conversation, remembered: Remembered, reply: Message | None, on_token: OnToken | None = None
-    ) -> Answer[Response]:
-        """See `Mind.respond`."""
+    async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
+        """See `Mind.ask`; raises MindError where `first` fails and the question can wait."""
         shown = False
 
         async def passed_on(piece: str) -> None:
@@ -122,61 +62,44 @@ class Fallback:
             if on_token is not None:
                 await on_token(piece)
 
-        listener = None if on_token is None else passed_on
         try:
-            return await self._ask(lambda: self.first.respond(talk, remembered, reply, listener))
+            return await self._asked(question, None if on_token is None else passed_on)
         except MindError as error:
-            return _degraded(await self.second.respond(talk, remembered, reply, None if shown else on_token), error)
-
-    async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:
-        """See `Mind.distil`; raises MindError where `first` fails."""
-        return await self._ask(lambda: self.first.distil(mismatch))
-
-    async def extract(self, heard: Heard) -> Answer[Extraction]:
-        """See `Mind.extract`; raises MindError where `first` is away."""
-        return await self._job(lambda mind: mind.extract(heard))
-
-    async def analyse(self, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
-        """See `Mind.analyse`; raises MindError where `first` is away."""
-        return await self._job(lambda mind: mind.analyse(surprising))
-
-    async def ask(self, surprising: Surprising, analysis: Analysis) -> Answer[tuple[str, ...]]:
-        """See `Mind.ask`; raises MindError where `first` is away."""
-        return await self._job(lambda mind: mind.ask(surprising, analysis))
-
-    async def reflect(self, surprising: Surprising, analysis: Analysis) -> Answer[Reflection]:
-        """See `Mind.reflect`; raises MindError where `first` is away."""
-        return await self._job(lambda mind: mind.reflect(surprising, analysis))
+            policy = question.when_away if error.away else question.when_unusable
+            if policy is OnFailure.WAIT:
+                raise
+            answer = await self.second.ask(question, None if shown else on_token)
+            return replace(answer, usage=answer.usage + (error.usage or Usage()), degraded=True)
 
     async def aclose(self) -> None:
         """Release the connections of both."""
         await self.first.aclose()
         await self.second.aclose()
 
-    async def _job(self, question: Callable[[Mind], Awaitable[Answer[T]]]) -> Answer[T]:
-        """A job's question, which can wait for a model that is away, yet not for one that answers nonsense."""
-        try:
-            return await self._ask(lambda: question(self.first))
-        except MindError as error:
-            if error.away:
-                raise
-            return _degraded(await question(self.second), error)
-
-    async def _ask(self, question: Callable[[], Awaitable[Answer[T]]]) -> Answer[T]:
+    async def _asked(self, question: MindQuestion[T], on_token: OnToken | None) -> Answer[T]:
+        """Ask `first`, unless it is left alone."""
         if not self._circuit.admits(self._clock()):
-            raise MindError("The language model was away and is left alone for a while.", away=True)
+            kind = self.failing or "away"
+            raise MindError(f"The language model failed ({kind}) and is left alone for a while.", kind=kind, away=True)
         self._circuit = self._circuit.asked(self._clock())
         try:
-            answer = await question()
+            answer = await self.first.ask(question, on_token)
         except MindError as error:
             self._circuit = self._circuit.failed(self._clock()) if error.away else self._circuit.succeeded()
+            self._log_change(error.kind)
             raise
         self._circuit = self._circuit.succeeded()
+        self._log_change(None)
         return answer
 
-
-def _degraded(answer: Answer[T], error: MindError) -> Answer[T]:
-    return replace(answer, usage=answer.usage + (error.usage or Usage()), degraded=True)
+    def _log_change(self, failing: str | None) -> None:
+        if failing == self.failing:
+            return
+        self.failing = failing
+        if failing is None:
+            log.warning("the language model %s answers again", self.name)
+        else:
+            log.warning("the language model %s fails: %s", self.name, failing)
 
 
 def make_mind(settings: Settings, offline: Mind) -> Mind:

@@ -10,8 +10,9 @@ Importing this module takes seconds; `graphmem.llm.fallback.make_mind` does it o
 
 import asyncio
 import logging
-from collections.abc import AsyncIterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import AsyncIterable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
 from pydantic_ai import Agent, NativeOutput, RunContext
@@ -34,32 +35,51 @@ from pydantic_core import from_json
 
 from graphmem.errors import MindError, SetupError
 from graphmem.llm.extraction_prompt import extract_prompt
-from graphmem.llm.outputs import Answered, Foreseen, Learned, Reading, extraction, foreseen
-from graphmem.llm.prompts import Prompt, cleaned, distil_prompt, predict_prompt, respond_prompt
+from graphmem.llm.outputs import (
+    DistilOutput,
+    ExtractOutput,
+    ItemwiseOutput,
+    PredictOutput,
+    RespondOutput,
+    extraction,
+    predicted,
+)
+from graphmem.llm.prompts import Prompt, distil_prompt, predict_prompt, respond_prompt
 from graphmem.llm.quotes import Passage
-from graphmem.llm.surprise_outputs import Analyses, Asking, Episodes, Reflected, analyses, reflected
-from graphmem.llm.surprise_prompts import analyse_prompt, ask_prompt, reflect_prompt
+from graphmem.llm.surprise_outputs import (
+    AnalyseOutput,
+    AskedEpisodes,
+    FollowUpOutput,
+    ReflectOutput,
+    analyses,
+    reflected,
+)
+from graphmem.llm.surprise_prompts import analyse_prompt, follow_up_prompt, reflect_prompt
 from graphmem.model import (
+    Analyse,
     Analysis,
     Answer,
     Author,
-    Conversation,
+    Distil,
     Extraction,
-    Heard,
+    ExtractMemories,
+    FollowUp,
     Lesson,
     Message,
-    Mismatch,
+    MindQuestion,
+    Predict,
     Prediction,
+    Reflect,
     Reflection,
-    Remembered,
+    Respond,
     Response,
-    Surprising,
     Usage,
 )
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
+from graphmem.text.quoting import cleaned
 
-__all__ = ["LanguageMind"]
+__all__ = ["FORMS", "LanguageMind"]
 
 _log = logging.getLogger(__name__)
 # At lower levels some of these log whole requests, and so what students said, others the address they go to.
@@ -72,7 +92,69 @@ _MODEL_FORM = (
 )
 
 
+T = TypeVar("T")
+Q = TypeVar("Q")
 Output = TypeVar("Output", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Form(Generic[Q, Output, T]):
+    """How one kind of question is put to a language model, and how its answer is read.
+
+    output : schema of the answer
+    read : the answer as our values
+    context : what the answer is validated against
+    streamed : field of the answer that is passed on while it grows
+    """
+
+    prompt: Callable[[Q], Prompt]
+    output: type[Output]
+    read: Callable[[Output, Q], T]
+    context: Callable[[Q], object] = lambda _: None
+    streamed: str | None = None
+
+
+def _prediction(output: PredictOutput, _: Predict) -> Prediction:
+    return predicted(output)
+
+
+def _response(output: RespondOutput, question: Respond) -> Response:
+    at = question.talk.messages[-1].at
+    return Response(Message(Author.COMPANION, output.reply, at), predicted(output))
+
+
+def _lesson(output: DistilOutput, _: Distil) -> Lesson:
+    return Lesson(output.fact, tuple(output.tags))
+
+
+def _extraction(output: ExtractOutput, _: ExtractMemories) -> Extraction:
+    return extraction(output)
+
+
+def _analyses(output: AnalyseOutput, question: Analyse) -> tuple[Analysis, ...]:
+    return analyses(output, question.episodes)
+
+
+def _follow_ups(output: FollowUpOutput, _: FollowUp) -> tuple[str, ...]:
+    return tuple(output.questions)
+
+
+def _reflection(output: ReflectOutput, _: Reflect) -> Reflection:
+    return reflected(output)
+
+
+FORMS: Mapping[type[MindQuestion[Any]], Form[Any, Any, Any]] = {
+    Predict: Form(predict_prompt, PredictOutput, _prediction),
+    Respond: Form(respond_prompt, RespondOutput, _response, streamed="reply"),
+    Distil: Form(distil_prompt, DistilOutput, _lesson),
+    ExtractMemories: Form(extract_prompt, ExtractOutput, _extraction, lambda question: Passage(question.heard.text)),
+    Analyse: Form(analyse_prompt, AnalyseOutput, _analyses, lambda question: AskedEpisodes(question.episodes)),
+    FollowUp: Form(
+        follow_up_prompt, FollowUpOutput, _follow_ups, lambda question: AskedEpisodes((question.surprising,))
+    ),
+    Reflect: Form(reflect_prompt, ReflectOutput, _reflection),
+}
+"""Form of each kind of question."""
 
 
 class _ListenerFailed(Exception):
@@ -107,75 +189,32 @@ class LanguageMind:
     'openai:NAME'
     """
 
+    is_model = True
+    failing: str | None = None
+
     def __init__(self, settings: Settings) -> None:
         self.name = settings.model
         self._timeout = settings.model_timeout
         self._model = _model(settings.model, settings.model_base_url)
-        self._foreseen = _agent(self._model, Foreseen)
-        self._answered = _agent(self._model, Answered)
-        self._learned = _agent(self._model, Learned)
-        self._reading = _agent(self._model, Reading)
-        self._analyses = _agent(self._model, Analyses)
-        self._asking = _agent(self._model, Asking)
-        self._reflected = _agent(self._model, Reflected)
+        self._agents = {kind: _agent(self._model, form.output) for kind, form in FORMS.items()}
         for name in _TALKATIVE:
             logging.getLogger(name).setLevel(logging.WARNING)
 
-    async def predict(self, talk: Conversation) -> Answer[Prediction]:
-        """See `Mind.predict`."""
-        answer, usage = await self._ask(self._foreseen, predict_prompt(talk))
-        return Answer(foreseen(answer), usage)
+    async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
+        """See `Mind.ask`; the pieces given to `on_token` make up the reply, unless it had to be repaired.
 
-    async def respond(
-        self, talk: Conversation, remembered: Remembered, reply: Message | None, on_token: OnToken | None = None
-    ) -> Answer[Response]:
-        """See `Mind.respond`; the pieces given to `on_token` make up the reply, unless it had to be repaired."""
-        prompt = respond_prompt(talk, remembered, reply)
-        if reply is not None:
-            answer, usage = await self._ask(self._foreseen, prompt)
-            return Answer(Response(reply, foreseen(answer)), usage)
-        stream = None if on_token is None else _ReplyStream(on_token)
-        answered, usage = await self._ask(self._answered, prompt, stream)
-        if stream is not None:
-            await stream.finish(answered.reply)
-        at = talk.messages[-1].at
-        return Answer(Response(Message(Author.COMPANION, answered.reply, at), foreseen(answered)), usage)
-
-    async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:
-        """See `Mind.distil`."""
-        learned, usage = await self._ask(self._learned, distil_prompt(mismatch))
-        return Answer(Lesson(learned.fact, tuple(learned.tags)), usage)
-
-    async def extract(self, heard: Heard) -> Answer[Extraction]:
-        """See `Mind.extract`; what has no words of the message behind it is dropped and counted in the log.
-
-        An answer of which nothing is left is asked for once more, and then is a MindError; an empty one is an answer.
+        Items without words of the message behind them are dropped and counted in the log. An answer of which nothing
+        is left is asked for once more, and then is a MindError; an empty one is an answer.
         """
-        reading, usage = await self._ask(self._reading, extract_prompt(heard), context=Passage(heard.text))
-        if reading.refused:
-            _log.info("refused %d of %d things read in a message", len(reading.refused), reading.offered)
-        return Answer(extraction(reading), usage)
-
-    async def analyse(self, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
-        """See `Mind.analyse`; updates and facts without words of the student behind them are dropped and counted."""
-        if not surprising:
-            return Answer(())
-        asked = tuple(surprising)
-        answer, usage = await self._ask(self._analyses, analyse_prompt(asked), context=Episodes(asked))
-        if answer.refused:
-            _log.info("refused %d of %d things read in surprises", len(answer.refused), answer.offered)
-        return Answer(analyses(answer, asked), usage)
-
-    async def ask(self, surprising: Surprising, analysis: Analysis) -> Answer[tuple[str, ...]]:
-        """See `Mind.ask`."""
-        prompt = ask_prompt(surprising, analysis)
-        answer, usage = await self._ask(self._asking, prompt, context=Episodes((surprising,)))
-        return Answer(tuple(answer.questions), usage)
-
-    async def reflect(self, surprising: Surprising, analysis: Analysis) -> Answer[Reflection]:
-        """See `Mind.reflect`."""
-        answer, usage = await self._ask(self._reflected, reflect_prompt(surprising, analysis))
-        return Answer(reflected(answer), usage)
+        form = FORMS[type(question)]
+        stream = None if on_token is None or form.streamed is None else _FieldStream(form.streamed, on_token)
+        output, usage = await self._ask(question, form, stream)
+        if stream is not None:
+            await stream.finish(output)
+        if isinstance(output, ItemwiseOutput) and output.refused:
+            kind = type(question).__name__
+            _log.info("refused %d of %d items of an answer to %s", len(output.refused), len(output.items), kind)
+        return Answer(form.read(output, question), usage)
 
     async def aclose(self) -> None:
         """Close the connections to the provider."""
@@ -184,16 +223,12 @@ class LanguageMind:
             pass
 
     async def _ask(
-        self,
-        agent: Agent["_Asked", Output],
-        prompt: Prompt,
-        stream: "_ReplyStream | None" = None,
-        context: Passage | Episodes | None = None,
+        self, question: MindQuestion[T], form: Form[Any, Output, T], stream: "_FieldStream | None"
     ) -> tuple[Output, Usage]:
-        asked = _Asked(context)
+        prompt, asked = form.prompt(question), _Asked(form.context(question))
         try:
             async with asyncio.timeout(self._timeout):
-                result = await agent.run(
+                result = await self._agents[type(question)].run(
                     prompt.question,
                     instructions=prompt.instructions,
                     deps=asked,
@@ -205,11 +240,11 @@ class LanguageMind:
             listener_error = failed.__cause__
         except Exception as error:
             listener_error = None
-            message, away = _explained(error, self._timeout)
+            failure = _explained(error, self._timeout)
         # Raised out here, so that no traceback of ours shows the provider's error, which may quote the conversation.
         if listener_error is not None:
             raise listener_error
-        raise MindError(message, usage=asked.usage(), away=away)
+        raise MindError(failure.message, kind=failure.kind, usage=asked.usage(), away=failure.away)
 
 
 class _Asked:
@@ -218,7 +253,7 @@ class _Asked:
     Requests are counted as they are sent, tokens as they are reported.
     """
 
-    def __init__(self, context: Passage | Episodes | None) -> None:
+    def __init__(self, context: object) -> None:
         self.context = context
         self.calls = 0
         self.tokens = RunUsage()
@@ -228,10 +263,11 @@ class _Asked:
         return Usage(self.calls, tokens.input_tokens, tokens.output_tokens, float(tokens.cost or 0))
 
 
-class _ReplyStream:
-    """Passes on the reply's growth while the answer, a JSON object, is being written."""
+class _FieldStream:
+    """Passes on a field's growth while the answer, a JSON object, is being written."""
 
-    def __init__(self, on_token: OnToken) -> None:
+    def __init__(self, name: str, on_token: OnToken) -> None:
+        self._name = name
         self._on_token = on_token
         self._passed_on = ""
 
@@ -241,17 +277,17 @@ class _ReplyStream:
         async for event in events:
             written = _written(written, event)
             try:
-                await self._pass_on(_reply_in(written))
+                await self._pass_on(_field_in(written, self._name))
             except Exception as error:
                 raise _ListenerFailed from error
 
-    async def finish(self, reply: str) -> None:
-        """Pass on what is still missing, where what was passed on is how the reply begins."""
-        await self._pass_on(reply)
+    async def finish(self, output: BaseModel) -> None:
+        """Pass on what is still missing, where what was passed on is how the field begins."""
+        await self._pass_on(getattr(output, self._name))
 
-    async def _pass_on(self, reply: str) -> None:
-        if len(reply) > len(self._passed_on) and reply.startswith(self._passed_on):
-            piece, self._passed_on = reply[len(self._passed_on) :], reply
+    async def _pass_on(self, text: str) -> None:
+        if len(text) > len(self._passed_on) and text.startswith(self._passed_on):
+            piece, self._passed_on = text[len(self._passed_on) :], text
             await self._on_token(piece)
 
 
@@ -267,31 +303,40 @@ def _written(so_far: str, event: AgentStreamEvent) -> str:
             return so_far
 
 
-def _reply_in(written: str) -> str:
+def _field_in(written: str, name: str) -> str:
     try:
         answer = from_json(written, allow_partial="trailing-strings")
     except ValueError:
         return ""
-    reply = answer.get("reply") if isinstance(answer, dict) else None
-    return cleaned(reply) if isinstance(reply, str) else ""
+    text = answer.get(name) if isinstance(answer, dict) else None
+    return cleaned(text) if isinstance(text, str) else ""
 
 
-def _explained(error: Exception, timeout: float) -> tuple[str, bool]:
-    """What to say of a failure without quoting it, and whether the model was away."""
+@dataclass(frozen=True)
+class _Failure:
+    """A failure in words that quote nothing; `kind` as in MindError."""
+
+    kind: str
+    message: str
+    away: bool = False
+
+
+def _explained(error: Exception, timeout: float) -> _Failure:
     match error:
         case TimeoutError():
-            return f"The language model did not answer within {timeout:g} seconds.", True
+            return _Failure("timeout", f"The language model did not answer within {timeout:g} seconds.", True)
         case ModelHTTPError(status_code=status):
             # These say that this one question was not to its liking: too long, or not allowed.
-            return f"The language model's server refused with HTTP status {status}.", status not in {400, 413, 422}
+            away = status not in {400, 413, 422}
+            return _Failure(f"http_{status}", f"The language model's server refused with HTTP status {status}.", away)
         case ModelAPIError():
-            return "The language model's server could not be reached or broke off.", True
+            return _Failure("unreachable", "The language model's server could not be reached or broke off.", True)
         case ContentFilterError():
-            return "The language model's content filter withheld the answer.", False
+            return _Failure("content_filter", "The language model's content filter withheld the answer.")
         case UnexpectedModelBehavior():
-            return "The language model gave no valid answer.", False
+            return _Failure("invalid", "The language model gave no valid answer.")
         case _:
-            return f"The language model failed: {type(error).__name__}.", False
+            return _Failure("error", f"The language model failed: {type(error).__name__}.")
 
 
 async def _count(context: RunContext[_Asked], request: ModelRequestContext) -> ModelRequestContext:

@@ -21,7 +21,6 @@ from pydantic import (
     model_validator,
 )
 
-from graphmem.llm.prompts import cleaned, clipped
 from graphmem.llm.quotes import Passage
 from graphmem.model import (
     Domain,
@@ -37,10 +36,11 @@ from graphmem.model import (
     Relation,
     Reminder,
 )
+from graphmem.text.quoting import abridged, cleaned
 
 T = TypeVar("T")
 
-__all__ = ["Answered", "Foreseen", "Learned", "Reading", "extraction", "foreseen"]
+__all__ = ["DistilOutput", "ExtractOutput", "PredictOutput", "RespondOutput", "extraction", "predicted"]
 # The other names without an underscore are shared with `graphmem.llm.surprise_outputs`.
 
 MEMORIES = 12
@@ -69,14 +69,14 @@ _Keywords = Annotated[list[_Keyword], Field(min_length=1, max_length=8), AfterVa
 Tags = Annotated[list[_Keyword], Field(min_length=1, max_length=5), AfterValidator(distinct)]
 
 
-class Foreseen(BaseModel):
+class PredictOutput(BaseModel):
     """What the student says next."""
 
     prediction: _Guess
     needed_info: _Keywords
 
 
-class Answered(BaseModel):
+class RespondOutput(BaseModel):
     """The companion's message, and what the student says next."""
 
     reply: _Reply  # first, so that it is what streams first
@@ -84,19 +84,19 @@ class Answered(BaseModel):
     needed_info: _Keywords
 
 
-class Learned(BaseModel):
+class DistilOutput(BaseModel):
     """What was learned about the student."""
 
     fact: Sentence
     tags: Tags
 
 
-def foreseen(answer: Foreseen | Answered) -> Prediction:
+def predicted(answer: PredictOutput | RespondOutput) -> Prediction:
     """The prediction in an answer.
 
     Examples
     --------
-    >>> foreseen(Foreseen(prediction=" Five? ", needed_info=["adding", "adding"]))
+    >>> predicted(PredictOutput(prediction=" Five? ", needed_info=["adding", "adding"]))
     Prediction(text='Five?', needed_info=('adding',))
     """
     return Prediction(answer.prediction, tuple(answer.needed_info))
@@ -116,7 +116,7 @@ def _one_line(value: Any) -> Any:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= CONTENT else clipped(text, CONTENT - len(" […]"))
+    return text if len(text) <= CONTENT else abridged(text, CONTENT - len(" […]"))
 
 
 def word(value: Any) -> Any:
@@ -205,21 +205,21 @@ _BetweenMemories = Literal[
 ]
 
 
-class Named(BaseModel):
+class EntityItem(BaseModel):
     """A person, place or thing; an animal or a group is a thing."""
 
     name: _Keyword
     kind: Annotated[EntityKind, BeforeValidator(_or_thing), BeforeValidator(word)]
 
 
-_Named = Annotated[Named | str, read_as(Named)]
+_EntityItem = Annotated[EntityItem | str, read_as(EntityItem)]
 # Of several such validators the last one comes first.
 _Entities = Annotated[
-    list[_Named], BeforeValidator(up_to(ENTITIES)), BeforeValidator(or_empty), Field(max_length=ENTITIES)
+    list[_EntityItem], BeforeValidator(up_to(ENTITIES)), BeforeValidator(or_empty), Field(max_length=ENTITIES)
 ]
 
 
-class Noted(BaseModel):
+class MemoryItem(BaseModel):
     """One thing worth remembering."""
 
     model_config = ConfigDict(json_schema_extra=all_asked_for)
@@ -235,7 +235,7 @@ class Noted(BaseModel):
     about: _About = []
 
 
-class Linked(BaseModel):
+class RelationItem(BaseModel):
     """How two memories hang together; null stands for what came just before the message."""
 
     source: int | None
@@ -244,7 +244,7 @@ class Linked(BaseModel):
     weight: Share
 
 
-class Reminding(BaseModel):
+class LedgerItem(BaseModel):
     """One thing that must not be forgotten."""
 
     model_config = ConfigDict(json_schema_extra=all_asked_for)
@@ -258,49 +258,58 @@ class Reminding(BaseModel):
     trigger_entities: _Triggers = []
 
 
-_Noted = Annotated[Noted | str, read_as(Noted)]
-_Linked = Annotated[Linked | str, read_as(Linked)]
-_Reminding = Annotated[Reminding | str, read_as(Reminding)]
+_MemoryItem = Annotated[MemoryItem | str, read_as(MemoryItem)]
+_RelationItem = Annotated[RelationItem | str, read_as(RelationItem)]
+_LedgerItem = Annotated[LedgerItem | str, read_as(LedgerItem)]
 _Relations = Annotated[
-    list[_Linked], BeforeValidator(up_to(RELATIONS)), BeforeValidator(or_empty), Field(max_length=RELATIONS)
+    list[_RelationItem], BeforeValidator(up_to(RELATIONS)), BeforeValidator(or_empty), Field(max_length=RELATIONS)
 ]
 _Reminders = Annotated[
-    list[_Reminding], BeforeValidator(up_to(MEMORIES)), BeforeValidator(or_empty), Field(max_length=MEMORIES)
+    list[_LedgerItem], BeforeValidator(up_to(MEMORIES)), BeforeValidator(or_empty), Field(max_length=MEMORIES)
 ]
 
 
-class Reading(BaseModel):
-    """What is worth remembering in a message."""
+class ItemwiseOutput(BaseModel):
+    """An answer whose items are read one by one: refused where all of them are."""
 
-    model_config = ConfigDict(json_schema_extra=all_asked_for)
-
-    memories: Annotated[list[_Noted], BeforeValidator(up_to(MEMORIES)), Field(max_length=MEMORIES)]
-    relations: _Relations = []
-    reminders: _Reminders = []
+    @property
+    def items(self) -> list[BaseModel | str]:
+        """Every item, or the reason why it is refused."""
+        raise NotImplementedError
 
     @property
     def refused(self) -> list[str]:
-        """Why memories and reminders were refused, one reason for each."""
-        return [item for item in (*self.memories, *self.reminders) if isinstance(item, str)]
-
-    @property
-    def offered(self) -> int:
-        """How many memories and reminders there are, refused ones too."""
-        return len(self.memories) + len(self.reminders)
+        """Reasons of refused items, one for each."""
+        return [item for item in self.items if isinstance(item, str)]
 
     @model_validator(mode="after")
-    def _something_is_left(self) -> "Reading":
-        if self.offered and len(self.refused) == self.offered:
+    def _something_is_left(self) -> "ItemwiseOutput":
+        if self.items and len(self.refused) == len(self.items):
             raise ValueError(f"nothing of this can be used ({'; '.join(distinct(self.refused)[:5])})")
         return self
 
 
-def extraction(reading: Reading) -> Extraction:
+class ExtractOutput(ItemwiseOutput):
+    """What is worth remembering in a message."""
+
+    model_config = ConfigDict(json_schema_extra=all_asked_for)
+
+    memories: Annotated[list[_MemoryItem], BeforeValidator(up_to(MEMORIES)), Field(max_length=MEMORIES)]
+    relations: _Relations = []
+    reminders: _Reminders = []
+
+    @property
+    def items(self) -> list[BaseModel | str]:
+        """Memories and reminders."""
+        return [*self.memories, *self.reminders]
+
+
+def extraction(reading: ExtractOutput) -> Extraction:
     """What was read, as values; a memory or relation that says the same as an earlier one is dropped.
 
     Parameters
     ----------
-    reading : Reading               validated with the message as context, `context=Passage(text)`
+    reading : ExtractOutput               validated with the message as context, `context=Passage(text)`
 
     Returns
     -------
@@ -311,19 +320,19 @@ def extraction(reading: Reading) -> Extraction:
     Examples
     --------
     >>> noted = {"quote": "i skate", "content": "The student skates.", "modality": "semantic", "kind": "trait"}
-    >>> reading = Reading.model_validate({"memories": [noted, noted]}, context=Passage("Look, I skate!"))
+    >>> reading = ExtractOutput.model_validate({"memories": [noted, noted]}, context=Passage("Look, I skate!"))
     >>> [(memory.start, memory.end, memory.content) for memory in extraction(reading).memories]
     [(6, 13, 'The student skates.')]
     """
     kept: dict[str, Extract] = {}
     places: dict[int, int] = {}
     for i, noted in enumerate(reading.memories):
-        if isinstance(noted, Noted):
+        if isinstance(noted, MemoryItem):
             key = sameness(noted.content)
             kept.setdefault(key, _extract(noted))
             places[i] = list(kept).index(key)
     relations = _unlike(_relations(reading.relations, places), lambda item: replace(item, weight=0.0))
-    reminders = (_reminder(item) for item in reading.reminders if isinstance(item, Reminding))
+    reminders = (_reminder(item) for item in reading.reminders if isinstance(item, LedgerItem))
     unlike = _unlike(reminders, lambda item: (item.category, sameness(item.content)))
     return Extraction(tuple(kept.values()), tuple(relations), tuple(unlike))
 
@@ -332,8 +341,8 @@ def sameness(content: str) -> str:
     return content.casefold().rstrip(" .!")
 
 
-def _extract(noted: Noted) -> Extract:
-    entities = (Entity(item.name, item.kind) for item in noted.entities if isinstance(item, Named))
+def _extract(noted: MemoryItem) -> Extract:
+    entities = (Entity(item.name, item.kind) for item in noted.entities if isinstance(item, EntityItem))
     return Extract(
         *noted.quote,
         noted.content,
@@ -348,7 +357,7 @@ def _extract(noted: Noted) -> Extract:
     )
 
 
-def _relations(items: Iterable[Linked | str], places: dict[int, int]) -> Iterator[Relation]:
+def _relations(items: Iterable[RelationItem | str], places: dict[int, int]) -> Iterator[Relation]:
     for item in items:
         if isinstance(item, str) or not {item.source, item.target} <= {None, *places}:
             continue
@@ -359,7 +368,7 @@ def _relations(items: Iterable[Linked | str], places: dict[int, int]) -> Iterato
             yield Relation(target, None, item.type, item.weight, reverse=True)
 
 
-def _reminder(item: Reminding) -> Reminder:
+def _reminder(item: LedgerItem) -> Reminder:
     return Reminder(
         *item.quote,
         item.category,

@@ -17,18 +17,17 @@ from pydantic import (
     PlainValidator,
     ValidationError,
     ValidationInfo,
-    model_validator,
 )
 from rapidfuzz import fuzz, utils
 
 from graphmem.llm.outputs import (
     Content,
+    ItemwiseOutput,
     Sentence,
     Share,
     Tags,
     all_asked_for,
     clean,
-    distinct,
     or_empty,
     read_as,
     sameness,
@@ -39,7 +38,7 @@ from graphmem.llm.quotes import Passage
 from graphmem.model import Analysis, BeliefUpdate, Lesson, MemoryKind, Modality, Reflection, Strategy, Surprising
 from graphmem.text.sanitize import sentences
 
-__all__ = ["Analyses", "Asking", "Episodes", "Reflected", "analyses", "reflected"]
+__all__ = ["AnalyseOutput", "AskedEpisodes", "FollowUpOutput", "ReflectOutput", "analyses", "reflected"]
 
 UPDATES = 6
 """Most belief updates that are taken from one episode."""
@@ -50,7 +49,7 @@ _NOTHING = {"", "null", "none", "n/a", "-"}
 
 
 @dataclass(frozen=True)
-class Episodes:
+class AskedEpisodes:
     """What answers are held against: the episodes asked about."""
 
     asked: tuple[Surprising, ...]
@@ -81,7 +80,7 @@ def _in_talk(quote: Any, info: ValidationInfo) -> tuple[int, int]:
 
 def _episode(info: ValidationInfo) -> _Episode:
     if not isinstance(info.context, _Episode):
-        raise TypeError("validate with the episodes as context: `context=Episodes(...)`")
+        raise TypeError("validate with the episodes as context: `context=AskedEpisodes(...)`")
     return info.context
 
 
@@ -113,7 +112,7 @@ _Question = Annotated[str, BeforeValidator(clean), Field(min_length=1, max_lengt
 _Procedure = Annotated[str, BeforeValidator(clean), Field(min_length=1, max_length=200)]
 
 
-class Updated(BaseModel):
+class UpdateItem(BaseModel):
     """A prior assumption that no longer holds, and what takes its place."""
 
     model_config = ConfigDict(json_schema_extra=all_asked_for)
@@ -129,7 +128,7 @@ class Updated(BaseModel):
     evolution: bool = False
 
 
-class LearnedFrom(BaseModel):
+class FactItem(BaseModel):
     """One fact about the student, with the words it rests on."""
 
     quote: Annotated[tuple[int, int], PlainValidator(_in_talk, json_schema_input_type=str)]
@@ -138,20 +137,20 @@ class LearnedFrom(BaseModel):
 
 
 _Updates = Annotated[
-    list[Annotated[Updated | str, read_as(Updated)]],
+    list[Annotated[UpdateItem | str, read_as(UpdateItem)]],
     BeforeValidator(up_to(UPDATES)),
     BeforeValidator(or_empty),
     Field(max_length=UPDATES),
 ]
 _Facts = Annotated[
-    list[Annotated[LearnedFrom | str, read_as(LearnedFrom)]],
+    list[Annotated[FactItem | str, read_as(FactItem)]],
     BeforeValidator(up_to(FACTS)),
     BeforeValidator(or_empty),
     Field(max_length=FACTS),
 ]
 
 
-class Analysed(BaseModel):
+class AnalysisItem(BaseModel):
     """What one episode means."""
 
     model_config = ConfigDict(json_schema_extra=all_asked_for)
@@ -162,9 +161,9 @@ class Analysed(BaseModel):
     facts: _Facts = []
 
 
-def _each_by_its_episode(values: Any, info: ValidationInfo) -> list[Analysed]:
-    if not isinstance(info.context, Episodes):
-        raise TypeError("validate with the episodes as context: `context=Episodes(...)`")
+def _each_by_its_episode(values: Any, info: ValidationInfo) -> list[AnalysisItem]:
+    if not isinstance(info.context, AskedEpisodes):
+        raise TypeError("validate with the episodes as context: `context=AskedEpisodes(...)`")
     asked = info.context.asked
     if not isinstance(values, list) or len(values) != len(asked):
         raise ValueError(f"must be a list of exactly {len(asked)}, one for each episode, in their order")
@@ -173,7 +172,7 @@ def _each_by_its_episode(values: Any, info: ValidationInfo) -> list[Analysed]:
         talk = Passage("\n".join((*episode.talk, episode.actual)))
         context = _Episode(Passage(episode.actual), talk, len(episode.beliefs))
         try:
-            found.append(Analysed.model_validate(value, context=context))
+            found.append(AnalysisItem.model_validate(value, context=context))
         except ValidationError as error:
             first = error.errors(include_input=False)[0]
             where = ".".join(map(str, first["loc"])) or "item"
@@ -181,31 +180,27 @@ def _each_by_its_episode(values: Any, info: ValidationInfo) -> list[Analysed]:
     return found
 
 
-class Analyses(BaseModel):
+_Analyses = Annotated[
+    list[AnalysisItem], PlainValidator(_each_by_its_episode, json_schema_input_type=list[AnalysisItem])
+]
+
+
+class AnalyseOutput(ItemwiseOutput):
     """What each episode means, in the order they were shown."""
 
-    analyses: Annotated[list[Analysed], PlainValidator(_each_by_its_episode, json_schema_input_type=list[Analysed])]
+    analyses: Annotated[
+        list[AnalysisItem], PlainValidator(_each_by_its_episode, json_schema_input_type=list[AnalysisItem])
+    ]
 
     @property
-    def refused(self) -> list[str]:
-        """Why updates and facts were refused, one reason for each."""
-        return [item for each in self.analyses for item in (*each.updates, *each.facts) if isinstance(item, str)]
-
-    @property
-    def offered(self) -> int:
-        """How many updates and facts there are, refused ones too."""
-        return sum(len(each.updates) + len(each.facts) for each in self.analyses)
-
-    @model_validator(mode="after")
-    def _something_is_left(self) -> "Analyses":
-        if self.offered and len(self.refused) == self.offered:
-            raise ValueError(f"nothing of this can be used ({'; '.join(distinct(self.refused)[:5])})")
-        return self
+    def items(self) -> list[BaseModel | str]:
+        """Updates and facts."""
+        return [item for each in self.analyses for item in (*each.updates, *each.facts)]
 
 
 def _new_questions(questions: list[str], info: ValidationInfo) -> list[str]:
-    if not isinstance(info.context, Episodes):
-        raise TypeError("validate with the episode as context: `context=Episodes((surprising,))`")
+    if not isinstance(info.context, AskedEpisodes):
+        raise TypeError("validate with the episode as context: `context=AskedEpisodes((surprising,))`")
     (episode,) = info.context.asked
     known = [*episode.asked, *sentences(episode.before)]
     chosen: list[str] = []
@@ -217,7 +212,7 @@ def _new_questions(questions: list[str], info: ValidationInfo) -> list[str]:
     return chosen
 
 
-class Asking(BaseModel):
+class FollowUpOutput(BaseModel):
     """Questions to be put to the student."""
 
     questions: Annotated[
@@ -225,7 +220,7 @@ class Asking(BaseModel):
     ]
 
 
-class Reflected(BaseModel):
+class ReflectOutput(BaseModel):
     """What the companion takes from a surprise."""
 
     model_config = ConfigDict(json_schema_extra=all_asked_for)
@@ -234,12 +229,12 @@ class Reflected(BaseModel):
     procedure: Annotated[_Procedure | None, BeforeValidator(_or_none)] = None
 
 
-def analyses(answer: Analyses, asked: Sequence[Surprising]) -> tuple[Analysis, ...]:
+def analyses(answer: AnalyseOutput, asked: Sequence[Surprising]) -> tuple[Analysis, ...]:
     """What was answered, as values; one update a belief, one fact a saying, no more facts than are wanted.
 
     Parameters
     ----------
-    answer : Analyses               validated with the episodes as context, `context=Episodes(asked)`
+    answer : AnalyseOutput               validated with the episodes as context, `context=AskedEpisodes(asked)`
     asked : the episodes, in the same order
 
     Returns
@@ -256,39 +251,39 @@ def analyses(answer: Analyses, asked: Sequence[Surprising]) -> tuple[Analysis, .
     >>> asked = (Surprising(Level.BOUNDARY, 0.7, 0.1, "Yes", "", "I skate!", at, most_facts=10),)
     >>> fact = {"quote": "i skate", "fact": "The student skates.", "tags": ["skating"]}
     >>> written = {"analyses": [{"explanation": "A hobby came up.", "facts": [fact, fact]}]}
-    >>> analyses(Analyses.model_validate(written, context=Episodes(asked)), asked)[0].facts
+    >>> analyses(AnalyseOutput.model_validate(written, context=AskedEpisodes(asked)), asked)[0].facts
     (Lesson(text='The student skates.', tags=('skating',)),)
     """
     return tuple(_analysis(each, episode) for each, episode in zip(answer.analyses, asked, strict=True))
 
 
-def reflected(answer: Reflected) -> Reflection:
+def reflected(answer: ReflectOutput) -> Reflection:
     """What was reflected, as a value.
 
     Examples
     --------
-    >>> found = reflected(Reflected(reflection="I took it for granted. ", procedure="None"))
+    >>> found = reflected(ReflectOutput(reflection="I took it for granted. ", procedure="None"))
     >>> found.text, found.procedure
     ('I took it for granted.', None)
     """
     return Reflection(answer.reflection, answer.procedure)
 
 
-def _analysis(answer: Analysed, episode: Surprising) -> Analysis:
+def _analysis(answer: AnalysisItem, episode: Surprising) -> Analysis:
     updates: dict[object, BeliefUpdate] = {}
     for item in answer.updates:
-        if isinstance(item, Updated):
+        if isinstance(item, UpdateItem):
             key = sameness(item.assumption) if item.prior is None else item.prior
             updates.setdefault(key, _update(item, episode))
     facts: dict[str, Lesson] = {}
     for fact in answer.facts:
-        if isinstance(fact, LearnedFrom):
+        if isinstance(fact, FactItem):
             facts.setdefault(sameness(fact.fact), Lesson(fact.fact, tuple(fact.tags)))
     kept = tuple(facts.values())[: episode.most_facts]
     return Analysis(answer.explanation, tuple(updates.values()), answer.strategy, kept)
 
 
-def _update(item: Updated, episode: Surprising) -> BeliefUpdate:
+def _update(item: UpdateItem, episode: Surprising) -> BeliefUpdate:
     belief = None if item.prior is None else episode.beliefs[item.prior]
     return BeliefUpdate(
         None if belief is None else belief.id,

@@ -1,15 +1,16 @@
-"""What a language model is asked about surprising episodes (spec 5).
+"""Prompts about surprising episodes (spec 5).
 
 As in `graphmem.llm.prompts`, what people wrote stands between tags with its angle brackets escaped.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
-from graphmem.llm.prompts import Prompt, clipped, escaped
+from graphmem.llm.prompts import Prompt
 from graphmem.llm.surprise_outputs import FACTS, UPDATES
-from graphmem.model import Analysis, Level, Surprising
+from graphmem.model import Analyse, FollowUp, Level, Reflect, Surprising
+from graphmem.text.quoting import abridged, escaped
 
-__all__ = ["analyse_prompt", "ask_prompt", "reflect_prompt"]
+__all__ = ["analyse_prompt", "follow_up_prompt", "reflect_prompt"]
 
 TALK_MESSAGES = 20
 """Most earlier messages of an episode that are shown, the newest."""
@@ -51,7 +52,7 @@ fillers; never more than {facts}, nothing twice.
 fact: one sentence about the student. quote: the words of <said> or <earlier> it rests on, copied exactly, in one \
 unbroken piece. tags: 1 to 5 short keywords to find it by."""
 
-_ASK = """\
+_FOLLOW_UP = """\
 You are the companion of one student and were surprised by what they wrote.
 {shown}
 <explanation> holds what you made of it, <asked> what you asked lately.
@@ -80,15 +81,15 @@ _LEVELS = {
 }
 
 
-def analyse_prompt(surprising: Sequence[Surprising]) -> Prompt:
-    """A job's question: what some surprising episodes mean, all of them in one question.
+def analyse_prompt(question: Analyse) -> Prompt:
+    """Prompt for what some surprising episodes mean, all of them in one question.
 
     Examples
     --------
     >>> from datetime import UTC, datetime
     >>> at = datetime(2026, 1, 5, tzinfo=UTC)
     >>> told = Surprising(Level.BOUNDARY, 0.7, 0.2, "Yes", "Is 2 < 3?", "I skate!", at, most_facts=10)
-    >>> print(analyse_prompt([told]).question)
+    >>> print(analyse_prompt(Analyse((told,))).question)
     <episode>
     <level>something new begins</level>
     <facts>10</facts>
@@ -97,20 +98,21 @@ def analyse_prompt(surprising: Sequence[Surprising]) -> Prompt:
     <said>I skate!</said>
     </episode>
     """
-    instructions = _ANALYSE.format(shown=_SHOWN, episodes=len(surprising), updates=UPDATES, facts=FACTS)
-    return Prompt(instructions, "\n".join(_episode(each, f"{each.most_facts}") for each in surprising))
+    instructions = _ANALYSE.format(shown=_SHOWN, episodes=len(question.episodes), updates=UPDATES, facts=FACTS)
+    return Prompt(instructions, "\n".join(_episode(each, f"{each.most_facts}") for each in question.episodes))
 
 
-def ask_prompt(surprising: Surprising, analysis: Analysis) -> Prompt:
-    """A job's question: what to ask the student after a surprise."""
-    parts = [_episode(surprising), _part("explanation", analysis.explanation)]
-    parts += [_part("asked", " ".join(question.split())) for question in surprising.asked]
-    return Prompt(_ASK.format(shown=_SHOWN), "\n".join(parts))
+def follow_up_prompt(question: FollowUp) -> Prompt:
+    """Prompt for questions to the student after a surprise."""
+    surprising = question.surprising
+    parts = [_episode(surprising), _part("explanation", question.analysis.explanation)]
+    parts += [_part("asked", " ".join(text.split())) for text in surprising.asked]
+    return Prompt(_FOLLOW_UP.format(shown=_SHOWN), "\n".join(parts))
 
 
-def reflect_prompt(surprising: Surprising, analysis: Analysis) -> Prompt:
-    """A job's question: what a companion takes from a surprise."""
-    parts = [_episode(surprising), _part("explanation", analysis.explanation)]
+def reflect_prompt(question: Reflect) -> Prompt:
+    """Prompt for what a companion takes from a surprise."""
+    parts = [_episode(question.surprising), _part("explanation", question.analysis.explanation)]
     return Prompt(_REFLECT.format(shown=_SHOWN), "\n".join(parts))
 
 
@@ -125,17 +127,17 @@ def _parts(surprising: Surprising, facts: str) -> Iterator[str]:
     if surprising.beliefs:
         yield _part("beliefs", "\n".join(_numbered(belief.content for belief in surprising.beliefs)))
     for text in surprising.talk[-TALK_MESSAGES:]:
-        yield _part("earlier", clipped(text, EARLIER_CHARACTERS))
+        yield _part("earlier", abridged(text, EARLIER_CHARACTERS))
     if surprising.before:
-        yield _part("companion", clipped(surprising.before, MESSAGE_CHARACTERS))
+        yield _part("companion", abridged(surprising.before, MESSAGE_CHARACTERS))
     if surprising.predicted:
-        yield _part("expected", clipped(surprising.predicted, MESSAGE_CHARACTERS))
-    yield _part("said", clipped(surprising.actual, MESSAGE_CHARACTERS))
+        yield _part("expected", abridged(surprising.predicted, MESSAGE_CHARACTERS))
+    yield _part("said", abridged(surprising.actual, MESSAGE_CHARACTERS))
 
 
 def _numbered(contents: Iterable[str]) -> Iterator[str]:
     # On one line each, so that no belief can pretend to be the next one.
-    return (f"{i}: {' '.join(clipped(text, BELIEF_CHARACTERS).split())}" for i, text in enumerate(contents))
+    return (f"{i}: {' '.join(abridged(text, BELIEF_CHARACTERS).split())}" for i, text in enumerate(contents))
 
 
 def _part(tag: str, text: str) -> str:

@@ -1,106 +1,15 @@
-"""The jars of the local Neo4j: listed in `neo4j.lock`, fetched once, checked by sha256, then used offline."""
+"""The jars of the local Neo4j: fetched once, checked by sha256, then used offline."""
 
-import logging
-import re
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import contextmanager
-from dataclasses import dataclass
-from hashlib import sha256
-from importlib.resources import files
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable
+from hashlib import file_digest
+from pathlib import Path
 
-import pooch
-import requests
-from requests.adapters import HTTPAdapter
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
-from graphmem.errors import SetupError
 from graphmem.local.disk import check_room, clear_disk_errors
+from graphmem.local.lock import Jar, Lock
 
-THREADS = 16
-TRIES = 3
-CHUNK = 1 << 18  # bytes
-SECONDS_OF_SILENCE = 30
 ROOM_TO_WORK = 300_000_000  # bytes an empty database with its logs takes, and then some
 
 Report = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Jar:
-    """One line of the lock file: path in a Maven repository, sha256 in hex, size in bytes."""
-
-    path: str
-    sha256: str
-    size: int
-
-    @property
-    def name(self) -> str:
-        """File name, without folders."""
-        return PurePosixPath(self.path).name
-
-
-@dataclass(frozen=True)
-class Lock:
-    """The lock file: which jars, and a hash that changes with any of them."""
-
-    jars: tuple[Jar, ...]
-    digest: str
-
-    @property
-    def version(self) -> str:
-        """Version of Neo4j these jars are."""
-        return next(PurePosixPath(jar.path).parts[-2] for jar in self.jars if jar.path.startswith("org/neo4j/neo4j/"))
-
-
-def locked() -> Lock:
-    """Lock file that ships with graphmem.
-
-    Examples
-    --------
-    >>> locked().version >= "2026"
-    True
-    """
-    return parsed((files("graphmem.local") / "neo4j.lock").read_text("utf-8"))
-
-
-def parsed(text: str) -> Lock:
-    """Read a lock file.
-
-    Parameters
-    ----------
-    text : str
-        Lines of path, sha256 and size in bytes; empty lines and those that start with `#` are ignored.
-
-    Returns
-    -------
-    Lock
-
-    Raises
-    ------
-    SetupError
-        A line that is none of that, or two jars of one name.
-
-    Examples
-    --------
-    >>> lock = parsed("org/neo4j/neo4j/5.1/neo4j-5.1.jar " + 64 * "a" + " 1200")
-    >>> lock.jars[0].name, lock.version
-    ('neo4j-5.1.jar', '5.1')
-    """
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    jars = tuple(_jar(line) for line in lines)
-    if len({jar.name for jar in jars}) != len(jars):
-        raise SetupError("neo4j.lock names a jar twice: make it again with scripts/lock_neo4j.py")
-    return Lock(jars, sha256("\n".join(lines).encode()).hexdigest())
-
-
-def _jar(line: str) -> Jar:
-    match = re.fullmatch(r"((?:[\w.+-]+/)+[\w.+-]+\.jar) ([0-9a-f]{64}) (\d+)", line)
-    if match is None or ".." in line:
-        raise SetupError(f"neo4j.lock has a broken line, {line!r}: install graphmem again")
-    return Jar(match[1], match[2], int(match[3]))
 
 
 def fetch(lock: Lock, folder: Path, repository: str | None, report: Report) -> Path:
@@ -141,8 +50,10 @@ def fetch(lock: Lock, folder: Path, repository: str | None, report: Report) -> P
             needed = sum(jar.size for jar in missing)
             check_room(folder, needed + ROOM_TO_WORK)
             report(f"fetching Neo4j {lock.version}: {len(missing)} files, {needed / 1e6:.0f} MB")
-            with _clear_errors(repository or "the central Maven repository"):
-                _fetch_all(missing, folder, _address(repository))
+            # Imported late: takes a third of a second, and only a first start needs it.
+            from graphmem.local.download import download
+
+            download(missing, folder, repository)
         part = folder / "verified.part"
         part.write_text(lock.digest)
         part.replace(stamp)
@@ -155,7 +66,10 @@ def _looks_whole(folder: Path, jar: Jar) -> bool:
 
 
 def _is_right(path: Path, jar: Jar) -> bool:
-    return path.is_file() and bool(pooch.file_hash(str(path), alg="sha256") == jar.sha256)
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest() == jar.sha256
 
 
 def _remove_strays(folder: Path, wanted: set[str]) -> None:
@@ -163,84 +77,3 @@ def _remove_strays(folder: Path, wanted: set[str]) -> None:
     for path in folder.iterdir():
         if path.is_file() and path.name not in wanted:
             path.unlink()
-
-
-def _address(repository: str | None) -> str:
-    if repository is None:
-        # Imported late: takes half a second, and only a first start needs it.
-        from jgo.constants import MAVEN_CENTRAL_URL
-
-        repository = MAVEN_CENTRAL_URL
-    return repository.rstrip("/")
-
-
-def _fetch_all(jars: Sequence[Jar], folder: Path, address: str) -> None:
-    pooch.get_logger().setLevel(logging.ERROR)  # one line for each of 226 files is of no use to anyone
-    source = pooch.Pooch(
-        path=folder,
-        base_url=address,
-        registry={jar.name: f"sha256:{jar.sha256}" for jar in jars},
-        urls={jar.name: f"{address}/{jar.path}" for jar in jars},
-        retry_if_failed=TRIES - 1,
-    )
-    with (
-        _progress(sum(jar.size for jar in jars)) as advance,
-        _downloader(advance) as download,
-        ThreadPoolExecutor(THREADS) as threads,
-    ):
-        # pooch writes beside the target and moves it there once the hash is right: a partial file never counts.
-        futures = [threads.submit(source.fetch, jar.name, downloader=download) for jar in jars]
-        try:
-            for future in as_completed(futures):
-                future.result()
-        except BaseException:
-            threads.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
-@contextmanager
-def _downloader(advance: Callable[[int], None]) -> Iterator[Callable[[str, str, object], None]]:
-    # pooch's own opens a session for each file, and reading 226 times which certificates to trust takes 10 s.
-    with requests.Session() as session:
-        for scheme in ("http://", "https://"):
-            session.mount(scheme, HTTPAdapter(pool_maxsize=THREADS))
-
-        def download(url: str, target: str, _: object) -> None:
-            with session.get(url, stream=True, timeout=SECONDS_OF_SILENCE) as answer, Path(target).open("wb") as file:
-                answer.raise_for_status()
-                for chunk in answer.iter_content(CHUNK):
-                    file.write(chunk)
-                    advance(len(chunk))
-
-        yield download
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    console = Console(stderr=True)
-    columns = (TextColumn("fetching Neo4j"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("fetch", total=total)
-        yield lambda size: progress.advance(task, size)
-
-
-@contextmanager
-def _clear_errors(place: str) -> Iterator[None]:
-    """Say in our words what can go wrong on the way."""
-    try:
-        yield
-    except requests.HTTPError as error:
-        raise SetupError(
-            f"{place} did not give a file of Neo4j ({error}): set GRAPHMEM_MAVEN to a Maven repository that has "
-            "all that the central one has."
-        ) from error
-    except requests.RequestException as error:
-        raise SetupError(
-            f"Neo4j cannot be fetched from {place} ({error}): check the network and HTTPS_PROXY, or set GRAPHMEM_MAVEN "
-            "to a Maven repository this machine reaches, or GRAPHMEM_NEO4J_URI to a Neo4j that runs."
-        ) from error
-    except ValueError as error:  # pooch's word for a wrong hash; it names the file and both hashes
-        raise SetupError(
-            f"{error} Try again; if it stays so, {place} or something on the way to it alters files: "
-            "set GRAPHMEM_MAVEN to another Maven repository."
-        ) from error

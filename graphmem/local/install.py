@@ -11,7 +11,8 @@ from pathlib import Path
 
 from graphmem.errors import SetupError
 from graphmem.local.disk import write_private
-from graphmem.local.fetch import fetch, locked
+from graphmem.local.fetch import fetch
+from graphmem.local.lock import locked
 from graphmem.local.process import HOST
 from graphmem.settings import Settings
 
@@ -52,6 +53,7 @@ def command(settings: Settings, folder: Path, lib: Path) -> list[str]:
         f"-XX:SharedArchiveFile={lib.name}/{_class_archive(JAVA, lib)}",
         f"-Xms{settings.neo4j_heap_mb // 4}m",
         f"-Xmx{settings.neo4j_heap_mb}m",
+        *settings.neo4j_java_flags.split(),
         *("-cp", f"{lib.name}/*", "org.neo4j.server.Neo4jCommunity"),
         home_argument(folder),
         f"--config-dir={folder / 'conf'}",

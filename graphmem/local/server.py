@@ -18,7 +18,7 @@ from urllib.parse import quote
 from graphmem.errors import SetupError
 from graphmem.local import install
 from graphmem.local.disk import bytes_on_disk, clear_disk_errors, write_private
-from graphmem.local.fetch import locked
+from graphmem.local.lock import locked
 from graphmem.local.process import (
     HOST,
     POLL,

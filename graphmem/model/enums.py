@@ -1,4 +1,8 @@
-"""Closed lists of words, the same in Python, Cypher and GraphQL (spec 1)."""
+"""Closed lists of words, the same in Python, Cypher and GraphQL (spec 1).
+
+Docstrings of those in an answer's schema reach language models, so they cite no section: modality, memory kind, domain
+and entity kind are of spec 1 and 2, edge types of 2, ledger categories of 8, strategies of 5.
+"""
 
 from enum import StrEnum
 
@@ -46,7 +50,7 @@ class JobState(StrEnum):
 
 
 class Modality(StrEnum):
-    """In what way something is remembered (spec 1)."""
+    """In what way something is remembered."""
 
     EPISODIC = "episodic"
     SEMANTIC = "semantic"
@@ -56,7 +60,7 @@ class Modality(StrEnum):
 
 
 class MemoryKind(StrEnum):
-    """What a memory speaks of: traits and concepts are beliefs, episodes observations (spec 1)."""
+    """What a memory speaks of: traits and concepts are beliefs, episodes observations."""
 
     TRAIT = "trait"
     CONCEPT = "concept"
@@ -64,7 +68,7 @@ class MemoryKind(StrEnum):
 
 
 class EdgeType(StrEnum):
-    """How two nodes hang together (spec 2); the values are relationship types."""
+    """How two nodes hang together; the values are relationship types."""
 
     PRECEDES = "PRECEDES"
     CAUSES = "CAUSES"
@@ -102,7 +106,7 @@ class SourceKind(StrEnum):
 
 
 class LedgerCategory(StrEnum):
-    """What a ledger entry is (spec 8)."""
+    """What a ledger entry is."""
 
     PROMISE = "promise"
     SECRET = "secret"  # noqa: S105
@@ -114,7 +118,7 @@ class LedgerCategory(StrEnum):
 
 
 class Strategy(StrEnum):
-    """What a surprise suggests to do (spec 5)."""
+    """What a surprise suggests to do."""
 
     NONE = "none"
     DEEP_EXTRACTION = "deep_extraction"
@@ -188,7 +192,7 @@ class Resolution(StrEnum):
 
 
 class Domain(StrEnum):
-    """What part of a student's life a memory belongs to (spec 2)."""
+    """What part of a student's life a memory belongs to."""
 
     SCHOOL = "school"
     PERSONAL = "personal"
@@ -199,7 +203,7 @@ class Domain(StrEnum):
 
 
 class EntityKind(StrEnum):
-    """What an entity is (spec 1)."""
+    """What an entity is."""
 
     PERSON = "person"
     PLACE = "place"

@@ -2,27 +2,32 @@
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 
 from graphmem.errors import InvalidInput
 from graphmem.model import (
+    Analyse,
     Analysis,
     Answer,
     Author,
     Conversation,
+    Distil,
     Extraction,
-    Heard,
+    ExtractMemories,
+    FollowUp,
     Lesson,
     Message,
-    Mismatch,
+    MindQuestion,
+    Predict,
     Prediction,
+    Reflect,
     Reflection,
-    Remembered,
+    Respond,
     Response,
-    Surprising,
     Vector,
 )
 from graphmem.offline.exemplars import Bank, load_bank
@@ -34,6 +39,8 @@ from graphmem.offline.replies import chosen_move, worded
 from graphmem.offline.surprise_analysis import analysis as analysed
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.keyphrases import rarity
+
+T = TypeVar("T")
 
 LONG = 1_000
 """Characters from which on a message is read off the event loop."""
@@ -52,85 +59,81 @@ class OfflineMind:
     """
 
     name = "offline"
+    is_model = False
+    failing: str | None = None
 
     def __init__(self, bank: Bank, embedder: Embedder) -> None:
         self.bank = bank
         self.embedder = embedder
 
-    async def predict(self, talk: Conversation) -> Answer[Prediction]:
-        """The student's next message, from the conversation alone, and 1 to 8 keywords of what is at stake.
+    async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
+        """See `Mind.ask`; `on_token` is called with each word of a reply, spaces included.
 
         Raises
         ------
-        InvalidInput    the conversation is empty or does not end with the student
+        InvalidInput    a conversation is empty or does not end with the student
         """
-        message, before = _newest(talk)
-        asked = _last_of_companion(before)
-        return Answer(self._prediction(asked, (*before, message), message))
-
-    async def respond(
-        self, talk: Conversation, remembered: Remembered, reply: Message | None, on_token: OnToken | None = None
-    ) -> Answer[Response]:
-        """A tutoring move in the student's own terms, or the app's own reply, and what is expected to follow it.
-
-        `on_token` is called with each word of a reply of this mind, spaces included.
-
-        Raises
-        ------
-        InvalidInput    the conversation is empty or does not end with the student
-        """
-        newest, before = _newest(talk)
-        message = await self._embedded(newest)
-        messages = (*before, message)
-        if reply is None:
-            text = worded(chosen_move(messages), messages, remembered)
-            if remembered.question is not None:
-                text = f"{text} {remembered.question}"
-            if on_token is not None:
-                for word in re.findall(r"\S+\s*", text):
-                    await on_token(word)
-            reply = Message(Author.COMPANION, text, message.at)
-        else:
-            reply = await self._embedded(reply)
-        return Answer(Response(reply, self._prediction(reply, messages, message)))
-
-    async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:
-        """One sentence on the difference, and 1 to 5 key phrases of what was said."""
-        return Answer(lesson(mismatch))
-
-    async def extract(self, heard: Heard) -> Answer[Extraction]:
-        """What in a message is worth remembering, by the rules of `graphmem.offline.extraction`."""
-        # Rules take a while over long texts, and nobody else should wait for them.
-        long = len(heard.text) > LONG
-        return Answer(await asyncio.to_thread(extract, heard) if long else extract(heard))
-
-    async def analyse(self, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
-        """What surprising episodes mean, by the rules of `graphmem.offline.surprise_analysis`."""
-        return Answer(await asyncio.to_thread(lambda: tuple(map(analysed, surprising))))
-
-    async def ask(self, surprising: Surprising, analysis: Analysis) -> Answer[tuple[str, ...]]:
-        """1 to 3 follow-up questions in the student's own terms, by the rules of `graphmem.offline.follow_ups`."""
-        return Answer(questions(surprising, analysis))
-
-    async def reflect(self, surprising: Surprising, analysis: Analysis) -> Answer[Reflection]:
-        """What was expected and heard, and what to do next time, by the rules of `graphmem.offline.follow_ups`."""
-        return Answer(reflection(surprising, analysis))
+        return Answer(await RULES[type(question)](self, question, on_token))
 
     async def aclose(self) -> None:
-        """Nothing to release; the embedder belongs to whoever made it."""
+        """Release nothing: the embedder belongs to its maker."""
 
-    def _prediction(self, asked: Message | None, messages: tuple[Message, ...], newest: Message) -> Prediction:
-        expected = expected_answer(self.bank, _vector(asked), own_messages(messages))
-        needed = keywords((newest.text, asked.text if asked else ""), NEEDED)
-        if expected is None:
-            return Prediction("", needed)
-        return Prediction(expected.text, needed, expected.embedding)
 
-    async def _embedded(self, message: Message) -> Message:
-        if message.embedding is not None:
-            return message
-        (vector,) = await self.embedder.embed([message.text])
-        return replace(message, embedding=vector)
+async def _predict(mind: OfflineMind, question: Predict, _: OnToken | None) -> Prediction:
+    newest, before = _newest(question.talk)
+    if question.reply is None:
+        return _expected(mind.bank, _last_of_companion(before), (*before, newest), newest)
+    newest = await _embedded(mind, newest)
+    return _expected(mind.bank, await _embedded(mind, question.reply), (*before, newest), newest)
+
+
+async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | None) -> Response:
+    """A tutoring move in the student's own terms."""
+    newest, before = _newest(question.talk)
+    newest = await _embedded(mind, newest)
+    messages = (*before, newest)
+    text = worded(chosen_move(messages), messages, question.remembered)
+    if question.remembered.question is not None:
+        text = f"{text} {question.remembered.question}"
+    if on_token is not None:
+        for word in re.findall(r"\S+\s*", text):
+            await on_token(word)
+    reply = Message(Author.COMPANION, text, newest.at)
+    return Response(reply, _expected(mind.bank, reply, messages, newest))
+
+
+async def _distil(_: OfflineMind, question: Distil, __: OnToken | None) -> Lesson:
+    return lesson(question.mismatch)
+
+
+async def _extract(_: OfflineMind, question: ExtractMemories, __: OnToken | None) -> Extraction:
+    # Rules take a while over long texts, which must not hold up the event loop.
+    long = len(question.heard.text) > LONG
+    return await asyncio.to_thread(extract, question.heard) if long else extract(question.heard)
+
+
+async def _analyse(_: OfflineMind, question: Analyse, __: OnToken | None) -> tuple[Analysis, ...]:
+    return await asyncio.to_thread(lambda: tuple(map(analysed, question.episodes)))
+
+
+async def _follow_up(_: OfflineMind, question: FollowUp, __: OnToken | None) -> tuple[str, ...]:
+    return questions(question.surprising, question.analysis)
+
+
+async def _reflect(_: OfflineMind, question: Reflect, __: OnToken | None) -> Reflection:
+    return reflection(question.surprising, question.analysis)
+
+
+RULES: Mapping[type[MindQuestion[Any]], Callable[[OfflineMind, Any, OnToken | None], Awaitable[Any]]] = {
+    Predict: _predict,
+    Respond: _respond,
+    Distil: _distil,
+    ExtractMemories: _extract,
+    Analyse: _analyse,
+    FollowUp: _follow_up,
+    Reflect: _reflect,
+}
+"""Rule for each kind of question."""
 
 
 async def make_offline_mind(embedder: Embedder) -> OfflineMind:
@@ -151,7 +154,7 @@ async def make_offline_mind(embedder: Embedder) -> OfflineMind:
     ...     embedder = make_embedder(Settings())
     ...     mind = await make_offline_mind(embedder)
     ...     talk = Conversation(Companion("Ada", "kind", 0.5), (Message(Author.STUDENT, text, datetime.now(UTC)),))
-    ...     answer = await mind.respond(talk, Remembered(), None)
+    ...     answer = await mind.ask(Respond(talk))
     ...     await embedder.aclose()
     ...     return answer.value.reply.text
     >>> "12 - 3 = 8" in asyncio.run(reply("Then 12 - 3 = 8 spoons."))
@@ -178,3 +181,19 @@ def _vector(message: Message | None) -> Vector | None:
     if message is None or message.embedding is None:
         return None
     return np.asarray(message.embedding, dtype=np.float32)
+
+
+def _expected(bank: Bank, asked: Message | None, messages: tuple[Message, ...], newest: Message) -> Prediction:
+    """The student's next message in a conversation, and 1 to 8 keywords of what is at stake."""
+    expected = expected_answer(bank, _vector(asked), own_messages(messages))
+    needed = keywords((newest.text, asked.text if asked else ""), NEEDED)
+    if expected is None:
+        return Prediction("", needed)
+    return Prediction(expected.text, needed, expected.embedding)
+
+
+async def _embedded(mind: OfflineMind, message: Message) -> Message:
+    if message.embedding is not None:
+        return message
+    (vector,) = await mind.embedder.embed([message.text])
+    return replace(message, embedding=vector)

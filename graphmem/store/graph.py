@@ -138,7 +138,7 @@ def translate(error: Exception) -> GraphmemError:
     >>> type(translate(ne.ServiceUnavailable("gone"))).__name__
     'Unavailable'
     """
-    if isinstance(error, ne.ConstraintError):
+    if isinstance(error, ne.ConstraintError) or _is_made_twice(error):
         return Conflict()
     if isinstance(error, (ne.AuthError, ne.Forbidden)):
         return SetupError("Neo4j refuses user or password: check GRAPHMEM_NEO4J_USER and GRAPHMEM_NEO4J_PASSWORD.")
@@ -150,3 +150,9 @@ def translate(error: Exception) -> GraphmemError:
 def _passing(error: Exception) -> bool:
     """Whether the same statement may succeed in a moment."""
     return isinstance(error, OSError) or (isinstance(error, (ne.Neo4jError, ne.DriverError)) and error.is_retryable())
+
+
+def _is_made_twice(error: Exception) -> bool:
+    """Whether two processes made the same index or constraint at once; `IF NOT EXISTS` does not keep them apart."""
+    code = (isinstance(error, ne.Neo4jError) and error.code) or ""
+    return code.startswith("Neo.ClientError.Schema.") and code.endswith("AlreadyExists")

@@ -3,7 +3,7 @@
 import re
 from datetime import datetime
 
-from graphmem.errors import SetupError
+from graphmem.errors import Conflict, SetupError
 from graphmem.store import queries
 from graphmem.store.graph import Graph
 
@@ -31,7 +31,11 @@ async def prepare(graph: Graph, embedder: str, dimension: int, now: datetime) ->
     """
     await check_server(graph)
     for command in commands():
-        await graph.execute(command, {}, reads=False)
+        try:
+            await graph.execute(command, {}, reads=False)
+        except Conflict:
+            # Two processes that start at once both found it missing, and the other one made it.
+            await graph.execute(command, {}, reads=False)
     await graph.run("student/upgrade")
     (row,) = await graph.run("schema/upsert", version=SCHEMA_VERSION, embedder=embedder, dimension=dimension, now=now)
     if row["version"] > SCHEMA_VERSION:

@@ -16,7 +16,7 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role
 from tests.api.test_memories import OBSERVE
 from tests.conftest import Enrol, Pupil, another_replica
-from tests.remembering import held, nodes
+from tests.support.remembering import held, nodes
 
 KEPT = {
     "emoji": "🙂👩‍👩‍👧‍👦🏳️‍🌈" * 40,

@@ -16,7 +16,7 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role
 from graphmem.sealing import session_token
 from tests.conftest import PASSWORD, Enrol, Pupil
-from tests.remembering import LIFE, held, lived
+from tests.support.remembering import LIFE, held, lived
 
 Bearer = Callable[[Role], str]
 

@@ -13,8 +13,8 @@ from graphmem.commands.client import CLOSE, OPEN, TURN, Client, Refused
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Level, Role
 from tests.conftest import PASSWORD, Enrol, Pupil
-from tests.remembering import contents, told
-from tests.surprising import counted, memories_by_id, responded
+from tests.support.remembering import contents, told
+from tests.support.surprising import counted, memories_by_id, responded
 
 Bearer = Callable[[Role], str]
 

@@ -15,7 +15,8 @@ import pytest
 from graphmem.app import Graphmem as App
 from graphmem.samples import SAMPLES
 from graphmem.store import schema
-from tests.conftest import PASSWORD, Access, Pupil, say
+from tests.conftest import PASSWORD, Pupil, say
+from tests.support.shared_neo4j import Access
 
 Graphmem = Callable[..., Coroutine[Any, Any, tuple[int, str, str]]]
 CIMA = SAMPLES / "cima" / "dialogues.jsonl"
@@ -163,6 +164,7 @@ async def test_the_demo_tells_of_every_turn_and_leaves_nothing_running(graphmem:
     assert told["nodes"]["Fact"] >= 1
 
 
+@pytest.mark.alone
 async def test_reembed_changes_the_model_and_predictions_are_embedded_anew(
     graphmem: Graphmem, gm: App, ann: Pupil, replica: App
 ) -> None:

@@ -12,8 +12,9 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.commands.query import list_queries
 from graphmem.model import Level
-from tests.conftest import Access, Pupil
-from tests.surprising import responded
+from tests.conftest import Pupil
+from tests.support.shared_neo4j import Access
+from tests.support.surprising import responded
 
 Query = Callable[..., Coroutine[None, None, tuple[int, str, str]]]
 

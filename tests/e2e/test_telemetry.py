@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.conftest import Access
+from tests.support.shared_neo4j import Access
 
 EMBEDS = """
 import asyncio, time

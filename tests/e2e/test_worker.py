@@ -22,9 +22,10 @@ from graphmem.flows.observation import observe
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.model import Observation, Role, SourceKind, Who
 from graphmem.settings import Settings
-from tests.conftest import PASSWORD, Access
-from tests.redis_server import RedisServer, free_port, needs_redis
-from tests.remembering import asked
+from tests.conftest import PASSWORD
+from tests.support.redis_server import RedisServer, free_port, needs_redis
+from tests.support.remembering import asked
+from tests.support.shared_neo4j import Access
 
 READY = "graphmem worker is ready"
 # A worker that was killed is followed soon, and what got lost is found soon.

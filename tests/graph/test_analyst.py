@@ -13,8 +13,8 @@ from graphmem.flows.surprise import answer_question, correct_surprise, list_ques
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Level, Verdict
 from tests.conftest import Enrol, Pupil
-from tests.remembering import told
-from tests.surprising import responded, surprises
+from tests.support.remembering import told
+from tests.support.surprising import responded, surprises
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 ROME = "I live in Rome with my family."

@@ -17,7 +17,7 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.model import Memory, Who
 from graphmem.store.memories import Filter
 from tests.conftest import Pupil, another_replica
-from tests.remembering import LIFE, changed, formed, held, linked, lived, nodes, observations, told
+from tests.support.remembering import LIFE, changed, formed, held, linked, lived, nodes, observations, told
 
 
 async def test_gravity_is_written_down_without_changing_what_it_is_computed_from(gm: Graphmem, ann: Pupil) -> None:

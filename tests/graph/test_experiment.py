@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
@@ -15,13 +16,15 @@ from graphmem.app import Graphmem
 from graphmem.bench.voe import Pair, Reply, chosen, compare, findings, held_out
 from graphmem.commands.experiment import run_experiment, table
 from graphmem.errors import InvalidInput
-from graphmem.model import Answer, Author, Conversation, Message, Prediction, Remembered, Response
+from graphmem.model import Answer, Author, MindQuestion, Predict, Prediction, Remembered, Respond
 from graphmem.offline.exemplars import load_bank, read_situations
 from graphmem.offline.mind import OfflineMind
 from graphmem.ports import OnToken
 from graphmem.samples import SAMPLES
 from graphmem.samples.dialogues import Dialogue, Said, load_dialogues
 from graphmem.settings import Settings
+
+T = TypeVar("T")
 
 MATHDIAL = SAMPLES / "mathdial" / "dialogues.jsonl"
 APPLES = "I always give the green apples away to my neighbour first."
@@ -32,13 +35,21 @@ class Trusting(OfflineMind):
     """Expects what the best recalled fact of a failed prediction says was said, and else nothing anybody says."""
 
     name = "trusting"
+    is_model = True
 
-    async def respond(
-        self, talk: Conversation, remembered: Remembered, reply: Message | None, on_token: OnToken | None = None
-    ) -> Answer[Response]:
-        answer = await super().respond(talk, remembered, reply, on_token)
-        quoted = next(filter(None, (QUOTE.search(fact.text) for fact in remembered.facts)), None)
-        return Answer(Response(answer.value.reply, Prediction(quoted[1] if quoted else "qqqq zzzz")))
+    async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
+        answer = await super().ask(question, on_token)
+        value: Any = answer.value
+        if isinstance(question, Respond):
+            value = replace(value, prediction=_trusted(question.remembered))
+        elif isinstance(question, Predict) and question.reply is not None:
+            value = _trusted(question.remembered)
+        return Answer(value)
+
+
+def _trusted(remembered: Remembered) -> Prediction:
+    quoted = next(filter(None, (QUOTE.search(fact.text) for fact in remembered.facts)), None)
+    return Prediction(quoted[1] if quoted else "qqqq zzzz")
 
 
 def dialogue(name: str, student: str, *texts: str) -> Dialogue:

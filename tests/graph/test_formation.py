@@ -23,10 +23,21 @@ from graphmem.model import (
 from graphmem.store import jobs, memories
 from graphmem.store.jobs import Kind
 from tests.conftest import Pupil, another_replica, say
-from tests.language import asked as requested
-from tests.language import asks, with_model
-from tests.llm_server import Act, llm_server
-from tests.remembering import TOLD, asked, changed, contents, formed, held, is_episode, nodes, observations, told
+from tests.support.language import asked as requested
+from tests.support.language import asks, with_model
+from tests.support.llm_server import Act, llm_server
+from tests.support.remembering import (
+    TOLD,
+    asked,
+    changed,
+    contents,
+    formed,
+    held,
+    is_episode,
+    nodes,
+    observations,
+    told,
+)
 
 DISCLOSED = (
     "I owe Mia 5 euros for the museum ticket, and my brother Tom broke his arm at the Berlin zoo on Sunday because he "

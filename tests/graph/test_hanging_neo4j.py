@@ -12,8 +12,9 @@ from graphmem.errors import Unavailable
 from graphmem.flows import students
 from graphmem.settings import Settings
 from graphmem.store.graph import Graph, open_driver
-from tests.conftest import Access, Pupil, another_replica, say, served
-from tests.proxy import Proxy, proxied
+from tests.conftest import Pupil, another_replica, say, served
+from tests.support.proxy import Proxy, proxied
+from tests.support.shared_neo4j import Access
 
 TIMEOUT = 5.0
 SLACK = 3.0

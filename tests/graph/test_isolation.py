@@ -25,8 +25,8 @@ from graphmem.store import ledger, memories, queries, turns
 from graphmem.store import surprises as surprise_store
 from graphmem.store.memories import Filter
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
-from tests.remembering import asked, held, nodes, observations
-from tests.surprising import surprises
+from tests.support.remembering import asked, held, nodes, observations
+from tests.support.surprising import surprises
 
 STUDENT_READS = sorted(
     name for name, query in queries.load().items() if query.reads and {"institution", "student_id"} <= query.params

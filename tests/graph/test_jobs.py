@@ -24,14 +24,14 @@ from graphmem.jobs.dispatch import run_due_jobs, start_jobs
 from graphmem.jobs.runner import BUDGET_SPENT, FIRST_WAIT, HANDLERS, Handler, failure, kinds, lease, run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
-from graphmem.model import Fact, JobState, Mismatch, Role, Session, SourceKind, TurnOutcome
+from graphmem.model import Distil, Fact, JobState, Mismatch, Role, Session, SourceKind, TurnOutcome
 from graphmem.store import jobs, usage
 from graphmem.store.jobs import Kind
 from graphmem.store.usage import Limits
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say, served
-from tests.language import EXPECTED, UNEXPECTED, asked, distils, surprise, with_model
-from tests.llm_server import Act, llm_server
-from tests.remembering import TOLD, observations, turn_state_of
+from tests.support.language import EXPECTED, UNEXPECTED, asked, distils, surprise, with_model
+from tests.support.llm_server import Act, llm_server
+from tests.support.remembering import TOLD, observations, turn_state_of
 
 SWIMS = [f"On day {i} I swam {i + 2} lanes in Uster." for i in range(7)]
 BETTER = f"The student wrote: {UNEXPECTED}"
@@ -166,7 +166,7 @@ async def test_what_a_worker_writes_after_its_lease_ran_out_has_no_effect(gm: Gr
             clock.wait(11)
             assert await run_jobs(later, ann.session) == 1
             before = await totals(gm, ann)
-            answer = await gm.offline.distil(Mismatch(EXPECTED, UNEXPECTED))
+            answer = await gm.offline.ask(Distil(Mismatch(EXPECTED, UNEXPECTED)))
             fact_id = jobs.opened_distil(ann.session, slow).fact_id
             spent = replace(answer.usage, calls=1)
             assert await jobs.finish_distil(gm.graph, ann.session, slow, fact_id, answer.value, spent, clock()) is None
@@ -260,6 +260,7 @@ async def test_without_a_language_model_jobs_wait(gm: Graphmem, ann: Pupil) -> N
     assert (await job_of(gm, ann))["state"] == "waiting"
 
 
+@pytest.mark.alone
 async def test_the_sweeper_runs_jobs_of_open_sessions_and_the_others_wait(
     gm: Graphmem, ann: Pupil, enrol: Enrol
 ) -> None:
@@ -296,6 +297,7 @@ async def test_one_students_trouble_does_not_stop_the_others(
     assert "LOCKED" in caplog.text
 
 
+@pytest.mark.alone
 async def test_a_worker_that_died_is_followed_by_another(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
@@ -335,6 +337,7 @@ async def test_a_job_runs_after_the_reply_of_the_api(gm: Graphmem, ann: Pupil) -
     assert "graphmem_model_calls_total 0.0" not in numbers
 
 
+@pytest.mark.alone
 async def test_sessions_nobody_can_serve_keep_nobody_else_waiting(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
     for student in ("bob", "eve"):
         await say(gm, await enrol(student), "I have a dog called Rex.")
@@ -469,6 +472,7 @@ async def test_pages_show_each_job_once_and_nobody_elses(gm: Graphmem, ann: Pupi
             await list_jobs(gm, institution, None, None, 3, wrong)
 
 
+@pytest.mark.alone
 async def test_finished_jobs_are_deleted_and_what_they_formed_is_not_formed_again(gm: Graphmem, ann: Pupil) -> None:
     noted = observations(SWIMS[:1])
     await observe(gm, ann.who, noted)
@@ -483,6 +487,7 @@ async def test_finished_jobs_are_deleted_and_what_they_formed_is_not_formed_agai
     assert not await jobs.wait(gm.graph, ann.who)
 
 
+@pytest.mark.alone
 async def test_the_oldest_job_counts_from_when_it_could_be_run(gm: Graphmem, ann: Pupil) -> None:
     old = "MATCH (j:Job {institution: $i}) SET j.run_after = datetime('2020-01-01T00:00:00Z')"
     await observe(gm, ann.who, observations(SWIMS[:1]))

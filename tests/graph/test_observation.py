@@ -19,7 +19,7 @@ from graphmem.model import (
 )
 from graphmem.store import memories
 from tests.conftest import Enrol, Pupil, say
-from tests.remembering import TOLD, again_open, contents, held, nodes, observations, told
+from tests.support.remembering import TOLD, again_open, contents, held, nodes, observations, told
 
 
 async def test_an_observation_is_formed_while_the_session_runs(gm: Graphmem, ann: Pupil) -> None:

@@ -1,11 +1,14 @@
 """Every Cypher file on the real server, and what each statement may see."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from graphmem.app import Graphmem
 from graphmem.errors import SetupError
 from graphmem.store import queries, schema
-from graphmem.store.graph import Graph
+from graphmem.store.graph import Graph, Row
 
 ALL = queries.load()
 
@@ -50,3 +53,25 @@ async def test_a_server_too_old_or_of_another_make_is_refused(agent: str) -> Non
 
     with pytest.raises(SetupError, match="needs Neo4j"):
         await schema.check_server(Old())
+
+
+async def test_two_that_make_the_schema_at_once_do_not_fail(gm: Graphmem) -> None:
+    """Neo4j refuses what somebody makes between our look and our making, `IF NOT EXISTS` or not."""
+    refused: set[str] = set()
+
+    class Late(Graph):
+        """Somebody who found each index missing, which another process has made meanwhile."""
+
+        def __init__(self) -> None:
+            vars(self).update(vars(gm.graph))
+
+        async def execute(
+            self, text: str, params: Mapping[str, Any], *, reads: bool, seconds: float | None = None
+        ) -> list[Row]:
+            if "IF NOT EXISTS" in text and text not in refused:
+                refused.add(text)
+                text = text.replace(" IF NOT EXISTS", "")
+            return await super().execute(text, params, reads=reads, seconds=seconds)
+
+    await schema.prepare(Late(), gm.embedder.name, gm.embedder.dimension, gm.clock())
+    assert refused == set(schema.commands())

@@ -26,7 +26,7 @@ from graphmem.store import memories, schema
 from graphmem.store.memories import Filter
 from graphmem.text.tokens import count_tokens
 from tests.conftest import Enrol, Pupil, another_replica, say
-from tests.remembering import (
+from tests.support.remembering import (
     LIFE,
     TOLD,
     again_open,

@@ -4,6 +4,7 @@ import logging
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -23,7 +24,8 @@ from graphmem.model import LedgerCategory, Observation, SourceKind, Who
 from graphmem.samples import sample_dialogues
 from graphmem.settings import Settings
 from graphmem.store import queries
-from tests.conftest import PASSWORD, Access, Enrol, Pupil, another_replica, say
+from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
+from tests.support.shared_neo4j import Access
 
 DUMP = """MATCH (n) WHERE n.institution = $i OPTIONAL MATCH (n)-[r]-()
           RETURN properties(n) AS n, collect(properties(r)) AS r"""
@@ -152,25 +154,42 @@ async def test_a_memory_put_in_anothers_place_is_noticed(gm: Graphmem, ann: Pupi
         await recall(another_replica(gm), ann.session, "Bella", 5, None)
 
 
-async def test_the_files_of_the_local_server_hold_no_word(tmp_path_factory: pytest.TempPathFactory) -> None:
+@pytest.fixture
+def local_neo4j(neo4j_access: Access) -> Iterator[Access]:
+    """The run's own Neo4j where its files can be read, else a throwaway one."""
+    if neo4j_access.home is not None:
+        yield neo4j_access
+        return
+    with server.throwaway(Settings()) as found:
+        yield Access(found.bolt_uri, found.user, found.password, str(found.home))
+
+
+def written(on: Access) -> dict[Path, bytes]:
+    """All that a local Neo4j has written, in small letters."""
+    paths = [path for path in Path(on.home or "").rglob("*") if path.is_file()]
+    return {path: path.read_bytes().lower() for path in paths if path.suffix not in {".jar", ".jsa"}}
+
+
+@pytest.mark.alone
+async def test_the_files_of_the_local_server_hold_no_word(
+    local_neo4j: Access, institution: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """Everything the server writes, transaction logs included, searched as bytes."""
     settings = Settings(home=tmp_path_factory.mktemp("home"), argon2_ops=1, argon2_mib=8)
-    with server.throwaway(Settings()) as found:
-        access = Access(found.bolt_uri, found.user, found.password)
-        async with open_graphmem(settings, access.uri, access.user, access.password) as gm:
-            who = Who("school", "ann")
-            await students.enrol(gm, who, PASSWORD, "Annabella Quartermaine")
-            _, session = await students.open_session(gm, who, PASSWORD)
-            pupil = Pupil(who, PASSWORD, session, "")
-            said = ["My hamster Bartholomew swallowed a trombone.", "The lighthouse keeper juggles marzipan daily."]
-            outcomes = [await say(gm, pupil, text) for text in said]
-            assert await run_jobs(gm, session) == sum(len(outcome.jobs) for outcome in outcomes)
-        secret = words(*said, "Annabella Quartermaine") - {"keeper", "daily", "swallowed"}
-        files = [p for p in found.home.rglob("*") if p.is_file() and p.suffix not in {".jar", ".jsa"}]
-        assert len(files) > 20
-        for path in files:
-            content = path.read_bytes().lower()
-            assert [w for w in secret if w.encode() in content] == [], path
+    async with open_graphmem(settings, local_neo4j.uri, local_neo4j.user, local_neo4j.password) as gm:
+        who = Who(institution, "ann")
+        await students.enrol(gm, who, PASSWORD, "Annabella Quartermaine")
+        _, session = await students.open_session(gm, who, PASSWORD)
+        pupil = Pupil(who, PASSWORD, session, "")
+        said = ["My hamster Bartholomew swallowed a trombone.", "The lighthouse keeper juggles marzipan daily."]
+        outcomes = [await say(gm, pupil, text) for text in said]
+        assert await run_jobs(gm, session) == sum(len(outcome.jobs) for outcome in outcomes)
+    secret = words(*said, "Annabella Quartermaine") - {"keeper", "daily", "swallowed"}
+    files = written(local_neo4j)
+    assert len(files) > 20
+    assert any(institution.encode() in content for content in files.values())
+    for path, content in files.items():
+        assert [w for w in secret if w.encode() in content] == [], path
 
 
 async def test_a_value_put_in_anothers_place_is_noticed(gm: Graphmem, ann: Pupil) -> None:

@@ -145,6 +145,7 @@ async def test_closing_deletes_raw_turns_and_keeps_what_was_learned(gm: Graphmem
     assert counts["Fact"] >= 1
 
 
+@pytest.mark.alone
 async def test_the_sweeper_ends_a_session_whose_time_is_over(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, "Hello, I like horses.")
     late = another_replica(gm, clock=lambda: ann.session.expires_at + timedelta(seconds=1))

@@ -24,8 +24,8 @@ from graphmem.model import (
 from graphmem.store import jobs
 from graphmem.store.students import expire_session
 from tests.conftest import Pupil, another_replica, say
-from tests.remembering import TOLD, again_open, asked, changed, held, nodes, told, turn_state_of
-from tests.surprising import (
+from tests.support.remembering import TOLD, again_open, asked, changed, held, nodes, told, turn_state_of
+from tests.support.surprising import (
     CONFUSED,
     MANY,
     ORANGE,

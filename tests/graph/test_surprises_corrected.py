@@ -22,8 +22,8 @@ from graphmem.model import (
 )
 from graphmem.store import turns
 from tests.conftest import Pupil, another_replica, say
-from tests.remembering import TOLD, changed, held, observations, told, turn_state_of
-from tests.surprising import (
+from tests.support.remembering import TOLD, changed, held, observations, told, turn_state_of
+from tests.support.surprising import (
     CONFUSED,
     PARIS,
     ROME,

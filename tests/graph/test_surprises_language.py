@@ -11,10 +11,10 @@ from graphmem.model import Level, Strategy
 from graphmem.store import jobs
 from graphmem.store.jobs import Kind
 from tests.conftest import Pupil, another_replica, say
-from tests.language import asks, with_model
-from tests.llm_server import Act, llm_server
-from tests.remembering import held, nodes
-from tests.surprising import counted, memories_by_id, surprises
+from tests.support.language import asks, with_model
+from tests.support.llm_server import Act, llm_server
+from tests.support.remembering import held, nodes
+from tests.support.surprising import counted, memories_by_id, surprises
 
 ROME = "I live in Rome with my family."
 SAID = (

@@ -30,8 +30,8 @@ from graphmem.search.index import SearchIndex
 from graphmem.store import turns
 from graphmem.store.surprises import Responded
 from tests.conftest import Pupil, another_replica, say
-from tests.remembering import TOLD, held, nodes, told, turn_state_of
-from tests.surprising import (
+from tests.support.remembering import TOLD, held, nodes, told, turn_state_of
+from tests.support.surprising import (
     CALM,
     CLAIMED_FOR,
     CONFUSED,

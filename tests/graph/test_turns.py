@@ -3,6 +3,7 @@
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import NoReturn
 
 import pytest
 
@@ -13,10 +14,11 @@ from graphmem.flows.facts import list_facts
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
-from graphmem.model import Level
+from graphmem.model import Level, Predict, Respond
 from graphmem.store import turns
 from graphmem.store.graph import Graph, open_driver
 from tests.conftest import PASSWORD, Pupil, another_replica, say
+from tests.support.minds import ScriptedMind
 
 MESSAGES = [
     "Hi! I am stuck with my homework.",
@@ -237,13 +239,10 @@ async def test_a_session_of_another_student_opens_nothing(gm: Graphmem, ann: Pup
 
 
 async def test_a_message_is_stored_before_a_language_model_is_waited_for(gm: Graphmem, ann: Pupil) -> None:
-    class Dies(type(gm.offline)):  # type: ignore[misc]
-        """A mind whose process dies while it answers."""
+    async def dies(_: Respond) -> NoReturn:
+        raise asyncio.CancelledError
 
-        async def respond(self, *args: object, **kwargs: object) -> object:
-            raise asyncio.CancelledError
-
-    dying = another_replica(gm, mind=Dies(gm.offline.bank, gm.embedder))  # type: ignore[attr-defined]
+    dying = another_replica(gm, mind=ScriptedMind(gm.offline, {Respond: dies}, is_model=True))
     with pytest.raises(asyncio.CancelledError):
         await say(dying, ann, "I have a dog called Rex.", "t", at=NOW)
     assert [r.text for r in await turns.list_waiting(gm.graph, ann.session)] == ["I have a dog called Rex."]
@@ -254,6 +253,7 @@ async def test_a_message_is_stored_before_a_language_model_is_waited_for(gm: Gra
     assert outcome.seq == 1
 
 
+@pytest.mark.alone
 async def test_the_sweeper_answers_what_was_left_behind(gm: Graphmem, ann: Pupil) -> None:
     await turns.receive(gm.graph, ann.session, "t", "I have a dog called Rex.", None, NOW, gm.clock())
     soon = another_replica(gm, clock=lambda: gm.clock() + timedelta(seconds=gm.settings.stranded_after + 1))
@@ -262,6 +262,7 @@ async def test_the_sweeper_answers_what_was_left_behind(gm: Graphmem, ann: Pupil
     assert [k.turn_id for k in await turns.list_kept(gm.graph, ann.session)] == ["t"]
 
 
+@pytest.mark.alone
 async def test_a_message_left_behind_by_an_expired_session_is_answered_in_the_next(gm: Graphmem, ann: Pupil) -> None:
     await turns.receive(gm.graph, ann.session, "t", "I have a dog called Rex.", None, NOW, gm.clock())
     late = another_replica(gm, clock=lambda: ann.session.expires_at + timedelta(seconds=1))
@@ -281,14 +282,10 @@ async def test_closing_answers_what_still_waits(gm: Graphmem, ann: Pupil) -> Non
 
 
 async def test_a_mind_that_fails_unexpectedly_leaves_the_message_stored(gm: Graphmem, ann: Pupil) -> None:
-    class Fails(type(gm.offline)):  # type: ignore[misc]
-        """A mind that gives no answer and has nobody behind it."""
+    async def fails(_: Predict) -> NoReturn:
+        raise MindError
 
-        async def predict(self, *args: object) -> object:
-            await asyncio.sleep(0.2)
-            raise MindError
-
-    failing = another_replica(gm, mind=Fails(gm.offline.bank, gm.embedder))  # type: ignore[attr-defined]
+    failing = another_replica(gm, mind=ScriptedMind(gm.offline, {Predict: fails}, is_model=True))
     with pytest.raises(MindError):
         await say(failing, ann, "I have a dog called Rex.", "t")
     assert len(await turns.list_waiting(gm.graph, ann.session)) == 1

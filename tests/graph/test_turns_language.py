@@ -16,11 +16,12 @@ from graphmem.jobs.sweeper import sweep
 from graphmem.model import Role
 from graphmem.store import turns
 from tests.api.test_operations import streamed
-from tests.conftest import Access, Enrol, Pupil, another_replica, say, served
+from tests.conftest import Enrol, Pupil, another_replica, say, served
 from tests.graph.test_sealed import dump
 from tests.graph.test_turns import count
-from tests.language import EXPECTED, UNEXPECTED, distils, surprise, with_model
-from tests.llm_server import Act, llm_server
+from tests.support.language import EXPECTED, UNEXPECTED, distils, surprise, with_model
+from tests.support.llm_server import Act, llm_server
+from tests.support.shared_neo4j import Access
 
 REPLY = f"You said: {EXPECTED} — what would you try next, and why?"
 
@@ -223,6 +224,7 @@ async def test_what_was_said_cannot_leave_its_quotation(gm: Graphmem, ann: Pupil
         assert text.count("</COMPANION_MEMORY>") <= 1
 
 
+@pytest.mark.alone
 async def test_no_word_of_a_turn_lies_in_the_logs_or_the_database(
     gm: Graphmem, ann: Pupil, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from graphmem.cache import OpenMemories, SessionCache
 from graphmem.model import Author, Companion, Message, State, Unlocked, Who
 from graphmem.search.index import SearchIndex
-from tests.memories import NOW, memory
+from tests.support.memories import NOW, memory
 
 ANN, BOB = Who("school", "ann"), Who("school", "bob")
 ENDS = NOW + timedelta(hours=1)

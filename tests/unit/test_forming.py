@@ -26,7 +26,7 @@ from graphmem.model import (
 )
 from graphmem.search.index import SearchIndex
 from graphmem.store.formation import Formation
-from tests.memories import memory
+from tests.support.memories import memory
 
 NOW = datetime(2026, 1, 15, 9, tzinfo=UTC)
 EAST, NORTH = np.eye(8, dtype=np.float32)[:2]

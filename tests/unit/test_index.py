@@ -21,7 +21,7 @@ from graphmem.search.index import FEEDBACK_MIN_LIMIT, MIN_DENSE_ONLY_COSINE, Sea
 from graphmem.search.inverted_index import TERMS
 from graphmem.search.query import Hit, Query
 from graphmem.text.query_parser import read_question
-from tests.memories import memory as plain_memory
+from tests.support.memories import memory as plain_memory
 
 AT = datetime(2026, 1, 1, 9, tzinfo=UTC)
 DIMENSION = 4

@@ -17,10 +17,22 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from graphmem.errors import MindError, SetupError
 from graphmem.llm import mind as language
 from graphmem.llm.mind import LanguageMind
-from graphmem.llm.prompts import memory_block
-from graphmem.model import Author, Companion, Conversation, Fact, Message, Mismatch, Remembered, Usage
+from graphmem.model import (
+    Author,
+    Companion,
+    Conversation,
+    Distil,
+    Fact,
+    Message,
+    Mismatch,
+    Predict,
+    Remembered,
+    Respond,
+    Usage,
+)
 from graphmem.settings import Settings
-from tests.llm_server import Act, LlmServer, llm_server
+from graphmem.text.memory_block import memory_block
+from tests.support.llm_server import Act, LlmServer, llm_server
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 SECRET = "marmalade"
@@ -65,7 +77,7 @@ def answer(reply: object = "And then?", prediction: object = "Five sixths", need
 async def test_predict_asks_for_the_next_message_only(model: str) -> None:
     with llm_server() as server:
         async with mind_at(server, model) as mind:
-            predicted = await mind.predict(TALK)
+            predicted = await mind.ask(Predict(TALK))
     assert SECRET in predicted.value.text
     assert SECRET in predicted.value.needed_info
     assert not predicted.degraded
@@ -80,7 +92,7 @@ async def test_respond_gives_reply_and_prediction(model: str, streamed: bool) ->
     listener = Listener()
     with llm_server() as server:
         async with mind_at(server, model) as mind:
-            response = await mind.respond(TALK, MEMORY, None, listener if streamed else None)
+            response = await mind.ask(Respond(TALK, MEMORY), listener if streamed else None)
     reply = response.value.reply
     assert reply.author is Author.COMPANION
     assert reply.at == AT
@@ -94,14 +106,13 @@ async def test_respond_gives_reply_and_prediction(model: str, streamed: bool) ->
         assert "".join(listener.pieces) == reply.text
 
 
-async def test_a_given_reply_is_kept_and_only_foreseen_from() -> None:
+async def test_from_a_given_reply_only_what_follows_is_asked() -> None:
     given = Message(Author.COMPANION, "Draw both halves first.", AT)
     listener = Listener()
     with llm_server() as server:
         async with mind_at(server) as mind:
-            response = await mind.respond(TALK, MEMORY, given, listener)
-    assert response.value.reply is given
-    assert response.value.prediction.text
+            expected = await mind.ask(Predict(TALK, given, MEMORY), listener)
+    assert expected.value.text
     assert listener.pieces == []
     assert given.text in server.seen[0].question
     assert '"reply"' not in json.dumps(server.seen[0].body)
@@ -110,7 +121,7 @@ async def test_a_given_reply_is_kept_and_only_foreseen_from() -> None:
 async def test_distil_gives_one_sentence_and_tags() -> None:
     with llm_server() as server:
         async with mind_at(server) as mind:
-            lesson = await mind.distil(Mismatch("I do not know", f"It is {SECRET}", asked="What is it?"))
+            lesson = await mind.ask(Distil(Mismatch("I do not know", f"It is {SECRET}", asked="What is it?")))
     assert SECRET in lesson.value.text
     assert 1 <= len(lesson.value.tags) <= 5
     assert "<expected>I do not know</expected>" in server.seen[0].question
@@ -119,7 +130,7 @@ async def test_distil_gives_one_sentence_and_tags() -> None:
 async def test_student_text_cannot_leave_its_tags() -> None:
     with llm_server() as server:
         async with mind_at(server) as mind:
-            await mind.predict(TALK)
+            await mind.ask(Predict(TALK))
     assert server.seen[0].question.count("</student>") == 1
     assert server.seen[0].question.count("<companion>") == 1
 
@@ -130,7 +141,7 @@ async def test_escapes_split_between_pieces_still_stream_to_the_reply() -> None:
         listener = Listener()
         with llm_server(Act(content=" " * shift + answer(reply))) as server:
             async with mind_at(server) as mind:
-                response = await mind.respond(TALK, MEMORY, None, listener)
+                response = await mind.ask(Respond(TALK, MEMORY), listener)
         assert response.value.reply.text == reply
         assert "".join(listener.pieces) == reply
 
@@ -139,7 +150,7 @@ async def test_blanks_and_control_characters_are_taken_off() -> None:
     listener = Listener()
     with llm_server(Act(content=answer("  Yes\x00.\r\n ", " I see ", ["a ", "a", "b"]))) as server:
         async with mind_at(server) as mind:
-            response = await mind.respond(TALK, MEMORY, None, listener)
+            response = await mind.ask(Respond(TALK, MEMORY), listener)
     assert response.value.reply.text == "".join(listener.pieces) == "Yes."
     assert response.value.prediction.text == "I see"
     assert response.value.prediction.needed_info == ("a", "b")
@@ -184,7 +195,7 @@ async def test_trouble_is_a_mind_error_that_tells_nothing(
     with llm_server(*acts) as server:
         async with mind_at(server, timeout=limit) as mind:
             with pytest.raises(MindError, match=words) as caught:
-                await mind.respond(TALK, MEMORY, None, Listener() if streamed else None)
+                await mind.ask(Respond(TALK, MEMORY), Listener() if streamed else None)
     assert caught.value.away is away
     assert caught.value.usage.calls == calls
     assert len(server.seen) == calls or limit == 0.3  # what is cut short may not even have arrived
@@ -203,8 +214,8 @@ async def test_logs_hold_no_text_and_no_key_when_all_goes_well(
         logging.getLogger(name).setLevel(logging.DEBUG)
     with llm_server(Act(), Act(content="nonsense")) as server:
         async with mind_at(server) as mind:
-            await mind.respond(TALK, MEMORY, None, Listener())
-            await mind.predict(TALK)
+            await mind.ask(Respond(TALK, MEMORY), Listener())
+            await mind.ask(Predict(TALK))
     assert len(server.seen) == 3
     assert not [record for record in caplog.records if record.name.startswith(("openai", "httpx2", "httpcore2"))]
     assert SECRET not in caplog.text
@@ -216,7 +227,7 @@ async def test_a_stream_that_ends_early_is_not_taken_for_whole() -> None:
     with llm_server(Act(cut=0.3, quiet_end=True), Act(cut=0.3, quiet_end=True)) as server:
         async with mind_at(server) as mind:
             with pytest.raises(MindError):
-                await mind.respond(TALK, MEMORY, None, listener)
+                await mind.ask(Respond(TALK, MEMORY), listener)
     assert listener.pieces
 
 
@@ -225,7 +236,7 @@ async def test_an_answer_that_is_not_json_at_all_is_a_mind_error() -> None:
         async with mind_at(server) as mind:
             for _ in range(2):
                 with pytest.raises(MindError):
-                    await mind.predict(TALK)
+                    await mind.ask(Predict(TALK))
 
 
 async def test_nobody_listening_at_the_address_is_a_mind_error() -> None:
@@ -233,7 +244,7 @@ async def test_nobody_listening_at_the_address_is_a_mind_error() -> None:
         pass
     async with mind_at(server) as mind:
         with pytest.raises(MindError, match="could not be reached") as caught:
-            await mind.predict(TALK)
+            await mind.ask(Predict(TALK))
     assert caught.value.away
 
 
@@ -243,7 +254,7 @@ async def test_one_repair_is_asked_for(first: str, streamed: bool) -> None:
     listener = Listener()
     with llm_server(Act(content=first), Act(content=answer("Good now"))) as server:
         async with mind_at(server) as mind:
-            response = await mind.respond(TALK, MEMORY, None, listener if streamed else None)
+            response = await mind.ask(Respond(TALK, MEMORY), listener if streamed else None)
     assert response.value.reply.text == "Good now"
     assert "".join(listener.pieces) == ("Good now" if streamed else "")
     assert response.usage.calls == len(server.seen) == 2
@@ -254,7 +265,7 @@ async def test_a_repaired_reply_does_not_mix_with_what_was_streamed_before() -> 
     listener = Listener()
     with llm_server(Act(content=answer("First try", needed=[])), Act(content=answer("Second"))) as server:
         async with mind_at(server) as mind:
-            response = await mind.respond(TALK, MEMORY, None, listener)
+            response = await mind.ask(Respond(TALK, MEMORY), listener)
     assert response.value.reply.text == "Second"
     assert "".join(listener.pieces) == "First try"
 
@@ -263,9 +274,9 @@ async def test_usage_is_what_the_server_reports_repair_and_failure_included() ->
     good = answer("Good now")
     with llm_server(Act(content="x"), Act(content=good), Act(content="x"), Act(content="x")) as server:
         async with mind_at(server) as mind:
-            repaired = (await mind.respond(TALK, MEMORY, None)).usage
+            repaired = (await mind.ask(Respond(TALK, MEMORY))).usage
             with pytest.raises(MindError) as caught:
-                await mind.respond(TALK, MEMORY, None)
+                await mind.ask(Respond(TALK, MEMORY))
     first, second, third, fourth = (len(seen.text) // 4 for seen in server.seen)
     assert (repaired.calls, repaired.input_tokens) == (2, first + second)
     assert repaired.output_tokens == 1 + len(good) // 4 + 1
@@ -278,7 +289,7 @@ async def test_usage_is_what_the_server_reports_repair_and_failure_included() ->
 async def test_a_model_without_a_known_price_costs_nothing() -> None:
     with llm_server() as server:
         async with mind_at(server, "openai:some-local-model") as mind:
-            usage = (await mind.predict(TALK)).usage
+            usage = (await mind.ask(Predict(TALK))).usage
     assert usage.cost == 0.0
     assert usage.input_tokens > 0
 
@@ -287,7 +298,7 @@ async def test_a_question_that_fails_unasked_costs_nothing() -> None:
     with llm_server(Act(status=500)) as server:
         async with mind_at(server) as mind:
             with pytest.raises(MindError) as caught:
-                await mind.predict(TALK)
+                await mind.ask(Predict(TALK))
     assert caught.value.usage == Usage(calls=1)
 
 
@@ -298,13 +309,13 @@ async def test_what_the_listener_raises_is_not_the_models_fault() -> None:
     with llm_server() as server:
         async with mind_at(server) as mind:
             with pytest.raises(ConnectionResetError, match="browser"):
-                await mind.respond(TALK, MEMORY, None, gone)
+                await mind.ask(Respond(TALK, MEMORY), gone)
 
 
 async def test_a_cancelled_question_is_cancelled() -> None:
     with llm_server(Act(hang=True)) as server:
         async with mind_at(server) as mind:
-            task = asyncio.create_task(mind.predict(TALK))
+            task = asyncio.create_task(mind.ask(Predict(TALK)))
             await asyncio.sleep(0.1)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -320,9 +331,9 @@ async def test_an_answer_by_tool_call_where_schemas_are_not_supported(monkeypatc
     listener = Listener()
     with llm_server(Act(), Act(), Act(content=answer("", needed=[])), Act(content=answer("Good now"))) as server:
         async with mind_at(server) as mind:
-            streamed = await mind.respond(TALK, MEMORY, None, listener)
-            predicted = await mind.predict(TALK)
-            repaired = await mind.respond(TALK, MEMORY, None)
+            streamed = await mind.ask(Respond(TALK, MEMORY), listener)
+            predicted = await mind.ask(Predict(TALK))
+            repaired = await mind.ask(Respond(TALK, MEMORY))
     assert "response_format" not in server.seen[0].body
     assert "".join(listener.pieces) == streamed.value.reply.text
     assert len(listener.pieces) > 3
@@ -340,7 +351,7 @@ async def test_the_key_comes_from_the_environment_and_may_be_missing(
         monkeypatch.setenv("OPENAI_API_KEY", key)
     with llm_server() as server:
         async with mind_at(server) as mind:
-            await mind.predict(TALK)
+            await mind.ask(Predict(TALK))
     sent = {name.lower(): value for name, value in server.seen[0].headers.items()}["authorization"]
     assert sent == f"Bearer {key}" if key else sent.startswith("Bearer ")
 

@@ -4,10 +4,10 @@ import json
 import logging
 import re
 import traceback
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from hypothesis import given
@@ -24,35 +24,29 @@ from graphmem.llm.mind import LanguageMind
 from graphmem.llm.outputs import CONTENT, MEMORIES
 from graphmem.llm.quotes import Passage
 from graphmem.model import (
-    Analysis,
     Answer,
-    Conversation,
     Domain,
     EdgeType,
     Entity,
     EntityKind,
     Extract,
     Extraction,
+    ExtractMemories,
     Heard,
     LedgerCategory,
-    Lesson,
     MemoryKind,
-    Message,
-    Mismatch,
+    MindQuestion,
     Modality,
-    Prediction,
-    Reflection,
     Relation,
-    Remembered,
     Reminder,
-    Response,
     SourceKind,
-    Surprising,
     Usage,
 )
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
-from tests.llm_server import Act, LlmServer, llm_server
+from tests.support.llm_server import Act, LlmServer, llm_server
+
+T = TypeVar("T")
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 TEXT = "Our dog’s name is Bello,\nhe is 3. I'm scared of fractions, so promise you won't tell Mum!"
@@ -118,7 +112,7 @@ async def read(*contents: str, heard: Heard = HEARD) -> Answer[Extraction]:
     """What becomes of what a model writes; every answer has to be asked for."""
     with llm_server(*(Act(content=content) for content in contents)) as server:
         async with mind_at(server) as mind:
-            extracted = await mind.extract(heard)
+            extracted = await mind.ask(ExtractMemories(heard))
     assert len(server.seen) == len(contents)
     return extracted
 
@@ -171,7 +165,7 @@ async def test_a_good_answer_becomes_an_extraction() -> None:
 async def test_the_server_answers_from_the_message() -> None:
     with llm_server() as server:
         async with mind_at(server) as mind:
-            extracted = await mind.extract(HEARD)
+            extracted = await mind.ask(ExtractMemories(HEARD))
     assert quoted(HEARD, extracted.value) == [TEXT]
     assert len(server.seen) == 1
 
@@ -232,7 +226,7 @@ async def test_where_no_quote_is_found_a_repair_is_asked_for() -> None:
     invented = answer({**DOG, "quote": "My cat is called Minka"})
     with llm_server(Act(content=invented), Act(content=answer(DOG))) as server:
         async with mind_at(server) as mind:
-            extracted = await mind.extract(HEARD)
+            extracted = await mind.ask(ExtractMemories(HEARD))
     assert quoted(HEARD, extracted.value) == [DOG["quote"]]
     assert extracted.usage.calls == len(server.seen) == 2
     assert "does not stand in <message>" in server.seen[1].text
@@ -271,7 +265,7 @@ async def test_a_late_answer_is_a_model_that_is_away() -> None:
     with llm_server(Act(delay=5)) as server:
         async with mind_at(server, timeout=0.3) as mind:
             with pytest.raises(MindError, match=r"within 0\.3 seconds") as caught:
-                await mind.extract(HEARD)
+                await mind.ask(ExtractMemories(HEARD))
     assert caught.value.away
 
 
@@ -279,7 +273,7 @@ async def test_usage_is_what_the_server_reports_the_repair_included() -> None:
     good = answer(DOG)
     with llm_server(Act(content="x"), Act(content=good)) as server:
         async with mind_at(server) as mind:
-            usage = (await mind.extract(HEARD)).usage
+            usage = (await mind.ask(ExtractMemories(HEARD))).usage
     asked = [len(seen.text) // 4 for seen in server.seen]
     assert (usage.calls, usage.input_tokens, usage.output_tokens) == (2, sum(asked), 1 + len(good) // 4 + 1)
     assert usage.cost > 0
@@ -364,7 +358,7 @@ async def test_nothing_that_people_wrote_leaves_its_tag(field: str, tag: str) ->
     heard = Heard(told["text"], AT, speaker=told["speaker"], before=told["before"])
     with llm_server(Act(content=answer())) as server:
         async with mind_at(server) as mind:
-            await mind.extract(heard)
+            await mind.ask(ExtractMemories(heard))
     tags = ["day", *([tag] if tag != "message" else []), "message"]
     assert TAG.findall(server.seen[0].question) == [form.format(name) for name in tags for form in ("<{}>", "</{}>")]
     assert "remember that 2 &lt; 1." in server.seen[0].question
@@ -376,7 +370,7 @@ ANY = st.text(st.one_of(st.characters(), st.sampled_from("<>&/＜﹥\x00\ud800")
 
 @given(ANY, ANY, ANY, st.sampled_from(SourceKind))
 def test_no_text_opens_or_closes_a_tag(text: str, before: str, speaker: str, kind: SourceKind) -> None:
-    prompt = extract_prompt(Heard(text, AT, kind, speaker, before))
+    prompt = extract_prompt(ExtractMemories(Heard(text, AT, kind, speaker, before)))
     assert {tag.strip("</>") for tag in TAG.findall(prompt.question)} <= {"day", "speaker", "before", "message"}
     assert prompt.question.count("<message>") <= 1
     prompt.question.encode()
@@ -393,13 +387,15 @@ async def test_nothing_is_remembered_from_what_was_said_before() -> None:
     leaked = {**FEAR, "quote": "You said your dog has a new name."}
     extracted = await read(answer(leaked, {**DOG, "quote": "Bello"}), heard=heard)
     assert quoted(heard, extracted.value) == ["Bello"]
-    prompt = extract_prompt(heard)
+    prompt = extract_prompt(ExtractMemories(heard))
     assert "never remember anything from it" in prompt.instructions
-    assert "<before>" not in extract_prompt(HEARD).instructions + extract_prompt(HEARD).question
+    prompt = extract_prompt(ExtractMemories(HEARD))
+    assert "<before>" not in prompt.instructions + prompt.question
 
 
 def test_each_pass_asks_for_more_and_reminders_always() -> None:
-    one, two, three = (extract_prompt(Heard(TEXT, AT, passes=passes)).instructions for passes in (1, 2, 3))
+    questions = [ExtractMemories(Heard(TEXT, AT, passes=passes)) for passes in (1, 2, 3)]
+    one, two, three = (extract_prompt(question).instructions for question in questions)
     assert "relations: leave these lists empty" in one
     assert "REMINDS_OF" not in one
     assert "REMINDS_OF" in two
@@ -412,7 +408,7 @@ def test_each_pass_asks_for_more_and_reminders_always() -> None:
 @pytest.mark.parametrize("kind", SourceKind)
 @pytest.mark.parametrize("speaker", [None, "Ferdinand"])
 def test_the_model_is_told_whose_words_they_are(kind: SourceKind, speaker: str | None) -> None:
-    prompt = extract_prompt(Heard(TEXT, AT, kind, speaker))
+    prompt = extract_prompt(ExtractMemories(Heard(TEXT, AT, kind, speaker)))
     noted = kind in {SourceKind.TEACHER, SourceKind.SYSTEM}
     assert ("I in it is the student" in prompt.instructions) == (speaker is None and not noted)
     assert ("not by the student" in prompt.instructions) == (speaker is not None and not noted)
@@ -430,7 +426,7 @@ async def test_of_a_very_long_message_both_ends_are_read() -> None:
     assert 31_900 < len(text) < 32_000
     with llm_server(Act(content=answer(DOG, FEAR))) as server:
         async with mind_at(server) as mind:
-            extracted = await mind.extract(heard)
+            extracted = await mind.ask(ExtractMemories(heard))
     question = server.seen[0].question
     assert quoted(heard, extracted.value) == [DOG["quote"], FEAR["quote"]]
     assert extracted.value.memories[1].end == len(text)
@@ -492,34 +488,19 @@ class Rules:
     """A small mind that remembers the whole message."""
 
     name = "rules"
+    is_model = False
+    failing: str | None = None
 
     def __init__(self) -> None:
         self.asked = 0
 
-    async def extract(self, heard: Heard) -> Answer[Extraction]:
+    async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
+        assert isinstance(question, ExtractMemories)
         self.asked += 1
+        heard = question.heard
         memory = Extract(0, len(heard.text), heard.text, Modality.EPISODIC, MemoryKind.EPISODE)
-        return Answer(Extraction((memory,)), SPENT)
-
-    async def predict(self, talk: Conversation) -> Answer[Prediction]:
-        raise NotImplementedError
-
-    async def respond(
-        self, talk: Conversation, remembered: Remembered, reply: Message | None, on_token: OnToken | None = None
-    ) -> Answer[Response]:
-        raise NotImplementedError
-
-    async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:
-        raise NotImplementedError
-
-    async def analyse(self, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
-        raise NotImplementedError
-
-    async def ask(self, surprising: Surprising, analysis: Analysis) -> Answer[tuple[str, ...]]:
-        raise NotImplementedError
-
-    async def reflect(self, surprising: Surprising, analysis: Analysis) -> Answer[Reflection]:
-        raise NotImplementedError
+        found: Any = Extraction((memory,))
+        return Answer(found, SPENT)
 
     async def aclose(self) -> None:
         """Nothing to release."""
@@ -529,7 +510,7 @@ async def test_the_model_reads_when_it_can() -> None:
     rules = Rules()
     with llm_server(Act(content=answer(DOG))) as server:
         async with mind_at(server) as mind:
-            extracted = await Fallback(mind, rules).extract(HEARD)
+            extracted = await Fallback(mind, rules).ask(ExtractMemories(HEARD))
     assert quoted(HEARD, extracted.value) == [DOG["quote"]]
     assert not extracted.degraded
     assert rules.asked == 0
@@ -540,8 +521,8 @@ async def test_a_message_the_model_cannot_digest_is_read_by_rule() -> None:
     with llm_server(Act(content="nonsense"), Act(content="nonsense"), Act(status=400)) as server:
         async with mind_at(server) as mind:
             fallback = Fallback(mind, rules, failures=1)
-            garbled = await fallback.extract(HEARD)
-            refused = await fallback.extract(HEARD)
+            garbled = await fallback.ask(ExtractMemories(HEARD))
+            refused = await fallback.ask(ExtractMemories(HEARD))
     spent = sum(len(seen.text) // 4 for seen in server.seen[:2])
     assert garbled.degraded
     assert quoted(HEARD, garbled.value) == [TEXT]
@@ -558,10 +539,10 @@ async def test_reading_waits_for_a_model_that_is_away() -> None:
             fallback = Fallback(mind, rules, failures=2, pause=60.0)
             for _ in range(2):
                 with pytest.raises(MindError, match="503") as caught:
-                    await fallback.extract(HEARD)
+                    await fallback.ask(ExtractMemories(HEARD))
                 assert caught.value.away
             with pytest.raises(MindError, match="left alone") as caught:
-                await fallback.extract(HEARD)
+                await fallback.ask(ExtractMemories(HEARD))
     assert caught.value.away
     assert len(server.seen) == 2
     assert rules.asked == 0

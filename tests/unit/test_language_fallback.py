@@ -2,36 +2,42 @@
 
 import subprocess
 import sys
-from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any, TypeVar, assert_type
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import MindError, SetupError
-from graphmem.llm.fallback import Circuit, Fallback, make_mind
+from graphmem.llm.circuit import Circuit
+from graphmem.llm.fallback import Fallback, make_mind
+from graphmem.llm.mind import FORMS
 from graphmem.model import (
-    Analysis,
     Answer,
     Author,
     Companion,
     Conversation,
+    Distil,
     Extraction,
+    ExtractMemories,
     Heard,
     Lesson,
     Message,
+    MindQuestion,
     Mismatch,
+    Predict,
     Prediction,
-    Reflection,
-    Remembered,
+    Respond,
     Response,
-    Surprising,
     Usage,
 )
+from graphmem.offline.mind import RULES
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
-from tests.llm_server import Act, llm_server
+from tests.support.llm_server import Act, llm_server
+
+T = TypeVar("T")
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 TALK = Conversation(Companion("Ada", "patient", 0.5), (Message(Author.STUDENT, "Why is the sky blue?", AT),))
@@ -41,8 +47,11 @@ SPENT = Usage(calls=1, input_tokens=10, output_tokens=2, cost=0.5)
 class RuleMind:
     """A small mind that always says the same, piece by piece; after `pieces` of them it can fail."""
 
+    failing: str | None = None
+
     def __init__(self, says: str) -> None:
         self.name = says
+        self.is_model = "model" in says
         self.asked = 0
         self.closed = False
         self.error: MindError | None = None
@@ -53,38 +62,18 @@ class RuleMind:
         if self.error is not None:
             raise self.error
 
-    async def predict(self, talk: Conversation) -> Answer[Prediction]:
-        self._answer()
-        return Answer(Prediction(self.name), SPENT)
-
-    async def respond(
-        self, talk: Conversation, remembered: Remembered, reply: Message | None, on_token: OnToken | None = None
-    ) -> Answer[Response]:
+    async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
         if on_token is not None:
             for piece in self.name.split()[: self.pieces]:
                 await on_token(piece)
         self._answer()
-        return Answer(Response(reply or Message(Author.COMPANION, self.name, AT), Prediction(self.name)), SPENT)
-
-    async def distil(self, mismatch: Mismatch) -> Answer[Lesson]:
-        self._answer()
-        return Answer(Lesson(self.name, ("tag",)), SPENT)
-
-    async def extract(self, heard: Heard) -> Answer[Extraction]:
-        self._answer()
-        return Answer(Extraction(), SPENT)
-
-    async def analyse(self, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
-        self._answer()
-        return Answer(tuple(Analysis(self.name) for _ in surprising), SPENT)
-
-    async def ask(self, surprising: Surprising, analysis: Analysis) -> Answer[tuple[str, ...]]:
-        self._answer()
-        return Answer((self.name,), SPENT)
-
-    async def reflect(self, surprising: Surprising, analysis: Analysis) -> Answer[Reflection]:
-        self._answer()
-        return Answer(Reflection(self.name), SPENT)
+        values: dict[type[Any], Any] = {
+            Predict: Prediction(self.name),
+            Respond: Response(Message(Author.COMPANION, self.name, AT), Prediction(self.name)),
+            Distil: Lesson(self.name, ("tag",)),
+            ExtractMemories: Extraction(),
+        }
+        return Answer(values[type(question)], SPENT)
 
     async def aclose(self) -> None:
         self.closed = True
@@ -125,16 +114,16 @@ def away() -> MindError:
 
 
 async def test_the_model_answers_when_it_can(mind: Fallback, rules: RuleMind) -> None:
-    predicted = await mind.predict(TALK)
+    predicted = assert_type(await mind.ask(Predict(TALK)), Answer[Prediction])
     assert predicted == Answer(Prediction("the model says"), SPENT, degraded=False)
     assert rules.asked == 0
 
 
 async def test_the_rules_stand_in_and_say_so_and_both_are_counted(mind: Fallback, model: RuleMind) -> None:
     model.error = away()
-    predicted = await mind.predict(TALK)
+    predicted = await mind.ask(Predict(TALK))
     assert predicted == Answer(Prediction("the rules say"), SPENT + SPENT, degraded=True)
-    response = await mind.respond(TALK, Remembered(), None)
+    response = await mind.ask(Respond(TALK))
     assert response.value.reply.text == "the rules say"
     assert response.usage == SPENT + SPENT
     assert response.degraded
@@ -142,16 +131,44 @@ async def test_the_rules_stand_in_and_say_so_and_both_are_counted(mind: Fallback
 
 async def test_a_failure_that_spent_nothing_adds_nothing(mind: Fallback, model: RuleMind) -> None:
     model.error = MindError()
-    assert (await mind.predict(TALK)).usage == SPENT
+    assert (await mind.ask(Predict(TALK))).usage == SPENT
 
 
 async def test_a_lesson_waits_for_the_model(mind: Fallback, model: RuleMind, rules: RuleMind) -> None:
     model.error = away()
     with pytest.raises(MindError, match="gone"):
-        await mind.distil(Mismatch("a", "b"))
+        await mind.ask(Distil(Mismatch("a", "b")))
     assert rules.asked == 0
     model.error = None
-    assert (await mind.distil(Mismatch("a", "b"))).value.text == "the model says"
+    assert (await mind.ask(Distil(Mismatch("a", "b")))).value.text == "the model says"
+
+
+async def test_a_message_waits_for_a_model_that_is_away_and_not_for_one_that_cannot_digest_it(
+    mind: Fallback, model: RuleMind, rules: RuleMind
+) -> None:
+    question = ExtractMemories(Heard("I skate.", AT))
+    model.error = away()
+    with pytest.raises(MindError, match="gone"):
+        await mind.ask(question)
+    model.error = MindError("nonsense", usage=SPENT)
+    assert await mind.ask(question) == Answer(Extraction(), SPENT + SPENT, degraded=True)
+    assert rules.asked == 1
+
+
+async def test_failures_are_logged_when_they_begin_change_and_end(
+    model: RuleMind, rules: RuleMind, caplog: pytest.LogCaptureFixture
+) -> None:
+    mind = Fallback(model, rules, failures=10)
+    failed = [MindError("SECRET", kind=kind, away=True) for kind in ("timeout", "http_401")]
+    for error in [None, failed[0], failed[0], failed[1], None, None]:
+        model.error = error
+        await mind.ask(Predict(TALK))
+        assert mind.failing == (error and error.kind)
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("WARNING", "the language model the model says fails: timeout"),
+        ("WARNING", "the language model the model says fails: http_401"),
+        ("WARNING", "the language model the model says answers again"),
+    ]
 
 
 async def test_a_dead_model_is_left_alone_and_tried_once_after_the_pause(
@@ -159,37 +176,37 @@ async def test_a_dead_model_is_left_alone_and_tried_once_after_the_pause(
 ) -> None:
     model.error = away()
     for _ in range(5):
-        assert (await mind.predict(TALK)).degraded
+        assert (await mind.ask(Predict(TALK))).degraded
     assert model.asked == 3
-    assert (await mind.predict(TALK)).usage == SPENT
+    assert (await mind.ask(Predict(TALK))).usage == SPENT
     with pytest.raises(MindError, match="left alone"):
-        await mind.distil(Mismatch("a", "b"))
+        await mind.ask(Distil(Mismatch("a", "b")))
 
     clock.now += 30
     for _ in range(3):
-        assert (await mind.predict(TALK)).degraded
+        assert (await mind.ask(Predict(TALK))).degraded
     assert model.asked == 4
 
     clock.now += 30
     model.error = None
-    assert not (await mind.predict(TALK)).degraded
+    assert not (await mind.ask(Predict(TALK))).degraded
     model.error = away()
-    await mind.predict(TALK)
+    await mind.ask(Predict(TALK))
     model.error = None
-    assert not (await mind.predict(TALK)).degraded
+    assert not (await mind.ask(Predict(TALK))).degraded
 
 
 async def test_nonsense_does_not_close_the_model_for_others(mind: Fallback, model: RuleMind) -> None:
     model.error = MindError("nonsense", usage=SPENT)
     for _ in range(10):
-        assert (await mind.predict(TALK)).degraded
+        assert (await mind.ask(Predict(TALK))).degraded
     assert model.asked == 10
 
 
 async def test_failures_count_only_in_a_row(mind: Fallback, model: RuleMind) -> None:
     for error in [away(), away(), None, away(), away(), None]:
         model.error = error
-        await mind.predict(TALK)
+        await mind.ask(Predict(TALK))
     assert model.asked == 6
 
 
@@ -203,7 +220,7 @@ async def test_the_stand_in_streams_only_where_nothing_was_shown(
         shown.append(piece)
 
     model.error, model.pieces, rules.pieces = away(), pieces, 3
-    response = await mind.respond(TALK, Remembered(), None, show)
+    response = await mind.ask(Respond(TALK), show)
     assert response.value.reply.text == "the rules say"
     assert shown == (["the", "model"] if pieces else ["the", "rules", "say"])
 
@@ -212,6 +229,11 @@ async def test_closing_closes_both(mind: Fallback, model: RuleMind, rules: RuleM
     await mind.aclose()
     assert model.closed
     assert rules.closed
+
+
+def test_every_kind_of_question_has_a_row_in_both_tables() -> None:
+    kinds = set(MindQuestion.__subclasses__())
+    assert set(FORMS) == set(RULES) == kinds
 
 
 EVENTS = st.lists(st.tuples(st.floats(0, 20), st.sampled_from(["failed", "succeeded"])), max_size=40)
@@ -247,7 +269,7 @@ async def test_a_real_endpoint_that_dies_and_comes_back(rules: RuleMind) -> None
     with llm_server(Act(status=503), Act(status=503)) as server:
         settings = Settings(model="openai:stub", model_base_url=server.base_url, model_failures=2, model_pause=0.0)
         mind = make_mind(settings, rules)
-        answers = [await mind.predict(TALK) for _ in range(3)]
+        answers = [await mind.ask(Predict(TALK)) for _ in range(3)]
         await mind.aclose()
     assert [answer.degraded for answer in answers] == [True, True, False]
     assert "sky" in answers[2].value.text

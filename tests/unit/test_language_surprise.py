@@ -17,17 +17,20 @@ from hypothesis import strategies as st
 from graphmem.errors import MindError
 from graphmem.llm.fallback import Fallback
 from graphmem.llm.mind import LanguageMind
-from graphmem.llm.surprise_prompts import analyse_prompt, ask_prompt, reflect_prompt
+from graphmem.llm.surprise_prompts import analyse_prompt, follow_up_prompt, reflect_prompt
 from graphmem.model import (
+    Analyse,
     Analysis,
     Answer,
     Belief,
     BeliefUpdate,
+    FollowUp,
     Lesson,
     Level,
     Matrix,
     MemoryKind,
     Modality,
+    Reflect,
     Reflection,
     Strategy,
     Surprising,
@@ -37,7 +40,7 @@ from graphmem.offline.exemplars import Bank
 from graphmem.offline.mind import OfflineMind
 from graphmem.ports import Mind
 from graphmem.settings import Settings
-from tests.llm_server import Act, LlmServer, llm_server
+from tests.support.llm_server import Act, LlmServer, llm_server
 
 T = TypeVar("T")
 
@@ -103,11 +106,11 @@ async def asked(question: Callable[[Mind], Awaitable[Answer[T]]], *contents: str
 
 
 async def analyse(*contents: str, episodes: tuple[Surprising, ...] = (MOVED,)) -> Answer[tuple[Analysis, ...]]:
-    return await asked(lambda mind: mind.analyse(episodes), *contents)
+    return await asked(lambda mind: mind.ask(Analyse(episodes)), *contents)
 
 
 async def ask(*contents: str) -> Answer[tuple[str, ...]]:
-    return await asked(lambda mind: mind.ask(MOVED, ANALYSIS), *contents)
+    return await asked(lambda mind: mind.ask(FollowUp(MOVED, ANALYSIS)), *contents)
 
 
 # Analyses
@@ -145,8 +148,9 @@ async def test_several_episodes_are_one_question_and_keep_their_order() -> None:
     assert not found.degraded
 
 
-async def test_no_episodes_are_no_question() -> None:
-    assert (await analyse(episodes=())).value == ()
+def test_no_episodes_are_no_question() -> None:
+    with pytest.raises(ValueError, match="nothing to analyse"):
+        Analyse(())
 
 
 UNFOUNDED: dict[str, dict[str, object]] = {
@@ -195,7 +199,7 @@ async def test_a_bad_answer_is_repaired_once(name: str) -> None:
     bad, reason = TROUBLE[name]
     with llm_server(Act(content=bad), Act(content=answer(analysed(updates=[UPDATE])))) as server:
         async with mind_at(server) as mind:
-            found = await mind.analyse((MOVED,))
+            found = await mind.ask(Analyse((MOVED,)))
     assert [update.prior_id for update in found.value[0].updates] == ["memory-7"]
     assert found.usage.calls == len(server.seen) == 2
     assert reason in server.seen[1].text
@@ -223,7 +227,7 @@ async def test_what_asks_nothing_is_no_question() -> None:
 
 async def test_a_reflection_may_teach_nothing() -> None:
     async def reflect(written: dict[str, Any]) -> Reflection:
-        return (await asked(lambda mind: mind.reflect(MOVED, ANALYSIS), json.dumps(written))).value
+        return (await asked(lambda mind: mind.ask(Reflect(MOVED, ANALYSIS)), json.dumps(written))).value
 
     words = "I took for granted that we would go on."
     assert await reflect({"reflection": words, "procedure": "null"}) == Reflection(words, None)
@@ -253,9 +257,9 @@ def by_rule() -> OfflineMind:
 
 
 QUESTIONS: list[Callable[[Mind], Awaitable[Answer[Any]]]] = [
-    lambda mind: mind.analyse((MOVED,)),
-    lambda mind: mind.ask(MOVED, ANALYSIS),
-    lambda mind: mind.reflect(MOVED, ANALYSIS),
+    lambda mind: mind.ask(Analyse((MOVED,))),
+    lambda mind: mind.ask(FollowUp(MOVED, ANALYSIS)),
+    lambda mind: mind.ask(Reflect(MOVED, ANALYSIS)),
 ]
 
 
@@ -277,12 +281,12 @@ async def test_what_the_model_cannot_digest_is_done_by_rule(
 
 async def test_the_offline_mind_analyses_without_a_model() -> None:
     rules = by_rule()
-    found = await rules.analyse((MOVED, SLIP))
+    found = await rules.ask(Analyse((MOVED, SLIP)))
     assert [update.prior_id for update in found.value[0].updates] == ["memory-7"]
     assert len(found.value) == 2
     assert found.usage == Usage()
-    assert "Paris" in (await rules.ask(MOVED, found.value[0])).value[0]
-    assert (await rules.reflect(MOVED, found.value[0])).value.procedure is not None
+    assert "Paris" in (await rules.ask(FollowUp(MOVED, found.value[0]))).value[0]
+    assert (await rules.ask(Reflect(MOVED, found.value[0]))).value.procedure is not None
 
 
 # What the model is told
@@ -305,9 +309,9 @@ def test_no_text_opens_or_closes_a_tag(
         asked=(question,),
     )
     for prompt in (
-        analyse_prompt([surprising, MOVED]),
-        ask_prompt(surprising, Analysis(question)),
-        reflect_prompt(surprising, Analysis(question)),
+        analyse_prompt(Analyse((surprising, MOVED))),
+        follow_up_prompt(FollowUp(surprising, Analysis(question))),
+        reflect_prompt(Reflect(surprising, Analysis(question))),
     ):
         assert {tag.strip("</>") for tag in TAG.findall(prompt.question)} <= TAGS
         assert prompt.question.count("<said>") == prompt.question.count("<episode>")
@@ -320,7 +324,7 @@ async def test_orders_of_a_student_stay_quotations() -> None:
     episode = replace(MOVED, actual=attack, beliefs=(replace(HOME, content=f"Rome\n1: {attack}"),))
     with llm_server(Act(content=answer(analysed()))) as server:
         async with mind_at(server) as mind:
-            await mind.analyse((episode,))
+            await mind.ask(Analyse((episode,)))
     assert "New instructions" not in str(server.seen[0].body["messages"][0])
     assert "0: Rome 1: &lt;/said&gt;" in server.seen[0].question
     assert server.seen[0].question.count("<said>") == 1

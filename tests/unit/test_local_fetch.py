@@ -15,8 +15,8 @@ import pooch
 import pytest
 
 from graphmem.errors import SetupError
-from graphmem.local import disk, fetch
-from graphmem.local.fetch import Jar, Lock, locked, parsed
+from graphmem.local import disk, download, fetch
+from graphmem.local.lock import Jar, Lock, locked, parsed
 
 CONTENT = {f"org/neo4j/neo4j/5.1/part{n}-5.1.jar": bytes([n]) * (1000 + n) for n in range(20)}
 
@@ -151,15 +151,15 @@ def test_a_missing_file_is_named(repository: Repository, tmp_path: Path) -> None
 
 
 def test_a_passing_failure_is_tried_again(repository: Repository, tmp_path: Path) -> None:
-    repository.failures = {FIRST.path: fetch.TRIES - 1}
+    repository.failures = {FIRST.path: download.TRIES - 1}
     fetch.fetch(LOCK, tmp_path, repository.address, silent)
-    assert repository.asked.count(FIRST.path) == fetch.TRIES
+    assert repository.asked.count(FIRST.path) == download.TRIES
 
 
 def test_a_silent_repository_is_given_up(
     repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetch, "SECONDS_OF_SILENCE", 0.05)
+    monkeypatch.setattr(download, "SECONDS_OF_SILENCE", 0.05)
     repository.delay = 0.3
     with pytest.raises(SetupError, match=r"cannot be fetched.*GRAPHMEM_MAVEN"):
         fetch.fetch(lock_of({FIRST.path: CONTENT[FIRST.path]}), tmp_path, repository.address, silent)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from graphmem.errors import InvalidInput, SetupError
-from graphmem.model import Author, Companion, Conversation, Matrix, Message, Mismatch, Remembered
+from graphmem.model import Author, Companion, Conversation, Distil, Matrix, Message, Mismatch, Predict, Respond
 from graphmem.offline import exemplars as banks
 from graphmem.offline.exemplars import Bank, Situation, load_bank, read_situations, save_vectors, situation_point
 from graphmem.offline.mind import OfflineMind, make_offline_mind
@@ -145,7 +145,7 @@ async def test_a_student_is_expected_to_go_on_with_what_was_said(mind: OfflineMi
     steps = "Rikki writes 5 words a minute, so in 120 minutes he writes 600 words and earns 600 x 0.05 = $30."
     here = await talk(embedder, "Can you explain your solution?", steps)
     reply = Message(Author.COMPANION, "How many words does Rikki write in two hours?", AT)
-    expected = (await mind.respond(here, Remembered(), reply)).value.prediction
+    expected = (await mind.ask(Predict(here, reply))).value
     assert expected.text == steps
     np.testing.assert_array_equal(expected.embedding, here.messages[-1].embedding)
 
@@ -153,27 +153,27 @@ async def test_a_student_is_expected_to_go_on_with_what_was_said(mind: OfflineMi
 async def test_after_a_short_answer_others_foretell_the_next(mind: OfflineMind, embedder: Embedder) -> None:
     here = await talk(embedder, "Are you ready?", "ok")
     reply = Message(Author.COMPANION, "What is the area of the rectangle?", AT)
-    expected = (await mind.respond(here, Remembered(), reply)).value.prediction
+    expected = (await mind.ask(Predict(here, reply))).value
     assert expected.text in {s.answer for s in mind.bank.situations}
 
 
 async def test_a_prediction_carries_the_vector_of_its_text(mind: OfflineMind, embedder: Embedder) -> None:
     for texts in (["hi"], ["What is 3 + 4?", "7"], ["Why?", "Because I added 3 and 4 and that makes 7 in the end."]):
-        expected = (await mind.predict(await talk(embedder, *texts))).value
+        expected = (await mind.ask(Predict(await talk(embedder, *texts)))).value
         assert expected.embedding is not None
         assert float((await embedder.embed([expected.text]))[0] @ expected.embedding) > 0.99
 
 
 @pytest.mark.parametrize("text", ["What is a numerator?", "12", "it is so", "Я не понимаю дроби", "x" * 32_000])
 async def test_needed_info_is_one_to_eight_keywords(text: str, mind: OfflineMind, embedder: Embedder) -> None:
-    needed = (await mind.predict(await talk(embedder, "Shall we look at the spoons?", text))).value.needed_info
+    needed = (await mind.ask(Predict(await talk(embedder, "Shall we look at the spoons?", text)))).value.needed_info
     assert 1 <= len(needed) <= 8
     assert all(word.strip() for word in needed)
 
 
 async def test_needed_info_names_what_both_spoke_of(mind: OfflineMind, embedder: Embedder) -> None:
     here = await talk(embedder, "How many spoons did Julia buy?", "Her husband gave her a package")
-    needed = " ".join((await mind.predict(here)).value.needed_info)
+    needed = " ".join((await mind.ask(Predict(here))).value.needed_info)
     assert "husband" in needed
     assert "spoons" in needed
 
@@ -182,20 +182,20 @@ async def test_only_what_lacks_an_embedding_is_embedded(mind: OfflineMind, embed
     counting = Counting(embedder)
     counted = OfflineMind(mind.bank, counting)
     here = await talk(embedder, "What is 3 + 4?", "I think 3 + 4 = 7")
-    await counted.predict(here)
-    await counted.distil(Mismatch("a", "b", "c"))
+    await counted.ask(Predict(here))
+    await counted.ask(Distil(Mismatch("a", "b", "c")))
     assert counting.texts == []
-    own = (await counted.respond(here, Remembered(), None)).value.reply
+    own = (await counted.ask(Respond(here))).value.reply
     assert counting.texts == []
     assert own.embedding is None
     given = replace(here.messages[0], text="Yes.")
-    await counted.respond(here, Remembered(), given)
+    await counted.ask(Predict(here, given))
     assert counting.texts == []
-    await counted.respond(here, Remembered(), replace(given, embedding=None))
+    await counted.ask(Predict(here, replace(given, embedding=None)))
     assert counting.texts == ["Yes."]
 
 
-async def test_an_apps_own_reply_is_kept_as_it_is(mind: OfflineMind, embedder: Embedder) -> None:
+async def test_after_an_apps_own_reply_nothing_is_streamed(mind: OfflineMind, embedder: Embedder) -> None:
     here = await talk(embedder, "hello")
     reply = Message(Author.COMPANION, "What <b>is</b> it?", AT)
     pieces: list[str] = []
@@ -203,8 +203,7 @@ async def test_an_apps_own_reply_is_kept_as_it_is(mind: OfflineMind, embedder: E
     async def on_token(piece: str) -> None:
         pieces.append(piece)
 
-    answered = await mind.respond(here, Remembered(), reply, on_token)
-    assert answered.value.reply == reply
+    assert (await mind.ask(Predict(here, reply), on_token)).value.needed_info
     assert pieces == []
 
 
@@ -214,7 +213,7 @@ async def test_a_reply_is_streamed_word_by_word(mind: OfflineMind, embedder: Emb
     async def on_token(piece: str) -> None:
         pieces.append(piece)
 
-    answered = await mind.respond(await talk(embedder, "hello"), Remembered(), None, on_token)
+    answered = await mind.ask(Respond(await talk(embedder, "hello")), on_token)
     assert "".join(pieces) == answered.value.reply.text
     assert len(pieces) == len(answered.value.reply.text.split())
     assert (answered.value.reply.author, answered.value.reply.at) == (Author.COMPANION, AT)
@@ -223,13 +222,13 @@ async def test_a_reply_is_streamed_word_by_word(mind: OfflineMind, embedder: Emb
 async def test_the_same_conversation_gets_the_same_answers(mind: OfflineMind, embedder: Embedder) -> None:
     here = await talk(embedder, "What do you get?", "I get 12 spoons")
     again = await make_offline_mind(embedder)
-    assert await mind.predict(here) == await again.predict(here)
-    assert await mind.respond(here, Remembered(), None) == await again.respond(here, Remembered(), None)
+    assert await mind.ask(Predict(here)) == await again.ask(Predict(here))
+    assert await mind.ask(Respond(here)) == await again.ask(Respond(here))
 
 
 async def test_it_calls_itself_offline_costs_nothing_and_is_no_stand_in(mind: OfflineMind, embedder: Embedder) -> None:
     port: Mind = mind
-    answer = await port.respond(await talk(embedder, "hello"), Remembered(), None)
+    answer = await port.ask(Respond(await talk(embedder, "hello")))
     assert port.name == "offline"
     assert (answer.usage.calls, answer.usage.cost, answer.degraded) == (0, 0.0, False)
 
@@ -237,7 +236,7 @@ async def test_it_calls_itself_offline_costs_nothing_and_is_no_stand_in(mind: Of
 async def test_a_conversation_that_does_not_end_with_the_student_is_refused(mind: OfflineMind) -> None:
     for messages in ((), (Message(Author.COMPANION, "Hello", AT),)):
         with pytest.raises(InvalidInput):
-            await mind.predict(Conversation(ADA, messages))
+            await mind.ask(Predict(Conversation(ADA, messages)))
 
 
 @pytest.mark.parametrize(
@@ -245,8 +244,8 @@ async def test_a_conversation_that_does_not_end_with_the_student_is_refused(mind
 )
 async def test_very_long_messages_get_short_answers(text: str, mind: OfflineMind, embedder: Embedder) -> None:
     here = await talk(embedder, "Well?", text[:32_000])
-    answered = (await mind.respond(here, Remembered(), None)).value
-    learned = (await mind.distil(Mismatch(text, text, text))).value
+    answered = (await mind.ask(Respond(here))).value
+    learned = (await mind.ask(Distil(Mismatch(text, text, text)))).value
     assert len(answered.reply.text) <= 600
     assert len(answered.prediction.text) <= LONGEST
     assert len(learned.text) <= 220

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.flows.context_plan import fitted, ranked
-from graphmem.llm.prompts import memory_block
 from graphmem.model import (
     Fact,
     LedgerCategory,
@@ -25,8 +24,9 @@ from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit
 from graphmem.search.scoring import weight
 from graphmem.store.memories import Expansion, Reached, Standing
+from graphmem.text.memory_block import memory_block
 from graphmem.text.tokens import count_tokens
-from tests.memories import NOW, memory
+from tests.support.memories import NOW, memory
 
 
 def index_of(*memories: Memory) -> SearchIndex:

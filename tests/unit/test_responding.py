@@ -28,7 +28,7 @@ from graphmem.model import (
 from graphmem.search.index import SearchIndex
 from graphmem.store.jobs import SurpriseJob
 from graphmem.store.surprises import Responded
-from tests.memories import memory
+from tests.support.memories import memory
 
 AT = datetime(2026, 1, 15, 9, tzinfo=UTC)
 EARLIER = AT - timedelta(days=1)

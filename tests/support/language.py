@@ -10,7 +10,7 @@ from graphmem.app import Graphmem
 from graphmem.llm.fallback import Fallback, make_mind
 from graphmem.model import TurnOutcome
 from tests.conftest import Pupil, another_replica, say
-from tests.llm_server import LlmServer, Seen
+from tests.support.llm_server import LlmServer, Seen
 
 EXPECTED = "I think I have to add 12 and 30."
 UNEXPECTED = "Purple submarines taste of thunder, said my uncle Ferdinand."

@@ -7,7 +7,7 @@ is asked, so that whole turns work. What should go wrong is told request by requ
         settings = Settings(model="openai:stub", model_base_url=server.base_url)
 
 Acts are used up one per request; after them comes `then`, which by default answers properly. By hand:
-`python -m tests.llm_server --port 0` prints the address to put into GRAPHMEM_MODEL_BASE_URL.
+`python -m tests.support.llm_server --port 0` prints the address to put into GRAPHMEM_MODEL_BASE_URL.
 """
 
 import argparse

@@ -1,6 +1,5 @@
 """Surprises on demand: a turn with the very job a test wants, since natural ones are rare and not to be steered."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -11,21 +10,20 @@ from graphmem.flows.surprise import (
 )
 from graphmem.jobs.runner import HANDLERS, run_jobs
 from graphmem.model import (
+    Analyse,
     Analysis,
-    Answer,
     BeliefUpdate,
     Level,
     MemoryKind,
     Modality,
     SurpriseResponse,
-    Surprising,
     TurnOutcome,
 )
-from graphmem.offline.mind import OfflineMind
 from graphmem.store import jobs
 from graphmem.store.jobs import Claimed, Kind, NewJob, SurpriseJob, sealed_job
 from tests.conftest import Pupil, say
-from tests.remembering import asked, changed, nodes
+from tests.support.minds import ScriptedMind
+from tests.support.remembering import asked, changed, nodes
 
 SIGNALS = {
     Level.NORMAL: 0.3,
@@ -132,21 +130,14 @@ async def formed(gm: Graphmem, pupil: Pupil) -> None:
         await HANDLERS[Kind.FORM].run(gm, pupil.session, found)
 
 
-class Convinced(OfflineMind):
-    """The offline mind with belief updates of the test's own."""
-
-    def __init__(self, mind: OfflineMind, updates: tuple[BeliefUpdate, ...]) -> None:
-        super().__init__(mind.bank, mind.embedder)
-        self.updates = updates
-
-    async def analyse(self, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
-        return Answer(tuple(Analysis("It was said so.", self.updates) for _ in surprising))
-
-
 def convinced(gm: Graphmem, *updates: BeliefUpdate) -> Graphmem:
     """The same process with a mind that finds certain beliefs changed."""
-    assert isinstance(gm.offline, OfflineMind)
-    return replace(gm, mind=(mind := Convinced(gm.offline, updates)), offline=mind)
+
+    async def analyses(question: Analyse) -> tuple[Analysis, ...]:
+        return tuple(Analysis("It was said so.", updates) for _ in question.episodes)
+
+    mind = ScriptedMind(gm.offline, {Analyse: analyses})
+    return replace(gm, mind=mind, offline=mind)
 
 
 def update(prior: str | None, new: str, *, evolution: bool = True) -> BeliefUpdate:

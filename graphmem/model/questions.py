@@ -1,0 +1,126 @@
+"""Questions to a mind, as frozen values, each generic in its answer (spec 17)."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import ClassVar, Generic, TypeVar
+
+from graphmem.model.conversation import Conversation, Lesson, Message, Mismatch, Prediction, Remembered, Response
+from graphmem.model.memory import Extraction, Heard
+from graphmem.model.surprise import Analysis, Reflection, Surprising
+
+T_co = TypeVar("T_co", covariant=True)
+
+__all__ = [
+    "Analyse",
+    "Distil",
+    "ExtractMemories",
+    "FollowUp",
+    "MindQuestion",
+    "OnFailure",
+    "Predict",
+    "Reflect",
+    "Respond",
+]
+
+
+class OnFailure(StrEnum):
+    """Retry policy of a question that a language model does not answer."""
+
+    FALL_BACK = "fall_back"
+    """The offline mind answers at once."""
+    WAIT = "wait"
+    """Its job is tried again later."""
+
+
+class MindQuestion(Generic[T_co]):
+    """A question to a mind; `T_co` is the type of its answer.
+
+    when_away : policy while the language model is away
+    when_unusable : policy where the model is there and its answer cannot be used
+    """
+
+    when_away: ClassVar[OnFailure] = OnFailure.WAIT
+    # What a model cannot digest would fail until its job is given up: rules are better than nothing.
+    when_unusable: ClassVar[OnFailure] = OnFailure.FALL_BACK
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether the offline mind never stands in for a language model."""
+        return self.when_away is self.when_unusable is OnFailure.WAIT
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether a job asks, which can be tried again; nobody waits for the answer of a turn."""
+        return self.when_away is OnFailure.WAIT
+
+
+@dataclass(frozen=True)
+class Predict(MindQuestion[Prediction]):
+    """The student's next message, and keywords of what one needs to know for it.
+
+    talk : ends with the student's newest message
+    reply : the companion's answer to it, where it is written already: then what follows it is predicted
+    remembered : what of the past fits; empty for a prediction from the conversation alone
+    """
+
+    when_away = OnFailure.FALL_BACK
+
+    talk: Conversation
+    reply: Message | None = None
+    remembered: Remembered = field(default_factory=Remembered)
+
+
+@dataclass(frozen=True)
+class Respond(MindQuestion[Response]):
+    """The companion's reply to the student's newest message, and what the student is expected to say to it."""
+
+    when_away = OnFailure.FALL_BACK
+
+    talk: Conversation
+    remembered: Remembered = field(default_factory=Remembered)
+
+
+@dataclass(frozen=True)
+class Distil(MindQuestion[Lesson]):
+    """What is learned from a violated expectation: one sentence, 1 to 5 tags.
+
+    The rules' own words stand already, so that a model's better ones can wait.
+    """
+
+    when_unusable = OnFailure.WAIT
+
+    mismatch: Mismatch
+
+
+@dataclass(frozen=True)
+class ExtractMemories(MindQuestion[Extraction]):
+    """What in a message is worth remembering, how it hangs together, and what belongs into the ledger."""
+
+    heard: Heard
+
+
+@dataclass(frozen=True)
+class Analyse(MindQuestion[tuple[Analysis, ...]]):
+    """What some surprising episodes mean, at least one; one analysis for each, in the same order."""
+
+    episodes: tuple[Surprising, ...]
+
+    def __post_init__(self) -> None:
+        if not self.episodes:
+            raise ValueError("without an episode there is nothing to analyse")
+
+
+@dataclass(frozen=True)
+class FollowUp(MindQuestion[tuple[str, ...]]):
+    """1 to 3 follow-up questions, ready to be put to the student; none that was asked just before."""
+
+    surprising: Surprising
+    analysis: Analysis
+
+
+@dataclass(frozen=True)
+class Reflect(MindQuestion[Reflection]):
+    """What the companion takes from a surprise for itself, perhaps a way to go about such a situation."""
+
+    surprising: Surprising
+    analysis: Analysis
