@@ -24,6 +24,31 @@ The docstring of a class is its default message; `code` is what GraphQL clients 
 
 from typing import Any
 
+FRAMES = 8
+"""Innermost calls that the place of an error names."""
+
+
+def place(error: BaseException | None) -> str:
+    """Files, lines and functions of an error's traceback, outermost first, without any value.
+
+    The message of an unexpected error may quote what a student wrote: its kind and its place may be logged.
+
+    Examples
+    --------
+    >>> try:
+    ...     int("a secret")
+    ... except ValueError as error:
+    ...     place(error).endswith(":2:<module>")
+    True
+    """
+    frames = []
+    traceback = None if error is None else error.__traceback__
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        frames.append(f"{code.co_filename.rsplit('/', 1)[-1]}:{traceback.tb_lineno}:{code.co_name}")
+        traceback = traceback.tb_next
+    return " > ".join(frames[-FRAMES:])
+
 
 class GraphmemError(Exception):
     """Something went wrong inside graphmem."""

@@ -4,7 +4,7 @@ import logging
 
 from graphql import GraphQLError
 
-from graphmem.errors import GraphmemError, InvalidInput, QueryError, SetupError, Tampered
+from graphmem.errors import GraphmemError, InvalidInput, QueryError, SetupError, Tampered, place
 
 log = logging.getLogger("graphmem.api")
 
@@ -30,7 +30,7 @@ def code(error: GraphQLError) -> None:
 
 def log_unexpected(error: BaseException | None) -> None:
     """Log kind and place of an error."""
-    log.error("unexpected %s at %s", type(error).__name__, _place(error))
+    log.error("unexpected %s at %s", type(error).__name__, place(error))
 
 
 class WithoutValues(logging.Filter):
@@ -47,7 +47,7 @@ class WithoutValues(logging.Filter):
         # `exc_info` may be an empty triple: an error was to be logged where there was none.
         if record.exc_info is not None and isinstance(record.exc_info, tuple):
             error = record.exc_info[1]
-            record.msg, record.args = "unexpected %s at %s", (type(error).__name__, _place(error))
+            record.msg, record.args = "unexpected %s at %s", (type(error).__name__, place(error))
         record.exc_info = record.exc_text = None
         return True
 
@@ -68,14 +68,3 @@ def keep_values_out_of_logs() -> None:
     """Let the libraries that see requests log no text of them; a second call changes nothing."""
     for name in _LIBRARIES:
         logging.getLogger(name).addFilter(_WITHOUT_VALUES)
-
-
-def _place(error: BaseException | None) -> str:
-    """Files and lines of a traceback, without any value."""
-    frames = []
-    traceback = error.__traceback__ if error else None
-    while traceback is not None:
-        code = traceback.tb_frame.f_code
-        frames.append(f"{code.co_filename.rsplit('/', 1)[-1]}:{traceback.tb_lineno}")
-        traceback = traceback.tb_next
-    return " > ".join(frames[-8:])

@@ -4,14 +4,16 @@
 // scope: service
 // params: after: str, kinds: list, now: datetime, limit: int
 // returns: id: str, institution: str, student_id: str, token: bytes
-MATCH (job:Job {state: 'waiting'})
-WHERE job.run_after <= $now AND job.kind IN $kinds AND coalesce(job.lease_until <= $now, true)
-MATCH (session:OpenSession {institution: job.institution, student_id: job.student_id})
+// From open sessions: jobs of locked students may be very many, and wait.
+MATCH (session:OpenSession)
 WHERE session.expires_at > $now AND session.id > $after
-WITH DISTINCT session
-WHERE NOT EXISTS {
-  MATCH (held:Job {institution: session.institution, student_id: session.student_id, state: 'waiting'})
-  WHERE held.lease_until > $now
-}
+  AND EXISTS {
+    MATCH (job:Job {institution: session.institution, student_id: session.student_id, state: 'waiting'})
+    WHERE job.run_after <= $now AND job.kind IN $kinds
+  }
+  AND NOT EXISTS {
+    MATCH (held:Job {institution: session.institution, student_id: session.student_id, state: 'waiting'})
+    WHERE held.lease_until > $now
+  }
 RETURN session.id AS id, session.institution AS institution, session.student_id AS student_id, session.token AS token
 ORDER BY id LIMIT $limit

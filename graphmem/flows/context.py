@@ -65,6 +65,15 @@ class Asking:
 
 
 @dataclass(frozen=True)
+class SearchResult:
+    """Memories that fit, best first, and ledger entries that surface, as of a version of the student."""
+
+    memories: list[Recalled]
+    ledger: list[LedgerEntry]
+    student_version: int
+
+
+@dataclass(frozen=True)
 class Context:
     """What a companion should know for a message: the prompt block, its tokens, and what is in it."""
 
@@ -94,8 +103,7 @@ async def recall(gm: Graphmem, session: Session, text: str, limit: int, as_of: d
     if not 1 <= limit <= LIMIT:
         raise InvalidInput(f"limit must lie between 1 and {LIMIT}.")
     asking = _asked(gm, text, as_of, limit)
-    found, _ = await search(gm, session, asking)
-    return found
+    return (await search(gm, session, asking)).memories
 
 
 async def context(gm: Graphmem, session: Session, text: str, budget: int, as_of: datetime | None) -> Context:
@@ -117,19 +125,30 @@ async def context(gm: Graphmem, session: Session, text: str, budget: int, as_of:
     if not 1 <= budget <= BUDGET:
         raise InvalidInput(f"tokenBudget must lie between 1 and {BUDGET}.")
     asking = _asked(gm, text, as_of, LIMIT)
-    (found, entries), facts = await asyncio.gather(
-        search(gm, session, asking), turns.list_facts(gm.graph, session, gm.settings.facts_kept)
-    )
+    result = await search(gm, session, asking)
+    facts = await _facts(gm, session, result.student_version)
+    return await asyncio.to_thread(_block, gm, text, result, facts, budget)
+
+
+async def _facts(gm: Graphmem, session: Session, student_version: int) -> Sequence[Fact]:
+    """The student's facts: those this process holds, where they are of this version."""
+    held = gm.turn_state(session)
+    if held is not None and (held.session_id, held.state.version) == (session.session_id, student_version):
+        return held.facts
+    return await turns.list_facts(gm.graph, session, gm.settings.facts_kept)
+
+
+def _block(gm: Graphmem, text: str, result: SearchResult, facts: Sequence[Fact], budget: int) -> Context:
+    """Fit what was found into a budget; off the event loop."""
     needed = matching.retrieve(facts, key_phrases(text), gm.settings.facts_recalled)
-    remembered = await asyncio.to_thread(
-        fitted, Remembered(facts=tuple(needed), memories=tuple(found), ledger=tuple(entries)), budget
-    )
+    remembered = Remembered(facts=tuple(needed), memories=tuple(result.memories), ledger=tuple(result.ledger))
+    remembered = fitted(remembered, budget)
     prompt = memory_block(remembered)
-    (tokens,) = await asyncio.to_thread(count_tokens, [prompt])
+    (tokens,) = count_tokens([prompt])
     return Context(prompt, tokens, remembered.memories, remembered.ledger, remembered.facts)
 
 
-async def search(gm: Graphmem, session: Session, asking: Asking) -> tuple[list[Recalled], list[LedgerEntry]]:
+async def search(gm: Graphmem, session: Session, asking: Asking) -> SearchResult:
     """Memories that fit, best first, and the ledger entries that surface."""
     async with task_group() as group:
         # Embedding takes longest: words are searched meanwhile.
@@ -149,7 +168,8 @@ async def search(gm: Graphmem, session: Session, asking: Asking) -> tuple[list[R
         if expansion.version <= held.version:
             break
         held, lexical = await open_memories(gm, session, expansion.version), None
-    return await asyncio.to_thread(_chosen, held, unformed, asking, query, hits, expansion, own)
+    found, entries = await asyncio.to_thread(_chosen, held, unformed, asking, query, hits, expansion, own)
+    return SearchResult(found, entries, expansion.student_version)
 
 
 def _chosen(

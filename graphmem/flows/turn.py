@@ -182,9 +182,9 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.Thought:
         starts = _starts(gm, (*held.messages, message))
         fact = await _learned(gm, state, scored, message, before)
         expected, facts = await expecting
-        found, surfaced = await searching
+        result = await searching
     question = plan.next_question(state, scored, message.text) if own_reply is None else None
-    recalled = plan.recall(message, held, facts, found, surfaced, gm.settings)
+    recalled = await asyncio.to_thread(plan.recall, message, held, facts, result.memories, result.ledger, gm.settings)
     recalled = replace(recalled, question=None if question is None else question.text)
     talk = Conversation(state.companion, (*held.messages, message))
     answer = await _answer(asked, talk, recalled, own_reply)

@@ -13,7 +13,7 @@ from datetime import datetime, time, timedelta
 from itertools import groupby
 
 from graphmem.app import Graphmem
-from graphmem.errors import BudgetExceeded, Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable
+from graphmem.errors import BudgetExceeded, Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable, place
 from graphmem.flows.formation import form_message, form_observation
 from graphmem.flows.session_cache import apply_turn
 from graphmem.flows.surprise import AT_ONCE as EPISODES
@@ -215,7 +215,11 @@ def failure(attempts: int, error: str, now: datetime) -> jobs.Failure:
 async def _postpone(gm: Graphmem, session: Session, group: Sequence[Claimed], error: Exception) -> None:
     now = gm.clock()
     # The message of any other error may quote what a student wrote.
-    reason = str(error) if isinstance(error, (MindError, Tampered, Conflict)) else f"Unexpected {type(error).__name__}."
+    reason = (
+        str(error)
+        if isinstance(error, (MindError, Tampered, Conflict))
+        else f"Unexpected {type(error).__name__} at {place(error)}."
+    )
     spent = error.usage if isinstance(error, MindError) and error.usage else Usage()
     for claimed in group:
         later = failure(claimed.attempts, reason, now)
@@ -243,7 +247,7 @@ def trouble_logged() -> Iterator[None]:
     except GraphmemError as e:
         log.warning("jobs were left to the next sweep: %s", e.code)
     except Exception as e:
-        log.error("jobs were cut short by an unexpected %s", type(e).__name__)
+        log.error("jobs were cut short by an unexpected %s at %s", type(e).__name__, place(e))
 
 
 async def _distil(gm: Graphmem, session: Session, claimed: Claimed) -> bool:

@@ -4,7 +4,7 @@ import logging
 from datetime import timedelta
 
 from graphmem.app import Graphmem
-from graphmem.errors import GraphmemError, Unavailable
+from graphmem.errors import GraphmemError, Unavailable, place
 from graphmem.flows.turn import answer_waiting
 from graphmem.jobs.dispatch import remind, run_due_jobs
 from graphmem.jobs.sessions import expire_sessions
@@ -44,4 +44,4 @@ async def sweep_forever(gm: Graphmem) -> None:
             log.warning("a sweep was cut short: %s", e.code)
         except Exception as e:
             # Its message may quote what a student wrote, and the sweeper must outlive it.
-            log.error("a sweep was cut short by an unexpected %s", type(e).__name__)
+            log.error("a sweep was cut short by an unexpected %s at %s", type(e).__name__, place(e))

@@ -49,11 +49,15 @@ class Reached:
 
 @dataclass(frozen=True)
 class Expansion:
-    """How found memories stand, and what hangs together with them, as of a version of the memories."""
+    """How found memories stand, and what hangs together with them, as of a version of the memories.
+
+    student_version : of the student, which changes with each turn, too
+    """
 
     version: int
     found: dict[str, Standing]
     reached: tuple[Reached, ...]
+    student_version: int = 0
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,7 @@ async def expand(
             ]
         },
         reached=tuple(Reached(each[0], each[1], each[2], tuple(each[3])) for each in row["reached"]),
+        student_version=row["student_version"],
     )
 
 

@@ -186,7 +186,7 @@ async def test_errors_of_unknown_kind_are_masked(
     async def broken(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("I have a secret dog called Rex")
 
-    monkeypatch.setattr(gm.offline, "predict", broken)
+    monkeypatch.setattr(gm.offline, "ask", broken)
     with pytest.raises(Refused) as refused:
         await app_client.call(TURN, student="ann", turn="t", text="I have a secret dog called Rex")
     assert refused.value.code == "INTERNAL"

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -338,6 +339,22 @@ async def test_a_job_runs_after_the_reply_of_the_api(gm: Graphmem, ann: Pupil) -
 
 
 @pytest.mark.alone
+async def test_an_unexpected_error_is_kept_with_its_place_and_without_what_was_said(
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def failing(_gm: Graphmem, _session: Session, _group: Sequence[jobs.Claimed]) -> int:
+        raise KeyError(SWIMS[0])
+
+    monkeypatch.setitem(cast(dict[Kind, Handler], HANDLERS), Kind.OBSERVE, Handler(failing))
+    await observe(gm, ann.who, observations(SWIMS[:1]))
+    assert await run_jobs(gm, ann.session) == 0
+    (job,) = (await list_jobs(gm, ann.who.institution, "ann", None, 10, None)).items
+    assert job.error is not None
+    assert re.fullmatch(r"Unexpected KeyError at .*runner\.py:\d+:_run > test_jobs\.py:\d+:failing\.", job.error)
+    assert job.error in caplog.text
+    assert "lanes" not in caplog.text + job.error
+
+
 async def test_sessions_nobody_can_serve_keep_nobody_else_waiting(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
     for student in ("bob", "eve"):
         await say(gm, await enrol(student), "I have a dog called Rex.")
