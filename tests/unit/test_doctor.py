@@ -6,7 +6,7 @@ from graphmem.commands import doctor
 from graphmem.commands.doctor import check_mind
 from graphmem.errors import SetupError
 from graphmem.settings import Settings
-from tests.llm_server import Act, llm_server
+from tests.support.llm_server import Act, llm_server
 
 REMEDIES = {
     "key": (Act(status=401, body='{"error": {"message": "Incorrect API key provided: sk-1"}}'), "OPENAI_API_KEY"),
