@@ -4,6 +4,7 @@ import asyncio
 import getpass
 import json
 import logging
+import os
 import shutil
 import sys
 from collections.abc import Callable, Coroutine
@@ -17,7 +18,7 @@ from pydantic import ValidationError
 
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.model import JobState, Role, Who
-from graphmem.settings import Settings
+from graphmem.settings import Settings, misspelt
 
 T = TypeVar("T")
 
@@ -370,6 +371,8 @@ def say(line: str) -> None:
 def main() -> None:
     """Run a command; an error of ours is one line and exit code 1, not a traceback."""
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
+    for name, meant in misspelt(sorted(os.environ)).items():
+        say(f"graphmem: there is no setting {name}" + (f": did you mean {meant}?" if meant else "."))
     try:
         app()
     except GraphmemError as e:

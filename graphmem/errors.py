@@ -12,7 +12,8 @@
     │   ├── Unauthenticated  UNAUTHENTICATED   no token, or not a valid one
     │   ├── RateLimited      RATE_LIMITED      too many tries
     │   └── BudgetExceeded   BUDGET_EXCEEDED   the day's tokens or money are spent
-    ├── Unavailable          UNAVAILABLE       Neo4j or the model does not answer
+    ├── Unavailable          UNAVAILABLE       Neo4j does not answer
+    │   └── ModelUnavailable UNAVAILABLE       the language model does not, and GRAPHMEM_DEGRADE is `refuse`
     ├── MindError            (caught)          a model answered late, not at all, or nonsense
     ├── Tampered             INTERNAL          a sealed value does not open: altered, moved or cut short
     ├── QueryError           INTERNAL          a .cypher file and its caller disagree: a bug of ours
@@ -115,6 +116,10 @@ class Unavailable(GraphmemError):
     """The database does not answer: send the same request again in a moment."""
 
     code = "UNAVAILABLE"
+
+
+class ModelUnavailable(Unavailable):
+    """The language model does not answer: what was said is kept; try the same again in a moment."""
 
 
 class MindError(GraphmemError):

@@ -3,12 +3,18 @@
 Each field is read from the environment as `GRAPHMEM_<FIELD>` (upper case).
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 
 from platformdirs import user_data_path
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+PREFIX = "GRAPHMEM_"
+TEST_PREFIX = "GRAPHMEM_TEST_"
+"""Variables of the tests, which are no settings."""
 
 
 class Settings(BaseSettings):
@@ -20,7 +26,7 @@ class Settings(BaseSettings):
     5.0
     """
 
-    model_config = SettingsConfigDict(env_prefix="GRAPHMEM_", frozen=True, extra="forbid")
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid")
 
     # Where things are
     home: Path = Field(user_data_path("graphmem"), description="folder of database, keys and caches")
@@ -50,6 +56,15 @@ class Settings(BaseSettings):
     model_timeout: float = Field(20.0, gt=0, description="seconds one model call may take")
     model_failures: int = Field(3, ge=1, description="times in a row the model may be away before it is left alone")
     model_pause: float = Field(30.0, ge=0, description="seconds it is left alone, while the offline mind answers")
+    model_price_in: float = Field(
+        0.0, ge=0, description="US dollars per million tokens of a question, where the model's price is not known"
+    )
+    model_price_out: float = Field(0.0, ge=0, description="the same of an answer")
+    degrade: Literal["offline", "refuse"] = Field(
+        "offline",
+        description="turns that the model fails: `offline` (the offline mind answers) or `refuse` (UNAVAILABLE; the "
+        "message stays stored, and the same `turnId` completes it)",
+    )
     embedder: str = Field(
         "onnx:all-MiniLM-L6-v2", description="the shipped model, or `sentence-transformers:NAME_OR_PATH`"
     )
@@ -128,3 +143,21 @@ class Settings(BaseSettings):
     page_size: int = Field(200, ge=1, description="most items of a page")
     health_seconds: float = Field(1.0, gt=0, description="seconds in which health and readiness are answered")
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="what is logged")
+
+
+def misspelt(names: Iterable[str]) -> dict[str, str | None]:
+    """Environment variables that look like settings and are none, each with the setting whose name is closest.
+
+    Examples
+    --------
+    >>> misspelt(["GRAPHMEM_MODLE", "GRAPHMEM_MODEL", "GRAPHMEM_XYZZY", "MODEL"])
+    {'GRAPHMEM_MODLE': 'GRAPHMEM_MODEL', 'GRAPHMEM_XYZZY': None}
+    """
+    known = [name.upper() for name in Settings.model_fields]
+    unknown = {name: name.upper().removeprefix(PREFIX) for name in names if name.upper().startswith(PREFIX)}
+    closest = {
+        name: get_close_matches(bare, known, n=1, cutoff=0.6)
+        for name, bare in unknown.items()
+        if bare not in known and not name.startswith(TEST_PREFIX)
+    }
+    return {name: f"{PREFIX}{found[0]}" if found else None for name, found in closest.items()}

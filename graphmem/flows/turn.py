@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from graphmem.app import Graphmem
-from graphmem.errors import Conflict, Locked
+from graphmem.errors import Conflict, Locked, MindError, ModelUnavailable
 from graphmem.flows import turn_plan as plan
 from graphmem.flows.context import Asking, search
 from graphmem.maths import features, matching
@@ -84,6 +84,8 @@ async def handle_turn(
     Locked          the session is not open
     Conflict        other turns of this student kept being first, or this one was handled in an ended session
     Unavailable     Neo4j does not answer; send the same turn again
+    ModelUnavailable    nor does the language model, and `degrade` is `refuse`; the message is stored, the same turn
+                    completes it
 
     Source: spec 3, 4.
     """
@@ -91,7 +93,10 @@ async def handle_turn(
     incoming, mind = replace(incoming, at=_in_ms(incoming.at)), mind or gm.mind
     with gm.background.gate.turn():
         async with gm.lock(session):
-            return await _handled(gm, session, incoming, mind, on_token)
+            try:
+                return await _handled(gm, session, incoming, mind, on_token)
+            except MindError as error:
+                raise ModelUnavailable from error
 
 
 async def _handled(
@@ -106,11 +111,19 @@ async def _handled(
 
 
 async def answer_waiting(gm: Graphmem, session: Session) -> int:
-    """Answer with the offline mind what was received and never answered; how many messages there were."""
+    """Answer what was received and never answered; how many messages there were.
+
+    The offline mind answers, since nobody waits any more; where it must not (`degrade`), the configured one.
+
+    Raises
+    ------
+    ModelUnavailable    the offline mind must not answer and the language model cannot; what is left still waits
+    """
+    mind = gm.mind if gm.settings.degrade == "refuse" else gm.offline
     waiting = await turns.list_waiting(gm.graph, session)
     for received in waiting:
         incoming = Incoming(received.turn_id, received.text, received.at, received.reply)
-        await handle_turn(gm, session, incoming, mind=gm.offline)
+        await handle_turn(gm, session, incoming, mind=mind)
     return len(waiting)
 
 

@@ -4,7 +4,7 @@ import logging
 from datetime import timedelta
 
 from graphmem.app import Graphmem
-from graphmem.errors import GraphmemError, Unavailable, place
+from graphmem.errors import GraphmemError, ModelUnavailable, Unavailable, place
 from graphmem.flows.turn import answer_waiting
 from graphmem.jobs.dispatch import remind, run_due_jobs
 from graphmem.jobs.sessions import expire_sessions
@@ -27,6 +27,10 @@ async def sweep(gm: Graphmem) -> None:
         # One student's trouble must not keep the others waiting.
         try:
             await answer_waiting(gm, opened_token(gm.secret, token, now))
+        except ModelUnavailable as e:
+            # For the next student it is away, too.
+            log.warning("messages that wait for a reply go on waiting: %s", e)
+            break
         except Unavailable:
             raise
         except GraphmemError as e:

@@ -30,6 +30,8 @@ class Fallback:
     is away counts towards leaving it alone; an unusable answer does not, so that one student's odd messages cannot
     take it from the others. Failures beginning, changing in kind and ending are logged, once each.
 
+    With `refuse` the questions of a turn, which cannot wait, raise MindError too.
+
     When `first` fails after some of its reply was streamed, the reply of `second` is not streamed: what
     counts is the reply of the answer, which replaces what was shown.
     """
@@ -43,12 +45,14 @@ class Fallback:
         *,
         failures: int = 3,
         pause: float = 30.0,
+        refuse: bool = False,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self.name = first.name
         self.first = first
         self.second = second
         self.failing: str | None = None
+        self._refuse = refuse
         self._clock = clock
         self._circuit = Circuit(failures, pause)
 
@@ -66,7 +70,7 @@ class Fallback:
             return await self._asked(question, None if on_token is None else passed_on)
         except MindError as error:
             policy = question.when_away if error.away else question.when_unusable
-            if policy is OnFailure.WAIT:
+            if policy is OnFailure.WAIT or (self._refuse and not question.can_wait):
                 raise
             answer = await self.second.ask(question, None if shown else on_token)
             return replace(answer, usage=answer.usage + (error.usage or Usage()), degraded=True)
@@ -107,7 +111,7 @@ def make_mind(settings: Settings, offline: Mind) -> Mind:
 
     Parameters
     ----------
-    settings : Settings             `model`, `model_base_url`, `model_timeout`, `model_failures`, `model_pause`
+    settings : Settings             `degrade` and all that begins with `model`
     offline : Mind                  owned by the result, whose `aclose` closes it
 
     Raises
@@ -127,4 +131,10 @@ def make_mind(settings: Settings, offline: Mind) -> Mind:
     # pydantic-ai takes seconds to import, which nobody without a model should wait for.
     from graphmem.llm.mind import LanguageMind
 
-    return Fallback(LanguageMind(settings), offline, failures=settings.model_failures, pause=settings.model_pause)
+    return Fallback(
+        LanguageMind(settings),
+        offline,
+        failures=settings.model_failures,
+        pause=settings.model_pause,
+        refuse=settings.degrade == "refuse",
+    )

@@ -10,8 +10,10 @@ Importing this module takes seconds; `graphmem.llm.fallback.make_mind` does it o
 
 import asyncio
 import logging
+import sys
 from collections.abc import AsyncIterable, Callable, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel
@@ -87,6 +89,7 @@ _TALKATIVE = (
     *("openai", "anthropic", "groq", "cohere", "mistralai", "google_genai", "botocore", "boto3", "urllib3"),
     *("httpx2", "httpcore2"),
 )
+_EXTRAS = "anthropic,bedrock,cohere,google,groq,mistral"
 _MODEL_FORM = (
     "GRAPHMEM_MODEL must be `offline` or `PROVIDER:NAME`, such as `openai:gpt-5` or `anthropic:claude-sonnet-4-5`"
 )
@@ -167,7 +170,8 @@ class LanguageMind:
     Parameters
     ----------
     settings : Settings             `model` PROVIDER:NAME; `model_base_url` of an OpenAI-compatible or other server;
-                                    `model_timeout`, seconds of one question with its repair.
+                                    `model_timeout`, seconds of one question with its repair; `model_price_in` and
+                                    `model_price_out`, US dollars per million tokens.
                                     The key comes from the provider's usual environment variable, e.g.
                                     `OPENAI_API_KEY`; OpenAI-compatible servers can do without one.
 
@@ -179,7 +183,7 @@ class LanguageMind:
     -----
     The debug logs of the providers' own packages hold whole requests; they are raised to level warning here.
     Tokens are counted as the provider reports them: an answer that breaks off or comes too late reports none.
-    A model whose price is not known costs 0.0.
+    A model whose price the library does not know costs `model_price_in` and `model_price_out`.
 
     Source: spec 17.
 
@@ -195,6 +199,7 @@ class LanguageMind:
     def __init__(self, settings: Settings) -> None:
         self.name = settings.model
         self._timeout = settings.model_timeout
+        self._prices = settings.model_price_in, settings.model_price_out
         self._model = _model(settings.model, settings.model_base_url)
         self._agents = {kind: _agent(self._model, form.output) for kind, form in FORMS.items()}
         for name in _TALKATIVE:
@@ -225,7 +230,7 @@ class LanguageMind:
     async def _ask(
         self, question: MindQuestion[T], form: Form[Any, Output, T], stream: "_FieldStream | None"
     ) -> tuple[Output, Usage]:
-        prompt, asked = form.prompt(question), _Asked(form.context(question))
+        prompt, asked = form.prompt(question), _Asked(form.context(question), self._prices)
         try:
             async with asyncio.timeout(self._timeout):
                 result = await self._agents[type(question)].run(
@@ -253,14 +258,18 @@ class _Asked:
     Requests are counted as they are sent, tokens as they are reported.
     """
 
-    def __init__(self, context: object) -> None:
+    def __init__(self, context: object, prices: tuple[float, float]) -> None:
         self.context = context
+        self._prices = prices
         self.calls = 0
         self.tokens = RunUsage()
 
     def usage(self) -> Usage:
-        tokens = self.tokens
-        return Usage(self.calls, tokens.input_tokens, tokens.output_tokens, float(tokens.cost or 0))
+        tokens, (price_in, price_out) = self.tokens, self._prices
+        cost = (tokens.input_tokens * price_in + tokens.output_tokens * price_out) / 1e6
+        if tokens.cost is not None:
+            cost = float(tokens.cost)
+        return Usage(self.calls, tokens.input_tokens, tokens.output_tokens, cost)
 
 
 class _FieldStream:
@@ -374,7 +383,8 @@ def _model(name: str, base_url: str | None) -> Model[Any]:
         return infer_model(name, lambda provider: _provider(provider, base_url))
     except ImportError:
         raise SetupError(
-            f"The model {name!r} needs a package that is not installed: pip install 'graphmem[models]'."
+            f"The model {name!r} needs a package that is not installed: run `{sys.executable} -m pip install "
+            f"'pydantic-ai-slim[{_EXTRAS}]=={version('pydantic-ai-slim')}'`."
         ) from None
     except (UserError, ValueError) as error:
         reason = str(error).partition(" To try ")[0].rstrip(".")

@@ -7,6 +7,7 @@ shipped model on onnxruntime, and any model by name or path on sentence-transfor
 import asyncio
 import importlib
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -119,7 +120,8 @@ def sentence_transformers_encoder(model: str, threads: int) -> tuple[Encode, int
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise SetupError(
-            f"`sentence-transformers:{model}` needs an extra: run `pip install graphmem[sentence-transformers]`."
+            f"`sentence-transformers:{model}` needs an extra: run `make extras` in a checkout, "
+            f"else `{sys.executable} -m pip install 'sentence-transformers>=5'`."
         ) from error
     importlib.import_module("torch").set_num_threads(threads)
     try:

@@ -93,7 +93,9 @@ async def test_what_goes_wrong_is_one_line(graphmem: Graphmem, institution: str)
         assert "Traceback" not in err
 
 
-async def test_doctor_looks_at_every_part(graphmem: Graphmem) -> None:
+async def test_doctor_looks_at_every_part(graphmem: Graphmem, gm: App, ann: Pupil) -> None:
+    # A job that waits and that nobody runs.
+    await say(gm, ann, "I have a dog called Rex.")
     code, out, err = await graphmem("doctor", "--json")
     findings = {f["part"]: f["ok"] for f in json.loads(out)}
     assert code == 0, err

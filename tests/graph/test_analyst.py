@@ -132,17 +132,20 @@ async def test_levels_are_counted(gm: Graphmem, shaken: Pupil) -> None:
     assert found["paradigm_shift"]["flashbulbs"] == 4
 
 
-@pytest.mark.parametrize("name", sorted(list_queries()))
-async def test_nothing_that_was_said_and_nobody_else_is_seen(
-    gm: Graphmem, shaken: Pupil, enrol: Enrol, name: str
-) -> None:
-    query = list_queries()[name]
-    params = {key: value for key, value in {"limit": 10, "now": gm.clock()}.items() if key in query.params}
-    assert query.reads
-    assert not [v for row in await rows(gm, shaken, name, **params) for v in row.values() if isinstance(v, bytes)]
+async def test_nothing_that_was_said_and_nobody_else_is_seen(gm: Graphmem, shaken: Pupil, enrol: Enrol) -> None:
     bob = await enrol("bob")
-    assert await rows(gm, bob, name, **params) == []
+    values = {"limit": 10, "now": gm.clock()}
+    wanted = {name: {key: values[key] for key in values if key in q.params} for name, q in list_queries().items()}
+    assert wanted
+    for name, params in wanted.items():
+        assert list_queries()[name].reads
+        found = await rows(gm, shaken, name, **params)
+        assert not [v for row in found for v in row.values() if isinstance(v, bytes)], name
+        assert await rows(gm, bob, name, **params) == [], name
     await told(gm, bob, "I like oboes.")
     await responded(gm, bob, "My oboe was stolen in Zurich!", Level.BOUNDARY)
-    assert len(await rows(gm, bob, name, **params)) >= 1
-    assert all(row.get("level") != "paradigm_shift" for row in await rows(gm, bob, name, **params))
+    for name, params in wanted.items():
+        params |= {"now": gm.clock()} if "now" in params else {}
+        found = await rows(gm, bob, name, **params)
+        assert len(found) >= 1, name
+        assert all(row.get("level") != "paradigm_shift" for row in found), name

@@ -8,7 +8,7 @@ from typing import NoReturn
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.errors import Conflict, InvalidInput, Locked, MindError, Unavailable
+from graphmem.errors import Conflict, InvalidInput, Locked, MindError, ModelUnavailable, Unavailable
 from graphmem.flows import students
 from graphmem.flows.facts import list_facts
 from graphmem.flows.turn import Incoming, handle_turn
@@ -286,7 +286,7 @@ async def test_a_mind_that_fails_unexpectedly_leaves_the_message_stored(gm: Grap
         raise MindError
 
     failing = another_replica(gm, mind=ScriptedMind(gm.offline, {Predict: fails}, is_model=True))
-    with pytest.raises(MindError):
+    with pytest.raises(ModelUnavailable):
         await say(failing, ann, "I have a dog called Rex.", "t")
     assert len(await turns.list_waiting(gm.graph, ann.session)) == 1
 

@@ -3,14 +3,16 @@
 import asyncio
 import logging
 import threading
+import traceback
 from collections.abc import Callable
+from datetime import timedelta
 
 import httpx
 import pytest
 
 from graphmem.app import Graphmem, open_graphmem
 from graphmem.commands.client import TURN, Client
-from graphmem.errors import Conflict
+from graphmem.errors import Conflict, ModelUnavailable
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Role
@@ -95,6 +97,54 @@ async def test_where_the_model_fails_the_offline_mind_answers(
     assert (again.reply, again.degraded, again.repeated) == (outcome.reply, True, True)
     assert len(server.seen) == asked
     assert await count(gm, ann, "Turn") == await count(gm, ann, "Source") == 1
+
+
+@pytest.mark.parametrize("trouble", TROUBLE)
+async def test_where_the_offline_mind_must_not_answer_the_turn_is_refused_and_completed_later(
+    gm: Graphmem, ann: Pupil, trouble: str
+) -> None:
+    act, settings = TROUBLE[trouble]
+    with llm_server(then=act) as server:
+        async with with_model(gm, server, degrade="refuse", **settings) as talking:
+            for _ in range(2):
+                with pytest.raises(ModelUnavailable) as refused:
+                    await say(talking, ann, EXPECTED, "t")
+            assert EXPECTED not in "".join(traceback.format_exception(refused.value))
+    assert refused.value.code == "UNAVAILABLE"
+    assert [waiting.text for waiting in await turns.list_waiting(gm.graph, ann.session)] == [EXPECTED]
+    with llm_server() as server:
+        async with with_model(gm, server, degrade="refuse") as talking:
+            outcome = await say(talking, ann, "something else", "t")
+    assert (outcome.reply, outcome.degraded, outcome.seq) == (REPLY, False, 1)
+    assert await turns.list_waiting(gm.graph, ann.session) == []
+    assert await count(gm, ann, "Turn") == await count(gm, ann, "Source") == 1
+
+
+async def test_a_model_that_is_left_alone_refuses_only_what_is_stored(gm: Graphmem, ann: Pupil) -> None:
+    with llm_server(then=Act(status=503)) as server:
+        async with with_model(gm, server, degrade="refuse", model_failures=1) as talking:
+            for turn_id in ("t", "u"):
+                with pytest.raises(ModelUnavailable):
+                    await say(talking, ann, EXPECTED, turn_id)
+    assert len(server.seen) == 1
+    assert await count(gm, ann, "Turn") == 2
+
+
+async def test_the_sweeper_leaves_what_only_the_model_may_answer(
+    gm: Graphmem, ann: Pupil, caplog: pytest.LogCaptureFixture
+) -> None:
+    await turns.receive(gm.graph, ann.session, "t", EXPECTED, None, gm.clock(), gm.clock())
+    soon = timedelta(seconds=gm.settings.stranded_after + 1)
+    with llm_server(Act(status=503)) as server:
+        async with with_model(gm, server, degrade="refuse") as talking:
+            later = another_replica(talking, clock=lambda: gm.clock() + soon)
+            await sweep(later)
+            assert len(await turns.list_waiting(gm.graph, ann.session)) == 1
+            assert "go on waiting" in caplog.text
+            await sweep(later)
+    (kept,) = await turns.list_kept(gm.graph, ann.session)
+    assert (kept.turn_id, kept.reply.text) == ("t", REPLY)
+    assert EXPECTED not in caplog.text
 
 
 async def test_a_failed_reply_alone_is_degraded_and_keeps_what_it_cost(gm: Graphmem, ann: Pupil) -> None:

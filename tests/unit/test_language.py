@@ -127,6 +127,24 @@ async def test_distil_gives_one_sentence_and_tags() -> None:
     assert "<expected>I do not know</expected>" in server.seen[0].question
 
 
+@pytest.mark.parametrize(("model", "known"), [("openai:gpt-4o-mini", True), ("openai:stub", False)])
+async def test_prices_of_the_settings_count_where_the_library_knows_none(model: str, known: bool) -> None:
+    with llm_server() as server:
+        priced = Settings(model=model, model_base_url=server.base_url, model_price_in=2e6, model_price_out=3e6)
+        mind = LanguageMind(priced)
+        usage = (await mind.ask(Predict(TALK))).usage
+        await mind.aclose()
+    ours = 2 * usage.input_tokens + 3 * usage.output_tokens
+    assert usage.input_tokens * usage.output_tokens > 0
+    assert 0 < usage.cost < 1 if known else usage.cost == pytest.approx(ours)
+
+
+async def test_a_price_that_nobody_knows_is_nothing() -> None:
+    with llm_server() as server:
+        async with mind_at(server, "openai:stub") as mind:
+            assert (await mind.ask(Predict(TALK))).usage.cost == 0.0
+
+
 async def test_student_text_cannot_leave_its_tags() -> None:
     with llm_server() as server:
         async with mind_at(server) as mind:
@@ -378,5 +396,5 @@ def test_a_model_that_cannot_be_used_says_what_to_do(
 def test_a_missing_package_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "anthropic", None)
     monkeypatch.delitem(sys.modules, "pydantic_ai.providers.anthropic", raising=False)
-    with pytest.raises(SetupError, match=r"pip install 'graphmem\[models\]'"):
+    with pytest.raises(SetupError, match=r"-m pip install 'pydantic-ai-slim\[.*anthropic.*\]==\d"):
         LanguageMind(Settings(model="anthropic:claude-sonnet-4-5"))
