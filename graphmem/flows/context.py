@@ -13,14 +13,14 @@ from graphmem.flows.context_plan import fitted, ranked
 from graphmem.flows.session_cache import ENDED, open_memories
 from graphmem.jobs.runner import run_jobs
 from graphmem.llm.prompts import memory_block
-from graphmem.maths import matching
 from graphmem.model import Fact, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
 from graphmem.search.query import Hit, Lexical, Query
 from graphmem.store import jobs, memories, turns
 from graphmem.store.memories import Expansion
-from graphmem.text.keyphrases import key_phrases
+from graphmem.text import matching
+from graphmem.text.doc import Doc
 from graphmem.text.ledger_triggers import surfacing
-from graphmem.text.query_parser import Asked, content_words, read_question
+from graphmem.text.query_parser import Asked, query_words, read_question
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens
 from graphmem.validation import checked_as_of, checked_text
@@ -51,7 +51,7 @@ class Asking:
     as_of : answer with what was held at that moment; None means now
     """
 
-    text: str
+    doc: Doc
     embedding: asyncio.Future[Matrix] | None = field(default=None, repr=False)
     before: str = ""
     before_vector: Vector | None = field(default=None, repr=False)
@@ -117,7 +117,7 @@ async def context(gm: Graphmem, session: Session, text: str, budget: int, as_of:
     (found, entries), facts = await asyncio.gather(
         search(gm, session, asking), turns.list_facts(gm.graph, session, gm.settings.facts_kept)
     )
-    needed = matching.retrieve(facts, key_phrases(text), gm.settings.facts_recalled)
+    needed = matching.retrieve(facts, asking.doc.key_phrases(), gm.settings.facts_recalled)
     remembered = await asyncio.to_thread(
         fitted, Remembered(facts=tuple(needed), memories=tuple(found), ledger=tuple(entries)), budget
     )
@@ -135,10 +135,10 @@ async def _formed(gm: Graphmem, session: Session) -> None:
 async def search(gm: Graphmem, session: Session, asking: Asking) -> tuple[list[Recalled], list[LedgerEntry]]:
     """Memories that fit, best first, and the ledger entries that surface."""
     # Embedding takes longest: words are searched meanwhile.
-    embedding = asking.embedding or asyncio.ensure_future(gm.embedder.embed([asking.text]))
+    embedding = asking.embedding or asyncio.ensure_future(gm.embedder.embed([asking.doc.text]))
     held = await open_memories(gm, session)
     now = gm.clock()
-    asked = read_question(asking.text, held.index.speakers())
+    asked = read_question(asking.doc, held.index.speakers())
     nameless = asyncio.ensure_future(gm.embedder.embed([asked.text])) if asked.names and asked.text else embedding
     lexical: Lexical | None = held.index.lexical(_words(asked, asking), now, asking.as_of)
     vector, own = (await nameless)[0], (await embedding)[0]
@@ -154,7 +154,7 @@ async def search(gm: Graphmem, session: Session, asking: Asking) -> tuple[list[R
 
 
 def _words(asked: Asked, asking: Asking) -> tuple[str, ...]:
-    return (*asked.words, *content_words(asking.before)) if len(asked.words) < FEW_WORDS else asked.words
+    return (*asked.words, *query_words(Doc(asking.before))) if len(asked.words) < FEW_WORDS else asked.words
 
 
 def _query(asked: Asked, asking: Asking, vector: Vector, now: datetime) -> Query:
@@ -168,7 +168,7 @@ def _query(asked: Asked, asking: Asking, vector: Vector, now: datetime) -> Query
         now=now,
         names=asked.names,
         as_of=asking.as_of,
-        ranges=tuple((r.start, r.end) for r in time_ranges(asking.text, asking.as_of or now)),
+        ranges=tuple((r.start, r.end) for r in time_ranges(asking.doc.text, asking.as_of or now)),
         limit=CANDIDATES + asking.limit,
     )
 
@@ -185,9 +185,9 @@ async def _expansion(gm: Graphmem, session: Session, hits: Sequence[Hit]) -> Exp
 def _surfaced(held: OpenMemories, asking: Asking, vector: Vector, now: datetime) -> list[LedgerEntry]:
     entries = [kept.entry for kept in held.ledger]
     vectors = [kept.embedding for kept in held.ledger]
-    return [surfaced.entry for surfaced in surfacing(entries, asking.text, vector, vectors, now.timestamp())]
+    return [surfaced.entry for surfaced in surfacing(entries, asking.doc, vector, vectors, now.timestamp())]
 
 
 def _asked(gm: Graphmem, text: str, as_of: datetime | None, limit: int) -> Asking:
     checked_text("query", text, gm.settings.message_limit)
-    return Asking(text, as_of=checked_as_of(as_of), limit=limit)
+    return Asking(Doc(text), as_of=checked_as_of(as_of), limit=limit)

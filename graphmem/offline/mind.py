@@ -33,7 +33,8 @@ from graphmem.offline.prediction import expected_answer, own_messages
 from graphmem.offline.replies import chosen_move, worded
 from graphmem.offline.surprise_analysis import analysis as analysed
 from graphmem.ports import Embedder, OnToken
-from graphmem.text.keyphrases import rarity
+from graphmem.text.doc import doc_of
+from graphmem.text.words import rarity
 
 LONG = 1_000
 """Characters from which on a message is read off the event loop."""
@@ -121,7 +122,7 @@ class OfflineMind:
 
     def _prediction(self, asked: Message | None, messages: tuple[Message, ...], newest: Message) -> Prediction:
         expected = expected_answer(self.bank, _vector(asked), own_messages(messages))
-        needed = keywords((newest.text, asked.text if asked else ""), NEEDED)
+        needed = keywords((doc_of(newest), *([doc_of(asked)] if asked else [])), NEEDED)
         if expected is None:
             return Prediction("", needed)
         return Prediction(expected.text, needed, expected.embedding)

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.errors import InvalidInput
-from graphmem.maths.features import dated
 from graphmem.model import Matrix, Memory, Reliability, Vector
 from graphmem.search.feedback import echoes
 from graphmem.search.inverted_index import Words
 from graphmem.search.query import PARTS, Hit, Lexical, Query, relevance, why, within
 from graphmem.search.scoring import Scores, around, best, bm25, cosines, neighbour, rarity, scaled
 from graphmem.search.timeline import Timeline, timeline, window
+from graphmem.text.doc import Doc
 
 ALONE = 0.4
 """Cosine a memory needs that has no word in common with the question."""
@@ -160,7 +160,7 @@ class MemoryIndex:
             memory.reliability is Reliability.SUPERSEDED,
             bool(_ASKS.search(inside)),
             memory.snr / MOST_SNR,
-            dated(inside),
+            bool(Doc(inside).time_words),
             self._speaker(memory.speaker),
             at,
             memory.invalid_at.timestamp() if memory.invalid_at else np.inf,
