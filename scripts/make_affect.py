@@ -19,6 +19,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold, cross_val_predict
 
 from graphmem.text.affect import BUCKETS, LONGEST, WEIGHTS, surface, word_buckets, word_weight
+from graphmem.text.doc import Doc
 from graphmem.text.embedder import WEIGHTS as EMBEDDER
 from graphmem.text.embedder import onnx_encoder
 
@@ -32,7 +33,7 @@ Array = NDArray[np.float64]
 def features(texts: list[str], vectors: Array) -> sparse.csr_matrix:
     """Rows of vector, surface and hashed words; `vectors` may have no columns."""
     seen = [text[:LONGEST] for text in texts]
-    buckets = [word_buckets(text) for text in seen]
+    buckets = [word_buckets(Doc(text)) for text in seen]
     values = np.concatenate([np.full(len(b), word_weight(b) * WORD_SCALE) for b in buckets])
     ends = np.cumsum([0, *map(len, buckets)])
     words = sparse.csr_matrix((values, np.concatenate(buckets), ends), shape=(len(texts), BUCKETS))

@@ -22,6 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from graphmem.bench.boundaries import Shifting, read_talks
 from graphmem.bench.segmentation_metrics import above_mean, above_threshold, depths, exact, pk, surprises
 from graphmem.model import Matrix
+from graphmem.text.doc import Doc
 from graphmem.text.embedder import WEIGHTS as EMBEDDER
 from graphmem.text.embedder import onnx_encoder
 from graphmem.text.topic_boundaries import (
@@ -30,6 +31,7 @@ from graphmem.text.topic_boundaries import (
     WEIGHTS,
     numbers,
     places,
+    spoken_out,
     standardised,
     word_buckets,
     word_weight,
@@ -64,7 +66,12 @@ class Part(NamedTuple):
 def part(talks: Sequence[Shifting], vectors: Sequence[Matrix], *, ahead: bool, full: bool) -> Part:
     rows = [(k, i) for k, talk in enumerate(talks) for i in range(1, len(talk.texts) - ahead)]
     counted = [
-        numbers(talk.texts, own if full else None, range(1, len(talk.texts) - ahead), ahead=ahead)
+        numbers(
+            [spoken_out(Doc(text)) for text in talk.texts],
+            own if full else None,
+            range(1, len(talk.texts) - ahead),
+            ahead=ahead,
+        )
         for talk, own in zip(talks, vectors, strict=True)
     ]
     meant = [vectors[k][i] if full else np.zeros(0) for k, i in rows]
@@ -79,7 +86,7 @@ def part(talks: Sequence[Shifting], vectors: Sequence[Matrix], *, ahead: bool, f
 
 def words(talks: Sequence[Shifting], rows: Sequence[tuple[int, int]], *, ahead: bool) -> sparse.csr_matrix:
     """The hashed words of each place side by side, as `Form.words` has them in rows."""
-    hashed = [[word_buckets(text) for text in talk.texts] for talk in talks]
+    hashed = [[word_buckets(spoken_out(Doc(text))) for text in talk.texts] for talk in talks]
     width = len(places(0, ahead=ahead)) * BUCKETS
     found = [[(place, hashed[k][turn]) for place, turn in enumerate(places(i, ahead=ahead))] for k, i in rows]
     columns = [np.concatenate([place * BUCKETS + buckets for place, buckets in each]) for each in found]

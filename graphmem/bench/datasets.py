@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from graphmem.errors import InvalidInput
-from graphmem.text.keyphrases import STOP_WORDS
+from graphmem.text.lexicon import STOP_WORDS
 
 UNDATED = datetime(2024, 1, 8, 9, 0, tzinfo=UTC)
 """When a talk without dates begins."""

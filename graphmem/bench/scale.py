@@ -43,7 +43,8 @@ from graphmem.search.query import Query
 from graphmem.settings import Settings
 from graphmem.store.formation import import_memories
 from graphmem.store.memories import Held
-from graphmem.text.query_parser import content_words
+from graphmem.text.doc import Doc
+from graphmem.text.query_parser import query_words
 
 SIZES = (1_000, 10_000, 100_000)
 IN_NEO4J = 10_000
@@ -94,7 +95,7 @@ async def _measured(settings: Settings, sentences: Sequence[str], sizes: Sequenc
 
 async def measured(gm: Graphmem, sentences: Sequence[str], sizes: Sequence[int], asked: int = QUESTIONS) -> Figures:
     """The figures of one student of each size, one after the other; the first `asked` sentences are the questions."""
-    worded = [sentence for sentence in sentences if content_words(sentence)]
+    worded = [sentence for sentence in sentences if query_words(Doc(sentence))]
     questions, texts = tuple(worded[:asked]), tuple(worded[asked : asked + SENTENCES])
     if not texts:
         raise InvalidInput(f"More than {asked} different sentences are needed.")
@@ -129,7 +130,7 @@ async def _of_size(gm: Graphmem, material: Material, size: int) -> Figures:
 
     async def search(question: str) -> None:
         (vector,) = await gm.embedder.embed([question])
-        held.index.search(Query(vector, content_words(question), gm.clock(), limit=CANDIDATES))
+        held.index.search(Query(vector, query_words(Doc(question)), gm.clock(), limit=CANDIDATES))
 
     return {
         **await _timed("", size, contexts, material.questions),
@@ -156,7 +157,7 @@ async def _in_neo4j(gm: Graphmem, material: Material, size: int) -> Figures:
 
     async def search(question: str) -> None:
         (vector,) = await gm.embedder.embed([question])
-        words = " ".join(content_words(question))
+        words = " ".join(query_words(Doc(question)))
         params = {"vector": vector.tolist(), "words": words, "limit": CANDIDATES}
         await gm.graph.execute(statement("copies_find"), params, reads=True)
 

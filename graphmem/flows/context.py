@@ -13,17 +13,17 @@ from graphmem.errors import InvalidInput, Locked
 from graphmem.flows.context_plan import fitted, ranked, tentative_memories
 from graphmem.flows.session_cache import ENDED, open_memories
 from graphmem.flows.unformed import read_unformed
-from graphmem.maths import matching
 from graphmem.model import Fact, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
 from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit, Lexical, Query
 from graphmem.store import memories, turns
 from graphmem.store.memories import Expansion
 from graphmem.tasks import task_group
-from graphmem.text.keyphrases import key_phrases
+from graphmem.text import matching
+from graphmem.text.doc import Doc
 from graphmem.text.ledger_triggers import surfacing
 from graphmem.text.memory_block import memory_block
-from graphmem.text.query_parser import Asked, content_words, read_question
+from graphmem.text.query_parser import Asked, query_words, read_question
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens
 from graphmem.validation import checked_as_of, checked_text
@@ -55,7 +55,7 @@ class Asking:
     unformed : whether messages of which no memories are formed yet are searched, too; a turn has its own in sight
     """
 
-    text: str
+    doc: Doc
     embedding: asyncio.Future[Matrix] | None = field(default=None, repr=False)
     before: str = ""
     before_vector: Vector | None = field(default=None, repr=False)
@@ -127,7 +127,7 @@ async def context(gm: Graphmem, session: Session, text: str, budget: int, as_of:
     asking = _asked(gm, text, as_of, LIMIT)
     result = await search(gm, session, asking)
     facts = await _facts(gm, session, result.student_version)
-    return await asyncio.to_thread(_block, gm, text, result, facts, budget)
+    return await asyncio.to_thread(_block, gm, asking.doc, result, facts, budget)
 
 
 async def _facts(gm: Graphmem, session: Session, student_version: int) -> Sequence[Fact]:
@@ -138,9 +138,9 @@ async def _facts(gm: Graphmem, session: Session, student_version: int) -> Sequen
     return await turns.list_facts(gm.graph, session, gm.settings.facts_kept)
 
 
-def _block(gm: Graphmem, text: str, result: SearchResult, facts: Sequence[Fact], budget: int) -> Context:
+def _block(gm: Graphmem, doc: Doc, result: SearchResult, facts: Sequence[Fact], budget: int) -> Context:
     """Fit what was found into a budget; off the event loop."""
-    needed = matching.retrieve(facts, key_phrases(text), gm.settings.facts_recalled)
+    needed = matching.retrieve(facts, doc.key_phrases(), gm.settings.facts_recalled)
     remembered = Remembered(facts=tuple(needed), memories=tuple(result.memories), ledger=tuple(result.ledger))
     remembered = fitted(remembered, budget)
     prompt = memory_block(remembered)
@@ -152,11 +152,11 @@ async def search(gm: Graphmem, session: Session, asking: Asking) -> SearchResult
     """Memories that fit, best first, and the ledger entries that surface."""
     async with task_group() as group:
         # Embedding takes longest: words are searched meanwhile.
-        embedding = asking.embedding or group.create_task(gm.embedder.embed([asking.text]))
+        embedding = asking.embedding or group.create_task(gm.embedder.embed([asking.doc.text]))
         held = await open_memories(gm, session)
         unformed = await read_unformed(gm, session) if asking.unformed else None
         now = gm.clock()
-        asked = read_question(asking.text, (*held.index.speakers(), *(() if unformed is None else unformed.speakers())))
+        asked = read_question(asking.doc, (*held.index.speakers(), *(() if unformed is None else unformed.speakers())))
         nameless = group.create_task(gm.embedder.embed([asked.text])) if asked.names and asked.text else embedding
         lexical: Lexical | None
         lexical = await asyncio.to_thread(held.index.lexical, _words(asked, asking), now, asking.as_of)
@@ -189,7 +189,7 @@ def _chosen(
 
 
 def _words(asked: Asked, asking: Asking) -> tuple[str, ...]:
-    return (*asked.words, *content_words(asking.before)) if len(asked.words) < FEW_WORDS else asked.words
+    return (*asked.words, *query_words(Doc(asking.before))) if len(asked.words) < FEW_WORDS else asked.words
 
 
 def _query(asked: Asked, asking: Asking, vector: Vector, now: datetime) -> Query:
@@ -203,7 +203,7 @@ def _query(asked: Asked, asking: Asking, vector: Vector, now: datetime) -> Query
         now=now,
         names=asked.names,
         as_of=asking.as_of,
-        ranges=tuple((r.start, r.end) for r in time_ranges(asking.text, asking.as_of or now)),
+        ranges=tuple((r.start, r.end) for r in time_ranges(asking.doc.text, asking.as_of or now)),
         limit=CANDIDATES + asking.limit,
     )
 
@@ -220,9 +220,9 @@ async def _expansion(gm: Graphmem, session: Session, hits: Sequence[Hit]) -> Exp
 def _surfaced(held: OpenMemories, asking: Asking, vector: Vector, now: datetime) -> list[LedgerEntry]:
     entries = [kept.entry for kept in held.ledger]
     vectors = [kept.embedding for kept in held.ledger]
-    return [surfaced.entry for surfaced in surfacing(entries, asking.text, vector, vectors, now.timestamp())]
+    return [surfaced.entry for surfaced in surfacing(entries, asking.doc, vector, vectors, now.timestamp())]
 
 
 def _asked(gm: Graphmem, text: str, as_of: datetime | None, limit: int) -> Asking:
     checked_text("query", text, gm.settings.message_limit)
-    return Asking(text, as_of=checked_as_of(as_of), limit=limit, unformed=True)
+    return Asking(Doc(text), as_of=checked_as_of(as_of), limit=limit, unformed=True)

@@ -5,7 +5,6 @@ effect once, since it finishes the source's job.
 """
 
 import asyncio
-import unicodedata
 from dataclasses import replace
 
 from graphmem.app import Graphmem
@@ -32,8 +31,11 @@ from graphmem.sealing import keyed_hash
 from graphmem.store import jobs, students
 from graphmem.store.formation import SITTING, form
 from graphmem.store.sources import observed_id
+from graphmem.text.doc import Doc, doc_of
 from graphmem.text.embedder import SHIPPED
 from graphmem.text.information import passes, snr
+from graphmem.text.normalize import said
+from graphmem.text.slots import slot_key
 
 FAMILIAR = 0.5
 """Novelty from which on a message counts as wholly new: half of all talk is a little like what was said before."""
@@ -45,7 +47,7 @@ async def form_message(gm: Graphmem, session: Session, claimed: jobs.Claimed) ->
     """Form memories from a message of a turn; False when another worker has taken the job over."""
     job = jobs.opened_form(session, claimed)
     source = Source(f"source-{claimed.id.removeprefix('form-')}", SourceKind.CHAT, job.turn_id, job.at)
-    heard = Heard(job.text, job.at, SourceKind.CHAT, None, job.before)
+    heard = Heard(job.text, job.at, SourceKind.CHAT, None, job.before, doc=Doc(job.text))
     scores = Scores(job.importance, job.surprise, job.level, job.activity, job.features)
     return await _form(gm, session, claimed, source, heard, scores)
 
@@ -57,7 +59,8 @@ async def form_observation(gm: Graphmem, session: Session, claimed: jobs.Claimed
         raise Locked
     observed = jobs.opened_observation(session, enrolled.lock, claimed)
     source = Source(observed_id(observed), observed.kind, observed.ref, observed.at)
-    heard = Heard(observed.text, observed.at, observed.kind, observed.speaker, observed.before)
+    doc = Doc(observed.text)
+    heard = Heard(observed.text, observed.at, observed.kind, observed.speaker, observed.before, doc=doc)
     return await _form(gm, session, claimed, source, heard, None)
 
 
@@ -66,10 +69,10 @@ async def _form(
 ) -> bool:
     held = await open_memories(gm, session)
     (vector,) = await gm.embedder.embed([heard.text])
-    feeling = features.emotion(*affect_of(gm, heard.text, vector))
+    feeling = features.emotion(*affect_of(gm, doc_of(heard), vector))
     nearest = await asyncio.to_thread(held.index.nearest, vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
-    score = await asyncio.to_thread(snr, heard.text, min(1.0, novelty / FAMILIAR), feeling)
+    score = await asyncio.to_thread(snr, doc_of(heard), min(1.0, novelty / FAMILIAR), feeling)
     heard = replace(heard, passes=passes(score), before=heard.before or _before(held, source))
     answer: Answer[Extraction] = Answer(Extraction())
     if heard.passes:
@@ -141,32 +144,20 @@ async def _entries(gm: Graphmem, session: Session, extraction: Extraction) -> tu
 
 
 def _marked(gm: Graphmem, session: Session, heard: Heard, extract: Extract, vector: Vector) -> Marked:
-    slot = None if extract.slot is None else keyed_hash(session.keys, "slot", plain(extract.slot))
-    valence, _ = affect_of(gm, extract.content, vector)
+    slot = None if extract.slot is None else keyed_hash(session.keys, "slot", slot_key(extract.slot))
+    valence, _ = affect_of(gm, Doc(extract.content), vector)
     return Marked(vector, valence, said_hash(session, heard.speaker, extract.content), slot)
 
 
 def said_hash(session: Session, speaker: str | None, content: str) -> str:
-    """The keyed hash of what somebody said; equal for what is said alike (`plain`) by the same."""
-    return keyed_hash(session.keys, "content", f"{speaker or ''}\n{plain(content)}")
+    """The keyed hash of what somebody said; equal for what is said alike (`said`) by the same."""
+    return keyed_hash(session.keys, "content", f"{speaker or ''}\n{said(content)}")
 
 
-def plain(text: str) -> str:
-    """A text as it is compared: without case, width, surplus spaces and closing punctuation.
-
-    Examples
-    --------
-    >>> plain("I  like it!") == plain("i like it")
-    True
-    """
-    words = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-    return words.rstrip(".!? ") or words
-
-
-def affect_of(gm: Graphmem, text: str, vector: Vector) -> tuple[float, float]:
+def affect_of(gm: Graphmem, doc: Doc, vector: Vector) -> tuple[float, float]:
     """Valence in [-1, 1] and arousal in [0, 1] of a text."""
     known = vector if gm.embedder.name == f"onnx:{SHIPPED}" else None
-    return gm.affect.valence(text, known), gm.affect.arousal(text, known)
+    return gm.affect.valence(doc, known), gm.affect.arousal(doc, known)
 
 
 def _importance(heard: Heard, novelty: float, feeling: float) -> float:

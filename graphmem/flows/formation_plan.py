@@ -28,11 +28,11 @@ from graphmem.model import (
     Reliability,
     Source,
     Vector,
-    word_stems,
 )
 from graphmem.search.index import SearchIndex
 from graphmem.store.formation import SITTING, Formation, Mention, New, NewEdge, Promotion, Reinforced, Span
-from graphmem.text.keyphrases import STOP_WORDS, words_of
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import STOP_WORDS
 
 SAME = 0.95
 """Cosine from which two memories with the same numbers, negations and speaker say the same thing."""
@@ -52,7 +52,6 @@ OFTEN = 4
 """Memories of one topic from which being occupied with it is a trait."""
 
 _NUMBERS = re.compile(r"\d+(?:[.,/:]\d+)*|[-+*/=<>×÷]")
-_NEGATION = re.compile(r"\b(?:not|no|never|none|nothing|nobody|without|cannot|\w+n['’]?t)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -168,8 +167,8 @@ def find_topic(
     for extract, vector in zip(extraction.memories, vectors, strict=True):
         alike = [m for m, cosine in known.nearest(vector, 3 * OFTEN) if cosine >= RELATED / 2]
         for phrase in extract.about:
-            stems = word_stems(phrase.casefold())
-            members = [m.id for m in alike if stems <= word_stems((m.content or "").casefold())]
+            stems = Doc(phrase).stems
+            members = [m.id for m in alike if stems and stems <= Doc(m.content or "").stems]
             place = extract.content.casefold().find(phrase.casefold())
             if len(members) >= OFTEN - 1 and place >= 0:
                 start = extract.start + min(place, extract.end - extract.start - 1)
@@ -189,7 +188,7 @@ def said_the_same(a: str, b: str) -> bool:
     >>> said_the_same("I like it", "I don't like it")
     False
     """
-    return _NUMBERS.findall(a) == _NUMBERS.findall(b) and bool(_NEGATION.search(a)) == bool(_NEGATION.search(b))
+    return _NUMBERS.findall(a) == _NUMBERS.findall(b) and Doc(a).negates == Doc(b).negates
 
 
 def _twin(heard: Heard, extract: Extract, marked: Marked, known: SearchIndex) -> Memory | None:
@@ -324,7 +323,9 @@ def differs(a: Memory, b: Memory) -> bool:
     Source: spec 12 (only memories that could replace each other are compared).
     """
     texts = a.content or "", b.content or ""
-    names = [frozenset(w for w in words_of(t)[1:] if w[:1].isupper() and w.casefold() not in STOP_WORDS) for t in texts]
+    names = [
+        frozenset(w for w in Doc(t).words[1:] if w[:1].isupper() and w.casefold() not in STOP_WORDS) for t in texts
+    ]
     opposite = a.valence * b.valence < 0 and abs(a.valence - b.valence) > 0.3
     return opposite or names[0] != names[1] or not said_the_same(*texts)
 
@@ -341,7 +342,7 @@ def _likeness(memory: Memory, other: Memory, cosine: float) -> EdgeType:
 
 
 def _content_words(memory: Memory) -> frozenset[str]:
-    return frozenset(w.casefold() for w in words_of(memory.content or "")) - STOP_WORDS
+    return frozenset(Doc(memory.content or "").plain_words) - STOP_WORDS
 
 
 def _mentions(reading: Reading, ids: Sequence[str]) -> Iterator[Mention]:

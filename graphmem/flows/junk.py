@@ -6,11 +6,11 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from graphmem.app import Graphmem
-from graphmem.flows.formation import plain
 from graphmem.flows.formation_plan import SAME, said_the_same
 from graphmem.flows.session_cache import open_memories
 from graphmem.model import Matrix, Memory, Session
 from graphmem.store import memories
+from graphmem.text.normalize import said
 
 LOOP = 90.0
 """Likeness of spelling (0..100) from which a memory repeats what the companion had said just before."""
@@ -73,10 +73,10 @@ def _copies(known: list[Memory], vectors: Matrix) -> tuple[set[str], set[str]]:
     near: set[str] = set()
     seen: set[tuple[str | None, str]] = set()
     for memory in known:
-        said = (memory.speaker, plain(memory.content or ""))
-        if said in seen:
+        key = (memory.speaker, said(memory.content or ""))
+        if key in seen:
             exact.add(memory.id)
-        seen.add(said)
+        seen.add(key)
     for start in range(0, len(known), BLOCK):
         cosines = vectors[start : start + BLOCK] @ vectors.T
         for i, j in np.argwhere(cosines >= SAME):
@@ -88,5 +88,5 @@ def _copies(known: list[Memory], vectors: Matrix) -> tuple[set[str], set[str]]:
 
 
 def _is_loop(memory: Memory) -> bool:
-    said, before = plain(memory.content or ""), plain(memory.before or "")
-    return memory.speaker is None and bool(before) and fuzz.ratio(said, before) >= LOOP
+    content, before = said(memory.content or ""), said(memory.before or "")
+    return memory.speaker is None and bool(before) and fuzz.ratio(content, before) >= LOOP

@@ -37,6 +37,7 @@ from graphmem.model import (
 from graphmem.store import surprises
 from graphmem.store.jobs import Claimed, SurpriseJob, opened
 from graphmem.store.surprises import Responded, Revised, Surprised, Written
+from graphmem.text.doc import Doc, doc_of
 from graphmem.text.information import snr
 from graphmem.validation import checked_text
 
@@ -108,6 +109,7 @@ def _surprising(held: OpenMemories, job: SurpriseJob, vector: Vector, asked: Seq
         actual=job.actual,
         at=job.at,
         talk=job.talk,
+        doc=Doc(job.actual, vector),
         beliefs=responding.beliefs_near(vector, job, held.index),
         most_facts=MOST_FACTS[job.level],
         unusual=job.unusual,
@@ -134,14 +136,18 @@ async def _understood(
         questions, reflection, usage = asked.value, reflected.value, reflected.usage
         degraded = degraded or asked.degraded or reflected.degraded
     procedure = None if reflection is None else reflection.procedure
-    contents = [episode_content(job.actual), *(u.new for u in analysis.updates), *([procedure] if procedure else [])]
+    contents = [
+        episode_content(doc_of(surprising)),
+        *(u.new for u in analysis.updates),
+        *([procedure] if procedure else []),
+    ]
     episode, *updates = await _worded(gm, session, claimed, contents)
     # Two episodes may turn to the same, and are two all the same.
     episode = replace(episode, content_hash=episode.own_hash)
     understood = Understood(
         seq=claimed.id.removeprefix("surprise-"),
         job=job,
-        snr=snr(job.actual, novelty=1.0, feeling=0.0),
+        snr=snr(doc_of(surprising), novelty=1.0, feeling=0.0),
         analysis=analysis,
         episode=episode,
         updates=tuple(updates[: len(analysis.updates)]),
@@ -162,7 +168,7 @@ async def _worded(gm: Graphmem, session: Session, claimed: Claimed, contents: Se
         Worded(
             content,
             vector,
-            affect_of(gm, content, vector)[0],
+            affect_of(gm, Doc(content), vector)[0],
             said_hash(session, None, content),
             said_hash(session, None, f"{claimed.id} {content}"),
         )

@@ -28,8 +28,8 @@ from graphmem.search.index import SearchIndex
 from graphmem.store.formation import New, NewEdge, Span
 from graphmem.store.jobs import SurpriseJob
 from graphmem.store.surprises import Responded
+from graphmem.text.doc import Doc
 from graphmem.text.domains import domain_of
-from graphmem.text.keyphrases import key_phrases
 from graphmem.text.memory_types import Sort
 from graphmem.text.sanitize import quoted
 
@@ -89,16 +89,16 @@ class Understood:
     offline: bool = False
 
 
-def episode_content(actual: str) -> str:
+def episode_content(actual: Doc) -> str:
     """How an episode is remembered: what it turned to, in the student's words.
 
     Examples
     --------
-    >>> episode_content("The telescope of my grandma is broken.")
+    >>> episode_content(Doc("The telescope of my grandma is broken."))
     'Turned to telescope, grandma, broken: “The telescope of my grandma is broken”'
     """
-    phrases = key_phrases(actual, PHRASES)
-    return f"Turned to {', '.join(phrases)}: {quoted(actual)}" if phrases else f"Said all at once: {quoted(actual)}"
+    phrases, quote = actual.key_phrases(PHRASES), quoted(actual.text)
+    return f"Turned to {', '.join(phrases)}: {quote}" if phrases else f"Said all at once: {quote}"
 
 
 def beliefs_near(vector: Vector, job: SurpriseJob, known: SearchIndex) -> tuple[Belief, ...]:
@@ -334,7 +334,7 @@ def _remembered(
         id=memory_id,
         modality=modality,
         kind=kind,
-        domain=domain_of(worded.content, Sort(modality, kind)),
+        domain=domain_of(Doc(worded.content), Sort(modality, kind)),
         content=worded.content,
         speaker=None,
         before=job.before,

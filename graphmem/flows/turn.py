@@ -9,13 +9,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import TypeVar
 
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked, MindError, ModelUnavailable
 from graphmem.flows import turn_plan as plan
 from graphmem.flows.context import Asking, search
-from graphmem.maths import features, matching
+from graphmem.maths import features
 from graphmem.model import (
     Answer,
     Author,
@@ -38,6 +39,8 @@ from graphmem.model import (
 from graphmem.ports import Mind, OnToken
 from graphmem.store import turns
 from graphmem.tasks import task_group
+from graphmem.text import matching
+from graphmem.text.doc import Doc, doc_of
 from graphmem.text.embedder import SHIPPED
 from graphmem.text.topic_boundaries import SIGHT
 from graphmem.validation import checked_id, checked_text, checked_time
@@ -59,6 +62,11 @@ class Incoming:
     text: str
     at: datetime
     reply: str | None = None
+
+    @cached_property
+    def doc(self) -> Doc:
+        """The annotations of the text."""
+        return Doc(self.text)
 
 
 async def handle_turn(
@@ -225,10 +233,10 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.Thought:
 
 def _asking(asked: _Asked, limit: int) -> Asking:
     """What a message asks of the student's memories, in the light of what it answers."""
-    text, before = asked.incoming.text, asked.held.messages[-1:]
+    doc, before = asked.incoming.doc, asked.held.messages[-1:]
     if not before:
-        return Asking(text, asked.embedding, limit=limit)
-    return Asking(text, asked.embedding, before[0].text, before[0].embedding, limit=limit)
+        return Asking(doc, asked.embedding, limit=limit)
+    return Asking(doc, asked.embedding, before[0].text, before[0].embedding, limit=limit)
 
 
 async def _answer(
@@ -244,7 +252,7 @@ async def _answer(
 async def _expected(gm: Graphmem, session: Session, asked: _Asked) -> tuple[Answer[Prediction], list[Fact]]:
     """What the student is expected to say next, and the facts one needs for it."""
     incoming, held = asked.incoming, asked.held
-    message = Message(Author.STUDENT, incoming.text, incoming.at)
+    message = Message(Author.STUDENT, incoming.text, incoming.at, doc=incoming.doc)
     talk = Conversation(held.state.companion, (*held.messages, message))
     storing = asyncio.ensure_future(_store_first(gm, session, incoming, asked.mind, asked.now))
     try:
@@ -292,7 +300,7 @@ async def _embedded(gm: Graphmem, incoming: Incoming) -> Matrix:
 
 def _messages(incoming: Incoming, vectors: Matrix) -> tuple[Message, Message | None]:
     """The student's message and the app's own reply, with their embeddings."""
-    message = Message(Author.STUDENT, incoming.text, incoming.at, vectors[0])
+    message = Message(Author.STUDENT, incoming.text, incoming.at, vectors[0], incoming.doc)
     if incoming.reply is None:
         return message, None
     return message, Message(Author.COMPANION, incoming.reply, incoming.at, vectors[1])
@@ -337,7 +345,7 @@ def _starts(gm: Graphmem, messages: Sequence[Message]) -> bool:
 
 def _emotion(gm: Graphmem, message: Message) -> float:
     vector = message.embedding if gm.embedder.name == f"onnx:{SHIPPED}" else None
-    return features.emotion(gm.affect.valence(message.text, vector), gm.affect.arousal(message.text, vector))
+    return features.emotion(gm.affect.valence(doc_of(message), vector), gm.affect.arousal(doc_of(message), vector))
 
 
 async def _learned(gm: Graphmem, state: State, scored: plan.Score, message: Message, asked: str) -> Fact | None:

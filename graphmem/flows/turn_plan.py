@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from graphmem.flows.context_plan import fitted
-from graphmem.maths import features, importance, matching, surprise
+from graphmem.maths import features, importance, surprise
 from graphmem.maths.gravity import boosted
 from graphmem.model import (
     Answer,
@@ -36,6 +36,8 @@ from graphmem.model import (
 from graphmem.settings import Settings
 from graphmem.store.jobs import DistilJob, FormJob, NewJob, SurpriseJob
 from graphmem.store.turns import Boost, TurnWrite
+from graphmem.text import matching
+from graphmem.text.doc import doc_of
 from graphmem.text.information import passes, snr
 
 SURPRISE_WINDOW = 50
@@ -95,10 +97,10 @@ def score(message: Message, known: Sequence[Message], state: State, emotion: flo
     rate = features.messages_per_minute([m.at.timestamp() for m in (*window, message)], now)
     latest = max((m.at.timestamp() for m in window), default=now)
     values = importance.Features(
-        mentioned=float(features.addressed(message.text, [state.companion.name])),
+        mentioned=float(matching.addressed(doc_of(message), [state.companion.name])),
         recency=features.recency(latest - now),
         heat=importance.activity(rate),
-        expertise=features.overlap(message.text, state.companion.expertise),
+        expertise=matching.overlap(doc_of(message), state.companion.expertise),
         novelty=features.novelty(_matrix(window, len(vector)), vector),
         emotion=emotion,
     )
@@ -197,7 +199,7 @@ def plan(thought: Thought, settings: Settings, now: datetime, *, improve_facts: 
     usage = thought.expected.usage + answer.usage
     seq = state.turns + 1
     # Of what tells nothing at all nothing is remembered, however unexpected it is (spec 7).
-    tells = passes(snr(thought.message.text, novelty=1.0, feeling=1.0)) > 0
+    tells = passes(snr(doc_of(thought.message), novelty=1.0, feeling=1.0)) > 0
     jobs = (
         *(_form_jobs(thought, seq) if tells else ()),
         *(_surprise_jobs(thought, seq) if tells else ()),

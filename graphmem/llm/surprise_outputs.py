@@ -36,7 +36,7 @@ from graphmem.llm.outputs import (
 )
 from graphmem.llm.quotes import Passage
 from graphmem.model import Analysis, BeliefUpdate, Lesson, MemoryKind, Modality, Reflection, Strategy, Surprising
-from graphmem.text.sanitize import sentences
+from graphmem.text.doc import Doc
 
 __all__ = ["AnalyseOutput", "AskedEpisodes", "FollowUpOutput", "ReflectOutput", "analyses", "reflected"]
 
@@ -202,7 +202,7 @@ def _new_questions(questions: list[str], info: ValidationInfo) -> list[str]:
     if not isinstance(info.context, AskedEpisodes):
         raise TypeError("validate with the episode as context: `context=AskedEpisodes((surprising,))`")
     (episode,) = info.context.asked
-    known = [*episode.asked, *sentences(episode.before)]
+    known = [*episode.asked, *(sentence.text for sentence in Doc(episode.before).sentences)]
     chosen: list[str] = []
     for question in questions:
         if not any(fuzz.ratio(question, one, processor=utils.default_process) >= SAME for one in [*known, *chosen]):

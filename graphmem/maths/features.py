@@ -1,7 +1,6 @@
-"""Numbers read off a message and its conversation, for importance and surprise (spec 5, 6)."""
+"""Numbers of a message and its conversation, for importance and surprise (spec 5, 6)."""
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,56 +10,6 @@ RATE_WINDOW = 600.0
 """Seconds over which messages a minute are averaged."""
 GAP = 3600.0
 """Seconds between two messages from which on they belong to different sittings."""
-DATES = frozenset(
-    """
-    yesterday today tonight tomorrow ago last week weeks weekend weekends month months year years recently since
-    monday mondays tuesday tuesdays wednesday wednesdays thursday thursdays friday fridays saturday saturdays sunday
-    sundays january february march april june july august september october november december summer winter autumn
-    birthday christmas easter mon tue tues wed thu thur thurs fri sat jan feb mar apr jun jul aug sept sep oct nov dec
-    """.split()  # noqa: SIM905
-)
-"""Words that say when."""
-
-_ADDRESS = re.compile(r"\b(you|your|yours|yourself|u|ur)\b", re.IGNORECASE)
-_WORD = re.compile(r"\w+")
-
-
-def addressed(text: str, names: Iterable[str]) -> bool:
-    """Whether a message speaks to the companion ("you") or names it or somebody known.
-
-    Examples
-    --------
-    >>> addressed("Can you help me?", []), addressed("I met Bello.", ["Bello"]), addressed("Hm.", ["Bello"])
-    (True, True, False)
-    """
-    if _ADDRESS.search(text):
-        return True
-    words = {w.casefold() for w in _WORD.findall(text)}
-    return any(w.casefold() in words for name in names for w in _WORD.findall(name))
-
-
-def overlap(text: str, topics: Sequence[str]) -> float:
-    """Share of a companion's topics whose words all occur in a message; in [0, 1], 0 without topics.
-
-    Examples
-    --------
-    >>> overlap("Is a common fraction a number?", ["common fraction", "geometry"])
-    0.5
-    """
-    words = {w.casefold() for w in _WORD.findall(text)}
-    hits = [{w.casefold() for w in _WORD.findall(t.replace("-", " "))} <= words for t in topics if t.strip()]
-    return sum(hits) / len(hits) if hits else 0.0
-
-
-def dated(text: str) -> bool:
-    """Whether a text names a day, a month, a season or a time from now, in English.
-
-    Examples
-    --------
-    >>> dated("We moved last summer."), dated("We moved.")
-    (True, False)
-    """
-    return not DATES.isdisjoint(_WORD.findall(text.lower()))
 
 
 def novelty(known: Matrix, vector: Vector) -> float:

@@ -17,7 +17,6 @@ from graphmem.model.conversation import (
     Response,
     Usage,
     Vector,
-    word_stems,
 )
 from graphmem.model.enums import (
     Author,
@@ -158,5 +157,4 @@ __all__ = [
     "Vector",
     "Verdict",
     "Who",
-    "word_stems",
 ]

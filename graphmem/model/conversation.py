@@ -41,12 +41,16 @@ class Usage:
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a conversation; `embedding` is None where there is none to compare it by."""
+    """One message of a conversation; `embedding` is None where there is none to compare it by.
+
+    doc : its annotations (`graphmem.text.doc.Doc`), where they were made
+    """
 
     author: Author
     text: str
     at: datetime
     embedding: Vector | None = field(default=None, repr=False, compare=False)
+    doc: object = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -64,17 +68,6 @@ class Lesson:
 
     text: str
     tags: tuple[str, ...]
-
-
-def word_stems(text: str) -> frozenset[str]:
-    """The first four letters of each word: the same for most inflections and slips of the pen.
-
-    Examples
-    --------
-    >>> sorted(word_stems("fractions and a fraction"))
-    ['a', 'and', 'frac']
-    """
-    return frozenset(word[:4] for word in text.split())
 
 
 @dataclass(frozen=True)
@@ -96,11 +89,6 @@ class Fact:
     def plain_tags(self) -> tuple[str, ...]:
         """The tags as they are searched."""
         return tuple(map(utils.default_process, self.tags))
-
-    @cached_property
-    def stems(self) -> frozenset[str]:
-        """Beginnings of the words of text and tags, by which a search finds what to look at closely."""
-        return word_stems(" ".join([self.plain, *self.plain_tags]))
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ class Surprising:
     unusual : what about the message was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
     asked : questions that were put to the student lately or still wait, not to be asked again
     memory_ids : what was remembered of the episode, for the caller's own use
+    doc : the annotations of `actual` (`graphmem.text.doc.Doc`), where they were made
     """
 
     level: Level
@@ -53,6 +54,7 @@ class Surprising:
     unusual: tuple[str, ...] = ()
     asked: tuple[str, ...] = field(default=(), repr=False)
     memory_ids: tuple[str, ...] = ()
+    doc: object = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

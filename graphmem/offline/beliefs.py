@@ -1,13 +1,14 @@
-"""What a surprising message changes in what is believed, by rule: few proposals, each with a reason (spec 5)."""
+"""Belief revision by rule: the beliefs that a surprising message changes, each with a reason (spec 5)."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graphmem.model import Belief, BeliefUpdate, MemoryKind, Modality, Surprising
-from graphmem.text.memory_types import confidence, plain_of, sort_of
-from graphmem.text.slots import slot_of
-from graphmem.text.statements import Claim, Statement, statements, stems
+from graphmem.text.doc import Doc, doc_of
+from graphmem.text.memory_types import READ_CHARACTERS, confidence, sort_of
+from graphmem.text.slots import slot_key, slot_of
+from graphmem.text.statements import Claim, Statement, statements
 
 MOST = 4
 """Most beliefs that one message changes."""
@@ -108,7 +109,7 @@ _SINGLE = re.compile(
 )
 _NUMERIC = (" age", " grade", " height", " weight", " bedtime", " level", " score")
 _NAMED = (" home", " school", " name", " best friend", " teacher", " coach", " job", " hometown")
-_TELL_APART = stems("first second third fourth fifth last next final per each every total left remaining more extra")
+_TELL_APART = Doc("first second third fourth fifth last next final per each every total left remaining extra").stems
 _IS = re.compile(r"(?:\b(?:is|are|was|named|called|be|reading|become)\b|'s\b|:)\s+(?P<value>.+)")
 
 
@@ -157,17 +158,18 @@ def belief_updates(surprising: Surprising) -> tuple[BeliefUpdate, ...]:
 
 
 def _scene(surprising: Surprising) -> _Scene:
-    talk = [s for i, text in enumerate(surprising.talk[-TALK_READ:]) for s in _placed(text, i, None)]
-    beliefs = [s for b in surprising.beliefs for s in _placed(b.content, _place(b, talk), b)]
+    talk = [s for i, text in enumerate(surprising.talk[-TALK_READ:]) for s in _placed(Doc(text), i, None)]
+    beliefs = [s for b in surprising.beliefs for s in _placed(Doc(b.content), _place(b, talk), b)]
     known = {prior.said.text for prior in beliefs}
     priors = sorted([*beliefs, *(p for p in talk if p.said.text not in known)], key=lambda prior: prior.place)
-    plain = plain_of(surprising.actual)
-    put_right = bool(_CONCEDES.search(plain) or _ADMITS.search(plain) or _DOUBTS.search(plain_of(surprising.before)))
-    return _Scene(tuple(statements(surprising.actual)), priors, put_right)
+    doc, before = doc_of(surprising), Doc(surprising.before[:READ_CHARACTERS]).plain
+    plain = doc.plain[:READ_CHARACTERS]
+    put_right = bool(_CONCEDES.search(plain) or _ADMITS.search(plain) or _DOUBTS.search(before))
+    return _Scene(tuple(statements(doc)), priors, put_right)
 
 
-def _placed(text: str, place: int, belief: Belief | None) -> Iterator[_Prior]:
-    return (_Prior(said, belief, place) for said in statements(text))
+def _placed(doc: Doc, place: int, belief: Belief | None) -> Iterator[_Prior]:
+    return (_Prior(said, belief, place) for said in statements(doc))
 
 
 def _place(belief: Belief, talk: Sequence[_Prior]) -> int:
@@ -177,7 +179,7 @@ def _place(belief: Belief, talk: Sequence[_Prior]) -> int:
 
 def _update(reason: _Reason) -> BeliefUpdate:
     new, prior = reason.new, reason.prior
-    sort = sort_of(new.text, lasting=True)
+    sort = sort_of(new.doc, lasting=True)
     kind = MemoryKind.TRAIT if sort.kind is MemoryKind.TRAIT else MemoryKind.CONCEPT
     modality = sort.modality if sort.modality is not Modality.EPISODIC else Modality.SEMANTIC
     held = SAID if isinstance(prior, str) else prior.confidence
@@ -190,7 +192,7 @@ def _update(reason: _Reason) -> BeliefUpdate:
         kind=kind,
         modality=modality,
         delta=-round(held * reason.certainty, 3),
-        confidence=confidence(new.text),
+        confidence=confidence(new.doc),
         evolution=reason.evolution,
     )
 
@@ -201,11 +203,12 @@ def _update(reason: _Reason) -> BeliefUpdate:
 def _another_value(place: int, scene: _Scene) -> _Reason | None:
     """The same attribute of the student or their family with another value."""
     new = scene.said[place]
-    slot = slot_of(_first_person(new.text))
+    slot = _told_slot(new)
     if slot is None or _MAYBE.search(new.plain):
         return None
     for prior in scene.priors:
-        if _slot(prior) == slot and _differs(slot, prior.said, new):
+        held = _slot(prior)
+        if held and slot_key(held) == slot_key(slot) and _differs(slot, prior.said, new):
             mistaken = _MISTAKEN.search(new.plain) and not _NEW_STATE.search(new.plain)
             return _Reason(prior, new, SURE, evolution=not mistaken)
     return None
@@ -298,10 +301,15 @@ _RULES: tuple[_Rule, ...] = (
 
 
 def _slot(prior: _Prior) -> str | None:
-    told = slot_of(_first_person(prior.said.text))
+    told = _told_slot(prior.said)
     # Where a belief has several sentences, nobody knows which of them its slot is about.
     whole = prior.belief is not None and prior.said.end - prior.said.start >= len(prior.belief.content.strip())
     return told or (prior.belief.slot if prior.belief and whole else None)
+
+
+def _told_slot(said: Statement) -> str | None:
+    own = _first_person(said.text)
+    return slot_of(said.doc if own == said.text else Doc(own))
 
 
 def _first_person(text: str) -> str:
@@ -338,12 +346,12 @@ def _names(text: str) -> frozenset[str]:
 
 def _value(said: Statement) -> frozenset[str]:
     found = _IS.search(said.plain)
-    return Statement(found["value"], 0, 0).stems if found else frozenset()
+    return Statement(Doc(found["value"]), 0, 0).stems if found else frozenset()
 
 
 def _was_right(old: Statement, new: Statement) -> bool:
     """Whether what was reckoned right before is reckoned wrong now: a slip, nothing understood."""
-    return confidence(old.text) > confidence(new.text)
+    return confidence(old.doc) > confidence(new.doc)
 
 
 def _says_what(said: Statement) -> bool:

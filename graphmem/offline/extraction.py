@@ -1,14 +1,18 @@
-"""What in a message is worth remembering, how it hangs together, and what belongs into the ledger, by rule (spec 7)."""
+"""Memory extraction by rule: the memories of a message, their relations, its ledger entries (spec 7)."""
+
+from typing import NamedTuple
 
 from graphmem.model import EntityKind, Extract, Extraction, Heard, MemoryKind, Modality
+from graphmem.text.chunks import chunks
 from graphmem.text.discourse import content_words, relations
+from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
-from graphmem.text.entities import entities
-from graphmem.text.keyphrases import STOP_WORDS, is_known, key_phrases, words_of
 from graphmem.text.ledger_cues import reminders
-from graphmem.text.memory_types import PLAIN, READ_CHARACTERS, Sort, confidence, sort_of
-from graphmem.text.sentences import cleaned, units
+from graphmem.text.lexicon import STOP_WORDS
+from graphmem.text.memory_types import PLAIN, READ_WORDS, Sort, confidence, sort_of
+from graphmem.text.normalize import cleaned
 from graphmem.text.slots import is_state, slot_of
+from graphmem.text.words import is_known
 
 FEW = 3
 """Words too few to tell a language by."""
@@ -38,48 +42,60 @@ def extract(heard: Heard) -> Extraction:
     >>> [(m.start, m.end, m.content, m.kind.value, m.slot) for m in extract(heard).memories]
     [(8, 36, 'My favourite colour is teal.', 'trait', 'self favourite colour')]
     """
-    memories = tuple(_memory(heard, *unit) for unit in units(heard.text, heard.passes))
-    found = relations([m.content for m in memories], [m.modality is Modality.EMOTIONAL for m in memories], heard.passes)
+    doc = doc_of(heard)
+    pieces = [_piece(doc, start, end) for start, end in chunks(doc, heard.passes)]
+    memories = tuple(_memory(piece, heard) for piece in pieces)
+    found = relations([p.doc for p in pieces], [m.modality is Modality.EMOTIONAL for m in memories], heard.passes)
     return Extraction(memories, found, reminders(heard))
 
 
-def _memory(heard: Heard, start: int, end: int) -> Extract:
-    content = cleaned(heard.text[start:end])
-    if not _can_be_read(content):
+class _Piece(NamedTuple):
+    """A piece of a message on one line, and its place in the message."""
+
+    doc: Doc
+    start: int
+    end: int
+
+
+def _piece(doc: Doc, start: int, end: int) -> _Piece:
+    content = cleaned(doc.text[start:end])
+    return _Piece(doc if content == doc.text else Doc(content), start, end)
+
+
+def _memory(piece: _Piece, heard: Heard) -> Extract:
+    doc, start, end = piece
+    if not _can_be_read(doc):
         sort = Sort(Modality.SEMANTIC, MemoryKind.CONCEPT)
-        return Extract(start, end, content, sort.modality, sort.kind, confidence=PLAIN, about=_topics(content))
-    slot = slot_of(content, heard.speaker)
-    sort = sort_of(content, lasting=is_state(slot))
-    named = entities(content, heard.speaker)
+        return Extract(start, end, doc.text, sort.modality, sort.kind, confidence=PLAIN, about=_topics(doc))
+    slot = slot_of(doc, heard.speaker)
+    sort = sort_of(doc, lasting=is_state(slot))
+    speaker = (heard.speaker or "").casefold()
+    named = tuple(entity for entity in doc.entities if entity.name.casefold() != speaker)
     return Extract(
         start,
         end,
-        content,
+        doc.text,
         sort.modality,
         sort.kind,
-        domain_of(content, sort, any(entity.kind is EntityKind.PERSON for entity in named)),
-        confidence(content),
+        domain_of(doc, sort, any(entity.kind is EntityKind.PERSON for entity in named)),
+        confidence(doc),
         slot if sort.kind is MemoryKind.TRAIT else None,
         named,
-        _topics(content),
+        _topics(doc),
     )
 
 
-def _can_be_read(content: str) -> bool:
+def _can_be_read(doc: Doc) -> bool:
     """Whether the rules, which are for English, apply; to numbers and single words they always do."""
-    words = [
-        word.lower().split("'")[0]
-        for word in words_of(content[:READ_CHARACTERS].replace("’", "'"))
-        if word[0].isalpha()
-    ]
-    if not words or (len(words) <= FEW and content.isascii()):
+    words = [word.split("'")[0] for word in doc.plain_words[:READ_WORDS] if word[0].isalpha()]
+    if not words or (len(words) <= FEW and doc.text.isascii()):
         return True
     known = sum(map(is_known, words)) / len(words)
     light = sum(word in STOP_WORDS for word in words) / len(words)
-    return (known >= 0.6 and light >= 0.15) or (known >= 0.8 and content.isascii())
+    return (known >= 0.6 and light >= 0.15) or (known >= 0.8 and doc.text.isascii())
 
 
-def _topics(content: str) -> tuple[str, ...]:
+def _topics(doc: Doc) -> tuple[str, ...]:
     """What it is about; bare numbers are no topic."""
-    phrases = key_phrases(content, 2 * TOPICS)
-    return tuple(phrase for phrase in phrases if content_words(phrase))[:TOPICS]
+    phrases = doc.key_phrases(2 * TOPICS)
+    return tuple(phrase for phrase in phrases if content_words(Doc(phrase)))[:TOPICS]

@@ -1,10 +1,12 @@
-"""What a violated expectation teaches, worded by rule, and the keywords of a message (spec 4)."""
+"""Lessons of violated expectations, worded by rule, and the keywords of messages (spec 4)."""
 
 from collections.abc import Iterable, Sequence
 
 from graphmem.model import Lesson, Mismatch
-from graphmem.text.keyphrases import key_phrases, rarest_word, rarity
-from graphmem.text.sanitize import clean, clipped, sentences
+from graphmem.text.doc import Doc
+from graphmem.text.keyphrases import rarest_word
+from graphmem.text.sanitize import clean, clipped
+from graphmem.text.words import rarity
 
 LONGEST = 220
 """Characters of the longest lesson."""
@@ -37,23 +39,23 @@ def lesson(mismatch: Mismatch) -> Lesson:
     ('spoons', 'dog ate')
     """
     parts = {
-        "actual": _telling(mismatch.actual),
-        "asked": _question(mismatch.asked),
-        "predicted": _telling(mismatch.predicted),
+        "actual": _telling(Doc(mismatch.actual)),
+        "asked": _question(Doc(mismatch.asked)),
+        "predicted": _telling(Doc(mismatch.predicted)),
     }
     said = _fitted({name: clean(text).rstrip(" .") for name, text in parts.items()})
     actual = f"the student said “{said['actual']}”" if said["actual"] else "the student said nothing in words"
     asked = f"Asked “{said['asked']}”, {actual}" if said["asked"] else f"{actual[0].upper()}{actual[1:]}"
     text = f"{asked} where “{said['predicted']}” was expected." if said["predicted"] else f"{asked}."
-    return Lesson(text, _tags(*parts.values()))
+    return Lesson(text, _tags(*map(Doc, parts.values())))
 
 
-def keywords(texts: Iterable[str], limit: int) -> tuple[str, ...]:
+def keywords(docs: Iterable[Doc], limit: int) -> tuple[str, ...]:
     """The key phrases of some texts, or else their rarest word; empty only where there is no letter or digit.
 
     Parameters
     ----------
-    texts : str each, the most important one first; each of the others adds at most half of `limit`
+    docs : the most important one first; each of the others adds at most half of `limit`
     limit : int >= 1, most keywords
 
     Returns
@@ -62,19 +64,19 @@ def keywords(texts: Iterable[str], limit: int) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> keywords(["I got 12 spoons = 12", "How many spoons did Julia buy?"], 8)
+    >>> keywords([Doc("I got 12 spoons = 12"), Doc("How many spoons did Julia buy?")], 8)
     ('12 spoons', 'spoons', 'Julia buy')
-    >>> keywords(["12", ""], 8), keywords(["is it so?"], 8), keywords([":-)"], 8)
+    >>> keywords([Doc("12")], 8), keywords([Doc("is it so?")], 8), keywords([Doc(":-)")], 8)
     (('12',), ('so',), ())
     """
-    texts = list(texts)
-    if phrases := _phrases(texts, limit):
+    docs = list(docs)
+    if phrases := _phrases(docs, limit):
         return phrases
-    words = [word for text in texts if (word := rarest_word(clean(text)))]
+    words = [word for doc in docs if (word := rarest_word(doc.shown.excerpt.words))]
     return (max(words, key=rarity),) if words else ()
 
 
-def _tags(actual: str, asked: str, predicted: str) -> tuple[str, ...]:
+def _tags(actual: Doc, asked: Doc, predicted: Doc) -> tuple[str, ...]:
     """What was said, with what it answers where it names nothing but numbers; or else what it answers."""
     tags = _phrases([actual], TAGS)
     if not any(_is_named(tag) for tag in tags):
@@ -82,11 +84,11 @@ def _tags(actual: str, asked: str, predicted: str) -> tuple[str, ...]:
     return tags or keywords([predicted, actual, asked], TAGS) or ("no words",)
 
 
-def _phrases(texts: Sequence[str], limit: int) -> tuple[str, ...]:
+def _phrases(docs: Sequence[Doc], limit: int) -> tuple[str, ...]:
     """The key phrases of some texts, bare numbers only where there is nothing else."""
     found: dict[str, str] = {}
-    for i, text in enumerate(texts):
-        for phrase in key_phrases(clean(text), limit if i == 0 else max(1, limit // 2)):
+    for i, doc in enumerate(docs):
+        for phrase in doc.shown.key_phrases(limit if i == 0 else max(1, limit // 2)):
             found.setdefault(phrase.casefold(), phrase)
     named = [phrase for phrase in found.values() if _is_named(phrase)]
     return tuple((named or list(found.values()))[:limit])
@@ -96,20 +98,20 @@ def _is_named(phrase: str) -> bool:
     return any(c.isalpha() for c in phrase)
 
 
-def _question(text: str) -> str:
+def _question(doc: Doc) -> str:
     """What was asked last in a text, or else all of it."""
-    asked = [sentence for sentence in sentences(text) if sentence.endswith("?")]
-    return asked[-1] if asked else text
+    asked = [sentence.text for sentence in doc.sentences if sentence.text.endswith("?")]
+    return asked[-1] if asked else doc.text
 
 
-def _telling(text: str) -> str:
+def _telling(doc: Doc) -> str:
     """A short text as it is; of a long one the sentence that says most and what follows it."""
-    if len(text) <= _SHARES["actual"]:
-        return text
-    parts = sentences(text)
-    scores = [sum(map(rarity, key_phrases(part, 3))) for part in parts]
+    if len(doc.text) <= _SHARES["actual"]:
+        return doc.text
+    parts = doc.excerpt.sentences
+    scores = [sum(map(rarity, part.key_phrases(3))) for part in parts]
     best = max(range(len(parts)), key=lambda i: scores[i], default=0)
-    return " ".join(parts[best:])
+    return " ".join(part.text for part in parts[best:])
 
 
 def _fitted(parts: dict[str, str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What the offline mind asks after a surprise, and what it takes from it for itself (spec 5)."""
+"""Follow-up questions and reflections after a surprise, by rule (spec 5)."""
 
 from collections.abc import Iterable, Iterator
 
@@ -7,7 +7,8 @@ from rapidfuzz import fuzz, utils
 from graphmem.model import Analysis, BeliefUpdate, Reflection, Surprising
 from graphmem.offline.surprise_analysis import ACTS, about
 from graphmem.text.dialogue_acts import Act, act_of
-from graphmem.text.sanitize import quoted, sentences
+from graphmem.text.doc import Doc, doc_of
+from graphmem.text.sanitize import quoted
 
 QUESTIONS = 3
 """Most follow-up questions."""
@@ -74,7 +75,7 @@ def questions(surprising: Surprising, analysis: Analysis) -> tuple[str, ...]:
     Which part is the first that does not make sense to you?
     You said “I don't understand the denominator”: can you tell me a little more about it?
     """
-    known = [*surprising.asked, *sentences(surprising.before)]
+    known = [*surprising.asked, *(sentence.text for sentence in Doc(surprising.before).sentences)]
     chosen: list[str] = []
     for question in _possible(surprising, analysis):
         if len(chosen) < QUESTIONS and not _asked(question, [*known, *chosen]):
@@ -106,9 +107,9 @@ def reflection(surprising: Surprising, analysis: Analysis) -> Reflection:
     >>> reflection(told, Analysis("")).procedure
     'Ask what is already clear about “denominator” before explaining more.'
     """
-    heard = ACTS[act_of(surprising.actual)]
-    topic = about(surprising.actual)
-    expected = f"expected {ACTS[act_of(surprising.predicted)]}" if surprising.predicted else "had no expectation"
+    heard = ACTS[act_of(doc_of(surprising))]
+    topic = about(doc_of(surprising))
+    expected = f"expected {ACTS[act_of(Doc(surprising.predicted))]}" if surprising.predicted else "had no expectation"
     parts = [f"I {expected} and heard {heard}{f' about {topic}' if topic else ''}."]
     if analysis.updates:
         first = analysis.updates[0]
@@ -119,20 +120,20 @@ def reflection(surprising: Surprising, analysis: Analysis) -> Reflection:
 
 
 def _procedure(surprising: Surprising, updates: tuple[BeliefUpdate, ...], topic: str) -> str | None:
-    if updates and (changed := about(updates[0].new)):
+    if updates and (changed := about(Doc(updates[0].new))):
         return (_AFTER_CHANGE if updates[0].evolution else _AFTER_CORRECTION).format(topic=changed)
-    wording = _PROCEDURES.get(act_of(surprising.actual))
+    wording = _PROCEDURES.get(act_of(doc_of(surprising)))
     return wording.format(topic=topic) if wording and topic else None
 
 
 def _possible(surprising: Surprising, analysis: Analysis) -> Iterator[str]:
-    act = act_of(surprising.actual)
+    act = act_of(doc_of(surprising))
     if act is Act.DISTRESS:
         yield from _QUESTIONS[act]
     for update in analysis.updates:
         yield from _about_change(update)
     wordings = (*_QUESTIONS.get(act, ()), *_ALWAYS)
-    slots = {"topic": about(surprising.actual), "said": quoted(surprising.actual.strip().rstrip("?"))}
+    slots = {"topic": about(doc_of(surprising)), "said": quoted(surprising.actual.strip().rstrip("?"))}
     for wording in wordings:
         if all(value or f"{{{name}}}" not in wording for name, value in slots.items()):
             yield wording.format(**slots)

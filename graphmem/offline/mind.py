@@ -38,7 +38,8 @@ from graphmem.offline.prediction import expected_answer, own_messages
 from graphmem.offline.replies import chosen_move, worded
 from graphmem.offline.surprise_analysis import analysis as analysed
 from graphmem.ports import Embedder, OnToken
-from graphmem.text.keyphrases import rarity
+from graphmem.text.doc import doc_of
+from graphmem.text.words import rarity
 
 T = TypeVar("T")
 
@@ -186,7 +187,7 @@ def _vector(message: Message | None) -> Vector | None:
 def _expected(bank: Bank, asked: Message | None, messages: tuple[Message, ...], newest: Message) -> Prediction:
     """The student's next message in a conversation, and 1 to 8 keywords of what is at stake."""
     expected = expected_answer(bank, _vector(asked), own_messages(messages))
-    needed = keywords((newest.text, asked.text if asked else ""), NEEDED)
+    needed = keywords((doc_of(newest), *([doc_of(asked)] if asked else [])), NEEDED)
     if expected is None:
         return Prediction("", needed)
     return Prediction(expected.text, needed, expected.embedding)

@@ -1,4 +1,4 @@
-"""Choosing a tutoring move and wording it: the replies of the offline mind.
+"""Replies of the offline mind: tutoring moves and their wordings.
 
 The moves are those of human tutors: focus on a part, probe for reasons, tell a way to go on, and what is neither
 (MathDial, Macina et al. 2023); hint, question, correction, confirmation (CIMA, Stasaski et al. 2020). A reply uses the
@@ -7,7 +7,7 @@ the student may not know yet, and nothing is called right or wrong that was not 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -16,8 +16,11 @@ from rapidfuzz import fuzz, utils
 from graphmem.model import Author, Message, Remembered
 from graphmem.text.arithmetic import equations
 from graphmem.text.dialogue_acts import Act, act_of
-from graphmem.text.keyphrases import STOP_WORDS, key_phrases, rarity, words_of
-from graphmem.text.sanitize import clean, quoted, sentences
+from graphmem.text.doc import Doc, doc_of
+from graphmem.text.lexicon import LESSON_WORDS, STOP_WORDS
+from graphmem.text.sanitize import clean, quoted
+from graphmem.text.stems import stem
+from graphmem.text.words import rarity
 
 LONGEST = 600
 """Characters of the longest reply."""
@@ -125,16 +128,6 @@ _QUOTE_IN_FACT = re.compile(r"said “([^”]{3,}?)…?”")
 _MENTIONED_IN = {"confusion", "statement", "disclosure", "frustration"}
 _MENTION = "Earlier you said"
 
-# Words of every lesson: sharing them does not make two messages be about the same.
-_LESSON_WORDS = frozenset(
-    re.findall(
-        r"\w+",
-        "answer answers equation step steps problem problems solution total correct number numbers example math maths "
-        "calculate calculated multiply multiplied divide divided subtract subtracted add added remember called "
-        "trouble understanding confusing clue hint question word words missing maybe right wrong",
-    )
-)
-
 
 @dataclass(frozen=True)
 class Move:
@@ -159,14 +152,14 @@ def chosen_move(messages: Sequence[Message]) -> Move:
     Move(name='wrong sum', sum='12 - 3 = 8')
     """
     text = messages[-1].text
-    act = act_of(text)
+    act = act_of(doc_of(messages[-1]))
     if act in (Act.STEP, Act.CONFUSION, Act.QUESTION) and (reckoned := equations(text)):
         wrong = [equation for equation in reckoned if not equation.holds]
         if wrong or act is Act.STEP:
             return Move("wrong sum" if wrong else "right sum", (wrong or reckoned)[-1].text)
     if act is Act.CONFUSION:
-        earlier = [message.text for message in messages[:-1] if message.author is Author.STUDENT][-1:]
-        if earlier and act_of(earlier[0]) is Act.CONFUSION:
+        earlier = [message for message in messages[:-1] if message.author is Author.STUDENT][-1:]
+        if earlier and act_of(doc_of(earlier[0])) is Act.CONFUSION:
             return Move("still confused")
     return Move(act.value)
 
@@ -192,27 +185,27 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered) -> s
     >>> worded(Move("greeting"), [Message(Author.STUDENT, "hi", at)], Remembered()) in WORDINGS["greeting"]
     True
     """
-    text = messages[-1].text
+    doc = doc_of(messages[-1])
     said = [message.text for message in messages if message.author is Author.COMPANION][-3:]
-    mention = _mention(move, text, remembered, said)
+    mention = _mention(move, doc, remembered, said)
     wordings = WORDINGS["remembered question" if mention and move.name == "question" else move.name]
     slots = {"sum": _framed(move.sum), "mention": mention}
     if any("{quote}" in w for w in wordings):
-        slots["quote"] = _telling_quote(text)
+        slots["quote"] = _telling_quote(doc)
     if any("{topic}" in w for w in wordings):
         slots["topic"] = _topic(messages)
     fits = [w for w in wordings if all(slots[slot] for slot in _SLOT.findall(w))]
-    start = crc32(f"{len(messages)} {text[:LONGEST]}".encode("utf-8", "replace")) % _preferred(fits)
+    start = crc32(f"{len(messages)} {doc.text[:LONGEST]}".encode("utf-8", "replace")) % _preferred(fits)
     replies = [_joined(w.format(**slots), mention) for w in (*fits[start:], *fits[:start])]
     return next((reply for reply in replies if reply not in said), replies[0])
 
 
-def mentioned(text: str, sayings: Sequence[str]) -> str:
+def mentioned(doc: Doc, sayings: Sequence[str]) -> str:
     """A sentence that comes back to what the student said before; empty where nothing truly fits.
 
     Parameters
     ----------
-    text : str                      the student's message
+    doc : Doc                       the student's message
     sayings : sequence of str       what the student said before
 
     Notes
@@ -222,17 +215,16 @@ def mentioned(text: str, sayings: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> mentioned("What is my dog called?", ["I am afraid of fractions", "My dog is called Bello"])
+    >>> mentioned(Doc("What is my dog called?"), ["I am afraid of fractions", "My dog is called Bello"])
     'Earlier you said “My dog is called Bello”.'
-    >>> mentioned("What is a fraction?", ["My dog is called Bello"])
+    >>> mentioned(Doc("What is a fraction?"), ["My dog is called Bello"])
     ''
     """
-    about = _stems(text)
-    near = [clean(saying) for saying in sayings if any(stem in saying.lower() for stem in about)]
-    shared = {saying: sum(rarity(stem) for stem in about & _stems(saying)) for saying in near}
-    for saying in sorted(near, key=lambda s: -shared[s]):
-        if shared[saying] > 0 and not _says(text[:LONGEST], saying[:LONGEST]):
-            return f"{_MENTION} {quoted(_telling_sentence(saying, about))}."
+    about = _rare_stems(doc)
+    scored = [(sum(about[each] for each in about.keys() & _rare_stems(said)), said) for said in _shown(sayings)]
+    for score, said in sorted(scored, key=lambda pair: -pair[0]):
+        if score > 0 and not _says(doc.text[:LONGEST], said.text[:LONGEST]):
+            return f"{_MENTION} {quoted(_telling_sentence(said, about))}."
     return ""
 
 
@@ -242,14 +234,14 @@ def _says(text: str, saying: str) -> bool:
     return score(saying, text, processor=utils.default_process) >= SAME
 
 
-def _mention(move: Move, text: str, remembered: Remembered, said: Sequence[str]) -> str:
+def _mention(move: Move, doc: Doc, remembered: Remembered, said: Sequence[str]) -> str:
     sayings = [match[1] for fact in remembered.facts if (match := _QUOTE_IN_FACT.search(fact.text))]
     if move.name == "question":
-        return mentioned(text, [*sayings, *(turn.text for turn in remembered.turns if turn.similarity >= ALIKE)])
+        return mentioned(doc, [*sayings, *(turn.text for turn in remembered.turns if turn.similarity >= ALIKE)])
     # Coming back to the past in every reply would be nagging.
     if move.name not in _MENTIONED_IN or any(_MENTION in reply for reply in said):
         return ""
-    return mentioned(text, sayings)
+    return mentioned(doc, sayings)
 
 
 def _preferred(fits: Sequence[str]) -> int:
@@ -261,7 +253,7 @@ def _joined(reply: str, mention: str) -> str:
     """The reply with what is remembered before its last sentence, unless that is about a quotation before it."""
     if not mention or mention in reply:
         return reply
-    *first, last = sentences(reply)
+    *first, last = [sentence.text for sentence in Doc(reply).sentences]
     return " ".join([mention, *first[:1], last] if "“" in "".join(first) else [*first[:1], mention, last])
 
 
@@ -269,34 +261,41 @@ def _framed(equation: str) -> str:
     return f"“{clean(equation)}”" if equation else ""
 
 
-def _telling_quote(text: str) -> str:
+def _telling_quote(doc: Doc) -> str:
     """The question of the message or else the sentence that says most, quoted; empty without letters and digits."""
-    most = max(sentences(text), key=lambda s: sum(map(rarity, key_phrases(s, 3))), default="")
-    return quoted(_question(text) or most) if words_of(text) else ""
+    if not doc.excerpt.words:
+        return ""
+    most = max(doc.excerpt.sentences, key=lambda each: sum(map(rarity, each.key_phrases(3))))
+    return quoted(_question(doc) or most.text)
 
 
-def _question(text: str) -> str:
+def _question(doc: Doc) -> str:
     """The last question in a text, if any."""
-    return next((sentence for sentence in reversed(sentences(text)) if sentence.endswith("?")), "")
+    asked = (sentence.text for sentence in reversed(doc.excerpt.sentences) if sentence.text.endswith("?"))
+    return next(asked, "")
 
 
-def _telling_sentence(text: str, about: set[str]) -> str:
-    """The sentence of a text that has most to do with some words."""
-    return max(sentences(text), key=lambda s: len(about & _stems(s)), default="")
+def _telling_sentence(doc: Doc, about: Mapping[str, float]) -> str:
+    """The sentence of a text that has most to do with some stems."""
+    return max(doc.excerpt.sentences, key=lambda each: len(about.keys() & _rare_stems(each))).text
 
 
 def _topic(messages: Sequence[Message]) -> str:
     """What the student's message is about or, where that names nothing, the companion's last question."""
-    asked = [_question(message.text) for message in messages[-2:-1]]
-    for text in (messages[-1].text, *asked):
-        for phrase in key_phrases(text):
-            words = [word for word in phrase.split() if word.lower() not in _LESSON_WORDS]
+    asked = [Doc(_question(doc_of(message))) for message in messages[-2:-1]]
+    for doc in (doc_of(messages[-1]), *asked):
+        for phrase in doc.key_phrases():
+            words = [word for word in phrase.split() if word.lower() not in LESSON_WORDS]
             if any(word[-1].isalpha() for word in words) and (topic := quoted(" ".join(words))):
                 return topic
     return ""
 
 
-def _stems(text: str) -> set[str]:
-    """The rarer words of a text without their commonest endings."""
-    words = {word.lower() for word in words_of(text) if word[-1].isalpha() and rarity(word) >= RARE_ENOUGH}
-    return {re.sub(r"(?<=\w\w\w)(?:'s|’s|s)$", "", word) for word in words - _LESSON_WORDS - STOP_WORDS}
+def _shown(sayings: Sequence[str]) -> list[Doc]:
+    return [Doc(saying).shown for saying in sayings]
+
+
+def _rare_stems(doc: Doc) -> dict[str, float]:
+    """The stems of the rarer words of a text, with their rarity."""
+    words = (word for word in doc.excerpt.plain_words if word[-1].isalpha() and word not in LESSON_WORDS | STOP_WORDS)
+    return {stem(word): rarity(word) for word in words if rarity(word) >= RARE_ENOUGH}

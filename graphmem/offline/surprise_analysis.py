@@ -1,4 +1,4 @@
-"""What the offline mind makes of a surprising episode: rules and statistics that say what they rest on (spec 5)."""
+"""Surprise analysis by rules and statistics that say what they rest on (spec 5)."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -8,11 +8,12 @@ from rapidfuzz import fuzz, utils
 from graphmem.model import Analysis, BeliefUpdate, Lesson, Level, Strategy, Surprising
 from graphmem.offline.beliefs import belief_updates
 from graphmem.text.dialogue_acts import Act, act_of
-from graphmem.text.keyphrases import key_phrases, rarity
-from graphmem.text.memory_types import plain_of
-from graphmem.text.sanitize import clean, clipped, quoted
+from graphmem.text.doc import Doc, doc_of
+from graphmem.text.lexicon import LESSON_WORDS
+from graphmem.text.sanitize import clipped, quoted
 from graphmem.text.slots import slot_of
-from graphmem.text.statements import Statement, statements, stems
+from graphmem.text.statements import Statement, statements
+from graphmem.text.words import rarity
 
 MATCHED = 0.6
 """Match from which on an expectation is met (spec 4)."""
@@ -46,8 +47,6 @@ ACTS = {
     Act.UNREADABLE: "something in other words than English",
 }
 """How each act of a student is called in an explanation."""
-_NO_TOPICS = {"clue", "clues", "hint", "question", "problem", "answer", "word", "remember", "example", "step"}
-"""Words of every lesson, that nothing in particular is about."""
 _NEEDS_CARE = {Act.DISTRESS, Act.SORROW, Act.FRUSTRATION, Act.CONFUSION}
 _UNUSUAL = {
     "topic": "it had little to do with what was said just before",
@@ -88,20 +87,20 @@ def analysis(surprising: Surprising) -> Analysis:
     return Analysis(explanation, updates, _strategy(surprising, updates, facts), facts)
 
 
-def about(text: str) -> str:
+def about(doc: Doc) -> str:
     """What a message is about: its most telling phrase with a word in it, quoted; empty if there is none.
 
     Examples
     --------
-    >>> about("Why is 12 the area of a circle?"), about("ok 12")
+    >>> about(Doc("Why is 12 the area of a circle?")), about(Doc("ok 12"))
     ('“circle”', '')
     """
-    phrases = sorted(key_phrases(clean(text)), key=lambda phrase: -max(map(rarity, phrase.split())))
+    phrases = sorted(doc.shown.key_phrases(), key=lambda phrase: -max(map(rarity, phrase.split())))
     return next((quoted(phrase) for phrase in phrases if any(map(_is_topic, phrase.split()))), "")
 
 
 def _is_topic(word: str) -> bool:
-    return word.isalpha() and word.lower() not in _NO_TOPICS
+    return word.isalpha() and word.lower() not in LESSON_WORDS
 
 
 def learned(surprising: Surprising) -> tuple[Lesson, ...]:
@@ -118,7 +117,8 @@ def learned(surprising: Surprising) -> tuple[Lesson, ...]:
 
     Source: spec 5; what is telling (rare words, names and numbers, first person) as measured on LoCoMo for spec 13.
     """
-    said = [s for text in (*surprising.talk, surprising.actual) for s in statements(text) if _has_substance(s)]
+    docs = (*map(Doc, surprising.talk), doc_of(surprising))
+    said = [s for doc in docs for s in statements(doc) if _has_substance(s)]
     distinct: list[Statement] = []
     # The latest wording counts: it is what the student came to.
     for statement in reversed(said):
@@ -130,7 +130,7 @@ def learned(surprising: Surprising) -> tuple[Lesson, ...]:
 
 
 def _has_substance(said: Statement) -> bool:
-    if slot_of(said.text) or said.calculations:
+    if slot_of(said.doc) or said.calculations:
         return True
     return len(said.stems) >= SUBSTANCE or (bool(said.stems) and bool(said.numbers))
 
@@ -143,17 +143,17 @@ def _same(one: Statement, other: Statement) -> bool:
 
 def _telling(said: Statement) -> float:
     """Rare words, numbers and names, and the student's own affairs, with fewer points for the length it takes."""
-    words = key_phrases(said.text)
+    words = said.doc.key_phrases()
     mass = sum(rarity(word) for phrase in words for word in phrase.split() if word[-1].isalpha())
-    own = 3.0 if slot_of(said.text) else 0.0
+    own = 3.0 if slot_of(said.doc) else 0.0
     return math.sqrt(mass) + own + 0.5 * min(4, len(said.numbers)) + (1.0 if " i " in f" {said.plain} " else 0.0)
 
 
 def _fact(said: Statement) -> Lesson:
-    text = clipped(clean(said.text), FACT_CHARACTERS).rstrip(" .,;:")
-    phrases = [p for p in key_phrases(clean(said.text), 2 * TAGS) if any(map(str.isalpha, p))]
-    tags = tuple(phrases[:TAGS]) or tuple(sorted(said.stems)[:TAGS]) or key_phrases(said.text, 1)
-    return Lesson(f"The student said “{text}”.", tags or (ACTS[act_of(said.text)],))
+    text = clipped(said.doc.shown.text, FACT_CHARACTERS).rstrip(" .,;:")
+    phrases = [p for p in said.doc.shown.key_phrases(2 * TAGS) if any(map(str.isalpha, p))]
+    tags = tuple(phrases[:TAGS]) or said.doc.words[:1]
+    return Lesson(f"The student said “{text}”.", tags or (ACTS[act_of(said.doc)],))
 
 
 # Why
@@ -169,18 +169,18 @@ def _explanation(surprising: Surprising, updates: tuple[BeliefUpdate, ...]) -> s
 
 
 def _expected_and_heard(surprising: Surprising) -> str:
-    heard = _named(surprising.actual, about(surprising.actual))
+    heard = _named(doc_of(surprising))
     if not surprising.predicted:
         return f"There was no expectation to go by; heard {heard}"
     said = quoted(surprising.predicted, 60, 10)
-    return f"Expected {ACTS[act_of(surprising.predicted)]}{f' ({said})' if said else ''}, heard {heard}"
+    return f"Expected {ACTS[act_of(Doc(surprising.predicted))]}{f' ({said})' if said else ''}, heard {heard}"
 
 
-def _named(text: str, topic: str) -> str:
-    act = ACTS[act_of(text)]
-    if topic:
+def _named(doc: Doc) -> str:
+    act = ACTS[act_of(doc)]
+    if topic := about(doc):
         return f"{act} about {topic}"
-    said = quoted(text, 60, 10)
+    said = quoted(doc.text, 60, 10)
     return f"{act}, {said}" if said else act
 
 
@@ -190,7 +190,7 @@ def _prediction_failed(surprising: Surprising) -> Iterator[str]:
     if surprising.match >= MATCHED:
         yield f"the expectation was met (match {surprising.match:.2f}), so what surprised was how it came"
     else:
-        shared = stems(surprising.predicted) & stems(surprising.actual)
+        shared = Doc(surprising.predicted).stems & doc_of(surprising).stems
         common = "only partly the same" if shared else "the two have little in common"
         yield f"{common} (match {surprising.match:.2f})"
 
@@ -216,7 +216,7 @@ def _strategy(surprising: Surprising, updates: Iterable[BeliefUpdate], facts: It
     deep = Strategy.DEEP_EXTRACTION if tuple(facts) else Strategy.NONE
     if surprising.level is Level.BOUNDARY:
         return deep
-    if act_of(surprising.actual) in _NEEDS_CARE:
+    if act_of(doc_of(surprising)) in _NEEDS_CARE:
         return Strategy.ASK_FOLLOW_UP_QUESTIONS
     if tuple(updates):
         shift = surprising.level is Level.PARADIGM_SHIFT
@@ -227,5 +227,5 @@ def _strategy(surprising: Surprising, updates: Iterable[BeliefUpdate], facts: It
 
 
 def _related(surprising: Surprising) -> bool:
-    said = stems(plain_of(surprising.actual))
-    return any(len(said & stems(belief.content)) >= SUBSTANCE for belief in surprising.beliefs)
+    said = doc_of(surprising).stems
+    return any(len(said & Doc(belief.content).stems) >= SUBSTANCE for belief in surprising.beliefs)

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.errors import InvalidInput
-from graphmem.maths.features import dated
 from graphmem.model import Matrix, Memory, Reliability, Vector
 from graphmem.search.feedback import feedback_terms
 from graphmem.search.inverted_index import InvertedIndex
 from graphmem.search.query import PARTS, Hit, Lexical, Query, relevance, why, within
 from graphmem.search.scoring import Scores, around, best, bm25, cosines, neighbour, rarity, scaled
 from graphmem.search.timeline import GrowingTimeline, Timeline, timeline, window
+from graphmem.text.doc import Doc
 
 MIN_DENSE_ONLY_COSINE = 0.4
 """Cosine a memory needs that has no word in common with the question."""
@@ -190,7 +190,7 @@ class SearchIndex:
             memory.reliability is Reliability.SUPERSEDED,
             bool(_ASKS.search(inside)),
             memory.snr / MAX_SNR,
-            dated(inside),
+            bool(Doc(inside).time_words),
             self._speaker(memory.speaker),
             at,
             memory.invalid_at.timestamp() if memory.invalid_at else np.inf,

@@ -4,7 +4,6 @@ An entry is active until it is settled or its time is over. The second needs no 
 compares `expires_at` with the moment of the question.
 """
 
-import unicodedata
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -15,6 +14,7 @@ from graphmem import sealing
 from graphmem.model import Keys, LedgerCategory, LedgerEntry, Session, Source, Vector, Who
 from graphmem.store.graph import Graph, Row
 from graphmem.store.rows import Place, moment
+from graphmem.text.normalize import said
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,7 @@ def entry_id(keys: Keys, category: LedgerCategory, content: str) -> str:
     >>> one == entry_id(keys, LedgerCategory.SECRET, "I'll bring the book.")
     False
     """
-    plain = " ".join(unicodedata.normalize("NFKC", content).casefold().split())
-    words = plain.rstrip(".!? ") or plain
-    return f"ledger-{sealing.keyed_hash(keys, 'ledger', f'{category.value} {words}')[:16]}"
+    return f"ledger-{sealing.keyed_hash(keys, 'ledger', f'{category.value} {said(content)}')[:16]}"
 
 
 def sealed_ledger_entry(session: Session, entry: LedgerEntry, vector: Vector | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""How pleasant and how excited a text sounds: a linear model on its embedding, its words and its punctuation.
+"""Valence and arousal of a text: a linear model on its embedding, its words and its punctuation.
 
 Made by `scripts/make_affect.py` from EmoBank (Buechel and Hahn 2017), whose readers rated sentences from 1 to 5.
 Pearson with the raters on EmoBank's dev split, which nothing was fitted to: valence 0.66, arousal 0.52; from words
@@ -18,14 +18,16 @@ from numpy.typing import NDArray
 
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.model import Vector
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import is_negation
+from graphmem.text.normalize import plain
 
 WEIGHTS = Path(__file__).with_name("weights") / "affect" / "affect.npz"
 BUCKETS = 1 << 15
 LONGEST = 4096
 """Characters looked at, as many as the embedder looks at."""
 
-_TOKEN = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[!?]+|[^\w\s,.;:()\"'’-]")
-_NEGATIONS = frozenset({"not", "no", "never", "none", "nothing", "without", "nor", "cannot"})
+_HASHED = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|[!?]+|[^\w\s,.;:()\"'-]")
 _REACH = 3
 _SHOUTED = re.compile(r"\b[A-Z]{2,}\b")
 
@@ -39,9 +41,9 @@ class Reader:
     words: NDArray[np.float32] = field(repr=False)
     bias: float
 
-    def read(self, text: str, vector: Vector | None) -> float:
-        text = text[:LONGEST]
-        buckets = word_buckets(text)
+    def read(self, doc: Doc, vector: Vector | None) -> float:
+        text = doc.text[:LONGEST]
+        buckets = word_buckets(doc)
         score = (
             self.bias + float(self.surface @ surface(text)) + float(self.words[buckets].sum()) * word_weight(buckets)
         )
@@ -61,12 +63,12 @@ class Affect:
     arousal_full: Reader
     arousal_words: Reader
 
-    def valence(self, text: str, vector: Vector | None) -> float:
+    def valence(self, doc: Doc, vector: Vector | None) -> float:
         """How pleasant a text sounds.
 
         Parameters
         ----------
-        text : str
+        doc : Doc
         vector : array of shape (384,), its embedding by the shipped model `onnx:all-MiniLM-L6-v2`;
             None where another model embeds: then words and punctuation alone decide, which is weaker
 
@@ -83,12 +85,12 @@ class Affect:
         Examples
         --------
         >>> affect = load_affect()
-        >>> affect.valence("What a wonderful day!", None) > 0 > affect.valence("What a terrible war.", None)
+        >>> affect.valence(Doc("What a wonderful day!"), None) > 0 > affect.valence(Doc("What a terrible war."), None)
         True
         """
-        return min(1.0, max(-1.0, _chosen(self.valence_full, self.valence_words, vector).read(text, vector)))
+        return min(1.0, max(-1.0, _chosen(self.valence_full, self.valence_words, vector).read(doc, vector)))
 
-    def arousal(self, text: str, vector: Vector | None) -> float:
+    def arousal(self, doc: Doc, vector: Vector | None) -> float:
         """How excited a text sounds; parameters and errors as for `valence`.
 
         Returns
@@ -100,10 +102,10 @@ class Affect:
         Examples
         --------
         >>> affect = load_affect()
-        >>> affect.arousal("Watch out!! It explodes!", None) > affect.arousal("The table is brown.", None)
+        >>> affect.arousal(Doc("Watch out!! It explodes!"), None) > affect.arousal(Doc("The table is brown."), None)
         True
         """
-        return min(1.0, max(0.0, _chosen(self.arousal_full, self.arousal_words, vector).read(text, vector)))
+        return min(1.0, max(0.0, _chosen(self.arousal_full, self.arousal_words, vector).read(doc, vector)))
 
 
 def load_affect(path: Path = WEIGHTS) -> Affect:
@@ -142,15 +144,15 @@ def surface(text: str) -> NDArray[np.float32]:
     )
 
 
-def word_buckets(text: str) -> NDArray[np.int64]:
+def word_buckets(doc: Doc) -> NDArray[np.int64]:
     """The hashed words of a text, each once; a word soon after a negation counts as another word.
 
     Examples
     --------
-    >>> [len(word_buckets(text)) for text in ("good good", "good, not good", "")]
+    >>> [len(word_buckets(Doc(text))) for text in ("good good", "good, not good", "")]
     [1, 3, 0]
     """
-    return np.array(sorted({zlib.crc32(word.encode()) % BUCKETS for word in _words(text)}), dtype=np.int64)
+    return np.array(sorted({zlib.crc32(word.encode()) % BUCKETS for word in _words(doc)}), dtype=np.int64)
 
 
 def word_weight(buckets: NDArray[np.int64]) -> float:
@@ -158,11 +160,15 @@ def word_weight(buckets: NDArray[np.int64]) -> float:
     return 1 / math.sqrt(max(1, len(buckets)))
 
 
-def _words(text: str) -> Iterator[str]:
+def _words(doc: Doc) -> Iterator[str]:
+    """The words and marks that are hashed; numbers, commas and the like are none."""
     negated = 0
-    for word in _TOKEN.findall(text.lower().replace("’", "'")):
-        yield f"not {word}" if negated > 0 else word
-        negated = _REACH if word in _NEGATIONS or word.endswith("n't") else negated - 1
+    for token in doc.tokens:
+        if token.end > LONGEST:
+            break
+        for word in _HASHED.findall(plain(token.text)):
+            yield f"not {word}" if negated > 0 else word
+            negated = _REACH if is_negation(word) else negated - 1
 
 
 def _chosen(full: Reader, words: Reader, vector: Vector | None) -> Reader:

@@ -1,10 +1,12 @@
-"""What a student is doing with a message: asking, being stuck, giving a step, saying goodbye (by rule)."""
+"""Dialogue acts: asking, being stuck, giving a step, saying goodbye, by rule."""
 
 import re
 from enum import StrEnum
 
-from graphmem.text.keyphrases import STOP_WORDS, is_known, key_phrases, words_of
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import ACQUAINTANCES, ANIMALS, GREETINGS, KIN, STOP_WORDS, THANKS
 from graphmem.text.safety import is_danger
+from graphmem.text.words import is_known
 
 READ_CHARACTERS = 2_000
 SHORT = 3
@@ -72,26 +74,19 @@ _CONFUSION = _any(
     r"^\W*(?:huh|what|help|hint|clue)(?: me)?(?: please)?\W*$",
     r"\b(?:give|need|want)(?: me)? (?:a |some )?(?:help|clue|hint)\b|\b(?:can|could|please) (?:you )?help me\b",
 )
-_QUESTION = _any(
-    r"(?:^|[.!,;]\s+|\b(?:so|but|and|ok|okay|oh|thanks|also) )(?:what|why|how|when|where|who|which|whose|is|are|was|do"
-    r"|does|did|can|could|should|would|will|may|am i|have i|isn'?t|aren'?t|don'?t|doesn'?t)\b[^.!]{0,200}\?",
-    r"^\W*(?:what|why|how|where|who|which)(?:'s)?\b[^.!?]{0,90}$",
-    r"\bhow do (?:you|i|we) (?:say|write|do|find|get)\b|\bwhat(?:'s| is| does)\b[^.!]{0,200}\?",
-)
 _GOODBYE = _any(
     r"\b(?:good ?)?bye+\b|\bgood ?night\b|\bsee (?:you|ya|u)\b|\b(?:g2g|gtg|ttyl|cya)\b",
     r"\bgot(?:ta| to) (?:go|leave|get of+)\b",
     r"\b(?:have|need) to (?:go|leave)\b|\bi'?m leaving\b",
 )
-_THANKS = _any(r"\b(?:thanks?|thank you|thx|ty|thnx|cheers|appreciate)\b")
-_GREETING = _any(r"^\W*(?:hi+|hello+|hey+|hiya|howdy|yo|sup|good (?:morning|afternoon|evening)|greetings)\b")
+_THANKS = _any(rf"\b(?:{'|'.join(sorted(THANKS))})\b")
+_GREETING = _any(rf"^\W*(?:{'|'.join(sorted(GREETINGS))}|hi+|hello+|hey+|good (?:morning|afternoon|evening))\b")
 _AGREEMENT = _any(
     r"^\W*(?:yes|yeah|yep|yup|ya|yea|ok(?:ay)?|k|sure|right|true|correct|agreed?|exactly|indeed|of course|i see|oh|ah"
     r"|got it|alright|fine|makes sense|i (?:now )?(?:understand|get it|agree|know)|no|nope|nah|maybe|done)\b"
 )
 _DISCLOSURE = _any(
-    r"\bmy (?:mom|mum|mommy|dad|daddy|mother|father|parents?|family|brother|sister|grand\w+)\b",
-    r"\bmy (?:aunt|uncle|cousin|friends?|best friend|dog|cat|pet|hamster)\b",
+    rf"\bmy (?:{'|'.join(sorted(KIN | ACQUAINTANCES | ANIMALS))}|parents?|family|friends|best friend|pet)\b",
     r"\bmy (?:teacher|team|birthday|house|room|school|class|name|hobb\w+|favou?rite)\b",
     r"\bi(?:'m| am) (?:\d+ years|from|sick|ill|hungry|sleepy|tired|excited|happy|moving|allergic)\b",
     r"\bi (?:like|love|enjoy|play|live|moved|went|visited|got|have a|want to (?:be|become)|dream|wish)\b",
@@ -103,7 +98,6 @@ _IN_ORDER = (
     (Act.SORROW, _SORROW),
     (Act.FRUSTRATION, _FRUSTRATION),
     (Act.CONFUSION, _CONFUSION),
-    (Act.QUESTION, _QUESTION),
 )
 _SMALL_TALK = (
     (Act.GOODBYE, _GOODBYE),
@@ -113,12 +107,12 @@ _SMALL_TALK = (
 )
 
 
-def act_of(text: str) -> Act:
+def act_of(doc: Doc) -> Act:
     """What a student does with a message, by rule, for English.
 
     Parameters
     ----------
-    text : str; of a long one the first 2,000 characters are read, except for signs of danger, which count anywhere
+    doc : Doc; of a long one the first 2,000 characters are read, except for signs of danger, which count anywhere
 
     Returns
     -------
@@ -134,43 +128,45 @@ def act_of(text: str) -> Act:
 
     Examples
     --------
-    >>> [act_of(t).value for t in ("Hi!", "12 - 3 = 9", "I don't know", "What is a numerator?", "I like my dog")]
+    >>> [act_of(Doc(t)).value for t in ("Hi!", "12 - 3 = 9", "I don't know", "What is a numerator?", "I like my dog")]
     ['greeting', 'step', 'confusion', 'question', 'disclosure']
-    >>> act_of("Thanks! So Chase takes 180 minutes.").value, act_of("Ich verstehe das nicht").value
+    >>> act_of(Doc("Thanks! So Chase takes 180 minutes.")).value, act_of(Doc("Ich verstehe das nicht")).value
     ('step', 'unreadable')
     """
-    if is_danger(text):
+    if is_danger(doc):
         return Act.DISTRESS
-    text = text[:READ_CHARACTERS].replace("’", "'").lower()
+    text = doc.plain[:READ_CHARACTERS]
     for act, pattern in _IN_ORDER:
         if pattern.search(text):
             return act
+    if doc.asks:
+        return Act.QUESTION
     if any(c.isdigit() for c in text):
         return Act.STEP
-    return _small_talk(text) or _telling(text)
+    return _small_talk(doc, text) or _telling(doc, text)
 
 
-def _small_talk(text: str) -> Act | None:
-    if len(key_phrases(text, SHORT + 1)) > SHORT or not (is_readable(text) or len(words_of(text)) == 1):
+def _small_talk(doc: Doc, text: str) -> Act | None:
+    if len(doc.key_phrases(SHORT + 1)) > SHORT or not (is_readable(doc) or len(doc.words) == 1):
         return None
     return next((act for act, pattern in _SMALL_TALK if pattern.search(text)), None)
 
 
-def _telling(text: str) -> Act:
-    if not is_readable(text):
+def _telling(doc: Doc, text: str) -> Act:
+    if not is_readable(doc):
         return Act.UNREADABLE
     return Act.DISCLOSURE if _DISCLOSURE.search(text) else Act.STATEMENT
 
 
-def is_readable(text: str) -> bool:
+def is_readable(doc: Doc) -> bool:
     """Whether a text looks like English: most of its words are known, and a fifth of them function words.
 
     Examples
     --------
-    >>> is_readable("It is twice as long"), is_readable("La scatola verde è qui"), is_readable("🙂")
-    (True, False, False)
+    >>> [is_readable(Doc(text)) for text in ("It is twice as long", "La scatola verde è qui", "🙂")]
+    [True, False, False]
     """
-    words = [word.lower().split("'")[0] for word in words_of(text)]
+    words = [word.split("'")[0] for word in doc.excerpt.plain_words]
     known = sum(word in STOP_WORDS or is_known(word) for word in words)
     if len(words) <= FEW:
         return 0 < len(words) == known

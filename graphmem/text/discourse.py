@@ -1,11 +1,13 @@
-"""How the things said in a message hang together, by the words that join them."""
+"""Discourse relations: the pieces of a message by the connectives between them."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphmem.model import EdgeType, Relation
-from graphmem.text.keyphrases import STOP_WORDS, words_of
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import STOP_WORDS
+from graphmem.text.normalize import straightened
 
 READ_CHARACTERS = 600
 """How much of a piece is looked at for words that join."""
@@ -129,12 +131,12 @@ FEELING_WORDS = 12
 """Words of the longest message that only tells how one feels about what was said before."""
 
 
-def join(sentence: str) -> Join | None:
+def join(sentence: Doc) -> Join | None:
     """Where a sentence joins two full clauses as cause or means, if it does.
 
     Parameters
     ----------
-    sentence : str; of a long one the first 600 characters are read
+    sentence : Doc; of a long one the first 600 characters are read
 
     Returns
     -------
@@ -142,39 +144,39 @@ def join(sentence: str) -> Join | None:
 
     Examples
     --------
-    >>> join("Mrs Hill's class planted twelve young apple trees because storms felled eleven old oaks nearby").place
-    50
-    >>> join("I stayed home because I was ill") is None
+    >>> join(Doc("Mrs Hill's class planted twelve apple trees because storms felled eleven old oaks nearby")).place
+    44
+    >>> join(Doc("I stayed home because I was ill")) is None
     True
     """
-    sentence = sentence[:READ_CHARACTERS]
+    text = sentence.text[:READ_CHARACTERS]
     found = []
     for pattern, type_, forward, weight in _JOINS:
-        for match in pattern.finditer(sentence):
+        for match in pattern.finditer(text):
             place = match.start("at")
-            if content_words(sentence[:place]) >= SUBSTANTIAL <= content_words(sentence[place:]):
+            if content_words(Doc(text[:place])) >= SUBSTANTIAL <= content_words(Doc(text[place:])):
                 found.append(Join(place, type_, forward, weight))
                 break
     return min(found, key=lambda one: one.place, default=None)
 
 
-def content_words(text: str) -> int:
+def content_words(doc: Doc) -> int:
     """How many words of a text say something; numbers do not count.
 
     Examples
     --------
-    >>> content_words("I added 3 green apples to the basket")
+    >>> content_words(Doc("I added 3 green apples to the basket"))
     4
     """
-    return sum(1 for w in words_of(text) if w[0].isalpha() and len(w) > 1 and w.lower().split("'")[0] not in STOP_WORDS)
+    return sum(w[0].isalpha() and len(w) > 1 and w.split("'")[0] not in STOP_WORDS for w in doc.plain_words)
 
 
-def relations(pieces: Sequence[str], feelings: Sequence[bool], passes: int = 2) -> tuple[Relation, ...]:
+def relations(pieces: Sequence[Doc], feelings: Sequence[bool], passes: int = 2) -> tuple[Relation, ...]:
     """What the words that join say about the pieces of a message and about what was remembered just before it.
 
     Parameters
     ----------
-    pieces : the texts of the pieces, in order
+    pieces : in order
     feelings : for each piece, whether it tells a feeling
     passes : 1 to 3; with one only the order is told
 
@@ -193,9 +195,9 @@ def relations(pieces: Sequence[str], feelings: Sequence[bool], passes: int = 2) 
 
     Examples
     --------
-    >>> relations(["Because the fractions had different denominators."], [False])
+    >>> relations([Doc("Because the fractions had different denominators.")], [False])
     (Relation(source=0, target=None, type=<EdgeType.CAUSES: 'CAUSES'>, weight=0.9, reverse=False),)
-    >>> [r.type.value for r in relations(["That made me so happy!"], [True])]
+    >>> [r.type.value for r in relations([Doc("That made me so happy!")], [True])]
     ['EVOKES']
     """
     if passes < 2:
@@ -205,7 +207,7 @@ def relations(pieces: Sequence[str], feelings: Sequence[bool], passes: int = 2) 
     return (before, *between) if before else tuple(between)
 
 
-def _between(first: int, second: str, feeling: bool) -> Relation:
+def _between(first: int, second: Doc, feeling: bool) -> Relation:
     """How a piece hangs together with the one before it in the same message; here nothing needs to be reversed."""
     found = _opening(second, first + 1, first, feeling) or _joined(second, first)
     if found is None:
@@ -213,17 +215,17 @@ def _between(first: int, second: str, feeling: bool) -> Relation:
     return Relation(first, first + 1, found.type, found.weight) if found.reverse else found
 
 
-def _joined(second: str, first: int) -> Relation | None:
+def _joined(second: Doc, first: int) -> Relation | None:
     """What the word says before which a piece was cut off."""
     for pattern, type_, forward, weight in _JOINS:
-        if pattern.match(f", {second[:READ_CHARACTERS]}"):
+        if pattern.match(f", {second.text[:READ_CHARACTERS]}"):
             return Relation(first + 1, first, type_, weight, reverse=forward)
     return None
 
 
-def _opening(text: str, here: int, there: int | None, feeling: bool) -> Relation | None:
+def _opening(doc: Doc, here: int, there: int | None, feeling: bool) -> Relation | None:
     """What the words a piece opens with say of what came before it."""
-    text = text[:READ_CHARACTERS].replace("’", "'")
+    text = straightened(doc.text[:READ_CHARACTERS])
     start = _end_of(_SPOKEN, text)
     if _MADE_ME.match(text, start) and not feeling:
         return Relation(here, there, EdgeType.CAUSES, LOOSE, reverse=True)

@@ -1,10 +1,11 @@
-"""What part of a student's life something belongs to, by its words."""
+"""Domain classification: the part of a student's life that something belongs to, by its words."""
 
 import re
 
 from graphmem.model import Domain, MemoryKind, Modality
-from graphmem.text.entities import RELATIVES
-from graphmem.text.memory_types import ADDRESS, LAPSE, MINE, Sort, is_question, plain_of
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import KIN
+from graphmem.text.memory_types import ADDRESS, LAPSE, MINE, READ_CHARACTERS, READ_WORDS, Sort, is_question
 
 
 def _words(text: str) -> frozenset[str]:
@@ -21,7 +22,7 @@ _DOMAINS = {
         assembly recess semester college university degree italian answer problem solution calculate total sum
         verb noun orthography pupils tutor tutoring assignment
     """),
-    Domain.RELATIONSHIPS: RELATIVES
+    Domain.RELATIONSHIPS: KIN
     | _words("""
         friend friends friendship family parents grandparents siblings kids children bestie neighbour
         neighbours neighbor bully bullies bullied relationship wedding married marriage divorce divorced date dating
@@ -73,12 +74,12 @@ _RECKONING = re.compile(
 _DIGITS = re.compile(r"\d+")
 
 
-def domain_of(text: str, sort: Sort, people: bool = False) -> Domain:
+def domain_of(doc: Doc, sort: Sort, people: bool = False) -> Domain:
     """What part of a student's life a piece belongs to.
 
     Parameters
     ----------
-    text : str, in English; of a long one the first 600 characters are read
+    doc : Doc, in English; of a long one the first 600 characters are read
     sort : what sort of memory it is; knowledge is of school unless its words say otherwise
     people : whether somebody is named in it
 
@@ -90,11 +91,12 @@ def domain_of(text: str, sort: Sort, people: bool = False) -> Domain:
     Examples
     --------
     >>> from graphmem.text.memory_types import sort_of
-    >>> [domain_of(t, sort_of(t)).value for t in ("My sister plays chess", "I have asthma", "There are 60 seconds")]
+    >>> docs = map(Doc, ("My sister plays chess", "I have asthma", "There are 60 seconds"))
+    >>> [domain_of(doc, sort_of(doc)).value for doc in docs]
     ['relationships', 'health', 'school']
     """
-    plain = plain_of(text)
-    words = [word.removesuffix("'s") for word in re.findall(r"[a-z]+(?:'[a-z]+)?", plain)]
+    plain = doc.plain[:READ_CHARACTERS]
+    words = doc.terms[:READ_WORDS]
     scores = {domain: _TYPICAL[domain] * sum(w in known for w in words) for domain, known in _DOMAINS.items()}
     about_people = people and sort.kind is not MemoryKind.CONCEPT
     scores[Domain.RELATIONSHIPS] += 2 * (_LOVED.search(plain) is not None) + about_people
@@ -103,7 +105,7 @@ def domain_of(text: str, sort: Sort, people: bool = False) -> Domain:
     numbers = len(_DIGITS.findall(plain))
     if _RECKONING.search(plain) or numbers > 2 or (numbers == 2 and sort.kind is MemoryKind.CONCEPT):
         scores[Domain.SCHOOL] += RECKONED
-    if sort.kind is MemoryKind.EPISODE and is_question(plain) and not ADDRESS.search(plain):
+    if sort.kind is MemoryKind.EPISODE and is_question(doc) and not ADDRESS.search(plain):
         scores[Domain.SCHOOL] += QUESTION
     best = max(scores, key=lambda domain: scores[domain])
     if scores[best] > 0:

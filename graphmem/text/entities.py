@@ -1,10 +1,26 @@
-"""The people, places and things a text names, by capitals, by the words around them and by lists of common names."""
+"""Named entities: people, places and things, by capitals, by the words around them and by lists of common names."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from graphmem.model import Entity, EntityKind
-from graphmem.text.keyphrases import STOP_WORDS, rarity
+from graphmem.text.lexicon import (
+    ACQUAINTANCES,
+    ANIMALS,
+    GOODBYES,
+    GREETINGS,
+    INTERJECTIONS,
+    KIN,
+    KIN_NAMES,
+    MONTHS,
+    PRAISE,
+    STOP_WORDS,
+    THANKS,
+    TIME_WORDS,
+    WEEKDAYS,
+)
+from graphmem.text.normalize import straightened
+from graphmem.text.words import Token, rarity
 
 READ_CHARACTERS = 2_000
 """How much of a piece is searched for names."""
@@ -73,11 +89,11 @@ _PLACES = _words("""
     taiwan tanzania texas thailand tokyo toronto tunisia turkey uganda uk ukraine usa vancouver vienna vietnam wales
     warsaw washington yemen zurich arctic
 """)
-_NEVER = _words("""
-    monday tuesday wednesday thursday friday saturday sunday january february march april may june july august
-    september
-    october november december mon tue wed thu fri sat sun christmas easter year halloween thanksgiving ramadan
-    eid hanukkah
+_NEVER = (
+    TIME_WORDS
+    | set(WEEKDAYS + MONTHS)
+    | _words("""
+    year halloween thanksgiving ramadan eid hanukkah
     diwali eve maths math mathematics english german french spanish italian latin chinese japanese russian
     arabic turkish
     vietnamese polish portuguese dutch greek korean hindi american british european african asian history geography
@@ -89,21 +105,11 @@ _NEVER = _words("""
     system
     assistant none null nan true false
 """)
-RELATIVES = _words("""
-    mum mom mummy mommy mother dad daddy father sister brother grandma grandpa grandmother grandfather granny nan
-    gran granddad grandad aunt auntie uncle cousin nephew niece stepmother stepfather stepmom stepdad stepsister
-    stepbrother son daughter wife husband girlfriend boyfriend partner twin
-""")
-_FAMILIAR = RELATIVES | _words("teacher coach friend neighbour neighbor boss doctor roommate classmate colleague tutor")
-_ALONE = _words("mum mom mummy mommy dad daddy grandma grandpa granny gran granddad grandad nan auntie")
-ANIMALS = _words("""
-    dog puppy pup cat kitten hamster rabbit bunny horse pony parrot bird budgie canary turtle tortoise fish goldfish
-    snake lizard gecko mouse rat gerbil ferret chicken duck goat sheep donkey pig guinea
-""")
-
+)
+_FAMILIAR = KIN | ACQUAINTANCES
 _TOLD = _FAMILIAR | ANIMALS
 
-_TOKEN = re.compile(r"(?:Mr|Mrs|Ms|Dr)\.|[^\W\d_]+(?:['’\-][^\W\d_]+)*|\d+|[^\w\s]|\n")
+_ABBREVIATED = _words("Mr Mrs Ms Dr")
 _TITLE = _words("mr mrs ms miss dr prof professor uncle aunt auntie grandma grandpa coach sir madame")
 _SHORT_TITLE = _words("mr mr. mrs mrs. ms. dr dr.")
 _PLURAL_ACRONYM = re.compile(r"[A-Z]{2,4}s$")
@@ -117,9 +123,8 @@ _PLACE_NOUN = _words(
     "school college university street road park lake river mountain mountains island city beach museum "
     "hospital academy church stadium station bridge hotel desert ocean sea bay valley village"
 )
-_GREETING = _words(
-    "hi hey hello thanks thank dear yo hiya bye goodbye congrats sorry wow yeah yes cool great awesome "
-    "nice okay ok good sure oh right definitely absolutely"
+_GREETING = (
+    GREETINGS | GOODBYES | THANKS | INTERJECTIONS | PRAISE | _words("dear yeah yes sure right definitely absolutely")
 )
 _OF_PERSON = _words(
     "says said told tells asked went thinks thought likes loves hates wants gave gives came lives plays "
@@ -130,13 +135,12 @@ _COMMON_ENDS = ("ing", "tion", "ology", "ness", "ism", "ity", "s", "ed", "ery", 
 _ENDS = frozenset('.!?…:;"“”()[]{}<>*#|\n')
 
 
-def entities(text: str, speaker: str | None = None) -> tuple[Entity, ...]:
-    """The people, places and things a text names, in order.
+def named_entities(tokens: Iterable[Token]) -> tuple[Entity, ...]:
+    """The people, places and things that a text names, in order; `Doc.entities` gives them.
 
     Parameters
     ----------
-    text : str, in English; of a long one the first 2,000 characters are searched
-    speaker : who says it; not an entity of what they say
+    tokens : those of the text, in English; of a long one the first 2,000 characters are searched
 
     Returns
     -------
@@ -152,19 +156,34 @@ def entities(text: str, speaker: str | None = None) -> tuple[Entity, ...]:
 
     Examples
     --------
-    >>> [(e.name, e.kind.value) for e in entities("Yesterday my sister and Omar flew to New York in May.")]
+    >>> from graphmem.text.doc import Doc
+    >>> [(e.name, e.kind.value) for e in Doc("Yesterday my sister and Omar flew to New York in May.").entities]
     [('sister', 'person'), ('Omar', 'person'), ('New York', 'place')]
-    >>> entities("Hey Mel! Wow, thanks, Caroline!")
+    >>> Doc("Hey Mel! Wow, thanks, Caroline!").entities
     ()
     """
-    tokens = [token.replace("’", "'") for token in _TOKEN.findall(text[:READ_CHARACTERS])]
-    if sum(map(str.isupper, tokens)) > 0.5 * sum(t[0].isalpha() for t in tokens) and len(tokens) > 3:
+    texts = list(_with_titles(straightened(t.text) for t in tokens if t.start < READ_CHARACTERS))
+    if sum(map(str.isupper, texts)) > 0.5 * sum(t[0].isalpha() for t in texts) and len(texts) > 3:
         return ()
     found: dict[str, Entity] = {}
-    for entity in _found(tokens):
-        if speaker is None or entity.name.casefold() != speaker.casefold():
-            found.setdefault(entity.name.casefold(), entity)
+    for entity in _found(texts):
+        found.setdefault(entity.name.casefold(), entity)
     return tuple(found.values())[:MOST]
+
+
+def _with_titles(texts: Iterable[str]) -> Iterator[str]:
+    """The tokens with the full stop of a title ("Mr.") put to it."""
+    held = ""
+    for text in texts:
+        if held and text == ".":
+            text, held = f"{held}.", ""
+        elif held:
+            yield held
+        held = text if text in _ABBREVIATED else ""
+        if not held:
+            yield text
+    if held:
+        yield held
 
 
 def _found(tokens: list[str]) -> Iterator[Entity]:
@@ -220,7 +239,7 @@ def _opens(tokens: list[str], place: int) -> bool:
 def _may_open(tokens: list[str], place: int) -> bool:
     """Whether a capitalised word that opens a sentence is a name all the same."""
     word = _bare(tokens[place]).lower()
-    if word in _GIVEN or word in _PLACES or word in _TITLE or word in _ALONE:
+    if word in _GIVEN or word in _PLACES or word in _TITLE or word in KIN_NAMES:
         return word != "will" or _next(tokens, place) in _OF_PERSON
     following = _next(tokens, place)
     if place + 1 < len(tokens) and _capital(tokens[place + 1]):
@@ -243,9 +262,9 @@ def _named(tokens: list[str], start: int, end: int) -> Iterator[Entity]:
     words = [token.removesuffix(".") if token.lower() not in _SHORT_TITLE else token for token in tokens[start:end]]
     words[-1] = _bare(words[-1])
     name = " ".join(words)
-    if any(c.isdigit() for c in name) or name.lower() in _TITLE - _ALONE:
+    if any(c.isdigit() for c in name) or name.lower() in _TITLE - KIN_NAMES:
         return
-    if len(words) == 1 and words[0].lower() in _FAMILIAR - _ALONE:
+    if len(words) == 1 and words[0].lower() in _FAMILIAR - KIN_NAMES:
         yield Entity(words[0].lower(), EntityKind.PERSON)
         return
     if len(words) > 1 or _is_telling(words[0].lower()):
@@ -254,7 +273,7 @@ def _named(tokens: list[str], start: int, end: int) -> Iterator[Entity]:
 
 def _is_telling(word: str) -> bool:
     """Whether a capitalised word is more than a common word that was stressed."""
-    return word in _GIVEN or word in _PLACES or word in _ALONE or rarity(word) >= COMMON
+    return word in _GIVEN or word in _PLACES or word in KIN_NAMES or rarity(word) >= COMMON
 
 
 def _is_addressed(tokens: list[str], start: int, end: int) -> bool:
@@ -274,7 +293,7 @@ def _is_addressed(tokens: list[str], start: int, end: int) -> bool:
             "who",
             "our",
         )
-    ended = after in (".", "!", "?")
+    ended = after[:1] in (".", "!", "?")
     return before == "," and ended and not _listed(tokens, start)
 
 
@@ -289,7 +308,11 @@ def _kind(tokens: list[str], start: int, words: list[str]) -> EntityKind:
         return EntityKind.PLACE
     if before in ANIMALS or (before == "," and _animal_list(tokens, start)):
         return EntityKind.THING
-    if first in _TITLE or first in _ALONE or (first in _GIVEN and len(words) < 3 and before not in ("play", "reading")):
+    if (
+        first in _TITLE
+        or first in KIN_NAMES
+        or (first in _GIVEN and len(words) < 3 and before not in ("play", "reading"))
+    ):
         return EntityKind.THING if earlier in ("playing", "watching") or before == "reading" else EntityKind.PERSON
     if before == "at" and earlier in ("job", "work", "works", "worked", "working"):
         return EntityKind.THING
@@ -321,7 +344,7 @@ def _relative(tokens: list[str], place: int) -> Iterator[Entity]:
         _before(tokens, place, 2) in ("my", "our", "his", "her") and _before(tokens, place).isalpha()
     )
     named = place + 1 < len(tokens) and _capital(tokens[place + 1]) and not tokens[place].endswith("'s")
-    if word in _FAMILIAR and (owned or word in _ALONE) and not named and not _is_told_name(tokens, place):
+    if word in _FAMILIAR and (owned or word in KIN_NAMES) and not named and not _is_told_name(tokens, place):
         yield Entity(word, EntityKind.PERSON)
     if word in ANIMALS and owned and named:
         yield Entity(word, EntityKind.THING)

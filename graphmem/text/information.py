@@ -1,13 +1,23 @@
-"""How much a message says: the weight of what it tells against phatic talk, function words and questions (spec 7)."""
+"""Information content: the weight of what a message tells against small talk and questions (spec 7)."""
 
 import re
 from collections.abc import Collection, Iterator
 
 import numpy as np
 
-from graphmem.maths.features import DATES
 from graphmem.text.dialogue_acts import Act, act_of
-from graphmem.text.keyphrases import READ_CHARACTERS, STOP_WORDS, is_known, rarity, words_of
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import (
+    FIRST_PERSON,
+    KIN,
+    KIN_NAMES,
+    MOOD_WORDS,
+    SECOND_PERSON,
+    STOP_WORDS,
+    TIME_WORDS,
+    is_negation,
+)
+from graphmem.text.words import is_dense, is_known, is_number, rarity
 
 PASSES = (100, 400, 800)
 """Scores from which a message is read once, twice and three times."""
@@ -22,7 +32,7 @@ WORN = 0.2
 MISSPELT = 4.5
 """Most that a lower-case word counts: outside the 30,000 commonest it is as often misspelt as rare."""
 NUMBER, DATE, NAME, EVENT, NEGATION = 1.5, 8.0, 4.0, 3.0, 3.0
-GRAVE, KIN = 10.0, 3.0
+GRAVE, RELATIVE = 10.0, 3.0
 """What these count beyond their rarity."""
 NUMBERS_READ = 6
 """Most numbers of a sentence that count."""
@@ -53,22 +63,6 @@ FEELING = 4.0
 _SMALL_TALK = frozenset({Act.THANKS, Act.GREETING, Act.GOODBYE, Act.AGREEMENT})
 _BONUS = {Act.DISTRESS: 40.0, Act.SORROW: 10.0, Act.FRUSTRATION: 10.0, Act.DISCLOSURE: 8.0}
 
-_WORN = frozenset(
-    """
-    absolutely afk agree agreed alright amaze amazed amazing anybody appreciate appreciated aww awesome beautiful
-    blessed bravo brb brilliant btw bye caring catch chat cheer cheerio cheers clue congrats congratulations cool
-    correct cute cya damn day dear definitely delightful doki dokie duh dunno enjoy enjoyed evening eww excellent
-    excited exciting experience experiences fab fabulous fantastic feel feeling feelings feels fun fyi gimme glad gm
-    gn god goodbye gosh gotcha grateful gtg haha hang happy hear heard hearing hiya hooray hope hopefully hopes hoping
-    idc idk imo important impressive incredible indeed inspire inspired inspires inspiring interesting jk joy joyful
-    kk lemme lmao love loved lovely loving luck lucky marvelous mate meaningful meh merry mind minute mkay moment
-    moments mood morning motivated motivation nah nevermind nice night nope np nvm obviously oki okie omg omw ooh oops
-    passion passionate perfect phew pls plz positive powerful proud ready rewarding rn sec smh sounds special splendid
-    stunning sup super superb support supporting supportive sweet talk talking tbh thankful thrilled thx totally
-    touching true ttyl ty ugh vibe vibes wait wassup wb welcome whatevs whoa wonder wonderful worry worth wtf yas yass
-    yay yea yess yikes yup
-    """.split()  # noqa: SIM905
-)
 _EVENTS = frozenset(
     """
     ate became began bought broke brought built came caught chose did drew drove fell felt forgot found gave got grew
@@ -86,28 +80,12 @@ _GRAVE = frozenset(
     stammer stole stutter suicide suspended surgery therapist therapy transgender tumor tumour wheelchair
     """.split()  # noqa: SIM905
 )
-_KIN = frozenset(
-    """
-    aunt auntie boyfriend brother brothers cousin cousins dad daddy daughter father friend friends girlfriend grandad
-    granddad grandfather grandma grandmother grandpa grandparents granny husband mom mommy mother mum mummy nana nephew
-    niece parents sister sisters son stepdad stepmom stepmum twin uncle wife
-    """.split()  # noqa: SIM905
-)
-_HOME = frozenset(
-    "dad daddy gran granddad grandad grandma grandpa granny mom mommy mum mummy nana".split()  # noqa: SIM905
-)
+_KIN = KIN | {f"{kin}s" for kin in KIN} | {"friend", "friends", "parents", "grandparents"}
 _REASONS = frozenset(
     "assumed because bc cause confused cuz forgot instead mistake reason since thought".split()  # noqa: SIM905
 )
 _NUMBERS = frozenset(
     "two three four five six seven eight nine ten eleven twelve twenty hundred thousand half".split()  # noqa: SIM905
-)
-_FIRST = frozenset(
-    "i i'm i've i'd i'll im ive my me mine myself we we're we've we'd we'll our ours us".split()  # noqa: SIM905
-)
-_SECOND = frozenset("you you're you've you'd you'll your yours yourself u ur".split())  # noqa: SIM905
-_NEGATIONS = frozenset(
-    "no not never none nothing nobody nowhere neither nor without cannot cant dont doesnt didnt".split()  # noqa: SIM905
 )
 _VERBS = frozenset(
     """
@@ -122,22 +100,19 @@ _DENIED = "\0not"
 
 _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s+[\w-]+\s*=[^<>]*)?\s*/?>|&[a-z]{2,6};")
 _LINK = re.compile(r"(?:https?://|www\.)([^\s/?#]{1,100})\S*")
-_CUT_END, _CUT_START = re.compile(r"\S{1,40}$"), re.compile(r"^\S{1,40}")
-_SENTENCE_END = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|(?<=[。！？])|\n+")
 _RECKONED = re.compile(r"=\s*\$?\d|\d\s*[+*/x×÷−]\s*\$?\d|\d\s+-\s+\$?\d|\$\d")
 _CAPITAL = re.compile(r"[A-Z][a-z]+")
 _CALL_ENDS = re.compile(r"\s?(?:[.!?,]|$)")
 _DRAWN_OUT = re.compile(r"([^\W\d_])\1{2,}")
 _LAUGH = re.compile(r"(?:a?(?:ha|he|hi|ho){2,}h?|lo+l|x+d+|h+m+|u+h+|a+h+|o+h+|m+h+m+)")
-_DENSE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
-def snr(text: str, novelty: float, feeling: float) -> int:
+def snr(doc: Doc, novelty: float, feeling: float) -> int:
     """How much information a message carries, against talk that says nothing.
 
     Parameters
     ----------
-    text : str, in any language; of one longer than 4,000 characters beginning and end are read
+    doc : Doc, in any language; of one longer than 4,000 characters beginning and end are read
     novelty : float in [0, 1]       1 minus the cosine to the nearest thing remembered; 1 when nothing is
     feeling : float in [0, 1]       `graphmem.maths.features.emotion`
 
@@ -163,14 +138,14 @@ def snr(text: str, novelty: float, feeling: float) -> int:
 
     Examples
     --------
-    >>> [snr(text, novelty=1.0, feeling=0.0) for text in ("Hello!", "ok I see", "")]
+    >>> [snr(Doc(text), novelty=1.0, feeling=0.0) for text in ("Hello!", "ok I see", "")]
     [0, 0, 0]
     """
-    text = _plain(text)
+    doc = _visible(doc)
     seen: set[str] = set()
-    told = sum(_told(sentence, seen) for sentence in _SENTENCE_END.split(text) if sentence)
-    told = _of_message(told, text, seen - {_DENIED})
-    if told > 0 and not seen.isdisjoint(_FIRST):
+    told = sum(_told(sentence, seen) for sentence in doc.sentences)
+    told = _of_message(told, doc, seen - {_DENIED})
+    if told > 0 and not seen.isdisjoint(FIRST_PERSON):
         told += FEELING * feeling
     told *= FAMILIAR + (1 - FAMILIAR) * novelty
     return round(float(np.interp(told, TOLD, (0, *PASSES, 1000))))
@@ -189,18 +164,16 @@ def passes(snr: int) -> int:
     return sum(snr >= least for least in PASSES)
 
 
-def _plain(text: str) -> str:
-    if len(text) > READ_CHARACTERS:
-        half = READ_CHARACTERS // 2
-        # Half a word would count as another word.
-        text = f"{_CUT_END.sub('', text[:half])}\n{_CUT_START.sub('', text[-half:])}"
-    return _LINK.sub(r" \1 ", _TAG.sub(" ", text)).replace("’", "'")
+def _visible(doc: Doc) -> Doc:
+    """The text as it is seen, without tags and the paths of links; of a long one beginning and end."""
+    text = _LINK.sub(r" \1 ", _TAG.sub(" ", doc.excerpt.text))
+    return doc if text == doc.text else Doc(text)
 
 
-def _of_message(told: float, text: str, words: set[str]) -> float:
+def _of_message(told: float, doc: Doc, words: set[str]) -> float:
     """What the sentences tell, seen as a message: a piece of an answer, small talk, a question, a reason."""
-    act = act_of(text)
-    if _is_fragment(text, words):
+    act = act_of(doc)
+    if _is_fragment(doc, words):
         told = min(LONE, told)
     if act is Act.QUESTION and any(map(_is_subject, words)):
         told = max(ASKED, told)
@@ -212,9 +185,9 @@ def _of_message(told: float, text: str, words: set[str]) -> float:
     return told + _BONUS.get(act, 0.0) if told > LONE or act is Act.DISTRESS else told
 
 
-def _is_fragment(text: str, words: set[str]) -> bool:
+def _is_fragment(doc: Doc, words: set[str]) -> bool:
     """Whether a message is a word, bare numbers, or a few words about one thing without a verb or anybody."""
-    if _DENSE.search(text):
+    if any(map(is_dense, words)):
         return False
     if len(words) < 2:
         return words.isdisjoint(_GRAVE)
@@ -222,24 +195,23 @@ def _is_fragment(text: str, words: set[str]) -> bool:
         return False
     subjects = sum(map(_is_subject, words))
     if not subjects:
-        return "=" not in text or sum(map(_is_number, words)) < 2
-    clause = "?" in text or not words.isdisjoint(_VERBS | _FIRST | _SECOND)
+        return "=" not in doc.text or sum(map(is_number, words)) < 2
+    clause = "?" in doc.text or not words.isdisjoint(_VERBS | FIRST_PERSON | SECOND_PERSON)
     return subjects == 1 and len(words) <= FRAGMENT_WORDS and not clause
 
 
-def _told(sentence: str, seen: set[str]) -> float:
+def _told(sentence: Doc, seen: set[str]) -> float:
     """What a sentence tells that was not told before; adds its words to what was `seen`."""
-    tokens = words_of(sentence)
-    words = {word: None for token in tokens if (word := _word(token))}
+    words = {word: None for token in sentence.plain_words if (word := _word(token))}
     new = [word for word in words if word not in seen]
-    numbers = [word for word in new if _is_number(word)]
-    told = sum(_worth(word) for word in new if not _is_number(word))
+    numbers = [word for word in new if is_number(word)]
+    told = sum(_worth(word) for word in new if not is_number(word))
     names = set(_names(sentence)) - seen
     told += sum(map(_worth, numbers[:NUMBERS_READ])) + NAME * len(names)
     strange = [word for word in new if word not in names and _is_strange(word)]
     told -= (1 - STRANGE_SHARE) * sum(map(_worth, strange[STRANGE:]))
     # What only answers no, or knows nothing, denies nothing in particular.
-    if told > 0 and any(map(_negates, list(words)[1:])) and _DENIED not in seen:
+    if told > 0 and any(map(is_negation, list(words)[1:])) and _DENIED not in seen:
         told += NEGATION
         seen.add(_DENIED)
     seen.update(words)
@@ -248,59 +220,55 @@ def _told(sentence: str, seen: set[str]) -> float:
     return told * _share(sentence, words)
 
 
-def _share(sentence: str, words: Collection[str]) -> float:
+def _share(sentence: Doc, words: Collection[str]) -> float:
     """Factor of a sentence, for whether it asks and whom it is about."""
-    share = QUESTION if sentence.rstrip("\"')] ").endswith(("?", "？")) else 1.0
-    if not _FIRST.isdisjoint(words):
+    share = QUESTION if sentence.text.rstrip("\"')] ").endswith(("?", "？")) else 1.0
+    if not FIRST_PERSON.isdisjoint(words):
         return share * OWN
-    if not _SECOND.isdisjoint(words):
+    if not SECOND_PERSON.isdisjoint(words):
         return share * OTHERS
-    if not _HOME.isdisjoint(words):
+    if not KIN_NAMES.isdisjoint(words):
         return share * OWN
-    reckons = _RECKONED.search(sentence) or sum(word[0].isdigit() for word in words) > 1
+    reckons = _RECKONED.search(sentence.text) or sum(word[0].isdigit() for word in words) > 1
     return share * EXERCISE if reckons else share
 
 
 def _is_strange(word: str) -> bool:
-    return word.isascii() and not _is_number(word) and not is_known(word)
+    return word.isascii() and not is_number(word) and not is_known(word)
 
 
 def _is_subject(word: str) -> bool:
     """Whether a word can be what a message is about."""
-    plain = len(word) > 1 and not _is_number(word) and word not in _WORN and not _LAUGH.fullmatch(word)
+    plain = len(word) > 1 and not is_number(word) and word not in MOOD_WORDS and not _LAUGH.fullmatch(word)
     return plain and word.partition("'")[0] not in STOP_WORDS
 
 
 def _word(token: str) -> str:
     """A token as it is compared: lower case, not drawn out (sooo), without a possessive."""
-    word = token.lower()
+    word = token
     if _DRAWN_OUT.search(word):
         short = _DRAWN_OUT.sub(r"\1", word)
-        word = short if short in STOP_WORDS or short in _WORN else _DRAWN_OUT.sub(r"\1\1", word)
+        word = short if short in STOP_WORDS or short in MOOD_WORDS else _DRAWN_OUT.sub(r"\1\1", word)
     return word.removesuffix("'s")
 
 
 def _worth(word: str) -> float:
     worth = _extra(word)
-    if _is_number(word):
+    if is_number(word):
         return rarity(word) + NUMBER
     if word.partition("'")[0] in STOP_WORDS or _LAUGH.fullmatch(word):
         return worth
-    if word in _WORN:
+    if word in MOOD_WORDS:
         return rarity(word) * WORN
     if word.isascii() or is_known(word):
         return worth + (min(MISSPELT, rarity(word)) if len(word) > 1 else 0.0)
     # Of a script that is not known, long words are the rarer ones; Han and Kana come in runs of several words.
-    return rarity(word) * (len(word) / 2 if _DENSE.match(word) else min(1.0, len(word) / 4))
-
-
-def _is_number(word: str) -> bool:
-    return word[0].isdigit() or word[-1].isdigit() or word[-1] == "%"
+    return rarity(word) * (len(word) / 2 if is_dense(word) else min(1.0, len(word) / 4))
 
 
 def _extra(word: str) -> float:
     """What a word counts beyond its rarity, for what it is about."""
-    for words, worth in ((DATES, DATE), (_GRAVE, GRAVE), (_KIN, KIN), (_NUMBERS, NUMBER)):
+    for words, worth in ((TIME_WORDS, DATE), (_GRAVE, GRAVE), (_KIN, RELATIVE), (_NUMBERS, NUMBER)):
         if word in words:
             return worth
     return EVENT if _tells_event(word) else 0.0
@@ -310,15 +278,12 @@ def _tells_event(word: str) -> bool:
     return word in _EVENTS or (len(word) > 4 and word.endswith("ed") and word not in STOP_WORDS)
 
 
-def _negates(word: str) -> bool:
-    return word in _NEGATIONS or word.endswith("n't")
-
-
-def _names(sentence: str) -> Iterator[str]:
+def _names(doc: Doc) -> Iterator[str]:
     """Capitalised words inside a sentence, or rare at its start, without those that only call somebody (", Jon!")."""
+    sentence = doc.text
     for match in _CAPITAL.finditer(sentence):
         name, start, end = match.group().lower(), *match.span()
-        if name in STOP_WORDS or name in DATES or name in _WORN:
+        if name in STOP_WORDS or name in TIME_WORDS or name in MOOD_WORDS:
             continue
         before = sentence[max(0, start - 12) : start].rstrip().lower()
         if not before.strip("\"'([*-") and is_known(name):

@@ -1,20 +1,20 @@
-"""What belongs into the ledger, found by cue phrases: the offline mind's promotion (spec 8).
+"""Ledger promotion by cue phrases: what the offline mind puts into the ledger (spec 8).
 
-A sentence is one entry at most. `cue_told` and `cue_lasting` hold for each category what announces it, and what takes
-that back: figures of speech, word problems, stories, games.
+A sentence is one entry at most. `ledger_cues_told` and `ledger_cues_lasting` hold for each category what announces it,
+and what takes that back: figures of speech, word problems, stories, games.
 """
 
 import re
 from typing import NamedTuple
 
 from graphmem.model import Heard, LedgerCategory, Reminder, SourceKind
-from graphmem.text.entities import entities
-from graphmem.text.keyphrases import key_phrases, rarity
+from graphmem.text.doc import Doc, doc_of
 from graphmem.text.ledger_cues_lasting import FACTS, INSTRUCTIONS, NOTES, OBSERVATIONS
 from graphmem.text.ledger_cues_told import DEBTS, PROMISES, SECRETS
-from graphmem.text.safety import DANGER_SIGNS, announced, danger_sign
+from graphmem.text.normalize import straightened
+from graphmem.text.safety import DANGER_SIGNS, announced, danger_sign, read_spans
 from graphmem.text.sanitize import clipped
-from graphmem.text.spans import plain_apostrophes, sentence_spans
+from graphmem.text.words import rarity
 
 SUMMARY_CHARACTERS = 80
 """Longest summary; a longer one is cut between words."""
@@ -75,9 +75,10 @@ def reminders(heard: Heard) -> tuple[Reminder, ...]:
     >>> [(r.category.value, r.content, r.trigger_entities) for r in reminders(Heard(said, at))]
     [('debt', 'I still owe Karim 5 euros for the cinema!', ('Karim',))]
     """
-    text = plain_apostrophes(heard.text)
+    doc = doc_of(heard)
+    text = straightened(doc.text)
     noted = heard.kind in (SourceKind.TEACHER, SourceKind.SYSTEM)
-    spans = sentence_spans(text)
+    spans = read_spans(doc)
     found: list[Reminder] = []
     end = 0
     for place in range(len(spans)):
@@ -130,7 +131,7 @@ def _whole(text: str, spans: list[tuple[int, int]], place: int, hit: _Hit, free:
     """
     start, stop = spans[place]
     rest = f"{text[start : start + hit.start]} . {text[start + hit.end : stop]}"
-    if hit.category is LedgerCategory.SECRET and not key_phrases(rest, 1):
+    if hit.category is LedgerCategory.SECRET and not Doc(rest).key_phrases(1):
         # Danger is an entry of its own, whatever else it is said with.
         if place == 0 and len(spans) > 1 and danger_sign(text[slice(*spans[1])]) is None:
             return start, spans[1][1]
@@ -158,7 +159,8 @@ def _at_words(text: str, start: int, stop: int, first: int, last: int) -> tuple[
 
 def _reminder(text: str, start: int, stop: int, category: LedgerCategory) -> Reminder:
     content = text[start:stop]
-    names = tuple(e.name for e in entities(content) if e.name[0].isupper() and len(e.name) <= NAME_CHARACTERS)
+    said = Doc(content)
+    names = tuple(e.name for e in said.entities if e.name[0].isupper() and len(e.name) <= NAME_CHARACTERS)
     return Reminder(
         start=start,
         end=stop,
@@ -166,22 +168,22 @@ def _reminder(text: str, start: int, stop: int, category: LedgerCategory) -> Rem
         content=content,
         summary=summary_of(content),
         importance=IMPORTANCE[category],
-        triggers=_triggers(content, names),
+        triggers=_triggers(said, names),
         trigger_entities=names,
     )
 
 
-def _triggers(content: str, names: tuple[str, ...]) -> tuple[str, ...]:
+def _triggers(content: Doc, names: tuple[str, ...]) -> tuple[str, ...]:
     """What brings an entry back: its rare words alone, commoner ones in their phrase, rarest first."""
     named = {word.casefold() for name in names for word in name.split()}
     scored: dict[str, float] = {}
     spare: dict[str, float] = {}
-    for phrase in key_phrases(content, 12):
+    for phrase in content.key_phrases(12):
         words = [w for w in phrase.split() if w.casefold() not in named and w.casefold() not in _CUE_WORDS]
         common = [w for w in words if rarity(w) < RARE]
         scored |= {w: rarity(w) for w in words if rarity(w) >= RARE}
         spare |= {w: rarity(w) for w in common if not w[0].isdigit()}
-        if len(common) > 1 and " ".join(common) in content:
+        if len(common) > 1 and " ".join(common) in content.text:
             scored[" ".join(common)] = max(map(rarity, common))
     if len(scored) < 2:
         scored = spare | scored

@@ -6,10 +6,14 @@ from functools import lru_cache
 
 from graphmem.model import MemoryKind, Modality
 from graphmem.text.arithmetic import Equation, equations
-from graphmem.text.entities import RELATIVES
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import KIN, SEASONS, WEEKDAYS
+from graphmem.text.questions import only_asks
 
 READ_CHARACTERS = 600
 """How much of a piece decides what it is; it is said early, if at all."""
+READ_WORDS = 120
+"""So many words at most."""
 
 PLAIN = 0.9
 """Confidence in what is stated."""
@@ -39,7 +43,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_RELATIVE = "|".join(sorted(RELATIVES))
+_RELATIVE = "|".join(sorted(KIN))
 _FEELING = (
     r"(?:happy|happier|sad|cheerful|panick\w*|panic|peaceful|surprised|curious|tense|grumpy|disgusted"
     r"|horrified|empty|unhappy"
@@ -125,16 +129,6 @@ _HABIT = _any(
     r"|work)\b.{0,40}\bi\b",
     r"\bi (?:learn|study|work|understand) (?:it )?(?:best|better)\b|\bmy (?:trick|method|way) (?:is|of)\b",
 )
-_ASKS = _any(
-    r"^\W*(?:(?:and|so|but|oh|ok|okay|hm+|also|wait|sorry|please)\W+)*(?:what|why|how|when|where|who|which"
-    r"|whose|is|are|was|do|does"
-    r"|did|can|could|should|would|will|may|have|has|isn't|aren't|don't|doesn't|any|[^.!?]{1,40} (?:or"
-    r"|right))\b[^.!?]*\?\W*$",
-    r"^\W*(?:(?:and|so|but|ok|please)\W+)*(?:what|why|who|which|how (?:do|to|many|much|is|are|about|come)"
-    r"|can (?:you|i)|do (?:you|i)"
-    r"|does|is (?:it|that|this))\b[^.!?,]{0,80}$",
-)
-_SENTENCE = re.compile(r"[^.!?]+[.!?]*")
 ASIDE = 3
 """Most words told beside a question for a message to be nothing but the question."""
 LAPSE = _any(
@@ -142,14 +136,14 @@ LAPSE = _any(
     r"|realize|realise)|got (?:it )?wrong"
     r"|made a mistake|misread|messed up|should(?:n't)? have|was (?:thinking|trying|working|wrong))\b"
 )
+_DAYS = "|".join(WEEKDAYS)
 _TIME = _any(
     r"\b(?:yesterday|today|tonight|tomorrow|ago|this (?:morning|afternoon|evening|week|weekend|month|year)"
     r"|last (?:\w+ )?(?:night"
-    r"|week|weekend|month|year|summer|winter|spring|fall|time|monday|tuesday|wednesday|thursday|friday"
-    r"|saturday|sunday)"
-    r"|next (?:week|weekend|month|year|summer|monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+    rf"|week|weekend|month|year|{'|'.join(SEASONS)}|time|{_DAYS})"
+    rf"|next (?:week|weekend|month|year|summer|{_DAYS})"
     r"|the other day"
-    r"|on (?:monday|tuesday|wednesday|thursday|friday|saturday|sunday)|all weekend|recently|just now|when i was)\b"
+    rf"|on (?:{_DAYS})|all weekend|recently|just now|when i was)\b"
 )
 _EVENT = _any(
     r"\b(?:an?|some) (?:\w+ ){1,2}(?:opened|closed|crashed|fell|arrived|died|happened|exploded"
@@ -178,7 +172,7 @@ _HEDGE = _any(
 MINE = _any(rf"\b(?:i|im|i'm|i've|my|mine|me|we|our|us|{_RELATIVE})\b")
 _SELF = _any(rf"\b(?:i|im|i'm|i've|i'd|i'll|my|we|we're|our|(?:my|our) (?:{_RELATIVE}))\b(?! own\b)")
 
-_WHO = _words("i we") | RELATIVES
+_WHO = _words("i we") | KIN
 _OWN = _words("my our")
 _BEING = _words("was were had")
 _PAST = _words("""
@@ -195,12 +189,12 @@ _LOOK_AHEAD = 4
 """Words after "I" or "my sister" among which a verb is looked for."""
 
 
-def sort_of(text: str, lasting: bool = False) -> Sort:
+def sort_of(doc: Doc, lasting: bool = False) -> Sort:
     """What sort of memory a piece of a message makes.
 
     Parameters
     ----------
-    text : str, in English; of a long one the first 600 characters are read
+    doc : Doc, in English; of a long one the first 600 characters are read
     lasting : whether it tells an attribute that holds from now on, though it may tell how it came ("I moved to Rome")
 
     Returns
@@ -217,56 +211,47 @@ def sort_of(text: str, lasting: bool = False) -> Sort:
 
     Examples
     --------
-    >>> [" ".join(sort_of(t).__dict__.values()) for t in ("I broke my arm yesterday", "A square has four equal sides")]
-    ['episodic episode', 'semantic concept']
-    >>> [" ".join(sort_of(t).__dict__.values()) for t in ("I feel lonely at lunch", "First you add, then you divide")]
-    ['emotional trait', 'procedural concept']
+    >>> def sort(text: str) -> str:
+    ...     return " ".join(sort_of(Doc(text)).__dict__.values())
+    >>> sort("I broke my arm yesterday"), sort("A square has four equal sides")
+    ('episodic episode', 'semantic concept')
+    >>> sort("I feel lonely at lunch"), sort("First you add, then you divide")
+    ('emotional trait', 'procedural concept')
     """
-    plain = plain_of(text)
-    happened = not lasting and (_TIME.search(plain) is not None or _has_past(plain) or _EVENT.search(plain) is not None)
+    plain = doc.plain[:READ_CHARACTERS]
+    happened = not lasting and (_TIME.search(plain) is not None or _has_past(doc) or _EVENT.search(plain) is not None)
     if _EMOTIONAL.search(plain):
         return Sort(Modality.EMOTIONAL, MemoryKind.EPISODE if happened and not _lasts(plain) else MemoryKind.TRAIT)
     if _SENSORY.search(plain):
         return Sort(Modality.SENSORY, MemoryKind.EPISODE)
-    if is_question(plain):
+    if is_question(doc):
         return Sort(Modality.EPISODIC, MemoryKind.EPISODE)
     return _method(plain) or _told(plain, happened)
 
 
-def plain_of(text: str) -> str:
-    """The beginning of a text as rules read it: lower case, straight apostrophes.
+def is_question(doc: Doc) -> bool:
+    """Whether a text only asks.
 
     Examples
     --------
-    >>> plain_of("I’m Ada")
-    "i'm ada"
-    """
-    return text[:READ_CHARACTERS].replace("’", "'").lower()
-
-
-def is_question(plain: str) -> bool:
-    """Whether a text (as `plain_of` gives it) only asks.
-
-    Examples
-    --------
-    >>> is_question("and how do you say red?"), is_question("i like red. you too?")
+    >>> is_question(Doc("and how do you say red?")), is_question(Doc("i like red. you too?"))
     (True, False)
     """
-    parts = _SENTENCE.findall(plain.strip())
-    told = [part for part in parts if _ASKS.search(part) is None]
-    return len(told) < len(parts) and sum(len(part.split()) for part in told) <= ASIDE
+    read = [sentence for sentence in doc.sentences if sentence.start < READ_CHARACTERS]
+    told = [sentence for sentence in read if not only_asks(sentence.plain[:READ_CHARACTERS])]
+    return len(told) < len(read) and sum(len(sentence.text.split()) for sentence in told) <= ASIDE
 
 
-def confidence(text: str) -> float:
+def confidence(doc: Doc) -> float:
     """How plainly something was said, in [0, 1]: the constants of this module.
 
     Examples
     --------
-    >>> [confidence(t) for t in ("It is red.", "12 - 3 = 9", "12 - 3 = 8", "Maybe red.", "Is it red?")]
+    >>> [confidence(Doc(t)) for t in ("It is red.", "12 - 3 = 9", "12 - 3 = 8", "Maybe red.", "Is it red?")]
     [0.9, 0.95, 0.7, 0.6, 0.5]
     """
-    plain = plain_of(text)
-    if is_question(plain) or (plain.rstrip().endswith("?") and "." not in plain):
+    plain = doc.plain[:READ_CHARACTERS]
+    if is_question(doc) or (plain.rstrip().endswith("?") and "." not in plain):
         return ASKED
     if _HEDGE.search(plain):
         return HEDGED
@@ -316,9 +301,9 @@ def _told(plain: str, happened: bool) -> Sort:
     return Sort(Modality.SEMANTIC, MemoryKind.TRAIT if mine else MemoryKind.CONCEPT)
 
 
-def _has_past(plain: str) -> bool:
+def _has_past(doc: Doc) -> bool:
     """Whether something is told that the student or their family did."""
-    words = re.findall(r"[a-z]+(?:'[a-z]+)?", plain)
+    words = doc.plain_words[:READ_WORDS]
     for i, word in enumerate(words):
         if word in _OWN and any(_is_past(w) and w not in _BEING for w in words[i + 1 : i + 1 + _LOOK_AHEAD]):
             return True

@@ -1,8 +1,16 @@
 """Signs of danger to a student or to others: one list, which decides the reply and the ledger alike (spec 8)."""
 
+import re
+
 from graphmem.model import LedgerCategory
+from graphmem.text.doc import Doc
 from graphmem.text.ledger_cue_parts import FICTION, HARMED, HURTS, NAME, PLAY, SELF, WILL, Cue, cue
-from graphmem.text.spans import plain_apostrophes, sentence_spans
+from graphmem.text.normalize import straightened
+from graphmem.text.sentences import stripped
+
+READ_CHARACTERS = 1_000
+"""Longest piece of an endless sentence."""
+_LETTER = re.compile(r"[^\W\d_]")
 
 DANGER_SIGNS = (
     cue(
@@ -146,13 +154,28 @@ def announced(sign: Cue, sentence: str) -> tuple[int, int] | None:
     return hit.span()
 
 
-def is_danger(text: str) -> bool:
+def is_danger(doc: Doc) -> bool:
     """Whether a sentence of a text holds a sign of danger; the whole text is read.
 
     Examples
     --------
-    >>> is_danger("Hi! I don’t want to live anymore."), is_danger("Suicide Squad was a boring film.")
+    >>> is_danger(Doc("Hi! I don’t want to live anymore.")), is_danger(Doc("Suicide Squad was a boring film."))
     (True, False)
     """
-    said = plain_apostrophes(text)
-    return any(danger_sign(said[start:stop]) is not None for start, stop in sentence_spans(said))
+    said = straightened(doc.text)
+    return any(danger_sign(said[start:stop]) is not None for start, stop in read_spans(doc))
+
+
+def read_spans(doc: Doc) -> list[tuple[int, int]]:
+    """The spans of the sentences; an endless one in pieces, as patterns look far ahead."""
+    spans = []
+    for sentence in doc.sentences:
+        start, stop = sentence.start, sentence.end
+        while start < stop:
+            end = stop
+            if stop - start > READ_CHARACTERS:
+                end = doc.text.rfind(" ", start + 1, start + READ_CHARACTERS) + 1 or start + READ_CHARACTERS
+            if _LETTER.search(doc.text, start, end):
+                spans.append(stripped(doc.text, start, end))
+            start = end
+    return spans

@@ -1,4 +1,4 @@
-"""Putting somebody's words into a sentence of ours, safely."""
+"""Quotation: somebody's words in a sentence of ours, safely."""
 
 import re
 import unicodedata
@@ -8,7 +8,6 @@ READ_CHARACTERS = 4_000
 
 _MARKUP = re.compile(r"[<>{}\[\]|\\`*_#~^“”„«»\"]+")
 _TAG = re.compile(r"</?[A-Za-z][\w-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")
-_SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 
 
 def clean(text: str) -> str:
@@ -57,14 +56,3 @@ def quoted(text: str, characters: int = 90, words: int = 12) -> str:
     """
     short = clipped(clean(text), characters, words).rstrip(" .,;:")
     return f"“{short}”" if short.strip("…") else ""
-
-
-def sentences(text: str) -> list[str]:
-    """The sentences of a text; of a long one those of its beginning.
-
-    Examples
-    --------
-    >>> sentences("I add 5. Then 12 - 3 = 9!")
-    ['I add 5.', 'Then 12 - 3 = 9!']
-    """
-    return [part for part in (p.strip() for p in _SENTENCE_END.split(text[:READ_CHARACTERS])) if part]

@@ -1,17 +1,18 @@
-"""Which attribute of the student or their family a sentence tells: two of one slot could replace each other."""
+"""Slots: attributes of the student or their family; two sentences of one slot could replace each other."""
 
 import re
-from collections.abc import Iterator
 
-from graphmem.text.entities import ANIMALS, RELATIVES
-from graphmem.text.memory_types import plain_of
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import ANIMALS, KIN, base_kin
+from graphmem.text.memory_types import READ_CHARACTERS
+from graphmem.text.stems import stem
 
 OBJECT_WORDS = 3
 """Most words of what is liked, played or feared."""
 SHARE = 0.4
 """Part of a piece the sentence with the attribute must make up for the whole to be about it."""
 
-_RELATIVE = "|".join(sorted(RELATIVES, key=len, reverse=True))
+_RELATIVE = "|".join(sorted(KIN, key=len, reverse=True))
 _I = (
     r"\b(?:i|we)(?: (?:really|still|also|just|absolutely|always|totally|honestly|actually|now|do|kind of"
     r"|kinda|both))*"
@@ -208,22 +209,6 @@ _RELATED = re.compile(
     rf"\b(?:my|our) (?:(?:older|younger|big|little|old|elder"
     rf"|twin) )?(?P<who>{_RELATIVE})(?= |')\s?"
 )
-_SAME = {
-    "mum": "mother",
-    "mom": "mother",
-    "mummy": "mother",
-    "mommy": "mother",
-    "dad": "father",
-    "daddy": "father",
-    "grandma": "grandmother",
-    "granny": "grandmother",
-    "nan": "grandmother",
-    "gran": "grandmother",
-    "grandpa": "grandfather",
-    "granddad": "grandfather",
-    "grandad": "grandfather",
-    "auntie": "aunt",
-}
 _STATES = (" home", " school", " age", " grade", " job", " name", " household", " origin", " birthday")
 _ARTICLES = frozenset(["a", "an", "the", "my", "our", "some", "to", "all", "any"])
 _EMPTY = frozenset(
@@ -232,38 +217,21 @@ _EMPTY = frozenset(
     knowing know hearing hear going go doing do trying try helping help using use both one ones part
     """.split()  # noqa: SIM905
 )
-_CARRIERS = frozenset(
-    [
-        "playing",
-        "play",
-        "eating",
-        "eat",
-        "watching",
-        "watch",
-        "doing",
-        "do",
-        "drinking",
-        "drink",
-        "going",
-        "go",
-        "listening",
-    ]
-)
+_CARRIERS = frozenset(map(stem, ["play", "eat", "watch", "do", "drink", "go", "listen"]))
 _STOPS = re.compile(
     r"[^a-z' -]|\b(?:and|or|but|because|when|if|so|that|with|in|on|at|for|since|too|very|more|most|than|as"
     r"|who|which|while|after"
     r"|before|now|anymore|there|here|a lot|lots|again|every|to|them|me|him|her|you|it|during|from|of|is|are"
     r"|was|even|not|really|these|those)\b"
 )
-_END = re.compile(r"[.!?;\n]+\s*")
 
 
-def slot_of(text: str, speaker: str | None = None) -> str | None:
-    """Which single attribute a piece tells, and whose.
+def slot_of(doc: Doc, speaker: str | None = None) -> str | None:
+    """The single attribute that a piece tells, and whose.
 
     Parameters
     ----------
-    text : str, in English; of a long one the first 600 characters are read
+    doc : Doc, in English; of a long one the first 600 characters are read
     speaker : who says it; the student ("self") if None
 
     Returns
@@ -274,22 +242,36 @@ def slot_of(text: str, speaker: str | None = None) -> str | None:
     Notes
     -----
     Liking and hating one thing share a slot; liking two things does not. Where an attribute can have several values at
-    once (allergies, fears) its value is part of the slot.
+    once (allergies, fears) its value is part of the slot. Slots are compared by `slot_key`.
 
     Source: spec 12 (only memories of one slot are compared); lesson: unrelated facts must not retire each other.
 
     Examples
     --------
-    >>> slot_of("I love playing football!"), slot_of("I hate football", "Ann"), slot_of("My mum lives in Rome")
-    ('self likes:football', 'Ann likes:football', 'self mother home')
-    >>> slot_of("Do you like football?"), slot_of("A square has four sides")
-    (None, None)
+    >>> slot_of(Doc("I love playing football!")), slot_of(Doc("I hate football"), "Ann")
+    ('self likes:football', 'Ann likes:football')
+    >>> slot_of(Doc("My mum lives in Rome")), slot_of(Doc("Do you like football?"))
+    ('self mother home', None)
     """
-    plain = plain_of(text)
-    for sentence in _telling(plain):
-        if (found := _theirs(sentence) or _own(sentence)) is not None:
+    whole = min(len(doc.text), READ_CHARACTERS)
+    for sentence in doc.sentences:
+        told = sentence.plain[: max(0, whole - sentence.start)]
+        if len(told) < SHARE * whole or told.endswith("?"):
+            continue
+        if (found := _theirs(told) or _own(told)) is not None:
             return f"{speaker or 'self'} {found}"
     return None
+
+
+def slot_key(slot: str) -> str:
+    """A slot as it is compared: the same for all inflections of its words.
+
+    Examples
+    --------
+    >>> slot_key("self likes:video games") == slot_key("self likes:video game")
+    True
+    """
+    return " ".join(stem(word) for word in slot.casefold().replace(":", " : ").split())
 
 
 def is_state(slot: str | None) -> bool:
@@ -303,21 +285,11 @@ def is_state(slot: str | None) -> bool:
     return slot is not None and slot.endswith(_STATES)
 
 
-def _telling(plain: str) -> Iterator[str]:
-    """The sentences that tell something and are a good part of the whole."""
-    start = 0
-    for match in [*_END.finditer(plain), None]:
-        end = match.start() if match else len(plain)
-        if end - start >= SHARE * len(plain) and not (match and "?" in match.group()):
-            yield plain[start:end].strip()
-        start = match.end() if match else end
-
-
 def _theirs(sentence: str) -> str | None:
     related = _RELATED.search(sentence)
     if related is None:
         return None
-    who = _SAME.get(related["who"], related["who"])
+    who = base_kin(related["who"])
     for pattern, slot in _THEIRS:
         found = pattern.match(sentence, related.end("who")) or pattern.match(sentence, related.end())
         if found and (named := _filled(slot, found)):
@@ -344,29 +316,15 @@ def _filled(slot: str, found: re.Match[str]) -> str | None:
 
 
 def basic(thing: str) -> str:
-    """What is liked or played in a form that is the same for most ways to say it.
+    """What is liked or played without what only carries it.
 
     Examples
     --------
-    >>> basic("playing the video games with friends"), basic("maths"), basic("to dance"), basic("dancing")
-    ('video game', 'math', 'dance', 'dance')
+    >>> basic("playing the video games with friends"), basic("maths"), basic("to dance")
+    ('video games', 'maths', 'dance')
     """
     words = [word.strip("'-") for word in _STOPS.split(thing.strip().removeprefix("to "), maxsplit=1)[0].split()]
     words = [word for word in words if word and word not in _ARTICLES]
-    if len(words) > 1 and words[0] in _CARRIERS:
+    if len(words) > 1 and stem(words[0]) in _CARRIERS:
         words = [word for word in words[1:] if word not in _ARTICLES]
-    if not words or words[0] in _EMPTY:
-        return ""
-    return " ".join(_stem(word) for word in words[:OBJECT_WORDS])
-
-
-def _stem(word: str) -> str:
-    if word.endswith("ies") and len(word) > 4:
-        return word[:-3] + "y"
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
-        return word[:-1]
-    if word.endswith("ncing"):
-        return word[:-3] + "e"
-    if word.endswith("ing") and len(word) > 5:
-        return word[:-4] if word[-4] == word[-5] and word[-4] not in "ls" else word[:-3]
-    return word
+    return "" if not words or words[0] in _EMPTY else " ".join(words[:OBJECT_WORDS])

@@ -1,4 +1,4 @@
-"""Where a new episode of a talk begins: a linear model on likeness of meaning, shared words and wording.
+"""Topic segmentation: a linear model on likeness of meaning, shared words and wording.
 
 Made by `scripts/make_boundaries.py` from the train part of TIAGE (Xie et al. 2021), chats in which people marked where
 the topic shifts. A turn is judged by the eight before it: at once, or once the next turn is known, which is surer.
@@ -20,7 +20,10 @@ from numpy.typing import NDArray
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.maths.features import GAP
 from graphmem.model import Matrix, Message, Vector
-from graphmem.text.keyphrases import STOP_WORDS, rarity
+from graphmem.text.doc import Doc, doc_of
+from graphmem.text.lexicon import STOP_WORDS
+from graphmem.text.stems import stem
+from graphmem.text.words import parts, rarity
 
 WEIGHTS = Path(__file__).with_name("weights") / "boundaries" / "boundaries.npz"
 FORMS = ("online_full", "online_words", "ahead_full", "ahead_words")
@@ -36,14 +39,11 @@ EXTREME = 3.0
 
 Numbers = NDArray[np.float64]
 
-_TOKEN = re.compile(r"[^\W_]+|[?!]")
-_WORD = re.compile(r"[^\W\d_]+")
+_MARKS = re.compile("[?!]")
 _SHORT = re.compile(r"(n't|'m|'re|'ve|'ll|'d|'s)\b")
 _SPOKEN_OUT = {"n't": " not", "'m": " am", "'re": " are", "'ve": " have", "'ll": " will", "'d": " would", "'s": " is"}
-_SENTENCE = re.compile(r"[^.!?]*\w[^.!?]*")
 _POINTING = re.compile(r"\b(?:it|that|this|they|them|those|these|he|she|him|her)\b")
 _PLACES = range(1, SIGHT + 1)
-_STEM = 5
 _RUN = 3
 """Longest run of words that is a feature of its own: `do you like`, `by the way`."""
 
@@ -141,14 +141,14 @@ class Episodes:
             raise InvalidInput("There is no newest message: give at least one.")
         last = messages[-SIGHT - 1 :]
         start = [start for start, _ in _sittings(last)][-1]
-        texts = [m.text for m in last[start:]]
+        docs = [spoken_out(doc_of(m)) for m in last[start:]]
         full = all(m.embedding is not None for m in last[start:])
         form = self.online_full if full else self.online_words
         vectors = _vectors(last[start:], len(form.vector)) if full else None
-        if len(texts) == 1:
+        if len(docs) == 1:
             return True
-        newest = range(len(texts) - 1, len(texts))
-        return bool(_scored(form, texts, vectors, newest, ahead=False)[0] >= form.threshold)
+        newest = range(len(docs) - 1, len(docs))
+        return bool(_scored(form, docs, vectors, newest, ahead=False)[0] >= form.threshold)
 
     def _judged(self, messages: Sequence[Message], ahead: bool) -> tuple[Numbers, Numbers]:
         """Probabilities, and the thresholds they have to reach."""
@@ -158,13 +158,13 @@ class Episodes:
         for start, stop in _sittings(messages):
             sitting = messages[start:stop]
             vectors = _vectors(sitting, len(online.vector)) if full else None
-            texts = [m.text for m in sitting]
-            size = len(texts)
+            docs = [spoken_out(doc_of(m)) for m in sitting]
+            size = len(docs)
             known = range(1, size - 1) if ahead else range(0)
             at_once = range(max(1, known.stop), size)
-            judged[start + known.start : start + known.stop] = _scored(later, texts, vectors, known, ahead=True)
+            judged[start + known.start : start + known.stop] = _scored(later, docs, vectors, known, ahead=True)
             thresholds[start + known.start : start + known.stop] = later.threshold
-            judged[start + at_once.start : stop] = _scored(online, texts, vectors, at_once, ahead=False)
+            judged[start + at_once.start : stop] = _scored(online, docs, vectors, at_once, ahead=False)
         return judged, thresholds
 
 
@@ -185,14 +185,14 @@ def load_episodes(path: Path = WEIGHTS) -> Episodes:
     return Episodes(**forms)
 
 
-def numbers(texts: Sequence[str], vectors: Matrix | None, turns: range, *, ahead: bool) -> Numbers:
+def numbers(docs: Sequence[Doc], vectors: Matrix | None, turns: range, *, ahead: bool) -> Numbers:
     """What is counted and compared, for some turns of a sitting: not the first, and with `ahead` not the last.
 
     Returns
     -------
     float64 array of shape (len(turns), features); NaN where there is nothing to compare with yet
     """
-    read = [_read(text) for text in texts]
+    read = [_read(doc) for doc in docs]
     rows = []
     for i in turns:
         row = [*_shared(read, i), *read[i].style, *read[i - 1].style, *(float(min(i, SIGHT) == k) for k in _PLACES)]
@@ -206,15 +206,26 @@ def numbers(texts: Sequence[str], vectors: Matrix | None, turns: range, *, ahead
     return np.array(rows, dtype=np.float64)
 
 
-def word_buckets(text: str) -> NDArray[np.int64]:
-    """The hashed words of a text and its runs of two and three words, each once.
+def spoken_out(doc: Doc) -> Doc:
+    """A message as the weights were trained on: TIAGE is in lower case and without short forms.
 
     Examples
     --------
-    >>> [len(word_buckets(text)) for text in ("by the way", "I'm", "i am", "")]
-    [6, 3, 3, 0]
+    >>> spoken_out(Doc("I’m Ada")).text
+    'i am ada'
     """
-    tokens = _TOKEN.findall(_plain(text))
+    return Doc(_SHORT.sub(lambda match: _SPOKEN_OUT[match.group()], doc.plain[:LONGEST]), doc.vector)
+
+
+def word_buckets(doc: Doc) -> NDArray[np.int64]:
+    """The hashed words of a message spoken out and its runs of two and three words, each once.
+
+    Examples
+    --------
+    >>> [len(word_buckets(Doc(text))) for text in ("by the way", "i am", "")]
+    [6, 3, 0]
+    """
+    tokens = [part for token in doc.tokens for part in (parts(token.text) or _MARKS.findall(token.text))]
     runs = {" ".join(tokens[i : i + size]) for size in range(1, _RUN + 1) for i in range(len(tokens) - size + 1)}
     return np.array(sorted({zlib.crc32(run.encode()) % BUCKETS for run in runs}), dtype=np.int64)
 
@@ -240,15 +251,15 @@ def standardised(values: Numbers, mean: Numbers, scale: Numbers) -> Numbers:
     return np.nan_to_num(np.clip((values - mean) / scale, -EXTREME, EXTREME))
 
 
-def _scored(form: Form, texts: Sequence[str], vectors: Matrix | None, turns: range, *, ahead: bool) -> Numbers:
+def _scored(form: Form, docs: Sequence[Doc], vectors: Matrix | None, turns: range, *, ahead: bool) -> Numbers:
     """Probabilities of some turns of a sitting."""
     if not turns:
         return np.zeros(0)
-    values = numbers(texts, vectors, turns, ahead=ahead)
+    values = numbers(docs, vectors, turns, ahead=ahead)
     logits = form.bias + standardised(values, form.mean, form.scale) @ form.numbers
     if vectors is not None:
         logits += vectors[turns.start : turns.stop] @ form.vector
-    hashed = {i: word_buckets(texts[i]) for i in range(turns.start - 1, turns.stop + ahead)}
+    hashed = {i: word_buckets(docs[i]) for i in range(turns.start - 1, turns.stop + ahead)}
     for row, i in enumerate(turns):
         for place, turn in enumerate(places(i, ahead=ahead)):
             logits[row] += form.words[place][hashed[turn]].sum() * word_weight(hashed[turn])
@@ -256,17 +267,17 @@ def _scored(form: Form, texts: Sequence[str], vectors: Matrix | None, turns: ran
     return np.asarray(np.exp(-np.logaddexp(0.0, -logits)))
 
 
-def _read(text: str) -> _Read:
-    plain = _plain(text)
-    words = _WORD.findall(plain)
-    content = {word[:_STEM]: rarity(word) for word in words if word not in STOP_WORDS}
+def _read(doc: Doc) -> _Read:
+    plain = doc.text
+    words = [part for word in doc.words for part in parts(word) if part.isalpha()]
+    content = {stem(word): rarity(word) for word in words if word not in STOP_WORDS}
     asks = plain.count("?")
     style = (
         math.log1p(len(words)),
         float(asks > 0),
         float(plain.rstrip().endswith("?")),
         float(asks),
-        float(len(_SENTENCE.findall(plain))),
+        float(len(doc.sentences)),
         float("!" in plain),
         float(_POINTING.search(plain) is not None),
         float(len(content)),
@@ -331,12 +342,6 @@ def _cosine(some: Matrix, others: Matrix) -> float:
     a, b = some.sum(axis=0), others.sum(axis=0)
     lengths = math.sqrt(float(a @ a) * float(b @ b))
     return float(a @ b) / lengths if lengths else 0.0
-
-
-def _plain(text: str) -> str:
-    # TIAGE is in lower case and without short forms; whatever else is read has to look like it.
-    lowered = text[:LONGEST].lower().replace("’", "'")
-    return _SHORT.sub(lambda match: _SPOKEN_OUT[match.group()], lowered)
 
 
 def _sittings(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.text.affect import BUCKETS, Affect, load_affect, surface, word_buckets
+from graphmem.text.doc import Doc
 from graphmem.text.embedder import WEIGHTS, Encode, onnx_encoder
 
 
@@ -32,21 +33,21 @@ def encode() -> Encode:
     ],
 )
 def test_valence_direction(affect: Affect, encode: Encode, pleasant: str, unpleasant: str) -> None:
-    high, low = (affect.valence(text, encode([text])[0]) for text in (pleasant, unpleasant))
+    high, low = (affect.valence(Doc(text), encode([text])[0]) for text in (pleasant, unpleasant))
     assert high > low + 0.1
     assert high > 0 > low
 
 
 def test_arousal_direction(affect: Affect, encode: Encode) -> None:
     texts = ["Oh my God, run, the house is on fire!!!", "The committee will meet on the second Tuesday of the month."]
-    excited, calm = (affect.arousal(text, encode([text])[0]) for text in texts)
+    excited, calm = (affect.arousal(Doc(text), encode([text])[0]) for text in texts)
     assert excited > calm + 0.05
 
 
 def test_vector_adds_what_the_words_do_not_say(affect: Affect, encode: Encode) -> None:
     # Words that the ratings never held: only their meaning can tell.
     texts = ["Kindergartners giggled ecstatically.", "Hemorrhaging casualties asphyxiated."]
-    good, bad = (affect.valence(text, encode([text])[0]) for text in texts)
+    good, bad = (affect.valence(Doc(text), encode([text])[0]) for text in texts)
     assert good > bad + 0.2
 
 
@@ -54,38 +55,38 @@ def test_vector_adds_what_the_words_do_not_say(affect: Affect, encode: Encode) -
 def test_bounds_for_any_text_and_vector(affect: Affect, text: str, seed: int) -> None:
     vector = np.random.default_rng(seed).normal(size=384).astype(np.float32) * 100
     for given_vector in (vector, None):
-        assert -1 <= affect.valence(text, given_vector) <= 1
-        assert 0 <= affect.arousal(text, given_vector) <= 1
+        assert -1 <= affect.valence(Doc(text), given_vector) <= 1
+        assert 0 <= affect.arousal(Doc(text), given_vector) <= 1
 
 
 def test_extremes_reach_the_bounds(affect: Affect) -> None:
     vector = affect.valence_full.vector * 1000
-    assert affect.valence("", vector) == 1
-    assert affect.valence("", -vector) == -1
+    assert affect.valence(Doc(""), vector) == 1
+    assert affect.valence(Doc(""), -vector) == -1
 
 
 def test_same_text_same_affect(affect: Affect) -> None:
-    assert affect.valence("What a day!", None) == load_affect().valence("What a day!", None)
+    assert affect.valence(Doc("What a day!"), None) == load_affect().valence(Doc("What a day!"), None)
 
 
 @pytest.mark.parametrize("shape", [(383,), (768,), (1, 384), (0,)])
 def test_vector_of_another_model(affect: Affect, shape: tuple[int, ...]) -> None:
     with pytest.raises(InvalidInput, match="pass None"):
-        affect.valence("text", np.zeros(shape, dtype=np.float32))
+        affect.valence(Doc("text"), np.zeros(shape, dtype=np.float32))
     with pytest.raises(InvalidInput, match="pass None"):
-        affect.arousal("text", np.zeros(shape, dtype=np.float32))
+        affect.arousal(Doc("text"), np.zeros(shape, dtype=np.float32))
 
 
 def test_words_after_a_negation_are_others() -> None:
-    plain, negated = set(word_buckets("good")), set(word_buckets("not good"))
+    plain, negated = set(word_buckets(Doc("good"))), set(word_buckets(Doc("not good")))
     assert not plain & negated
-    assert set(word_buckets("don't ever be so good")) >= plain
-    assert set(word_buckets("don’t like")) == set(word_buckets("don't like"))
+    assert set(word_buckets(Doc("don't ever be so good"))) >= plain
+    assert set(word_buckets(Doc("don’t like"))) == set(word_buckets(Doc("don't like")))
 
 
 @given(st.text())
 def test_features_of_any_text(text: str) -> None:
-    buckets = word_buckets(text)
+    buckets = word_buckets(Doc(text))
     assert len(set(buckets)) == len(buckets)
     assert all(0 <= bucket < BUCKETS for bucket in buckets)
     assert np.isfinite(surface(text)).all()

@@ -317,5 +317,5 @@ def test_sentence_transformers_unknown_model(original: Path) -> None:
 
 def test_sentence_transformers_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(SetupError, match=r"pip install graphmem\[sentence-transformers\]"):
+    with pytest.raises(SetupError, match=r"make extras.*pip install .sentence-transformers"):
         make_embedder(Settings(embedder="sentence-transformers:any"))

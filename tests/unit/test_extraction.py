@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from graphmem.model import Extraction, Heard, Modality
 from graphmem.offline.extraction import extract
-from graphmem.text.keyphrases import STOP_WORDS, words_of
-from graphmem.text.sentences import MOST, units
+from graphmem.text.chunks import MOST, chunks
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import STOP_WORDS
 
 LABELLED = Path(__file__).parent.parent / "data" / "extraction_labelled.jsonl"
 AT = datetime(2026, 1, 5, tzinfo=UTC)
@@ -66,7 +67,7 @@ def test_spans_are_of_the_message_and_disjoint(text: str, passes: int) -> None:
 def test_long_messages_are_cut_between_sentences() -> None:
     sentence = "On the {} day of camp we climbed a tall rocky hill and looked down upon the lake."
     text = " ".join(sentence.format(i) for i in range(20))
-    pieces = [text[start:end] for start, end in units(text)]
+    pieces = [text[start:end] for start, end in chunks(Doc(text))]
     assert all(30 <= len(piece.split()) <= 80 and piece.endswith(".") for piece in pieces)
     assert " ".join(pieces) == text
 
@@ -81,8 +82,8 @@ def test_the_longest_messages_make_no_more_than_forty(text: str) -> None:
 def test_no_content_word_is_lost() -> None:
     rows = [json.loads(line)["text"] for line in LABELLED.read_text("utf-8").splitlines()]
     for text in rows:
-        kept = {word for memory in heard(text, 2).memories for word in words_of(memory.content)}
-        said = {word for word in words_of(text) if word.lower() not in STOP_WORDS}
+        kept = {word for memory in heard(text, 2).memories for word in Doc(memory.content).words}
+        said = {word for word in Doc(text).words if word.lower() not in STOP_WORDS}
         assert len(said & kept) >= 0.8 * len(said), text
 
 

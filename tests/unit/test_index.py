@@ -20,6 +20,7 @@ from graphmem.model import (
 from graphmem.search.index import FEEDBACK_MIN_LIMIT, MIN_DENSE_ONLY_COSINE, SearchIndex
 from graphmem.search.inverted_index import TERMS
 from graphmem.search.query import Hit, Query
+from graphmem.text.doc import Doc
 from graphmem.text.query_parser import read_question
 from tests.support.memories import memory as plain_memory
 
@@ -54,7 +55,7 @@ def axes(places: list[int]) -> Matrix:
 
 
 def asking(question: str, vector: Vector, index: SearchIndex, *, days: float = 365.0) -> Query:
-    asked = read_question(question, index.speakers())
+    asked = read_question(Doc(question), index.speakers())
     return Query(vector=vector, words=asked.words, names=asked.names, now=AT + timedelta(days=days))
 
 

@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.maths import features, importance, matching, surprise
+from graphmem.maths import features, importance, surprise
 from graphmem.model import Correction, Fact, Level, Verdict
+from graphmem.text import matching
+from graphmem.text.doc import Doc
 
 UNIT = st.floats(0, 1)
 FEATURES = st.builds(importance.Features, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT)
@@ -209,6 +211,6 @@ def test_only_the_last_ten_minutes_count(times: list[float], now: float) -> None
 
 
 def test_you_and_names_are_addresses() -> None:
-    assert features.addressed("Could YOU help?", [])
-    assert features.addressed("ask the Companion", ["Companion"])
-    assert not features.addressed("She is young.", ["Bello"])
+    assert matching.addressed(Doc("Could YOU help?"), [])
+    assert matching.addressed(Doc("ask the Companion"), ["Companion"])
+    assert not matching.addressed(Doc("She is young."), ["Bello"])

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.maths.matching import retrieve
 from graphmem.model import Fact, Mismatch
 from graphmem.offline.facts import LONGEST, TAGS, keywords, lesson
+from graphmem.text.doc import Doc
+from graphmem.text.matching import retrieve
 
 TEXTS = st.one_of(st.text(max_size=400), st.sampled_from(["", "7", "no", "😀", "<b>", "“”", "word " * 200, "a" * 500]))
 
@@ -27,7 +28,7 @@ def test_any_mismatch_teaches_one_short_sentence_with_tags(predicted: str, actua
 
 @given(st.lists(TEXTS, max_size=3), st.integers(1, 8))
 def test_keywords_are_few_and_never_empty(texts: list[str], limit: int) -> None:
-    words = keywords(texts, limit)
+    words = keywords(list(map(Doc, texts)), limit)
     assert len(words) <= limit
     assert all(word.strip() for word in words)
     assert len(set(words)) == len(words)
@@ -60,4 +61,4 @@ def test_what_was_learned_is_found_again_by_keywords_of_a_later_message() -> Non
     lessons = [lesson(Mismatch("I got 12", text, "What did you get?")) for text in said]
     facts = [Fact(str(i), i, learned.text, learned.tags, at) for i, learned in enumerate(lessons)]
     for i, later in enumerate(("How is Bello?", "Do I need a fraction here?", "It rains in Hamburg")):
-        assert retrieve(facts, keywords([later], 8))[0].id == str(i)
+        assert retrieve(facts, keywords([Doc(later)], 8))[0].id == str(i)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from graphmem.model import Author, Fact, Message, RecalledTurn, Remembered
 from graphmem.offline.replies import LONGEST, WORDINGS, chosen_move, mentioned, worded
 from graphmem.text.dialogue_acts import Act, act_of
+from graphmem.text.doc import Doc
 from graphmem.text.sanitize import clean, clipped, quoted
 
 AT = datetime(2026, 1, 15, 12, tzinfo=UTC)
@@ -69,7 +70,7 @@ def fact(said: str) -> Fact:
     ],
 )
 def test_acts(text: str, act: Act) -> None:
-    assert act_of(text) is act
+    assert act_of(Doc(text)) is act
 
 
 def test_every_act_has_wordings_of_which_two_need_nothing_or_the_same() -> None:
@@ -191,7 +192,7 @@ def test_the_past_is_not_brought_up_in_every_reply() -> None:
 
 @given(TEXTS, st.lists(TEXTS, max_size=4))
 def test_only_what_the_student_said_is_ever_mentioned(text: str, sayings: list[str]) -> None:
-    sentence = mentioned(text, sayings)
+    sentence = mentioned(Doc(text), sayings)
     assert sentence == "" or any(
         clean(saying) and clean(sentence.split("“")[1].split("”")[0].rstrip("….")) in clean(saying)
         for saying in sayings

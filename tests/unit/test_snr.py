@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from graphmem.maths.features import emotion
 from graphmem.text.affect import load_affect
+from graphmem.text.doc import Doc
 from graphmem.text.information import PASSES, passes, snr
 
 DATA = Path(__file__).parents[1] / "data"
@@ -16,12 +17,12 @@ UNIT = st.floats(0, 1)
 
 
 def plain(text: str) -> int:
-    return snr(text, novelty=1.0, feeling=0.0)
+    return snr(Doc(text), novelty=1.0, feeling=0.0)
 
 
 @pytest.mark.parametrize("text", ["", " ", "\x00\x01", "🎉😂🎉", "?!...", "-" * 32_000, "<p></p>", "<br/>&nbsp;"])
 def test_without_a_word_there_is_nothing(text: str) -> None:
-    assert snr(text, novelty=1.0, feeling=1.0) == 0
+    assert snr(Doc(text), novelty=1.0, feeling=1.0) == 0
 
 
 @pytest.mark.parametrize(
@@ -120,7 +121,7 @@ def test_long_odd_texts_tell_nothing(text: str) -> None:
 
 @given(st.text(), UNIT, UNIT)
 def test_bounds(text: str, novelty: float, feeling: float) -> None:
-    score = snr(text, novelty, feeling)
+    score = snr(Doc(text), novelty, feeling)
     assert isinstance(score, int)
     assert 0 <= score <= 1000
 
@@ -132,12 +133,12 @@ TOLD = st.sampled_from(
 
 @given(TOLD, UNIT, UNIT, UNIT, UNIT)
 def test_never_falls_with_novelty_or_feeling(text: str, a: float, b: float, c: float, d: float) -> None:
-    assert snr(text, min(a, b), min(c, d)) <= snr(text, max(a, b), max(c, d))
+    assert snr(Doc(text), min(a, b), min(c, d)) <= snr(Doc(text), max(a, b), max(c, d))
 
 
 def test_what_is_known_already_tells_less_and_feeling_adds() -> None:
     text = "I moved to Leeds in March."
-    assert snr(text, novelty=0.0, feeling=0.0) < plain(text) < snr(text, novelty=1.0, feeling=1.0)
+    assert snr(Doc(text), novelty=0.0, feeling=0.0) < plain(text) < snr(Doc(text), novelty=1.0, feeling=1.0)
 
 
 def test_passes_at_their_bounds() -> None:
@@ -154,8 +155,8 @@ def test_bands_of_labelled_messages(name: str, split: str, least: float) -> None
     rows = [row for row in map(json.loads, lines) if row["split"] == split]
     hits = 0
     for row in rows:
-        text = row["text"]
-        feeling = emotion(affect.valence(text, None), affect.arousal(text, None))
-        hits += passes(snr(text, novelty=1.0, feeling=feeling)) == row["band"]
+        doc = Doc(row["text"])
+        feeling = emotion(affect.valence(doc, None), affect.arousal(doc, None))
+        hits += passes(snr(doc, novelty=1.0, feeling=feeling)) == row["band"]
     assert len(rows) >= 100
     assert hits / len(rows) >= least

@@ -1,11 +1,14 @@
-"""How well a prediction fits what was said, and which facts fit a need (spec 4)."""
+"""Text matching: predictions, facts, names and topics against what was said (spec 4, 6)."""
 
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from rapidfuzz import fuzz, process, utils
 
-from graphmem.model import Fact, word_stems
+from graphmem.model import Fact
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import SECOND_PERSON
+from graphmem.text.words import parts
 
 MATCHED = 0.6
 """A turn counts as matched from this score on."""
@@ -68,8 +71,8 @@ def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floo
     ['a']
     """
     keywords = [k for k in (utils.default_process(n) for n in needed) if k]
-    wanted = word_stems(" ".join(keywords))
-    near = [fact for fact in facts if not wanted.isdisjoint(fact.stems)]
+    wanted = _beginnings(keywords)
+    near = [fact for fact in facts if not wanted.isdisjoint(_beginnings([fact.plain, *fact.plain_tags]))]
     if not near:
         return []
     best = _best_scores([f.plain for f in near], keywords, fuzz.partial_ratio, floor)
@@ -79,6 +82,36 @@ def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floo
         best[owner] = max(best[owner], score)
     ranked = sorted(range(len(near)), key=lambda i: (-best[i], -near[i].seq))
     return [near[i] for i in ranked[:limit] if best[i] > 0]
+
+
+def addressed(doc: Doc, names: Iterable[str]) -> bool:
+    """Whether a message speaks to the companion ("you") or names it or somebody known.
+
+    Examples
+    --------
+    >>> addressed(Doc("Can you help me?"), []), addressed(Doc("I met Bello."), ["Bello"])
+    (True, True)
+    """
+    words = {part for term in doc.terms for part in (term, *parts(term))}
+    return not words.isdisjoint(SECOND_PERSON) or any(term in words for name in names for term in Doc(name).terms)
+
+
+def overlap(doc: Doc, topics: Iterable[str]) -> float:
+    """Share of a companion's topics whose words all occur in a message; in [0, 1], 0 without topics.
+
+    Examples
+    --------
+    >>> overlap(Doc("Is a common fraction a number?"), ["common fraction", "geometry"])
+    0.5
+    """
+    words = set(doc.terms)
+    hits = [words.issuperset(Doc(topic).terms) for topic in topics if topic.strip()]
+    return sum(hits) / len(hits) if hits else 0.0
+
+
+def _beginnings(texts: Iterable[str]) -> frozenset[str]:
+    """The first four letters of each word, the same for most inflections and slips of the pen."""
+    return frozenset(word[:4] for text in texts for word in text.split())
 
 
 def _best_scores(

@@ -1,0 +1,48 @@
+"""Stems of English words: one form for all inflections of a word."""
+
+from functools import lru_cache
+
+from snowballstemmer import stemmer
+
+LONGEST = 40
+"""Letters of a word that is stemmed; longer ones are none of English."""
+
+# Irregular forms, each after the word that it is a form of.
+_FORMS = """
+    be am is are was were been; have has had; do does did done; go goes went gone; say said; tell told; get got gotten
+    give gave given; take took taken; make made; come came; see saw seen; know knew known; think thought; find found
+    feel felt; leave left; keep kept; lend lent; pay paid; buy bought; bring brought; lose lost; forget forgot forgotten
+    swear swore sworn; steal stole stolen; break broke broken; fight fought; beat beaten; write wrote written
+    speak spoke spoken; teach taught; learn learnt; meet met; run ran; eat ate eaten; drink drank drunk
+    drive drove driven; fly flew flown; fall fell fallen; hide hid hidden; hold held; sell sold; send sent; sit sat
+    sleep slept; spend spent; stand stood; win won; wear wore worn; wake woke woken; throw threw thrown
+    draw drew drawn; grow grew grown; sing sang sung; swim swam swum; begin began begun; choose chose chosen
+    build built; catch caught; child children; man men; woman women; person people; foot feet; tooth teeth; mouse mice
+    goose geese; knife knives; life lives; wife wives; half halves; leaf leaves; wolf wolves; shelf shelves
+    thief thieves; loaf loaves; bus buses
+"""
+_IRREGULAR = {
+    form: forms[0] for line in _FORMS.replace("\n", ";").split(";") if (forms := line.split()) for form in forms[1:]
+}
+_ENGLISH = stemmer("english")
+
+
+@lru_cache(maxsize=20_000)
+def stem(word: str) -> str:
+    """The stem of a word in lower case; of other scripts than Latin the word itself.
+
+    Notes
+    -----
+    Irregular forms by a table, all others by the Snowball stemmer for English (Porter2).
+
+    Source: Porter 2001, Snowball: a language for stemming algorithms.
+
+    Examples
+    --------
+    >>> stem("studies") == stem("studying"), stem("hoping") == stem("hop"), stem("bought"), stem("дроби")
+    (True, False, 'buy', 'дроби')
+    """
+    word = word.removesuffix("'s")
+    if len(word) > LONGEST or not word.isascii():
+        return word
+    return str(_ENGLISH.stemWord(_IRREGULAR.get(word, word)))
