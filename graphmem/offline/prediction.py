@@ -1,4 +1,4 @@
-"""What a student will probably say next, out of what this student and others said before (spec 4)."""
+"""Prediction of a student's next message from what this student and others said before (spec 4)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

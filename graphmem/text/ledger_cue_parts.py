@@ -1,4 +1,4 @@
-"""What cue phrases are made of (spec 8).
+"""Parts of cue phrases (spec 8).
 
 Patterns are written in verbose mode, where a blank that counts is `\\s`. Typed without care: apostrophes may be
 missing.
@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from graphmem.model import LedgerCategory
+from graphmem.text import lexicon
 
 
 @dataclass(frozen=True)
@@ -36,9 +37,8 @@ def cue(category: LedgerCategory, says: str, also: str = "", unless: str = "", n
 
 # Building blocks. Written in verbose mode: a blank that counts is \s. Typed without care: apostrophes may be missing.
 ME = r"(?:i|i'?m|i'?ve|i'?d|i'?ll|me|my|mine|we|us|our)\b"
-KIN = r"""(?:step)?-?(?:m[uo]m(?:my)?|mother|dad(?:dy)?|father|parents?|brothers?|sis(?:ters?)?|grand(?:ma|pa|mother
-    |father)
-    |granny|aunt(?:ie)?|uncle|cousin|son|daughter|twin|nephew|niece|boyfriend|girlfriend)"""
+_RELATIVES = "|".join(sorted(lexicon.KIN, key=len, reverse=True))
+KIN = rf"(?:step)?-?(?:{_RELATIVES}|parent|sis)s?"
 # Not what sentences open with.
 NAME = r"""(?-i:(?!(?:There|This|That|These|Those|It|We|You|Your|Our|What|When|Where|If|The|And|But|So|Or|Let|Keep
     |Stay
@@ -46,7 +46,7 @@ NAME = r"""(?-i:(?!(?:There|This|That|These|Those|It|We|You|Your|Our|What|When|W
     |Sometimes|Everyone|Everything|Nothing|Some|All|Most|Well|Since|Because|After|Before|While)\b)[A-Z][a-z]+)"""
 PERSON = rf"""(?:he|she|they|{NAME}|(?:my|our|the|a|her|his)\s(?:\w+\s)?(?:{KIN}|friend|teacher|coach|tutor
     |neighbou?r|student|boss|class|students|kids|learners|girl|boy))"""
-DAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+DAY = f"(?:{'|'.join(lexicon.WEEKDAYS)})"
 SOON = rf"(?:by|before|until)\s(?:{DAY}|tomorrow|tonight|next|the\s(?:end|weekend|exam|test)|then|\d)"
 FICTION = r"""(?:in|of|from|says?)\s(?:the|my|our|this|that|a)\s(?:\w+\s)?(?:story|book|film|movie|novel|chapter
     |scene|play|poem|game|series|show|manga|anime|song|level)
@@ -56,7 +56,8 @@ FICTION = r"""(?:in|of|from|says?)\s(?:the|my|our|this|that|a)\s(?:\w+\s)?(?:sto
     |monsters?|boss\sfight|pirates?|villain|knight|vampire|wizard"""
 PLAY = r"""(?:chess|checkers|cards|uno|tennis|football|soccer|basketball|volleyball|hockey|ping\spong|fifa|game
     |match|race|level|quiz|kahoot|tournament|finals?|score|record|boss|video)\b"""
-ASKS_WHY = r"""(?:^(?:so\s|and\s|but\s)?(?:how|what|why|which|who|whose|where|is|are|does|do|did|should)(?:'?s)?\b
+_WH = "|".join(sorted(lexicon.INTERROGATIVES))
+ASKS_WHY = rf"""(?:^(?:so\s|and\s|but\s)?(?:{_WH}|is|are|does|do|did|should)(?:'?s)?\b
     (?=[^?]*(?:\?|$)))"""
 
 HURTS = r"""(?:hit|beat|punch|kick|slap|chok|strangl|threaten|bull[yi]|abus|harass|stalk|blackmail|molest|shov|hurt

@@ -90,7 +90,7 @@ KIN = (
     | SAME_KIN.keys()
 )
 """Relatives, in the singular."""
-KIN_NAMES = SAME_KIN.keys() | frozenset[str]()
+KIN_NAMES = frozenset(SAME_KIN)
 """Those that stand for a name ("Dad said")."""
 ACQUAINTANCES = _words("teacher coach friend neighbour neighbor boss doctor roommate classmate colleague tutor")
 ANIMALS = _words("""

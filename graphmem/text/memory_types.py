@@ -1,4 +1,4 @@
-"""In what way something is remembered, what it speaks of, and how plainly it was said, by rule."""
+"""Modality, kind and confidence of a memory, by rule."""
 
 import re
 from dataclasses import dataclass

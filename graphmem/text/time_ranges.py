@@ -1,4 +1,4 @@
-"""When a question or a message speaks of: its time expressions as ranges of time, by rule, for English (spec 10)."""
+"""Time expressions of a question or a message, as ranges of time, by rule, for English (spec 10)."""
 
 import re
 from calendar import monthrange
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from graphmem.errors import InvalidInput
+from graphmem.text.lexicon import MONTHS, WEEKDAYS
 
 EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2101, 1, 1, tzinfo=UTC)
 """What "before ..." reaches back to, and "after ..." on to where that lies ahead."""
@@ -22,9 +23,9 @@ class TimeRange:
 
 Rule = Callable[[re.Match[str], datetime], TimeRange | None]
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = tuple(month[:3] for month in MONTHS)
 _SEASONS = {"spr": 3, "sum": 6, "aut": 9, "fal": 9, "win": 12}
-_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_DAYS = tuple(day[:3] for day in WEEKDAYS)
 _HOURS = {"morning": (5, 12), "afternoon": (12, 18), "evening": (17, 24), "night": (18, 30)}
 _WORDS = "a one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
 _COUNTS = {word: max(1, n) for n, word in enumerate(_WORDS)} | {"an": 1, "couple": 2, "few": 3, "several": 4}

@@ -1,4 +1,4 @@
-"""How many tokens a text is, for budgets (spec 10.6)."""
+"""Counts of language-model tokens, for budgets (spec 10.6)."""
 
 import re
 from collections.abc import Sequence

@@ -15,13 +15,15 @@ DENSE = "\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
 _HAN_STOPS = "的了是在我你他她它们這这那和就都也嗎吗呢吧不有個个為为與与及或很"
 _NUMBER = r"[$€£¥]?\d+(?:[.,:]\d+)*"
 _LETTER = rf"(?:(?![{DENSE}])[^\W\d_])"
+# Between digits it multiplies.
+_TIMES = r"(?<=\d)x(?=\d)"
 _MARK = r"[!?]+|[^\w\s]|\n"
-_TOKEN = re.compile(rf"{_NUMBER}(?:%|[^\W\d_]++(?!\d))?|[^\W\d_][^\W_]*(?:['’\-][^\W\d_]+)*|{_MARK}")
+_TOKEN = re.compile(rf"{_NUMBER}(?:%|[^\W\d_]++(?!\d))?|{_TIMES}|[^\W\d_][^\W_]*(?:['’\-][^\W\d_]+)*|{_MARK}")
 _PART = re.compile(r"[^\W_]+")
 _HAS_DENSE = re.compile(f"[{DENSE}]")
 _MIXED_TOKEN = re.compile(
     rf"{_NUMBER}(?:%|{_LETTER}++(?!\d))?|(?:(?![{_HAN_STOPS}])[\u30a0-\u30ff\u3400-\u9fff\uf900-\ufaff])+"
-    rf"|{_LETTER}(?:{_LETTER}|\d)*(?:['’\-]{_LETTER}+)*|{_MARK}"
+    rf"|{_TIMES}|{_LETTER}(?:{_LETTER}|\d)*(?:['’\-]{_LETTER}+)*|{_MARK}"
 )
 
 
