@@ -1,4 +1,4 @@
-// Note what was observed, each with a job that forms memories of it when the student's session runs; known ones stay as they are.
+// Store observations, each with a job that forms memories of it; known ones stay as they are.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, observations: list, now: datetime

@@ -17,7 +17,7 @@ from graphmem.maths import matching
 from graphmem.model import Fact, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
 from graphmem.search.query import Hit, Lexical, Query
 from graphmem.store import jobs, memories, turns
-from graphmem.store.memories import Expansion
+from graphmem.store.memories import Expanding, Expansion
 from graphmem.text.keyphrases import key_phrases
 from graphmem.text.ledger_triggers import surfacing
 from graphmem.text.query_parser import Asked, content_words, read_question
@@ -174,8 +174,9 @@ def _query(asked: Asked, asking: Asking, vector: Vector, now: datetime) -> Query
 
 
 async def _expansion(gm: Graphmem, session: Session, hits: Sequence[Hit]) -> Expansion:
-    ids = [hit.memory.id for hit in hits]
-    expansion = await memories.expand(gm.graph, session, ids, ids[:SEEDS], MIN_WEIGHT, REACHED, gm.clock())
+    ids = tuple(hit.memory.id for hit in hits)
+    wanted = Expanding(ids, ids[:SEEDS], MIN_WEIGHT, REACHED)
+    expansion = await memories.expand(gm.graph, session, wanted, gm.clock())
     if expansion is None:
         gm.lock_up(session)
         raise Locked(ENDED)

@@ -7,9 +7,8 @@ from datetime import datetime
 import numpy as np
 
 from graphmem.flows.gravity import faded
-from graphmem.flows.surprise_plan import EPISODE
 from graphmem.llm.prompts import escaped, ledger_line, memory_line
-from graphmem.model import Memory, Recalled, Reliability, Remembered
+from graphmem.model import Memory, MemoryRole, Recalled, Reliability, Remembered
 from graphmem.search.index import MemoryIndex
 from graphmem.search.query import Hit
 from graphmem.search.scoring import fitting, mmr, weight
@@ -159,7 +158,7 @@ def _recalled(found: _Found, standing: Standing, weighs: float, moment: datetime
 
 def is_episode(memory: Memory) -> bool:
     """Whether a memory stands for an episode, which the memories of its turns belong to."""
-    return memory.id.startswith(EPISODE)
+    return memory.role is MemoryRole.EPISODE
 
 
 def _is_valid(memory: Memory, moment: datetime) -> bool:

@@ -10,7 +10,7 @@ from graphmem.errors import Locked
 from graphmem.model import Session, Who
 from graphmem.search.index import MemoryIndex
 from graphmem.store import ledger, memories
-from graphmem.store.formation import Formation
+from graphmem.store.changes import Changes
 from graphmem.store.memories import Held, MemoriesState
 
 ENDED = "This session has ended: open a new one."
@@ -96,25 +96,25 @@ async def _index(gm: Graphmem, session: Session, index: MemoryIndex, found: list
         await asyncio.to_thread(index.put_many, [held.memory for held in found], matrix)
 
 
-def keep_in_step(gm: Graphmem, who: Who, formation: Formation) -> None:
+def keep_in_step(gm: Graphmem, who: Who, changes: Changes) -> None:
     """Change what this process holds as the graph was changed by it; what was locked or read anew meanwhile stays."""
     held = gm.memories.get((who.institution, who.student_id))
-    if held is None or held.version != formation.known:
+    if held is None or held.version != changes.known:
         return
-    changed = [(n.memory, n.vector) for n in formation.new]
-    for again in formation.reinforced:
+    changed = [(n.memory, n.vector) for n in changes.new]
+    for again in changes.reinforced:
         vector = held.index.vector(again.memory.id)
         if vector is not None:
             changed.append((again.memory, vector))
-    linked = {p.memory_id for p in formation.ledger}
+    linked = {p.memory_id for p in changes.ledger}
     if changed:
         held.index.put_many(
             [replace(m, in_ledger=m.in_ledger or m.id in linked) for m, _ in changed], np.stack([v for _, v in changed])
         )
     known = {kept.entry.id for kept in held.ledger}
-    new = tuple(ledger.Kept(p.entry, p.vector) for p in formation.ledger if p.entry.id not in known)
+    new = tuple(ledger.Kept(p.entry, p.vector) for p in changes.ledger if p.entry.id not in known)
     gm.memories[who.institution, who.student_id] = replace(
         held,
-        version=formation.known + 1,
+        version=held.version + 1,
         ledger=(*new, *held.ledger),
     )

@@ -42,13 +42,14 @@ async def within_budget(
         yield gm
         return
     wanted = most(sum(len(job.payload) for job in jobs), questions, gm.settings.budget_token_cost, gm.clock())
-    if not await usage.reserve(gm.graph, session, limits, wanted):
+    # Jobs that are done together are known by their first one.
+    if not await usage.reserve(gm.graph, session, jobs[0].id, limits, wanted):
         yield replace(gm, mind=gm.offline)
         return
     try:
         yield gm
     finally:
-        await usage.release(gm.graph, session, wanted, gm.clock())
+        await usage.release(gm.graph, session, jobs[0].id, wanted.at, gm.clock())
 
 
 def limits_of(settings: Settings) -> Limits:

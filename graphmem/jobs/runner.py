@@ -245,13 +245,12 @@ def trouble_logged() -> Iterator[None]:
 
 async def _distil(gm: Graphmem, session: Session, claimed: Claimed) -> bool:
     """Ask for better words and write them; False when the job had gone to another worker."""
-    job = jobs.opened_distil(session, claimed)
+    job = jobs.opened(session, claimed, DistilJob)
     answer = await gm.mind.distil(Mismatch(job.predicted, job.actual, job.asked))
     # A turn under way would find its student changed, so it is let through first.
     async with gm.lock(session):
-        version = await jobs.finish_distil(
-            gm.graph, session, claimed, job.fact_id, answer.value, answer.usage, gm.clock()
-        )
+        done = jobs.Finished(claimed, answer.usage)
+        version = await jobs.finish_distil(gm.graph, session, done, job.fact_id, answer.value, gm.clock())
         if version is not None:
             _keep_in_step(gm, session, version, job, answer)
     return version is not None

@@ -14,10 +14,10 @@ from graphmem.bench import misconceptions, recall, scale
 from graphmem.bench import salience as keep
 from graphmem.bench.datasets import Question, Remembered, Said, is_found, read_talks, share_found
 from graphmem.errors import Conflict, InvalidInput
+from graphmem.flows.memories import import_memories
 from graphmem.flows.session_cache import open_memories
 from graphmem.samples import SAMPLES
 from graphmem.store import memories
-from graphmem.store.formation import import_memories
 from tests.conftest import Enrol, Pupil
 
 QMSUM = Path(__file__).parents[1] / "data" / "qmsum" / "meeting.jsonl"

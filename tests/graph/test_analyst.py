@@ -9,6 +9,7 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.commands.query import declared, list_queries
+from graphmem.flows.gravity import CURVE
 from graphmem.flows.surprise import answer_question, correct_surprise, list_questions
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Level, Verdict
@@ -34,7 +35,7 @@ def test_the_page_says_of_every_query_what_it_answers_and_needs() -> None:
 
 
 async def rows(gm: Graphmem, pupil: Pupil, name: str, **params: Any) -> list[dict[str, Any]]:
-    return await gm.graph.run(name, pupil.who, **params)
+    return await gm.graph.run(f"analyst/{name}", pupil.who, **params)
 
 
 @pytest.fixture
@@ -137,7 +138,7 @@ async def test_nothing_that_was_said_and_nobody_else_is_seen(
     gm: Graphmem, shaken: Pupil, enrol: Enrol, name: str
 ) -> None:
     query = list_queries()[name]
-    params = {key: value for key, value in {"limit": 10, "now": gm.clock()}.items() if key in query.params}
+    params = {key: value for key, value in ({"limit": 10} | CURVE.at(gm.clock())).items() if key in query.params}
     assert query.reads
     assert not [v for row in await rows(gm, shaken, name, **params) for v in row.values() if isinstance(v, bytes)]
     bob = await enrol("bob")

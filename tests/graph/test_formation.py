@@ -80,10 +80,11 @@ async def test_every_memory_names_the_span_it_comes_from(gm: Graphmem, ann: Pupi
         gm,
         ann.who,
         """MATCH (m:Memory {institution: $i, student_id: $s})-[f:FORMED_FROM]->(x:Source)
-           RETURN m.id AS id, f.start AS start, f.end AS end, x.kind AS kind, x.formed_at AS formed, x.snr AS snr""",
+           RETURN m.id AS id, m.role AS role, f.start AS start, f.end AS end, x.kind AS kind, x.formed_at AS formed,
+                  x.snr AS snr""",
     )
     by_id = {memory.id: memory.content or "" for memory in await held(gm, ann.session)}
-    (episode,) = [span for span in found if is_episode(span["id"])]
+    (episode,) = [span for span in found if is_episode(span["role"])]
     assert (episode["start"], episode["end"]) == (0, len(text))
     assert len(found) - 1 == len(by_id) >= 2
     for span in found:
@@ -204,7 +205,7 @@ async def test_the_same_message_sixty_times_is_one_memory(gm: Graphmem, ann: Pup
     assert [job.kind for outcome in said for job in outcome.jobs].count("form") == 60
     assert await run_jobs(gm, ann.session) == 61
     # Only the first time it surprises.
-    assert [node["id"] for node in await nodes(gm, ann.who, "Memory") if is_episode(node["id"])] == ["episode-1"]
+    assert [node["id"] for node in await nodes(gm, ann.who, "Memory") if is_episode(node["role"])] == ["episode-1"]
     (memory,) = await held(gm, ann.session)
     assert memory.reinforcement_count == 59
     assert len(memory.source_refs) == 60
@@ -265,7 +266,7 @@ async def test_two_workers_at_once_form_everything_once(gm: Graphmem, ann: Pupil
     workers = [gm, *(another_replica(gm) for _ in range(5))]
     finished = await asyncio.gather(*(run_jobs(worker, ann.session) for worker in workers))
     assert sum(finished) == len(expected)
-    episodes = [node for node in await nodes(gm, ann.who, "Memory") if is_episode(node["id"])]
+    episodes = [node for node in await nodes(gm, ann.who, "Memory") if is_episode(node["role"])]
     assert len(episodes) == expected.count("surprise") >= 1
     assert sorted(await contents(gm, ann.session)) == sorted(texts)
 

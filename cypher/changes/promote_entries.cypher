@@ -1,0 +1,18 @@
+// Create ledger entries that rest on memories; an entry that exists stays as it is, its memory never fades.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, entries: list, source_kind: str, source_ref: str, written: int
+// returns: entries: int
+MATCH (student:Student {institution: $institution, id: $student_id})
+MATCH (source:Source {institution: $institution, student_id: $student_id, kind: $source_kind, ref: $source_ref})
+UNWIND $entries AS promoted
+MERGE (entry:LedgerEntry {institution: $institution, student_id: $student_id, id: promoted.properties.id})
+ON CREATE SET entry += promoted.properties
+MERGE (student)-[:KEEPS]->(entry)
+MERGE (entry)-[:FORMED_FROM]->(source)
+WITH entry, promoted
+MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: promoted.memory_id})
+USING INDEX memory:Memory(institution, student_id, id)
+SET memory.in_ledger = true, memory.written = $written
+MERGE (entry)-[:CONCERNS]->(memory)
+RETURN count(entry) AS entries
