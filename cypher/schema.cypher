@@ -18,6 +18,8 @@ CREATE CONSTRAINT usage_unique IF NOT EXISTS FOR (n:Usage) REQUIRE (n.institutio
 CREATE CONSTRAINT budget_unique IF NOT EXISTS FOR (n:Budget) REQUIRE n.day IS UNIQUE;
 CREATE CONSTRAINT question_unique IF NOT EXISTS FOR (n:Question) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 CREATE CONSTRAINT reflection_unique IF NOT EXISTS FOR (n:Reflection) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
+CREATE CONSTRAINT student_budget_unique IF NOT EXISTS FOR (n:StudentBudget) REQUIRE (n.institution, n.student_id, n.day) IS UNIQUE;
+CREATE CONSTRAINT reservation_unique IF NOT EXISTS FOR (n:Reservation) REQUIRE (n.institution, n.student_id, n.job_id, n.day) IS UNIQUE;
 
 // What is looked up.
 CREATE INDEX turn_by_seq IF NOT EXISTS FOR (n:Turn) ON (n.institution, n.student_id, n.seq);
@@ -29,4 +31,11 @@ CREATE INDEX memory_by_written IF NOT EXISTS FOR (n:Memory) ON (n.institution, n
 CREATE INDEX memory_by_time IF NOT EXISTS FOR (n:Memory) ON (n.institution, n.student_id, n.timestamp);
 CREATE INDEX job_by_student IF NOT EXISTS FOR (n:Job) ON (n.institution, n.student_id, n.state);
 CREATE INDEX memory_by_considered IF NOT EXISTS FOR (n:Memory) ON (n.institution, n.student_id, n.considered);
+CREATE INDEX job_by_time IF NOT EXISTS FOR (n:Job) ON (n.institution, n.created_at);
+CREATE INDEX job_of_student_by_time IF NOT EXISTS FOR (n:Job) ON (n.institution, n.student_id, n.created_at);
+CREATE INDEX student_budget_by_day IF NOT EXISTS FOR (n:StudentBudget) ON (n.day);
+CREATE INDEX reservation_by_day IF NOT EXISTS FOR (n:Reservation) ON (n.day);
+CREATE INDEX password_try_by_time IF NOT EXISTS FOR (n:PasswordTry) ON (n.at);
+CREATE INDEX question_by_answer IF NOT EXISTS FOR (n:Question) ON (n.answered_at);
+CREATE INDEX reflection_by_time IF NOT EXISTS FOR (n:Reflection) ON (n.created_at);
 CREATE INDEX usage_by_day IF NOT EXISTS FOR (n:Usage) ON (n.day);

@@ -100,7 +100,13 @@ class Settings(BaseSettings):
         60.0, gt=0, description="seconds a worker may hold jobs beyond `MODEL_TIMEOUT` until others take them over"
     )
     jobs_late: float = Field(300.0, gt=0, description="seconds a due job may wait until health turns red")
-    jobs_kept_hours: float = Field(24.0, ge=0, description="hours until a finished job is deleted; dead ones stay")
+    jobs_kept_hours: float = Field(24.0, ge=0, description="hours until a finished job is deleted")
+    dead_jobs_kept_days: float = Field(90.0, ge=0, description="days until a dead job is deleted")
+    password_tries_kept_days: float = Field(1.0, ge=0, description="days until wrong passwords are forgotten (spec 14)")
+    usage_kept_days: float = Field(400.0, ge=2, description="days until the usage of language models is deleted")
+    questions_kept_days: float = Field(
+        400.0, ge=0, description="days until answered questions and reflections are deleted"
+    )
     jobs_waiting: int = Field(
         2_000, ge=1, description="most jobs of one student that may wait; more observations are RATE_LIMITED"
     )

@@ -10,7 +10,8 @@ from graphmem.errors import Locked
 from graphmem.flows import memories
 from graphmem.flows import surprise as surprise_response
 from graphmem.flows.gravity import gravity_now
-from graphmem.flows.surprise_plan import EPISODE
+from graphmem.jobs.admin import count_jobs
+from graphmem.store.memories import Filter
 from graphmem_api.access import Context, in_session
 
 for enum in (
@@ -162,6 +163,7 @@ class Memory:
 
     who: strawberry.Private[model.Who]
     opened: strawberry.Private[str | None]
+    role: strawberry.Private[model.MemoryRole]
     id: ID
     modality: model.Modality
     kind: model.MemoryKind
@@ -193,6 +195,7 @@ class Memory:
         return cls(
             who=who,
             opened=memory.content,
+            role=memory.role,
             id=ID(memory.id),
             modality=memory.modality,
             kind=memory.kind,
@@ -231,7 +234,7 @@ class Memory:
         "LOCKED without the student's session."
     )
     async def surprise_response(self, info: Info) -> SurpriseResponse | None:
-        if not self.id.startswith(EPISODE):
+        if self.role is not model.MemoryRole.EPISODE:
             return None
         if self.opened is None:
             raise Locked
@@ -267,12 +270,19 @@ class Recalled:
         )
 
 
+async def _counted_memories(root: "MemoryPage", info: Info) -> int:
+    return await memories.count_memories(info.context.gm, root.who, root.wanted)
+
+
 @strawberry.type
 class MemoryPage:
     """Some memories, how many there are, and where the next page begins."""
 
+    who: strawberry.Private[model.Who]
+    wanted: strawberry.Private[Filter]
     items: list[Memory]
-    total: int
+    # Counted only where it is asked for.
+    total: int = strawberry.field(resolver=_counted_memories)
     next: str | None
 
 
@@ -365,10 +375,17 @@ class Job:
         )
 
 
+async def _counted_jobs(root: "JobPage", info: Info) -> int:
+    return await count_jobs(info.context.gm, *root.owner, root.state)
+
+
 @strawberry.type
 class JobPage:
     """Some jobs, how many there are in all, and where the next page begins."""
 
+    owner: strawberry.Private[tuple[str, str | None]]
+    state: strawberry.Private[model.JobState | None]
     items: list[Job]
-    total: int
+    # Counted only where it is asked for.
+    total: int = strawberry.field(resolver=_counted_jobs)
     next: str | None

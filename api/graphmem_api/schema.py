@@ -74,7 +74,8 @@ class Query:
     ) -> JobPage:
         caller, gm = allowed(info, Role.APP, Role.AUDITOR, Role.ADMIN), info.context.gm
         found = await list_jobs(gm, caller.institution, student_id, state, 20 if first is None else first, after)
-        return JobPage(items=[Job.of(job) for job in found.items], total=found.total, next=found.next)
+        items = [Job.of(job) for job in found.items]
+        return JobPage(owner=(caller.institution, student_id), state=state, items=items, next=found.next)
 
     @strawberry.field(description="What language models cost since a day (UTC), of the institution or of one student.")
     async def usage(self, info: Info, student_id: ID | None = None, since: datetime | None = None) -> Usage:

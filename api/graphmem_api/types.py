@@ -229,7 +229,7 @@ class Student:
         gm, wanted = info.context.gm, Filter(modality, kind, reliability, min_gravity or 0.0, as_of)
         session = maybe_in_session(info, self.id)
         page = await memories.list_memories(gm, self._who, wanted, 20 if first is None else first, after, session)
-        return MemoryPage(items=self._shown(info, page.items), total=page.total, next=page.next)
+        return MemoryPage(who=self._who, wanted=wanted, items=self._shown(info, page.items), next=page.next)
 
     @strawberry.field(description="A memory and what is a few edges away from it.")
     async def around(self, info: Info, memory_id: ID, hops: int | None = 2, min_weight: float | None = 0.0) -> Graph:

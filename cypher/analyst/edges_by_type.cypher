@@ -1,4 +1,4 @@
-// How a student's memories hang together: edges of each type, their weights, and who inferred them.
+// Edges of a student's memories by type: number, mean weight, and the mind that inferred them.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str

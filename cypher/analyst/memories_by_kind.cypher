@@ -1,4 +1,4 @@
-// How many memories of which modality, kind and domain a student has, and how salient they are on average.
+// Number of a student's memories by modality, kind and domain, with their mean salience.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str

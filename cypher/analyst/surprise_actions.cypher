@@ -1,4 +1,4 @@
-// What surprises of a student left in the graph, action by action: the newest episodes of each level, the highest level first.
+// Effects of a student's surprises, action by action: the newest episodes of each level, the highest level first.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, limit: int
@@ -6,25 +6,25 @@
 UNWIND ['paradigm_shift', 'cognitive_dissonance', 'boundary', 'normal'] AS level
 CALL (level) {
   MATCH (episode:Memory {institution: $institution, student_id: $student_id})
-  WHERE episode.episode AND episode.surprise_level = level
+  WHERE episode.role = 'episode' AND episode.surprise_level = level
   RETURN episode ORDER BY episode.timestamp DESC, episode.id LIMIT $limit
 }
 MATCH (episode)-[:FORMED_FROM]->(source:Source)
-WITH level, episode, source, 'belief-' + substring(episode.id, size('episode-')) + '-' AS believed,
-     'fact-' + substring(episode.id, size('episode-')) + '-' AS learned
+WITH level, episode, source,
+     COLLECT { MATCH (belief:Memory {role: 'belief'})-[:FORMED_FROM]->(source) WHERE belief.timestamp = source.at
+               RETURN belief.id ORDER BY belief.id } AS beliefs
 RETURN level, episode.id AS episode, episode.timestamp AS at, episode.surprise AS signal, source.ref AS turn,
        episode.verdict AS verdict, episode.flashbulb AS flashbulb,
        COLLECT { MATCH (episode)-[:ABSTRACTS]->(member:Memory) RETURN member.id ORDER BY member.timestamp, member.id } AS members,
        COLLECT { MATCH (lit:Memory)-[:FORMED_FROM]->(source) WHERE lit.flashbulb RETURN lit.id ORDER BY lit.id } AS lit,
-       // A turn learns a fact of its own from a violated expectation; those of the surprise bear its number.
-       COLLECT { MATCH (fact:Fact)-[:FORMED_FROM]->(source) WHERE fact.id STARTS WITH learned
+       // A turn learns a fact of its own from a violated expectation.
+       COLLECT { MATCH (fact:Fact {origin: 'surprise'})-[:FORMED_FROM]->(source)
                  RETURN fact.id ORDER BY fact.seq } AS facts,
-       COLLECT { MATCH (belief:Memory)-[:FORMED_FROM]->(source) WHERE belief.id STARTS WITH believed
-                 RETURN belief.id ORDER BY belief.id } AS beliefs,
+       beliefs,
        // What was known already can take a belief's place, so the moment it was closed counts as well as the new id.
        COLLECT { MATCH (prior:Memory {institution: $institution, student_id: $student_id})-[edge:TEMPORAL_EVOLUTION|REFINES]-(new:Memory)
                  WHERE CASE type(edge) WHEN 'REFINES' THEN startNode(edge) ELSE endNode(edge) END = new
-                   AND (prior.invalid_at = source.at OR new.id STARTS WITH believed)
+                   AND (prior.invalid_at = source.at OR new.id IN beliefs)
                  WITH prior, edge, new ORDER BY prior.id, new.id
                  RETURN {prior: prior.id, edge: type(edge), new: new.id, holds: new.invalid_at IS NULL} } AS closed,
        COLLECT { MATCH (episode)-[:REMINDS_OF]->(linked:Memory) RETURN linked.id ORDER BY linked.id } AS linked,

@@ -1,12 +1,18 @@
-// Give back what was set aside for a question that has been answered and counted.
+// Release what was reserved for the questions of a job; a second release has no effect.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, tokens: int, cost: float, reserved_at: datetime, now: datetime
-// returns: tokens: int
-MATCH (budget:Budget {day: date($reserved_at)})
-// Writing it locks the day, as whoever sets something aside does.
-SET budget.asked_at = $now
-WITH budget
-MATCH (usage:Usage {institution: $institution, student_id: $student_id, day: date($reserved_at), kind: 'reserved'})
-SET usage.input_tokens = usage.input_tokens - $tokens, usage.cost = usage.cost - $cost
-RETURN usage.input_tokens AS tokens
+// params: institution: str, student_id: str, job_id: str, reserved_at: datetime, now: datetime
+// returns: released: int
+MATCH (own:StudentBudget {institution: $institution, student_id: $student_id, day: date($reserved_at)})
+SET own.asked_at = $now
+WITH own
+MATCH (all:Budget {day: date($reserved_at)})
+// Writing to it locks the day, as a reservation does.
+SET all.asked_at = $now
+WITH own, all
+MATCH (known:Reservation {institution: $institution, student_id: $student_id, job_id: $job_id,
+                          day: date($reserved_at)})
+SET own.reserved_tokens = own.reserved_tokens - known.tokens, own.reserved_cost = own.reserved_cost - known.cost,
+    all.reserved_tokens = all.reserved_tokens - known.tokens, all.reserved_cost = all.reserved_cost - known.cost
+DELETE known
+RETURN count(*) AS released

@@ -1,28 +1,30 @@
-// Set aside what a question to a language model may cost at most, unless that exceeds a budget of the day; the row says whether it fits.
+// Reserve what the questions of a job may cost at most, unless that exceeds a budget of the day.
+// A second reservation for the same job and day only adds what it exceeds the first by.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, tokens: int, cost: float, student_tokens: int, all_tokens: int, student_cost: float, all_cost: float, now: datetime
+// params: institution: str, student_id: str, job_id: str, tokens: int, cost: float, student_tokens: int, all_tokens: int, student_cost: float, all_cost: float, now: datetime
 // returns: fits: bool
-MERGE (budget:Budget {day: date($now)})
-// Writing it locks the day, so that a second worker sees what the first has set aside.
-SET budget.asked_at = $now
-WITH budget
-CALL () {
-  MATCH (usage:Usage)
-  WHERE usage.day = date($now)
-  WITH usage.institution = $institution AND usage.student_id = $student_id AS own,
-       usage.input_tokens + usage.output_tokens AS tokens, usage.cost AS cost
-  RETURN sum(tokens) AS tokens, sum(cost) AS cost,
-         sum(CASE WHEN own THEN tokens ELSE 0 END) AS own_tokens, sum(CASE WHEN own THEN cost ELSE 0.0 END) AS own_cost
-}
-WITH ($student_tokens = 0 OR own_tokens + $tokens <= $student_tokens)
-     AND ($all_tokens = 0 OR tokens + $tokens <= $all_tokens)
-     AND ($student_cost = 0.0 OR own_cost + $cost <= $student_cost)
-     AND ($all_cost = 0.0 OR cost + $cost <= $all_cost) AS fits
-CALL (fits) {
-  WITH * WHERE fits
-  MERGE (usage:Usage {institution: $institution, student_id: $student_id, day: date($now), kind: 'reserved'})
-  ON CREATE SET usage.calls = 0, usage.input_tokens = 0, usage.output_tokens = 0, usage.cost = 0.0
-  SET usage.input_tokens = usage.input_tokens + $tokens, usage.cost = usage.cost + $cost
+MERGE (own:StudentBudget {institution: $institution, student_id: $student_id, day: date($now)})
+ON CREATE SET own.tokens = 0, own.cost = 0.0, own.reserved_tokens = 0, own.reserved_cost = 0.0
+SET own.asked_at = $now
+MERGE (all:Budget {day: date($now)})
+ON CREATE SET all.tokens = 0, all.cost = 0.0, all.reserved_tokens = 0, all.reserved_cost = 0.0
+// Writing to it locks the day, so that a second worker sees what the first has reserved.
+SET all.asked_at = $now
+WITH own, all
+OPTIONAL MATCH (known:Reservation {institution: $institution, student_id: $student_id, job_id: $job_id, day: date($now)})
+WITH own, all, known IS NOT NULL AND known.tokens >= $tokens AND known.cost >= $cost AS repeated,
+     $tokens - coalesce(known.tokens, 0) AS tokens, $cost - coalesce(known.cost, 0.0) AS cost
+WITH own, all, repeated, tokens, cost, repeated OR (
+    ($student_tokens = 0 OR own.tokens + own.reserved_tokens + tokens <= $student_tokens)
+    AND ($all_tokens = 0 OR all.tokens + all.reserved_tokens + tokens <= $all_tokens)
+    AND ($student_cost = 0.0 OR own.cost + own.reserved_cost + cost <= $student_cost)
+    AND ($all_cost = 0.0 OR all.cost + all.reserved_cost + cost <= $all_cost)) AS fits
+CALL (own, all, repeated, tokens, cost, fits) {
+  WITH * WHERE fits AND NOT repeated
+  MERGE (kept:Reservation {institution: $institution, student_id: $student_id, job_id: $job_id, day: date($now)})
+  SET kept.tokens = $tokens, kept.cost = $cost,
+      own.reserved_tokens = own.reserved_tokens + tokens, own.reserved_cost = own.reserved_cost + cost,
+      all.reserved_tokens = all.reserved_tokens + tokens, all.reserved_cost = all.reserved_cost + cost
 }
 RETURN fits

@@ -1,4 +1,4 @@
-// The least a durable write can be: one node, which a benchmark measures writes against.
+// The smallest durable write: one node, the baseline of a benchmark.
 // mode: write
 // scope: service
 // params: at: datetime

@@ -1,4 +1,4 @@
-// The least a read can be: what a benchmark measures reads against.
+// The smallest read, the baseline of a benchmark.
 // mode: read
 // scope: service
 // params:

@@ -1,4 +1,4 @@
-// How many nodes of each kind an institution has.
+// Number of an institution's nodes by label.
 // mode: read
 // scope: institution
 // params: institution: str

@@ -1,4 +1,4 @@
-// Whether somebody runs a job of a student at this moment.
+// Existence of a job of a student that a worker holds a lease on.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, now: datetime

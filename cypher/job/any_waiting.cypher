@@ -1,4 +1,4 @@
-// Whether a job of a student waits.
+// Existence of a waiting job of a student.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str

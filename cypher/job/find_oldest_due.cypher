@@ -1,4 +1,4 @@
-// Since when the oldest job of some kinds could have been run that nobody has finished, of any student whose session runs.
+// Time since when the oldest runnable job of some kinds waits, of any student whose session runs.
 // mode: read
 // scope: service
 // params: kinds: list, now: datetime

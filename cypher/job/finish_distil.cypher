@@ -1,8 +1,8 @@
-// Put a fact into better words, where it still exists, and finish the job that asked for it.
+// Replace the wording of a fact, where it still exists, and finish the job that asked for it.
 // Nothing when another worker has taken the job over, or when this was written before.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, job_id: str, lease: str, fact_id: str, text: bytes, tags: bytes, usage: map, now: datetime
+// params: institution: str, student_id: str, job_id: str, lease: str, fact_id: str, text: bytes, tags: bytes, now: datetime
 // returns: version: int
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Counting the version up locks the student, and tells every replica that what it holds is stale.
@@ -12,18 +12,6 @@ MATCH (job:Job {institution: $institution, student_id: $student_id, id: $job_id}
 WHERE job.lease = $lease
 SET job.state = 'done', job.finished_at = $now
 REMOVE job.lease, job.lease_until, job.payload, job.error
-SET student.calls = student.calls + $usage.calls,
-    student.input_tokens = student.input_tokens + $usage.input_tokens,
-    student.output_tokens = student.output_tokens + $usage.output_tokens,
-    student.cost = student.cost + $usage.cost
-FOREACH (_ IN CASE WHEN $usage.calls > 0 THEN [1] ELSE [] END |
-  MERGE (usage:Usage {institution: $institution, student_id: $student_id, day: date($now), kind: job.kind})
-  ON CREATE SET usage.calls = 0, usage.input_tokens = 0, usage.output_tokens = 0, usage.cost = 0.0
-  SET usage.calls = usage.calls + $usage.calls,
-      usage.input_tokens = usage.input_tokens + $usage.input_tokens,
-      usage.output_tokens = usage.output_tokens + $usage.output_tokens,
-      usage.cost = usage.cost + $usage.cost
-)
 WITH student
 OPTIONAL MATCH (fact:Fact {institution: $institution, student_id: $student_id, id: $fact_id})
 SET fact.text = $text, fact.tags = $tags

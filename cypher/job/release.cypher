@@ -1,4 +1,4 @@
-// Give back the jobs a worker holds and will not get to, so that nobody waits for its lease to run out.
+// Release the leases of a worker on jobs that it will not run.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, lease: str, now: datetime

@@ -1,20 +1,17 @@
-// Materialise every memory's gravity of now, and delete what nobody can rely on once it has faded to its residue.
+// Materialise every memory's gravity now, and delete unreliable memories that have faded to their residue.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, now: datetime
+// params: institution: str, student_id: str, now: datetime, half_life: float in days, residue: float, speeds: map
 // returns: decayed: int, deleted: int
 MATCH (student:Student {institution: $institution, id: $student_id})
 SET student.decayed_at = $now
 WITH student
 OPTIONAL MATCH (memory:Memory {institution: $institution, student_id: $student_id})
 WHERE memory.id IS NOT NULL
-WITH student, memory,
-     CASE WHEN memory.flashbulb OR memory.in_ledger THEN 0.0
-          ELSE CASE memory.reliability WHEN 'reliable' THEN 1.0 WHEN 'uncertain' THEN 1.5
-                                       WHEN 'contradicted' THEN 2.0 ELSE 3.0 END END AS speed,
-     (($now.epochMillis - memory.last_accessed.epochMillis) / 86400000.0) AS days
-WITH student, memory, speed, 0.1 * memory.salience AS residue,
-     memory.gravity * 0.5 ^ (CASE WHEN days > 0 THEN days ELSE 0.0 END * speed / 7.0) AS faded
+WITH student, memory, ($now.epochMillis - memory.last_accessed.epochMillis) / 86400000.0 AS days,
+     CASE WHEN memory.flashbulb OR memory.in_ledger THEN 0.0 ELSE $speeds[memory.reliability] END AS speed
+WITH student, memory, speed, $residue * memory.salience AS residue,
+     memory.gravity * 0.5 ^ (CASE WHEN days > 0 THEN days ELSE 0.0 END * speed / $half_life) AS faded
 SET memory.gravity_now = CASE WHEN faded > residue THEN faded ELSE residue END, memory.decayed_at = $now
 WITH student, count(memory) AS decayed,
      [memory IN collect(CASE WHEN memory.reliability <> 'reliable' AND faded <= residue AND speed > 0

@@ -1,4 +1,4 @@
-// How found memories stand now, and what hangs together with the best of them: at most two edges away, each strong enough.
+// Current standing of found memories, and the memories at most two strong enough edges away from the seeds.
 // Nothing when the session has ended.
 // mode: read
 // scope: student

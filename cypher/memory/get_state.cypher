@@ -1,4 +1,4 @@
-// Up to which version a student's memories are written, and when some were last removed.
+// Version of a student's memories, and the version that last removed some.
 // Nothing when the session has ended.
 // mode: read
 // scope: student

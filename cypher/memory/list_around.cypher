@@ -1,8 +1,8 @@
-// A memory and what is at most three edges away from it, each edge strong enough, with the edges between them.
+// The neighbourhood of a memory, at most three strong enough edges away, and the edges within it.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, id: str, hops: int, min_weight: float, limit: int
-// returns: memories: list of [memory: map, label: str, refs: list of str], edges: list of [type: str, weight: float, from_id: str, to_id: str, to_label: str, created_at: int in ms]
+// returns: ids: list of str, edges: list of [type: str, weight: float, from_id: str, to_id: str, to_label: str, created_at: int in ms]
 MATCH (start:Memory {institution: $institution, student_id: $student_id, id: $id})
 USING INDEX start:Memory(institution, student_id, id)
 CALL (start) {
@@ -20,10 +20,4 @@ CALL (memories) {
   WHERE to IN memories AND edge.weight >= $min_weight
   RETURN collect([type(edge), edge.weight, from.id, to.id, 'Memory', edge.created_at.epochMillis]) AS edges
 }
-RETURN [memory IN memories | [
-  memory {.*, timestamp: memory.timestamp.epochMillis, last_accessed: memory.last_accessed.epochMillis,
-          last_reinforced_at: memory.last_reinforced_at.epochMillis, valid_at: memory.valid_at.epochMillis,
-          invalid_at: memory.invalid_at.epochMillis},
-  [label IN labels(memory) WHERE label <> 'Memory'][0],
-  [(memory)-[:FORMED_FROM]->(source:Source) | source.ref]
-]] AS memories, edges
+RETURN [memory IN memories | memory.id] AS ids, edges

@@ -1,4 +1,4 @@
-// Forget the wrong passwords after a right one.
+// Delete the wrong tries after a right password.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str

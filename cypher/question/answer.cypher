@@ -1,4 +1,4 @@
-// A question was answered; twice is as once. No row without such a question.
+// Mark a question as answered; a second time changes nothing. No row without such a question.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, question_id: str, now: datetime

@@ -1,4 +1,4 @@
-// Questions that surprises left open, longest waiting first; the answered ones are left out.
+// Unanswered questions of a student, longest waiting first.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str

@@ -1,5 +1,5 @@
-// A page of the sessions that run and have a job of some kinds whose time has come, of any student, by id.
-// Left out are students of whom somebody runs a job at this moment.
+// A page of the open sessions that have a due job of some kinds, of any student, by id.
+// Left out are students of whom a worker runs a job at this moment.
 // mode: read
 // scope: service
 // params: after: str, kinds: list, now: datetime, limit: int
@@ -9,7 +9,8 @@ MATCH (session:OpenSession)
 WHERE session.expires_at > $now AND session.id > $after
   AND EXISTS {
     MATCH (job:Job {institution: session.institution, student_id: session.student_id, state: 'waiting'})
-    WHERE job.run_after <= $now AND job.kind IN $kinds
+    USING INDEX job:Job(institution, student_id, state)
+    WHERE job.run_after <= $now AND job.kind IN $kinds AND coalesce(job.lease_until <= $now, true)
   }
   AND NOT EXISTS {
     MATCH (held:Job {institution: session.institution, student_id: session.student_id, state: 'waiting'})

@@ -1,4 +1,4 @@
-// How many sources a student has, and how many turns the student is said to have had.
+// Number of a student's sources and turns.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str

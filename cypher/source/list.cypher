@@ -1,4 +1,4 @@
-// Where a student's memories come from, oldest first.
+// Sources of a student, oldest first.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str

@@ -1,4 +1,4 @@
-// Note what was observed, each with a job that forms memories of it when the student's session runs; known ones stay as they are.
+// Store observations, each with a job that forms memories of it; known ones stay as they are.
 // No row, and nothing written, when with the new ones more jobs of the student would wait than may.
 // mode: write
 // scope: student

@@ -1,4 +1,4 @@
-// How many memories a student has, and how many jobs wait.
+// Number of a student's memories and waiting jobs.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str

@@ -1,4 +1,4 @@
-// One student with what opens and describes it, and the running session.
+// A student with its sealed keys, companion and running session.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, now: datetime

@@ -1,4 +1,4 @@
-// Wrap a student's key with a new password, unless somebody else did so meanwhile.
+// Replace a student's wrapped key, unless another change of password came first.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, old_wrapped_key: bytes, lock: map

@@ -1,13 +1,13 @@
-// What followed the surprise that a memory was formed of, as its episode keeps it, and what was said of it.
+// The response to the surprise that a memory was formed of, the verdict on it, and the memories of its message.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, memory_id: str
 // returns: memory_id: str, response: bytes, verdict: str, members: list of str
 MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: $memory_id})
 // A memory that was said again belongs to the surprise, if any, with which it was said first.
-OPTIONAL MATCH (memory)-[:FORMED_FROM]->(:Source)<-[:FORMED_FROM]-(begun:Memory {episode: true})
+OPTIONAL MATCH (memory)-[:FORMED_FROM]->(:Source)<-[:FORMED_FROM]-(begun:Memory {role: 'episode'})
 WHERE begun.timestamp = memory.timestamp
-WITH memory, CASE WHEN memory.episode THEN memory ELSE begun END AS begun LIMIT 1
+WITH memory, CASE WHEN memory.role = 'episode' THEN memory ELSE begun END AS begun LIMIT 1
 WITH coalesce(begun, memory) AS kept, begun
 RETURN kept.id AS memory_id, kept.surprise_response AS response, kept.verdict AS verdict,
        COLLECT { MATCH (begun)-[:FORMED_FROM]->(:Source)<-[:FORMED_FROM]-(member:Memory)

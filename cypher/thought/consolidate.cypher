@@ -1,4 +1,4 @@
-// Keep or leave tentative what was said; what has been considered already stays as it is.
+// Consolidate memories or leave them tentative; those considered before stay as they are.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, verdicts: list, now: datetime

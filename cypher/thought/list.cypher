@@ -1,4 +1,4 @@
-// What was said and not yet consolidated, oldest first; numbers only, so that no key is needed.
+// Memories that were not considered for consolidation yet, oldest first; numbers only, so that no key is needed.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, limit: int

@@ -1,8 +1,8 @@
-// All that one turn changes, in one transaction.
+// Complete a turn: its reply, prediction, totals, facts, jobs and what was recalled, in one statement.
 // Nothing when another turn came first, when this one was written before, or when the session has ended.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, usage: map, facts: list, jobs: list, boosts: list, asked: list, at: datetime, oldest_turn: int, oldest_fact: int, now: datetime
+// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, facts: list, jobs: list, boosts: list, asked: list, at: datetime, oldest_turn: int, oldest_fact: int, now: datetime
 // returns: version: int
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Counting the version up locks the student, so that the turns read below are the newest.
@@ -13,21 +13,7 @@ WHERE student.turns = $turn.seq - 1
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 WHERE session.expires_at > $now
 MATCH (companion:Companion {institution: $institution, student_id: $student_id})
-SET student += $totals, companion += $companion
-// Added up, since jobs add theirs between what the turn read and this.
-SET student.facts = student.facts + size($facts),
-    student.calls = student.calls + $usage.calls,
-    student.input_tokens = student.input_tokens + $usage.input_tokens,
-    student.output_tokens = student.output_tokens + $usage.output_tokens,
-    student.cost = student.cost + $usage.cost
-FOREACH (_ IN CASE WHEN $usage.calls > 0 THEN [1] ELSE [] END |
-  MERGE (usage:Usage {institution: $institution, student_id: $student_id, day: date($now), kind: 'turn'})
-  ON CREATE SET usage.calls = 0, usage.input_tokens = 0, usage.output_tokens = 0, usage.cost = 0.0
-  SET usage.calls = usage.calls + $usage.calls,
-      usage.input_tokens = usage.input_tokens + $usage.input_tokens,
-      usage.output_tokens = usage.output_tokens + $usage.output_tokens,
-      usage.cost = usage.cost + $usage.cost
-)
+SET student += $totals, companion += $companion, student.facts = student.facts + size($facts)
 CREATE (source:Source {institution: $institution, student_id: $student_id, kind: 'chat', ref: $turn_id})
 SET source += $source, source.at = $at
 MERGE (turn:Turn {institution: $institution, student_id: $student_id, id: $turn_id})

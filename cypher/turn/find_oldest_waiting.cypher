@@ -1,4 +1,4 @@
-// When the oldest message without a reply came in, of any student; one whose session has ended waits for the next.
+// Time of the oldest message without a reply, of any student whose session runs.
 // mode: read
 // scope: service
 // params:

@@ -1,4 +1,4 @@
-// Everything a turn needs to know that may have changed: one row, unless there is no such student.
+// Student, companion and session as a turn depends on them; no row without such a student.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, session_id: str, turn_id: str, now: datetime

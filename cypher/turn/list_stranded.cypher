@@ -1,4 +1,4 @@
-// A page of the sessions that run and hold a message nobody answered in time, of any student, by id.
+// A page of the open sessions with a message that was not answered in time, of any student, by id.
 // mode: read
 // scope: service
 // params: after: str, before: datetime, now: datetime, limit: int

@@ -1,4 +1,4 @@
-// Keep a message before anybody has thought about it; a known one is left as it is.
+// Store a message before its reply is known; a known one stays as it is.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, session_id: str, turn_id: str, text: bytes, reply: bytes, at: datetime, now: datetime

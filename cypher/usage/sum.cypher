@@ -1,4 +1,4 @@
-// What language models cost an institution, or one of its students, from a day on, by what they were asked for.
+// Usage of language models by an institution, or by one of its students, from a day on, by kind.
 // mode: read
 // scope: institution
 // params: institution: str, student_id: str, since: datetime

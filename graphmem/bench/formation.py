@@ -19,6 +19,7 @@ from graphmem.bench.harness import INSTITUTION, PASSWORD, own_database
 from graphmem.commands.serve import opened
 from graphmem.flows import students
 from graphmem.flows.consolidation import consolidate
+from graphmem.flows.gravity import CURVE
 from graphmem.flows.junk import Junk, find_junk
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
@@ -28,7 +29,7 @@ from graphmem.samples import sample_dialogues
 from graphmem.samples.dialogues import Dialogue, load_dialogues, turns
 from graphmem.settings import Settings
 from graphmem.store import memories
-from graphmem.store.memories import Filter
+from graphmem.store.memories import Cut, Filter, Moment
 
 ACTIVITY = (0.5, 2.0, 5.0, 10.0)
 """Messages a minute; sittings take turns in how busy they are."""
@@ -112,11 +113,11 @@ async def _live(gm: Graphmem, name: str, held: list[Dialogue], seen: Seen) -> No
 async def _count(gm: Graphmem, who: Who, seen: Seen) -> None:
     after = None
     while True:
-        _, found = await memories.page(gm.graph, who, Filter(), after, PAGE, gm.clock(), None)
+        found = await memories.page(gm.graph, who, Filter(), Moment(gm.clock(), CURVE), Cut(PAGE, after), None)
         seen.modalities.update(memory.modality for memory in found)
-        for memory in found:
-            edges = await memories.list_edges(gm.graph, who, memory.id, None, 0.0)
-            seen.edges.update(edge.type for edge in edges if edge.from_id == memory.id)
+        edges = await memories.list_edges(gm.graph, who, [memory.id for memory in found])
+        for memory_id, of_one in edges.items():
+            seen.edges.update(edge.type for edge in of_one if edge.from_id == memory_id)
         if len(found) < PAGE:
             return
         after = (found[-1].timestamp, found[-1].id)

@@ -24,6 +24,7 @@ from graphmem.bench.statements import statement
 from graphmem.commands.serve import opened, run_fast
 from graphmem.errors import InvalidInput
 from graphmem.flows import context, students
+from graphmem.flows.memories import import_memories
 from graphmem.flows.session_cache import open_memories
 from graphmem.model import (
     Domain,
@@ -41,7 +42,6 @@ from graphmem.offline.exemplars import read_situations
 from graphmem.sealing import keyed_hash
 from graphmem.search.query import Query
 from graphmem.settings import Settings
-from graphmem.store.formation import import_memories
 from graphmem.store.memories import Held
 from graphmem.text.doc import Doc
 from graphmem.text.query_parser import query_words

@@ -20,7 +20,8 @@ async def list_jobs(
         most = min(first - len(found), gm.settings.page_size)
         page = await job_list.list_jobs(gm, institution, student, state, most, page.next)
         found += page.items
-    return {"jobs": [_shown(job) for job in found], "total": page.total}
+    total = await job_list.count_jobs(gm, institution, student, state)
+    return {"jobs": [_shown(job) for job in found], "total": total}
 
 
 async def retry_job(gm: Graphmem, institution: str, ref: str) -> dict[str, Any]:

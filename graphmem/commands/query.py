@@ -8,6 +8,7 @@ from typing import Any
 
 from graphmem.commands.serve import Say, opened_graph
 from graphmem.errors import InvalidInput, QueryError
+from graphmem.flows.gravity import CURVE
 from graphmem.settings import Settings
 from graphmem.store.queries import Query, load_folder
 
@@ -31,9 +32,27 @@ def _whole(text: str) -> int:
     return value
 
 
-READERS: Mapping[str, Callable[[str], Any]] = {"str": str, "int": _whole, "float": float, "datetime": _moment}
+def _map(text: str) -> dict[str, Any]:
+    value = json.loads(text)
+    if not isinstance(value, dict):
+        raise ValueError("not an object")
+    return value
+
+
+READERS: Mapping[str, Callable[[str], Any]] = {
+    "str": str,
+    "int": _whole,
+    "float": float,
+    "datetime": _moment,
+    "map": _map,
+}
 """How a parameter of a declared type is read from what was typed."""
-LOOKS = {"int": "a whole number", "float": "a number", "datetime": "a moment like 2026-01-15T09:30:00Z"}
+LOOKS = {
+    "int": "a whole number",
+    "float": "a number",
+    "datetime": "a moment like 2026-01-15T09:30:00Z",
+    "map": "a JSON object",
+}
 
 
 def list_queries() -> dict[str, Query]:
@@ -111,7 +130,7 @@ async def run_query(
     ----------
     settings : Settings
     name : str, of a file in `cypher/analyst`
-    typed : `name=value` each; `institution` and `now` (this moment) may be left out
+    typed : `name=value` each; `institution`, `now` (this moment) and the forgetting curve may be left out
     institution : str
     say : told while the local Neo4j starts
 
@@ -126,10 +145,10 @@ async def run_query(
     if name not in known:
         raise InvalidInput(f"There is no query {name}: there are {', '.join(known)}.")
     query = known[name]
-    params = read_params(query, typed, {"institution": institution, "now": datetime.now(UTC)})
+    params = read_params(query, typed, {"institution": institution, **CURVE.at(datetime.now(UTC))})
     async with opened_graph(settings, say) as graph:
         try:
-            rows = await graph.run(name, **params)
+            rows = await graph.run(f"analyst/{name}", **params)
         except QueryError as e:
             raise InvalidInput(f"Neo4j refuses these values, such as a limit below 0: {' '.join(typed)}.") from e
     return [{column: _plain(value) for column, value in row.items()} for row in rows]

@@ -7,7 +7,8 @@ from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.text.embedder import make_embedder
 
-BATCH = 1000
+BATCH = 20
+"""Students whose embeddings are dropped at once."""
 
 
 async def reembed(settings: Settings, say: Say) -> None:
@@ -25,7 +26,7 @@ async def reembed(settings: Settings, say: Say) -> None:
             say(f"Nothing to do: this database holds embeddings of {embedder.name}.")
             return
         dropped = 0
-        while changed := await schema.drop_embeddings(graph, BATCH):
+        async for changed in schema.drop_embeddings(graph, BATCH):
             dropped += changed
             say(f"{dropped} embeddings dropped")
         await schema.set_embedder(graph, embedder.name, embedder.dimension, datetime.now(UTC))

@@ -57,12 +57,12 @@ def verdict(thought: Thought, now: datetime) -> Verdict:
     --------
     >>> from datetime import UTC, timedelta
     >>> said = datetime(2026, 1, 15, tzinfo=UTC)
-    >>> plain = Thought("memory-1-1", said, 200, 0.4, 1.0, importance.Features(0, 1, 0.1, 0, 0.2, 0), 0.25)
+    >>> plain = Thought("memory-1-1", said, 200, 0.4, 1.0, (0, 1, 0.1, 0, 0.2, 0), 0.25)
     >>> verdict(plain, said).consolidated, verdict(plain, said + timedelta(minutes=30)).consolidated
     (True, False)
     """
     age = max(0.0, (now - thought.at).total_seconds())
-    values = replace(thought.features, recency=features.recency(age))
+    values = replace(importance.Features(*thought.features), recency=features.recency(age))
     score = importance.importance(values, importance.temperature(importance.activity(thought.activity)))
     final = importance.final(score, thought.surprise)
     keeps = final >= importance.threshold(thought.activity)

@@ -17,7 +17,7 @@ from graphmem.model import Fact, LedgerEntry, Matrix, Recalled, Remembered, Sess
 from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit, Lexical, Query
 from graphmem.store import memories, turns
-from graphmem.store.memories import Expansion
+from graphmem.store.memories import Expanding, Expansion
 from graphmem.tasks import task_group
 from graphmem.text import matching
 from graphmem.text.doc import Doc
@@ -209,8 +209,9 @@ def _query(asked: Asked, asking: Asking, vector: Vector, now: datetime) -> Query
 
 
 async def _expansion(gm: Graphmem, session: Session, hits: Sequence[Hit]) -> Expansion:
-    ids = [hit.memory.id for hit in hits]
-    expansion = await memories.expand(gm.graph, session, ids, ids[:SEEDS], MIN_WEIGHT, REACHED, gm.clock())
+    ids = tuple(hit.memory.id for hit in hits)
+    wanted = Expanding(ids, ids[:SEEDS], MIN_WEIGHT, REACHED)
+    expansion = await memories.expand(gm.graph, session, wanted, gm.clock())
     if expansion is None:
         gm.lock_up(session)
         raise Locked(ENDED)

@@ -7,8 +7,7 @@ from datetime import datetime
 import numpy as np
 
 from graphmem.flows.gravity import faded
-from graphmem.flows.surprise_plan import EPISODE
-from graphmem.model import Memory, Recalled, Reliability, Remembered, Vector
+from graphmem.model import Memory, MemoryRole, Recalled, Reliability, Remembered, Vector
 from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit
 from graphmem.search.scoring import fitting, mmr, weight
@@ -194,7 +193,7 @@ def _recalled(found: _Found, standing: Standing, weighs: float, moment: datetime
 
 def is_episode(memory: Memory) -> bool:
     """Whether a memory stands for an episode, which the memories of its turns belong to."""
-    return memory.id.startswith(EPISODE)
+    return memory.role is MemoryRole.EPISODE
 
 
 def _is_valid(memory: Memory, moment: datetime) -> bool:

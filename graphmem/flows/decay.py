@@ -2,8 +2,10 @@
 
 from graphmem.app import Graphmem
 from graphmem.errors import NotFound
+from graphmem.flows.gravity import CURVE
 from graphmem.model import Who
 from graphmem.store import memories, students
+from graphmem.store.memories import Moment
 
 
 async def decay(gm: Graphmem, who: Who) -> tuple[int, int]:
@@ -22,4 +24,4 @@ async def decay(gm: Graphmem, who: Who) -> tuple[int, int]:
     """
     if await students.find(gm.graph, who, gm.clock()) is None:
         raise NotFound("There is no such student.")
-    return await memories.decay(gm.graph, who, gm.clock())
+    return await memories.decay(gm.graph, who, Moment(gm.clock(), CURVE))

@@ -1,9 +1,10 @@
 """Reading the facts that violated expectations taught."""
 
 from graphmem.app import Graphmem
-from graphmem.errors import InvalidInput, Locked
+from graphmem.errors import InvalidInput
+from graphmem.flows.running import check_running
 from graphmem.model import Fact, Session
-from graphmem.store import students, turns
+from graphmem.store import turns
 
 
 async def list_facts(gm: Graphmem, session: Session, first: int) -> list[Fact]:
@@ -22,7 +23,5 @@ async def list_facts(gm: Graphmem, session: Session, first: int) -> list[Fact]:
     """
     if not 1 <= first <= gm.settings.page_size:
         raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
-    enrolled = await students.find(gm.graph, session, gm.clock())
-    if enrolled is None or enrolled.student.session_id != session.session_id:
-        raise Locked("This session has ended: open a new one.")
+    await check_running(gm, session)
     return await turns.list_facts(gm.graph, session, first)

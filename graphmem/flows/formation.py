@@ -5,7 +5,7 @@ effect once, since it finishes the source's job.
 """
 
 import asyncio
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
@@ -13,7 +13,7 @@ from graphmem.errors import Conflict, Locked
 from graphmem.flows import formation_plan as forming
 from graphmem.flows.formation_plan import Marked, Reading, Scores, Topic
 from graphmem.flows.ledger import drafted, new_entry
-from graphmem.flows.session_cache import apply_formation, open_memories
+from graphmem.flows.session_cache import apply_changes, open_memories
 from graphmem.maths import features, importance
 from graphmem.model import (
     Answer,
@@ -29,8 +29,8 @@ from graphmem.model import (
 )
 from graphmem.sealing import keyed_hash
 from graphmem.store import jobs, students
-from graphmem.store.formation import SITTING, form
-from graphmem.store.sources import observed_id
+from graphmem.store.changes import write
+from graphmem.store.sources import observed_id, observed_key
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.embedder import SHIPPED
 from graphmem.text.information import passes, snr
@@ -43,13 +43,32 @@ CONFLICTS = 50
 """Times a plan is made again when memories changed meanwhile; each time another worker has got on."""
 
 
+@dataclass(frozen=True)
+class Input:
+    """A source to form memories from, with what was said; `key` is what their ids are made with."""
+
+    key: str
+    source: Source
+    heard: Heard
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A source that was scored, and the embedding of its text."""
+
+    input: Input
+    snr: int
+    scores: Scores
+    vector: Vector = field(repr=False)
+
+
 async def form_message(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> bool:
     """Form memories from a message of a turn; False when another worker has taken the job over."""
-    job = jobs.opened_form(session, claimed)
-    source = Source(f"source-{claimed.id.removeprefix('form-')}", SourceKind.CHAT, job.turn_id, job.at)
+    job = jobs.opened(session, claimed, jobs.FormJob)
+    source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at)
     heard = Heard(job.text, job.at, SourceKind.CHAT, None, job.before, doc=Doc(job.text))
     scores = Scores(job.importance, job.surprise, job.level, job.activity, job.features)
-    return await _form(gm, session, claimed, source, heard, scores)
+    return await _form(gm, session, claimed, Input(str(claimed.seq), source, heard), scores)
 
 
 async def form_observation(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> bool:
@@ -61,33 +80,33 @@ async def form_observation(gm: Graphmem, session: Session, claimed: jobs.Claimed
     source = Source(observed_id(observed), observed.kind, observed.ref, observed.at)
     doc = Doc(observed.text)
     heard = Heard(observed.text, observed.at, observed.kind, observed.speaker, observed.before, doc=doc)
-    return await _form(gm, session, claimed, source, heard, None)
+    return await _form(gm, session, claimed, Input(observed_key(observed), source, heard), None)
 
 
-async def _form(
-    gm: Graphmem, session: Session, claimed: jobs.Claimed, source: Source, heard: Heard, scores: Scores | None
-) -> bool:
-    held = await open_memories(gm, session)
+async def _form(gm: Graphmem, session: Session, claimed: jobs.Claimed, read: Input, scores: Scores | None) -> bool:
+    held, heard = await open_memories(gm, session), read.heard
     (vector,) = await gm.embedder.embed([heard.text])
     feeling = features.emotion(*affect_of(gm, doc_of(heard), vector))
     nearest = await asyncio.to_thread(held.index.nearest, vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     score = await asyncio.to_thread(snr, doc_of(heard), min(1.0, novelty / FAMILIAR), feeling)
-    heard = replace(heard, passes=passes(score), before=heard.before or _before(held, source))
+    heard = replace(heard, passes=passes(score), before=heard.before or _before(held, read.source))
     answer: Answer[Extraction] = Answer(Extraction())
     if heard.passes:
         answer = await gm.mind.ask(ExtractMemories(heard))
     if scores is None:
         scores = Scores(_importance(heard, novelty, feeling))
     for _ in range(CONFLICTS):
-        reading = await _reading(gm, session, held, source, heard, score, scores, answer, vector)
-        formation = await asyncio.to_thread(forming.plan, reading, held.index, held.version)
-        written = await form(gm.graph, session, claimed, formation, answer.usage, gm.clock())
+        scored = Scored(replace(read, heard=heard), score, scores, vector)
+        reading = await _reading(gm, session, held, scored, answer)
+        changes = await asyncio.to_thread(forming.plan, reading, held.index, held.version)
+        done = jobs.Finished(claimed, answer.usage)
+        written = await write(gm.graph, session, changes, gm.clock(), done)
         if written is None:
             return False
-        if written:
+        if written.current:
             async with gm.memory_lock(session):
-                await apply_formation(gm, session, formation)
+                await apply_changes(gm, session, changes)
             return True
         held = await open_memories(gm, session, held.version + 1)
     raise Conflict("Memories of this student keep changing: they are formed later.")
@@ -96,23 +115,15 @@ async def _form(
 def _before(held: OpenMemories, source: Source) -> str:
     """What an observation follows that came alone: what was remembered last in the same sitting."""
     memory = held.index.before(source.at)
-    follows = memory is not None and source.at - memory.timestamp < SITTING
+    follows = memory is not None and (source.at - memory.timestamp).total_seconds() < features.GAP
     return memory.content or "" if memory is not None and follows else ""
 
 
 async def _reading(
-    gm: Graphmem,
-    session: Session,
-    held: OpenMemories,
-    source: Source,
-    heard: Heard,
-    score: int,
-    scores: Scores,
-    answer: Answer[Extraction],
-    vector: Vector,
+    gm: Graphmem, session: Session, held: OpenMemories, scored: Scored, answer: Answer[Extraction]
 ) -> Reading:
     """Embed, hash and weigh what the mind found."""
-    extraction = answer.value
+    extraction, heard, vector = answer.value, scored.input.heard, scored.vector
     contents = [extract.content for extract in extraction.memories]
     embedded = await gm.embedder.embed([c for c in contents if c != heard.text])
     vectors = iter(embedded)
@@ -124,10 +135,11 @@ async def _reading(
         (topic_vector,) = await gm.embedder.embed([found[0].content])
         topic = Topic(found[0], _marked(gm, session, heard, found[0], topic_vector), tuple(found[1]))
     return Reading(
-        source=source,
+        key=scored.input.key,
+        source=scored.input.source,
         heard=heard,
-        snr=score,
-        scores=scores,
+        snr=scored.snr,
+        scores=scored.scores,
         extraction=extraction,
         marked=marked,
         reminders=await _entries(gm, session, extraction),

@@ -3,6 +3,7 @@
 Near duplicates reinforce instead of being copied; edges go to what is known already (spec 7).
 """
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,6 +12,7 @@ from itertools import pairwise
 
 from graphmem.flows.gravity import gravity_now
 from graphmem.maths import importance
+from graphmem.maths.features import GAP
 from graphmem.maths.gravity import boosted
 from graphmem.maths.salience import salience
 from graphmem.model import (
@@ -24,13 +26,24 @@ from graphmem.model import (
     Level,
     Memory,
     MemoryKind,
+    MemoryRole,
     Modality,
     Reliability,
     Source,
     Vector,
 )
 from graphmem.search.index import SearchIndex
-from graphmem.store.formation import SITTING, Formation, Mention, New, NewEdge, Promotion, Reinforced, Span
+from graphmem.store.changes import (
+    Changes,
+    Formed,
+    Mention,
+    New,
+    NewEdge,
+    Origin,
+    Promotion,
+    Reinforced,
+    Span,
+)
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import STOP_WORDS
 
@@ -100,10 +113,12 @@ class Topic:
 class Reading:
     """Everything that was found out about one source, before it becomes what is written.
 
+    key : what the ids of its memories are made with
     marked : one for each memory of the extraction
     reminders : a ledger entry and its embedding for each reminder of the extraction
     """
 
+    key: str
     source: Source
     heard: Heard
     snr: int
@@ -115,7 +130,7 @@ class Reading:
     topic: Topic | None = None
 
 
-def plan(reading: Reading, known: SearchIndex, version: int) -> Formation:
+def plan(reading: Reading, known: SearchIndex, version: int) -> Changes:
     """Everything that is formed of one source.
 
     Parameters
@@ -142,13 +157,11 @@ def plan(reading: Reading, known: SearchIndex, version: int) -> Formation:
     edges = [*_said_edges(reading, ids, known), *_alike_edges(reading, new, known)]
     if reading.topic is not None and ids:
         edges += _abstracted(reading, reading.topic, ids[0], known, new, again)
-    return Formation(
-        activity=reading.scores.activity,
-        features=reading.scores.features,
-        source=reading.source,
-        snr=reading.snr,
+    return Changes(
         known=version,
         inferred_by=reading.inferred_by,
+        origin=Origin(reading.source.kind, reading.source.ref, reading.source.id, reading.source.at),
+        formed=Formed(reading.snr, reading.scores.activity, reading.scores.features),
         new=tuple(new),
         reinforced=tuple(again.values()),
         edges=_strongest(edges),
@@ -202,11 +215,13 @@ def _twin(heard: Heard, extract: Extract, marked: Marked, known: SearchIndex) ->
     return None
 
 
-def _memory(reading: Reading, extract: Extract, marked: Marked, place: int) -> Memory:
+def _memory(
+    reading: Reading, extract: Extract, marked: Marked, place: int, role: MemoryRole = MemoryRole.SAID
+) -> Memory:
     scores, source, heard = reading.scores, reading.source, reading.heard
     share = 1.0 if scores.activity is None else TENTATIVE
     return Memory(
-        id=f"memory-{source.id.removeprefix('source-')}-{place}",
+        id=f"memory-{reading.key}-{place}",
         modality=extract.modality,
         kind=extract.kind,
         domain=extract.domain,
@@ -238,7 +253,7 @@ def _memory(reading: Reading, extract: Extract, marked: Marked, place: int) -> M
         merged_count=0,
         content_hash=marked.content_hash,
         consolidated=scores.activity is None,
-        in_ledger=False,
+        role=role,
     )
 
 
@@ -272,7 +287,7 @@ def _abstracted(
     span = Span(topic.extract.start, topic.extract.end)
     twin = known.find(topic.marked.content_hash)
     if twin is None:
-        memory = _memory(reading, topic.extract, topic.marked, len(new) + 1)
+        memory = _memory(reading, topic.extract, topic.marked, len(new) + 1, MemoryRole.TOPIC)
         new.append(New(memory, topic.marked.vector, span))
         topic_id, members = memory.id, (*topic.members, newest)
     else:
@@ -287,8 +302,9 @@ def _said_edges(reading: Reading, ids: Sequence[str], known: SearchIndex) -> Ite
     if not ids:
         return
     before = known.before(reading.source.at)
-    if before is not None and (gap := reading.source.at - before.timestamp) < SITTING and before.id not in ids:
-        yield NewEdge(before.id, ids[0], EdgeType.PRECEDES, 1.0 - 0.5 * (gap / SITTING))
+    gap = math.inf if before is None else (reading.source.at - before.timestamp).total_seconds()
+    if before is not None and gap < GAP and before.id not in ids:
+        yield NewEdge(before.id, ids[0], EdgeType.PRECEDES, 1.0 - 0.5 * (gap / GAP))
     else:
         before = None
     for first, second in pairwise(ids):

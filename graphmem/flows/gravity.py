@@ -2,9 +2,12 @@
 
 from datetime import datetime, timedelta
 
-from graphmem.maths.gravity import gravity, speed
+from graphmem.maths.gravity import HALF_LIFE, RESIDUE, SPEEDS, gravity, speed
 from graphmem.model import Memory, Reliability
+from graphmem.store.memories import Curve
 
+CURVE = Curve(HALF_LIFE, RESIDUE, SPEEDS)
+"""The forgetting curve for statements that compute gravity themselves."""
 _DAY = timedelta(days=1)
 
 

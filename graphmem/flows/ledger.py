@@ -7,8 +7,10 @@ from datetime import UTC, datetime
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked, NotFound
+from graphmem.flows.running import check_running
+from graphmem.flows.session_cache import ENDED
 from graphmem.model import Keys, LedgerCategory, LedgerEntry, Reminder, Session
-from graphmem.store import ledger, students
+from graphmem.store import ledger
 from graphmem.text.ledger_cues import summary_of
 from graphmem.validation import checked_id, checked_text
 
@@ -24,7 +26,6 @@ TRIGGER_LIMIT = 100
 """Characters of a trigger."""
 LATEST = 9000
 """Year before which an entry must expire."""
-ENDED = "This session has ended: open a new one."
 
 
 @dataclass(frozen=True)
@@ -94,9 +95,7 @@ async def settle_entry(gm: Graphmem, session: Session, entry_id: str, note: str 
     now = gm.clock()
     entry = await ledger.settle(gm.graph, session, entry_id, note, now)
     if entry is None:
-        enrolled = await students.find(gm.graph, session, now)
-        if enrolled is None or enrolled.student.session_id != session.session_id:
-            raise Locked(ENDED)
+        await check_running(gm, session)
         raise NotFound("This student's ledger has no such entry: list the ledger for its ids.")
     if entry.category not in SETTLED:
         raise InvalidInput(f"A {entry.category.value} cannot be settled: only promises and debts can.")

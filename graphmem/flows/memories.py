@@ -4,27 +4,45 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 
 from graphmem.app import Graphmem
-from graphmem.errors import InvalidInput, Locked, NotFound
+from graphmem.errors import InvalidInput, NotFound
+from graphmem.flows.gravity import CURVE
+from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import open_memories
-from graphmem.model import Edge, EdgeType, LedgerEntry, Memory, Recalled, RecalledId, Session, Source, Who
-from graphmem.store import memories, students
-from graphmem.store.memories import Filter
+from graphmem.maths.features import GAP
+from graphmem.model import (
+    Edge,
+    EdgeType,
+    LedgerEntry,
+    Memory,
+    Recalled,
+    RecalledId,
+    Session,
+    Source,
+    SourceKind,
+    Who,
+)
+from graphmem.store import memories
+from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, write
+from graphmem.store.graph import Graph
+from graphmem.store.memories import Cut, Filter, Held, Moment, Neighbourhood
 from graphmem.store.rows import from_ms
 from graphmem.validation import checked_as_of, checked_id
 
 MOST_HOPS = 3
 NEIGHBOURS = 200
 """Most memories of a neighbourhood."""
+IMPORTED = 1000
+"""Memories written at once when many are imported."""
 
 
 @dataclass(frozen=True)
 class Page:
-    """Some memories, how many there are in all, and where the next page begins, if there is one."""
+    """Some memories, and where the next page begins, if there is one."""
 
     items: tuple[Memory, ...]
-    total: int
     next: str | None
 
 
@@ -36,7 +54,8 @@ async def find_memory(gm: Graphmem, who: Who, memory_id: str, session: Session |
     Locked          the session has ended
     """
     checked_id("id", memory_id)
-    await _check_running(gm, session)
+    if session is not None:
+        await check_running(gm, session)
     found = await memories.find(gm.graph, who, [memory_id], session)
     return found[0] if found else None
 
@@ -64,11 +83,17 @@ async def list_memories(
         raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
     _check_share("minGravity", wanted.min_gravity)
     checked_as_of(wanted.as_of)
-    await _check_running(gm, session)
+    if session is not None:
+        await check_running(gm, session)
     cursor = None if after is None else _place(after)
-    total, found = await memories.page(gm.graph, who, wanted, cursor, first + 1, gm.clock(), session)
+    found = await memories.page(gm.graph, who, wanted, Moment(gm.clock(), CURVE), Cut(first + 1, cursor), session)
     items = tuple(found[:first])
-    return Page(items, total, _cursor(items[-1]) if len(found) > first else None)
+    return Page(items, _cursor(items[-1]) if len(found) > first else None)
+
+
+async def count_memories(gm: Graphmem, who: Who, wanted: Filter) -> int:
+    """How many memories a filter lets through."""
+    return await memories.count(gm.graph, who, wanted, Moment(gm.clock(), CURVE))
 
 
 async def find_around(
@@ -86,8 +111,10 @@ async def find_around(
     if not 0 <= hops <= MOST_HOPS:
         raise InvalidInput(f"hops must lie between 0 and {MOST_HOPS}.")
     _check_share("minWeight", min_weight)
-    await _check_running(gm, session)
-    found = await memories.around(gm.graph, who, memory_id, hops, min_weight, NEIGHBOURS, session)
+    if session is not None:
+        await check_running(gm, session)
+    centre = Neighbourhood(memory_id, hops, min_weight, NEIGHBOURS)
+    found = await memories.around(gm.graph, who, centre, session)
     if found is None:
         raise NotFound("This student has no such memory: list the memories for their ids.")
     return found
@@ -95,13 +122,34 @@ async def find_around(
 
 async def list_edges(gm: Graphmem, who: Who, memory_id: str, type_: EdgeType | None, min_weight: float) -> list[Edge]:
     """The edges of one memory, strongest first."""
-    _check_share("minWeight", min_weight)
-    return await memories.list_edges(gm.graph, who, memory_id, type_, min_weight)
+    found = await edges_by_memory(gm, who, [memory_id])
+    return chosen_edges(found[memory_id], type_, min_weight)
 
 
 async def list_sources(gm: Graphmem, who: Who, memory_id: str) -> list[Source]:
     """Where one memory came from, oldest first."""
-    return await memories.list_sources(gm.graph, who, memory_id)
+    return (await sources_by_memory(gm, who, [memory_id]))[memory_id]
+
+
+async def edges_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[Edge]]:
+    """The edges of many memories, read at once, strongest first; every id asked for is a key."""
+    return await memories.list_edges(gm.graph, who, ids)
+
+
+async def sources_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[Source]]:
+    """The sources of many memories, read at once, oldest first; every id asked for is a key."""
+    return await memories.list_sources(gm.graph, who, ids)
+
+
+def chosen_edges(edges: Sequence[Edge], type_: EdgeType | None, min_weight: float) -> list[Edge]:
+    """Those edges of one type, or of any where that is None, that weigh at least so much.
+
+    Raises
+    ------
+    InvalidInput    the weight lies outside 0..1
+    """
+    _check_share("minWeight", min_weight)
+    return [edge for edge in edges if edge.weight >= min_weight and type_ in (None, edge.type)]
 
 
 async def recalled_again(gm: Graphmem, session: Session, recalled: Sequence[RecalledId]) -> list[Recalled]:
@@ -120,12 +168,55 @@ async def surfaced_again(gm: Graphmem, session: Session, ids: Sequence[str]) -> 
     return [kept[i] for i in ids if i in kept]
 
 
-async def _check_running(gm: Graphmem, session: Session | None) -> None:
-    if session is None:
-        return
-    enrolled = await students.find(gm.graph, session, gm.clock())
-    if enrolled is None or enrolled.student.session_id != session.session_id:
-        raise Locked("This session has ended: open a new one.")
+async def import_memories(graph: Graph, session: Session, held: Sequence[Held], now: datetime) -> int:
+    """Store many memories at once, in batches.
+
+    Each gets a source of the system, with its first source ref or else its own id as ref, and follows the one before
+    it (`PRECEDES`), where that was less than an hour earlier. Storing them again changes nothing.
+
+    Parameters
+    ----------
+    graph : Graph
+    session : Session, with which they are sealed
+    held : memories with content and vector, oldest first
+    now : datetime
+
+    Returns
+    -------
+    int, how many of them the student now has; none where there is no such student
+
+    Raises
+    ------
+    InvalidInput    one has no vector
+    Conflict        a memory of another id has the same `content_hash`; batches before that one are stored
+    Unavailable     Neo4j does not answer
+    """
+    stored = 0
+    for first in range(0, len(held), IMPORTED):
+        batch = held[first : first + IMPORTED]
+        before = held[first - 1] if first else None
+        written = await write(graph, session, imported(batch, before), now)
+        stored += 0 if written is None else len(batch)
+    return stored
+
+
+def imported(batch: Sequence[Held], before: Held | None) -> Changes:
+    """What an import writes of a batch of memories, oldest first, that follows another memory."""
+    followed = [
+        NewEdge(a.memory.id, b.memory.id, EdgeType.PRECEDES, 1.0)
+        for a, b in pairwise([*([] if before is None else [before]), *batch])
+        if (b.memory.timestamp - a.memory.timestamp).total_seconds() < GAP
+    ]
+    return Changes(None, "import", new=tuple(map(_imported, batch)), edges=tuple(followed))
+
+
+def _imported(held: Held) -> New:
+    memory = held.memory
+    if held.vector is None:
+        raise InvalidInput(f"{memory.id} has no vector: embed it first.")
+    ref = memory.source_refs[0] if memory.source_refs else memory.id
+    origin = Origin(SourceKind.SYSTEM, ref, f"source-{memory.id}", memory.timestamp)
+    return New(memory, held.vector, Span(0, len(memory.content or "")), origin)
 
 
 def _check_share(name: str, value: float) -> None:

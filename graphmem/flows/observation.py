@@ -7,9 +7,9 @@ from itertools import pairwise
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound, RateLimited
+from graphmem.maths.features import GAP
 from graphmem.model import Observation, Source, Who
 from graphmem.store import sources, students
-from graphmem.store.formation import SITTING
 from graphmem.validation import checked_id, checked_text, checked_time
 
 SPEAKER_LIMIT = 100
@@ -69,6 +69,6 @@ def _in_context(observations: Sequence[Observation]) -> list[Observation]:
     """Each with what was observed just before it in the same sitting."""
     told = [observations[0]]
     for before, observed in pairwise(observations):
-        follows = not observed.before and before.at <= observed.at and observed.at - before.at < SITTING
+        follows = not observed.before and 0.0 <= (observed.at - before.at).total_seconds() < GAP
         told.append(replace(observed, before=before.text) if follows else observed)
     return told

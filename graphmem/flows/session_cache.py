@@ -12,7 +12,7 @@ from graphmem.errors import Locked
 from graphmem.model import Session, Unlocked, Who
 from graphmem.search.index import SearchIndex
 from graphmem.store import ledger, memories
-from graphmem.store.formation import Formation
+from graphmem.store.changes import Changes
 from graphmem.store.memories import Held, MemoriesState
 
 ENDED = "This session has ended: open a new one."
@@ -111,17 +111,17 @@ def apply_turn(gm: Graphmem, who: Who, version: int, change: Callable[[Unlocked]
     gm.cache.put(who, replace(changed, state=replace(changed.state, version=version)))
 
 
-async def apply_formation(gm: Graphmem, who: Who, formation: Formation) -> None:
+async def apply_changes(gm: Graphmem, who: Who, changes: Changes) -> None:
     """Change the memories that this process holds as they were written; what was locked or read meanwhile stays."""
     held = gm.memories(who)
-    if held is None or held.version != formation.known:
+    if held is None or held.version != changes.known:
         return
-    changed = [(n.memory, n.vector) for n in formation.new]
-    for again in formation.reinforced:
+    changed = [(n.memory, n.vector) for n in changes.new]
+    for again in changes.reinforced:
         vector = held.index.vector(again.memory.id)
         if vector is not None:
             changed.append((again.memory, vector))
-    linked = {p.memory_id for p in formation.ledger}
+    linked = {p.memory_id for p in changes.ledger}
     if changed:
         await asyncio.to_thread(
             held.index.put_many,
@@ -129,5 +129,5 @@ async def apply_formation(gm: Graphmem, who: Who, formation: Formation) -> None:
             np.stack([v for _, v in changed]),
         )
     known = {kept.entry.id for kept in held.ledger}
-    new = tuple(ledger.Kept(p.entry, p.vector) for p in formation.ledger if p.entry.id not in known)
-    gm.cache.put(who, replace(held, version=formation.known + 1, ledger=(*new, *held.ledger)))
+    new = tuple(ledger.Kept(p.entry, p.vector) for p in changes.ledger if p.entry.id not in known)
+    gm.cache.put(who, replace(held, version=held.version + 1, ledger=(*new, *held.ledger)))

@@ -39,7 +39,8 @@ async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None 
     checked_password("password", password, gm.settings.password_min)
     lock, keys = await _slowly(gm, lambda: sealing.new_lock(who, password, gm.argon2))
     companion = replace(COMPANION, tolerance=gm.settings.tolerance)
-    if not await students.create(gm.graph, who, keys, lock, companion, display_name, gm.clock()):
+    enrolment = students.Enrolment(keys, lock, companion, display_name)
+    if not await students.create(gm.graph, who, enrolment, gm.clock()):
         raise Conflict("A student of this id is enrolled already: choose another id.")
     student = await find_student(gm, who)
     if student is None:
@@ -111,8 +112,8 @@ async def _tried(gm: Graphmem, who: Who, password: str) -> students.Enrolled:
     """Count a try of a password and find what it may open; nobody learns whether the student exists."""
     settings = gm.settings
     checked_password("password", password, shortest=0)
-    allowed = await students.try_password(gm.graph, who, gm.clock(), settings.password_tries, settings.password_wait)
-    if not allowed:
+    patience = students.Patience(settings.password_tries, settings.password_wait)
+    if not await students.try_password(gm.graph, who, uuid4().hex, patience, gm.clock()):
         raise RateLimited("Too many wrong passwords: wait a minute, then try again.")
     enrolled = await students.find(gm.graph, who, gm.clock())
     if enrolled is None:

@@ -1,7 +1,8 @@
 """What follows a surprise: read, ask the mind, plan, write; and what somebody says of it afterwards (spec 5)."""
 
 from collections.abc import Awaitable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import TypeVar
 
 from graphmem.app import Graphmem
@@ -11,7 +12,7 @@ from graphmem.flows import surprise_plan as responding
 from graphmem.flows.formation import affect_of, said_hash
 from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import apply_turn, open_memories
-from graphmem.flows.surprise_plan import BELIEF, MOST_FACTS, Understood, Worded, episode_content
+from graphmem.flows.surprise_plan import MOST_FACTS, Understood, Worded, episode_content
 from graphmem.model import (
     Analyse,
     Analysis,
@@ -21,10 +22,12 @@ from graphmem.model import (
     FollowUp,
     Level,
     Memory,
+    MemoryRole,
     Observation,
     Question,
     Reflect,
     Reflection,
+    Reliability,
     Session,
     SourceKind,
     SurpriseResponse,
@@ -34,9 +37,11 @@ from graphmem.model import (
     Vector,
     Verdict,
 )
+from graphmem.search.index import SearchIndex
 from graphmem.store import surprises
-from graphmem.store.jobs import Claimed, SurpriseJob, opened
-from graphmem.store.surprises import Responded, Revised, Surprised, Written
+from graphmem.store.changes import Changes, Corrected, Update, Written, renewed, write
+from graphmem.store.jobs import Claimed, Finished, SurpriseJob, opened
+from graphmem.store.surprises import Surprised
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.information import snr
 from graphmem.validation import checked_text
@@ -52,6 +57,15 @@ NOTE_LIMIT = 2_000
 LEVELS = tuple(Level)
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Episode:
+    """A surprising message: its job, its embedding, and how a mind reads it."""
+
+    job: SurpriseJob
+    vector: Vector = field(repr=False)
+    surprising: Surprising
 
 
 async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence[Claimed]) -> int:
@@ -75,10 +89,10 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
     answer = await gm.mind.ask(Analyse(tuple(surprising)))
     found, usage, questions = list[Understood](), answer.usage, list[str]()
-    for each, job, vector, episode, analysis in zip(claimed, jobs, vectors, surprising, answer.value, strict=True):
-        episode = replace(episode, asked=(*episode.asked, *questions))
+    for each, job, vector, told, analysis in zip(claimed, jobs, vectors, surprising, answer.value, strict=True):
+        episode = Episode(job, vector, replace(told, asked=(*told.asked, *questions)))
         analysed = Answer(analysis, usage, answer.degraded)
-        understood, usage = await _understood(gm, session, each, job, vector, episode, analysed)
+        understood, usage = await _understood(gm, session, each, episode, analysed)
         found.append(understood)
         questions += understood.questions
     # Nothing is asked any more, so that all is written or all waits; what it cost is counted with the first.
@@ -118,16 +132,11 @@ def _surprising(held: OpenMemories, job: SurpriseJob, vector: Vector, asked: Seq
 
 
 async def _understood(
-    gm: Graphmem,
-    session: Session,
-    claimed: Claimed,
-    job: SurpriseJob,
-    vector: Vector,
-    surprising: Surprising,
-    analysed: Answer[Analysis],
+    gm: Graphmem, session: Session, claimed: Claimed, episode: Episode, analysed: Answer[Analysis]
 ) -> tuple[Understood, Usage]:
     """Everything there is to find out about one surprise, and what finding it out cost."""
     analysis, usage, degraded = analysed.value, analysed.usage, analysed.degraded
+    job, surprising = episode.job, episode.surprising
     questions: tuple[str, ...] = ()
     reflection: Reflection | None = None
     if job.level is Level.PARADIGM_SHIFT:
@@ -141,20 +150,19 @@ async def _understood(
         *(u.new for u in analysis.updates),
         *([procedure] if procedure else []),
     ]
-    episode, *updates = await _worded(gm, session, claimed, contents)
-    # Two episodes may turn to the same, and are two all the same.
-    episode = replace(episode, content_hash=episode.own_hash)
+    worded, *updated = await _worded(gm, session, claimed, contents)
     understood = Understood(
-        seq=claimed.id.removeprefix("surprise-"),
+        seq=claimed.seq,
         job=job,
         snr=snr(doc_of(surprising), novelty=1.0, feeling=0.0),
         analysis=analysis,
-        episode=episode,
-        updates=tuple(updates[: len(analysis.updates)]),
-        vector=vector,
+        # Two episodes may turn to the same, and are two all the same.
+        episode=replace(worded, content_hash=worded.own_hash),
+        updates=tuple(updated[: len(analysis.updates)]),
+        vector=episode.vector,
         questions=questions,
         reflection=reflection,
-        procedure=updates[-1] if procedure else None,
+        procedure=updated[-1] if procedure else None,
         inferred_by=gm.offline.name if degraded else gm.mind.name,
         offline=degraded or not gm.mind.is_model,
     )
@@ -180,29 +188,29 @@ async def _written(gm: Graphmem, session: Session, claimed: Claimed, understood:
     """Plan and write, again when memories changed meanwhile; False when the job is another worker's by now."""
     for _ in range(CONFLICTS):
         held = await open_memories(gm, session)
-        responded = responding.plan(understood, held.index, held.version)
+        changes = responding.plan(understood, held.index, held.version)
+        done = Finished(claimed, usage, gm.settings.facts_kept)
         # A turn under way would find its student changed, so it is let through first.
         async with gm.lock(session):
-            kept = gm.settings.facts_kept
-            written = await surprises.respond(gm.graph, session, claimed, responded, usage, kept, gm.clock())
+            written = await write(gm.graph, session, changes, gm.clock(), done)
             if written is not None and written.current:
-                _apply(gm, session, written, responded)
+                _apply(gm, session, written, changes)
         if written is None:
             return False
         if written.current:
-            await open_memories(gm, session, responded.known + 1)
+            await open_memories(gm, session, held.version + 1)
             return True
         await open_memories(gm, session, held.version + 1)
     raise Conflict("Memories of this student keep changing: the surprise is responded to later.")
 
 
-def _apply(gm: Graphmem, session: Session, written: Written, responded: Responded) -> None:
+def _apply(gm: Graphmem, session: Session, written: Written, changes: Changes) -> None:
     """Add the facts and questions of a surprise to the turn state."""
-    first = written.facts - len(responded.facts) + 1
-    new: list[Fact] = [replace(fact, seq=first + place) for place, fact in enumerate(responded.facts)]
+    first = written.facts - len(changes.facts) + 1
+    new: list[Fact] = [replace(fact, seq=first + place) for place, fact in enumerate(changes.facts)]
 
     def change(held: Unlocked) -> Unlocked:
-        questions = (*held.state.questions, *responded.questions)
+        questions = (*held.state.questions, *changes.questions)
         state = replace(held.state, facts=written.facts, questions=questions)
         return replace(held, state=state, facts=(*reversed(new), *held.facts)[: gm.settings.facts_kept])
 
@@ -211,8 +219,12 @@ def _apply(gm: Graphmem, session: Session, written: Written, responded: Responde
 
 async def response_of(gm: Graphmem, session: Session, memory_id: str) -> SurpriseResponse | None:
     """What a surprise led to, by the episode that keeps it; None for any other memory."""
-    found = await surprises.find(gm.graph, session, memory_id)
-    return None if found is None or found.memory_id != memory_id else found.response
+    return (await responses_by_episode(gm, session, [memory_id])).get(memory_id)
+
+
+async def responses_by_episode(gm: Graphmem, session: Session, ids: Sequence[str]) -> dict[str, SurpriseResponse]:
+    """What many surprises led to, read at once, by the episodes that keep it; other memories are left out."""
+    return await surprises.list_responses(gm.graph, session, ids)
 
 
 async def list_questions(gm: Graphmem, session: Session) -> list[Question]:
@@ -275,9 +287,11 @@ async def correct_surprise(gm: Graphmem, session: Session, memory_id: str, verdi
         if found.verdict is verdict:
             return memory
         surprising = held.index.get(found.memory_id) or memory
-        revised = replace(_revised(surprising, found, verdict), known=held.version, note=note)
+        revised = _revised(surprising, found, verdict, held.index)
+        corrected = Corrected(surprising.id, revised.correction, note)
+        changes = Changes(held.version, verdict, updated=updates(revised, gm.clock()), corrected=corrected)
         async with gm.lock(session):
-            written = await surprises.correct(gm.graph, session, revised, gm.clock())
+            written = await write(gm.graph, session, changes, gm.clock())
             gm.drop(session)
         if written is None:
             raise NotFound("There is no such memory.")
@@ -288,24 +302,55 @@ async def correct_surprise(gm: Graphmem, session: Session, memory_id: str, verdi
     raise Conflict("Memories of this student keep changing: say it again.")
 
 
-def _revised(memory: Memory, found: Surprised, verdict: Verdict) -> Revised:
+@dataclass(frozen=True)
+class Revised:
+    """What a verdict changes.
+
+    kin : memories whose level it is, with the corrected one
+    flashbulb : whether they never fade from now on; None leaves it as it is
+    closed, reopened : beliefs that hold no longer, and those that hold again
+    """
+
+    correction: Correction
+    level: Level
+    kin: tuple[str, ...]
+    flashbulb: bool | None = None
+    closed: tuple[str, ...] = ()
+    reopened: tuple[str, ...] = ()
+
+
+def _revised(memory: Memory, found: Surprised, verdict: Verdict, known: SearchIndex) -> Revised:
     """What a verdict changes: one level up with everything that goes with it, or all the way down."""
     if memory.surprise is None or memory.surprise_level is None:
         raise InvalidInput("Nothing was surprising about this memory: name one that was formed of a turn.")
     response = found.response
     had = response.level if response is not None else memory.surprise_level
     up = LEVELS[min(len(LEVELS) - 1, LEVELS.index(had) + 1)]
-    again = found.verdict is not None
     revisions = () if response is None else response.revisions
-    own = tuple(r.new_id for r in revisions if r.new_id.startswith(BELIEF))
+    own = tuple(r.new_id for r in revisions if _is_own_belief(known.get(r.new_id)))
     prior = tuple(r.prior_id for r in revisions if r.prior_id is not None)
     kin = tuple(dict.fromkeys((memory.id, *found.members, *_lit(response))))
-    revised = Revised(memory.id, 0, Correction(memory.surprise, had, verdict), Level.NORMAL, "", kin=kin)
+    correction = Correction(memory.surprise, had, verdict)
     if verdict is Verdict.WAS_NOT_IMPORTANT:
-        return replace(revised, faded=kin, closed=own, reopened=prior)
+        return Revised(correction, Level.NORMAL, kin, flashbulb=False, closed=own, reopened=prior)
     # What an earlier verdict undid is done again.
-    revised = replace(revised, level=up, closed=prior if again else (), reopened=own if again else ())
-    return replace(revised, flashbulbs=kin) if up is Level.PARADIGM_SHIFT else revised
+    again = found.verdict is not None
+    flashbulb = True if up is Level.PARADIGM_SHIFT else None
+    return Revised(correction, up, kin, flashbulb, closed=prior if again else (), reopened=own if again else ())
+
+
+def _is_own_belief(memory: Memory | None) -> bool:
+    return memory is not None and memory.role is MemoryRole.BELIEF
+
+
+def updates(revised: Revised, now: datetime) -> tuple[Update, ...]:
+    """What a verdict changes, memory by memory."""
+    return (
+        *renewed(revised.kin, surprise_level=revised.level),
+        *(() if revised.flashbulb is None else renewed(revised.kin, flashbulb=revised.flashbulb)),
+        *renewed(revised.closed, invalid_at=now, reliability=Reliability.SUPERSEDED),
+        *renewed(revised.reopened, invalid_at=None, reliability=Reliability.RELIABLE),
+    )
 
 
 def _lit(response: SurpriseResponse | None) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from graphmem.model import (
     Level,
     Memory,
     MemoryKind,
+    MemoryRole,
     Modality,
     Question,
     Reflection,
@@ -25,9 +26,8 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.search.index import SearchIndex
-from graphmem.store.formation import New, NewEdge, Span
+from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update, renewed
 from graphmem.store.jobs import SurpriseJob
-from graphmem.store.surprises import Responded
 from graphmem.text.doc import Doc
 from graphmem.text.domains import domain_of
 from graphmem.text.memory_types import Sort
@@ -46,8 +46,6 @@ CANDIDATES = 50
 PHRASES = 3
 """Phrases that say what an episode is about."""
 BELIEVED = (MemoryKind.TRAIT, MemoryKind.CONCEPT)
-EPISODE, BELIEF, PROCEDURE = "episode-", "belief-", "procedure-"
-"""How ids of what a surprise leaves begin."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +66,14 @@ class Worded:
 class Understood:
     """Everything that was found out about one surprise, before it becomes what is written.
 
-    seq : of the turn
+    seq : of the turn; ids are made with it
     episode : how the episode is remembered
     updates : how each new understanding of the analysis is remembered, in order
     procedure : how to go about such a situation, where the reflection says so
     offline : whether the offline mind stood in for a language model
     """
 
-    seq: str
+    seq: int
     job: SurpriseJob
     snr: int
     analysis: Analysis
@@ -87,6 +85,17 @@ class Understood:
     procedure: Worded | None = None
     inferred_by: str = "offline"
     offline: bool = False
+
+
+@dataclass(frozen=True)
+class Made:
+    """A memory that a surprise leaves: its place in the graph and in the message."""
+
+    id: str
+    role: MemoryRole
+    span: Span
+    sort: Sort
+    confidence: float = 0.7
 
 
 def episode_content(actual: Doc) -> str:
@@ -114,7 +123,7 @@ def beliefs_near(vector: Vector, job: SurpriseJob, known: SearchIndex) -> tuple[
     )
 
 
-def plan(understood: Understood, known: SearchIndex, version: int) -> Responded:
+def plan(understood: Understood, known: SearchIndex, version: int) -> Changes:
     """Everything that follows one surprise, by its level.
 
     Parameters
@@ -145,18 +154,21 @@ def plan(understood: Understood, known: SearchIndex, version: int) -> Responded:
     reflection = understood.reflection if shifted else None
     flashbulbs = tuple(_said_then(job, known)) if shifted else ()
     actions = _actions(understood, episode.memory.id, facts, revisions, flashbulbs, linked)
-    return Responded(
-        source_ref=job.turn_id,
+    closed = tuple(dict.fromkeys(r.prior_id for r in revisions if r.prior_id is not None))
+    return Changes(
         known=version,
         inferred_by=understood.inferred_by,
+        origin=Origin(SourceKind.CHAT, job.turn_id),
         response=SurpriseResponse(
             level, job.signal, analysis.explanation, analysis.strategy, tuple(revisions), actions, understood.offline
         ),
         new=tuple(new),
         edges=tuple(edges),
-        closed=tuple(dict.fromkeys(r.prior_id for r in revisions if r.prior_id is not None)),
-        believed=tuple(_believed(revisions, analysis.updates, known)),
-        flashbulbs=flashbulbs,
+        updated=(
+            *renewed(closed, invalid_at=job.at, reliability=Reliability.SUPERSEDED),
+            *(Update(memory_id, {"kind": kind}) for memory_id, kind in _believed(revisions, analysis.updates, known)),
+            *renewed(flashbulbs, flashbulb=True),
+        ),
         facts=facts,
         questions=questions,
         reflections=() if reflection is None else tuple(_questions(understood, "reflection", (reflection.text,))),
@@ -199,7 +211,7 @@ def _holds(memory: Memory) -> bool:
 
 def _is_belief(memory: Memory) -> bool:
     """Whether it is a belief about the student: not what somebody else said, nor how the companion goes about it."""
-    return memory.kind in BELIEVED and not memory.speaker and not memory.id.startswith(PROCEDURE)
+    return memory.kind in BELIEVED and not memory.speaker and memory.role is not MemoryRole.PROCEDURE
 
 
 def _said_then(job: SurpriseJob, known: SearchIndex) -> Iterator[str]:
@@ -225,10 +237,14 @@ def _procedure(understood: Understood, worded: Worded, known: SearchIndex, new: 
     twin = _twin(worded, known, new)
     if twin is not None:
         return twin.id
-    span, memory_id = Span(0, len(understood.job.actual)), f"{PROCEDURE}{understood.seq}"
-    worded = _unlike(worded, known)
-    new.append(_remembered(understood, memory_id, worded, span, Modality.PROCEDURAL, MemoryKind.CONCEPT))
-    return memory_id
+    made = Made(
+        id=f"procedure-{understood.seq}",
+        role=MemoryRole.PROCEDURE,
+        span=Span(0, len(understood.job.actual)),
+        sort=Sort(Modality.PROCEDURAL, MemoryKind.CONCEPT),
+    )
+    new.append(_remembered(understood, made, _unlike(worded, known)))
+    return made.id
 
 
 def _revised(
@@ -245,19 +261,17 @@ def _revised(
     held = prior if prior is not None and _holds(prior) else None
     twin = _twin(worded, known, new, but=held)
     if twin is None:
-        made = _remembered(
-            understood,
-            f"{BELIEF}{understood.seq}-{place}",
-            _unlike(worded, known),
-            Span(update.start, update.end),
-            update.modality,
-            update.kind,
-            update.confidence,
+        made = Made(
+            id=f"belief-{understood.seq}-{place}",
+            role=MemoryRole.BELIEF,
+            span=Span(update.start, update.end),
+            sort=Sort(update.modality, update.kind),
+            confidence=update.confidence,
         )
-        new.append(made)
+        new.append(_remembered(understood, made, _unlike(worded, known)))
     return Revision(
         prior_id=None if held is None else held.id,
-        new_id=made.memory.id if twin is None else twin.id,
+        new_id=new[-1].memory.id if twin is None else twin.id,
         prior_assumption=update.prior,
         new_understanding=update.new,
         confidence_delta=update.delta,
@@ -287,7 +301,7 @@ def _twin(worded: Worded, known: SearchIndex, new: Sequence[New], but: Memory | 
     made = (n.memory for n in new[1:] if n.memory.content_hash in (worded.content_hash, worded.own_hash))
     same = known.find(worded.content_hash)
     near = [memory for memory, cosine in known.nearest(worded.vector, LINKED) if cosine >= SAME]
-    alike = (m for m in near if said_the_same(m.content or "", worded.content) and not m.id.startswith(EPISODE))
+    alike = (m for m in near if said_the_same(m.content or "", worded.content) and m.role is not MemoryRole.EPISODE)
     return next(
         (m for m in (*made, same, *alike) if m is not None and m is not but and _holds(m) and not m.speaker),
         None,
@@ -310,37 +324,33 @@ def _questions(understood: Understood, name: str, texts: Sequence[str]) -> Itera
 
 
 def _episode_id(understood: Understood) -> str:
-    return f"{EPISODE}{understood.seq}"
+    return f"episode-{understood.seq}"
 
 
 def _episode(understood: Understood) -> New:
-    span = Span(0, len(understood.job.actual))
-    return _remembered(
-        understood, _episode_id(understood), understood.episode, span, Modality.EPISODIC, MemoryKind.EPISODE, 1.0
+    made = Made(
+        id=_episode_id(understood),
+        role=MemoryRole.EPISODE,
+        span=Span(0, len(understood.job.actual)),
+        sort=Sort(Modality.EPISODIC, MemoryKind.EPISODE),
+        confidence=1.0,
     )
+    return _remembered(understood, made, understood.episode)
 
 
-def _remembered(
-    understood: Understood,
-    memory_id: str,
-    worded: Worded,
-    span: Span,
-    modality: Modality,
-    kind: MemoryKind,
-    confidence: float = 0.7,
-) -> New:
+def _remembered(understood: Understood, made: Made, worded: Worded) -> New:
     job, at = understood.job, understood.job.at
     memory = Memory(
-        id=memory_id,
-        modality=modality,
-        kind=kind,
-        domain=domain_of(Doc(worded.content), Sort(modality, kind)),
+        id=made.id,
+        modality=made.sort.modality,
+        kind=made.sort.kind,
+        domain=domain_of(Doc(worded.content), made.sort),
         content=worded.content,
         speaker=None,
         before=job.before,
         gravity=1.0,
         salience=salience(job.importance * (1 + job.signal), understood.snr),
-        confidence=confidence,
+        confidence=made.confidence,
         strength=STRENGTH,
         valence=worded.valence,
         timestamp=at,
@@ -356,12 +366,13 @@ def _remembered(
         importance=job.importance,
         surprise=job.signal,
         surprise_level=job.level,
-        flashbulb=job.level is Level.PARADIGM_SHIFT and kind is MemoryKind.EPISODE,
+        flashbulb=job.level is Level.PARADIGM_SHIFT and made.role is MemoryRole.EPISODE,
         valid_at=at,
         invalid_at=None,
         slot_key=None,
         merged_count=0,
         content_hash=worded.content_hash,
         consolidated=True,
+        role=made.role,
     )
-    return New(memory, worded.vector, span)
+    return New(memory, worded.vector, made.span)

@@ -359,7 +359,8 @@ async def _learned(gm: Graphmem, state: State, scored: plan.Score, message: Mess
 async def _store_first(gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, now: datetime) -> None:
     """Store the message before a language model is waited for; the offline mind's one write is enough."""
     if mind.is_model:
-        await turns.receive(gm.graph, session, incoming.turn_id, incoming.text, incoming.reply, incoming.at, now)
+        received = turns.Received(incoming.turn_id, incoming.text, incoming.at, incoming.reply)
+        await turns.receive(gm.graph, session, received, now)
 
 
 async def _with_vector(gm: Graphmem, of: Embedded) -> Embedded:

@@ -297,7 +297,7 @@ def _form_jobs(thought: Thought, seq: int) -> tuple[NewJob, ...]:
         activity=scored.rate,
         features=tuple(a.value for a in scored.attention),
     )
-    return (NewJob(f"form-{seq}", work),)
+    return (NewJob(f"form-{seq}", work, seq),)
 
 
 def _surprise_jobs(thought: Thought, seq: int) -> tuple[NewJob, ...]:
@@ -318,7 +318,7 @@ def _surprise_jobs(thought: Thought, seq: int) -> tuple[NewJob, ...]:
         talk=thought.talk,
         unusual=scored.unusual,
     )
-    return (NewJob(f"surprise-{seq}", work),)
+    return (NewJob(f"surprise-{seq}", work, seq),)
 
 
 def next_question(state: State, scored: Score, text: str) -> Question | None:
@@ -345,7 +345,7 @@ def _distil_jobs(thought: Thought) -> tuple[NewJob, ...]:
     if thought.fact is None or expected is None:
         return ()
     work = DistilJob(thought.fact.id, expected.text, thought.message.text, thought.asked)
-    return (NewJob(f"distil-{thought.fact.seq}", work),)
+    return (NewJob(f"distil-{thought.fact.seq}", work, thought.fact.seq),)
 
 
 def _vector(of: Message | Prediction) -> Vector:

@@ -82,7 +82,7 @@ def _opened(session: Session, lock: Lock | None, waiting: Sequence[Claimed]) -> 
         # What was tampered with is reported when its job runs; it must not keep the rest from being read.
         with suppress(Tampered):
             if job.kind is Kind.FORM:
-                said = jobs.opened_form(session, job)
+                said = jobs.opened(session, job, jobs.FormJob)
                 yield _memory(job.id, Observation(SourceKind.CHAT, said.turn_id, said.text, said.at, None, said.before))
             elif lock is not None:
                 yield _memory(job.id, jobs.opened_observation(session, lock, job))

@@ -7,15 +7,15 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.model import Job, JobState, Usage, Who
 from graphmem.store import jobs, usage
+from graphmem.store.jobs import JobFilter
 from graphmem.validation import checked_as_of, checked_id
 
 
 @dataclass(frozen=True)
 class JobPage:
-    """Some jobs, how many there are in all, and where the next page begins, if there is one."""
+    """Some jobs, and where the next page begins, if there is one."""
 
     items: tuple[Job, ...]
-    total: int
     next: str | None
 
 
@@ -41,9 +41,15 @@ async def list_jobs(
     if student_id is not None:
         checked_id("studentId", student_id)
     place = None if after is None else _place(after)
-    total, found = await jobs.page(gm.graph, institution, student_id, state, place, first + 1, gm.clock())
+    wanted = JobFilter(institution, student_id, state)
+    found = await jobs.page(gm.graph, wanted, place, first + 1, gm.clock())
     items = tuple(found[:first])
-    return JobPage(items, total, _cursor(items[-1]) if len(found) > first else None)
+    return JobPage(items, _cursor(items[-1]) if len(found) > first else None)
+
+
+async def count_jobs(gm: Graphmem, institution: str, student_id: str | None, state: JobState | None) -> int:
+    """How many jobs there are, of an institution or of one of its students, in one state or in any."""
+    return await jobs.count(gm.graph, JobFilter(institution, student_id, state), gm.clock())
 
 
 async def retry_job(gm: Graphmem, institution: str, ref: str) -> Job:

@@ -92,12 +92,14 @@ async def within_budget(
         yield gm
         return
     wanted = most(sum(len(job.payload) for job in jobs), questions, gm.settings.budget_token_cost, gm.clock())
-    mind = BudgetedMind(gm.mind, gm.offline, lambda: usage.reserve(gm.graph, session, limits, wanted))
+    # Jobs that are done together are known by their first one.
+    first = jobs[0].id
+    mind = BudgetedMind(gm.mind, gm.offline, lambda: usage.reserve(gm.graph, session, first, limits, wanted))
     try:
         yield replace(gm, mind=mind)
     finally:
         if mind.within:
-            await usage.release(gm.graph, session, wanted, gm.clock())
+            await usage.release(gm.graph, session, first, wanted.at, gm.clock())
 
 
 def limits_of(settings: Settings) -> Limits:

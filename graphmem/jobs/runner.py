@@ -21,7 +21,7 @@ from graphmem.flows.surprise import QUESTIONS, respond_to_surprises
 from graphmem.jobs.budget import within_budget
 from graphmem.model import Distil, JobState, Lesson, Mismatch, Session, Unlocked, Usage
 from graphmem.store import jobs
-from graphmem.store.jobs import Claimed, Kind
+from graphmem.store.jobs import Claimed, DistilJob, Kind
 
 log = logging.getLogger(__name__)
 
@@ -252,13 +252,12 @@ def trouble_logged() -> Iterator[None]:
 
 async def _distil(gm: Graphmem, session: Session, claimed: Claimed) -> bool:
     """Ask for better words and write them; False when the job had gone to another worker."""
-    job = jobs.opened_distil(session, claimed)
+    job = jobs.opened(session, claimed, DistilJob)
     answer = await gm.mind.ask(Distil(Mismatch(job.predicted, job.actual, job.asked)))
     # A turn under way would find its student changed, so it is let through first.
     async with gm.lock(session):
-        version = await jobs.finish_distil(
-            gm.graph, session, claimed, job.fact_id, answer.value, answer.usage, gm.clock()
-        )
+        done = jobs.Finished(claimed, answer.usage)
+        version = await jobs.finish_distil(gm.graph, session, done, job.fact_id, answer.value, gm.clock())
         if version is not None:
             apply_turn(gm, session, version, lambda held: improved(held, job.fact_id, answer.value))
     return version is not None

@@ -1,7 +1,7 @@
 """What is put right in the background: sessions that ran out, unanswered messages, due jobs (spec 3, 14, 16)."""
 
 import logging
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, ModelUnavailable, Unavailable, place
@@ -9,7 +9,9 @@ from graphmem.flows.turn import answer_waiting
 from graphmem.jobs.dispatch import remind, run_due_jobs
 from graphmem.jobs.sessions import expire_sessions
 from graphmem.sealing import opened_token
+from graphmem.settings import Settings
 from graphmem.store import jobs, turns
+from graphmem.store.retention import Retention, delete_old
 
 log = logging.getLogger(__name__)
 
@@ -37,6 +39,24 @@ async def sweep(gm: Graphmem) -> None:
             log.warning("messages that wait for a reply could not be answered: %s", e.code)
     await (run_due_jobs(gm) if gm.background.runs_jobs else remind(gm))
     await jobs.delete_done(gm.graph, now - timedelta(hours=gm.settings.jobs_kept_hours))
+    await delete_old(gm.graph, retention_of(gm.settings, now))
+
+
+def retention_of(settings: Settings, now: datetime) -> Retention:
+    """The moments before which things are deleted, by the settings.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> retention_of(Settings(dead_jobs_kept_days=2), datetime(2026, 1, 15, tzinfo=UTC)).jobs_before.day
+    13
+    """
+    return Retention(
+        tries_before=now - timedelta(days=settings.password_tries_kept_days),
+        usage_before=now - timedelta(days=settings.usage_kept_days),
+        questions_before=now - timedelta(days=settings.questions_kept_days),
+        jobs_before=now - timedelta(days=settings.dead_jobs_kept_days),
+    )
 
 
 async def sweep_forever(gm: Graphmem) -> None:

@@ -59,6 +59,16 @@ class Modality(StrEnum):
     SENSORY = "sensory"
 
 
+class MemoryRole(StrEnum):
+    """What a memory is to the others: said once, or made of what was said (spec 2, 5, 7)."""
+
+    SAID = "said"
+    EPISODE = "episode"  # of a surprise; abstracts what is said while it is under way
+    BELIEF = "belief"  # taken up after a surprise
+    PROCEDURE = "procedure"  # how the companion goes about such a situation
+    TOPIC = "topic"  # abstracts what the student keeps coming back to
+
+
 class MemoryKind(StrEnum):
     """What a memory speaks of: traits and concepts are beliefs, episodes observations."""
 

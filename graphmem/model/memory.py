@@ -10,6 +10,7 @@ from graphmem.model.enums import (
     LedgerCategory,
     Level,
     MemoryKind,
+    MemoryRole,
     Modality,
     Reliability,
     SourceKind,
@@ -180,6 +181,7 @@ class Memory:
     content_hash: str
     consolidated: bool
     in_ledger: bool = False
+    role: MemoryRole = MemoryRole.SAID
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,12 @@
 """The connection to Neo4j: the one place that opens the driver, runs statements and translates its errors."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from time import monotonic
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import neo4j
-from neo4j import AsyncDriver, AsyncGraphDatabase
+from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncTransaction
 from neo4j import exceptions as ne
 
 from graphmem.errors import Conflict, GraphmemError, QueryError, SetupError, Unavailable
@@ -14,10 +14,26 @@ from graphmem.model import Who
 from graphmem.store import queries
 
 Row = dict[str, Any]
+T = TypeVar("T")
 
 SCHEMES = tuple(f"{kind}{security}" for kind in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
 FIRST_PAUSE = 0.02
 """Seconds before a statement is run again; doubles each time."""
+
+
+class Transaction:
+    """A transaction of one student that is under way: runs statements of `cypher/` by name."""
+
+    def __init__(self, tx: AsyncTransaction, who: Who, known: Mapping[str, queries.Query]) -> None:
+        self._tx, self._who, self._queries = tx, who, known
+
+    async def run(self, name: str, **params: Any) -> list[Row]:
+        """Run one statement; parameters as for `Graph.run`."""
+        query = self._queries[name]
+        params |= {"institution": self._who.institution, "student_id": self._who.student_id}
+        query.check(params)
+        result = await self._tx.run(cast(Any, query.text), params)
+        return [dict(record) async for record in result]
 
 
 class Graph:
@@ -66,13 +82,30 @@ class Graph:
         transaction takes; in exchange the repetition after a passing failure is written here. An answer that does
         not come within `seconds`, by default the timeout, is given up with its connection.
         """
+        return await self._repeated(lambda: self._once(text, params, reads), seconds)
+
+    async def transact(self, who: Who, work: Callable[[Transaction], Awaitable[T | None]]) -> T | None:
+        """Run several statements of one student in one transaction; nothing is written where `work` returns None.
+
+        Parameters
+        ----------
+        who : Who, the tenant
+        work : runs the statements; it may be called again after a passing failure, so it changes nothing else
+
+        Raises
+        ------
+        QueryError, Conflict, Unavailable    as for `run`
+        """
+        return await self._repeated(lambda: self._transacted(who, work))
+
+    async def _repeated(self, attempt: Callable[[], Awaitable[T]], seconds: float | None = None) -> T:
         deadline = monotonic() + (self._timeout if seconds is None else seconds)
         pause = FIRST_PAUSE
         while True:
             try:
                 # The driver closes a connection on which somebody stops waiting: what it would answer late is lost.
                 async with asyncio.timeout(deadline - monotonic()):
-                    return await self._once(text, params, reads)
+                    return await attempt()
             except (ne.Neo4jError, ne.DriverError, OSError) as e:
                 if not _passing(e) or monotonic() + pause > deadline:
                     raise translate(e) from e
@@ -86,6 +119,16 @@ class Graph:
         ) as session:
             result = await session.run(cast(Any, text), dict(params))
             return [dict(record) async for record in result]
+
+    async def _transacted(self, who: Who, work: Callable[[Transaction], Awaitable[T | None]]) -> T | None:
+        async with (
+            self._driver.session(bookmark_manager=self._driver.execute_query_bookmark_manager) as session,
+            await session.begin_transaction() as tx,
+        ):
+            done = await work(Transaction(tx, who, self._queries))
+            if done is not None:
+                await tx.commit()
+            return done
 
     async def server_agent(self) -> str:
         """What the server calls itself, e.g. `Neo4j/2026.08.1`; asked without any Cypher."""

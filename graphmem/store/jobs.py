@@ -6,12 +6,12 @@ somebody else takes it over, and what the first one still writes about it has no
 
 A new kind of job is a value of `Kind`, a dataclass of what it holds in `PAYLOADS` (sealed with the student's key,
 opened by `opened`), a handler in `graphmem.jobs.runner.HANDLERS`, and one statement that writes what the job
-gives and finishes it, so that it takes effect once: see `memory/form` and `job/finish_distil`.
+gives and finishes it, so that it takes effect once: see `changes/begin` and `job/finish_distil`.
 """
 
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, TypeVar
@@ -21,8 +21,9 @@ from pydantic import TypeAdapter
 
 from graphmem.model import Job, JobState, Lesson, Level, Observation, Session, Usage, Who
 from graphmem.sealing import Lock, open_sealed_box
-from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import Place, from_ms, moment
+from graphmem.store import usage as usages
+from graphmem.store.graph import Graph, Row, Transaction
+from graphmem.store.rows import LAST, Place, from_ms, moment
 
 T = TypeVar("T")
 
@@ -90,10 +91,11 @@ class SurpriseJob:
 
 @dataclass(frozen=True)
 class NewJob:
-    """A job to be written with what causes it."""
+    """A job to be written with what causes it; `seq` numbers what it makes, within the student and kind."""
 
     id: str
     work: DistilJob | FormJob | SurpriseJob = field(repr=False)
+    seq: int
 
     @property
     def kind(self) -> Kind:
@@ -114,13 +116,23 @@ _OBSERVATION = TypeAdapter(Observation)
 
 @dataclass(frozen=True)
 class Claimed:
-    """A job this worker holds; `attempts` have failed before, `payload` is sealed."""
+    """A job this worker holds; `attempts` have failed before, `payload` is sealed, `seq` as in `NewJob`."""
 
     id: str
     kind: Kind
     attempts: int
     lease: str
     payload: bytes = field(repr=False)
+    seq: int = 0
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A job that is done, and what its questions cost; `facts_kept` is the size of the ring of facts."""
+
+    job: Claimed
+    usage: Usage
+    facts_kept: int = 0
 
 
 @dataclass(frozen=True)
@@ -170,7 +182,7 @@ async def claim(
         alone=alone,
         now=now,
     )
-    return [Claimed(r["id"], Kind(r["kind"]), r["attempts"], lease, bytes(r["payload"])) for r in rows]
+    return [Claimed(r["id"], Kind(r["kind"]), r["attempts"], lease, bytes(r["payload"]), r["seq"] or 0) for r in rows]
 
 
 async def release(graph: Graph, session: Session, lease: str, now: datetime) -> None:
@@ -181,7 +193,7 @@ async def release(graph: Graph, session: Session, lease: str, now: datetime) -> 
 def sealed_job(session: Session, job: NewJob, now: datetime) -> dict[str, Any]:
     """The properties of a new job."""
     payload = Place(session.keys, session, job.id).seal("payload", _ADAPTERS[type(job.work)].dump_json(job.work))
-    return waiting_job(job.id, job.kind, payload, now)
+    return waiting_job(job.id, job.kind, payload, now) | {"seq": job.seq}
 
 
 def waiting_job(job_id: str, kind: Kind, payload: bytes, now: datetime) -> dict[str, Any]:
@@ -204,16 +216,6 @@ def opened(session: Session, claimed: Claimed, payload: type[T]) -> T:
     return work
 
 
-def opened_distil(session: Session, claimed: Claimed) -> DistilJob:
-    """What a claimed job is about; Tampered when its payload does not open."""
-    return opened(session, claimed, DistilJob)
-
-
-def opened_form(session: Session, claimed: Claimed) -> FormJob:
-    """What a claimed job is about; Tampered when its payload does not open."""
-    return opened(session, claimed, FormJob)
-
-
 def opened_observation(session: Session, lock: Lock, claimed: Claimed) -> Observation:
     """What was observed; Tampered when its sealed box does not open."""
     return _OBSERVATION.validate_json(open_sealed_box(session.keys, session, lock, claimed.payload))
@@ -225,7 +227,7 @@ def observation_text(observation: Observation) -> str:
 
 
 async def finish_distil(
-    graph: Graph, session: Session, claimed: Claimed, fact_id: str, lesson: Lesson, usage: Usage, now: datetime
+    graph: Graph, session: Session, finished: Finished, fact_id: str, lesson: Lesson, now: datetime
 ) -> int | None:
     """Rewrite a fact, add up what it cost and finish its job; `job/finish_distil`.
 
@@ -233,18 +235,23 @@ async def finish_distil(
     meanwhile stays away.
     """
     place = Place(session.keys, session, fact_id)
-    rows = await graph.run(
-        "job/finish_distil",
-        session,
-        job_id=claimed.id,
-        lease=claimed.lease,
-        fact_id=fact_id,
-        text=place.seal("text", lesson.text),
-        tags=place.seal_json("tags", lesson.tags),
-        usage=asdict(usage),
-        now=now,
-    )
-    return int(rows[0]["version"]) if rows else None
+
+    async def work(tx: Transaction) -> int | None:
+        rows = await tx.run(
+            "job/finish_distil",
+            job_id=finished.job.id,
+            lease=finished.job.lease,
+            fact_id=fact_id,
+            text=place.seal("text", lesson.text),
+            tags=place.seal_json("tags", lesson.tags),
+            now=now,
+        )
+        if not rows:
+            return None
+        await usages.add(tx, finished.job.kind, finished.usage, now)
+        return int(rows[0]["version"])
+
+    return await graph.transact(session, work)
 
 
 async def postpone(
@@ -254,19 +261,24 @@ async def postpone(
 
     False, and nothing was added up, when another worker has taken it over.
     """
-    rows = await graph.run(
-        "job/postpone",
-        session,
-        job_id=claimed.id,
-        lease=claimed.lease,
-        state=failure.state.value,
-        attempts=failure.attempts,
-        run_after=failure.run_after,
-        error=failure.error,
-        usage=asdict(usage),
-        now=now,
-    )
-    return bool(rows)
+
+    async def work(tx: Transaction) -> bool | None:
+        rows = await tx.run(
+            "job/postpone",
+            job_id=claimed.id,
+            lease=claimed.lease,
+            state=failure.state.value,
+            attempts=failure.attempts,
+            run_after=failure.run_after,
+            error=failure.error,
+            now=now,
+        )
+        if not rows:
+            return None
+        await usages.add(tx, claimed.kind, usage, now)
+        return True
+
+    return bool(await graph.transact(session, work))
 
 
 async def list_unformed(graph: Graph, who: Who, limit: int) -> list[Claimed]:
@@ -309,40 +321,51 @@ async def find_oldest_due(graph: Graph, kinds: Sequence[Kind], now: datetime) ->
     return moment(rows[0]["since"]) if rows else None
 
 
-async def page(
-    graph: Graph,
-    institution: str,
-    student_id: str | None,
-    state: JobState | None,
-    after: Job | None,
-    limit: int,
-    now: datetime,
-) -> tuple[int, list[Job]]:
-    """How many jobs there are in all, and some of them, newest first; `job/list_page`.
+@dataclass(frozen=True)
+class JobFilter:
+    """Which jobs to list: of an institution, of one of its students, in one state; None means any."""
+
+    institution: str
+    student_id: str | None = None
+    state: JobState | None = None
+
+    def params(self, now: datetime) -> dict[str, Any]:
+        """The parameters of a statement."""
+        state = None if self.state is None else self.state.value
+        return {"institution": self.institution, "student_id": self.student_id, "state": state, "now": now}
+
+
+async def page(graph: Graph, wanted: JobFilter, after: Job | None, limit: int, now: datetime) -> list[Job]:
+    """Some jobs, newest first; `job/list_page`.
 
     Parameters
     ----------
-    institution, student_id : whose; all students of the institution where that is None
-    state : JobState, or None for all
-    after : the last job of the page before; only its times and ids count
+    graph : Graph
+    wanted : JobFilter
+    after : the last job of the page before; only its time of creation and ids count
+    limit : int, most jobs
+    now : datetime
     """
-    (row,) = await graph.run(
+    rows = await graph.run(
         "job/list_page",
-        institution=institution,
-        student_id=student_id,
-        state=None if state is None else state.value,
-        now=now,
-        before_time=None if after is None else in_us(after.created_at),
-        before_id=None if after is None else after.ref,
+        before_time=LAST if after is None else after.created_at,
+        before_ref="" if after is None else after.ref,
         limit=limit,
+        **wanted.params(now),
     )
-    return row["total"], [_job(*found) for found in row["jobs"]]
+    return [_job(row) for row in rows]
+
+
+async def count(graph: Graph, wanted: JobFilter, now: datetime) -> int:
+    """How many jobs there are; `job/count`."""
+    (row,) = await graph.run("job/count", **wanted.params(now))
+    return int(row["total"])
 
 
 async def retry(graph: Graph, who: Who, job_id: str, now: datetime) -> tuple[Job, bool] | None:
     """Start a dead job again; `job/retry`. The job, and whether it was dead; None when there is no such job."""
     rows = await graph.run("job/retry", who, job_id=job_id, now=now)
-    return (_job(*rows[0]["job"]), rows[0]["retried"]) if rows else None
+    return (_job(rows[0]), rows[0]["retried"]) if rows else None
 
 
 async def delete_done(graph: Graph, before: datetime, limit: int = 1000) -> int:
@@ -364,12 +387,6 @@ async def pages(graph: Graph, name: str, limit: int, **params: Any) -> AsyncIter
         after = rows[-1]["id"]
 
 
-async def tokens(graph: Graph, name: str, limit: int, **params: Any) -> AsyncIterator[str]:
-    """Session tokens, page by page, of a statement that lists them by session id."""
-    async for row in pages(graph, name, limit, **params):
-        yield bytes(row["token"]).decode()
-
-
 def in_us(at: datetime) -> int:
     """Microseconds since 1970."""
     return (at - EPOCH) // timedelta(microseconds=1)
@@ -380,15 +397,14 @@ def from_us(value: int) -> datetime:
     return EPOCH + timedelta(microseconds=value)
 
 
-def _job(
-    job_id: str,
-    student_id: str,
-    kind: str,
-    state: str,
-    attempts: int,
-    error: str | None,
-    created_at: int,
-    run_after: int | None,
-) -> Job:
-    due = None if run_after is None else from_ms(run_after)
-    return Job(job_id, kind, student_id, JobState(state), attempts, from_us(created_at), due, error)
+def _job(row: Row) -> Job:
+    return Job(
+        id=row["id"],
+        kind=row["kind"],
+        student_id=row["student_id"],
+        state=JobState(row["state"]),
+        attempts=row["attempts"],
+        created_at=moment(row["created_at"]),
+        run_after=None if row["run_after"] is None else moment(row["run_after"]),
+        error=row["error"],
+    )

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-import numpy as np
-
 from graphmem import sealing
-from graphmem.model import Keys, LedgerCategory, LedgerEntry, Session, Source, Vector, Who
+from graphmem.model import Keys, LedgerCategory, LedgerEntry, Session, Source, Vector
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import Place, moment
+from graphmem.store.rows import Place, moment, vector_bytes
 from graphmem.text.normalize import said
 
 
@@ -73,9 +71,7 @@ def sealed_ledger_entry(session: Session, entry: LedgerEntry, vector: Vector | N
         "summary": place.seal("summary", entry.summary or ""),
         "triggers": place.seal_json("triggers", entry.triggers),
         "trigger_entities": place.seal_json("trigger_entities", entry.trigger_entities),
-        "embedding": None
-        if vector is None
-        else place.seal("embedding", np.asarray(vector, dtype=np.float32).tobytes()),
+        "embedding": None if vector is None else place.seal("embedding", vector_bytes(vector)),
     }
 
 
@@ -120,12 +116,6 @@ async def list_kept(
         now=now,
     )
     return [_opened(session, entry, now) for entry in rows[0]["entries"]] if rows else None
-
-
-async def count_threats(graph: Graph, who: Who, now: datetime) -> int:
-    """How many threats are active, as an auditor may know without a session; `ledger/count_threats`."""
-    (row,) = await graph.run("ledger/count_threats", who, now=now)
-    return int(row["threats"])
 
 
 def _opened(session: Session, row: Row, now: datetime) -> Kept:

@@ -1,30 +1,42 @@
 """Memories in the graph: what recall and people read, and how they fade (spec 2, 9, 10)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from enum import StrEnum
+from typing import Any, cast, get_args, get_type_hints
 
 from graphmem.model import (
-    Domain,
     Edge,
     EdgeType,
-    Level,
     Memory,
     MemoryKind,
     Modality,
     Reliability,
     Session,
     Source,
-    SourceKind,
     Vector,
     Who,
 )
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import Place, from_ms, vector_bytes
+from graphmem.store.rows import LAST, Place, from_ms, vector_bytes
 from graphmem.store.sources import opened_source
 
 PAGE = 5000
 """Memories read at once when a student's memories are taken into memory."""
+APART = frozenset({"modality", "content", "speaker", "before", "source_refs"})
+"""Fields of `Memory` that are no properties of their own: a label, sealed, or edges."""
+REINFORCED = (
+    "gravity",
+    "salience",
+    "confidence",
+    "strength",
+    "importance",
+    "last_accessed",
+    "reinforcement_count",
+    "last_reinforced_at",
+)
+"""Fields that change when a memory is said again."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +88,76 @@ class Held:
     vector: Vector | None = field(repr=False)
 
 
+@dataclass(frozen=True)
+class Expanding:
+    """What to expand: memories that were found, seeds among them, and how far their edges are followed.
+
+    min_weight : 0..1, of every edge on the way
+    limit : most memories that are reached
+    """
+
+    ids: tuple[str, ...]
+    seeds: tuple[str, ...]
+    min_weight: float
+    limit: int
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which memories to list; None means any."""
+
+    modality: Modality | None = None
+    kind: MemoryKind | None = None
+    reliability: Reliability | None = None
+    min_gravity: float = 0.0
+    as_of: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The forgetting curve by which statements compute gravity at a moment, as `graphmem.maths.gravity` does.
+
+    half_life : days, of a reliable memory
+    residue : share of its salience that a memory's gravity never falls below
+    speeds : how many times faster than a reliable memory one fades, by reliability
+    """
+
+    half_life: float
+    residue: float
+    speeds: Mapping[Reliability, float]
+
+    def at(self, now: datetime) -> dict[str, Any]:
+        """The parameters of a statement."""
+        speeds = {reliability.value: speed for reliability, speed in self.speeds.items()}
+        return {"half_life": self.half_life, "residue": self.residue, "speeds": speeds, "now": now}
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A page: how many memories at most, and after which time and id."""
+
+    limit: int
+    after: tuple[datetime, str] | None = None
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A moment, and the forgetting curve that gives each memory's gravity then."""
+
+    now: datetime
+    curve: Curve
+
+
+@dataclass(frozen=True)
+class Neighbourhood:
+    """A memory and how far around it: hops, the least weight of an edge, the most memories."""
+
+    id: str
+    hops: int
+    min_weight: float
+    limit: int
+
+
 def label_of(modality: Modality) -> str:
     """The label of a memory's node.
 
@@ -100,40 +182,24 @@ async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState 
 
 
 async def list_since(graph: Graph, session: Session, since: int) -> list[Held]:
-    """Every memory written after a version, opened; `memory/list`."""
+    """Every memory written after a version, opened; `memory/list_written`."""
     found: list[Held] = []
     after = ""
     while True:
-        (row,) = await graph.run("memory/list", session, since=since, after=after, limit=PAGE)
-        found += [_held(session, *each) for each in row["memories"]]
-        if len(row["memories"]) < PAGE:
+        (row,) = await graph.run("memory/list_written", session, since=since, after=after, limit=PAGE)
+        if row["ids"]:
+            found += [_held(session, *each) for each in await _rows(graph, session, row["ids"])]
+        if len(row["ids"]) < PAGE:
             return found
-        after = found[-1].memory.id
+        after = row["ids"][-1]
 
 
-async def expand(
-    graph: Graph,
-    session: Session,
-    ids: Sequence[str],
-    seeds: Sequence[str],
-    min_weight: float,
-    limit: int,
-    now: datetime,
-) -> Expansion | None:
+async def expand(graph: Graph, session: Session, wanted: Expanding, now: datetime) -> Expansion | None:
     """How some memories stand, and what the seeds among them lead to; `memory/expand`.
 
     None when the session has ended, which another process may have done.
     """
-    rows = await graph.run(
-        "memory/expand",
-        session,
-        session_id=session.session_id,
-        ids=list(ids),
-        seeds=list(seeds),
-        min_weight=min_weight,
-        limit=limit,
-        now=now,
-    )
+    rows = await graph.run("memory/expand", session, session_id=session.session_id, now=now, **asdict(wanted))
     if not rows:
         return None
     (row,) = rows
@@ -152,70 +218,80 @@ async def expand(
 
 
 async def find(graph: Graph, who: Who, ids: Sequence[str], session: Session | None) -> list[Memory]:
-    """Some memories by id, opened where there is a session; unknown ids are left out; `memory/find`."""
-    (row,) = await graph.run("memory/find", who, ids=list(ids))
-    return _opened(row["memories"], session)
+    """Some memories by id, in their order, opened where there is a session; unknown ids are left out; `memory/find`."""
+    return [_memory(row, label, refs, session) for row, label, refs in await _rows(graph, who, ids)]
 
 
-@dataclass(frozen=True)
-class Filter:
-    """Which memories to list; None means any."""
-
-    modality: Modality | None = None
-    kind: MemoryKind | None = None
-    reliability: Reliability | None = None
-    min_gravity: float = 0.0
-    as_of: datetime | None = None
+async def _rows(graph: Graph, who: Who, ids: Sequence[str]) -> list[tuple[Row, str, list[str]]]:
+    (row,) = await graph.run("memory/find", who, ids=list(dict.fromkeys(ids)))
+    by_id = {memory["id"]: (memory, label, refs) for memory, label, refs in row["memories"]}
+    return [by_id[memory_id] for memory_id in ids if memory_id in by_id]
 
 
-async def page(
-    graph: Graph,
-    who: Who,
-    wanted: Filter,
-    after: tuple[datetime, str] | None,
-    first: int,
-    now: datetime,
-    session: Session | None,
-) -> tuple[int, list[Memory]]:
-    """How many memories a filter lets through, and a page of them, newest first; `memory/list_page`."""
+async def page(graph: Graph, who: Who, wanted: Filter, when: Moment, cut: Cut, session: Session | None) -> list[Memory]:
+    """A page of the memories that a filter lets through, newest first; `memory/list_page`."""
+    before_time, before_id = cut.after or (LAST, "")
     (row,) = await graph.run(
         "memory/list_page",
         who,
-        label=None if wanted.modality is None else label_of(wanted.modality),
-        kind=None if wanted.kind is None else wanted.kind.value,
-        reliability=None if wanted.reliability is None else wanted.reliability.value,
-        min_gravity=wanted.min_gravity,
-        as_of=wanted.as_of,
-        now=now,
-        before_time=None if after is None else after[0],
-        before_id=None if after is None else after[1],
-        limit=first,
+        before_time=before_time,
+        before_id=before_id,
+        limit=cut.limit,
+        **_filtered(wanted, when),
     )
-    return row["total"], _opened(row["memories"], session)
+    return await find(graph, who, row["ids"], session) if row["ids"] else []
+
+
+async def count(graph: Graph, who: Who, wanted: Filter, when: Moment) -> int:
+    """How many memories a filter lets through; `memory/count`."""
+    (row,) = await graph.run("memory/count", who, **_filtered(wanted, when))
+    return int(row["total"])
+
+
+def _filtered(wanted: Filter, when: Moment) -> dict[str, Any]:
+    return {
+        "label": None if wanted.modality is None else label_of(wanted.modality),
+        "kind": None if wanted.kind is None else wanted.kind.value,
+        "reliability": None if wanted.reliability is None else wanted.reliability.value,
+        "min_gravity": wanted.min_gravity,
+        "as_of": wanted.as_of,
+        **when.curve.at(when.now),
+    }
 
 
 async def around(
-    graph: Graph, who: Who, memory_id: str, hops: int, min_weight: float, limit: int, session: Session | None
+    graph: Graph, who: Who, centre: Neighbourhood, session: Session | None
 ) -> tuple[list[Memory], list[Edge]] | None:
     """A memory's neighbourhood, nearest first, and its edges; `memory/list_around`. None without the memory."""
-    rows = await graph.run("memory/list_around", who, id=memory_id, hops=hops, min_weight=min_weight, limit=limit)
+    rows = await graph.run("memory/list_around", who, **asdict(centre))
     if not rows:
         return None
-    return _opened(rows[0]["memories"], session), [_opened_edge(*e) for e in rows[0]["edges"]]
+    found = await find(graph, who, rows[0]["ids"], session)
+    return found, [_opened_edge(*edge) for edge in rows[0]["edges"]]
 
 
-async def list_edges(graph: Graph, who: Who, memory_id: str, type_: EdgeType | None, min_weight: float) -> list[Edge]:
-    """The edges of one memory, strongest first; `memory/list_edges`."""
-    rows = await graph.run(
-        "memory/list_edges", who, id=memory_id, type=None if type_ is None else type_.value, min_weight=min_weight
-    )
-    return [_opened_edge(*edge) for row in rows for edge in row["edges"]]
+async def list_edges(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, list[Edge]]:
+    """The edges of some memories by the memory's id, strongest first; `memory/list_edges`.
+
+    Every id asked for is a key; one that is not known has no edges.
+    """
+    (row,) = await graph.run("memory/list_edges", who, ids=list(dict.fromkeys(ids)))
+    found: dict[str, list[Edge]] = {memory_id: [] for memory_id in ids}
+    for memory_id, *edge in row["edges"]:
+        found[memory_id].append(_opened_edge(*edge))
+    return found
 
 
-async def list_sources(graph: Graph, who: Who, memory_id: str) -> list[Source]:
-    """Where one memory came from, oldest first; `memory/list_sources`."""
-    (row,) = await graph.run("memory/list_sources", who, id=memory_id)
-    return [opened_source(*source) for source in row["sources"]]
+async def list_sources(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, list[Source]]:
+    """The sources of some memories by the memory's id, oldest first; `memory/list_sources`.
+
+    Every id asked for is a key; one that is not known has no sources.
+    """
+    (row,) = await graph.run("memory/list_sources", who, ids=list(dict.fromkeys(ids)))
+    found: dict[str, list[Source]] = {memory_id: [] for memory_id in ids}
+    for memory_id, *source in row["sources"]:
+        found[memory_id].append(opened_source(*source))
+    return found
 
 
 async def list_spanless(graph: Graph, who: Who) -> list[str]:
@@ -233,13 +309,48 @@ async def set_vectors(graph: Graph, session: Session, vectors: dict[str, Vector]
     await graph.run("memory/set_vectors", session, vectors=sealed)
 
 
-async def decay(graph: Graph, who: Who, now: datetime) -> tuple[int, int]:
+async def decay(graph: Graph, who: Who, when: Moment) -> tuple[int, int]:
     """Materialise every gravity and delete what has faded and is not relied on; `memory/decay`.
 
     How many memories there were and how many were deleted.
     """
-    rows = await graph.run("memory/decay", who, now=now)
+    rows = await graph.run("memory/decay", who, **when.curve.at(when.now))
     return (rows[0]["decayed"], rows[0]["deleted"]) if rows else (0, 0)
+
+
+def stored(name: str, value: Any) -> Any:
+    """A field of `Memory` as its property: the value of an enum, anything else as it is."""
+    if name not in _READERS:
+        raise ValueError(f"{name} is no property of a memory")
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def stored_properties(memory: Memory) -> dict[str, Any]:
+    """The properties of a memory that are not sealed."""
+    return {name: stored(name, getattr(memory, name)) for name in _READERS}
+
+
+def reinforced_properties(memory: Memory) -> dict[str, Any]:
+    """What reinforcement changes; the rest may have changed in the graph since the memory was read."""
+    return {name: stored(name, getattr(memory, name)) for name in REINFORCED}
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    """From a property to a field of some type: enums by their values, moments from milliseconds."""
+    (type_,) = [each for each in (get_args(hint) or (hint,)) if each is not type(None)]
+    if issubclass(type_, StrEnum):
+        return cast(Callable[[Any], Any], type_)
+    return from_ms if type_ is datetime else _same
+
+
+_READERS: Mapping[str, Callable[[Any], Any]] = {
+    name: _reader(hint) for name, hint in get_type_hints(Memory).items() if name not in APART
+}
+"""How each property of a memory is read; the fields are listed in `Memory` alone."""
 
 
 def _held(session: Session, row: Row, label: str, refs: list[str]) -> Held:
@@ -248,55 +359,17 @@ def _held(session: Session, row: Row, label: str, refs: list[str]) -> Held:
     return Held(_memory(row, label, refs, session), vector)
 
 
-def _opened(rows: Sequence[tuple[Row, str, list[str]]], session: Session | None) -> list[Memory]:
-    return [_memory(row, label, refs, session) for row, label, refs in rows]
-
-
 def _memory(row: Row, label: str, refs: list[str], session: Session | None) -> Memory:
-    details = {"speaker": None, "before": None}
+    details: dict[str, Any] = {"speaker": None, "before": None}
     content = None
     if session is not None:
         place = Place(session.keys, session, row["id"])
         content, details = place.text("content", row["content"]), place.json("details", row["details"])
-    return Memory(
-        id=row["id"],
-        modality=Modality(label.lower()),
-        kind=MemoryKind(row["kind"]),
-        domain=Domain(row["domain"]),
-        content=content,
-        speaker=details["speaker"],
-        before=details["before"],
-        gravity=row["gravity"],
-        salience=row["salience"],
-        confidence=row["confidence"],
-        strength=row["strength"],
-        valence=row["valence"],
-        timestamp=from_ms(row["timestamp"]),
-        last_accessed=from_ms(row["last_accessed"]),
-        access_count=row["access_count"],
-        reliability=Reliability(row["reliability"]),
-        reinforcement_count=row["reinforcement_count"],
-        last_reinforced_at=_maybe_from_ms(row.get("last_reinforced_at")),
-        source_kind=SourceKind(row["source_kind"]),
-        source_refs=tuple(refs),
-        snr=row["snr"],
-        passes=row["passes"],
-        importance=row["importance"],
-        surprise=row.get("surprise"),
-        surprise_level=None if row.get("surprise_level") is None else Level(row["surprise_level"]),
-        flashbulb=row["flashbulb"],
-        valid_at=_maybe_from_ms(row.get("valid_at")),
-        invalid_at=_maybe_from_ms(row.get("invalid_at")),
-        slot_key=row.get("slot_key"),
-        merged_count=row["merged_count"],
-        content_hash=row["content_hash"],
-        consolidated=row["consolidated"],
-        in_ledger=row["in_ledger"],
-    )
-
-
-def _maybe_from_ms(value: int | None) -> datetime | None:
-    return None if value is None else from_ms(value)
+    # A property that is null is not stored.
+    fields: dict[str, Any] = {
+        name: None if (value := row.get(name)) is None else read(value) for name, read in _READERS.items()
+    }
+    return Memory(modality=Modality(label.lower()), content=content, source_refs=tuple(refs), **details, **fields)
 
 
 def _opened_edge(type_: str, weight: float, from_id: str, to_id: str, to_label: str, created_at: int) -> Edge:

@@ -9,6 +9,9 @@ import numpy as np
 from graphmem import sealing
 from graphmem.model import Keys, Vector, Who
 
+LAST = datetime(9999, 12, 31, tzinfo=UTC)
+"""Later than anything: where the first page of what is listed newest first begins."""
+
 
 def moment(value: Any) -> datetime:
     """A datetime of the database as an aware Python datetime in UTC."""

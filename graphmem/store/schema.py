@@ -1,13 +1,16 @@
 """Constraints, indexes and what the database says of itself, checked at start (spec 2)."""
 
 import re
+from collections.abc import AsyncIterator
 from datetime import datetime
 
 from graphmem.errors import Conflict, SetupError
 from graphmem.store import queries
 from graphmem.store.graph import Graph
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+UPGRADES = ("upgrade/set_versions", "upgrade/set_roles", "upgrade/set_origins", "upgrade/sum_usage")
+"""What brings the data of an older schema up to this one; each may run again."""
 OLDEST_SERVER = (2026, 2)
 """Cypher 25 with `SEARCH`; an older server is refused."""
 EDITIONS = ("community", "enterprise")
@@ -22,7 +25,7 @@ def commands() -> list[str]:
 async def prepare(graph: Graph, embedder: str, dimension: int, now: datetime) -> None:
     """Check the server, apply the schema command by command, and check the embedding model.
 
-    Writes constraints and indexes (all `IF NOT EXISTS`) and one `:Schema` node.
+    Writes constraints and indexes (all `IF NOT EXISTS`) and one `:Schema` node; data of an older schema is upgraded.
 
     Raises
     ------
@@ -36,13 +39,17 @@ async def prepare(graph: Graph, embedder: str, dimension: int, now: datetime) ->
         except Conflict:
             # Two processes that start at once both found it missing, and the other one made it.
             await graph.execute(command, {}, reads=False)
-    await graph.run("student/upgrade")
     (row,) = await graph.run("schema/upsert", version=SCHEMA_VERSION, embedder=embedder, dimension=dimension, now=now)
     if row["version"] > SCHEMA_VERSION:
         raise SetupError(
             f"This database has schema version {row['version']}, this graphmem knows {SCHEMA_VERSION}: "
             "install a newer graphmem."
         )
+    if row["version"] < SCHEMA_VERSION:
+        for name in UPGRADES:
+            await graph.run(name)
+        # Last, so that an upgrade that was cut short is done again.
+        await graph.run("schema/set_version", version=SCHEMA_VERSION)
     if (row["embedder"], row["dimension"]) != (embedder, dimension):
         raise SetupError(
             f"This database holds embeddings of {row['embedder']} ({row['dimension']} dimensions), but "
@@ -75,10 +82,14 @@ async def find_embedder(graph: Graph) -> tuple[str, int] | None:
     return (rows[0]["embedder"], rows[0]["dimension"]) if rows else None
 
 
-async def drop_embeddings(graph: Graph, batch: int) -> int:
-    """Drop a batch of sealed embeddings and say how many it were; `memory/drop_embeddings`."""
-    (row,) = await graph.run("memory/drop_embeddings", batch=batch)
-    return int(row["dropped"])
+async def drop_embeddings(graph: Graph, limit: int) -> AsyncIterator[int]:
+    """Drop all sealed embeddings, some students at a time; how many of each page; `memory/drop_embeddings`."""
+    institution = student_id = ""
+    while rows := await graph.run(
+        "memory/drop_embeddings", after_institution=institution, after_id=student_id, limit=limit
+    ):
+        yield sum(row["dropped"] for row in rows)
+        institution, student_id = rows[-1]["institution"], rows[-1]["id"]
 
 
 async def set_embedder(graph: Graph, embedder: str, dimension: int, now: datetime) -> None:

@@ -56,6 +56,11 @@ async def observe(
 
 
 def observed_id(observed: Observation) -> str:
-    """The id of an observation's source, made of its kind and ref, which are clear in the graph anyway."""
+    """The id of an observation's source."""
+    return f"source-{observed_key(observed)}"
+
+
+def observed_key(observed: Observation) -> str:
+    """What the ids of an observation's source and memories are made with: a hash of its kind and ref."""
     name = f"{observed.kind}:{observed.ref}".encode()
-    return f"source-{blake2b(name, digest_size=8, encoder=HexEncoder).decode()}"
+    return str(blake2b(name, digest_size=8, encoder=HexEncoder).decode())

@@ -1,6 +1,6 @@
 """Students, their locks and their sessions in the graph (spec 2, 14)."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -20,20 +20,31 @@ class Enrolled:
     lock: Lock
 
 
-async def create(
-    graph: Graph,
-    who: Who,
-    keys: Keys,
-    lock: Lock,
-    companion: Companion,
-    display_name: str | None,
-    now: datetime,
-) -> bool:
+@dataclass(frozen=True)
+class Enrolment:
+    """A student to be enrolled: keys, what opens them, and the companion."""
+
+    keys: Keys
+    lock: Lock
+    companion: Companion
+    display_name: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Wrong passwords that are free, seconds to wait after them, doubled with each further one, and at most."""
+
+    free_tries: int
+    wait: float
+    longest_wait: float = 3600.0
+
+
+async def create(graph: Graph, who: Who, enrolment: Enrolment, now: datetime) -> bool:
     """Enrol a student; `student/create`. False when somebody of that id is enrolled already."""
-    at = Place(keys, who, "student")
-    student = _lock_properties(lock) | {"created_at": now}
-    if display_name is not None:
-        student[DISPLAY_NAME] = at.seal(DISPLAY_NAME, display_name)
+    keys, companion = enrolment.keys, enrolment.companion
+    student = _lock_properties(enrolment.lock) | {"created_at": now}
+    if enrolment.display_name is not None:
+        student[DISPLAY_NAME] = Place(keys, who, "student").seal(DISPLAY_NAME, enrolment.display_name)
     persona = Place(keys, who, "companion").seal_json("persona", {"name": companion.name, "persona": companion.persona})
     properties = {
         "id": "companion",
@@ -87,13 +98,9 @@ async def relock(graph: Graph, who: Who, old: Lock, new: Lock) -> bool:
     return bool(rows)
 
 
-async def try_password(
-    graph: Graph, who: Who, now: datetime, free_tries: int, wait: float, longest_wait: float = 3600.0
-) -> bool:
-    """Count a try of a password before it is checked; `password/count_try`. False: it has to wait."""
-    (row,) = await graph.run(
-        "password/count_try", who, now=now, free_tries=free_tries, wait=wait, longest_wait=longest_wait
-    )
+async def try_password(graph: Graph, who: Who, try_id: str, patience: Patience, now: datetime) -> bool:
+    """Count a try of a password before it is checked, once by its id; `password/count_try`. False: it has to wait."""
+    (row,) = await graph.run("password/count_try", who, try_id=try_id, now=now, **asdict(patience))
     return bool(row["allowed"])
 
 

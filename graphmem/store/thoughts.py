@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from graphmem.maths.importance import Features
 from graphmem.model import Who
 from graphmem.store.graph import Graph
 from graphmem.store.rows import from_ms
@@ -15,7 +14,7 @@ class Thought:
     """What consolidation knows of a memory: numbers only.
 
     activity : messages a minute when it was said
-    features : of its importance, as of then
+    features : of its importance, as of then, in the order of `graphmem.maths.importance.Features`
     """
 
     id: str
@@ -23,7 +22,7 @@ class Thought:
     snr: int
     surprise: float
     activity: float
-    features: Features
+    features: tuple[float, ...]
     strength: float
 
 
@@ -42,7 +41,7 @@ async def list_waiting(graph: Graph, who: Who, limit: int) -> list[Thought]:
     """Thoughts nobody has considered yet, oldest first; `thought/list`."""
     (row,) = await graph.run("thought/list", who, limit=limit)
     return [
-        Thought(memory_id, from_ms(at), snr, surprise, activity, Features(*features), strength)
+        Thought(memory_id, from_ms(at), snr, surprise, activity, tuple(features), strength)
         for memory_id, at, snr, surprise, activity, features, strength in row["thoughts"]
     ]
 

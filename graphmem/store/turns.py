@@ -1,12 +1,11 @@
 """Turns, facts and predictions in the graph: what one turn reads and the one thing it writes (spec 3, 4)."""
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 from zlib import compress, decompress
 
-import numpy as np
 from pydantic import TypeAdapter
 
 from graphmem.model import (
@@ -24,9 +23,10 @@ from graphmem.model import (
     TurnState,
     Verdict,
 )
-from graphmem.store.graph import Graph, Row
-from graphmem.store.jobs import NewJob, sealed_job, tokens
-from graphmem.store.rows import Place, from_ms, moment
+from graphmem.store import usage as usages
+from graphmem.store.graph import Graph, Row, Transaction
+from graphmem.store.jobs import NewJob, pages, sealed_job
+from graphmem.store.rows import Place, from_ms, moment, vector_bytes
 
 _OUTCOME = TypeAdapter(TurnOutcome)
 
@@ -134,19 +134,17 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
     )
 
 
-async def receive(
-    graph: Graph, session: Session, turn_id: str, text: str, reply: str | None, at: datetime, now: datetime
-) -> None:
-    """Keep a message before anybody has thought about it; `turn/receive`."""
-    place = Place(session.keys, session, turn_id)
+async def receive(graph: Graph, session: Session, received: Received, now: datetime) -> None:
+    """Keep a message before its reply is known; `turn/receive`."""
+    place = Place(session.keys, session, received.turn_id)
     await graph.run(
         "turn/receive",
         session,
         session_id=session.session_id,
-        turn_id=turn_id,
-        text=place.seal("text", text),
-        reply=None if reply is None else place.seal("given_reply", reply),
-        at=at,
+        turn_id=received.turn_id,
+        text=place.seal("text", received.text),
+        reply=None if received.reply is None else place.seal("given_reply", received.reply),
+        at=received.at,
         now=now,
     )
 
@@ -154,14 +152,30 @@ async def receive(
 async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | None:
     """Write everything of one turn; `turn/complete`. The student's new version; None when it may not be written:
     another turn came first, this one was written before, or the session has ended."""
+    usage = write.outcome.usage
+    params = _completed(session, write)
+    if not usage.calls:
+        rows = await graph.run("turn/complete", session, **params)
+        return int(rows[0]["version"]) if rows else None
+
+    async def work(tx: Transaction) -> int | None:
+        rows = await tx.run("turn/complete", **params)
+        if not rows:
+            return None
+        await usages.add(tx, "turn", usage, write.now)
+        return int(rows[0]["version"])
+
+    return await graph.transact(session, work)
+
+
+def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
+    """The parameters of `turn/complete`."""
     outcome = write.outcome
     place = Place(session.keys, session, outcome.turn_id)
-    rows = await graph.run(
-        "turn/complete",
-        session,
-        session_id=session.session_id,
-        turn_id=outcome.turn_id,
-        turn={
+    return {
+        "session_id": session.session_id,
+        "turn_id": outcome.turn_id,
+        "turn": {
             "state": TurnState.ANSWERED.value,
             "seq": outcome.seq,
             "surprise": outcome.surprise,
@@ -171,20 +185,18 @@ async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | No
             "reply": place.seal("reply", outcome.reply),
             "outcome": place.seal("outcome", compress(_OUTCOME.dump_json(outcome, exclude={"reply"}), QUICKLY)),
         },
-        source={"id": f"source-{outcome.seq}"},
-        companion=_sealed_prediction(session, write.prediction, outcome.seq),
-        totals=_totals(write),
-        asked=[] if write.question is None else [write.question.id],
-        usage=asdict(outcome.usage),
-        facts=[] if outcome.fact is None else [_timeless(_sealed_fact(session, outcome.fact))],
-        jobs=[_timeless(sealed_job(session, job, write.now)) for job in write.jobs],
-        boosts=[{"id": boost.memory_id, "gravity": boost.gravity} for boost in write.boosts],
-        oldest_turn=write.oldest_turn,
-        oldest_fact=write.oldest_fact,
-        at=outcome.at,
-        now=write.now,
-    )
-    return int(rows[0]["version"]) if rows else None
+        "source": {"id": f"source-{outcome.seq}"},
+        "companion": _sealed_prediction(session, write.prediction, outcome.seq),
+        "totals": _totals(write),
+        "asked": [] if write.question is None else [write.question.id],
+        "facts": [] if outcome.fact is None else [_timeless(sealed_fact(session, outcome.fact))],
+        "jobs": [_timeless(sealed_job(session, job, write.now)) for job in write.jobs],
+        "boosts": [{"id": boost.memory_id, "gravity": boost.gravity} for boost in write.boosts],
+        "oldest_turn": write.oldest_turn,
+        "oldest_fact": write.oldest_fact,
+        "at": outcome.at,
+        "now": write.now,
+    }
 
 
 async def list_kept(graph: Graph, session: Session) -> list[Kept]:
@@ -207,7 +219,8 @@ async def list_waiting(graph: Graph, session: Session) -> list[Received]:
 
 async def list_stranded(graph: Graph, before: datetime, now: datetime, limit: int = 20) -> list[str]:
     """Session tokens of students with messages nobody answered in time, read in pages; `turn/list_stranded`."""
-    return [token async for token in tokens(graph, "turn/list_stranded", limit, before=before, now=now)]
+    rows = pages(graph, "turn/list_stranded", limit, before=before, now=now)
+    return [bytes(row["token"]).decode() async for row in rows]
 
 
 async def find_oldest_waiting(graph: Graph) -> datetime | None:
@@ -251,9 +264,7 @@ def _sealed_prediction(session: Session, prediction: Prediction, seq: int) -> di
     vector = prediction.embedding
     return {
         "prediction": place.seal_json("prediction", {"text": prediction.text, "needed_info": prediction.needed_info}),
-        "prediction_embedding": None
-        if vector is None
-        else place.seal("prediction_embedding", np.asarray(vector, dtype=np.float32).tobytes()),
+        "prediction_embedding": None if vector is None else place.seal("prediction_embedding", vector_bytes(vector)),
     }
 
 
@@ -286,7 +297,8 @@ def _fact(session: Session, fact_id: str, seq: int, created_at: int, text: bytes
     return Fact(fact_id, seq, place.text("text", text), tuple(place.json("tags", tags)), from_ms(created_at))
 
 
-def _sealed_fact(session: Session, fact: Fact) -> dict[str, Any]:
+def sealed_fact(session: Session, fact: Fact) -> dict[str, Any]:
+    """The properties of a fact's node, text and tags sealed for it."""
     place = Place(session.keys, session, fact.id)
     return {
         "id": fact.id,

@@ -1,10 +1,10 @@
 """What language models cost, day by day, and what may still be spent (spec 5, 17)."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from graphmem.model import Usage, Who
-from graphmem.store.graph import Graph
+from graphmem.store.graph import Graph, Transaction
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,12 @@ class Reserve:
     at: datetime
 
 
+async def add(tx: Transaction, kind: str, usage: Usage, now: datetime) -> None:
+    """Add what a turn or a kind of job cost, if it cost anything; `usage/add`."""
+    if usage.calls:
+        await tx.run("usage/add", kind=kind, usage=asdict(usage), now=now)
+
+
 async def by_kind(graph: Graph, institution: str, student_id: str | None, since: datetime | None) -> dict[str, Usage]:
     """What was spent since the day of a moment, by what for: `turn` or the kind of a job; `usage/sum`.
 
@@ -43,15 +49,16 @@ async def by_kind(graph: Graph, institution: str, student_id: str | None, since:
     return {r["kind"]: Usage(r["calls"], r["input_tokens"], r["output_tokens"], r["cost"]) for r in rows}
 
 
-async def reserve(graph: Graph, who: Who, limits: Limits, wanted: Reserve) -> bool:
-    """Set something aside, unless with it more than a limit would be spent that day; `budget/reserve`.
+async def reserve(graph: Graph, who: Who, job_id: str, limits: Limits, wanted: Reserve) -> bool:
+    """Set something aside for a job, unless with it more than a limit would be spent that day; `budget/reserve`.
 
-    What others have set aside counts as spent, so that workers at once cannot spend the same rest. What a worker
-    that died had set aside stays so until the day is over.
+    What others have set aside counts as spent, so that workers at once cannot spend the same rest. A second time
+    for the same job and day changes nothing: what a worker that died had set aside serves the next one.
     """
     (row,) = await graph.run(
         "budget/reserve",
         who,
+        job_id=job_id,
         tokens=wanted.tokens,
         cost=wanted.cost,
         student_tokens=limits.student_tokens,
@@ -63,6 +70,9 @@ async def reserve(graph: Graph, who: Who, limits: Limits, wanted: Reserve) -> bo
     return bool(row["fits"])
 
 
-async def release(graph: Graph, who: Who, reserve: Reserve, now: datetime) -> None:
-    """Give back what was set aside, once what was really spent has been counted; `budget/release`."""
-    await graph.run("budget/release", who, tokens=reserve.tokens, cost=reserve.cost, reserved_at=reserve.at, now=now)
+async def release(graph: Graph, who: Who, job_id: str, reserved_at: datetime, now: datetime) -> None:
+    """Give back what was set aside for a job, once what was really spent has been counted; `budget/release`.
+
+    A second time changes nothing.
+    """
+    await graph.run("budget/release", who, job_id=job_id, reserved_at=reserved_at, now=now)

@@ -16,6 +16,7 @@ from graphmem.commands.client import CLOSE, ENROL, OPEN, TURN, Client, Refused
 from graphmem.model import Role
 from graphmem.store import turns
 from graphmem.store.graph import Graph, open_driver
+from graphmem.store.turns import Received
 from tests.conftest import PASSWORD, Pupil, another_replica, served
 
 Bearer = Callable[[Role], str]
@@ -113,7 +114,7 @@ async def test_health_readiness_and_numbers(http: httpx.AsyncClient, app_client:
 
 
 async def test_health_is_red_without_a_database_or_when_somebody_waits_too_long(gm: Graphmem, ann: Pupil) -> None:
-    await turns.receive(gm.graph, ann.session, "t", "Hello?", None, gm.clock(), gm.clock())
+    await turns.receive(gm.graph, ann.session, Received("t", "Hello?", gm.clock(), None), gm.clock())
     late = another_replica(gm, clock=lambda: gm.clock() + timedelta(days=1))
     nobody = Graph(open_driver("bolt://127.0.0.1:1", "neo4j", "none", 0.2), 0.2)
     for ill in (late, another_replica(gm, graph=nobody)):

@@ -11,10 +11,10 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.commands.client import CLOSE, OPEN, TURN, Client, Refused
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import Level, Role
+from graphmem.model import Level, MemoryRole, Role
 from tests.conftest import PASSWORD, Enrol, Pupil
 from tests.support.remembering import contents, told
-from tests.support.surprising import counted, memories_by_id, responded
+from tests.support.surprising import counted, ids_of, memories_by_id, responded
 
 Bearer = Callable[[Role], str]
 
@@ -93,10 +93,10 @@ async def test_a_memory_that_begins_no_episode_has_none_for_anybody(
         assert await client.call(query) == {"surpriseResponse": None}
 
 
-async def test_a_page_has_the_responses_of_its_episodes(app_client: Client, moved: Pupil) -> None:
+async def test_a_page_has_the_responses_of_its_episodes(gm: Graphmem, app_client: Client, moved: Pupil) -> None:
     items = (await app_client.call(PAGE))["memories"]["items"]
     with_response = {item["id"] for item in items if item["surpriseResponse"]}
-    assert with_response == {item["id"] for item in items if item["id"].startswith("episode-")}
+    assert with_response == set(await ids_of(gm, moved, MemoryRole.EPISODE))
     assert {"episode-2", "episode-3"} <= with_response < {item["id"] for item in items}
 
 

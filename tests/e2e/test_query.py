@@ -79,7 +79,7 @@ async def test_what_will_not_do_says_what_there_is(query: Query) -> None:
     ann = ("--param", "student_id=ann")
     for arguments, told in [
         (("memories_by_charm",), ", ".join(list_queries())),
-        (("job/retry",), "There is no query job_retry"),
+        (("job/retry",), "There is no query job/retry"),
         (("memories_by_gravity",), "--param student_id=... --param limit=..."),
         (("surprise_levels", *ann, *ann), "twice"),
         (("surprise_levels", "--param", "student=ann"), "student_id (str)"),

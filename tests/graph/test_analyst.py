@@ -9,6 +9,7 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.commands.query import declared, list_queries
+from graphmem.flows.gravity import CURVE
 from graphmem.flows.surprise import answer_question, correct_surprise, list_questions
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Level, Verdict
@@ -34,7 +35,7 @@ def test_the_page_says_of_every_query_what_it_answers_and_needs() -> None:
 
 
 async def rows(gm: Graphmem, pupil: Pupil, name: str, **params: Any) -> list[dict[str, Any]]:
-    return await gm.graph.run(name, pupil.who, **params)
+    return await gm.graph.run(f"analyst/{name}", pupil.who, **params)
 
 
 @pytest.fixture
@@ -134,7 +135,7 @@ async def test_levels_are_counted(gm: Graphmem, shaken: Pupil) -> None:
 
 async def test_nothing_that_was_said_and_nobody_else_is_seen(gm: Graphmem, shaken: Pupil, enrol: Enrol) -> None:
     bob = await enrol("bob")
-    values = {"limit": 10, "now": gm.clock()}
+    values = {"limit": 10} | CURVE.at(gm.clock())
     wanted = {name: {key: values[key] for key in values if key in q.params} for name, q in list_queries().items()}
     assert wanted
     for name, params in wanted.items():
@@ -145,7 +146,7 @@ async def test_nothing_that_was_said_and_nobody_else_is_seen(gm: Graphmem, shake
     await told(gm, bob, "I like oboes.")
     await responded(gm, bob, "My oboe was stolen in Zurich!", Level.BOUNDARY)
     for name, params in wanted.items():
-        params |= {"now": gm.clock()} if "now" in params else {}
+        params |= {key: value for key, value in CURVE.at(gm.clock()).items() if key in params}
         found = await rows(gm, bob, name, **params)
         assert len(found) >= 1, name
         assert all(row.get("level") != "paradigm_shift" for row in found), name

@@ -91,10 +91,11 @@ async def test_every_memory_names_the_span_it_comes_from(gm: Graphmem, ann: Pupi
         gm,
         ann.who,
         """MATCH (m:Memory {institution: $i, student_id: $s})-[f:FORMED_FROM]->(x:Source)
-           RETURN m.id AS id, f.start AS start, f.end AS end, x.kind AS kind, x.formed_at AS formed, x.snr AS snr""",
+           RETURN m.id AS id, m.role AS role, f.start AS start, f.end AS end, x.kind AS kind, x.formed_at AS formed,
+                  x.snr AS snr""",
     )
     by_id = {memory.id: memory.content or "" for memory in await held(gm, ann.session)}
-    (episode,) = [span for span in found if is_episode(span["id"])]
+    (episode,) = [span for span in found if is_episode(span["role"])]
     assert (episode["start"], episode["end"]) == (0, len(text))
     assert len(found) - 1 == len(by_id) >= 2
     for span in found:
@@ -146,11 +147,9 @@ async def test_memories_hang_together_in_time_and_by_likeness(gm: Graphmem, ann:
     for i, text in enumerate(texts):
         await told(gm, ann, text, at=at + timedelta(minutes=i))
     first, second, third = await held(gm, ann.session)
+    read = await memories.list_edges(gm.graph, ann.who, [first.id, second.id, third.id])
     edges = {
-        (e.from_id, e.to_id, e.type): e.weight
-        for memory in (first, second, third)
-        for e in await memories.list_edges(gm.graph, ann.who, memory.id, None, 0.0)
-        if e.to_label == "Memory"
+        (e.from_id, e.to_id, e.type): e.weight for of_one in read.values() for e in of_one if e.to_label == "Memory"
     }
     assert (first.id, second.id, EdgeType.PRECEDES) in edges
     assert (second.id, third.id, EdgeType.PRECEDES) in edges
@@ -164,8 +163,8 @@ async def test_the_next_sitting_does_not_follow_from_the_last(gm: Graphmem, ann:
     await told(gm, ann, TOLD, at=at)
     await told(gm, ann, "My favourite colour is teal.", at=at + timedelta(hours=2))
     (_, second) = await held(gm, ann.session)
-    edges = await memories.list_edges(gm.graph, ann.who, second.id, EdgeType.PRECEDES, 0.0)
-    assert edges == []
+    edges = (await memories.list_edges(gm.graph, ann.who, [second.id]))[second.id]
+    assert EdgeType.PRECEDES not in {edge.type for edge in edges}
 
 
 async def test_a_memory_of_a_turn_is_tentative_until_it_is_consolidated(gm: Graphmem, ann: Pupil) -> None:
@@ -206,7 +205,9 @@ async def test_the_same_message_again_reinforces_and_makes_no_copy(gm: Graphmem,
     assert twice.confidence > once.confidence
     assert twice.last_reinforced_at is not None
     assert set(twice.source_refs) == {"t1", "t2"}
-    assert [source.ref for source in await memories.list_sources(gm.graph, ann.who, twice.id)] == ["t1", "t2"]
+    read = await memories.list_sources(gm.graph, ann.who, [twice.id, "memory-nobody-has"])
+    assert [source.ref for source in read[twice.id]] == ["t1", "t2"]
+    assert read["memory-nobody-has"] == []
 
 
 async def test_the_same_message_sixty_times_is_one_memory(gm: Graphmem, ann: Pupil) -> None:
@@ -215,7 +216,7 @@ async def test_the_same_message_sixty_times_is_one_memory(gm: Graphmem, ann: Pup
     assert [job.kind for outcome in said for job in outcome.jobs].count("form") == 60
     assert await run_jobs(gm, ann.session) == 61
     # Only the first time it surprises.
-    assert [node["id"] for node in await nodes(gm, ann.who, "Memory") if is_episode(node["id"])] == ["episode-1"]
+    assert [node["id"] for node in await nodes(gm, ann.who, "Memory") if is_episode(node["role"])] == ["episode-1"]
     (memory,) = await held(gm, ann.session)
     assert memory.reinforcement_count == 59
     assert len(memory.source_refs) == 60
@@ -276,7 +277,7 @@ async def test_two_workers_at_once_form_everything_once(gm: Graphmem, ann: Pupil
     workers = [gm, *(another_replica(gm) for _ in range(5))]
     finished = await asyncio.gather(*(run_jobs(worker, ann.session) for worker in workers))
     assert sum(finished) == len(expected)
-    episodes = [node for node in await nodes(gm, ann.who, "Memory") if is_episode(node["id"])]
+    episodes = [node for node in await nodes(gm, ann.who, "Memory") if is_episode(node["role"])]
     assert len(episodes) == expected.count("surprise") >= 1
     assert sorted(await contents(gm, ann.session)) == sorted(texts)
 

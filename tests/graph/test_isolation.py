@@ -15,6 +15,7 @@ from graphmem.errors import Locked, NotFound
 from graphmem.flows import students
 from graphmem.flows.context import context, recall
 from graphmem.flows.facts import list_facts
+from graphmem.flows.gravity import CURVE
 from graphmem.flows.ledger import Draft, add_entry, list_entries, settle_entry
 from graphmem.flows.memories import find_around, find_memory, list_memories
 from graphmem.flows.observation import observe
@@ -24,7 +25,9 @@ from graphmem.jobs.sessions import close_session
 from graphmem.model import LedgerCategory, Level, Role, SourceKind, Verdict, Who
 from graphmem.store import ledger, memories, queries, turns
 from graphmem.store import surprises as surprise_store
-from graphmem.store.memories import Filter
+from graphmem.store.memories import Expanding, Filter
+from graphmem.store.rows import LAST
+from graphmem.store.turns import Received
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.remembering import asked, held, nodes, observations
 from tests.support.surprising import surprises
@@ -65,7 +68,8 @@ async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
     await add_entry(gm, pupil.session, Draft(LedgerCategory.INSTRUCTION, f"Never mention the {secret}."))
     # A job, a message and a doubt that wait.
     await say(gm, pupil, f"And again my {secret} squeaks at midnight in Bergen.", "t8")
-    await turns.receive(gm.graph, pupil.session, "waiting", f"Where is my {secret}?", None, gm.clock(), gm.clock())
+    waiting = Received("waiting", f"Where is my {secret}?", gm.clock(), None)
+    await turns.receive(gm.graph, pupil.session, waiting, gm.clock())
     doubt = """MATCH (m:Memory {institution: $i, student_id: $s}) WITH m ORDER BY m.id LIMIT 1
                CREATE (:Uncertainty {institution: $i, student_id: $s, id: 'doubt-1', state: 'open'})-[:CONCERNS]->(m)"""
     await gm.graph.execute(doubt, {"i": pupil.who.institution, "s": pupil.who.student_id}, reads=False)
@@ -200,9 +204,11 @@ async def test_what_only_another_has_is_not_there(gm: Graphmem, pupils: dict[str
         assert await find_memory(gm, pupil.who, "only-bob", pupil.session) is None
         with pytest.raises(NotFound):
             await find_around(gm, pupil.who, "only-bob", 3, 0.0, pupil.session)
-        assert await memories.list_edges(gm.graph, pupil.who, "only-bob", None, 0.0) == []
-        assert await memories.list_sources(gm.graph, pupil.who, "only-bob") == []
-        expansion = await memories.expand(gm.graph, pupil.session, ["only-bob"], ["only-bob"], 0.0, 50, gm.clock())
+        assert await memories.list_edges(gm.graph, pupil.who, ["only-bob"]) == {"only-bob": []}
+        assert await memories.list_sources(gm.graph, pupil.who, ["only-bob"]) == {"only-bob": []}
+        expansion = await memories.expand(
+            gm.graph, pupil.session, Expanding(("only-bob",), ("only-bob",), 0.0, 50), gm.clock()
+        )
         assert expansion is not None
         assert (expansion.found, expansion.reached) == ({}, ())
         assert await response_of(gm, pupil.session, "only-bob") is None
@@ -291,11 +297,13 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
         "now": gm.clock(),
         "min_weight": 0.0,
         "min_gravity": 0.0,
+        **CURVE.at(gm.clock()),
+        "before_time": LAST,
+        "before_id": "",
+        "before_ref": "",
         "first": 1000,
         "seq": 0,
-        **dict.fromkeys(
-            ("label", "kind", "reliability", "as_of", "before_time", "before_id", "type", "category", "active", "state")
-        ),
+        **dict.fromkeys(("label", "kind", "reliability", "as_of", "category", "active", "state")),
     }
 
 
@@ -346,19 +354,19 @@ async def test_the_statements_do_show_ones_own(gm: Graphmem, pupils: dict[str, P
             silent.add(name)
     # These answer with numbers, kinds and ids too short to be one student's alone, or about what nobody did here.
     assert silent <= {
-        "edges_by_type",
+        "analyst/edges_by_type",
         "job/any_running",
         "job/any_waiting",
         "student/count",
-        "ledger/count_threats",
-        "memories_by_gravity",
-        "memories_by_kind",
+        "memory/count",
+        "analyst/memories_by_gravity",
+        "analyst/memories_by_kind",
         "memory/list_spanless",
         "memory/get_state",
         "source/count",
         "student/find",
-        "surprise_actions",
-        "surprise_levels",
+        "analyst/surprise_actions",
+        "analyst/surprise_levels",
         "thought/list",
         "usage/sum",
     }

@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 import httpx
@@ -19,7 +19,7 @@ from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.flows import students
 from graphmem.flows.facts import list_facts
 from graphmem.flows.observation import observe
-from graphmem.jobs.admin import list_jobs, retry_job, spent, spent_by_kind
+from graphmem.jobs.admin import count_jobs, list_jobs, retry_job, spent, spent_by_kind
 from graphmem.jobs.budget import most
 from graphmem.jobs.dispatch import run_due_jobs, start_jobs
 from graphmem.jobs.runner import BUDGET_SPENT, FIRST_WAIT, HANDLERS, Handler, failure, kinds, lease, run_jobs
@@ -27,7 +27,8 @@ from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Distil, Fact, JobState, Mismatch, Role, Session, SourceKind, TurnOutcome
 from graphmem.store import jobs, usage
-from graphmem.store.jobs import Kind
+from graphmem.store.jobs import DistilJob, Kind
+from graphmem.store.retention import Retention, delete_old
 from graphmem.store.usage import Limits
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say, served
 from tests.support.language import EXPECTED, UNEXPECTED, asked, distils, surprise, with_model
@@ -168,9 +169,10 @@ async def test_what_a_worker_writes_after_its_lease_ran_out_has_no_effect(gm: Gr
             assert await run_jobs(later, ann.session) == 1
             before = await totals(gm, ann)
             answer = await gm.offline.ask(Distil(Mismatch(EXPECTED, UNEXPECTED)))
-            fact_id = jobs.opened_distil(ann.session, slow).fact_id
+            fact_id = jobs.opened(ann.session, slow, DistilJob).fact_id
             spent = replace(answer.usage, calls=1)
-            assert await jobs.finish_distil(gm.graph, ann.session, slow, fact_id, answer.value, spent, clock()) is None
+            done = jobs.Finished(slow, spent)
+            assert await jobs.finish_distil(gm.graph, ann.session, done, fact_id, answer.value, clock()) is None
             late = failure(slow.attempts, "too slow", clock())
             assert not await jobs.postpone(gm.graph, ann.session, slow, late, spent, clock())
     assert (await fact_of(gm, ann.session)).text == BETTER
@@ -475,15 +477,17 @@ async def test_pages_show_each_job_once_and_nobody_elses(gm: Graphmem, ann: Pupi
     shown, after = [], None
     for _ in range(5):
         page = await list_jobs(gm, institution, None, None, 3, after)
-        assert page.total == 14
         shown += [job.ref for job in page.items]
         after = page.next
     assert after is None
     assert len(set(shown)) == len(shown) == 14
-    states = {state: (await list_jobs(gm, institution, "ann", state, 50, None)).total for state in JobState}
-    assert states == {JobState.WAITING: 5, JobState.RUNNING: 2, JobState.DONE: 0, JobState.DEAD: 0}
-    assert (await list_jobs(gm, institution, "an", None, 50, None)).total == 0
-    assert (await list_jobs(gm, f"other-{institution}", None, None, 50, None)).total == 0
+    assert await count_jobs(gm, institution, None, None) == 14
+    states = {state: await count_jobs(gm, institution, "ann", state) for state in JobState}
+    listed = {state: len((await list_jobs(gm, institution, "ann", state, 50, None)).items) for state in JobState}
+    assert listed == states == {JobState.WAITING: 5, JobState.RUNNING: 2, JobState.DONE: 0, JobState.DEAD: 0}
+    for theirs in ((institution, "an"), (f"other-{institution}", None)):
+        assert (await list_jobs(gm, theirs[0], theirs[1], None, 50, None)).items == ()
+        assert await count_jobs(gm, theirs[0], theirs[1], None) == 0
     for wrong in ("x", "1", ":", "99999999999999999999999:ann/form-1"):
         with pytest.raises(InvalidInput):
             await list_jobs(gm, institution, None, None, 3, wrong)
@@ -496,12 +500,35 @@ async def test_finished_jobs_are_deleted_and_what_they_formed_is_not_formed_agai
     assert await run_jobs(gm, ann.session) == 1
     dead = await dead_job(gm, ann)
     await sweep(gm)
-    assert (await list_jobs(gm, ann.who.institution, "ann", None, 9, None)).total == 2
+    assert await count_jobs(gm, ann.who.institution, "ann", None) == 2
     await jobs.delete_done(gm.graph, gm.clock())
     (left,) = (await list_jobs(gm, ann.who.institution, "ann", None, 9, None)).items
     assert left.ref == dead
     await observe(gm, ann.who, noted)
     assert not await jobs.wait(gm.graph, ann.who)
+
+
+async def test_what_is_old_is_deleted_and_what_is_not_stays(gm: Graphmem, ann: Pupil) -> None:
+    make = """CYPHER 25 UNWIND $made AS new
+              CREATE (n:$(new[0]) {institution: $i, student_id: $s, id: new[1] + '-' + toString(new[2].year)})
+              SET n[new[1]] = CASE new[1] WHEN 'day' THEN date(new[2]) ELSE new[2] END"""
+    kinds_kept = (
+        *(("PasswordTry", "at"), ("Usage", "day"), ("StudentBudget", "day"), ("Reservation", "day")),
+        *(("Question", "answered_at"), ("Reflection", "created_at"), ("Job", "run_after")),
+    )
+    years = [datetime(year, 1, 1, tzinfo=UTC) for year in (1999, 2001)]
+    for at, student_id in zip(years, ("old", "new"), strict=True):
+        made = [[label, name, at] for label, name in kinds_kept]
+        await gm.graph.execute(make, {"i": ann.who.institution, "s": student_id, "made": made}, reads=False)
+    kill = "MATCH (j:Job {institution: $i}) SET j.state = 'dead'"
+    await gm.graph.execute(kill, {"i": ann.who.institution}, reads=False)
+    turn_of_century = datetime(2000, 1, 1, tzinfo=UTC)
+    retention = Retention(turn_of_century, turn_of_century, turn_of_century, turn_of_century)
+    assert await delete_old(gm.graph, retention, limit=1) == len(kinds_kept)
+    assert await delete_old(gm.graph, retention) == 0
+    left = "MATCH (n {institution: $i}) WHERE n.student_id IN ['old', 'new'] RETURN n.student_id AS id"
+    rows = await gm.graph.execute(left, {"i": ann.who.institution}, reads=True)
+    assert [row["id"] for row in rows] == ["new"] * len(kinds_kept)
 
 
 @pytest.mark.alone
@@ -536,16 +563,22 @@ async def test_a_budget_is_never_exceeded_by_workers_at_once(gm: Graphmem, ann: 
     limits = Limits(student_tokens=50_000)
     now = gm.clock()
     wanted = most(0, 1, 0.0, now)
-    given = await asyncio.gather(*(usage.reserve(gm.graph, ann.who, limits, wanted) for _ in range(20)))
+    ids = [f"form-{i}" for i in range(20)]
+    given = await asyncio.gather(*(usage.reserve(gm.graph, ann.who, i, limits, wanted) for i in ids))
     assert sum(given) == 50_000 // wanted.tokens == 5
-    await usage.release(gm.graph, ann.who, wanted, now)
-    assert [await usage.reserve(gm.graph, ann.who, limits, wanted) for _ in range(2)] == [True, False]
+    fitting = [job_id for job_id, fits in zip(ids, given, strict=True) if fits]
+    # A second time changes nothing, be it reserved or released.
+    assert all([await usage.reserve(gm.graph, ann.who, job_id, limits, wanted) for job_id in fitting])
+    for _ in range(2):
+        await usage.release(gm.graph, ann.who, fitting[0], now, now)
+    more = [await usage.reserve(gm.graph, ann.who, job_id, limits, wanted) for job_id in ("more-1", "more-2")]
+    assert more == [True, False]
     # Another day, another budget; and money counts like tokens.
     tomorrow = replace(wanted, at=now + timedelta(days=1))
-    assert await usage.reserve(gm.graph, ann.who, limits, tomorrow)
+    assert await usage.reserve(gm.graph, ann.who, "form-1", limits, tomorrow)
     dear = replace(tomorrow, cost=0.6)
-    assert await usage.reserve(gm.graph, ann.who, Limits(student_cost=1.0), dear)
-    assert not await usage.reserve(gm.graph, ann.who, Limits(student_cost=1.0), dear)
+    assert await usage.reserve(gm.graph, ann.who, "form-2", Limits(student_cost=1.0), dear)
+    assert not await usage.reserve(gm.graph, ann.who, "form-3", Limits(student_cost=1.0), dear)
     assert await usage.by_kind(gm.graph, ann.who.institution, "ann", None) == {}
 
 

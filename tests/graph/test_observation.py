@@ -45,7 +45,7 @@ async def test_what_is_observed_of_a_locked_student_is_formed_in_the_next_sessio
     (memory,) = await held(gm, opened.session)
     assert memory.content == TOLD
     assert memory.source_kind is SourceKind.TEACHER
-    assert [s.id for s in await memories.list_sources(gm.graph, ann.who, memory.id)] == [source.id]
+    assert [s.id for s in (await memories.list_sources(gm.graph, ann.who, [memory.id]))[memory.id]] == [source.id]
 
 
 async def test_the_same_kind_and_ref_is_the_same_observation(gm: Graphmem, ann: Pupil) -> None:
@@ -225,7 +225,9 @@ async def test_a_remark_and_a_turn_may_bear_the_same_name(gm: Graphmem, replica:
     assert await observe(gm, ann.who, remarks) == [source]
     await run_jobs(gm, ann.session)
     assert set(await contents(gm, ann.session)) == {TOLD, "My favourite colour is teal."}
-    found = {m.content: await memories.list_sources(gm.graph, ann.who, m.id) for m in await held(gm, ann.session)}
+    by_id = {m.id: m.content for m in await held(gm, ann.session)}
+    sources = await memories.list_sources(gm.graph, ann.who, list(by_id))
+    found = {by_id[memory_id]: own for memory_id, own in sources.items()}
     assert found[TOLD] == [source]
     assert found["My favourite colour is teal."][0].kind is SourceKind.CHAT
     assert found["My favourite colour is teal."][0].id != source.id

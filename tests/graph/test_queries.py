@@ -9,6 +9,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import SetupError
 from graphmem.store import queries, schema
 from graphmem.store.graph import Graph, Row
+from tests.conftest import Pupil
 
 ALL = queries.load()
 
@@ -75,3 +76,41 @@ async def test_two_that_make_the_schema_at_once_do_not_fail(gm: Graphmem) -> Non
 
     await schema.prepare(Late(), gm.embedder.name, gm.embedder.dimension, gm.clock())
     assert refused == set(schema.commands())
+
+
+@pytest.mark.alone
+async def test_data_of_an_older_schema_is_upgraded_once(gm: Graphmem, ann: Pupil) -> None:
+    made = """CREATE (:Memory {institution: $i, student_id: $s, id: 'episode-1', episode: true})
+              CREATE (:Memory {institution: $i, student_id: $s, id: 'belief-1-1'})
+              CREATE (:Memory {institution: $i, student_id: $s, id: 'procedure-1'})
+              CREATE (:Memory {institution: $i, student_id: $s, id: 'memory-2-1'})
+                     -[:ABSTRACTS]->(:Memory {institution: $i, student_id: $s, id: 'memory-1-1'})
+              CREATE (:Fact {institution: $i, student_id: $s, id: 'fact-1'}),
+                     (:Fact {institution: $i, student_id: $s, id: 'fact-1-1'}),
+                     (:Job {institution: $i, student_id: $s, id: 'surprise-12', kind: 'surprise'}),
+                     (:Usage {institution: $i, student_id: $s, day: date('2001-02-03'), kind: 'form',
+                              input_tokens: 2, output_tokens: 3, cost: 0.5})"""
+    params = {"i": ann.who.institution, "s": ann.who.student_id}
+    await gm.graph.execute(made, params, reads=False)
+    older = "MATCH (schema:Schema) SET schema.version = 1"
+    await gm.graph.execute(older, {}, reads=False)
+    await schema.prepare(gm.graph, gm.embedder.name, gm.embedder.dimension, gm.clock())
+    (found,) = await gm.graph.execute("MATCH (schema:Schema) RETURN schema.version AS version", {}, reads=True)
+    assert found["version"] == schema.SCHEMA_VERSION
+    rows = await gm.graph.execute(
+        """MATCH (n {institution: $i, student_id: $s}) WHERE n:Memory OR n:Fact OR n:Job
+           RETURN n.id AS id, coalesce(n.role, n.origin, n.seq) AS found, n.episode AS episode ORDER BY id""",
+        params,
+        reads=True,
+    )
+    assert {row["id"]: row["found"] for row in rows} == {
+        **{"belief-1-1": "belief", "episode-1": "episode", "memory-1-1": "said", "memory-2-1": "topic"},
+        **{"procedure-1": "procedure", "fact-1": None, "fact-1-1": "surprise", "surprise-12": 12},
+    }
+    assert {row["episode"] for row in rows} == {None}
+    (budget,) = await gm.graph.execute(
+        "MATCH (b:StudentBudget {institution: $i, student_id: $s}) RETURN b.tokens AS tokens, b.cost AS cost",
+        params,
+        reads=True,
+    )
+    assert (budget["tokens"], budget["cost"]) == (5, 0.5)

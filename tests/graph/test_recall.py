@@ -16,14 +16,14 @@ from graphmem.flows.context import context, recall
 from graphmem.flows.decay import decay
 from graphmem.flows.gravity import gravity_now
 from graphmem.flows.ledger import Draft, add_entry, settle_entry
-from graphmem.flows.memories import list_memories, recalled_again
+from graphmem.flows.memories import count_memories, list_memories, recalled_again
 from graphmem.flows.observation import observe
 from graphmem.flows.unformed import MAX_UNFORMED
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import LedgerCategory, SourceKind
 from graphmem.store import memories, schema
-from graphmem.store.memories import Filter
+from graphmem.store.memories import Expanding, Filter
 from graphmem.text.tokens import count_tokens
 from tests.conftest import Enrol, Pupil, another_replica, say
 from tests.support.remembering import (
@@ -97,7 +97,7 @@ async def test_two_hops_lead_on_and_three_do_not(gm: Graphmem, ann: Pupil) -> No
     await changed(gm, ann.who, "MATCH (:Memory {institution: $i, student_id: $s})-[r]-(:Memory) DELETE r")
     for a, b in pairwise(ids):
         await linked(gm, ann, a, b, "ENABLES", 0.8)
-    expansion = await memories.expand(gm.graph, ann.session, ids[:1], ids[:1], 0.5, 20, gm.clock())
+    expansion = await memories.expand(gm.graph, ann.session, Expanding((ids[0],), (ids[0],), 0.5, 20), gm.clock())
     assert expansion is not None
     assert {reached.id: reached.weight for reached in expansion.reached} == pytest.approx({ids[1]: 0.8, ids[2]: 0.64})
     assert {reached.seed for reached in expansion.reached} == {ids[0]}
@@ -166,13 +166,12 @@ async def test_what_was_held_at_a_moment(gm: Graphmem, ann: Pupil) -> None:
     assert text in said(await recall(fresh, ann.session, question, 20, before))
     assert text in (await context(fresh, ann.session, question, 2000, before)).prompt
     assert text not in said(await recall(fresh, ann.session, question, 20, after))
-    listed = [
-        (await list_memories(gm, ann.who, Filter(as_of=at), 50, None, ann.session)).total for at in (before, after)
-    ]
+    listed = [await count_memories(gm, ann.who, Filter(as_of=at)) for at in (before, after)]
     assert listed == [len(LIFE), len(LIFE) - 1]
     too_early = datetime(2026, 1, 1, tzinfo=UTC)
     assert await recall(fresh, ann.session, question, 20, too_early) == []
-    assert (await list_memories(gm, ann.who, Filter(as_of=too_early), 50, None, None)).total == 0
+    assert await count_memories(gm, ann.who, Filter(as_of=too_early)) == 0
+    assert (await list_memories(gm, ann.who, Filter(as_of=too_early), 50, None, None)).items == ()
 
 
 @pytest.mark.parametrize(
@@ -329,7 +328,7 @@ async def test_another_replica_finds_what_was_formed_a_moment_ago(gm: Graphmem, 
         for each in (gm, replica):
             assert text in said(await recall(each, ann.session, text, 20, None))
     index = memories_of(gm, ann).index
-    assert len([memory for memory in index.latest(len(index)) if not is_episode(memory.id)]) == len(LIFE) + 2
+    assert len([memory for memory in index.latest(len(index)) if not is_episode(memory.role)]) == len(LIFE) + 2
 
 
 async def test_a_deleted_memory_is_gone_from_every_replica(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
@@ -508,7 +507,7 @@ async def test_dropped_embeddings_are_made_anew_and_kept(gm: Graphmem, ann: Pupi
     await lived(gm, ann)
     await told(gm, ann, "I promise I will bring the harmonica to Zebediah tomorrow.")
     await say(gm, ann, "Hello?")
-    while await schema.drop_embeddings(gm.graph, 1000):
+    async for _ in schema.drop_embeddings(gm.graph, 100):
         pass
     for label in ("Memory", "LedgerEntry", "Companion"):
         assert not any({"embedding", "prediction_embedding"} & node.keys() for node in await nodes(gm, ann.who, label))

@@ -14,6 +14,7 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Who
+from graphmem.store.students import Patience, try_password
 from graphmem.store.students import close_session as closed_in_graph
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 
@@ -192,3 +193,10 @@ async def test_two_students_know_nothing_of_each_other(gm: Graphmem, ann: Pupil,
     theirs = await say(gm, bob, "What did we talk about?")
     assert "zebra" not in repr(theirs)
     assert "Ann" not in repr(theirs)
+
+
+async def test_a_try_of_a_password_counts_once_by_its_id(gm: Graphmem, ann: Pupil) -> None:
+    patience, now = Patience(free_tries=2, wait=60.0), gm.clock()
+    tried = [await try_password(gm.graph, ann.who, each, patience, now) for each in ("a", "a", "b", "b", "c", "a")]
+    # The second try was the last free one, and only a new one has to wait.
+    assert tried == [True, True, True, True, False, True]

@@ -18,6 +18,7 @@ from graphmem.jobs.sessions import close_session
 from graphmem.model import (
     Level,
     MemoryKind,
+    MemoryRole,
     Modality,
     Reliability,
 )
@@ -37,6 +38,7 @@ from tests.support.surprising import (
     counted,
     edges_of,
     formed,
+    ids_of,
     memories_by_id,
     responded,
     running,
@@ -64,9 +66,9 @@ async def test_an_episode_is_a_memory_with_its_response_sealed_on_it(gm: Graphme
     response = await responded(gm, ann, TOLD, Level.BOUNDARY, at=at)
     node = (await memories_by_id(gm, ann))["episode-1"]
     assert node["labels"] == {"Memory", "Episodic"}
-    assert (node["kind"], node["episode"], node["surprise_level"], node["surprise"]) == (
+    assert (node["kind"], node["role"], node["surprise_level"], node["surprise"]) == (
         "episode",
-        True,
+        "episode",
         "boundary",
         0.7,
     )
@@ -202,7 +204,7 @@ async def test_two_assumptions_that_give_way_to_one_understanding_lead_to_one_me
     await surprises(gm, ann, "We moved, can you believe it?", Level.PARADIGM_SHIFT)
     new = "I live in Paris."
     assert await run_jobs(convinced(gm, update("memory-1-1", new), update("memory-2-1", new)), ann.session) == 2
-    assert [m for m in await memories_by_id(gm, ann) if m.startswith("belief-")] == ["belief-3-1"]
+    assert await ids_of(gm, ann, MemoryRole.BELIEF) == ["belief-3-1"]
     assert await edges_of(gm, ann, "TEMPORAL_EVOLUTION") == {("memory-1-1", "belief-3-1"), ("memory-2-1", "belief-3-1")}
 
 
@@ -253,7 +255,7 @@ async def test_a_paradigm_shift_lights_up_links_asks_and_reflects(gm: Graphmem, 
 async def test_how_to_go_about_it_is_remembered_once(gm: Graphmem, ann: Pupil) -> None:
     for _ in range(2):
         await responded(gm, ann, CONFUSED, Level.PARADIGM_SHIFT)
-    procedures = [m for m in await memories_by_id(gm, ann) if m.startswith("procedure-")]
+    procedures = await ids_of(gm, ann, MemoryRole.PROCEDURE)
     assert procedures == ["procedure-1"]
     assert await edges_of(gm, ann, "ENABLES") == {("episode-1", "procedure-1"), ("episode-2", "procedure-1")}
     opened = (await open_memories(gm, ann.session)).index
@@ -294,7 +296,8 @@ async def test_what_is_said_while_an_episode_runs_belongs_to_it(gm: Graphmem, an
     await responded(gm, ann, "Volcanoes erupt because hot magma rises.", Level.BOUNDARY)
     await surprises(gm, ann, "The lava of a volcano cools down to black basalt.", None)
     await run_jobs(gm, ann.session)
-    parts = {e for e in await edges_of(gm, ann, "ABSTRACTS") if e[0].startswith("episode-")}
+    episodes = await ids_of(gm, ann, MemoryRole.EPISODE)
+    parts = {e for e in await edges_of(gm, ann, "ABSTRACTS") if e[0] in episodes}
     assert {e for e in parts if e[0] in {"episode-2", "episode-4"}} == {
         *(("episode-2", "memory-2-1"), ("episode-2", "memory-3-1")),
         *(("episode-4", "memory-4-1"), ("episode-4", "memory-5-1")),
@@ -319,8 +322,9 @@ async def test_episodes_come_out_alike_in_whatever_order_the_work_is_done(gm: Gr
     await respond_to_surprises(gm, ann.session, [second])
     await formed(gm, ann)
     await respond_to_surprises(gm, ann.session, [first])
-    parts = {e for e in await edges_of(gm, ann, "ABSTRACTS") if e[0].startswith("episode-")}
-    memory_ids = [m for m in await memories_by_id(gm, ann) if m.startswith("memory-")]
+    episodes = await ids_of(gm, ann, MemoryRole.EPISODE)
+    parts = {e for e in await edges_of(gm, ann, "ABSTRACTS") if e[0] in episodes}
+    memory_ids = await ids_of(gm, ann, MemoryRole.SAID)
     assert parts == {("episode-2" if m < "memory-4" else "episode-4", m) for m in memory_ids if m > "memory-2"}
     assert await running(gm, ann) == ["episode-4"]
 

@@ -7,14 +7,14 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.flows.surprise import list_questions, response_of
 from graphmem.jobs.runner import FIRST_WAIT, HANDLERS, run_jobs
-from graphmem.model import Level, Strategy
+from graphmem.model import Level, MemoryRole, Strategy
 from graphmem.store import jobs
 from graphmem.store.jobs import Kind
 from tests.conftest import Pupil, another_replica, say
 from tests.support.language import asks, with_model
 from tests.support.llm_server import Act, llm_server
 from tests.support.remembering import held, nodes
-from tests.support.surprising import counted, memories_by_id, surprises
+from tests.support.surprising import counted, ids_of, memories_by_id, surprises
 
 ROME = "I live in Rome with my family."
 SAID = (
@@ -115,7 +115,7 @@ async def test_while_the_model_is_away_a_surprise_waits(gm: Graphmem, ann: Pupil
             await surprised(gm, ann, Level.PARADIGM_SHIFT, Level.BOUNDARY)
             assert await run_jobs(talking, ann.session) == 0
             assert {(job["state"], job["attempts"]) for job in await jobs_of(gm, ann)} == {("waiting", 1)}
-            assert not [m for m in await memories_by_id(gm, ann) if m.startswith("episode-")]
+            assert not await ids_of(gm, ann, MemoryRole.EPISODE)
             assert (await counted(gm, ann))["calls"] == len(server.seen) == 1
             later = another_replica(talking, clock=lambda: gm.clock() + timedelta(seconds=FIRST_WAIT + 1))
             assert await run_jobs(later, ann.session) == 2
@@ -133,7 +133,7 @@ async def test_what_was_asked_before_the_model_went_away_is_paid_for(gm: Graphme
             await surprised(gm, ann, Level.BOUNDARY, Level.PARADIGM_SHIFT)
             assert await run_jobs(talking, ann.session) == 0
     assert {(job["state"], job["attempts"]) for job in await jobs_of(gm, ann)} == {("waiting", 1)}
-    assert not [m for m in await memories_by_id(gm, ann) if m.startswith("episode-")]
+    assert not await ids_of(gm, ann, MemoryRole.EPISODE)
     assert await list_questions(gm, ann.session) == []
     assert (await counted(gm, ann))["calls"] == len(server.seen) == answered + 1
 

@@ -23,12 +23,13 @@ from graphmem.flows.surprise_plan import Understood
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import (
     Level,
+    MemoryRole,
     QuestionState,
     Session,
 )
 from graphmem.search.index import SearchIndex
 from graphmem.store import turns
-from graphmem.store.surprises import Responded
+from graphmem.store.changes import Changes
 from tests.conftest import Pupil, another_replica, say
 from tests.support.remembering import TOLD, held, nodes, told, turn_state_of
 from tests.support.surprising import (
@@ -42,7 +43,7 @@ from tests.support.surprising import (
     counted,
     everything,
     formed,
-    memories_by_id,
+    ids_of,
     quiet,
     responded,
     surprises,
@@ -87,7 +88,7 @@ async def test_several_workers_respond_once(gm: Graphmem, ann: Pupil) -> None:
     await formed(gm, ann)
     finished = await asyncio.gather(*(run_jobs(w, ann.session) for w in (gm, *(another_replica(gm) for _ in range(4)))))
     assert sum(finished) == 3
-    episodes = [m for m in await memories_by_id(gm, ann) if m.startswith("episode-")]
+    episodes = await ids_of(gm, ann, MemoryRole.EPISODE)
     assert episodes == ["episode-1", "episode-2", "episode-3"]
     seqs = sorted(node["seq"] for node in await nodes(gm, ann.who, "Fact"))
     assert seqs == list(range(1, len(seqs) + 1))
@@ -101,9 +102,9 @@ async def test_memories_that_change_meanwhile_are_taken_into_account(
     await told(gm, ann, ROME)
     await surprises(gm, ann, PARIS, Level.COGNITIVE_DISSONANCE)
     taken = await claimed(gm, ann)
-    other, plan, plans = another_replica(gm), responding.plan, list[Responded]()
+    other, plan, plans = another_replica(gm), responding.plan, list[Changes]()
 
-    def planned(understood: Understood, known: SearchIndex, version: int) -> Responded:
+    def planned(understood: Understood, known: SearchIndex, version: int) -> Changes:
         plans.append(plan(understood, known, version))
         return plans[-1]
 
@@ -124,7 +125,7 @@ async def test_memories_that_change_meanwhile_are_taken_into_account(
     response = await response_of(gm, ann.session, "episode-2")
     assert response is not None
     assert [revision.new_id for revision in response.revisions] == ["memory-2-1"]
-    assert not [m for m in await memories_by_id(gm, ann) if m.startswith("belief-")]
+    assert not await ids_of(gm, ann, MemoryRole.BELIEF)
 
 
 async def test_a_belief_that_was_closed_meanwhile_is_not_closed_again(gm: Graphmem, ann: Pupil) -> None:

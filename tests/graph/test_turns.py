@@ -17,6 +17,7 @@ from graphmem.jobs.sweeper import sweep
 from graphmem.model import Level, Predict, Respond
 from graphmem.store import turns
 from graphmem.store.graph import Graph, open_driver
+from graphmem.store.turns import Received
 from tests.conftest import PASSWORD, Pupil, another_replica, say
 from tests.support.minds import ScriptedMind
 
@@ -255,7 +256,7 @@ async def test_a_message_is_stored_before_a_language_model_is_waited_for(gm: Gra
 
 @pytest.mark.alone
 async def test_the_sweeper_answers_what_was_left_behind(gm: Graphmem, ann: Pupil) -> None:
-    await turns.receive(gm.graph, ann.session, "t", "I have a dog called Rex.", None, NOW, gm.clock())
+    await turns.receive(gm.graph, ann.session, Received("t", "I have a dog called Rex.", NOW, None), gm.clock())
     soon = another_replica(gm, clock=lambda: gm.clock() + timedelta(seconds=gm.settings.stranded_after + 1))
     await sweep(soon)
     assert await turns.list_waiting(gm.graph, ann.session) == []
@@ -264,7 +265,7 @@ async def test_the_sweeper_answers_what_was_left_behind(gm: Graphmem, ann: Pupil
 
 @pytest.mark.alone
 async def test_a_message_left_behind_by_an_expired_session_is_answered_in_the_next(gm: Graphmem, ann: Pupil) -> None:
-    await turns.receive(gm.graph, ann.session, "t", "I have a dog called Rex.", None, NOW, gm.clock())
+    await turns.receive(gm.graph, ann.session, Received("t", "I have a dog called Rex.", NOW, None), gm.clock())
     late = another_replica(gm, clock=lambda: ann.session.expires_at + timedelta(seconds=1))
     await sweep(late)
     _, session = await students.open_session(late, ann.who, PASSWORD)
@@ -273,7 +274,7 @@ async def test_a_message_left_behind_by_an_expired_session_is_answered_in_the_ne
 
 
 async def test_closing_answers_what_still_waits(gm: Graphmem, ann: Pupil) -> None:
-    await turns.receive(gm.graph, ann.session, "t", "I have a dog called Rex.", None, NOW, gm.clock())
+    await turns.receive(gm.graph, ann.session, Received("t", "I have a dog called Rex.", NOW, None), gm.clock())
     await close_session(gm, ann.session)
     rows = await gm.graph.execute(
         "MATCH (s:Source {institution: $i, ref: 't'}) RETURN s", {"i": ann.who.institution}, reads=True

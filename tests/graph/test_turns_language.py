@@ -133,7 +133,7 @@ async def test_a_model_that_is_left_alone_refuses_only_what_is_stored(gm: Graphm
 async def test_the_sweeper_leaves_what_only_the_model_may_answer(
     gm: Graphmem, ann: Pupil, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await turns.receive(gm.graph, ann.session, "t", EXPECTED, None, gm.clock(), gm.clock())
+    await turns.receive(gm.graph, ann.session, turns.Received("t", EXPECTED, gm.clock(), None), gm.clock())
     soon = timedelta(seconds=gm.settings.stranded_after + 1)
     with llm_server(Act(status=503)) as server:
         async with with_model(gm, server, degrade="refuse") as talking:

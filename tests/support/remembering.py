@@ -8,12 +8,12 @@ from typing import Any
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.flows import students
+from graphmem.flows.gravity import CURVE
 from graphmem.flows.observation import observe
-from graphmem.flows.surprise_plan import EPISODE
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import Memory, Observation, Recalled, Session, SourceKind, Unlocked, Who
+from graphmem.model import Memory, MemoryRole, Observation, Recalled, Session, SourceKind, Unlocked, Who
 from graphmem.store import memories
-from graphmem.store.memories import Filter
+from graphmem.store.memories import Cut, Filter, Moment
 from tests.conftest import PASSWORD, Pupil, say
 
 TOLD = "My sister Ada moved to Lisbon with her horse Bella in May."
@@ -47,19 +47,20 @@ async def nodes(gm: Graphmem, who: Who, label: str) -> list[dict[str, Any]]:
 
 async def held(gm: Graphmem, session: Session) -> list[Memory]:
     """All memories, opened, oldest first; but for the episodes that surprises bring beside them."""
-    total, found = await memories.page(gm.graph, session, Filter(), None, 500, gm.clock(), session)
-    assert total == len(found)
-    return [memory for memory in found[::-1] if not is_episode(memory.id)]
+    when = Moment(gm.clock(), CURVE)
+    found = await memories.page(gm.graph, session, Filter(), when, Cut(500), session)
+    assert await memories.count(gm.graph, session, Filter(), when) == len(found)
+    return [memory for memory in found[::-1] if not is_episode(memory.role)]
 
 
-def is_episode(memory_id: str) -> bool:
-    """Whether a memory is the episode that a surprise brought, rather than one formed of what was said."""
-    return memory_id.startswith(EPISODE)
+def is_episode(role: str) -> bool:
+    """Whether a memory of a role is the episode that a surprise brought, rather than one formed of what was said."""
+    return role == MemoryRole.EPISODE
 
 
 async def formed(gm: Graphmem, who: Who) -> list[dict[str, Any]]:
     """Nodes of all memories but for the episodes that surprises bring beside them."""
-    return [node for node in await nodes(gm, who, "Memory") if not is_episode(node["id"])]
+    return [node for node in await nodes(gm, who, "Memory") if not is_episode(node["role"])]
 
 
 async def contents(gm: Graphmem, session: Session) -> list[str]:

@@ -15,6 +15,7 @@ from graphmem.model import (
     BeliefUpdate,
     Level,
     MemoryKind,
+    MemoryRole,
     Modality,
     SurpriseResponse,
     TurnOutcome,
@@ -78,7 +79,7 @@ async def enqueued(gm: Graphmem, pupil: Pupil, outcome: TurnOutcome, text: str, 
         actual=text,
         **given,
     )
-    job = sealed_job(pupil.session, NewJob(f"surprise-{outcome.seq}", work), gm.clock())
+    job = sealed_job(pupil.session, NewJob(f"surprise-{outcome.seq}", work, outcome.seq), gm.clock())
     await changed(gm, pupil.who, "CREATE (j:Job {institution: $i, student_id: $s}) SET j += $job", job=job)
 
 
@@ -101,6 +102,11 @@ async def counted(gm: Graphmem, pupil: Pupil) -> dict[str, Any]:
 
 async def memories_by_id(gm: Graphmem, pupil: Pupil) -> dict[str, dict[str, Any]]:
     return {node["id"]: node for node in await nodes(gm, pupil.who, "Memory")}
+
+
+async def ids_of(gm: Graphmem, pupil: Pupil, role: MemoryRole) -> list[str]:
+    """The ids of a student's memories of one role."""
+    return [node["id"] for node in await nodes(gm, pupil.who, "Memory") if node["role"] == role]
 
 
 async def edges_of(gm: Graphmem, pupil: Pupil, type_: str) -> set[tuple[str, str]]:

@@ -25,7 +25,7 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.search.index import SearchIndex
-from graphmem.store.formation import Formation
+from graphmem.store.changes import Changes, Formed, Origin
 from tests.support.memories import memory
 
 NOW = datetime(2026, 1, 15, 9, tzinfo=UTC)
@@ -45,6 +45,7 @@ def extract(content: str, **more: object) -> Extract:
 def reading(*found: tuple[Extract, Vector, str], passes: int = 2, slot: str | None = None, **more: object) -> Reading:
     text = " ".join(each.content for each, _, _ in found)
     fixed: dict[str, object] = {
+        "key": "7",
         "source": Source("source-7", SourceKind.CHAT, "t7", NOW),
         "heard": Heard(text, NOW, passes=passes),
         "snr": 450,
@@ -64,7 +65,7 @@ def index(*memories: tuple[object, Vector]) -> SearchIndex:
     return held
 
 
-def edges(formation: Formation) -> dict[tuple[str, str, EdgeType], float]:
+def edges(formation: Changes) -> dict[tuple[str, str, EdgeType], float]:
     return {(edge.from_id, edge.to_id, edge.type): edge.weight for edge in formation.edges}
 
 
@@ -73,7 +74,11 @@ def test_something_new_is_a_memory_of_its_span() -> None:
     (new,) = formation.new
     assert new.memory.id == "memory-7-1"
     assert (new.span.start, new.span.end) == (0, 12)
-    assert (formation.known, formation.source.ref, formation.snr) == (3, "t7", 450)
+    assert (formation.known, formation.origin, formation.formed) == (
+        3,
+        Origin(SourceKind.CHAT, "t7", "source-7", NOW),
+        Formed(450),
+    )
     assert (formation.reinforced, formation.edges, formation.ledger) == ((), (), ())
 
 

@@ -19,15 +19,18 @@ from graphmem.model import (
     Level,
     Memory,
     MemoryKind,
+    MemoryRole,
     Modality,
     Reflection,
     Reliability,
+    SourceKind,
     Strategy,
+    SurpriseResponse,
     Vector,
 )
 from graphmem.search.index import SearchIndex
+from graphmem.store.changes import Changes, Origin
 from graphmem.store.jobs import SurpriseJob
-from graphmem.store.surprises import Responded
 from tests.support.memories import memory
 
 AT = datetime(2026, 1, 15, 9, tzinfo=UTC)
@@ -56,7 +59,7 @@ def understood(level: Level = Level.PARADIGM_SHIFT, *updates: BeliefUpdate, **mo
     job = SurpriseJob("t7", AT, level, 0.95, 0.1, 0.5, "Yes.", "So?", "We moved to Paris!", (), ())
     facts = tuple(Lesson(f"Fact {i}.", ("tag",)) for i in range(40))
     fixed: dict[str, object] = {
-        "seq": "7",
+        "seq": 7,
         "job": job,
         "snr": 400,
         "analysis": Analysis("It was said so.", updates, Strategy.CONNECT_PRIOR, facts),
@@ -81,7 +84,24 @@ def index(*memories: tuple[Memory, Vector]) -> SearchIndex:
     return held
 
 
-def edges(found: Responded, type_: EdgeType) -> list[tuple[str, str]]:
+def closed(found: Changes) -> tuple[str, ...]:
+    return tuple(each.memory_id for each in found.updated if "invalid_at" in each.values)
+
+
+def believed(found: Changes) -> tuple[tuple[str, MemoryKind], ...]:
+    return tuple((each.memory_id, each.values["kind"]) for each in found.updated if "kind" in each.values)
+
+
+def flashbulbs(found: Changes) -> tuple[str, ...]:
+    return tuple(each.memory_id for each in found.updated if each.values.get("flashbulb"))
+
+
+def response(found: Changes) -> SurpriseResponse:
+    assert found.response is not None
+    return found.response
+
+
+def edges(found: Changes, type_: EdgeType) -> list[tuple[str, str]]:
     return [(edge.from_id, edge.to_id) for edge in found.edges if edge.type is type_]
 
 
@@ -94,19 +114,19 @@ def test_each_level_adds_to_the_one_below(level: Level) -> None:
     rank = LEVELS.index(level)
     wanted = ["start_episode", "extract_facts", *["update_beliefs"] * (rank > 1)]
     wanted += ["flashbulb", "connect_prior", "queue_questions", "self_reflect"] * (rank > 2)
-    assert [action.kind for action in found.response.actions] == wanted
+    assert [action.kind for action in response(found).actions] == wanted
     assert len(found.facts) == MOST_FACTS[level] == (0, 10, 20, 30)[rank]
     assert [each.memory.id for each in found.new] == [
         "episode-7",
         *["belief-7-1"] * (rank > 1),
         *["procedure-7"] * (rank > 2),
     ]
-    assert found.closed == (("m1",) if rank > 1 else ())
+    assert closed(found) == (("m1",) if rank > 1 else ())
     assert (len(found.questions), len(found.reflections)) == ((2, 1) if rank > 2 else (0, 0))
     assert found.new[0].memory.flashbulb is (rank > 2)
     assert not any(each.memory.flashbulb for each in found.new[1:])
     assert bool(edges(found, EdgeType.REMINDS_OF)) is bool(edges(found, EdgeType.ENABLES)) is (rank > 2)
-    assert (found.known, found.source_ref, found.episode_id) == (3, "t7", "episode-7")
+    assert (found.known, found.origin, found.episode_id) == (3, Origin(SourceKind.CHAT, "t7"), "episode-7")
 
 
 def test_what_is_told_of_it_is_what_is_written() -> None:
@@ -114,15 +134,15 @@ def test_what_is_told_of_it_is_what_is_written() -> None:
     found = plan(
         understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")), index(*((m, EAST) for m in before)), 0
     )
-    told = {action.kind: action for action in found.response.actions}
+    told = {action.kind: action for action in response(found).actions}
     assert told["start_episode"].episode_ids == (found.episode_id,)
     assert told["extract_facts"].fact_count == len(found.facts)
-    assert told["update_beliefs"].episode_ids == tuple(r.new_id for r in found.response.revisions) == ("belief-7-1",)
-    assert told["flashbulb"].episode_ids == ("episode-7", *found.flashbulbs) == ("episode-7", "m2")
+    assert told["update_beliefs"].episode_ids == tuple(r.new_id for r in response(found).revisions) == ("belief-7-1",)
+    assert told["flashbulb"].episode_ids == ("episode-7", *flashbulbs(found)) == ("episode-7", "m2")
     assert [("episode-7", i) for i in told["connect_prior"].episode_ids] == edges(found, EdgeType.REMINDS_OF)
     assert told["queue_questions"].questions == tuple(question.text for question in found.questions)
     assert told["self_reflect"].reflection == found.reflections[0].text
-    assert (found.response.level, found.response.signal) == (Level.PARADIGM_SHIFT, 0.95)
+    assert (response(found).level, response(found).signal) == (Level.PARADIGM_SHIFT, 0.95)
 
 
 def test_ids_are_of_the_turn_so_that_a_second_plan_is_the_same() -> None:
@@ -147,7 +167,7 @@ def test_beliefs_shown_are_prior_and_held_and_the_students() -> None:
         (known("later", timestamp=AT + timedelta(seconds=1)), EAST),
         (known("an episode", kind=MemoryKind.EPISODE), EAST),
         (known("of somebody else", speaker="Julia"), EAST),
-        (known("procedure-3", "Ask first.", modality=Modality.PROCEDURAL), EAST),
+        (known("p", "Ask first.", modality=Modality.PROCEDURAL, role=MemoryRole.PROCEDURE), EAST),
         (
             known("own procedure", "I add tens first.", kind=MemoryKind.CONCEPT, modality=Modality.PROCEDURAL),
             towards(0.8),
@@ -182,9 +202,9 @@ def test_a_change_evolves_and_a_correction_refines(evolution: bool) -> None:
 
 def test_an_assumption_that_was_no_belief_closes_nothing() -> None:
     found = plan(understood(Level.PARADIGM_SHIFT, update(None, "I live in Paris.")), index(), 0)
-    assert found.closed == ()
+    assert closed(found) == ()
     assert edges(found, EdgeType.REFINES) == edges(found, EdgeType.TEMPORAL_EVOLUTION) == []
-    assert [revision.new_id for revision in found.response.revisions] == ["belief-7-1"]
+    assert [revision.new_id for revision in response(found).revisions] == ["belief-7-1"]
 
 
 @pytest.mark.parametrize("changes", [{"content_hash": "hash of I live in Paris."}, {"content": "I live in Paris"}])
@@ -197,13 +217,13 @@ def test_what_is_remembered_already_is_used(changes: dict[str, Any]) -> None:
     )
     assert edges(found, EdgeType.TEMPORAL_EVOLUTION) == [("m1", "m2")]
     assert [each.memory.id for each in found.new] == ["episode-7", "procedure-7"]
-    assert (found.closed, found.believed) == (("m1",), ())
+    assert (closed(found), believed(found)) == (("m1",), ())
 
 
 def test_what_happened_becomes_a_belief_where_it_is_the_new_understanding() -> None:
     said = known("m2", "I live in Paris", kind=MemoryKind.EPISODE, timestamp=AT, source_refs=("t7",))
     found = plan(understood(Level.PARADIGM_SHIFT, update(None, "I live in Paris.")), index((said, UP)), 0)
-    assert found.believed == (("m2", MemoryKind.TRAIT),)
+    assert believed(found) == (("m2", MemoryKind.TRAIT),)
 
 
 @pytest.mark.parametrize(
@@ -214,25 +234,25 @@ def test_what_happened_becomes_a_belief_where_it_is_the_new_understanding() -> N
         {"speaker": "Julia"},
         {"invalid_at": EARLIER},
         {"reliability": Reliability.SUPERSEDED},
-        {"memory_id": "episode-3"},
+        {"role": MemoryRole.EPISODE},
     ],
 )
 def test_what_only_sounds_alike_is_not_used(changes: dict[str, Any]) -> None:
     near = known(**({"memory_id": "m2", "content": "I live in Paris"} | changes))
     found = plan(understood(Level.PARADIGM_SHIFT, update(None, "I live in Paris.")), index((near, UP)), 0)
-    assert [revision.new_id for revision in found.response.revisions] == ["belief-7-1"]
+    assert [revision.new_id for revision in response(found).revisions] == ["belief-7-1"]
 
 
 def test_a_belief_that_only_sounds_like_the_new_one_still_gives_way_to_it() -> None:
     prior = known("m1", "I live in Rome"), UP
     found = plan(understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")), index(prior), 0)
-    assert (found.closed, edges(found, EdgeType.TEMPORAL_EVOLUTION)) == (("m1",), [("m1", "belief-7-1")])
+    assert (closed(found), edges(found, EdgeType.TEMPORAL_EVOLUTION)) == (("m1",), [("m1", "belief-7-1")])
 
 
 def test_a_belief_that_says_the_very_same_is_no_update() -> None:
     prior = known("m1", content_hash="hash of I live in Paris."), EAST
     found = plan(understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")), index(prior), 0)
-    assert (found.closed, found.response.revisions) == ((), ())
+    assert (closed(found), response(found).revisions) == ((), ())
     assert [each.memory.id for each in found.new] == ["episode-7", "procedure-7"]
 
 
@@ -241,8 +261,8 @@ def test_a_belief_that_holds_no_longer_is_not_closed_again(changes: dict[str, An
     prior = known("m1", **changes), EAST
     for held in (index(prior), index()):
         found = plan(understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")), held, 0)
-        assert found.closed == ()
-        assert [(r.prior_id, r.new_id) for r in found.response.revisions] == [(None, "belief-7-1")]
+        assert closed(found) == ()
+        assert [(r.prior_id, r.new_id) for r in response(found).revisions] == [(None, "belief-7-1")]
         assert not any("m1" in (edge.from_id, edge.to_id) for edge in found.edges)
 
 
@@ -265,8 +285,8 @@ def test_two_updates_to_one_understanding_make_one_memory() -> None:
         held = index((known("m1"), EAST), (known("m2"), NORTH), *old)
         found = plan(understood(Level.PARADIGM_SHIFT, *updates), held, 0)
         assert [each.memory.id for each in found.new] == ["episode-7", "belief-7-1", "procedure-7"]
-        assert [revision.new_id for revision in found.response.revisions] == ["belief-7-1"] * 3
-        assert found.closed == ("m1", "m2")
+        assert [revision.new_id for revision in response(found).revisions] == ["belief-7-1"] * 3
+        assert closed(found) == ("m1", "m2")
 
 
 # Links and flashbulbs
@@ -285,14 +305,14 @@ def test_the_nearest_prior_memories_are_linked() -> None:
     weights = [edge.weight for edge in found.edges if edge.type is EdgeType.REMINDS_OF]
     assert weights == sorted(weights, reverse=True)
     assert all(0 < weight <= 1 for weight in weights)
-    assert found.flashbulbs == ("of this message",)
+    assert flashbulbs(found) == ("of this message",)
 
 
 def test_a_shift_finds_its_own_message_however_much_was_said_since() -> None:
     since = [(known(f"m{i}", timestamp=AT + timedelta(minutes=i)), NORTH) for i in range(1, 200)]
     own = known("own", timestamp=AT, source_refs=("t7",)), EAST
     again = known("again", timestamp=EARLIER, source_refs=("t1", "t7")), EAST
-    assert set(plan(understood(), index(*since, own, again), 0).flashbulbs) == {"own", "again"}
+    assert set(flashbulbs(plan(understood(), index(*since, own, again), 0))) == {"own", "again"}
 
 
 # Anything
@@ -346,17 +366,17 @@ def test_any_plan_fits_the_graph(life: tuple[Understood, SearchIndex]) -> None:
     assert len(edges(found, EdgeType.REMINDS_OF)) <= LINKED
     assert len(found.facts) <= MOST_FACTS[level]
     # Only what held is closed, and what takes its place holds.
-    for closed in found.closed:
-        memory_ = held.get(closed)
+    for prior in closed(found):
+        memory_ = held.get(prior)
         assert memory_ is not None
         assert responding._holds(memory_)
-    assert len(set(found.closed)) == len(found.closed)
-    for revision in found.response.revisions:
+    assert len(set(closed(found))) == len(closed(found))
+    for revision in response(found).revisions:
         assert revision.new_id != revision.prior_id
-        assert revision.prior_id in {None, *found.closed}
+        assert revision.prior_id in {None, *closed(found)}
         successor = new.get(revision.new_id) or held.get(revision.new_id)
         assert successor is not None
         assert successor.invalid_at is None
-        assert successor.kind in responding.BELIEVED or revision.new_id in dict(found.believed)
+        assert successor.kind in responding.BELIEVED or revision.new_id in dict(believed(found))
     if level not in SHAKEN:
-        assert (found.closed, found.response.revisions, found.believed) == ((), (), ())
+        assert (closed(found), response(found).revisions, believed(found)) == ((), (), ())

@@ -1,4 +1,4 @@
-// Give students of before there were memories what memories need.
+// Give students of a schema without memories the versions that memories need.
 // mode: write
 // scope: service
 // params:

@@ -1,0 +1,15 @@
+// Link memories; an edge that exists keeps the greater weight.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, edges: list
+// returns: edges: int
+UNWIND $edges AS edge
+MATCH (from:Memory {institution: $institution, student_id: $student_id, id: edge.from_id})
+USING INDEX from:Memory(institution, student_id, id)
+MATCH (to:Memory {institution: $institution, student_id: $student_id, id: edge.to_id})
+USING INDEX to:Memory(institution, student_id, id)
+MERGE (from)-[relation:$(edge.type)]->(to)
+ON CREATE SET relation += edge.properties
+ON MATCH SET relation.weight = CASE WHEN relation.weight < edge.properties.weight
+                                    THEN edge.properties.weight ELSE relation.weight END
+RETURN count(relation) AS edges

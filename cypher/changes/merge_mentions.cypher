@@ -1,0 +1,13 @@
+// Link memories to the entities that they mention; an entity is created where it is not known.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, mentions: list
+// returns: mentions: int
+UNWIND $mentions AS mention
+MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: mention.memory_id})
+USING INDEX memory:Memory(institution, student_id, id)
+MERGE (entity:Entity {institution: $institution, student_id: $student_id, key: mention.key})
+ON CREATE SET entity += mention.entity
+MERGE (memory)-[relation:$(mention.type)]->(entity)
+ON CREATE SET relation += mention.properties
+RETURN count(relation) AS mentions

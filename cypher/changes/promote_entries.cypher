@@ -1,0 +1,19 @@
+// Create ledger entries that rest on memories; an entry that exists stays as it is, its memory never fades.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, entries: list, source_id: str, source_kinds: list, source_ref: str, written: int
+// returns: entries: int
+MATCH (student:Student {institution: $institution, id: $student_id})
+MATCH (source:Source {institution: $institution, student_id: $student_id, ref: $source_ref})
+WHERE source.kind IN $source_kinds AND coalesce(source.id = $source_id, $source_id IS NULL)
+UNWIND $entries AS promoted
+MERGE (entry:LedgerEntry {institution: $institution, student_id: $student_id, id: promoted.properties.id})
+ON CREATE SET entry += promoted.properties
+MERGE (student)-[:KEEPS]->(entry)
+MERGE (entry)-[:FORMED_FROM]->(source)
+WITH entry, promoted
+MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: promoted.memory_id})
+USING INDEX memory:Memory(institution, student_id, id)
+SET memory.in_ledger = true, memory.written = $written
+MERGE (entry)-[:CONCERNS]->(memory)
+RETURN count(entry) AS entries

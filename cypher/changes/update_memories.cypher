@@ -1,0 +1,10 @@
+// Set properties of memories that exist; a null value removes its property.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, memories: list, written: int
+// returns: memories: int
+UNWIND $memories AS update
+MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: update.id})
+USING INDEX memory:Memory(institution, student_id, id)
+SET memory += update.properties, memory.written = $written
+RETURN count(memory) AS memories

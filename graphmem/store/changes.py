@@ -1,0 +1,375 @@
+"""Changes of a student's memories: planned as one value, written in one transaction (spec 2, 5, 7)."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from graphmem.model import (
+    Correction,
+    EdgeType,
+    Entity,
+    Fact,
+    LedgerEntry,
+    Memory,
+    Question,
+    Reliability,
+    Session,
+    SourceKind,
+    SurpriseResponse,
+    Vector,
+)
+from graphmem.sealing import keyed_hash
+from graphmem.store import usage as usages
+from graphmem.store.graph import Graph, Transaction
+from graphmem.store.jobs import Finished
+from graphmem.store.ledger import sealed_ledger_entry
+from graphmem.store.memories import label_of, reinforced_properties, stored, stored_properties
+from graphmem.store.rows import Place, vector_bytes
+from graphmem.store.sources import kind_in_graph
+from graphmem.store.turns import sealed_fact
+
+RESPONSE = TypeAdapter(SurpriseResponse)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The source that changes come from; `at`, `id` where it may have to be created."""
+
+    kind: SourceKind
+    ref: str
+    id: str | None = None
+    at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Span:
+    """Which characters of its source a memory comes from."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class New:
+    """A memory to be created; `origin` where it does not come from the source of all changes."""
+
+    memory: Memory
+    vector: Vector = field(repr=False)
+    span: Span
+    origin: Origin | None = None
+
+
+@dataclass(frozen=True)
+class Reinforced:
+    """A memory that was said again, as it is from now on."""
+
+    memory: Memory
+    span: Span
+
+
+@dataclass(frozen=True)
+class Update:
+    """New values of some fields of a memory that exists, by their names in `Memory`."""
+
+    memory_id: str
+    values: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class NewEdge:
+    """A relationship between two memories; one that exists keeps the greater weight."""
+
+    from_id: str
+    to_id: str
+    type: EdgeType
+    weight: float
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A memory that speaks of an entity."""
+
+    memory_id: str
+    entity: Entity
+    type: EdgeType
+    weight: float
+
+
+@dataclass(frozen=True)
+class Promotion:
+    """A ledger entry and the memory it rests on."""
+
+    entry: LedgerEntry
+    vector: Vector = field(repr=False)
+    memory_id: str
+
+
+@dataclass(frozen=True)
+class Formed:
+    """A source that was read: its score, and of a message how it is to be considered when it is consolidated.
+
+    activity : messages a minute; None of what is not said
+    features : of its importance
+    """
+
+    snr: int
+    activity: float | None = None
+    features: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """A verdict on the surprise of a memory, with a note."""
+
+    memory_id: str
+    correction: Correction
+    note: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Everything that follows one source, surprise or verdict, decided before anything is written.
+
+    known : version of the student's memories that it was decided on; None where that does not matter
+    inferred_by : the mind that read the source
+    formed : the source is formed by this
+    response : to a surprise; kept on the episode, which is the first of the new memories
+    facts : their `seq` is given when they are written
+    """
+
+    known: int | None
+    inferred_by: str
+    origin: Origin | None = None
+    formed: Formed | None = None
+    new: tuple[New, ...] = ()
+    reinforced: tuple[Reinforced, ...] = ()
+    updated: tuple[Update, ...] = ()
+    edges: tuple[NewEdge, ...] = ()
+    mentions: tuple[Mention, ...] = ()
+    ledger: tuple[Promotion, ...] = ()
+    response: SurpriseResponse | None = field(default=None, repr=False)
+    facts: tuple[Fact, ...] = ()
+    questions: tuple[Question, ...] = ()
+    reflections: tuple[Question, ...] = ()
+    corrected: Corrected | None = None
+
+    @property
+    def episode_id(self) -> str | None:
+        """The episode that begins with a surprise; None without one."""
+        return None if self.response is None else self.new[0].memory.id
+
+    @property
+    def touches_turns(self) -> bool:
+        """Whether what a turn depends on changes: facts, questions or corrections."""
+        return self.response is not None or self.corrected is not None
+
+
+@dataclass(frozen=True)
+class Written:
+    """The student after a write: version, and how many facts there ever were; not `current`: nothing was written."""
+
+    current: bool
+    version: int
+    facts: int
+
+
+async def write(
+    graph: Graph, session: Session, changes: Changes, now: datetime, finished: Finished | None = None
+) -> Written | None:
+    """Write changes and finish their job, in one transaction; the statements are those of `changes/`.
+
+    Writing twice changes nothing: the job is done after the first time, and the memories have another version.
+
+    Returns
+    -------
+    Written, not `current` when memories changed since the changes were planned; None when the job is another
+    worker's by now, or there is no such memory to correct
+
+    Raises
+    ------
+    Conflict        a memory of another id has the same `content_hash`
+    Unavailable     Neo4j does not answer
+    """
+
+    async def work(tx: Transaction) -> Written | None:
+        begun = await tx.run(
+            "changes/begin",
+            job_id=None if finished is None else finished.job.id,
+            lease=None if finished is None else finished.job.lease,
+            known=changes.known,
+            turns=changes.touches_turns,
+            now=now,
+        )
+        if not begun:
+            return None
+        written = Written(begun[0]["current"], begun[0]["version"], begun[0]["facts"])
+        if not written.current:
+            return written
+        if changes.corrected is not None and not await _correct(tx, session, changes.corrected):
+            return None
+        await _write_memories(tx, session, changes, begun[0]["written"], now)
+        await _write_surprise(tx, session, changes, now)
+        if finished is None:
+            return written
+        facts = await _add_facts(tx, session, changes, finished.facts_kept) if changes.facts else written.facts
+        await usages.add(tx, finished.job.kind, finished.usage, now)
+        return Written(True, written.version, facts)
+
+    return await graph.transact(session, work)
+
+
+async def _write_memories(tx: Transaction, session: Session, changes: Changes, written: int, now: datetime) -> None:
+    source = {} if changes.origin is None else _source_key(changes.origin)
+    if changes.new:
+        rows = [_created(session, changes, new, now) for new in changes.new]
+        await tx.run("changes/create_memories", memories=rows, written=written)
+    if changes.reinforced:
+        again = [
+            {"id": r.memory.id, "start": r.span.start, "end": r.span.end, "properties": reinforced_properties(r.memory)}
+            for r in changes.reinforced
+        ]
+        await tx.run("changes/reinforce_memories", memories=again, written=written, **source)
+    if changes.updated:
+        updates = [
+            {"id": u.memory_id, "properties": {name: stored(name, value) for name, value in u.values.items()}}
+            for u in changes.updated
+        ]
+        await tx.run("changes/update_memories", memories=updates, written=written)
+    if changes.edges:
+        await tx.run("changes/merge_edges", edges=[_edge(edge, changes.inferred_by, now) for edge in changes.edges])
+    if changes.mentions:
+        mentions = [_mention(session, mention, changes.inferred_by, now) for mention in changes.mentions]
+        await tx.run("changes/merge_mentions", mentions=mentions)
+    if changes.ledger:
+        entries = [
+            {"properties": sealed_ledger_entry(session, p.entry, p.vector), "memory_id": p.memory_id}
+            for p in changes.ledger
+        ]
+        await tx.run("changes/promote_entries", entries=entries, written=written, **source)
+    if changes.formed is not None:
+        ids = [new.memory.id for new in changes.new]
+        await tx.run("changes/form_source", snr=changes.formed.snr, ids=ids, now=now, **source)
+
+
+async def _write_surprise(tx: Transaction, session: Session, changes: Changes, now: datetime) -> None:
+    if changes.episode_id is None or changes.origin is None:
+        return
+    source = _source_key(changes.origin)
+    await tx.run("changes/start_episode", episode_id=changes.episode_id, now=now, **source)
+    raised = [
+        {"label": label, "properties": _sealed_question(session, each)}
+        for label, questions in (("Question", changes.questions), ("Reflection", changes.reflections))
+        for each in questions
+    ]
+    if raised:
+        await tx.run("changes/raise_questions", episode_id=changes.episode_id, raised=raised)
+
+
+async def _add_facts(tx: Transaction, session: Session, changes: Changes, kept: int) -> int:
+    source = {} if changes.origin is None else _source_key(changes.origin)
+    facts = [sealed_fact(session, fact) for fact in changes.facts]
+    (row,) = await tx.run("changes/add_facts", facts=facts, kept=kept, **source)
+    return int(row["facts"])
+
+
+async def _correct(tx: Transaction, session: Session, corrected: Corrected) -> bool:
+    correction = corrected.correction
+    rows = await tx.run(
+        "changes/add_correction",
+        memory_id=corrected.memory_id,
+        verdict=correction.verdict.value,
+        note=Place(session.keys, session, corrected.memory_id).seal("verdict_note", corrected.note),
+        signal=correction.signal,
+        level=correction.level.value,
+    )
+    return bool(rows)
+
+
+def _source_key(origin: Origin) -> dict[str, Any]:
+    kinds = [origin.kind.value] if origin.id is None else [origin.kind.value, kind_in_graph(origin.kind)]
+    return {"source_id": origin.id, "source_kinds": kinds, "source_ref": origin.ref}
+
+
+def _created(session: Session, changes: Changes, new: New, now: datetime) -> dict[str, Any]:
+    """A new memory as its statement takes it: label, span, source and sealed properties."""
+    memory, origin = new.memory, new.origin or changes.origin
+    if origin is None:
+        raise ValueError("a new memory needs a source")
+    place = Place(session.keys, session, memory.id)
+    formed = changes.formed
+    properties = stored_properties(memory) | {
+        "considered": formed is None or formed.activity is None,
+        "activity": None if formed is None else formed.activity,
+        "features": [] if formed is None else list(formed.features),
+        "content": place.seal("content", memory.content or ""),
+        "details": place.seal_json("details", {"speaker": memory.speaker, "before": memory.before}),
+        "embedding": place.seal("embedding", vector_bytes(new.vector)),
+    }
+    if changes.response is not None and memory.id == changes.episode_id:
+        properties["surprise_response"] = place.seal("surprise_response", RESPONSE.dump_json(changes.response))
+    source = {"kind": origin.kind.value, "ref": origin.ref, "id": origin.id, "at": origin.at, "formed_at": now}
+    return {
+        "label": label_of(memory.modality),
+        "start": new.span.start,
+        "end": new.span.end,
+        "source": source,
+        "remark": kind_in_graph(origin.kind),
+        "properties": properties,
+    }
+
+
+def _edge(edge: NewEdge, inferred_by: str, now: datetime) -> dict[str, Any]:
+    return {
+        "from_id": edge.from_id,
+        "to_id": edge.to_id,
+        "type": edge.type.value,
+        "properties": _edge_properties(edge.weight, inferred_by, now),
+    }
+
+
+def _edge_properties(weight: float, inferred_by: str, now: datetime) -> dict[str, Any]:
+    return {
+        "weight": weight,
+        "reliability": Reliability.RELIABLE.value,
+        "created_at": now,
+        "inferred_by": inferred_by,
+    }
+
+
+def _mention(session: Session, mention: Mention, inferred_by: str, now: datetime) -> dict[str, Any]:
+    key = keyed_hash(session.keys, "entity", f"{mention.entity.kind}:{mention.entity.name.casefold()}")
+    entity_id = f"entity-{key[:16]}"
+    return {
+        "memory_id": mention.memory_id,
+        "key": key,
+        "type": mention.type.value,
+        "entity": {
+            "id": entity_id,
+            "kind": mention.entity.kind.value,
+            "name": Place(session.keys, session, entity_id).seal("name", mention.entity.name),
+        },
+        "properties": _edge_properties(mention.weight, inferred_by, now),
+    }
+
+
+def _sealed_question(session: Session, question: Question) -> dict[str, Any]:
+    return {
+        "id": question.id,
+        "created_at": question.created_at,
+        "state": question.state.value,
+        "text": Place(session.keys, session, question.id).seal("text", question.text),
+    }
+
+
+def renewed(memory_ids: Sequence[str], **values: Any) -> tuple[Update, ...]:
+    """The same new values for several memories.
+
+    Examples
+    --------
+    >>> renewed(["memory-1-1"], flashbulb=True)
+    (Update(memory_id='memory-1-1', values={'flashbulb': True}),)
+    """
+    return tuple(Update(memory_id, values) for memory_id in memory_ids)
