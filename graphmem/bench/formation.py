@@ -113,9 +113,9 @@ async def _count(gm: Graphmem, who: Who, seen: Seen) -> None:
     while True:
         _, found = await memories.page(gm.graph, who, Filter(), after, PAGE, gm.clock(), None)
         seen.modalities.update(memory.modality for memory in found)
-        for memory in found:
-            edges = await memories.list_edges(gm.graph, who, memory.id, None, 0.0)
-            seen.edges.update(edge.type for edge in edges if edge.from_id == memory.id)
+        edges = await memories.list_edges(gm.graph, who, [memory.id for memory in found])
+        for memory_id, of_one in edges.items():
+            seen.edges.update(edge.type for edge in of_one if edge.from_id == memory_id)
         if len(found) < PAGE:
             return
         after = (found[-1].timestamp, found[-1].id)

@@ -95,13 +95,34 @@ async def find_around(
 
 async def list_edges(gm: Graphmem, who: Who, memory_id: str, type_: EdgeType | None, min_weight: float) -> list[Edge]:
     """The edges of one memory, strongest first."""
-    _check_share("minWeight", min_weight)
-    return await memories.list_edges(gm.graph, who, memory_id, type_, min_weight)
+    found = await edges_by_memory(gm, who, [memory_id])
+    return chosen_edges(found[memory_id], type_, min_weight)
 
 
 async def list_sources(gm: Graphmem, who: Who, memory_id: str) -> list[Source]:
     """Where one memory came from, oldest first."""
-    return await memories.list_sources(gm.graph, who, memory_id)
+    return (await sources_by_memory(gm, who, [memory_id]))[memory_id]
+
+
+async def edges_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[Edge]]:
+    """The edges of many memories, read at once, strongest first; every id asked for is a key."""
+    return await memories.list_edges(gm.graph, who, ids)
+
+
+async def sources_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[Source]]:
+    """The sources of many memories, read at once, oldest first; every id asked for is a key."""
+    return await memories.list_sources(gm.graph, who, ids)
+
+
+def chosen_edges(edges: Sequence[Edge], type_: EdgeType | None, min_weight: float) -> list[Edge]:
+    """Those edges of one type, or of any where that is None, that weigh at least so much.
+
+    Raises
+    ------
+    InvalidInput    the weight lies outside 0..1
+    """
+    _check_share("minWeight", min_weight)
+    return [edge for edge in edges if edge.weight >= min_weight and type_ in (None, edge.type)]
 
 
 async def recalled_again(gm: Graphmem, session: Session, recalled: Sequence[RecalledId]) -> list[Recalled]:

@@ -208,8 +208,12 @@ def _keep_in_step(gm: Graphmem, session: Session, written: Written, responded: R
 
 async def response_of(gm: Graphmem, session: Session, memory_id: str) -> SurpriseResponse | None:
     """What a surprise led to, by the episode that keeps it; None for any other memory."""
-    found = await surprises.find(gm.graph, session, memory_id)
-    return None if found is None or found.memory_id != memory_id else found.response
+    return (await responses_by_episode(gm, session, [memory_id])).get(memory_id)
+
+
+async def responses_by_episode(gm: Graphmem, session: Session, ids: Sequence[str]) -> dict[str, SurpriseResponse]:
+    """What many surprises led to, read at once, by the episodes that keep it; other memories are left out."""
+    return await surprises.list_responses(gm.graph, session, ids)
 
 
 async def list_questions(gm: Graphmem, session: Session) -> list[Question]:

@@ -198,18 +198,28 @@ async def around(
     return _opened(rows[0]["memories"], session), [_opened_edge(*e) for e in rows[0]["edges"]]
 
 
-async def list_edges(graph: Graph, who: Who, memory_id: str, type_: EdgeType | None, min_weight: float) -> list[Edge]:
-    """The edges of one memory, strongest first; `memory/list_edges`."""
-    rows = await graph.run(
-        "memory/list_edges", who, id=memory_id, type=None if type_ is None else type_.value, min_weight=min_weight
-    )
-    return [_opened_edge(*edge) for row in rows for edge in row["edges"]]
+async def list_edges(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, list[Edge]]:
+    """The edges of some memories by the memory's id, strongest first; `memory/list_edges`.
+
+    Every id asked for is a key; one that is not known has no edges.
+    """
+    (row,) = await graph.run("memory/list_edges", who, ids=list(dict.fromkeys(ids)))
+    found: dict[str, list[Edge]] = {memory_id: [] for memory_id in ids}
+    for memory_id, *edge in row["edges"]:
+        found[memory_id].append(_opened_edge(*edge))
+    return found
 
 
-async def list_sources(graph: Graph, who: Who, memory_id: str) -> list[Source]:
-    """Where one memory came from, oldest first; `memory/list_sources`."""
-    (row,) = await graph.run("memory/list_sources", who, id=memory_id)
-    return [Source(i, SourceKind(kind), ref, from_ms(at)) for i, kind, ref, at in row["sources"]]
+async def list_sources(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, list[Source]]:
+    """The sources of some memories by the memory's id, oldest first; `memory/list_sources`.
+
+    Every id asked for is a key; one that is not known has no sources.
+    """
+    (row,) = await graph.run("memory/list_sources", who, ids=list(dict.fromkeys(ids)))
+    found: dict[str, list[Source]] = {memory_id: [] for memory_id in ids}
+    for memory_id, source_id, kind, ref, at in row["sources"]:
+        found[memory_id].append(Source(source_id, SourceKind(kind), ref, from_ms(at)))
+    return found
 
 
 async def list_spanless(graph: Graph, who: Who) -> list[str]:

@@ -1,5 +1,6 @@
 """What follows a surprise, in the graph: its episode with the response, facts, revised beliefs, questions (spec 5)."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -180,6 +181,20 @@ async def find(graph: Graph, session: Session, memory_id: str) -> Surprised | No
         verdict=None if row["verdict"] is None else Verdict(row["verdict"]),
         members=tuple(row["members"]),
     )
+
+
+async def list_responses(graph: Graph, session: Session, ids: Sequence[str]) -> dict[str, SurpriseResponse]:
+    """The responses that some episodes keep, by the episode's id; `surprise/list_responses`.
+
+    An id of any other memory, or of none, is left out.
+    """
+    rows = await graph.run("surprise/list_responses", session, ids=list(ids))
+    return {
+        row["id"]: _RESPONSE.validate_json(
+            Place(session.keys, session, row["id"]).opened("surprise_response", row["response"])
+        )
+        for row in rows
+    }
 
 
 async def list_questions(graph: Graph, session: Session) -> list[Question]:

@@ -182,9 +182,9 @@ async def test_an_import_is_searchable_at_once_and_may_run_twice(gm: Graphmem, a
     held = await open_memories(gm, ann.session, before.version + 1)
     assert [m.content for m in reversed(held.index.latest(5))] == [each.memory.content for each in made]
     assert held.index.latest(1)[0].source_refs == ("bench-2",)
-    edges = [await memories.list_edges(gm.graph, ann.who, each.memory.id, None, 0.0) for each in made]
+    edges = await memories.list_edges(gm.graph, ann.who, [each.memory.id for each in made])
     # The third was said two hours later, and so does not follow the second.
-    assert [len(of_one) for of_one in edges] == [1, 1, 0]
+    assert [len(of_one) for of_one in edges.values()] == [1, 1, 0]
     bob = await enrol("bob")
     assert len((await open_memories(gm, bob.session)).index) == 0
     other = replace(made[0], memory=replace(made[0].memory, id="memory-of-another-id"))

@@ -135,11 +135,9 @@ async def test_memories_hang_together_in_time_and_by_likeness(gm: Graphmem, ann:
     for i, text in enumerate(texts):
         await told(gm, ann, text, at=at + timedelta(minutes=i))
     first, second, third = await held(gm, ann.session)
+    read = await memories.list_edges(gm.graph, ann.who, [first.id, second.id, third.id])
     edges = {
-        (e.from_id, e.to_id, e.type): e.weight
-        for memory in (first, second, third)
-        for e in await memories.list_edges(gm.graph, ann.who, memory.id, None, 0.0)
-        if e.to_label == "Memory"
+        (e.from_id, e.to_id, e.type): e.weight for of_one in read.values() for e in of_one if e.to_label == "Memory"
     }
     assert (first.id, second.id, EdgeType.PRECEDES) in edges
     assert (second.id, third.id, EdgeType.PRECEDES) in edges
@@ -153,8 +151,8 @@ async def test_the_next_sitting_does_not_follow_from_the_last(gm: Graphmem, ann:
     await told(gm, ann, TOLD, at=at)
     await told(gm, ann, "My favourite colour is teal.", at=at + timedelta(hours=2))
     (_, second) = await held(gm, ann.session)
-    edges = await memories.list_edges(gm.graph, ann.who, second.id, EdgeType.PRECEDES, 0.0)
-    assert edges == []
+    edges = (await memories.list_edges(gm.graph, ann.who, [second.id]))[second.id]
+    assert EdgeType.PRECEDES not in {edge.type for edge in edges}
 
 
 async def test_a_memory_of_a_turn_is_tentative_until_it_is_consolidated(gm: Graphmem, ann: Pupil) -> None:
@@ -195,7 +193,9 @@ async def test_the_same_message_again_reinforces_and_makes_no_copy(gm: Graphmem,
     assert twice.confidence > once.confidence
     assert twice.last_reinforced_at is not None
     assert set(twice.source_refs) == {"t1", "t2"}
-    assert [source.ref for source in await memories.list_sources(gm.graph, ann.who, twice.id)] == ["t1", "t2"]
+    read = await memories.list_sources(gm.graph, ann.who, [twice.id, "memory-nobody-has"])
+    assert [source.ref for source in read[twice.id]] == ["t1", "t2"]
+    assert read["memory-nobody-has"] == []
 
 
 async def test_the_same_message_sixty_times_is_one_memory(gm: Graphmem, ann: Pupil) -> None:

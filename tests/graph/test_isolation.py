@@ -198,8 +198,8 @@ async def test_what_only_another_has_is_not_there(gm: Graphmem, pupils: dict[str
         assert await find_memory(gm, pupil.who, "only-bob", pupil.session) is None
         with pytest.raises(NotFound):
             await find_around(gm, pupil.who, "only-bob", 3, 0.0, pupil.session)
-        assert await memories.list_edges(gm.graph, pupil.who, "only-bob", None, 0.0) == []
-        assert await memories.list_sources(gm.graph, pupil.who, "only-bob") == []
+        assert await memories.list_edges(gm.graph, pupil.who, ["only-bob"]) == {"only-bob": []}
+        assert await memories.list_sources(gm.graph, pupil.who, ["only-bob"]) == {"only-bob": []}
         expansion = await memories.expand(gm.graph, pupil.session, ["only-bob"], ["only-bob"], 0.0, 50, gm.clock())
         assert expansion is not None
         assert (expansion.found, expansion.reached) == ({}, ())

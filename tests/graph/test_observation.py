@@ -44,7 +44,7 @@ async def test_what_is_observed_of_a_locked_student_is_formed_in_the_next_sessio
     (memory,) = await held(gm, opened.session)
     assert memory.content == TOLD
     assert memory.source_kind is SourceKind.TEACHER
-    assert [s.id for s in await memories.list_sources(gm.graph, ann.who, memory.id)] == [source.id]
+    assert [s.id for s in (await memories.list_sources(gm.graph, ann.who, [memory.id]))[memory.id]] == [source.id]
 
 
 async def test_the_same_kind_and_ref_is_the_same_observation(gm: Graphmem, ann: Pupil) -> None:
