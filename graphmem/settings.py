@@ -116,4 +116,10 @@ class Settings(BaseSettings):
     connections: int = Field(1000, ge=2, description="connections at once from which on requests are answered by 503")
     graphiql: bool = Field(True, description="whether GraphiQL is served at `/graphql`")
     page_size: int = Field(200, ge=1, description="most items of a page")
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="what is logged")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="from which level on graphmem and uvicorn log, to standard error"
+    )
+    log_format: Literal["text", "json"] = Field("text", description="lines of text, or one JSON document a line")
+    worker_metrics_port: int | None = Field(
+        None, ge=1, le=65535, description="port on 127.0.0.1 at which a worker serves its metrics; unset: it does not"
+    )

@@ -18,15 +18,15 @@ import uvicorn
 from graphmem_api.main import make_app
 from graphmem_api.server import server_config
 
-from graphmem.app import Calm, Graphmem, memories_cache, open_graphmem, unlocked_cache
+from graphmem.app import Calm, Graphmem, memories_cache, open_with_neo4j, unlocked_cache
 from graphmem.bearer import make_token
-from graphmem.commands.client import Client
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.local import server
 from graphmem.model import Role, Session, TurnOutcome, Who
 from graphmem.notifier import Carrier
 from graphmem.settings import Settings
+from tests.client import Client
 
 PASSWORD = "a password of a test"
 
@@ -88,7 +88,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 @pytest.fixture(scope="session")
 async def gm(settings: Settings, neo4j_access: Access) -> AsyncIterator[Graphmem]:
     """An open graphmem with the offline mind."""
-    async with open_graphmem(settings, neo4j_access.uri, neo4j_access.user, neo4j_access.password) as opened:
+    async with open_with_neo4j(settings, neo4j_access.uri, neo4j_access.user, neo4j_access.password) as opened:
         yield opened
 
 

@@ -386,3 +386,8 @@ def _job(
 ) -> Job:
     due = None if run_after is None else from_ms(run_after)
     return Job(job_id, kind, student_id, JobState(state), attempts, from_us(created_at), due, error)
+
+
+async def count_by_state(graph: Graph) -> dict[tuple[str, str], int]:
+    """Jobs of all students, by kind and state; `job/count_by_state`."""
+    return {(row["kind"], row["state"]): row["jobs"] for row in await graph.run("job/count_by_state")}

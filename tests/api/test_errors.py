@@ -14,8 +14,8 @@ import pytest
 from graphmem import sealing
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
-from graphmem.commands.client import CLOSE, ENROL, OPEN, TURN, Client, Refused
 from graphmem.model import Role
+from tests.client import CLOSE, ENROL, OPEN, TURN, Client, Refused
 from tests.conftest import PASSWORD, Enrol, Pupil
 
 Bearer = Callable[[Role], str]

@@ -7,9 +7,9 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
-from graphmem.commands.client import TURN, Client, Refused
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role
+from tests.client import TURN, Client, Refused
 from tests.conftest import Pupil, say
 
 Bearer = Callable[[Role], str]

@@ -10,9 +10,9 @@ import httpx
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.commands.client import CLOSE, OPEN, Client, Refused
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role
+from tests.client import CLOSE, OPEN, Client, Refused
 from tests.conftest import PASSWORD, Pupil
 from tests.remembering import LIFE, held, lived
 

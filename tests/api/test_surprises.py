@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.commands.client import CLOSE, OPEN, TURN, Client, Refused
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Level, Role
+from tests.client import CLOSE, OPEN, TURN, Client, Refused
 from tests.conftest import PASSWORD, Enrol, Pupil
 from tests.remembering import contents, told
 from tests.surprising import counted, memories_by_id, responded

@@ -14,14 +14,14 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from graphmem.app import Graphmem, open_graphmem
+from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.bearer import make_token
-from graphmem.commands.client import ENROL, OPEN, TURN, Client
 from graphmem.flows import students
 from graphmem.flows.observation import observe
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.model import Observation, Role, SourceKind, Who
 from graphmem.settings import Settings
+from tests.client import ENROL, OPEN, TURN, Client
 from tests.conftest import PASSWORD, Access
 from tests.redis_server import RedisServer, free_port, needs_redis
 from tests.remembering import asked
@@ -82,7 +82,7 @@ async def own(neo4j_access: Access, tmp_path: Path) -> AsyncIterator[Graphmem]:
     """A graphmem with a secret of its own: the workers here can open no session of another test."""
     home = tmp_path / "home"
     settings = Settings(home=home, argon2_ops=1, argon2_mib=8, model_timeout=1.0, jobs_lease=4.0)
-    async with open_graphmem(settings, neo4j_access.uri, neo4j_access.user, neo4j_access.password) as opened:
+    async with open_with_neo4j(settings, neo4j_access.uri, neo4j_access.user, neo4j_access.password) as opened:
         yield opened
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
-from graphmem.commands.client import Client, Refused
 from graphmem.errors import Locked, NotFound
 from graphmem.flows import students
 from graphmem.flows.context import context, recall
@@ -23,6 +22,7 @@ from graphmem.model import LedgerCategory, Level, Role, SourceKind, Verdict, Who
 from graphmem.store import ledger, memories, queries, turns
 from graphmem.store import surprises as surprise_store
 from graphmem.store.memories import Filter
+from tests.client import Client, Refused
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 from tests.remembering import asked, held, nodes, observations
 from tests.surprising import surprises

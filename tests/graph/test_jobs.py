@@ -13,7 +13,6 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
-from graphmem.commands.client import TURN, Client
 from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.flows import students
 from graphmem.flows.facts import list_facts
@@ -27,6 +26,7 @@ from graphmem.model import Fact, JobState, Mismatch, Role, Session, SourceKind, 
 from graphmem.store import jobs, usage
 from graphmem.store.jobs import Kind
 from graphmem.store.usage import Limits
+from tests.client import TURN, Client
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say, served
 from tests.language import EXPECTED, UNEXPECTED, asked, distils, surprise, with_model
 from tests.llm_server import Act, llm_server

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphmem.app import Graphmem, open_graphmem
+from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.errors import GraphmemError, Locked, Tampered
 from graphmem.flows import students
 from graphmem.flows.context import context, recall
@@ -156,7 +156,7 @@ async def test_the_files_of_the_local_server_hold_no_word(tmp_path_factory: pyte
     settings = Settings(home=tmp_path_factory.mktemp("home"), argon2_ops=1, argon2_mib=8)
     with server.throwaway(Settings()) as found:
         access = Access(found.bolt_uri, found.user, found.password)
-        async with open_graphmem(settings, access.uri, access.user, access.password) as gm:
+        async with open_with_neo4j(settings, access.uri, access.user, access.password) as gm:
             who = Who("school", "ann")
             await students.enrol(gm, who, PASSWORD, "Annabella Quartermaine")
             _, session = await students.open_session(gm, who, PASSWORD)
