@@ -120,6 +120,7 @@ class Settings(BaseSettings):
         "info", description="from which level on graphmem and uvicorn log, to standard error"
     )
     log_format: Literal["text", "json"] = Field("text", description="lines of text, or one JSON document a line")
+    health_seconds: float = Field(1.0, gt=0, description="seconds in which the database must answer for `/healthz`")
     worker_metrics_port: int | None = Field(
         None, ge=1, le=65535, description="port on 127.0.0.1 at which a worker serves its metrics; unset: it does not"
     )

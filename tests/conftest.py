@@ -79,9 +79,16 @@ def _container_engine_answers() -> bool:
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """Settings of a home of the run's own, with passwords that are quick to check."""
     home = tmp_path_factory.mktemp("home")
-    # Tests leave jobs behind that nobody runs.
+    # Tests leave jobs behind that nobody runs, and may run on a busy machine.
     return Settings(
-        home=home, argon2_ops=1, argon2_mib=8, neo4j_timeout=5.0, sweep_seconds=3600, jobs_late=1e9, jobs_quiet=0.0
+        home=home,
+        argon2_ops=1,
+        argon2_mib=8,
+        neo4j_timeout=5.0,
+        sweep_seconds=3600,
+        jobs_late=1e9,
+        jobs_quiet=0.0,
+        health_seconds=10.0,
     )
 
 

@@ -28,9 +28,6 @@ from graphmem_api.graphiql import graphiql_assets, graphiql_page
 from graphmem_api.schema import make_schema
 from graphmem_api.websocket import Connection, Socket
 
-HEALTH_SECONDS = 1.0
-"""Seconds after which a health check is answered, whatever the database does."""
-
 
 def make_app(gm: Graphmem) -> FastAPI:
     """The application on an open graphmem; the sweeper runs while it is served."""
@@ -56,7 +53,7 @@ def make_app(gm: Graphmem) -> FastAPI:
     async def healthz() -> Response:
         """Alive, and nobody waits too long: red when the oldest unanswered message or the oldest job is too old."""
         try:
-            async with asyncio.timeout(HEALTH_SECONDS):
+            async with asyncio.timeout(gm.settings.health_seconds):
                 waiting, job, broker = await asyncio.gather(oldest_unanswered(gm), oldest_job(gm), carrier(gm))
         except GraphmemError as e:
             return JSONResponse({"status": "red", "reason": e.code}, 503)

@@ -33,6 +33,7 @@ def environment(neo4j_access: Access, tmp_path: Path) -> dict[str, str]:
         "GRAPHMEM_ARGON2_MIB": "8",
         # Other tests leave jobs behind that nobody runs.
         "GRAPHMEM_JOBS_LATE": "1e9",
+        "GRAPHMEM_HEALTH_SECONDS": "10",
     }
 
 

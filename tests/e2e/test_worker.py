@@ -37,6 +37,7 @@ HASTE = {
     # Other tests leave messages and jobs behind.
     "STRANDED_AFTER": "1000000",
     "JOBS_LATE": "1000000",
+    "HEALTH_SECONDS": "10",
     "ARGON2_OPS": "1",
     "ARGON2_MIB": "8",
 }
@@ -270,3 +271,19 @@ async def test_when_redis_is_away_turns_go_on_and_the_log_says_so_once(
         await processes.worker(BROKER=redis.address)
         await all_done(own, institution)
         await until(lambda: "jobs can be sent again" in "".join(log.read_text() for log in said.glob("*.log")))
+
+
+async def test_a_worker_serves_its_metrics_at_a_port(processes: Processes) -> None:
+    port = free_port()
+    worker = await processes.worker(WORKER_METRICS_PORT=str(port))
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http:
+        numbers = ""
+        for _ in range(600):
+            numbers = (await http.get("/metrics")).text
+            if 'graphmem_jobs{kind="form",state="waiting"}' in numbers:
+                break
+            await asyncio.sleep(0.1)
+    assert 'graphmem_jobs{kind="form",state="waiting"}' in numbers
+    assert "graphmem_open_sessions" in numbers
+    worker.terminate()
+    assert await asyncio.to_thread(worker.wait, 60) == 0
