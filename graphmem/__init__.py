@@ -1,1 +1,87 @@
-"""graphmem: an AI tutor's lasting memory of each student, kept as a graph in Neo4j."""
+"""graphmem: an AI tutor's lasting memory of each student, kept as a graph in Neo4j.
+
+In this process: `open_graphmem`, then `enrol`, `open_session`, `handle_turn`, `recall`, `context`, `observe`,
+`close_session`. From anywhere else: `Client` or `AsyncClient`, over HTTP. Everything that can be raised is in
+`graphmem.errors`.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from graphmem.app import Graphmem as Graphmem
+    from graphmem.client import AsyncClient as AsyncClient
+    from graphmem.client import Client as Client
+    from graphmem.errors import GraphmemError as GraphmemError
+    from graphmem.errors import Locked as Locked
+    from graphmem.errors import Unavailable as Unavailable
+    from graphmem.flows.context import context as context
+    from graphmem.flows.context import recall as recall
+    from graphmem.flows.observation import observe as observe
+    from graphmem.flows.students import enrol as enrol
+    from graphmem.flows.students import open_session as open_session
+    from graphmem.flows.turn import Incoming as Incoming
+    from graphmem.flows.turn import handle_turn as handle_turn
+    from graphmem.jobs.sessions import close_session as close_session
+    from graphmem.model import Observation as Observation
+    from graphmem.model import Who as Who
+    from graphmem.runtime import open_graphmem as open_graphmem
+    from graphmem.settings import Settings as Settings
+
+__all__ = [
+    "AsyncClient",
+    "Client",
+    "Graphmem",
+    "GraphmemError",
+    "Incoming",
+    "Locked",
+    "Observation",
+    "Settings",
+    "Unavailable",
+    "Who",
+    "__version__",
+    "close_session",
+    "context",
+    "enrol",
+    "handle_turn",
+    "observe",
+    "open_graphmem",
+    "open_session",
+    "recall",
+]
+
+__version__ = version("graphmem")
+
+# Importing a submodule of `graphmem` must not load the drivers and models of the others.
+_MODULES = {
+    "AsyncClient": "client",
+    "Client": "client",
+    "Graphmem": "app",
+    "GraphmemError": "errors",
+    "Incoming": "flows.turn",
+    "Locked": "errors",
+    "Observation": "model",
+    "Settings": "settings",
+    "Unavailable": "errors",
+    "Who": "model",
+    "close_session": "jobs.sessions",
+    "context": "flows.context",
+    "enrol": "flows.students",
+    "handle_turn": "flows.turn",
+    "observe": "flows.observation",
+    "open_graphmem": "runtime",
+    "open_session": "flows.students",
+    "recall": "flows.context",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, loaded when it is first used."""
+    if name not in _MODULES:
+        raise AttributeError(f"module 'graphmem' has no attribute {name!r}")
+    return getattr(import_module(f"graphmem.{_MODULES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

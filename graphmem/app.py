@@ -98,7 +98,7 @@ class Graphmem:
 
 
 @asynccontextmanager
-async def open_graphmem(settings: Settings, uri: str, user: str, password: str) -> AsyncIterator[Graphmem]:
+async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str) -> AsyncIterator[Graphmem]:
     """Open the rooms, check the database and close everything again.
 
     Parameters

@@ -3,7 +3,6 @@
 import asyncio
 import getpass
 import json
-import logging
 import os
 import shutil
 import sys
@@ -16,14 +15,15 @@ from typing import Annotated, Any, TypeVar
 import typer
 from pydantic import ValidationError
 
+from graphmem import __version__
 from graphmem.errors import GraphmemError, InvalidInput
+from graphmem.logs import set_up_logging
 from graphmem.model import JobState, Role, Who
 from graphmem.settings import Settings, misspelt
 
 T = TypeVar("T")
 
 app = typer.Typer(
-    help="graphmem: an AI tutor's lasting memory of each student, kept as a graph in Neo4j.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -34,8 +34,23 @@ AsJson = Annotated[bool, typer.Option("--json", help="one JSON document on stand
 PasswordStdin = Annotated[bool, typer.Option("--password-stdin", help="read the password from standard input")]
 
 
-@app.command()
-def up() -> None:
+def _print_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"graphmem {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="print the version")
+    ] = False,
+) -> None:
+    """graphmem: an AI tutor's lasting memory of each student, kept as a graph in Neo4j."""
+
+
+@app.command("up")
+def up_command() -> None:
     """Start the local Neo4j; fetched at the first start."""
     from graphmem.local import server
 
@@ -44,8 +59,8 @@ def up() -> None:
     typer.echo(f"Neo4j Browser: {found.browser_url}")
 
 
-@app.command()
-def down() -> None:
+@app.command("down")
+def down_command() -> None:
     """Stop the local Neo4j."""
     from graphmem.local import server
 
@@ -53,8 +68,8 @@ def down() -> None:
     typer.echo("Neo4j is stopped." if stopped else "Neo4j was not running.")
 
 
-@app.command()
-def status(as_json: AsJson = False) -> None:
+@app.command("status")
+def status_command(as_json: AsJson = False) -> None:
     """Tell whether the local Neo4j runs, where, and how large it is."""
     from graphmem.local import server
 
@@ -66,8 +81,8 @@ def status(as_json: AsJson = False) -> None:
             typer.echo(f"{name:>12}  {value}")
 
 
-@app.command()
-def doctor(
+@app.command("doctor")
+def doctor_command(
     as_json: AsJson = False,
     junk: Annotated[str | None, typer.Option(help="instead: the junk rate of this student's memories")] = None,
     institution: Institution = "demo",
@@ -96,19 +111,19 @@ def doctor(
     raise typer.Exit(0 if all(f.ok for f in findings) else 1)
 
 
-@app.command()
-def serve(
+@app.command("serve")
+def serve_command(
     host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="port to listen on")] = 8000,
 ) -> None:
     """Serve the API; starts the local Neo4j when GRAPHMEM_NEO4J_URI is not set."""
-    from graphmem.commands.serve import serve as run
+    from graphmem.commands.serve import serve
 
-    run(load_settings(), host, port, say)
+    serve(load_settings(), host, port, say)
 
 
-@app.command()
-def worker(
+@app.command("worker")
+def worker_command(
     concurrency: Annotated[int, typer.Option(min=1, help="students whose jobs are run side by side")] = 4,
 ) -> None:
     """Run background jobs on this machine, until told to stop; several workers share the work."""
@@ -117,8 +132,8 @@ def worker(
     work(load_settings(), concurrency, say)
 
 
-@app.command()
-def jobs(
+@app.command("jobs")
+def jobs_command(
     student: Annotated[str | None, typer.Argument(help="whose jobs; all students by default")] = None,
     state: Annotated[JobState | None, typer.Option(help="only jobs that stand so")] = None,
     first: Annotated[int, typer.Option(help="most jobs")] = 100,
@@ -141,8 +156,8 @@ def jobs(
     typer.echo(f"{len(found['jobs'])} of {found['total']} jobs")
 
 
-@app.command()
-def usage(
+@app.command("usage")
+def usage_command(
     student: Annotated[str | None, typer.Argument(help="whose; all students by default")] = None,
     since: Annotated[datetime | None, typer.Option(help="from this day on (UTC)", formats=["%Y-%m-%d"])] = None,
     institution: Institution = "demo",
@@ -162,8 +177,8 @@ def usage(
         )
 
 
-@app.command()
-def token(
+@app.command("token")
+def token_command(
     role: Annotated[Role, typer.Option(help="what the bearer may do")],
     institution: Institution = "demo",
     ttl: Annotated[float, typer.Option(help="seconds until it expires")] = 3600.0,
@@ -175,8 +190,8 @@ def token(
     typer.echo(make_token(server_secret(load_settings()), institution, role, ttl, datetime.now(UTC)))
 
 
-@app.command()
-def enrol(
+@app.command("enrol")
+def enrol_command(
     student: str,
     institution: Institution = "demo",
     display_name: Annotated[str | None, typer.Option(help="how the student is called")] = None,
@@ -191,8 +206,8 @@ def enrol(
     typer.echo(f"{student} is enrolled at {institution}.")
 
 
-@app.command()
-def chat(student: str, institution: Institution = "demo", password_stdin: PasswordStdin = False) -> None:
+@app.command("chat")
+def chat_command(student: str, institution: Institution = "demo", password_stdin: PasswordStdin = False) -> None:
     """Talk with the companion as a student; an empty line ends the session."""
     from graphmem.commands.chat import talk
 
@@ -200,8 +215,8 @@ def chat(student: str, institution: Institution = "demo", password_stdin: Passwo
     run(lambda gm: talk(gm, Who(institution, student), password, typer.echo))
 
 
-@app.command()
-def replay(
+@app.command("replay")
+def replay_command(
     file: Annotated[Path, typer.Argument(help="dialogues, one JSON object a line", exists=True, dir_okay=False)],
     student: Annotated[str, typer.Option(help="who is to have said it")] = "replayed",
     institution: Institution = "demo",
@@ -209,15 +224,15 @@ def replay(
     as_json: AsJson = False,
 ) -> None:
     """Put recorded dialogues through handleTurn, the tutor's turns as replies; safe to repeat."""
-    from graphmem.commands.replay import replay as put_through
+    from graphmem.commands.replay import replay
 
     password = read_password(password_stdin)
-    report = run(lambda gm: put_through(gm, Who(institution, student), password, file))
+    report = run(lambda gm: replay(gm, Who(institution, student), password, file))
     typer.echo(json.dumps(asdict(report)) if as_json else str(report))
 
 
-@app.command()
-def observe(
+@app.command("observe")
+def observe_command(
     file: Annotated[Path, typer.Argument(help="observations, one JSON object a line", exists=True, dir_okay=False)],
     student: Annotated[str, typer.Option(help="whom they are about")],
     institution: Institution = "demo",
@@ -230,8 +245,8 @@ def observe(
     typer.echo(json.dumps({"noted": noted}) if as_json else f"{noted} observations are noted for {student}.")
 
 
-@app.command()
-def recall(
+@app.command("recall")
+def recall_command(
     student: str,
     query: str,
     limit: Annotated[int, typer.Option(help="most memories")] = 20,
@@ -240,10 +255,10 @@ def recall(
     as_json: AsJson = False,
 ) -> None:
     """Tell what would be recalled for a question, and why."""
-    from graphmem.commands.memories import recall as recalled
+    from graphmem.commands.memories import recall
 
     password = read_password(password_stdin)
-    found = run(lambda gm: recalled(gm, Who(institution, student), password, query, limit))
+    found = run(lambda gm: recall(gm, Who(institution, student), password, query, limit))
     if as_json:
         typer.echo(json.dumps(found))
     else:
@@ -251,8 +266,8 @@ def recall(
             typer.echo(f"{each['weight']:.2f}  [{each['modality']}] {each['content']}  ({', '.join(each['why'])})")
 
 
-@app.command()
-def query(
+@app.command("query")
+def query_command(
     name: Annotated[str | None, typer.Argument(help="which one; without it they are listed")] = None,
     param: Annotated[list[str] | None, typer.Option(help="a parameter, as name=value")] = None,
     institution: Institution = "demo",
@@ -274,8 +289,8 @@ def query(
         typer.echo(json.dumps(known))
 
 
-@app.command()
-def drift(
+@app.command("drift")
+def drift_command(
     student: Annotated[str | None, typer.Argument(help="whose memories; all students by default")] = None,
     institution: Institution = "demo",
 ) -> None:
@@ -286,8 +301,8 @@ def drift(
     typer.echo(f"{decayed} memories faded to where they are now, {deleted} were deleted.")
 
 
-@app.command()
-def demo(
+@app.command("demo")
+def demo_command(
     as_json: AsJson = False,
     dialogues: Annotated[
         Path | None, typer.Option(help="other dialogues than the shipped ones", exists=True, dir_okay=False)
@@ -299,16 +314,16 @@ def demo(
     demonstrate(load_settings(), dialogues, as_json=as_json)
 
 
-@app.command()
-def reembed() -> None:
+@app.command("reembed")
+def reembed_command() -> None:
     """Change the embedding model of a database to the configured one; can be interrupted and repeated."""
-    from graphmem.commands.reembed import reembed as change
+    from graphmem.commands.reembed import reembed
 
-    asyncio.run(change(load_settings(), say))
+    asyncio.run(reembed(load_settings(), say))
 
 
-@app.command()
-def bench(
+@app.command("bench")
+def bench_command(
     name: Annotated[str, typer.Argument(help="turn, load, jobs, recall, keep, formation, boundaries or scale")],
     file: Annotated[Path | None, typer.Argument(help="data to use instead of the shipped samples")] = None,
     as_json: AsJson = False,
@@ -319,8 +334,8 @@ def bench(
     run_benchmark(load_settings(), name, file, as_json=as_json)
 
 
-@app.command()
-def experiment(
+@app.command("experiment")
+def experiment_command(
     name: Annotated[str, typer.Argument(help="voe: violation of expectation, the loop with facts and without")],
     file: Annotated[Path, typer.Argument(help="dialogues, one JSON object a line", exists=True, dir_okay=False)],
     conversations: Annotated[int | None, typer.Option(help="how many an arm, drawn by student; all by default")] = None,
@@ -334,20 +349,22 @@ def experiment(
 
 
 def load_settings() -> Settings:
-    """The settings of the environment; InvalidInput says which one will not do."""
+    """The settings of the environment, by which logging is set up; InvalidInput says which one will not do."""
     try:
-        return Settings()
+        settings = Settings()
     except ValidationError as e:
         wrong = [f"GRAPHMEM_{'_'.join(map(str, p['loc'])).upper()}: {p['msg']}" for p in e.errors()]
         raise InvalidInput("Settings will not do: " + "; ".join(wrong)) from e
+    set_up_logging(settings.log_level, settings.log_format)
+    return settings
 
 
 def run(work: Callable[[Any], Coroutine[Any, Any, T]]) -> T:
     """Open graphmem, do one thing, close it again."""
-    from graphmem.commands.serve import opened
+    from graphmem.runtime import open_graphmem
 
     async def whole() -> T:
-        async with opened(load_settings(), say) as gm:
+        async with open_graphmem(load_settings(), say=say, background=False) as gm:
             return await work(gm)
 
     return asyncio.run(whole())
@@ -370,7 +387,6 @@ def say(line: str) -> None:
 
 def main() -> None:
     """Run a command; an error of ours is one line and exit code 1, not a traceback."""
-    logging.basicConfig(level=logging.WARNING, stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     for name, meant in misspelt(sorted(os.environ)).items():
         say(f"graphmem: there is no setting {name}" + (f": did you mean {meant}?" if meant else "."))
     try:

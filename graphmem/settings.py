@@ -148,7 +148,13 @@ class Settings(BaseSettings):
     graphiql: bool = Field(True, description="whether GraphiQL is served at `/graphql`")
     page_size: int = Field(200, ge=1, description="most items of a page")
     health_seconds: float = Field(1.0, gt=0, description="seconds in which health and readiness are answered")
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="what is logged")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="from which level on graphmem and uvicorn log, to standard error"
+    )
+    log_format: Literal["text", "json"] = Field("text", description="lines of text, or one JSON document a line")
+    worker_metrics_port: int | None = Field(
+        None, ge=1, le=65535, description="port on 127.0.0.1 at which a worker serves its metrics; unset: it does not"
+    )
 
 
 def misspelt(names: Iterable[str]) -> dict[str, str | None]:

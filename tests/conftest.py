@@ -17,16 +17,16 @@ import uvicorn
 from graphmem_api.main import make_app
 from graphmem_api.server import server_config
 
-from graphmem.app import Graphmem, open_graphmem
+from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.background import Background
 from graphmem.bearer import make_token
 from graphmem.cache import SessionCache
-from graphmem.commands.client import Client
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.model import Role, Session, TurnOutcome, Who
 from graphmem.notifier import JobNotifier
 from graphmem.settings import Settings
+from tests.support.client import Client
 from tests.support.shared_neo4j import Access, shared_neo4j, turn
 
 PASSWORD = "a password of a test"
@@ -86,7 +86,7 @@ def database_turn(request: pytest.FixtureRequest) -> Iterator[None]:
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """Settings of a home of the run's own, with passwords that are quick to check."""
     home = tmp_path_factory.mktemp("home")
-    # Tests leave jobs behind that nobody runs.
+    # Tests leave jobs behind that nobody runs, and may run on a busy machine.
     return Settings(
         home=home,
         argon2_ops=1,
@@ -103,7 +103,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 @pytest.fixture(scope="session")
 async def gm(settings: Settings, neo4j_access: Access) -> AsyncIterator[Graphmem]:
     """An open graphmem with the offline mind."""
-    async with open_graphmem(settings, neo4j_access.uri, neo4j_access.user, neo4j_access.password) as opened:
+    async with open_with_neo4j(settings, neo4j_access.uri, neo4j_access.user, neo4j_access.password) as opened:
         yield opened
 
 

@@ -16,6 +16,7 @@ from graphmem.flows.students import find_student
 from graphmem.model import Role, Session, Student, Who
 from graphmem.sealing import opened_token
 from graphmem.validation import checked_id
+from graphmem_api.loaders import Loaders
 
 AUTHORIZATION = "authorization"
 SESSION = "x-graphmem-session"
@@ -30,6 +31,7 @@ class Context(BaseContext):
     def __init__(self, gm: Graphmem) -> None:
         super().__init__()
         self.gm = gm
+        self.loaders = Loaders(gm)
 
     @property
     def caller(self) -> Caller:
@@ -118,6 +120,15 @@ def maybe_in_session(info: Info[Context, None], student_id: str) -> Session | No
     if info.context.caller.role is not Role.APP or info.context.session is None:
         return None
     return in_session(info, student_id)
+
+
+def running_session(info: Info[Context, None], student_id: str) -> Session | None:
+    """The session of the student a call is about, if the caller sends one that has not ended; any other is ignored."""
+    try:
+        session = maybe_in_session(info, student_id)
+    except (Forbidden, Locked):
+        return None
+    return session
 
 
 def is_locked(info: Info[Context, None], student: Student) -> bool:

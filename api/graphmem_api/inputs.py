@@ -7,17 +7,28 @@ import strawberry
 
 from graphmem import model
 from graphmem.flows.ledger import Draft
+from graphmem_api.enums import register_enums
+
+# Before the classes, which refer to them.
+register_enums()
 
 
 @strawberry.input
 class ObservationInput:
     """Something observed; without a ref it gets one of its own, and sent again it is another observation."""
 
-    text: str
-    kind: model.SourceKind
-    ref: str | None = None
-    speaker: str | None = None
-    at: datetime | None = None
+    text: str = strawberry.field(description="What was observed, 1 to 32,000 characters.")
+    kind: model.SourceKind = strawberry.field(description="Kind of source.")
+    ref: str | None = strawberry.field(
+        default=None,
+        description="Id of the observation within its kind; given again it changes nothing; null: one of its own.",
+    )
+    speaker: str | None = strawberry.field(
+        default=None, description="Who said it, at most 100 characters; null: not said by anybody in particular."
+    )
+    at: datetime | None = strawberry.field(
+        default=None, description="When it was observed (UTC), at most 300 s in the future; null: now."
+    )
 
     def observation(self, now: datetime) -> model.Observation:
         """As the flows take it."""
@@ -29,14 +40,18 @@ class ObservationInput:
 class LedgerInput:
     """An entry to be kept."""
 
-    category: model.LedgerCategory
-    content: str
-    summary: str | None = None
-    importance: float | None = 0.7
-    triggers: list[str] | None = strawberry.field(default_factory=list)
-    trigger_entities: list[str] | None = strawberry.field(default_factory=list)
-    trigger_threshold: float | None = 0.7
-    expires_at: datetime | None = None
+    category: model.LedgerCategory = strawberry.field(description="What it is.")
+    content: str = strawberry.field(description="What must not be forgotten, at least one character.")
+    summary: str | None = strawberry.field(default=None, description="Short form.")
+    importance: float | None = strawberry.field(default=0.7, description="Importance, 0 to 1.")
+    triggers: list[str] | None = strawberry.field(default_factory=list, description="Words that bring it up.")
+    trigger_entities: list[str] | None = strawberry.field(default_factory=list, description="Names that bring it up.")
+    trigger_threshold: float | None = strawberry.field(
+        default=0.7, description="Cosine similarity from which on a message brings it up, 0 to 1."
+    )
+    expires_at: datetime | None = strawberry.field(
+        default=None, description="When it ceases to come up (UTC); null: never."
+    )
 
     def draft(self) -> Draft:
         """As the flows take it; null means the default."""

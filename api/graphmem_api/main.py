@@ -16,12 +16,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from strawberry import asgi
 from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 
+from graphmem import metrics
 from graphmem.app import Graphmem
-from graphmem.errors import GraphmemError, InvalidInput
+from graphmem.errors import GraphmemError, InvalidInput, Unavailable
 from graphmem.jobs.dispatch import serve_jobs
-from graphmem.jobs.health import broker_state, check_database, waiting_seconds
+from graphmem.jobs.health import broker_state, check_database, measure, waiting_seconds
 from graphmem.jobs.sweeper import sweep_forever
-from graphmem_api import metrics
 from graphmem_api.access import Context
 from graphmem_api.errors import keep_values_out_of_logs
 from graphmem_api.graphiql import graphiql_assets, graphiql_page
@@ -53,17 +53,23 @@ def make_app(gm: Graphmem) -> FastAPI:
     async def healthz() -> Response:
         """Alive, and nobody waits too long: red when the oldest unanswered message or the oldest job is too old."""
         try:
-            (waiting, job), broker = await asyncio.gather(waiting_seconds(gm), broker_state(gm))
+            async with asyncio.timeout(gm.settings.health_seconds):
+                (waiting, job), broker = await asyncio.gather(waiting_seconds(gm), broker_state(gm))
         except GraphmemError as e:
             return JSONResponse({"status": "red", "reason": e.code}, 503)
+        except TimeoutError:
+            return JSONResponse({"status": "red", "reason": Unavailable.code}, 503)
+        failing = gm.mind.failing
         found = {
             "oldest_unanswered_seconds": waiting,
             "oldest_job_seconds": job,
             "broker": broker,
+            "model": failing or "ok",
         }
         red = waiting > 2 * (gm.settings.stranded_after + gm.settings.sweep_seconds) or job > gm.settings.jobs_late
-        # Without its broker a deployment is slower, and nobody waits in vain: that alone takes nothing out of service.
-        status = "red" if red else "yellow" if found["broker"] == "away" else "green"
+        # Without its broker a deployment is slower, and without its model less able, and nobody waits in vain: that
+        # alone takes nothing out of service.
+        status = "red" if red else "yellow" if broker == "away" or failing else "green"
         return JSONResponse({"status": status} | found, 503 if red else 200)
 
     @app.get("/readyz")
@@ -76,11 +82,7 @@ def make_app(gm: Graphmem) -> FastAPI:
 
     @app.get("/metrics")
     async def numbers() -> Response:
-        metrics.unlocked_students.set(len(gm.cache))
-        with contextlib.suppress(GraphmemError):
-            waiting, job = await waiting_seconds(gm)
-            metrics.stranded_seconds.set(waiting)
-            metrics.job_seconds.set(job)
+        await measure(gm)
         return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
     return app

@@ -1,67 +1,51 @@
 """The contract's types of memories, the ledger, doubts and jobs, field by field."""
 
 from datetime import datetime
-from typing import Self
+from typing import Annotated, Self
 
 import strawberry
 
 from graphmem import model
 from graphmem.errors import Locked
 from graphmem.flows import memories
-from graphmem.flows import surprise as surprise_response
 from graphmem.flows.gravity import gravity_now
 from graphmem.jobs.admin import count_jobs
 from graphmem.store.memories import Filter
 from graphmem_api.access import Context, in_session
+from graphmem_api.arguments import ID, argument
+from graphmem_api.enums import register_enums
 
-for enum in (
-    model.DetectionContext,
-    model.Domain,
-    model.EdgeType,
-    model.JobState,
-    model.LedgerCategory,
-    model.MemoryKind,
-    model.Modality,
-    model.QuestionState,
-    model.Reliability,
-    model.Resolution,
-    model.Severity,
-    model.SourceKind,
-    model.Strategy,
-    model.UncertaintyState,
-    model.UncertaintyType,
-    model.Verdict,
-):
-    strawberry.enum(enum)
-strawberry.enum(model.Level, name="SurpriseLevel")
+# Before the classes, which refer to them.
+register_enums()
 
-ID = strawberry.ID
 Info = strawberry.Info[Context, None]
 
 
-@strawberry.type
-class Source:
+@strawberry.type(name="Source")
+class SourceType:
     """Where a memory came from."""
 
-    id: ID
-    kind: model.SourceKind
-    ref: str | None
-    at: datetime
+    id: ID = strawberry.field(description="Id within the student.")
+    kind: model.SourceKind = strawberry.field(description="Kind of source.")
+    ref: str | None = strawberry.field(description="Id given by the app: the turnId, or the ref of the observation.")
+    at: datetime = strawberry.field(description="When it was said or observed (UTC).")
 
     @classmethod
     def of(cls, source: model.Source) -> Self:
         return cls(id=ID(source.id), kind=source.kind, ref=source.ref, at=source.at)
 
 
-@strawberry.type
-class BeliefUpdate:
+@strawberry.type(name="BeliefUpdate")
+class BeliefUpdateType:
     """What was believed before a surprise, and after it; ids where it is remembered."""
 
-    prior_id: ID | None
-    new_id: ID
-    prior_assumption: str
-    new_understanding: str
-    confidence_delta: float
+    prior_id: ID | None = strawberry.field(description="Id of the memory that no longer holds, if there is one.")
+    new_id: ID = strawberry.field(description="Id of the memory that holds now.")
+    prior_assumption: str = strawberry.field(description="What was believed.")
+    new_understanding: str = strawberry.field(description="What is so now.")
+    confidence_delta: float = strawberry.field(
+        description="Confidence of the new belief minus that of the old one, -1 to 1."
+    )
 
     @classmethod
     def of(cls, revision: model.Revision) -> Self:
@@ -74,15 +58,15 @@ class BeliefUpdate:
         )
 
 
-@strawberry.type
-class SurpriseAction:
+@strawberry.type(name="SurpriseAction")
+class SurpriseActionType:
     """Something a surprise led to."""
 
-    kind: str
-    fact_count: int | None
-    episode_ids: list[ID] | None
-    questions: list[str] | None
-    reflection: str | None
+    kind: str = strawberry.field(description="Kind of action.")
+    fact_count: int | None = strawberry.field(description="Facts that were learned, 0 to 30.")
+    episode_ids: list[ID] | None = strawberry.field(description="Ids of the episodes concerned.")
+    questions: list[str] | None = strawberry.field(description="Questions to the student.")
+    reflection: str | None = strawberry.field(description="Lesson for the companion itself.")
 
     @classmethod
     def of(cls, action: model.SurpriseAction) -> Self:
@@ -95,17 +79,17 @@ class SurpriseAction:
         )
 
 
-@strawberry.type
-class SurpriseResponse:
+@strawberry.type(name="SurpriseResponse")
+class SurpriseResponseType:
     """What a surprise meant and what it led to; `offline` where the offline mind judged, as past a budget."""
 
-    level: model.Level
-    signal: float
-    explanation: str
-    strategy: model.Strategy
-    belief_updates: list[BeliefUpdate]
-    actions: list[SurpriseAction]
-    offline: bool
+    level: model.Level = strawberry.field(description="Level of the surprise when it was analysed.")
+    signal: float = strawberry.field(description="Surprise signal, 0 to 1.")
+    explanation: str = strawberry.field(description="Which prediction failed, and why.")
+    strategy: model.Strategy = strawberry.field(description="What the surprise suggests to do.")
+    belief_updates: list[BeliefUpdateType] = strawberry.field(description="Beliefs that changed.")
+    actions: list[SurpriseActionType] = strawberry.field(description="What was done.")
+    offline: bool = strawberry.field(description="Whether the offline mind analysed it.")
 
     @classmethod
     def of(cls, response: model.SurpriseResponse) -> Self:
@@ -114,36 +98,36 @@ class SurpriseResponse:
             signal=response.signal,
             explanation=response.explanation,
             strategy=response.strategy,
-            belief_updates=[BeliefUpdate.of(revision) for revision in response.revisions],
-            actions=[SurpriseAction.of(action) for action in response.actions],
+            belief_updates=[BeliefUpdateType.of(revision) for revision in response.revisions],
+            actions=[SurpriseActionType.of(action) for action in response.actions],
             offline=response.offline,
         )
 
 
-@strawberry.type
-class Question:
+@strawberry.type(name="Question")
+class QuestionType:
     """What the companion wants to ask the student since a surprise."""
 
-    id: ID
-    text: str
-    created_at: datetime
-    state: model.QuestionState
+    id: ID = strawberry.field(description="Id within the student.")
+    text: str = strawberry.field(description="The question.")
+    created_at: datetime = strawberry.field(description="When it came up (UTC).")
+    state: model.QuestionState = strawberry.field(description="Whether it waits, was asked or was answered.")
 
     @classmethod
     def of(cls, question: model.Question) -> Self:
         return cls(id=ID(question.id), text=question.text, created_at=question.created_at, state=question.state)
 
 
-@strawberry.type
-class Edge:
+@strawberry.type(name="Edge")
+class EdgeType:
     """A relationship of the memory graph."""
 
-    type: model.EdgeType
-    weight: float
-    from_id: ID
-    to_id: ID
-    to_label: str
-    created_at: datetime
+    type: model.EdgeType = strawberry.field(description="Type of the relationship.")
+    weight: float = strawberry.field(description="Strength, 0 to 1.")
+    from_id: ID = strawberry.field(description="Id of the node it starts from.")
+    to_id: ID = strawberry.field(description="Id of the node it leads to.")
+    to_label: str = strawberry.field(description="Label of that node: Memory, Entity or Concept.")
+    created_at: datetime = strawberry.field(description="When it was formed (UTC).")
 
     @classmethod
     def of(cls, edge: model.Edge) -> Self:
@@ -157,38 +141,54 @@ class Edge:
         )
 
 
-@strawberry.type
-class Memory:
+@strawberry.type(name="Entity")
+class EntityType:
+    """A person, place or thing that memories speak of."""
+
+    id: ID = strawberry.field(description="Id within the student.")
+    kind: model.EntityKind = strawberry.field(description="Person, place or thing.")
+    name: str | None = strawberry.field(description="What it is called; null while locked.")
+
+
+@strawberry.type(name="Memory")
+class MemoryType:
     """Something remembered; gravity is of now."""
 
     who: strawberry.Private[model.Who]
     opened: strawberry.Private[str | None]
     role: strawberry.Private[model.MemoryRole]
-    id: ID
-    modality: model.Modality
-    kind: model.MemoryKind
-    domain: model.Domain
-    gravity: float
-    salience: float
-    confidence: float
-    strength: float
-    valence: float
-    importance: float
-    surprise: float | None
-    surprise_level: model.Level | None
-    flashbulb: bool
-    consolidated: bool
-    in_ledger: bool
-    snr: int
-    reliability: model.Reliability
-    reinforcement_count: int
-    access_count: int
-    timestamp: datetime
-    last_accessed: datetime
-    valid_at: datetime | None
-    invalid_at: datetime | None
-    content_hash: str
-    merged_count: int
+    id: ID = strawberry.field(description="Id within the student.")
+    modality: model.Modality = strawberry.field(description="In what way it is remembered.")
+    kind: model.MemoryKind = strawberry.field(description="Trait, concept or episode.")
+    domain: model.Domain = strawberry.field(description="Part of the student's life.")
+    gravity: float = strawberry.field(description="How present it is now, 0 to 1; halves every 7 days without use.")
+    salience: float = strawberry.field(
+        description="How much it stood out when it was formed, 0 to 1; gravity stays above a tenth of it."
+    )
+    confidence: float = strawberry.field(description="How sure it is, 0 to 1.")
+    strength: float = strawberry.field(description="How firmly it is held, 0 to 1.")
+    valence: float = strawberry.field(description="Feeling, -1 (bad) to 1 (good).")
+    importance: float = strawberry.field(description="Importance of the message it comes from, 0 to 1.")
+    surprise: float | None = strawberry.field(
+        description="Surprise signal of that message, 0 to 1; null where it had none."
+    )
+    surprise_level: model.Level | None = strawberry.field(description="Level of that surprise; null where it had none.")
+    flashbulb: bool = strawberry.field(description="Whether it never fades.")
+    consolidated: bool = strawberry.field(description="Whether it was kept in full at the end of its session.")
+    in_ledger: bool = strawberry.field(description="Whether a ledger entry keeps it.")
+    snr: int = strawberry.field(description="Information of its source, 0 to 1000.")
+    reliability: model.Reliability = strawberry.field(description="How far it can be relied on.")
+    reinforcement_count: int = strawberry.field(description="Times it was said again, 0 or more.")
+    access_count: int = strawberry.field(description="Times it was used, 0 or more.")
+    timestamp: datetime = strawberry.field(description="When it was said or observed (UTC).")
+    last_accessed: datetime = strawberry.field(description="When it was last used (UTC).")
+    valid_at: datetime | None = strawberry.field(description="From when on it holds (UTC), if that is known.")
+    invalid_at: datetime | None = strawberry.field(description="Until when it held (UTC); null while it holds.")
+    speaker: str | None = strawberry.field(
+        description="Who said it, where that was not the student; null while locked."
+    )
+    content_hash: str = strawberry.field(description="Keyed hash of the content, hexadecimal.")
+    merged_count: int = strawberry.field(description="Other memories merged into it, 0 or more.")
 
     @classmethod
     def of(cls, who: model.Who, memory: model.Memory, now: datetime) -> Self:
@@ -219,6 +219,7 @@ class Memory:
             last_accessed=memory.last_accessed,
             valid_at=memory.valid_at,
             invalid_at=memory.invalid_at,
+            speaker=memory.speaker,
             content_hash=memory.content_hash,
             merged_count=memory.merged_count,
         )
@@ -233,82 +234,96 @@ class Memory:
         description="What the surprise led to that this episode begins with; null for any other memory, and with "
         "LOCKED without the student's session."
     )
-    async def surprise_response(self, info: Info) -> SurpriseResponse | None:
+    async def surprise_response(self, info: Info) -> SurpriseResponseType | None:
         if self.role is not model.MemoryRole.EPISODE:
             return None
         if self.opened is None:
             raise Locked
-        found = await surprise_response.response_of(info.context.gm, in_session(info, self.who.student_id), self.id)
-        return None if found is None else SurpriseResponse.of(found)
+        session = in_session(info, self.who.student_id)
+        found = await info.context.loaders.responses.load((session, self.id))
+        return None if found is None else SurpriseResponseType.of(found)
 
     @strawberry.field(description="Where it came from, oldest first.")
-    async def sources(self, info: Info) -> list[Source]:
-        return [Source.of(s) for s in await memories.list_sources(info.context.gm, self.who, self.id)]
+    async def sources(self, info: Info) -> list[SourceType]:
+        return [SourceType.of(source) for source in await info.context.loaders.sources.load((self.who, self.id))]
+
+    @strawberry.field(description="People, places and things it speaks of; their names are null while locked.")
+    async def entities(self, info: Info) -> list[EntityType]:
+        session = None if self.opened is None else in_session(info, self.who.student_id)
+        found = await info.context.loaders.entities.load((session or self.who, self.id))
+        return [EntityType(id=ID(each.id), kind=each.kind, name=each.name) for each in found]
 
     @strawberry.field(description="Its edges, strongest first.")
-    async def edges(self, info: Info, type: model.EdgeType | None = None, min_weight: float | None = 0.0) -> list[Edge]:
-        found = await memories.list_edges(info.context.gm, self.who, self.id, type, min_weight or 0.0)
-        return [Edge.of(edge) for edge in found]
+    async def edges(
+        self,
+        info: Info,
+        type: Annotated[model.EdgeType | None, argument("Only edges of this type; null: of any.")] = None,
+        min_weight: Annotated[float | None, argument("Least weight, 0 to 1.")] = 0.0,
+    ) -> list[EdgeType]:
+        found = await info.context.loaders.edges.load((self.who, self.id))
+        return [EdgeType.of(edge) for edge in memories.chosen_edges(found, type, min_weight or 0.0)]
 
 
-@strawberry.type
-class Recalled:
+@strawberry.type(name="Recalled")
+class RecalledType:
     """A memory that fits, how well, and why it is there."""
 
-    memory: Memory
-    weight: float
-    why: list[str]
-    source_refs: list[str]
+    memory: MemoryType = strawberry.field(description="The memory.")
+    weight: float = strawberry.field(description="How well it fits, 0 or more; the higher the better.")
+    why: list[str] = strawberry.field(description="Reasons, such as meaning, words or an edge.")
+    source_refs: list[str] = strawberry.field(description="Refs of its sources.")
 
     @classmethod
     def of(cls, who: model.Who, recalled: model.Recalled, now: datetime) -> Self:
         return cls(
-            memory=Memory.of(who, recalled.memory, now),
+            memory=MemoryType.of(who, recalled.memory, now),
             weight=recalled.weight,
             why=list(recalled.why),
             source_refs=list(recalled.memory.source_refs),
         )
 
 
-async def _counted_memories(root: "MemoryPage", info: Info) -> int:
+async def _counted_memories(root: "MemoryPageType", info: Info) -> int:
     return await memories.count_memories(info.context.gm, root.who, root.wanted)
 
 
-@strawberry.type
-class MemoryPage:
+@strawberry.type(name="MemoryPage")
+class MemoryPageType:
     """Some memories, how many there are, and where the next page begins."""
 
     who: strawberry.Private[model.Who]
     wanted: strawberry.Private[Filter]
-    items: list[Memory]
+    items: list[MemoryType] = strawberry.field(description="Memories of this page, newest first.")
     # Counted only where it is asked for.
-    total: int = strawberry.field(resolver=_counted_memories)
-    next: str | None
+    total: int = strawberry.field(resolver=_counted_memories, description="Memories in all pages, 0 or more.")
+    next: str | None = strawberry.field(description="Value of `after` for the next page; null on the last.")
 
 
-@strawberry.type
-class Graph:
+@strawberry.type(name="Graph")
+class GraphType:
     """Memories and the edges between them."""
 
-    memories: list[Memory]
-    edges: list[Edge]
+    memories: list[MemoryType] = strawberry.field(description="Memories, nearest first, at most 200.")
+    edges: list[EdgeType] = strawberry.field(description="Edges between them.")
 
 
-@strawberry.type
-class LedgerEntry:
+@strawberry.type(name="LedgerEntry")
+class LedgerEntryType:
     """What must not be forgotten."""
 
-    id: ID
-    category: model.LedgerCategory
-    content: str | None
-    summary: str | None
-    importance: float
-    triggers: list[str] | None
-    trigger_entities: list[str] | None
-    trigger_threshold: float
-    is_active: bool
-    expires_at: datetime | None
-    created_at: datetime
+    id: ID = strawberry.field(description="Id within the student.")
+    category: model.LedgerCategory = strawberry.field(description="What it is.")
+    content: str | None = strawberry.field(description="What must not be forgotten.")
+    summary: str | None = strawberry.field(description="Short form.")
+    importance: float = strawberry.field(description="Importance, 0 to 1.")
+    triggers: list[str] | None = strawberry.field(description="Words that bring it up.")
+    trigger_entities: list[str] | None = strawberry.field(description="Names that bring it up.")
+    trigger_threshold: float = strawberry.field(
+        description="Cosine similarity from which on a message brings it up, 0 to 1."
+    )
+    is_active: bool = strawberry.field(description="Whether it still comes up: not settled, and not expired.")
+    expires_at: datetime | None = strawberry.field(description="When it ceases to come up (UTC); null: never.")
+    created_at: datetime = strawberry.field(description="When it was added (UTC).")
 
     @classmethod
     def of(cls, entry: model.LedgerEntry) -> Self:
@@ -327,39 +342,39 @@ class LedgerEntry:
         )
 
 
-@strawberry.type
-class Uncertainty:
+@strawberry.type(name="Uncertainty")
+class UncertaintyType:
     """A doubt about one memory, or between two."""
 
-    id: ID
-    type: model.UncertaintyType
-    severity: model.Severity
-    detection_context: model.DetectionContext
-    a: Memory
-    b: Memory | None
-    reasoning: str | None
-    temporal_signal: bool
-    surface_context: str | None
-    state: model.UncertaintyState
-    resolution: model.Resolution | None
-    resolution_detail: str | None
-    surfaced_count: int
-    created_at: datetime
-    resolved_at: datetime | None
+    id: ID = strawberry.field(description="Id within the student.")
+    type: model.UncertaintyType = strawberry.field(description="Why it is not sure.")
+    severity: model.Severity = strawberry.field(description="How much it matters.")
+    detection_context: model.DetectionContext = strawberry.field(description="When it was noticed.")
+    a: MemoryType = strawberry.field(description="The memory in doubt.")
+    b: MemoryType | None = strawberry.field(description="The other memory, where two do not agree.")
+    reasoning: str | None = strawberry.field(description="Why they are in doubt.")
+    temporal_signal: bool = strawberry.field(description="Whether time may explain it.")
+    surface_context: str | None = strawberry.field(description="When to raise it.")
+    state: model.UncertaintyState = strawberry.field(description="Where it stands.")
+    resolution: model.Resolution | None = strawberry.field(description="How it was settled; null while it is open.")
+    resolution_detail: str | None = strawberry.field(description="Details of the resolution.")
+    surfaced_count: int = strawberry.field(description="Times it was raised, 0 or more.")
+    created_at: datetime = strawberry.field(description="When it was noticed (UTC).")
+    resolved_at: datetime | None = strawberry.field(description="When it was settled (UTC); null while it is open.")
 
 
-@strawberry.type
-class Job:
+@strawberry.type(name="Job")
+class JobType:
     """A piece of work that follows a turn; its id is unique within the institution."""
 
-    id: ID
-    kind: str
-    student_id: ID
-    state: model.JobState
-    attempts: int
-    error: str | None
-    created_at: datetime
-    run_after: datetime | None
+    id: ID = strawberry.field(description="Id within the institution.")
+    kind: str = strawberry.field(description="Kind of work.")
+    student_id: ID = strawberry.field(description="Id of the student it is for.")
+    state: model.JobState = strawberry.field(description="Where it stands.")
+    attempts: int = strawberry.field(description="Attempts so far, 0 to 5.")
+    error: str | None = strawberry.field(description="Why the last attempt failed, if one did.")
+    created_at: datetime = strawberry.field(description="When it was made (UTC).")
+    run_after: datetime | None = strawberry.field(description="When it is tried again (UTC); null: at once.")
 
     @classmethod
     def of(cls, job: model.Job) -> Self:
@@ -375,17 +390,17 @@ class Job:
         )
 
 
-async def _counted_jobs(root: "JobPage", info: Info) -> int:
+async def _counted_jobs(root: "JobPageType", info: Info) -> int:
     return await count_jobs(info.context.gm, *root.owner, root.state)
 
 
-@strawberry.type
-class JobPage:
+@strawberry.type(name="JobPage")
+class JobPageType:
     """Some jobs, how many there are in all, and where the next page begins."""
 
     owner: strawberry.Private[tuple[str, str | None]]
     state: strawberry.Private[model.JobState | None]
-    items: list[Job]
+    items: list[JobType] = strawberry.field(description="Jobs of this page, newest first.")
     # Counted only where it is asked for.
-    total: int = strawberry.field(resolver=_counted_jobs)
-    next: str | None
+    total: int = strawberry.field(resolver=_counted_jobs, description="Jobs in all pages, 0 or more.")
+    next: str | None = strawberry.field(description="Value of `after` for the next page; null on the last.")

@@ -1,19 +1,20 @@
 """The operations of the contract: each resolver parses, calls a flow and returns."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from copy import copy
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import strawberry
 from graphql import GraphQLError
 from strawberry.extensions import MaxAliasesLimiter, MaxTokensLimiter, QueryDepthLimiter
-from strawberry.types import ExecutionContext, ExecutionResult
+from strawberry.types import ExecutionContext, ExecutionResult, has_object_definition
 from strawberry.types.graphql import OperationType
 
 from graphmem.app import Graphmem
+from graphmem.errors import GraphmemError
 from graphmem.flows import students
 from graphmem.flows.ledger import add_entry, settle_entry
 from graphmem.flows.memories import find_memory
@@ -23,11 +24,14 @@ from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.admin import list_jobs, retry_job, spent
 from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.sessions import close_session
+from graphmem.logs import log_ids
+from graphmem.metrics import count_turn, measured_turn
 from graphmem.model import JobState, Role, Verdict
 from graphmem.model import Session as OpenSession
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
 from graphmem.validation import checked_id
+from graphmem_api import inputs, memory_types, types
 from graphmem_api.access import (
     allowed,
     check_rate,
@@ -36,13 +40,24 @@ from graphmem_api.access import (
     is_locked,
     maybe_in_session,
     of_student,
+    running_session,
 )
-from graphmem_api.errors import code
+from graphmem_api.arguments import ID, After, At, First, OneStudent, Reply, StudentId, Text, TurnId, argument
+from graphmem_api.enums import plain
+from graphmem_api.errors import code, log_unexpected
 from graphmem_api.inputs import LedgerInput, ObservationInput
 from graphmem_api.limits import CachedParsing, LimitedValidation
-from graphmem_api.memory_types import Job, JobPage, LedgerEntry, Memory, Source
-from graphmem_api.metrics import count_usage, measured_turn
-from graphmem_api.types import ID, Info, Session, Student, Turn, TurnEvent, Usage
+from graphmem_api.memory_types import JobPageType, JobType, LedgerEntryType, MemoryType, SourceType
+from graphmem_api.types import (
+    Info,
+    SessionType,
+    StudentPageType,
+    StudentSummaryType,
+    StudentType,
+    TurnEventType,
+    TurnType,
+    UsageType,
+)
 
 
 @strawberry.type
@@ -50,37 +65,59 @@ class Query:
     """What can be asked."""
 
     @strawberry.field(description="A student, or null if there is none of this id.")
-    async def student(self, info: Info, id: ID) -> Student | None:
+    async def student(self, info: Info, id: StudentId) -> StudentType | None:
         who = of_student(info, id, Role.APP, Role.TEACHER, Role.AUDITOR, Role.ADMIN)
-        found = await students.find_student(info.context.gm, who)
+        found = await students.find_student(info.context.gm, who, running_session(info, id))
         if found is None:
             return None
-        return Student.of(found, locked=is_locked(info, found))
+        return StudentType.of(found, locked=is_locked(info, found))
+
+    @strawberry.field(description="The institution's students by id: counts, and nothing that was said.")
+    async def students(self, info: Info, first: First = 20, after: After = None) -> StudentPageType:
+        caller, gm = allowed(info, Role.ADMIN, Role.ANALYST), info.context.gm
+        page = await students.list_students(gm, caller.institution, 20 if first is None else first, after)
+        items = [
+            StudentSummaryType(
+                id=ID(each.id),
+                created_at=each.created_at,
+                memory_count=each.memory_count,
+                waiting_jobs=each.waiting_jobs,
+            )
+            for each in page.items
+        ]
+        return StudentPageType(items=items, total=page.total, next=page.next)
 
     @strawberry.field(description="A memory, or null if there is none of this id.")
-    async def memory(self, info: Info, student_id: ID, id: ID) -> Memory | None:
+    async def memory(
+        self, info: Info, student_id: StudentId, id: Annotated[ID, argument("Id of the memory.")]
+    ) -> MemoryType | None:
         who = of_student(info, student_id, Role.APP, Role.TEACHER, Role.AUDITOR, Role.ADMIN)
         found = await find_memory(info.context.gm, who, id, maybe_in_session(info, student_id))
-        return None if found is None else Memory.of(who, found, info.context.gm.clock())
+        return None if found is None else MemoryType.of(who, found, info.context.gm.clock())
 
     @strawberry.field(description="Background work, newest first: of the institution, or of one student.")
     async def jobs(
         self,
         info: Info,
-        student_id: ID | None = None,
-        state: JobState | None = None,
-        first: int | None = 20,
-        after: str | None = None,
-    ) -> JobPage:
+        student_id: OneStudent = None,
+        state: Annotated[JobState | None, argument("Only jobs that stand so; null: all.")] = None,
+        first: First = 20,
+        after: After = None,
+    ) -> JobPageType:
         caller, gm = allowed(info, Role.APP, Role.AUDITOR, Role.ADMIN), info.context.gm
         found = await list_jobs(gm, caller.institution, student_id, state, 20 if first is None else first, after)
-        items = [Job.of(job) for job in found.items]
-        return JobPage(owner=(caller.institution, student_id), state=state, items=items, next=found.next)
+        items = [JobType.of(job) for job in found.items]
+        return JobPageType(owner=(caller.institution, student_id), state=state, items=items, next=found.next)
 
     @strawberry.field(description="What language models cost since a day (UTC), of the institution or of one student.")
-    async def usage(self, info: Info, student_id: ID | None = None, since: datetime | None = None) -> Usage:
+    async def usage(
+        self,
+        info: Info,
+        student_id: OneStudent = None,
+        since: Annotated[datetime | None, argument("First day (UTC); null: since ever.")] = None,
+    ) -> UsageType:
         caller = allowed(info, Role.APP, Role.AUDITOR, Role.ADMIN)
-        return Usage.of(await spent(info.context.gm, caller.institution, student_id, since))
+        return UsageType.of(await spent(info.context.gm, caller.institution, student_id, since))
 
 
 @strawberry.type
@@ -88,38 +125,57 @@ class Mutation:
     """What can be changed."""
 
     @strawberry.mutation(description="Enrol a student; the password opens everything that is ever sealed.")
-    async def enrol_student(self, info: Info, id: ID, password: str, display_name: str | None = None) -> Student:
+    async def enrol_student(
+        self,
+        info: Info,
+        id: StudentId,
+        password: Annotated[str, argument("The password, 8 to 1000 characters; nothing can be opened without it.")],
+        display_name: Annotated[str | None, argument("How the student is called, 1 to 200 characters.")] = None,
+    ) -> StudentType:
         who = of_student(info, id, Role.ADMIN)
-        return Student.of(await students.enrol(info.context.gm, who, password, display_name), locked=True)
+        return StudentType.of(await students.enrol(info.context.gm, who, password, display_name), locked=True)
 
     @strawberry.mutation(description="Unlock a student for a while.")
-    async def open_session(self, info: Info, student_id: ID, password: str) -> Session:
+    async def open_session(
+        self, info: Info, student_id: StudentId, password: Annotated[str, argument("The student's password.")]
+    ) -> SessionType:
         who = of_student(info, student_id, Role.APP)
         token, session = await students.open_session(info.context.gm, who, password)
         start_jobs(info.context.gm, session)
-        return Session(token=token, expires_at=session.expires_at)
+        return SessionType(token=token, expires_at=session.expires_at)
 
     @strawberry.mutation(description="Lock a student: the session's key and its raw turns go.")
-    async def close_session(self, info: Info, student_id: ID) -> bool:
+    async def close_session(self, info: Info, student_id: StudentId) -> bool:
         await close_session(info.context.gm, in_session(info, student_id))
         return True
 
     @strawberry.mutation(description="Change the password; nothing has to be sealed again.")
-    async def change_password(self, info: Info, student_id: ID, old: str, new: str) -> bool:
+    async def change_password(
+        self,
+        info: Info,
+        student_id: StudentId,
+        old: Annotated[str, argument("The password so far.")],
+        new: Annotated[str, argument("The new password, 8 to 1000 characters.")],
+    ) -> bool:
         who = of_student(info, student_id, Role.APP)
         await students.change_password(info.context.gm, who, old, new)
         return True
 
     @strawberry.mutation(description="Answer a message, learn from it and predict the next. Repeat with the same id.")
     async def handle_turn(
-        self, info: Info, student_id: ID, turn_id: ID, text: str, at: datetime | None = None, reply: str | None = None
-    ) -> Turn:
+        self, info: Info, student_id: StudentId, turn_id: TurnId, text: Text, at: At = None, reply: Reply = None
+    ) -> TurnType:
         session, gm = in_session(info, student_id), info.context.gm
         incoming = Incoming(turn_id, text, at or gm.clock(), reply)
         return await _answered(gm, session, incoming)
 
     @strawberry.mutation(description="Note lessons, teachers' remarks, other speakers; also while locked.")
-    async def observe(self, info: Info, student_id: ID, observations: list[ObservationInput]) -> list[Source]:
+    async def observe(
+        self,
+        info: Info,
+        student_id: StudentId,
+        observations: Annotated[list[ObservationInput], argument("What was observed, at most 200 at once.")],
+    ) -> list[SourceType]:
         who, gm = of_student(info, student_id, Role.APP, Role.TEACHER, Role.ADMIN), info.context.gm
         # Whoever is refused has written nothing.
         session = maybe_in_session(info, student_id)
@@ -127,17 +183,25 @@ class Mutation:
         noted = await observe(gm, who, [each.observation(gm.clock()) for each in observations])
         if session is not None:
             start_jobs(gm, session)
-        return [Source.of(source) for source in noted]
+        return [SourceType.of(source) for source in noted]
 
     @strawberry.mutation(description="Keep what must not be forgotten; an active equal entry stays as it is.")
-    async def add_ledger_entry(self, info: Info, student_id: ID, entry: LedgerInput) -> LedgerEntry:
+    async def add_ledger_entry(
+        self, info: Info, student_id: StudentId, entry: Annotated[LedgerInput, argument("What is to be kept.")]
+    ) -> LedgerEntryType:
         session, gm = in_session(info, student_id), info.context.gm
-        return LedgerEntry.of(await add_entry(gm, session, entry.draft()))
+        return LedgerEntryType.of(await add_entry(gm, session, entry.draft()))
 
     @strawberry.mutation(description="Settle a promise or a debt.")
-    async def settle_ledger_entry(self, info: Info, student_id: ID, id: ID, note: str | None = None) -> LedgerEntry:
+    async def settle_ledger_entry(
+        self,
+        info: Info,
+        student_id: StudentId,
+        id: Annotated[ID, argument("Id of the ledger entry.")],
+        note: Annotated[str | None, argument("What is to be said of it.")] = None,
+    ) -> LedgerEntryType:
         session, gm = in_session(info, student_id), info.context.gm
-        return LedgerEntry.of(await settle_entry(gm, session, id, note))
+        return LedgerEntryType.of(await settle_entry(gm, session, id, note))
 
     @strawberry.mutation(
         description="Say that a surprise was important, or was not: its level, flashbulb and belief updates follow, "
@@ -145,25 +209,36 @@ class Mutation:
         "student's session, so a teacher's verdict comes from the app."
     )
     async def correct_surprise(
-        self, info: Info, student_id: ID, memory_id: ID, verdict: Verdict, note: str | None = None
-    ) -> Memory:
+        self,
+        info: Info,
+        student_id: StudentId,
+        memory_id: Annotated[ID, argument("Id of a memory of the surprising message.")],
+        verdict: Annotated[Verdict, argument("Whether it was important.")],
+        note: Annotated[str | None, argument("What is to be said of it.")] = None,
+    ) -> MemoryType:
         session, gm = await in_running_session(info, student_id), info.context.gm
         changed = await correct_surprise(gm, session, checked_id("memoryId", memory_id), verdict, note or "")
-        return Memory.of(session, changed, gm.clock())
+        return MemoryType.of(session, changed, gm.clock())
 
     @strawberry.mutation(
         description="Take the student's answer to a question; it is remembered as said to the companion."
     )
-    async def answer_question(self, info: Info, student_id: ID, id: ID, text: str) -> bool:
+    async def answer_question(
+        self,
+        info: Info,
+        student_id: StudentId,
+        id: Annotated[ID, argument("Id of the question.")],
+        text: Annotated[str, argument("The answer, 1 to 32,000 characters.")],
+    ) -> bool:
         session, gm = await in_running_session(info, student_id), info.context.gm
         answered = await answer_question(gm, session, checked_id("id", id), text)
         start_jobs(gm, session)
         return answered
 
     @strawberry.mutation(description="Start a dead job again; it runs when the student's session does.")
-    async def retry_job(self, info: Info, id: ID) -> Job:
+    async def retry_job(self, info: Info, id: Annotated[ID, argument("Id of the job, as it is listed.")]) -> JobType:
         caller = allowed(info, Role.APP, Role.ADMIN)
-        return Job.of(await retry_job(info.context.gm, caller.institution, id))
+        return JobType.of(await retry_job(info.context.gm, caller.institution, id))
 
 
 @strawberry.type
@@ -171,32 +246,50 @@ class Subscription:
     """What can be listened to."""
 
     @strawberry.subscription(description="The reply while it is written, then the turn.")
-    async def turn_stream(self, info: Info, student_id: ID, turn_id: ID, text: str) -> AsyncIterator[TurnEvent]:
+    async def turn_stream(
+        self, info: Info, student_id: StudentId, turn_id: TurnId, text: Text, at: At = None, reply: Reply = None
+    ) -> AsyncIterator[TurnEventType]:
         session, gm = in_session(info, student_id), info.context.gm
+        incoming = Incoming(turn_id, text, at or gm.clock(), reply)
         pieces: asyncio.Queue[str | None] = asyncio.Queue()
 
-        async def answered() -> Turn:
+        async def answered() -> TurnType:
             try:
-                return await _answered(gm, session, Incoming(turn_id, text, gm.clock()), pieces.put)
+                return await _answered(gm, session, incoming, pieces.put)
             finally:
                 await pieces.put(None)
 
-        # A listener that goes away must not end a turn half way: the task is its own.
+        # A listener that goes away must not end a turn half way: the task is the process' own.
         task = asyncio.create_task(answered())
+        _keep(gm, task)
         while (piece := await pieces.get()) is not None:
-            yield TurnEvent(token=piece)
-        yield TurnEvent(turn=await task)
+            yield TurnEventType(token=piece)
+        yield TurnEventType(turn=await task)
 
 
-async def _answered(gm: Graphmem, session: OpenSession, incoming: Incoming, on_token: OnToken | None = None) -> Turn:
+def _keep(gm: Graphmem, task: asyncio.Task[Any]) -> None:
+    """Hold a task until it ends, and take its error, which is lost where its listener has gone."""
+
+    def ended(task: asyncio.Task[Any]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, GraphmemError):
+            log_unexpected(error)
+
+    gm.background.keep(task)
+    task.add_done_callback(ended)
+
+
+async def _answered(
+    gm: Graphmem, session: OpenSession, incoming: Incoming, on_token: OnToken | None = None
+) -> TurnType:
     """Handle a turn and count it; what follows from it is done after the reply."""
-    with measured_turn():
+    with log_ids(student=session.student_id, turn=incoming.turn_id), measured_turn():
         outcome = await handle_turn(gm, session, incoming, on_token=on_token)
     if not outcome.repeated:
-        count_usage(outcome.usage)
+        count_turn(outcome.usage, degraded=outcome.degraded)
         if outcome.jobs:
             start_jobs(gm, session)
-    return Turn.of(session, outcome)
+    return TurnType.of(session, outcome)
 
 
 class Schema(strawberry.Schema):
@@ -223,5 +316,13 @@ def make_schema(settings: Settings) -> Schema:
         CachedParsing(maxsize=500),
         LimitedValidation(settings.query_nodes, maxsize=500),
     ]
+    for each in (Query, Mutation, Subscription, *_types()):
+        each.__strawberry_definition__.description = plain(each)
     # Each operation gets copies: their caches and rules are shared, what they hold of the operation is not.
     return Schema(Query, Mutation, Subscription, extensions=[partial(copy, each) for each in extensions])
+
+
+def _types() -> Iterator[Any]:
+    """Every type and input of the schema."""
+    for module in (types, memory_types, inputs):
+        yield from (each for each in vars(module).values() if has_object_definition(each))

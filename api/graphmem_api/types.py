@@ -2,74 +2,75 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Self
+from typing import Annotated, Self
 
 import strawberry
 
 from graphmem import model
 from graphmem.flows import context as contexts
-from graphmem.flows import memories, students
+from graphmem.flows import memories
 from graphmem.flows.facts import list_facts
 from graphmem.flows.ledger import list_entries
 from graphmem.flows.surprise import list_questions
+from graphmem.metrics import recall_seconds
 from graphmem.store.memories import Filter
 from graphmem_api.access import Context as Requested
 from graphmem_api.access import in_running_session, in_session, maybe_in_session
+from graphmem_api.arguments import ID, After, AsOf, First, argument
 from graphmem_api.memory_types import (
-    Edge,
-    Graph,
-    Job,
-    LedgerEntry,
-    Memory,
-    MemoryPage,
-    Question,
-    Recalled,
-    Uncertainty,
+    EdgeType,
+    GraphType,
+    JobType,
+    LedgerEntryType,
+    MemoryPageType,
+    MemoryType,
+    QuestionType,
+    RecalledType,
+    UncertaintyType,
 )
 
-ID = strawberry.ID
 Info = strawberry.Info[Requested, None]
 
 
-@strawberry.type
-class Fact:
+@strawberry.type(name="Fact")
+class FactType:
     """What was learned when an expectation was violated."""
 
-    id: ID
-    text: str
-    tags: list[str]
-    created_at: datetime
+    id: ID = strawberry.field(description="Id within the student.")
+    text: str = strawberry.field(description="The fact, in one sentence.")
+    tags: list[str] = strawberry.field(description="Key words, lower case.")
+    created_at: datetime = strawberry.field(description="When it was learned (UTC).")
 
     @classmethod
     def of(cls, fact: model.Fact) -> Self:
         return cls(id=ID(fact.id), text=fact.text, tags=list(fact.tags), created_at=fact.created_at)
 
 
-@strawberry.type
-class Attention:
+@strawberry.type(name="Attention")
+class AttentionType:
     """One feature's part in an importance score; the weights sum to 1."""
 
-    feature: str
-    value: float
-    weight: float
+    feature: str = strawberry.field(description="Name of the feature.")
+    value: float = strawberry.field(description="Value of the feature, 0 to 1.")
+    weight: float = strawberry.field(description="Share in the importance, 0 to 1; the weights of a turn sum to 1.")
 
 
-@strawberry.type
-class Prediction:
+@strawberry.type(name="Prediction")
+class PredictionType:
     """What the student is expected to say next, and what one needs to know for it."""
 
-    text: str
-    needed_info: list[str]
+    text: str = strawberry.field(description="The message that is expected next.")
+    needed_info: list[str] = strawberry.field(description="What one needs to know to answer it, as key phrases.")
 
 
-@strawberry.type
-class Usage:
+@strawberry.type(name="Usage")
+class UsageType:
     """Model calls, their tokens, and what they cost in US dollars."""
 
-    calls: int
-    input_tokens: int
-    output_tokens: int
-    cost: float
+    calls: int = strawberry.field(description="Number of model calls, 0 or more.")
+    input_tokens: int = strawberry.field(description="Tokens sent to models, 0 or more.")
+    output_tokens: int = strawberry.field(description="Tokens that models wrote, 0 or more.")
+    cost: float = strawberry.field(description="Cost in US dollars, 0 or more.")
 
     @classmethod
     def of(cls, usage: model.Usage) -> Self:
@@ -78,40 +79,50 @@ class Usage:
         )
 
 
-@strawberry.type
-class RecalledTurn:
+@strawberry.type(name="RecalledTurn")
+class RecalledTurnType:
     """An earlier turn of the session that fits the message."""
 
-    seq: int
-    text: str
-    reply: str
-    similarity: float
+    seq: int = strawberry.field(description="Number of the turn among the student's turns, from 1.")
+    text: str = strawberry.field(description="What the student said.")
+    reply: str = strawberry.field(description="What was replied.")
+    similarity: float = strawberry.field(description="Cosine similarity with the message, -1 to 1.")
 
 
-@strawberry.type
-class Turn:
+@strawberry.type(name="Turn")
+class TurnType:
     """A message answered: what was expected, how surprising it was, what was learned and recalled."""
 
     outcome: strawberry.Private[model.TurnOutcome]
     session: strawberry.Private[model.Session]
-    turn_id: ID
-    reply: str
-    degraded: bool
-    matched: bool | None
-    match: float | None
-    learned_fact: Fact | None
-    surprise: float
-    level: model.Level
-    importance: float
-    threshold: float
-    attention: list[Attention]
-    weave: list[Uncertainty]
-    recalled_facts: list[Fact]
-    recalled_turns: list[RecalledTurn]
-    next_prediction: Prediction
-    jobs: list[Job]
-    usage: Usage
-    repeated: bool
+    turn_id: ID = strawberry.field(description="Id that the app gave.")
+    reply: str = strawberry.field(description="The reply, or the app's own.")
+    degraded: bool = strawberry.field(description="Whether the offline mind answered though a model is configured.")
+    matched: bool | None = strawberry.field(
+        description="Whether the prediction came true (match of at least 0.6); null on the first turn."
+    )
+    match: float | None = strawberry.field(
+        description="How well the last prediction fits the message, 0 to 1; null on the first turn."
+    )
+    learned_fact: FactType | None = strawberry.field(
+        description="Fact learned because the prediction failed, if one was."
+    )
+    surprise: float = strawberry.field(description="Surprise signal, 0 to 1.")
+    level: model.Level = strawberry.field(description="Level of the surprise.")
+    importance: float = strawberry.field(description="Importance of the message, 0 to 1.")
+    threshold: float = strawberry.field(description="Importance from which on the message is worth keeping, 0 to 1.")
+    attention: list[AttentionType] = strawberry.field(description="Features of the importance with their weights.")
+    weave: list[UncertaintyType] = strawberry.field(description="Uncertainties to be raised in the reply; none yet.")
+    recalled_facts: list[FactType] = strawberry.field(description="Facts that were recalled, best first.")
+    recalled_turns: list[RecalledTurnType] = strawberry.field(
+        description="Earlier turns of the session that were recalled, best first."
+    )
+    next_prediction: PredictionType = strawberry.field(description="What the student is expected to say next.")
+    jobs: list[JobType] = strawberry.field(description="Background work that follows the turn.")
+    usage: UsageType = strawberry.field(description="Model calls of this turn, without its jobs.")
+    repeated: bool = strawberry.field(
+        description="Whether this turnId had been answered before; then nothing was changed."
+    )
 
     @classmethod
     def of(cls, session: model.Session, outcome: model.TurnOutcome) -> Self:
@@ -123,73 +134,80 @@ class Turn:
             degraded=outcome.degraded,
             matched=outcome.matched,
             match=outcome.match,
-            learned_fact=Fact.of(outcome.fact) if outcome.fact else None,
+            learned_fact=FactType.of(outcome.fact) if outcome.fact else None,
             surprise=outcome.surprise,
             level=outcome.level,
             importance=outcome.importance,
             threshold=outcome.threshold,
-            attention=[Attention(feature=a.feature, value=a.value, weight=a.weight) for a in outcome.attention],
+            attention=[AttentionType(feature=a.feature, value=a.value, weight=a.weight) for a in outcome.attention],
             weave=[],
-            recalled_facts=[Fact.of(f) for f in outcome.recalled_facts],
+            recalled_facts=[FactType.of(f) for f in outcome.recalled_facts],
             recalled_turns=[
-                RecalledTurn(seq=t.seq, text=t.text, reply=t.reply, similarity=t.similarity)
+                RecalledTurnType(seq=t.seq, text=t.text, reply=t.reply, similarity=t.similarity)
                 for t in outcome.recalled_turns
             ],
-            next_prediction=Prediction(text=outcome.prediction, needed_info=list(outcome.needed_info)),
-            jobs=[Job.of(job) for job in outcome.jobs],
-            usage=Usage.of(outcome.usage),
+            next_prediction=PredictionType(text=outcome.prediction, needed_info=list(outcome.needed_info)),
+            jobs=[JobType.of(job) for job in outcome.jobs],
+            usage=UsageType.of(outcome.usage),
             repeated=outcome.repeated,
         )
 
     @strawberry.field(description="The memories that were recalled, best first.")
-    async def recalled(self, info: Info) -> list[Recalled]:
+    async def recalled(self, info: Info) -> list[RecalledType]:
         gm = info.context.gm
         found = await memories.recalled_again(gm, self.session, self.outcome.recalled)
-        return [Recalled.of(self.session, each, gm.clock()) for each in found]
+        return [RecalledType.of(self.session, each, gm.clock()) for each in found]
 
     @strawberry.field(description="The ledger entries that surfaced.")
-    async def ledger(self, info: Info) -> list[LedgerEntry]:
+    async def ledger(self, info: Info) -> list[LedgerEntryType]:
         found = await memories.surfaced_again(info.context.gm, self.session, self.outcome.ledger)
-        return [LedgerEntry.of(entry) for entry in found]
+        return [LedgerEntryType.of(entry) for entry in found]
 
 
-@strawberry.type
-class TurnEvent:
+@strawberry.type(name="TurnEvent")
+class TurnEventType:
     """A piece of the reply while it is written, then the whole turn."""
 
-    token: str | None = None
-    turn: Turn | None = None
+    token: str | None = strawberry.field(default=None, description="Next piece of the reply; null in the last event.")
+    turn: TurnType | None = strawberry.field(default=None, description="The whole turn, in the last event.")
 
 
-@strawberry.type
-class Session:
+@strawberry.type(name="Session")
+class SessionType:
     """An open session: send the token in X-Graphmem-Session."""
 
-    token: str
-    expires_at: datetime
+    token: str = strawberry.field(description="Session token; keep it secret.")
+    expires_at: datetime = strawberry.field(
+        description="When the session ends (UTC), if it is not prolonged by openSession."
+    )
 
 
-@strawberry.type
-class Context:
+@strawberry.type(name="Context")
+class ContextType:
     """What a companion should know for a message, as a block for its prompt and piece by piece."""
 
-    prompt: str
-    tokens: int
-    memories: list[Recalled]
-    ledger: list[LedgerEntry]
-    facts: list[Fact]
-    weave: list[Uncertainty]
+    prompt: str = strawberry.field(description="Block for a companion's prompt.")
+    tokens: int = strawberry.field(description="Tokens of the prompt, 0 to tokenBudget, estimated.")
+    memories: list[RecalledType] = strawberry.field(description="Memories in the prompt, best first.")
+    ledger: list[LedgerEntryType] = strawberry.field(description="Ledger entries in the prompt.")
+    facts: list[FactType] = strawberry.field(description="Facts in the prompt.")
+    weave: list[UncertaintyType] = strawberry.field(description="Uncertainties to be raised; none yet.")
 
 
-@strawberry.type
-class Student:
+@strawberry.type(name="Student")
+class StudentType:
     """A student; sealed fields need the student's session."""
 
     institution: strawberry.Private[str]
-    id: ID
-    created_at: datetime
-    locked: bool
-    tolerance: float
+    id: ID = strawberry.field(description="Id within the institution.")
+    created_at: datetime = strawberry.field(description="When the student was enrolled (UTC).")
+    locked: bool = strawberry.field(
+        description="Whether this request cannot open what is sealed, for lack of the student's running session."
+    )
+    display_name: str | None = strawberry.field(
+        description="How the student is called; null while locked, or where no name was given."
+    )
+    tolerance: float = strawberry.field(description="Tolerance of the companion for uncertainty, 0.2 to 0.8.")
 
     @classmethod
     def of(cls, student: model.Student, *, locked: bool) -> Self:
@@ -198,86 +216,129 @@ class Student:
             id=ID(student.id),
             created_at=student.created_at,
             locked=locked,
+            display_name=student.display_name,
             tolerance=student.tolerance,
         )
 
-    @strawberry.field(description="How many memories there are.")
+    @strawberry.field(description="Memories there are, 0 or more.")
     async def memory_count(self, info: Info) -> int:
-        return (await students.count(info.context.gm, self._who))[0]
+        memories_there, _ = await info.context.loaders.counts.load(self._who)
+        return memories_there
 
-    @strawberry.field(description="How many jobs are not done yet, or wait for a session.")
+    @strawberry.field(description="Jobs that are not done yet, or wait for a session; 0 or more.")
     async def waiting_jobs(self, info: Info) -> int:
-        return (await students.count(info.context.gm, self._who))[1]
+        _, waiting = await info.context.loaders.counts.load(self._who)
+        return waiting
 
     @strawberry.field(description="Facts, newest first.")
-    async def facts(self, info: Info, first: int | None = 200) -> list[Fact]:
+    async def facts(
+        self, info: Info, first: Annotated[int | None, argument("Most facts, 0 or more.")] = 200
+    ) -> list[FactType]:
         session = in_session(info, self.id)
-        return [Fact.of(f) for f in await list_facts(info.context.gm, session, 200 if first is None else first)]
+        return [FactType.of(f) for f in await list_facts(info.context.gm, session, 200 if first is None else first)]
 
     @strawberry.field(description="A page of memories, newest first.")
     async def memories(
         self,
         info: Info,
-        modality: model.Modality | None = None,
-        kind: model.MemoryKind | None = None,
-        reliability: model.Reliability | None = None,
-        min_gravity: float | None = None,
-        as_of: datetime | None = None,
-        first: int | None = 20,
-        after: str | None = None,
-    ) -> MemoryPage:
+        modality: Annotated[model.Modality | None, argument("Only of this modality; null: any.")] = None,
+        kind: Annotated[model.MemoryKind | None, argument("Only of this kind; null: any.")] = None,
+        reliability: Annotated[model.Reliability | None, argument("Only of this reliability; null: any.")] = None,
+        min_gravity: Annotated[float | None, argument("Least gravity of now, 0 to 1.")] = None,
+        as_of: AsOf = None,
+        first: First = 20,
+        after: After = None,
+    ) -> MemoryPageType:
         gm, wanted = info.context.gm, Filter(modality, kind, reliability, min_gravity or 0.0, as_of)
         session = maybe_in_session(info, self.id)
         page = await memories.list_memories(gm, self._who, wanted, 20 if first is None else first, after, session)
-        return MemoryPage(who=self._who, wanted=wanted, items=self._shown(info, page.items), next=page.next)
+        return MemoryPageType(who=self._who, wanted=wanted, items=self._shown(info, page.items), next=page.next)
 
     @strawberry.field(description="A memory and what is a few edges away from it.")
-    async def around(self, info: Info, memory_id: ID, hops: int | None = 2, min_weight: float | None = 0.0) -> Graph:
+    async def around(
+        self,
+        info: Info,
+        memory_id: Annotated[ID, argument("Id of the memory.")],
+        hops: Annotated[int | None, argument("Most edges on the way, 0 to 3.")] = 2,
+        min_weight: Annotated[float | None, argument("Least weight of each edge on the way, 0 to 1.")] = 0.0,
+    ) -> GraphType:
         session, most = maybe_in_session(info, self.id), 2 if hops is None else hops
         found, edges = await memories.find_around(
             info.context.gm, self._who, memory_id, most, min_weight or 0.0, session
         )
-        return Graph(memories=self._shown(info, found), edges=[Edge.of(edge) for edge in edges])
+        return GraphType(memories=self._shown(info, found), edges=[EdgeType.of(edge) for edge in edges])
 
     @strawberry.field(description="The memories that fit a question, best first, and why.")
     async def recall(
-        self, info: Info, query: str, limit: int | None = 20, as_of: datetime | None = None
-    ) -> list[Recalled]:
+        self,
+        info: Info,
+        query: Annotated[str, argument("The question, 1 to 32,000 characters.")],
+        limit: Annotated[int | None, argument("Most memories, 1 to 100.")] = 20,
+        as_of: AsOf = None,
+    ) -> list[RecalledType]:
         gm, session = info.context.gm, in_session(info, self.id)
-        found = await contexts.recall(gm, session, query, 20 if limit is None else limit, as_of)
-        return [Recalled.of(session, each, gm.clock()) for each in found]
+        with recall_seconds.time():
+            found = await contexts.recall(gm, session, query, 20 if limit is None else limit, as_of)
+        return [RecalledType.of(session, each, gm.clock()) for each in found]
 
     @strawberry.field(description="What a companion should know for a message, within a token budget.")
     async def context(
-        self, info: Info, query: str, token_budget: int | None = 2000, as_of: datetime | None = None
-    ) -> Context:
+        self,
+        info: Info,
+        query: Annotated[str, argument("The message, 1 to 32,000 characters.")],
+        token_budget: Annotated[int | None, argument("Most tokens of the prompt, 1 to 32,000.")] = 2000,
+        as_of: AsOf = None,
+    ) -> ContextType:
         gm, session = info.context.gm, in_session(info, self.id)
-        found = await contexts.context(gm, session, query, 2000 if token_budget is None else token_budget, as_of)
-        return Context(
+        with recall_seconds.time():
+            found = await contexts.context(gm, session, query, 2000 if token_budget is None else token_budget, as_of)
+        return ContextType(
             prompt=found.prompt,
             tokens=found.tokens,
-            memories=[Recalled.of(session, each, gm.clock()) for each in found.memories],
-            ledger=[LedgerEntry.of(entry) for entry in found.ledger],
-            facts=[Fact.of(fact) for fact in found.facts],
+            memories=[RecalledType.of(session, each, gm.clock()) for each in found.memories],
+            ledger=[LedgerEntryType.of(entry) for entry in found.ledger],
+            facts=[FactType.of(fact) for fact in found.facts],
             weave=[],
         )
 
     @strawberry.field(description="The ledger, newest first.")
     async def ledger(
-        self, info: Info, category: model.LedgerCategory | None = None, active: bool | None = None
-    ) -> list[LedgerEntry]:
+        self,
+        info: Info,
+        category: Annotated[model.LedgerCategory | None, argument("Only of this category; null: any.")] = None,
+        active: Annotated[bool | None, argument("Only active entries, or only the others; null: all.")] = None,
+    ) -> list[LedgerEntryType]:
         found = await list_entries(info.context.gm, in_session(info, self.id), category, active)
-        return [LedgerEntry.of(entry) for entry in found]
+        return [LedgerEntryType.of(entry) for entry in found]
 
     @strawberry.field(description="Questions that surprises left open and nobody has answered, longest waiting first.")
-    async def questions(self, info: Info) -> list[Question]:
+    async def questions(self, info: Info) -> list[QuestionType]:
         session = await in_running_session(info, self.id)
-        return [Question.of(question) for question in await list_questions(info.context.gm, session)]
+        return [QuestionType.of(question) for question in await list_questions(info.context.gm, session)]
 
     @property
     def _who(self) -> model.Who:
         return model.Who(self.institution, self.id)
 
-    def _shown(self, info: Info, found: Sequence[model.Memory]) -> list[Memory]:
+    def _shown(self, info: Info, found: Sequence[model.Memory]) -> list[MemoryType]:
         now = info.context.gm.clock()
-        return [Memory.of(self._who, memory, now) for memory in found]
+        return [MemoryType.of(self._who, memory, now) for memory in found]
+
+
+@strawberry.type(name="StudentSummary")
+class StudentSummaryType:
+    """A student in the institution's list: counts, and nothing that was said."""
+
+    id: ID = strawberry.field(description="Id within the institution.")
+    created_at: datetime = strawberry.field(description="When the student was enrolled (UTC).")
+    memory_count: int = strawberry.field(description="Memories there are, 0 or more.")
+    waiting_jobs: int = strawberry.field(description="Jobs that are not done yet, or wait for a session; 0 or more.")
+
+
+@strawberry.type(name="StudentPage")
+class StudentPageType:
+    """Some students, how many there are, and where the next page begins."""
+
+    items: list[StudentSummaryType] = strawberry.field(description="Students of this page, by id.")
+    total: int = strawberry.field(description="Students in all pages, 0 or more.")
+    next: str | None = strawberry.field(description="Value of `after` for the next page; null on the last.")

@@ -16,7 +16,6 @@ from rich.progress import track
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.harness import INSTITUTION, PASSWORD, own_database
-from graphmem.commands.serve import opened
 from graphmem.flows import students
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.gravity import CURVE
@@ -25,6 +24,7 @@ from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import Level, Modality, Session, Who
+from graphmem.runtime import open_graphmem
 from graphmem.samples import sample_dialogues
 from graphmem.samples.dialogues import Dialogue, load_dialogues, turns
 from graphmem.settings import Settings
@@ -71,7 +71,7 @@ def measure(settings: Settings, file: Path | None) -> Figures:
 
 async def _measured(settings: Settings, dialogues: Sequence[Dialogue]) -> Figures:
     seen, console, everybody = Seen(), Console(stderr=True), _by_student(dialogues)
-    async with opened(settings, lambda _: None) as gm:
+    async with open_graphmem(settings, say=lambda _: None, background=False) as gm:
         for name, held in track(everybody.items(), "Forming", console=console, disable=not console.is_terminal):
             await _live(gm, name, held, seen)
     return _figures(seen)

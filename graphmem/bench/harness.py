@@ -16,7 +16,7 @@ from typing import Any
 
 from graphmem.app import server_secret
 from graphmem.bearer import make_token
-from graphmem.commands.client import ENROL, OPEN
+from graphmem.client import Client
 from graphmem.errors import GraphmemError, SetupError
 from graphmem.local import server
 from graphmem.model import Role
@@ -103,14 +103,12 @@ def tokens(settings: Settings) -> tuple[str, str]:
 
 def enrolled(settings: Settings, port: int, names: list[str]) -> list[Talker]:
     """Enrol students and open their sessions."""
-    admin, app = tokens(settings)
-    caller, talkers = Caller(port, admin), []
-    for name in names:
-        caller.call(ENROL, student=name, password=PASSWORD)
-        opened = Caller(port, app).call(OPEN, student=name, password=PASSWORD)
-        talkers.append(Talker(name, Caller(port, app, opened["token"])))
-    caller.close()
-    return talkers
+    (admin, app), address = tokens(settings), f"http://127.0.0.1:{port}"
+    with Client(address, admin) as as_admin, Client(address, app) as as_app:
+        for name in names:
+            as_admin.enrol_student(name, PASSWORD)
+        sessions = {name: as_app.open_session(name, PASSWORD) for name in names}
+    return [Talker(name, Caller(port, app, session.token)) for name, session in sessions.items()]
 
 
 def messages(file: Path | None) -> list[str]:

@@ -1,8 +1,7 @@
 """Talks given to the served API as a student's observations, and what it made of them, over HTTP."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic, sleep
 from typing import Any, TypeVar
@@ -12,8 +11,7 @@ from rich.console import Console
 from rich.progress import track
 
 from graphmem.bench.datasets import Talk
-from graphmem.bench.harness import PASSWORD, Caller, NoAnswer, Talker, tokens
-from graphmem.commands.client import ENROL, OPEN
+from graphmem.bench.harness import NoAnswer, Talker, enrolled
 from graphmem.settings import Settings
 
 T = TypeVar("T")
@@ -47,12 +45,8 @@ class Kept:
 
 def fresh_student(settings: Settings, port: int, name: str) -> Talker:
     """A student nobody else has, enrolled and with an open session."""
-    student = f"{name}-{uuid4().hex[:8]}"
-    as_admin, as_app = (Caller(port, token) for token in tokens(settings))
-    with closing(as_admin):
-        as_admin.call(ENROL, student=student, password=PASSWORD)
-    session = as_app.call(OPEN, student=student, password=PASSWORD)
-    return Talker(student, replace(as_app, session=session["token"]))
+    (talker,) = enrolled(settings, port, [f"{name}-{uuid4().hex[:8]}"])
+    return talker
 
 
 def observe_talk(talker: Talker, talk: Talk) -> float:

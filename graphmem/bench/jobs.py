@@ -15,7 +15,7 @@ from time import monotonic, sleep
 
 from rich.console import Console
 
-from graphmem.app import Graphmem, open_graphmem
+from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.bench import Figures
 from graphmem.bench.harness import (
     INSTITUTION,
@@ -30,11 +30,11 @@ from graphmem.bench.harness import (
     start_api,
 )
 from graphmem.bench.statements import statement
-from graphmem.commands.serve import neo4j_access, opened_graph
 from graphmem.errors import SetupError
 from graphmem.flows import students
 from graphmem.flows.observation import observe
 from graphmem.model import Observation, SourceKind, Who
+from graphmem.runtime import neo4j_access, open_graph
 from graphmem.settings import Settings
 from graphmem.store.graph import Graph
 
@@ -143,7 +143,7 @@ def _deployed(settings: Settings) -> Iterator[Deployment]:
 async def _speed(deployment: Deployment, count: int, texts: list[str]) -> Figures:
     institution = f"{INSTITUTION}-{count}"
     settings = deployment.settings.model_copy(update={"argon2_ops": 1, "argon2_mib": 8})
-    async with open_graphmem(settings, *await asyncio.to_thread(neo4j_access, settings, lambda _: None)) as gm:
+    async with open_with_neo4j(settings, *await asyncio.to_thread(neo4j_access, settings, lambda _: None)) as gm:
         whom = [Who(institution, f"student-{i}") for i in range(STUDENTS)]
         await asyncio.gather(*(_busy(gm, who, texts, JOBS // STUDENTS) for who in whom))
         await asyncio.to_thread(deployment.start_workers, count)
@@ -222,7 +222,7 @@ def _kill_api(deployment: Deployment, port: int, kills: Figures) -> None:
 
 async def _kill_worker(deployment: Deployment, kills: Figures) -> None:
     """Kill the next worker that is seen at a job, and start another one."""
-    async with opened_graph(deployment.settings, lambda _: None) as graph:
+    async with open_graph(deployment.settings, lambda _: None) as graph:
         victim = await _at_a_job(graph, deployment.workers)
         victim.kill()
         victim.wait()
@@ -261,7 +261,7 @@ def _talk(talker: Talker, texts: list[str], stop: threading.Event) -> None:
 
 
 async def _counted(deployment: Deployment) -> Figures:
-    async with opened_graph(deployment.settings, lambda _: None) as graph:
+    async with open_graph(deployment.settings, lambda _: None) as graph:
         with suppress(TimeoutError):
             await _done(graph, INSTITUTION)
         (left,) = await graph.execute(statement("jobs_not_done"), {"institution": INSTITUTION}, reads=True)

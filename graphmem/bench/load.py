@@ -16,9 +16,9 @@ from rich.console import Console
 
 from graphmem.bench import Figures
 from graphmem.bench.harness import INSTITUTION, NoAnswer, Talker, enrolled, free_port, messages, own_database, start_api
-from graphmem.commands.serve import opened_graph
 from graphmem.local import server
 from graphmem.model import Who
+from graphmem.runtime import open_graph
 from graphmem.settings import Settings
 
 STUDENTS = 8
@@ -120,7 +120,7 @@ def _kill_database(settings: Settings, api: Popen[bytes]) -> Popen[bytes]:
 async def _stored(settings: Settings, diaries: list[Diary]) -> Figures:
     """Acknowledged turns that are missing, and turns that are there more than once."""
     lost = doubled = 0
-    async with opened_graph(settings, lambda _: None) as graph:
+    async with open_graph(settings, lambda _: None) as graph:
         for diary in diaries:
             who = Who(INSTITUTION, diary.talker.student)
             (row,) = await graph.run("source/count", who)

@@ -21,7 +21,6 @@ from graphmem.bench.datasets import read_rows
 from graphmem.bench.harness import INSTITUTION, PASSWORD, own_database
 from graphmem.bench.ingest import tracked
 from graphmem.bench.statements import statement
-from graphmem.commands.serve import opened, run_fast
 from graphmem.errors import InvalidInput
 from graphmem.flows import context, students
 from graphmem.flows.memories import import_memories
@@ -39,6 +38,7 @@ from graphmem.model import (
     Who,
 )
 from graphmem.offline.exemplars import read_situations
+from graphmem.runtime import open_graphmem, run_fast
 from graphmem.sealing import keyed_hash
 from graphmem.search.query import Query
 from graphmem.settings import Settings
@@ -89,7 +89,7 @@ def measure(settings: Settings, file: Path | None) -> Figures:
 
 
 async def _measured(settings: Settings, sentences: Sequence[str], sizes: Sequence[int]) -> Figures:
-    async with opened(settings, lambda _: None) as gm:
+    async with open_graphmem(settings, say=lambda _: None, background=False) as gm:
         return await measured(gm, sentences, sizes)
 
 

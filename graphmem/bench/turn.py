@@ -25,10 +25,10 @@ from graphmem.app import server_secret
 from graphmem.bench import Figures
 from graphmem.bench.harness import Talker, enrolled, messages, own_database, served
 from graphmem.bench.scale import Material, made_memories, sentences
-from graphmem.commands.serve import neo4j_access
 from graphmem.flows.memories import import_memories
 from graphmem.model import Session
 from graphmem.ports import Embedder
+from graphmem.runtime import neo4j_access
 from graphmem.settings import Settings
 from graphmem.store.graph import Graph, open_driver
 from graphmem.text.embedder import make_embedder

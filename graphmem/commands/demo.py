@@ -24,12 +24,12 @@ from rich.markup import escape
 
 from graphmem.app import server_secret
 from graphmem.bearer import make_token
-from graphmem.commands.client import CLOSE, ENROL, REMEMBERED, TURN, Client
+from graphmem.client import AsyncClient, ContextResult, TurnResult
 from graphmem.commands.replay import incoming_turns
-from graphmem.commands.serve import neo4j_access, opened_graph
 from graphmem.errors import SetupError
 from graphmem.local import server
 from graphmem.model import Role
+from graphmem.runtime import neo4j_access, open_graph
 from graphmem.samples import sample_dialogues
 from graphmem.samples.dialogues import Dialogue, load_dialogues
 from graphmem.settings import Settings
@@ -51,13 +51,26 @@ class Scene:
 
 
 @dataclass(frozen=True)
+class Told:
+    """A turn as it was played: what was expected, said and answered, and how long the answer took in ms."""
+
+    student: str
+    dialogue: str
+    expected: str | None
+    text: str
+    turn: TurnResult
+    ms: float
+
+
+@dataclass(frozen=True)
 class Played:
     """What the demo found out: one entry a turn, and what is remembered of the last student."""
 
-    turns: list[dict[str, Any]]
+    turns: list[Told]
     seconds: float
     last_student: str
-    remembered: dict[str, Any]
+    memory_count: int
+    remembered: ContextResult
 
 
 def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None:
@@ -77,8 +90,11 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None
         browser = _browser_link(settings, played.last_student)
     if as_json:
         turns = {
-            "turns": played.turns,
-            "remembered": played.remembered,
+            "turns": [_document(told) for told in played.turns],
+            "remembered": {
+                "memoryCount": played.memory_count,
+                "context": played.remembered.model_dump(mode="json", by_alias=True),
+            },
             "seconds": played.seconds,
             "nodes": nodes,
             "browser": browser,
@@ -147,58 +163,52 @@ def _wait_until_ready(process: subprocess.Popen[bytes], address: str) -> None:
 async def _play(settings: Settings, address: str, played: list[Scene], out: Console) -> Played:
     secret, now = server_secret(settings), datetime.now(UTC)
     admin, app = (make_token(secret, INSTITUTION, role, 3600, now) for role in (Role.ADMIN, Role.APP))
-    turns: list[dict[str, Any]] = []
+    told: list[Told] = []
     start, student = perf_counter(), ""
-    async with httpx.AsyncClient(base_url=address, timeout=60) as http:
+    async with AsyncClient(address, admin) as as_admin, AsyncClient(address, app) as as_app:
         for student, sessions in groupby(played, key=lambda s: s.student):
             password, expected = token_urlsafe(), None
-            await Client(http, admin).call(ENROL, student=student, password=password, name=student)
+            await as_admin.enrol_student(student, password, student)
             for scene in sessions:
-                opened = await Client(http, app).opened(student, password)
-                told = await _session(opened, scene, expected, out)
-                expected = told[-1]["nextPrediction"]["text"]
-                turns += told
+                await as_app.open_session(student, password)
+                told += await _session(as_app, scene, expected, out)
+                expected = told[-1].turn.next_prediction.text
                 # The last session stays open, so that its turns can still be seen in Neo4j Browser.
                 if scene is not played[-1]:
-                    await opened.call(CLOSE, student=student)
+                    await as_app.close_session(student)
         seconds = perf_counter() - start
-        remembered = await opened.call(REMEMBERED, student=student, about=turns[-1]["text"])
-    return Played(turns, seconds, student, remembered)
+        found = await as_app.student(student)
+        remembered = await as_app.context(student, told[-1].text, token_budget=400)
+    return Played(told, seconds, student, found.memory_count if found else 0, remembered)
 
 
-async def _session(opened: Client, scene: Scene, expected: str | None, out: Console) -> list[dict[str, Any]]:
+async def _session(client: AsyncClient, scene: Scene, expected: str | None, out: Console) -> list[Told]:
     """One dialogue, turn by turn."""
     dialogue, turns = scene.dialogue, []
     replies = "the companion replies by itself" if scene.own_reply else "the tutor's real replies"
     out.rule(f"[bold]{escape(scene.student)}[/], {dialogue.source} {escape(dialogue.id)}, {replies}")
     out.print(f"[dim]{escape(dialogue.topic[:200])}[/]")
     for incoming in incoming_turns(dialogue, scene.at):
-        sent = perf_counter()
-        turn = await opened.call(
-            TURN,
-            student=scene.student,
-            turn=incoming.turn_id,
-            text=incoming.text,
-            at=incoming.at.isoformat(),
-            reply=None if scene.own_reply else incoming.reply,
-        )
-        told = {"student": scene.student, "dialogue": dialogue.id, "expected": expected, "text": incoming.text}
-        turns.append(told | turn | {"ms": 1000 * (perf_counter() - sent)})
+        sent, reply = perf_counter(), None if scene.own_reply else incoming.reply
+        turn = await client.handle_turn(scene.student, incoming.turn_id, incoming.text, at=incoming.at, reply=reply)
+        ms = 1000 * (perf_counter() - sent)
+        turns.append(Told(scene.student, dialogue.id, expected, incoming.text, turn, ms))
         _tell(turns[-1], out)
-        expected = turn["nextPrediction"]["text"]
+        expected = turn.next_prediction.text
     return turns
 
 
-def _tell(turn: dict[str, Any], out: Console) -> None:
-    fact, recalled = turn["learnedFact"], [r["memory"]["content"] for r in turn["recalled"]]
+def _tell(told: Told, out: Console) -> None:
+    turn = told.turn
+    fact, recalled = turn.learned_fact, [each.memory.content or "" for each in turn.recalled]
     lines = {
-        "expected": turn["expected"] or "(nothing yet)",
-        "said": turn["text"],
-        "measured": f"match {_number(turn['match'])}, surprise {_number(turn['surprise'])} {turn['level']}, "
-        f"importance {_number(turn['importance'])} (kept from {_number(turn['threshold'])})",
-        "learned": f"{fact['text']} [{', '.join(fact['tags'])}]" if fact else None,
+        "expected": told.expected or "(nothing yet)",
+        "said": told.text,
+        "measured": f"match {_number(turn.match)}, surprise {_number(turn.surprise)} {turn.level.name}, "
+        f"importance {_number(turn.importance)} (kept from {_number(turn.threshold)})",
+        "learned": f"{fact.text} [{', '.join(fact.tags)}]" if fact else None,
         "recalled": " | ".join(recalled[:3]) or None,
-        "reply": turn["reply"],
+        "reply": turn.reply,
     }
     for name, text in lines.items():
         if text:
@@ -207,30 +217,37 @@ def _tell(turn: dict[str, Any], out: Console) -> None:
 
 
 def _sum_up(played: Played, nodes: dict[str, int], browser: str, out: Console) -> None:
-    turns, times = played.turns, sorted(t["ms"] for t in played.turns)
-    expected = [t for t in turns if t["match"] is not None]
-    levels = Counter(t["level"] for t in turns)
+    turns, times = [told.turn for told in played.turns], sorted(told.ms for told in played.turns)
+    expected = [turn for turn in turns if turn.match is not None]
+    levels = Counter(turn.level.value for turn in turns)
     out.rule("What happened")
-    out.print(f"turns      {len(turns)} of {len({t['dialogue'] for t in turns})} real dialogues, "
+    out.print(f"turns      {len(turns)} of {len({told.dialogue for told in played.turns})} real dialogues, "
               f"{played.seconds:.1f} s over HTTP")  # fmt: skip
     out.print(
-        f"predicted  {sum(t['matched'] for t in expected)} of {len(expected)} expectations came true (match >= 0.6)"
+        f"predicted  {sum(turn.matched is True for turn in expected)} of {len(expected)} expectations came true "
+        "(match >= 0.6)"
     )
-    out.print(f"learned    {sum(t['learnedFact'] is not None for t in turns)} facts")
-    out.print(f"surprise   {', '.join(f'{n} {level.lower()}' for level, n in levels.most_common())}")
-    calls = sum(t["usage"]["calls"] for t in turns)
+    out.print(f"learned    {sum(turn.learned_fact is not None for turn in turns)} facts")
+    out.print(f"surprise   {', '.join(f'{n} {level}' for level, n in levels.most_common())}")
+    calls = sum(turn.usage.calls for turn in turns)
     out.print(f"handleTurn p50 {median(times):.1f} ms, p95 {times[int(0.95 * len(times))]:.1f} ms, {calls} model calls")
     remembered = played.remembered
-    out.print(f"remembered {remembered['memoryCount']} memories of {played.last_student}; for its last message, as a "
-              f"companion would be told in {remembered['context']['tokens']} tokens:")  # fmt: skip
-    out.print(f"[green]{escape(remembered['context']['prompt'])}[/]")
+    out.print(f"remembered {played.memory_count} memories of {played.last_student}; for its last message, as a "
+              f"companion would be told in {remembered.tokens} tokens:")  # fmt: skip
+    out.print(f"[green]{escape(remembered.prompt)}[/]")
     out.print(f"in Neo4j   {', '.join(f'{n} {label}' for label, n in nodes.items() if n)}")
     out.print(f"\nTo see it: `graphmem up`, then open the link, log in and press Run:\n{browser}", soft_wrap=True)
     out.print("`graphmem up` tells user and password. What was said is sealed: Browser shows structure and numbers.")
 
 
+def _document(told: Told) -> dict[str, Any]:
+    """A turn as JSON, with GraphQL's names."""
+    document = {name: value for name, value in vars(told).items() if name != "turn"}
+    return document | told.turn.model_dump(mode="json", by_alias=True)
+
+
 async def _count(settings: Settings) -> dict[str, int]:
-    async with opened_graph(settings, lambda _: None) as graph:
+    async with open_graph(settings, lambda _: None) as graph:
         return await schema.count_labels(graph, INSTITUTION)
 
 

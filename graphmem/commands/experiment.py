@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.progress import Progress
 
 from graphmem.bench.voe import ENOUGH, SIGNIFICANT, WANTED, Findings, chosen, compare, findings, held_out
-from graphmem.commands.serve import opened
 from graphmem.errors import InvalidInput
 from graphmem.local import server
+from graphmem.runtime import open_graphmem
 from graphmem.samples.dialogues import Dialogue, load_dialogues
 from graphmem.settings import Settings
 
@@ -104,7 +104,10 @@ def _found(
 
         async def compared() -> Findings:
             # Of a measured file nothing may have been learned, also not from what takes no part.
-            async with opened(own_settings, lambda _: None) as gm, held_out(gm, dialogues) as fair:
+            async with (
+                open_graphmem(own_settings, say=lambda _: None, background=False) as gm,
+                held_out(gm, dialogues) as fair,
+            ):
                 return findings(await compare(fair, by_student, lambda: progress.advance(task)), seed)
 
         return asyncio.run(compared())

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from graphmem.commands.serve import Say, opened_graph
 from graphmem.errors import InvalidInput, QueryError
 from graphmem.flows.gravity import CURVE
+from graphmem.runtime import Say, open_graph
 from graphmem.settings import Settings
 from graphmem.store.queries import Query, load_folder
 
@@ -146,7 +146,7 @@ async def run_query(
         raise InvalidInput(f"There is no query {name}: there are {', '.join(known)}.")
     query = known[name]
     params = read_params(query, typed, {"institution": institution, **CURVE.at(datetime.now(UTC))})
-    async with opened_graph(settings, say) as graph:
+    async with open_graph(settings, say) as graph:
         try:
             rows = await graph.run(f"analyst/{name}", **params)
         except QueryError as e:

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from graphmem.commands.serve import Say, opened_graph
+from graphmem.runtime import Say, open_graph
 from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.text.embedder import make_embedder
@@ -20,7 +20,7 @@ async def reembed(settings: Settings, say: Say) -> None:
     """
     embedder = make_embedder(settings)
     await embedder.aclose()
-    async with opened_graph(settings, say) as graph:
+    async with open_graph(settings, say) as graph:
         await schema.check_server(graph)
         if await schema.find_embedder(graph) == (embedder.name, embedder.dimension):
             say(f"Nothing to do: this database holds embeddings of {embedder.name}.")

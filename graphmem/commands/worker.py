@@ -3,11 +3,15 @@
 import asyncio
 import signal
 
+from prometheus_client import start_http_server
+
+from graphmem import metrics
 from graphmem.app import Graphmem
-from graphmem.commands.serve import Say, opened, run_fast
 from graphmem.jobs.dispatch import run_due_jobs, run_due_jobs_forever, serve_jobs
+from graphmem.jobs.health import measure_forever
 from graphmem.jobs.runner import trouble_logged
 from graphmem.jobs.sweeper import sweep_forever
+from graphmem.runtime import Say, open_graphmem, run_fast
 from graphmem.settings import Settings
 
 
@@ -24,16 +28,20 @@ def work(settings: Settings, concurrency: int, say: Say) -> None:
 
 
 async def _work(settings: Settings, concurrency: int, say: Say) -> None:
-    async with opened(settings, say) as gm:
+    async with open_graphmem(settings, say=say, background=False) as gm:
         background = gm.background
         background.worker, background.slots = True, asyncio.Semaphore(concurrency)
         for signum in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(signum, background.stopping.set)
         serve_jobs(gm)
+        work = [_swept(gm)]
+        if settings.worker_metrics_port is not None:
+            start_http_server(settings.worker_metrics_port, "127.0.0.1", registry=metrics.registry)
+            work.append(measure_forever(gm))
         say("graphmem worker is ready")
         notifier = background.notifier
         told = run_due_jobs_forever(gm) if notifier.is_local else notifier.listen(concurrency, background.stopping)
-        await asyncio.gather(told, _swept(gm))
+        await asyncio.gather(told, *work)
     say("graphmem worker has finished")
 
 

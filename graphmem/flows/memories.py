@@ -17,6 +17,7 @@ from graphmem.model import (
     EdgeType,
     LedgerEntry,
     Memory,
+    NamedEntity,
     Recalled,
     RecalledId,
     Session,
@@ -120,17 +121,6 @@ async def find_around(
     return found
 
 
-async def list_edges(gm: Graphmem, who: Who, memory_id: str, type_: EdgeType | None, min_weight: float) -> list[Edge]:
-    """The edges of one memory, strongest first."""
-    found = await edges_by_memory(gm, who, [memory_id])
-    return chosen_edges(found[memory_id], type_, min_weight)
-
-
-async def list_sources(gm: Graphmem, who: Who, memory_id: str) -> list[Source]:
-    """Where one memory came from, oldest first."""
-    return (await sources_by_memory(gm, who, [memory_id]))[memory_id]
-
-
 async def edges_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[Edge]]:
     """The edges of many memories, read at once, strongest first; every id asked for is a key."""
     return await memories.list_edges(gm.graph, who, ids)
@@ -139,6 +129,11 @@ async def edges_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[st
 async def sources_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[Source]]:
     """The sources of many memories, read at once, oldest first; every id asked for is a key."""
     return await memories.list_sources(gm.graph, who, ids)
+
+
+async def entities_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[NamedEntity]]:
+    """The entities that many memories speak of, read at once; their names only where `who` is a Session."""
+    return await memories.list_entities(gm.graph, who, ids, who if isinstance(who, Session) else None)
 
 
 def chosen_edges(edges: Sequence[Edge], type_: EdgeType | None, min_weight: float) -> list[Edge]:

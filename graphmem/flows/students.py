@@ -2,15 +2,15 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeVar
 from uuid import uuid4
 
 from graphmem import sealing
 from graphmem.app import Graphmem
-from graphmem.errors import Conflict, Locked, RateLimited
-from graphmem.model import Companion, Session, Student, Who
+from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited
+from graphmem.model import Companion, Session, Student, StudentSummary, Who
 from graphmem.store import students
 from graphmem.validation import checked_id, checked_password, checked_text
 
@@ -48,10 +48,45 @@ async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None 
     return student
 
 
-async def find_student(gm: Graphmem, who: Who) -> Student | None:
-    """A student without any key, if there is one."""
+async def find_student(gm: Graphmem, who: Who, session: Session | None = None) -> Student | None:
+    """A student, if there is one; with the display name where `session` is the running one."""
     enrolled = await students.find(gm.graph, who, gm.clock())
-    return None if enrolled is None else enrolled.student
+    if enrolled is None:
+        return None
+    if session is None or session.session_id != enrolled.student.session_id:
+        return enrolled.student
+    return replace(enrolled.student, display_name=students.opened_name(enrolled, session))
+
+
+@dataclass(frozen=True)
+class StudentPage:
+    """Some students, how many there are in all, and where the next page begins, if there is one."""
+
+    items: tuple[StudentSummary, ...]
+    total: int
+    next: str | None
+
+
+async def list_students(gm: Graphmem, institution: str, first: int, after: str | None) -> StudentPage:
+    """A page of an institution's students by id, with counts only.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    institution : str
+    first : int, 1 to settings.page_size
+    after : str, `next` of the page before
+
+    Raises
+    ------
+    InvalidInput    `first` or `after` will not do
+    """
+    if not 1 <= first <= gm.settings.page_size:
+        raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
+    place = "" if after is None else checked_id("after", after)
+    total, found = await students.page(gm.graph, institution, place, first + 1)
+    items = tuple(found[:first])
+    return StudentPage(items, total, items[-1].id if len(found) > first else None)
 
 
 async def count(gm: Graphmem, who: Who) -> tuple[int, int]:

@@ -78,7 +78,7 @@ async def handle_turn(
     ----------
     gm : Graphmem
     session : Session, open
-    incoming : Incoming; the same turn_id again returns the stored outcome and changes nothing
+    incoming : Incoming; the same turn_id and message again return the stored outcome and change nothing
     mind : Mind, who answers; the configured one by default
     on_token : called with each piece of the reply while it is written
 
@@ -90,7 +90,8 @@ async def handle_turn(
     ------
     InvalidInput    the message, id or time will not do; nothing was stored
     Locked          the session is not open
-    Conflict        other turns of this student kept being first, or this one was handled in an ended session
+    Conflict        the turn_id was used for another text or reply, or in a session that has ended; or other turns
+                    of this student kept being first
     Unavailable     Neo4j does not answer; send the same turn again
     ModelUnavailable    nor does the language model, and `degrade` is `refuse`; the message is stored, the same turn
                     completes it
@@ -159,12 +160,14 @@ async def _attempt(
         held = _trusted(gm, session, incoming, mind, on_token)
         if held is None:
             before = _running(gm, session, await turns.before(gm.graph, session, incoming.turn_id, now))
+            first = _as_received(before)
+            if first is not None and (first.text, first.reply) != (incoming.text, incoming.reply):
+                raise Conflict("This turnId was used for another text or reply: use a new turnId for a new message.")
             if before.outcome is not None:
                 embedding.cancel()
                 return before.outcome
-            if before.received is not None and _as_received(before.received) != incoming:
-                embedding.cancel()
-                return await _attempt(gm, session, _as_received(before.received), mind, on_token)
+            # Sent again it may have another time: the first one counts.
+            incoming = first or incoming
             held = await _unlocked(gm, session, before.state)
         thought = await _think(gm, session, _Asked(incoming, embedding, held, mind, on_token, now))
     write = plan.plan(thought, gm.settings, now, improve_facts=mind.is_model)
@@ -289,9 +292,13 @@ def _running(gm: Graphmem, session: Session, before: turns.Before | None) -> tur
     return before
 
 
-def _as_received(received: turns.Received) -> Incoming:
-    """The message as it was stored first: the same turn id can only ever mean that one."""
-    return Incoming(received.turn_id, received.text, received.at, received.reply)
+def _as_received(before: turns.Before) -> Incoming | None:
+    """The message as it came in first under this turn's id, if it did."""
+    received = before.received
+    if received is None:
+        return None
+    reply = received.reply if before.replied_by in (None, APP) else None
+    return Incoming(received.turn_id, received.text, received.at, reply)
 
 
 async def _embedded(gm: Graphmem, incoming: Incoming) -> Matrix:

@@ -2,12 +2,18 @@
 
 import asyncio
 from collections.abc import Awaitable
+from contextlib import suppress
 from typing import TypeVar
 
+from graphmem import metrics
 from graphmem.app import Graphmem
-from graphmem.errors import Unavailable
+from graphmem.errors import GraphmemError, Unavailable
 from graphmem.jobs.runner import kinds
-from graphmem.store import jobs, schema, turns
+from graphmem.model import JobState
+from graphmem.store import jobs, schema, students, turns
+
+MEASURE_SECONDS = 15.0
+"""Seconds between two readings of the gauges in a worker."""
 
 T = TypeVar("T")
 
@@ -53,3 +59,22 @@ async def broker_state(gm: Graphmem) -> str:
 async def check_database(gm: Graphmem) -> str:
     """Version and edition of the Neo4j that answers; Unavailable or SetupError when none fit does."""
     return await soon(gm, schema.check_server(gm.graph))
+
+
+async def measure(gm: Graphmem) -> None:
+    """Bring the gauges of `graphmem.metrics` up to date; those read from the database keep their values without it."""
+    metrics.unlocked_students.set(len(gm.cache))
+    with suppress(GraphmemError):
+        metrics.stranded_seconds.set(await oldest_unanswered(gm))
+        metrics.job_seconds.set(await oldest_job(gm))
+        metrics.open_sessions.set(await students.count_sessions(gm.graph, gm.clock()))
+        counts = await jobs.count_by_state(gm.graph)
+        for kind, state in ((kind, state) for kind in jobs.Kind for state in JobState):
+            metrics.jobs.labels(kind.value, state.value).set(counts.get((kind.value, state.value), 0))
+
+
+async def measure_forever(gm: Graphmem) -> None:
+    """Bring the gauges up to date again and again, for a process without an API that is asked for them."""
+    await measure(gm)
+    while not await gm.background.stops_within(MEASURE_SECONDS):
+        await measure(gm)

@@ -19,6 +19,7 @@ from graphmem.flows.session_cache import apply_turn
 from graphmem.flows.surprise import AT_ONCE as EPISODES
 from graphmem.flows.surprise import QUESTIONS, respond_to_surprises
 from graphmem.jobs.budget import within_budget
+from graphmem.logs import log_ids
 from graphmem.model import Distil, JobState, Lesson, Mismatch, Session, Unlocked, Usage
 from graphmem.store import jobs
 from graphmem.store.jobs import Claimed, DistilJob, Kind
@@ -155,7 +156,12 @@ def grouped(claimed: Sequence[Claimed]) -> list[list[Claimed]]:
 
 async def _run(gm: Graphmem, session: Session, group: Sequence[Claimed]) -> int:
     """Run jobs that are done together; how many took effect."""
-    handler = HANDLERS[group[0].kind]
+    handler, first = HANDLERS[group[0].kind], group[0]
+    with log_ids(student=session.student_id, job=first.id):
+        return await _run_with(gm, session, group, handler)
+
+
+async def _run_with(gm: Graphmem, session: Session, group: Sequence[Claimed], handler: Handler) -> int:
     async with within_budget(gm, session, group, handler.questions) as able:
         try:
             return await handler.run(able, session, group)

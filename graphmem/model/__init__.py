@@ -42,7 +42,7 @@ from graphmem.model.enums import (
     UncertaintyType,
     Verdict,
 )
-from graphmem.model.identity import Keys, Session, Student, Who
+from graphmem.model.identity import Keys, Session, Student, StudentSummary, Who
 from graphmem.model.jobs import Job
 from graphmem.model.memory import (
     Edge,
@@ -52,6 +52,7 @@ from graphmem.model.memory import (
     Heard,
     LedgerEntry,
     Memory,
+    NamedEntity,
     Observation,
     Recalled,
     Relation,
@@ -120,6 +121,7 @@ __all__ = [
     "MindQuestion",
     "Mismatch",
     "Modality",
+    "NamedEntity",
     "Observation",
     "OnFailure",
     "Predict",
@@ -147,6 +149,7 @@ __all__ = [
     "State",
     "Strategy",
     "Student",
+    "StudentSummary",
     "SurpriseAction",
     "SurpriseResponse",
     "Surprising",

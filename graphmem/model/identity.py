@@ -34,10 +34,21 @@ class Session(Who):
 
 @dataclass(frozen=True)
 class Student:
-    """What is known of a student without any key."""
+    """What is known of a student without any key; `display_name` only with the keys."""
 
     id: str
     institution: str
     created_at: datetime
     tolerance: float
     session_id: str | None
+    display_name: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class StudentSummary:
+    """A student in a list: counts only."""
+
+    id: str
+    created_at: datetime
+    memory_count: int
+    waiting_jobs: int

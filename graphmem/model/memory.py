@@ -72,6 +72,15 @@ class Entity:
 
 
 @dataclass(frozen=True)
+class NamedEntity:
+    """An entity as it lies in the graph; `name` is None while locked."""
+
+    id: str
+    kind: EntityKind
+    name: str | None = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Extract:
     """One thing worth remembering that a mind found in a message.
 

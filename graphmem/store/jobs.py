@@ -408,3 +408,8 @@ def _job(row: Row) -> Job:
         run_after=None if row["run_after"] is None else moment(row["run_after"]),
         error=row["error"],
     )
+
+
+async def count_by_state(graph: Graph) -> dict[tuple[str, str], int]:
+    """Jobs of all students, by kind and state; `job/count_by_state`."""
+    return {(row["kind"], row["state"]): row["jobs"] for row in await graph.run("job/count_by_state")}

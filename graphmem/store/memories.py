@@ -9,9 +9,11 @@ from typing import Any, cast, get_args, get_type_hints
 from graphmem.model import (
     Edge,
     EdgeType,
+    EntityKind,
     Memory,
     MemoryKind,
     Modality,
+    NamedEntity,
     Reliability,
     Session,
     Source,
@@ -291,6 +293,21 @@ async def list_sources(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, 
     found: dict[str, list[Source]] = {memory_id: [] for memory_id in ids}
     for memory_id, *source in row["sources"]:
         found[memory_id].append(opened_source(*source))
+    return found
+
+
+async def list_entities(
+    graph: Graph, who: Who, ids: Sequence[str], session: Session | None
+) -> dict[str, list[NamedEntity]]:
+    """The entities that some memories speak of, by the memory's id; `memory/list_entities`.
+
+    Every id asked for is a key. Names are opened where there is a session.
+    """
+    (row,) = await graph.run("memory/list_entities", who, ids=list(dict.fromkeys(ids)))
+    found: dict[str, list[NamedEntity]] = {memory_id: [] for memory_id in ids}
+    for memory_id, entity_id, kind, sealed in row["entities"]:
+        name = None if session is None else Place(session.keys, session, entity_id).text("name", sealed)
+        found[memory_id].append(NamedEntity(entity_id, EntityKind(kind), name))
     return found
 
 

@@ -4,10 +4,10 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
-from graphmem.model import Companion, Keys, Student, Who
+from graphmem.model import Companion, Keys, Session, Student, StudentSummary, Who
 from graphmem.sealing import Argon2, Lock
 from graphmem.store.graph import Graph
-from graphmem.store.rows import Place, moment
+from graphmem.store.rows import Place, from_ms, moment
 
 DISPLAY_NAME = "display_name"
 
@@ -18,6 +18,7 @@ class Enrolled:
 
     student: Student
     lock: Lock
+    sealed_name: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,20 @@ async def find(graph: Graph, who: Who, now: datetime) -> Enrolled | None:
         sealed_private_key=bytes(found["sealed_private_key"]),
         public_key=bytes(found["public_key"]),
     )
-    return Enrolled(student, lock)
+    return Enrolled(student, lock, found.get(DISPLAY_NAME))
+
+
+def opened_name(enrolled: Enrolled, session: Session) -> str | None:
+    """How a student is called, if a name was given."""
+    sealed = enrolled.sealed_name
+    return None if sealed is None else Place(session.keys, session, "student").text(DISPLAY_NAME, sealed)
+
+
+async def page(graph: Graph, institution: str, after: str, limit: int) -> tuple[int, list[StudentSummary]]:
+    """How many students an institution has, and a page of them by id; `student/list_page`."""
+    (row,) = await graph.run("student/list_page", institution=institution, after=after, limit=limit)
+    found = [StudentSummary(i, from_ms(at), count, waiting) for i, at, count, waiting in row["students"]]
+    return row["total"], found
 
 
 async def count(graph: Graph, who: Who) -> tuple[int, int]:
@@ -136,6 +150,12 @@ async def list_expired_sessions(graph: Graph, now: datetime, limit: int = 100) -
     """Sessions whose time is over; `session/list_expired`."""
     rows = await graph.run("session/list_expired", now=now, limit=limit)
     return [(Who(r["institution"], r["student_id"]), r["session_id"]) for r in rows]
+
+
+async def count_sessions(graph: Graph, now: datetime) -> int:
+    """Sessions of all students that have not ended; `session/count`."""
+    (row,) = await graph.run("session/count", now=now)
+    return int(row["sessions"])
 
 
 def _lock_properties(lock: Lock) -> dict[str, Any]:

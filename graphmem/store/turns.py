@@ -60,7 +60,8 @@ class Before:
 
     open : the session is running
     outcome : this very turn's, when it has been answered already
-    received : this very turn's message, when it was stored and not answered
+    received : this very turn's message, when it was stored; where it has been answered its reply is the answer
+    replied_by : who answered it, `app` or the name of a mind; None while it is not answered
     handled : this turn was answered, maybe in a session that has ended
     """
 
@@ -68,6 +69,7 @@ class Before:
     open: bool
     outcome: TurnOutcome | None
     received: Received | None
+    replied_by: str | None
     handled: bool
 
 
@@ -129,7 +131,8 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
         state=state,
         open=row["open"],
         outcome=_outcome(session, turn_id, turn) if answered else None,
-        received=_received(session, turn) if turn is not None and not answered else None,
+        received=None if turn is None else _received(session, turn, "reply" if answered else "given_reply"),
+        replied_by=turn["replied_by"] if answered else None,
         handled=row["handled"],
     )
 
@@ -275,14 +278,14 @@ def _outcome(session: Session, turn_id: str, turn: Row) -> TurnOutcome:
     return _OUTCOME.validate_python(stored)
 
 
-def _received(session: Session, turn: Row) -> Received:
+def _received(session: Session, turn: Row, field: str = "given_reply") -> Received:
     place = Place(session.keys, session, turn["id"])
-    reply = turn["given_reply"]
+    reply = turn[field]
     return Received(
         turn_id=turn["id"],
         text=place.text("text", turn["text"]),
         at=moment(turn["at"]),
-        reply=None if reply is None else place.text("given_reply", reply),
+        reply=None if reply is None else place.text(field, reply),
     )
 
 

@@ -10,12 +10,12 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
-from graphmem.commands.client import TURN, Client
 from graphmem.flows.context import context
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role
 from tests.api.test_memories import OBSERVE
 from tests.conftest import Enrol, Pupil, another_replica
+from tests.support.client import TURN, Client
 from tests.support.remembering import held, nodes
 
 KEPT = {

@@ -14,9 +14,9 @@ import pytest
 from graphmem import sealing
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
-from graphmem.commands.client import CLOSE, ENROL, OPEN, TURN, Client, Refused
 from graphmem.model import Role
 from tests.conftest import PASSWORD, Enrol, Pupil
+from tests.support.client import CLOSE, ENROL, OPEN, TURN, Client, Refused
 
 Bearer = Callable[[Role], str]
 

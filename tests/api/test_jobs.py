@@ -7,10 +7,10 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
-from graphmem.commands.client import TURN, Client, Refused
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role
 from tests.conftest import Pupil, say
+from tests.support.client import TURN, Client, Refused
 
 Bearer = Callable[[Role], str]
 

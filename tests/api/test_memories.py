@@ -11,11 +11,11 @@ import httpx
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.commands.client import CLOSE, OPEN, Client, Refused
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role
 from graphmem.sealing import session_token
 from tests.conftest import PASSWORD, Enrol, Pupil
+from tests.support.client import CLOSE, OPEN, Client, Refused
 from tests.support.remembering import LIFE, held, lived
 
 Bearer = Callable[[Role], str]

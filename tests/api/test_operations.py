@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from time import monotonic
 from typing import Any
 
 import httpx
@@ -12,12 +13,12 @@ import pytest
 import websockets
 
 from graphmem.app import Graphmem
-from graphmem.commands.client import CLOSE, ENROL, OPEN, TURN, Client, Refused
 from graphmem.model import Role
 from graphmem.store import turns
 from graphmem.store.graph import Graph, open_driver
 from graphmem.store.turns import Received
 from tests.conftest import PASSWORD, Pupil, another_replica, served
+from tests.support.client import CLOSE, ENROL, OPEN, TURN, Client, Refused
 
 Bearer = Callable[[Role], str]
 
@@ -111,6 +112,34 @@ async def test_health_readiness_and_numbers(http: httpx.AsyncClient, app_client:
     assert 'graphmem_turns_total{result="answered"}' in numbers
     assert "graphmem_turn_seconds_bucket" in numbers
     assert "zebra" not in numbers
+    assert float(numbers.split("\ngraphmem_open_sessions ")[1].split("\n")[0]) >= 1
+    assert 'graphmem_jobs{kind="form",state="dead"}' in numbers
+    assert "graphmem_degraded_turns_total" in numbers
+    assert "graphmem_recall_seconds_count" in numbers
+
+
+async def test_health_is_yellow_while_the_model_fails(gm: Graphmem) -> None:
+    class FailingMind:
+        failing = "timeout"
+
+    ailing = another_replica(gm, mind=FailingMind())
+    async with served(ailing) as address, httpx.AsyncClient(base_url=address, timeout=30) as http:
+        health = await http.get("/healthz")
+        assert (health.status_code, health.json()["status"], health.json()["model"]) == (200, "yellow", "timeout")
+
+
+async def test_health_is_told_within_a_second_when_the_database_hangs(
+    gm: Graphmem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang(*_args: object, **_more: object) -> None:
+        await asyncio.sleep(60)
+
+    hasty = another_replica(gm, settings=gm.settings.model_copy(update={"health_seconds": 1.0}))
+    async with served(hasty) as address, httpx.AsyncClient(base_url=address, timeout=30) as http:
+        monkeypatch.setattr(Graph, "execute", hang)
+        start = monotonic()
+        assert (await http.get("/healthz")).status_code == 503
+        assert monotonic() - start < 3
 
 
 async def test_health_is_red_without_a_database_or_when_somebody_waits_too_long(gm: Graphmem, ann: Pupil) -> None:

@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.commands.client import CLOSE, OPEN, TURN, Client, Refused
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Level, MemoryRole, Role
 from tests.conftest import PASSWORD, Enrol, Pupil
+from tests.support.client import CLOSE, OPEN, TURN, Client, Refused
 from tests.support.remembering import contents, told
 from tests.support.surprising import counted, ids_of, memories_by_id, responded
 

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Coroutine
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ def environment(neo4j_access: Access, tmp_path: Path) -> dict[str, str]:
         "GRAPHMEM_ARGON2_MIB": "8",
         # Other tests leave jobs behind that nobody runs.
         "GRAPHMEM_JOBS_LATE": "1e9",
+        "GRAPHMEM_HEALTH_SECONDS": "10",
     }
 
 
@@ -189,3 +191,7 @@ async def test_reembed_changes_the_model_and_predictions_are_embedded_anew(
     assert (await say(replica, ann, first.prediction)).match == 1.0
     code, _, err = await graphmem("reembed")
     assert (code, "Nothing to do" in err) == (0, True)
+
+
+async def test_the_version_is_printed(graphmem: Graphmem) -> None:
+    assert await graphmem("--version") == (0, f"graphmem {version('graphmem')}\n", "")

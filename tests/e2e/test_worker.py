@@ -14,15 +14,15 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from graphmem.app import Graphmem, open_graphmem
+from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.bearer import make_token
-from graphmem.commands.client import ENROL, OPEN, TURN, Client
 from graphmem.flows import students
 from graphmem.flows.observation import observe
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.model import Observation, Role, SourceKind, Who
 from graphmem.settings import Settings
 from tests.conftest import PASSWORD
+from tests.support.client import ENROL, OPEN, TURN, Client
 from tests.support.redis_server import RedisServer, free_port, needs_redis
 from tests.support.remembering import asked
 from tests.support.shared_neo4j import Access
@@ -38,6 +38,7 @@ HASTE = {
     # Other tests leave messages and jobs behind.
     "STRANDED_AFTER": "1000000",
     "JOBS_LATE": "1000000",
+    "HEALTH_SECONDS": "10",
     "ARGON2_OPS": "1",
     "ARGON2_MIB": "8",
 }
@@ -83,7 +84,7 @@ async def own(neo4j_access: Access, tmp_path: Path) -> AsyncIterator[Graphmem]:
     """A graphmem with a secret of its own: the workers here can open no session of another test."""
     home = tmp_path / "home"
     settings = Settings(home=home, argon2_ops=1, argon2_mib=8, model_timeout=1.0, jobs_lease=4.0)
-    async with open_graphmem(settings, neo4j_access.uri, neo4j_access.user, neo4j_access.password) as opened:
+    async with open_with_neo4j(settings, neo4j_access.uri, neo4j_access.user, neo4j_access.password) as opened:
         yield opened
 
 
@@ -271,3 +272,19 @@ async def test_when_redis_is_away_turns_go_on_and_the_log_says_so_once(
         await processes.worker(BROKER=redis.address)
         await all_done(own, institution)
         await until(lambda: "jobs can be sent again" in "".join(log.read_text() for log in said.glob("*.log")))
+
+
+async def test_a_worker_serves_its_metrics_at_a_port(processes: Processes) -> None:
+    port = free_port()
+    worker = await processes.worker(WORKER_METRICS_PORT=str(port))
+    async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{port}") as http:
+        numbers = ""
+        for _ in range(600):
+            numbers = (await http.get("/metrics")).text
+            if 'graphmem_jobs{kind="form",state="waiting"}' in numbers:
+                break
+            await asyncio.sleep(0.1)
+    assert 'graphmem_jobs{kind="form",state="waiting"}' in numbers
+    assert "graphmem_open_sessions" in numbers
+    worker.terminate()
+    assert await asyncio.to_thread(worker.wait, 60) == 0

@@ -10,7 +10,6 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
-from graphmem.commands.client import Client, Refused
 from graphmem.errors import Locked, NotFound
 from graphmem.flows import students
 from graphmem.flows.context import context, recall
@@ -29,6 +28,7 @@ from graphmem.store.memories import Expanding, Filter
 from graphmem.store.rows import LAST
 from graphmem.store.turns import Received
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
+from tests.support.client import Client, Refused
 from tests.support.remembering import asked, held, nodes, observations
 from tests.support.surprising import surprises
 

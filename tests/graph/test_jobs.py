@@ -14,7 +14,6 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
-from graphmem.commands.client import TURN, Client
 from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.flows import students
 from graphmem.flows.facts import list_facts
@@ -31,6 +30,7 @@ from graphmem.store.jobs import DistilJob, Kind
 from graphmem.store.retention import Retention, delete_old
 from graphmem.store.usage import Limits
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say, served
+from tests.support.client import TURN, Client
 from tests.support.language import EXPECTED, UNEXPECTED, asked, distils, surprise, with_model
 from tests.support.llm_server import Act, llm_server
 from tests.support.remembering import TOLD, observations, turn_state_of

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from graphmem.app import Graphmem, open_graphmem
+from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.errors import GraphmemError, Locked, Tampered
 from graphmem.flows import students
 from graphmem.flows.context import context, recall
@@ -176,7 +176,7 @@ async def test_the_files_of_the_local_server_hold_no_word(
 ) -> None:
     """Everything the server writes, transaction logs included, searched as bytes."""
     settings = Settings(home=tmp_path_factory.mktemp("home"), argon2_ops=1, argon2_mib=8)
-    async with open_graphmem(settings, local_neo4j.uri, local_neo4j.user, local_neo4j.password) as gm:
+    async with open_with_neo4j(settings, local_neo4j.uri, local_neo4j.user, local_neo4j.password) as gm:
         who = Who(institution, "ann")
         await students.enrol(gm, who, PASSWORD, "Annabella Quartermaine")
         _, session = await students.open_session(gm, who, PASSWORD)

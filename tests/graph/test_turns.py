@@ -98,6 +98,23 @@ async def test_the_same_turn_again_returns_the_same_and_changes_nothing(
     assert await count(gm, ann, "Turn") == 6
 
 
+@pytest.mark.parametrize("fresh", [False, True])
+@pytest.mark.parametrize("own_reply", [None, "A reply of the app."])
+async def test_a_used_turn_id_with_another_text_or_reply_is_a_conflict(
+    gm: Graphmem, replica: Graphmem, ann: Pupil, fresh: bool, own_reply: str | None
+) -> None:
+    once = await say(gm, ann, MESSAGES[0], "t", reply=own_reply)
+    again = replica if fresh else gm
+    for text, reply in [(MESSAGES[1], own_reply), (MESSAGES[0], "Another reply.")]:
+        with pytest.raises(Conflict, match="another text or reply"):
+            await say(again, ann, text, "t", reply=reply)
+    if own_reply is not None:
+        with pytest.raises(Conflict, match="another text or reply"):
+            await say(again, ann, MESSAGES[0], "t")
+    assert await say(again, ann, MESSAGES[0], "t", reply=own_reply) == replace(once, repeated=True)
+    assert await count(gm, ann, "Turn") == 1
+
+
 async def test_a_hundred_repeats_at_once_store_one_turn(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
     outcomes = await asyncio.gather(
         *(say((gm, replica)[i % 2], ann, MESSAGES[0], "t", at=datetime(2026, 1, 5, tzinfo=UTC)) for i in range(100))

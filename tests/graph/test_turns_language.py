@@ -10,8 +10,7 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from graphmem.app import Graphmem, open_graphmem
-from graphmem.commands.client import TURN, Client
+from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.errors import Conflict, ModelUnavailable
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sweeper import sweep
@@ -21,6 +20,7 @@ from tests.api.test_operations import streamed
 from tests.conftest import Enrol, Pupil, another_replica, say, served
 from tests.graph.test_sealed import dump
 from tests.graph.test_turns import count
+from tests.support.client import TURN, Client
 from tests.support.language import EXPECTED, UNEXPECTED, distils, surprise, with_model
 from tests.support.llm_server import Act, llm_server
 from tests.support.shared_neo4j import Access
@@ -50,7 +50,7 @@ async def test_reply_and_prediction_come_from_the_model(gm: Graphmem, ann: Pupil
 async def test_the_configured_model_is_opened_and_closed(gm: Graphmem, neo4j_access: Access, ann: Pupil) -> None:
     with llm_server() as server:
         settings = gm.settings.model_copy(update={"model": "openai:stub", "model_base_url": server.base_url})
-        async with open_graphmem(settings, neo4j_access.uri, neo4j_access.user, neo4j_access.password) as talking:
+        async with open_with_neo4j(settings, neo4j_access.uri, neo4j_access.user, neo4j_access.password) as talking:
             assert (await say(talking, ann, EXPECTED)).reply == REPLY
 
 

@@ -5,9 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from graphmem_api import metrics
 from typer.main import get_command
 
+from graphmem import metrics
 from graphmem.cli import app
 from graphmem.commands.memories import read_observations
 from graphmem.errors import Refusal, Unavailable

@@ -11,11 +11,21 @@ from graphmem.model import Usage
 
 registry = CollectorRegistry()
 
-turns = Counter("graphmem_turns", "Turns handled, by result (answered, repeated or an error code)", ["result"],
-                registry=registry)  # fmt: skip
+turns = Counter(
+    "graphmem_turns", "Turns handled, by result (answered, repeated or an error code)", ["result"], registry=registry
+)
+degraded_turns = Counter(
+    "graphmem_degraded_turns", "Turns that the offline mind answered though a model is configured", registry=registry
+)
 turn_seconds = Histogram(
     "graphmem_turn_seconds",
     "Seconds from a turn's request to its answer",
+    buckets=(0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+    registry=registry,
+)
+recall_seconds = Histogram(
+    "graphmem_recall_seconds",
+    "Seconds of a recall or context that an app asks for",
     buckets=(0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
     registry=registry,
 )
@@ -26,6 +36,8 @@ stranded_seconds = Gauge(
     "graphmem_oldest_unanswered_seconds", "Age of the oldest message without a reply", registry=registry
 )
 job_seconds = Gauge("graphmem_oldest_job_seconds", "Seconds that the oldest job has waited", registry=registry)
+jobs = Gauge("graphmem_jobs", "Jobs there are, by kind and state", ["kind", "state"], registry=registry)
+open_sessions = Gauge("graphmem_open_sessions", "Sessions that have not ended, of all processes", registry=registry)
 
 
 @contextmanager
@@ -45,8 +57,10 @@ def measured_turn() -> Iterator[None]:
         turn_seconds.observe(perf_counter() - start)
 
 
-def count_usage(usage: Usage) -> None:
-    """Count what a turn's model calls used."""
+def count_turn(usage: Usage, *, degraded: bool) -> None:
+    """Count what a turn's model calls used, and whether the offline mind stood in."""
+    if degraded:
+        degraded_turns.inc()
     model_calls.inc(usage.calls)
     model_tokens.labels("input").inc(usage.input_tokens)
     model_tokens.labels("output").inc(usage.output_tokens)

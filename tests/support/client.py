@@ -1,4 +1,4 @@
-"""A small client of graphmem's own GraphQL API, for the demo and the benchmarks."""
+"""Documents of GraphQL as tests write them, and a client that runs them."""
 
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,0 +1,31 @@
+"""Descriptions of the arguments that several operations have."""
+
+from datetime import datetime
+from typing import Annotated
+
+import strawberry
+from strawberry.types.arguments import StrawberryArgumentAnnotation
+
+ID = strawberry.ID
+
+
+def argument(description: str) -> StrawberryArgumentAnnotation:
+    """The description of an argument."""
+    return strawberry.argument(description=description)
+
+
+StudentId = Annotated[ID, argument("Id of the student within the institution, 1 to 128 characters.")]
+OneStudent = Annotated[ID | None, argument("Only of this student; null: of the whole institution.")]
+First = Annotated[int | None, argument("Most items of the page, 1 to 200.")]
+After = Annotated[str | None, argument("Where the page begins: `next` of the page before; null: the first page.")]
+AsOf = Annotated[datetime | None, argument("Answer with what was known at that moment (UTC); null: now.")]
+Text = Annotated[str, argument("What the student said, 1 to 32,000 characters.")]
+TurnId = Annotated[
+    ID,
+    argument(
+        "Id of the message, 1 to 128 characters; the same id and text again give the same answer and change nothing, "
+        "another text gives CONFLICT."
+    ),
+]
+At = Annotated[datetime | None, argument("When it was said (UTC), at most 300 s in the future; null: now.")]
+Reply = Annotated[str | None, argument("The app's own reply, 1 to 32,000 characters; null: graphmem replies.")]

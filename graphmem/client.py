@@ -1,0 +1,668 @@
+"""Client of the API over HTTP, typed: `AsyncClient`, and `Client`, which runs the same code in a thread of its own.
+
+Each operation of the contract is a method with the contract's name. What is asked for follows from the fields of the
+result's class, so that a field is listed once; a test holds classes and documents against `api/schema.graphql`.
+Not generated: ariadne-codegen makes types anew for each operation, and a client either with asyncio or without.
+"""
+
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from datetime import datetime
+from enum import Enum
+from functools import lru_cache, partial
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, get_args, overload
+
+import httpx
+from anyio.from_thread import start_blocking_portal
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationInfo, field_serializer, field_validator
+from pydantic.alias_generators import to_camel
+
+from graphmem.errors import GraphmemError, NotFound, Unavailable
+from graphmem.model import (
+    Domain,
+    EdgeType,
+    JobState,
+    LedgerCategory,
+    Level,
+    MemoryKind,
+    Modality,
+    Observation,
+    QuestionState,
+    Reliability,
+    SourceKind,
+    Verdict,
+)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Result(BaseModel):
+    """Part of an answer; its fields are what is asked for."""
+
+    model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _by_name(cls, value: Any, info: ValidationInfo) -> Any:
+        """Take a value of an enum by its name, as GraphQL has it."""
+        annotation = cls.model_fields[info.field_name or ""].annotation
+        for each in (annotation, *get_args(annotation)):
+            if isinstance(value, str) and isinstance(each, type) and issubclass(each, Enum):
+                return each[value]
+        return value
+
+    @field_serializer("*")
+    def _as_name(self, value: Any) -> Any:
+        return value.name if isinstance(value, Enum) else value
+
+
+class StudentResult(Result):
+    """A student; `display_name` is None while locked."""
+
+    id: str
+    created_at: datetime
+    locked: bool
+    tolerance: float
+    display_name: str | None
+    memory_count: int
+    waiting_jobs: int
+
+
+class SessionResult(Result):
+    """An open session."""
+
+    token: str = Field(repr=False)
+    expires_at: datetime
+
+
+class SourceResult(Result):
+    """Where a memory came from."""
+
+    id: str
+    kind: SourceKind
+    ref: str | None
+    at: datetime
+
+
+class EdgeResult(Result):
+    """A relationship of the memory graph."""
+
+    type: EdgeType
+    weight: float
+    from_id: str
+    to_id: str
+    to_label: str
+    created_at: datetime
+
+
+class MemoryResult(Result):
+    """A memory; `content` and `speaker` are None without the student's session."""
+
+    id: str
+    modality: Modality
+    kind: MemoryKind
+    domain: Domain
+    content: str | None = Field(None, repr=False)
+    speaker: str | None = Field(None, repr=False)
+    gravity: float
+    salience: float
+    confidence: float
+    strength: float
+    valence: float
+    importance: float
+    surprise: float | None
+    surprise_level: Level | None
+    flashbulb: bool
+    consolidated: bool
+    in_ledger: bool
+    snr: int
+    reliability: Reliability
+    reinforcement_count: int
+    access_count: int
+    timestamp: datetime
+    last_accessed: datetime
+    valid_at: datetime | None
+    invalid_at: datetime | None
+    content_hash: str
+    merged_count: int
+    sources: tuple[SourceResult, ...]
+
+
+class MemoryPageResult(Result):
+    """Some memories, how many there are, and where the next page begins."""
+
+    items: tuple[MemoryResult, ...]
+    total: int
+    next: str | None
+
+
+class NeighbourhoodResult(Result):
+    """Memories and the edges between them."""
+
+    memories: tuple[MemoryResult, ...]
+    edges: tuple[EdgeResult, ...]
+
+
+class RecalledResult(Result):
+    """A memory that fits, how well, and why it is there."""
+
+    memory: MemoryResult
+    weight: float
+    why: tuple[str, ...]
+    source_refs: tuple[str, ...]
+
+
+class FactResult(Result):
+    """What was learned when an expectation was violated."""
+
+    id: str
+    text: str = Field(repr=False)
+    tags: tuple[str, ...] = Field(repr=False)
+    created_at: datetime
+
+
+class LedgerEntryResult(Result):
+    """What must not be forgotten."""
+
+    id: str
+    category: LedgerCategory
+    content: str | None = Field(repr=False)
+    summary: str | None = Field(repr=False)
+    importance: float
+    triggers: tuple[str, ...] | None = Field(repr=False)
+    trigger_entities: tuple[str, ...] | None = Field(repr=False)
+    trigger_threshold: float
+    is_active: bool
+    expires_at: datetime | None
+    created_at: datetime
+
+
+class ContextResult(Result):
+    """What a companion should know for a message, as a block for its prompt and piece by piece."""
+
+    prompt: str = Field(repr=False)
+    tokens: int
+    memories: tuple[RecalledResult, ...]
+    ledger: tuple[LedgerEntryResult, ...]
+    facts: tuple[FactResult, ...]
+
+
+class PredictionResult(Result):
+    """What the student is expected to say next, and what one needs to know for it."""
+
+    text: str = Field(repr=False)
+    needed_info: tuple[str, ...] = Field(repr=False)
+
+
+class AttentionResult(Result):
+    """One feature's part in an importance score."""
+
+    feature: str
+    value: float
+    weight: float
+
+
+class RecalledTurnResult(Result):
+    """An earlier turn of the session that fits the message."""
+
+    seq: int
+    text: str = Field(repr=False)
+    reply: str = Field(repr=False)
+    similarity: float
+
+
+class UsageResult(Result):
+    """Model calls, their tokens, and what they cost in US dollars."""
+
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+
+
+class JobResult(Result):
+    """A piece of background work."""
+
+    id: str
+    kind: str
+    student_id: str
+    state: JobState
+    attempts: int
+    error: str | None
+    created_at: datetime
+    run_after: datetime | None
+
+
+class JobPageResult(Result):
+    """Some jobs, how many there are in all, and where the next page begins."""
+
+    items: tuple[JobResult, ...]
+    total: int
+    next: str | None
+
+
+class TurnResult(Result):
+    """A message answered: what was expected, how surprising it was, what was learned and recalled."""
+
+    turn_id: str
+    reply: str = Field(repr=False)
+    degraded: bool
+    matched: bool | None
+    match: float | None
+    learned_fact: FactResult | None
+    surprise: float
+    level: Level
+    importance: float
+    threshold: float
+    attention: tuple[AttentionResult, ...]
+    recalled: tuple[RecalledResult, ...]
+    ledger: tuple[LedgerEntryResult, ...]
+    recalled_facts: tuple[FactResult, ...]
+    recalled_turns: tuple[RecalledTurnResult, ...]
+    next_prediction: PredictionResult
+    jobs: tuple[JobResult, ...]
+    usage: UsageResult
+    repeated: bool
+
+
+class QuestionResult(Result):
+    """What the companion wants to ask the student since a surprise."""
+
+    id: str
+    text: str = Field(repr=False)
+    created_at: datetime
+    state: QuestionState
+
+
+class Operation(Generic[P, T]):
+    """Decorator of a method that is a coroutine in `AsyncClient` and blocks in `Client`."""
+
+    def __init__(self, call: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> None:
+        self.call, self.__doc__ = call, call.__doc__
+
+    @overload
+    def __get__(self, client: "AsyncClient", owner: Any) -> Callable[P, Coroutine[Any, Any, T]]: ...
+    @overload
+    def __get__(self, client: "Client", owner: Any) -> Callable[P, T]: ...
+    @overload
+    def __get__(self, client: None, owner: Any) -> Self: ...
+    def __get__(self, client: "AsyncClient | Client | None", owner: Any) -> Any:
+        return self if client is None else client.bound(partial(self.call, client))
+
+
+def document(kind: str, field: str, arguments: str, result: type[Result] | None, *, of_student: bool = False) -> str:
+    """The GraphQL document of one operation.
+
+    Parameters
+    ----------
+    kind : str, `query` or `mutation`
+    field : str
+    arguments : str, `name: Type` with commas between them
+    result : what is asked for of the answer; None where it is a scalar
+    of_student : whether it is a field of `student` and not of the operation itself
+
+    Examples
+    --------
+    >>> document("mutation", "closeSession", "studentId: ID!", None)
+    'mutation CloseSession($studentId: ID!) { closeSession(studentId: $studentId)  }'
+    """
+    names = [each.split(":")[0].strip() for each in arguments.split(",") if each.strip()]
+    given = ", ".join(f"{name}: ${name}" for name in names)
+    wanted = "" if result is None else "{ " + " ".join(_selection(result)) + " }"
+    asked = f"{field}({given}) {wanted}" if given else f"{field} {wanted}"
+    declared = [f"${each.strip()}" for each in arguments.split(",") if each.strip()]
+    if of_student:
+        asked, declared = f"student(id: $studentId) {{ {asked} }}", ["$studentId: ID!", *declared]
+    if "$opened" in asked:
+        declared.append("$opened: Boolean!")
+    head = f"({', '.join(declared)})" if declared else ""
+    return f"{kind} {field[0].upper()}{field[1:]}{head} {{ {asked} }}"
+
+
+def _selection(result: type[Result]) -> Iterator[str]:
+    for name, field in result.model_fields.items():
+        nested = [each for each in _types(field.annotation) if isinstance(each, type) and issubclass(each, Result)]
+        # What is sealed is an error without the student's session.
+        condition = " @include(if: $opened)" if (result, name) == (MemoryResult, "content") else ""
+        yield to_camel(name) + condition + "".join(f" {{ {' '.join(_selection(each))} }}" for each in nested)
+
+
+def _types(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for each in get_args(annotation):
+        yield from _types(each)
+
+
+def error_of(error: Mapping[str, Any]) -> GraphmemError:
+    """The error of `graphmem.errors` that an error of an answer stands for.
+
+    Examples
+    --------
+    >>> error_of({"message": "Open a session first.", "extensions": {"code": "LOCKED"}})
+    Locked('Open a session first.')
+    """
+    waiting: list[type[GraphmemError]] = [GraphmemError]
+    code = error.get("extensions", {}).get("code")
+    while waiting:
+        kind = waiting.pop()
+        if kind.code == code:
+            return kind(error["message"])
+        waiting += kind.__subclasses__()
+    return GraphmemError(error["message"])
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return {name: _json(each) for name, each in value.items()}
+    return [_json(each) for each in value] if isinstance(value, list | tuple) else value
+
+
+class Operations:
+    """The operations of the contract, on one server with one bearer token.
+
+    The token of each session that `open_session` opens is kept, and sent with what is about its student.
+
+    Parameters
+    ----------
+    address : str, such as `http://127.0.0.1:8000`
+    token : str, a bearer token (`graphmem token`)
+    timeout : float > 0, seconds
+    http : httpx.AsyncClient, to be used instead of one of its own; its base_url is the address
+
+    Raises
+    ------
+    GraphmemError   every method: the class of `graphmem.errors` whose code the answer has
+    Unavailable     every method: the API does not answer
+    """
+
+    def __init__(
+        self, address: str = "", token: str = "", *, timeout: float = 60.0, http: httpx.AsyncClient | None = None
+    ) -> None:
+        self.http = http or httpx.AsyncClient(base_url=address, timeout=timeout)
+        self.token = token
+        self.sessions: dict[str, str] = {}
+        """Session tokens by student id."""
+
+    @Operation
+    async def execute(self, query: str, student_id: str | None = None, /, **variables: Any) -> Any:
+        """The value of the one field of a document of your own, as JSON has it."""
+        return await self._executed(query, student_id, variables)
+
+    @Operation
+    async def enrol_student(self, student_id: str, password: str, display_name: str | None = None) -> StudentResult:
+        """Enrol a student; the password opens everything that is ever sealed. For admins."""
+        return await self._ask(_ENROL, StudentResult, None, id=student_id, password=password, displayName=display_name)
+
+    @Operation
+    async def open_session(self, student_id: str, password: str) -> SessionResult:
+        """Unlock a student for a while; the session's token is sent from now on."""
+        opened = await self._ask(_OPEN, SessionResult, student_id, password=password)
+        self.sessions[student_id] = opened.token
+        return opened
+
+    @Operation
+    async def close_session(self, student_id: str) -> bool:
+        """Lock a student."""
+        closed = await self._ask(_CLOSE, bool, student_id)
+        self.sessions.pop(student_id, None)
+        return closed
+
+    @Operation
+    async def change_password(self, student_id: str, old: str, new: str) -> bool:
+        """Change the password; nothing has to be sealed again."""
+        return await self._ask(_PASSWORD, bool, student_id, old=old, new=new)
+
+    @Operation
+    async def handle_turn(
+        self, student_id: str, turn_id: str, text: str, *, at: datetime | None = None, reply: str | None = None
+    ) -> TurnResult:
+        """Answer a message, learn from it and predict the next; repeat with the same id after Unavailable."""
+        return await self._ask(_TURN, TurnResult, student_id, turnId=turn_id, text=text, at=at, reply=reply)
+
+    @Operation
+    async def observe(self, student_id: str, observations: Sequence[Observation]) -> tuple[SourceResult, ...]:
+        """Note lessons, teachers' remarks, other speakers; also while locked."""
+        given = [
+            {"kind": each.kind, "ref": each.ref, "text": each.text, "at": each.at, "speaker": each.speaker}
+            for each in observations
+        ]
+        return await self._ask(_OBSERVE, tuple[SourceResult, ...], student_id, observations=given)
+
+    @Operation
+    async def student(self, student_id: str) -> StudentResult | None:
+        """A student, or None if there is none of this id."""
+        return await self._ask(_STUDENT, StudentResult | None, student_id, id=student_id)
+
+    @Operation
+    async def recall(
+        self, student_id: str, query: str, *, limit: int = 20, as_of: datetime | None = None
+    ) -> tuple[RecalledResult, ...]:
+        """The memories that fit a question, best first, and why."""
+        found = tuple[RecalledResult, ...]
+        return await self._ask(_RECALL, found, student_id, query=query, limit=limit, asOf=as_of)
+
+    @Operation
+    async def context(
+        self, student_id: str, query: str, *, token_budget: int = 2000, as_of: datetime | None = None
+    ) -> ContextResult:
+        """What a companion should know for a message, within a token budget."""
+        budget = token_budget
+        return await self._ask(_CONTEXT, ContextResult, student_id, query=query, tokenBudget=budget, asOf=as_of)
+
+    @Operation
+    async def memory(self, student_id: str, memory_id: str) -> MemoryResult | None:
+        """A memory, or None if there is none of this id."""
+        return await self._ask(_MEMORY, MemoryResult | None, student_id, id=memory_id)
+
+    @Operation
+    async def memories(
+        self,
+        student_id: str,
+        *,
+        modality: Modality | None = None,
+        kind: MemoryKind | None = None,
+        reliability: Reliability | None = None,
+        min_gravity: float | None = None,
+        as_of: datetime | None = None,
+        first: int = 20,
+        after: str | None = None,
+    ) -> MemoryPageResult:
+        """A page of memories, newest first."""
+        wanted = {"modality": modality, "kind": kind, "reliability": reliability, "minGravity": min_gravity}
+        return await self._ask(_MEMORIES, MemoryPageResult, student_id, asOf=as_of, first=first, after=after, **wanted)
+
+    @Operation
+    async def around(
+        self, student_id: str, memory_id: str, *, hops: int = 2, min_weight: float = 0.0
+    ) -> NeighbourhoodResult:
+        """A memory and what is a few edges away from it."""
+        asked = {"memoryId": memory_id, "hops": hops, "minWeight": min_weight}
+        return await self._ask(_AROUND, NeighbourhoodResult, student_id, **asked)
+
+    @Operation
+    async def facts(self, student_id: str, *, first: int = 200) -> tuple[FactResult, ...]:
+        """Facts, newest first."""
+        return await self._ask(_FACTS, tuple[FactResult, ...], student_id, first=first)
+
+    @Operation
+    async def ledger(
+        self, student_id: str, *, category: LedgerCategory | None = None, active: bool | None = None
+    ) -> tuple[LedgerEntryResult, ...]:
+        """The ledger, newest first."""
+        found = tuple[LedgerEntryResult, ...]
+        return await self._ask(_LEDGER, found, student_id, category=category, active=active)
+
+    @Operation
+    async def add_ledger_entry(
+        self,
+        student_id: str,
+        category: LedgerCategory,
+        content: str,
+        *,
+        summary: str | None = None,
+        importance: float = 0.7,
+        triggers: Sequence[str] = (),
+        trigger_entities: Sequence[str] = (),
+        trigger_threshold: float = 0.7,
+        expires_at: datetime | None = None,
+    ) -> LedgerEntryResult:
+        """Keep what must not be forgotten; an active equal entry stays as it is."""
+        entry = {
+            "category": category,
+            "content": content,
+            "summary": summary,
+            "importance": importance,
+            "triggers": list(triggers),
+            "triggerEntities": list(trigger_entities),
+            "triggerThreshold": trigger_threshold,
+            "expiresAt": expires_at,
+        }
+        return await self._ask(_ADD, LedgerEntryResult, student_id, entry=entry)
+
+    @Operation
+    async def settle_ledger_entry(self, student_id: str, entry_id: str, note: str | None = None) -> LedgerEntryResult:
+        """Settle a ledger entry; it stays, and comes up no more."""
+        return await self._ask(_SETTLE, LedgerEntryResult, student_id, id=entry_id, note=note)
+
+    @Operation
+    async def questions(self, student_id: str) -> tuple[QuestionResult, ...]:
+        """Questions that surprises left open and that were not answered, longest waiting first."""
+        return await self._ask(_QUESTIONS, tuple[QuestionResult, ...], student_id)
+
+    @Operation
+    async def answer_question(self, student_id: str, question_id: str, text: str) -> bool:
+        """Take the student's answer to a question."""
+        return await self._ask(_ANSWER, bool, student_id, id=question_id, text=text)
+
+    @Operation
+    async def correct_surprise(
+        self, student_id: str, memory_id: str, verdict: Verdict, note: str | None = None
+    ) -> MemoryResult:
+        """Say that a surprise was important, or was not."""
+        return await self._ask(_CORRECT, MemoryResult, student_id, memoryId=memory_id, verdict=verdict, note=note)
+
+    @Operation
+    async def jobs(
+        self,
+        student_id: str | None = None,
+        *,
+        state: JobState | None = None,
+        first: int = 20,
+        after: str | None = None,
+    ) -> JobPageResult:
+        """Background work, newest first: of the institution, or of one student."""
+        return await self._ask(_JOBS, JobPageResult, student_id, state=state, first=first, after=after)
+
+    @Operation
+    async def retry_job(self, job_id: str) -> JobResult:
+        """Start a dead job again; it runs when the student's session does."""
+        return await self._ask(_RETRY, JobResult, None, id=job_id)
+
+    @Operation
+    async def usage(self, student_id: str | None = None, since: datetime | None = None) -> UsageResult:
+        """What language models cost, of the institution or of one student."""
+        return await self._ask(_USAGE, UsageResult, student_id, since=since)
+
+    async def _executed(self, query: str, student_id: str | None, variables: Mapping[str, Any]) -> Any:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        if student_id in self.sessions:
+            headers["X-Graphmem-Session"] = self.sessions[student_id]
+        given = {name: _json(value) for name, value in variables.items() if value is not None}
+        try:
+            response = await self.http.post("/graphql", json={"query": query, "variables": given}, headers=headers)
+            answer = response.json()
+        except (httpx.HTTPError, ValueError) as e:
+            raise Unavailable("The API does not answer.") from e
+        if errors := answer.get("errors"):
+            raise error_of(errors[0])
+        (value,) = answer["data"].values()
+        return value
+
+    async def _ask(self, query: str, type_: Any, student_id: str | None, /, **variables: Any) -> Any:
+        """The value of an operation, about a student or about the institution."""
+        if "$opened" in query:
+            variables["opened"] = student_id in self.sessions
+        value = await self._executed(query, student_id, {"studentId": student_id, **variables})
+        if _OF_STUDENT in query:
+            if value is None:
+                raise NotFound("There is no such student.")
+            (value,) = value.values()
+        return _adapter(type_).validate_python(value)
+
+
+class AsyncClient(Operations):
+    """The client for asyncio: `async with AsyncClient(address, token) as client`."""
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.http.aclose()
+
+    def bound(self, call: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
+        """Called by `Operation`: a method as this client has it."""
+        return call
+
+
+class Client(Operations):
+    """The blocking client: `with Client(address, token) as client`. It runs `AsyncClient`'s code in a thread."""
+
+    def __enter__(self) -> Self:
+        self._open = ExitStack()
+        self._portal = self._open.enter_context(start_blocking_portal())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._portal.call(self.http.aclose)
+        self._open.close()
+
+    def bound(self, call: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+        """Called by `Operation`: a method as this client has it."""
+
+        def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
+            return self._portal.call(partial(call, *args, **kwargs))
+
+        return blocking
+
+
+@lru_cache
+def _adapter(type_: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(type_)
+
+
+_mutation, _query = partial(document, "mutation"), partial(document, "query")
+_of_student = partial(document, "query", of_student=True)
+_OF_STUDENT = "student(id: $studentId) { "
+
+_ENROL = _mutation("enrolStudent", "id: ID!, password: String!, displayName: String", StudentResult)
+_OPEN = _mutation("openSession", "studentId: ID!, password: String!", SessionResult)
+_CLOSE = _mutation("closeSession", "studentId: ID!", None)
+_PASSWORD = _mutation("changePassword", "studentId: ID!, old: String!, new: String!", None)
+_TURN = _mutation("handleTurn", "studentId: ID!, turnId: ID!, text: String!, at: DateTime, reply: String", TurnResult)
+_OBSERVE = _mutation("observe", "studentId: ID!, observations: [ObservationInput!]!", SourceResult)
+_ADD = _mutation("addLedgerEntry", "studentId: ID!, entry: LedgerInput!", LedgerEntryResult)
+_SETTLE = _mutation("settleLedgerEntry", "studentId: ID!, id: ID!, note: String", LedgerEntryResult)
+_ANSWER = _mutation("answerQuestion", "studentId: ID!, id: ID!, text: String!", None)
+_CORRECT = _mutation("correctSurprise", "studentId: ID!, memoryId: ID!, verdict: Verdict!, note: String", MemoryResult)
+_RETRY = _mutation("retryJob", "id: ID!", JobResult)
+_STUDENT = "query Student($id: ID!) { student(id: $id) { " + " ".join(_selection(StudentResult)) + " } }"
+_MEMORY = _query("memory", "studentId: ID!, id: ID!", MemoryResult)
+_JOBS = _query("jobs", "studentId: ID, state: JobState, first: Int, after: String", JobPageResult)
+_USAGE = _query("usage", "studentId: ID, since: DateTime", UsageResult)
+_RECALL = _of_student("recall", "query: String!, limit: Int, asOf: DateTime", RecalledResult)
+_CONTEXT = _of_student("context", "query: String!, tokenBudget: Int, asOf: DateTime", ContextResult)
+_MEMORIES = _of_student(
+    "memories",
+    "modality: Modality, kind: MemoryKind, reliability: Reliability, minGravity: Float, asOf: DateTime, "
+    "first: Int, after: String",
+    MemoryPageResult,
+)
+_AROUND = _of_student("around", "memoryId: ID!, hops: Int, minWeight: Float", NeighbourhoodResult)
+_FACTS = _of_student("facts", "first: Int", FactResult)
+_LEDGER = _of_student("ledger", "category: LedgerCategory, active: Boolean", LedgerEntryResult)
+_QUESTIONS = _of_student("questions", "", QuestionResult)

@@ -1,0 +1,84 @@
+"""A running graphmem in this process: its Neo4j, started here when none is configured, and its background work."""
+
+import asyncio
+import logging
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+from graphmem.app import Graphmem, open_with_neo4j
+from graphmem.errors import SetupError
+from graphmem.jobs.dispatch import run_due_jobs_forever, serve_jobs
+from graphmem.jobs.sweeper import sweep_forever
+from graphmem.local import server
+from graphmem.settings import Settings
+from graphmem.store.graph import Graph, open_driver
+
+Say = Callable[[str], None]
+T = TypeVar("T")
+
+log = logging.getLogger(__name__)
+
+
+@asynccontextmanager
+async def open_graphmem(
+    settings: Settings | None = None, *, say: Say = log.info, background: bool = True
+) -> AsyncIterator[Graphmem]:
+    """An open graphmem; starts the local Neo4j when no other one is configured.
+
+    The local Neo4j keeps running afterwards: `graphmem down` stops it.
+
+    Parameters
+    ----------
+    settings : Settings; None means those of the environment
+    say : called with a line of text where something takes a while, such as the first download of Neo4j
+    background : run what follows turns (jobs, expired sessions, unanswered messages) in this process too
+
+    Raises
+    ------
+    SetupError      something is not ready; the message says what to do
+    Unavailable     Neo4j does not answer
+
+    Source: spec 3, 16.
+    """
+    settings = settings or Settings()
+    uri, user, password = await asyncio.to_thread(neo4j_access, settings, say)
+    async with open_with_neo4j(settings, uri, user, password) as gm:
+        if background:
+            serve_jobs(gm)
+            work = [sweep_forever(gm)] + ([run_due_jobs_forever(gm)] if gm.background.runs_jobs else [])
+            # Its end is waited for, and what takes too long is cancelled, when graphmem is closed.
+            for each in work:
+                gm.background.keep(asyncio.create_task(each))
+        yield gm
+
+
+@asynccontextmanager
+async def open_graph(settings: Settings, say: Say) -> AsyncIterator[Graph]:
+    """The configured Neo4j alone, without checks, minds and models; starts the local one if need be."""
+    uri, user, password = await asyncio.to_thread(neo4j_access, settings, say)
+    graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
+    try:
+        yield graph
+    finally:
+        await graph.aclose()
+
+
+def neo4j_access(settings: Settings, say: Say) -> tuple[str, str, str]:
+    """Address, user and password of the Neo4j to use, which runs when this returns if it is the local one."""
+    if settings.neo4j_uri is None:
+        found = server.up(settings, say)
+        return found.bolt_uri, found.user, found.password
+    if settings.neo4j_password is None:
+        raise SetupError("GRAPHMEM_NEO4J_URI is set, but GRAPHMEM_NEO4J_PASSWORD is not: set it.")
+    return settings.neo4j_uri, settings.neo4j_user, settings.neo4j_password.get_secret_value()
+
+
+def run_fast(main: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on uvloop where there is one."""
+    if sys.platform == "win32":
+        return asyncio.run(main)
+    import uvloop
+
+    return uvloop.run(main)
