@@ -25,9 +25,9 @@ from graphmem.sealing import Argon2, new_secret
 from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.store.graph import Graph, open_driver
-from graphmem.text.affect import Affect, load_affect
+from graphmem.text.affect import AffectModel, load_affect
 from graphmem.text.embedder import make_embedder
-from graphmem.text.topic_boundaries import Episodes, load_episodes
+from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_boundaries
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Graphmem:
     embedder: Embedder
     mind: Mind
     offline: Mind
-    affect: Affect
-    episodes: Episodes
+    affect: AffectModel
+    episodes: TopicBoundaryModel
     secret: bytes = field(repr=False)
     cache: SessionCache = field(repr=False)
     background: Background = field(repr=False)
@@ -128,7 +128,7 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
             mind=mind,
             offline=offline,
             affect=load_affect(),
-            episodes=load_episodes(),
+            episodes=load_topic_boundaries(),
             secret=server_secret(settings),
             cache=SessionCache(settings.cache_mib * 2**20),
             background=background,

@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 from graphmem.model import Message, Unlocked, Who
 from graphmem.search.index import SearchIndex
-from graphmem.store.ledger import Kept
+from graphmem.store.ledger import StoredEntry
 
 ENTRY_BYTES = 400
 """Bytes of one message, fact or ledger entry beside its texts and its vector."""
@@ -28,7 +28,7 @@ class OpenMemories:
     expires_at: datetime
     version: int
     index: SearchIndex = field(repr=False)
-    ledger: tuple[Kept, ...] = field(default=(), repr=False)
+    ledger: tuple[StoredEntry, ...] = field(default=(), repr=False)
 
     @property
     def nbytes(self) -> int:
@@ -196,6 +196,6 @@ def _message_bytes(message: Message) -> int:
     return ENTRY_BYTES + sys.getsizeof(message.text) + vector
 
 
-def _ledger_bytes(kept: Kept) -> int:
+def _ledger_bytes(kept: StoredEntry) -> int:
     vector = 0 if kept.embedding is None else kept.embedding.nbytes
     return ENTRY_BYTES + 2 * sys.getsizeof(kept.entry.content or "") + vector

@@ -11,7 +11,7 @@ from graphmem.model import Usage
 
 registry = CollectorRegistry()
 
-turns = Counter(
+turns_total = Counter(
     "graphmem_turns", "Turns handled, by result (answered, repeated or an error code)", ["result"], registry=registry
 )
 degraded_turns = Counter(
@@ -53,7 +53,7 @@ def measured_turn() -> Iterator[None]:
         result = "INTERNAL"
         raise
     finally:
-        turns.labels(result).inc()
+        turns_total.labels(result).inc()
         turn_seconds.observe(perf_counter() - start)
 
 

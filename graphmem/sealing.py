@@ -38,7 +38,7 @@ class Argon2:
 
 
 @dataclass(frozen=True)
-class Lock:
+class StudentLock:
     """What is stored of a student's keys: nothing in it opens without the password."""
 
     salt: bytes
@@ -48,7 +48,7 @@ class Lock:
     public_key: bytes
 
 
-def new_lock(who: Who, password: str, argon2: Argon2) -> tuple[Lock, Keys]:
+def new_lock(who: Who, password: str, argon2: Argon2) -> tuple[StudentLock, Keys]:
     """Make the keys of a new student and lock them with a password.
 
     Examples
@@ -62,7 +62,7 @@ def new_lock(who: Who, password: str, argon2: Argon2) -> tuple[Lock, Keys]:
     private = PrivateKey.generate()
     salt = random(SALT_BYTES)
     keys = _derived(student_key)
-    lock = Lock(
+    lock = StudentLock(
         salt=salt,
         argon2=argon2,
         wrapped_key=_wrap(who, student_key, password, salt, argon2),
@@ -72,7 +72,7 @@ def new_lock(who: Who, password: str, argon2: Argon2) -> tuple[Lock, Keys]:
     return lock, keys
 
 
-def unlock(who: Who, lock: Lock, password: str) -> Keys:
+def unlock(who: Who, lock: StudentLock, password: str) -> Keys:
     """Open a student's keys. Slow by design; run it off the event loop.
 
     Raises
@@ -82,7 +82,7 @@ def unlock(who: Who, lock: Lock, password: str) -> Keys:
     return _derived(_student_key(who, lock, password))
 
 
-def relock(who: Who, lock: Lock, old: str, new: str, argon2: Argon2) -> Lock:
+def relocked(who: Who, lock: StudentLock, old: str, new: str, argon2: Argon2) -> StudentLock:
     """Wrap the same student key with a new password; nothing else has to be sealed again.
 
     Raises
@@ -93,12 +93,12 @@ def relock(who: Who, lock: Lock, old: str, new: str, argon2: Argon2) -> Lock:
     --------
     >>> ann, weak = Who("school", "ann"), Argon2(1, 8 * 2**20)
     >>> lock, keys = new_lock(ann, "old password", weak)
-    >>> unlock(ann, relock(ann, lock, "old password", "new password", weak), "new password") == keys
+    >>> unlock(ann, relocked(ann, lock, "old password", "new password", weak), "new password") == keys
     True
     """
     salt = random(SALT_BYTES)
     wrapped = _wrap(who, _student_key(who, lock, old), new, salt, argon2)
-    return Lock(salt, argon2, wrapped, lock.sealed_private_key, lock.public_key)
+    return StudentLock(salt, argon2, wrapped, lock.sealed_private_key, lock.public_key)
 
 
 def seal(keys: Keys, who: Who, node_id: str, field: str, value: str | bytes) -> bytes:
@@ -119,9 +119,9 @@ def seal(keys: Keys, who: Who, node_id: str, field: str, value: str | bytes) -> 
     >>> ann = Who("school", "ann")
     >>> lock, keys = new_lock(ann, "a password", Argon2(1, 8 * 2**20))
     >>> sealed = seal(keys, ann, "turn-1", "text", "I have a dog")
-    >>> opened(keys, ann, "turn-1", "text", sealed)
+    >>> opened_value(keys, ann, "turn-1", "text", sealed)
     b'I have a dog'
-    >>> opened(keys, ann, "turn-2", "text", sealed)
+    >>> opened_value(keys, ann, "turn-2", "text", sealed)
     Traceback (most recent call last):
     graphmem.errors.Tampered: The sealed field text of turn-2 does not open: it was altered, moved or cut short.
     """
@@ -129,7 +129,7 @@ def seal(keys: Keys, who: Who, node_id: str, field: str, value: str | bytes) -> 
     return bytes(Aead(keys.seal).encrypt(content, _place(who, node_id, field)))
 
 
-def opened(keys: Keys, who: Who, node_id: str, field: str, sealed: bytes) -> bytes:
+def opened_value(keys: Keys, who: Who, node_id: str, field: str, sealed: bytes) -> bytes:
     """Open a sealed value.
 
     Raises
@@ -167,7 +167,7 @@ def seal_for(public_key: bytes, who: Who, text: str) -> bytes:
     return bytes(SealedBox(PublicKey(public_key)).encrypt(json.dumps(envelope).encode()))
 
 
-def open_sealed_box(keys: Keys, who: Who, lock: Lock, sealed: bytes) -> str:
+def open_sealed_box(keys: Keys, who: Who, lock: StudentLock, sealed: bytes) -> str:
     """Open what somebody sealed for this student with `seal_for`.
 
     Raises
@@ -181,7 +181,7 @@ def open_sealed_box(keys: Keys, who: Who, lock: Lock, sealed: bytes) -> str:
     >>> open_sealed_box(keys, ann, lock, seal_for(lock.public_key, ann, "Ann was brave today."))
     'Ann was brave today.'
     """
-    private = PrivateKey(opened(keys, who, "student", "private_key", lock.sealed_private_key))
+    private = PrivateKey(opened_value(keys, who, "student", "private_key", lock.sealed_private_key))
     try:
         envelope = json.loads(SealedBox(private).decrypt(sealed))
     except (CryptoError, ValueError) as e:
@@ -234,7 +234,7 @@ def new_secret() -> str:
     return str(URLSafeBase64Encoder.encode(random(KEY_BYTES)).decode())
 
 
-def _student_key(who: Who, lock: Lock, password: str) -> bytes:
+def _student_key(who: Who, lock: StudentLock, password: str) -> bytes:
     key = _password_key(who, password, lock.salt, lock.argon2)
     try:
         return bytes(Aead(key).decrypt(lock.wrapped_key, _place(who, "student", "wrapped_key")))

@@ -18,9 +18,16 @@ from scipy import sparse  # type: ignore[import-untyped]
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold, cross_val_predict
 
-from graphmem.text.affect import BUCKETS, LONGEST, WEIGHTS, surface, word_buckets, word_weight
+from graphmem.text.affect import (
+    AFFECT_BUCKETS,
+    AFFECT_CHARACTERS,
+    AFFECT_FILE,
+    affect_buckets,
+    affect_word_weight,
+    surface,
+)
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import WEIGHTS as EMBEDDER
+from graphmem.text.embedder import EMBEDDER_FOLDER as EMBEDDER
 from graphmem.text.embedder import onnx_encoder
 
 PENALTY = 1.5
@@ -32,11 +39,11 @@ Array = NDArray[np.float64]
 
 def features(texts: list[str], vectors: Array) -> sparse.csr_matrix:
     """Rows of vector, surface and hashed words; `vectors` may have no columns."""
-    seen = [text[:LONGEST] for text in texts]
-    buckets = [word_buckets(Doc(text)) for text in seen]
-    values = np.concatenate([np.full(len(b), word_weight(b) * WORD_SCALE) for b in buckets])
+    seen = [text[:AFFECT_CHARACTERS] for text in texts]
+    buckets = [affect_buckets(Doc(text)) for text in seen]
+    values = np.concatenate([np.full(len(b), affect_word_weight(b) * WORD_SCALE) for b in buckets])
     ends = np.cumsum([0, *map(len, buckets)])
-    words = sparse.csr_matrix((values, np.concatenate(buckets), ends), shape=(len(texts), BUCKETS))
+    words = sparse.csr_matrix((values, np.concatenate(buckets), ends), shape=(len(texts), AFFECT_BUCKETS))
     marks = np.array([surface(text) for text in seen]) * SURFACE_SCALE
     return sparse.csr_matrix(sparse.hstack([sparse.csr_matrix(np.hstack([marks, vectors])), words]))
 
@@ -44,7 +51,7 @@ def features(texts: list[str], vectors: Array) -> sparse.csr_matrix:
 def weights(model: Ridge) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Dense weights (bias, surface, vector) and word weights, as `affect.npz` holds them."""
     marks = len(surface(""))
-    dense, words = model.coef_[:-BUCKETS].copy(), model.coef_[-BUCKETS:] * WORD_SCALE
+    dense, words = model.coef_[:-AFFECT_BUCKETS].copy(), model.coef_[-AFFECT_BUCKETS:] * WORD_SCALE
     dense[:marks] *= SURFACE_SCALE
     return np.array([model.intercept_, *dense], dtype=np.float32), words.astype(np.float32)
 
@@ -56,7 +63,7 @@ def pearson(a: Array, b: Array) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="EmoBank as JSON lines")
-    parser.add_argument("--out", type=Path, default=WEIGHTS, help="file to write")
+    parser.add_argument("--out", type=Path, default=AFFECT_FILE, help="file to write")
     args = parser.parse_args()
 
     rows = [json.loads(line) for line in args.data.read_text(encoding="utf-8").splitlines()]

@@ -19,22 +19,22 @@ from rich.progress import track
 from scipy import sparse  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression
 
-from graphmem.bench.boundaries import Shifting, read_talks
+from graphmem.bench.boundaries import Shifting, read_segmented_talks
 from graphmem.bench.segmentation_metrics import above_mean, above_threshold, depths, exact, pk, surprises
 from graphmem.model import Matrix
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import WEIGHTS as EMBEDDER
+from graphmem.text.embedder import EMBEDDER_FOLDER as EMBEDDER
 from graphmem.text.embedder import onnx_encoder
 from graphmem.text.topic_boundaries import (
-    BUCKETS,
-    FORMS,
-    WEIGHTS,
+    BOUNDARY_BUCKETS,
+    BOUNDARY_FILE,
+    BOUNDARY_FORMS,
+    boundary_buckets,
+    boundary_word_weight,
     numbers,
     places,
     spoken_out,
     standardised,
-    word_buckets,
-    word_weight,
 )
 
 STRENGTH = 0.5
@@ -86,11 +86,11 @@ def part(talks: Sequence[Shifting], vectors: Sequence[Matrix], *, ahead: bool, f
 
 def words(talks: Sequence[Shifting], rows: Sequence[tuple[int, int]], *, ahead: bool) -> sparse.csr_matrix:
     """The hashed words of each place side by side, as `Form.words` has them in rows."""
-    hashed = [[word_buckets(spoken_out(Doc(text))) for text in talk.texts] for talk in talks]
-    width = len(places(0, ahead=ahead)) * BUCKETS
+    hashed = [[boundary_buckets(spoken_out(Doc(text))) for text in talk.texts] for talk in talks]
+    width = len(places(0, ahead=ahead)) * BOUNDARY_BUCKETS
     found = [[(place, hashed[k][turn]) for place, turn in enumerate(places(i, ahead=ahead))] for k, i in rows]
-    columns = [np.concatenate([place * BUCKETS + buckets for place, buckets in each]) for each in found]
-    values = [np.concatenate([np.full(len(b), word_weight(b)) for _, b in each]) for each in found]
+    columns = [np.concatenate([place * BOUNDARY_BUCKETS + buckets for place, buckets in each]) for each in found]
+    values = [np.concatenate([np.full(len(b), boundary_word_weight(b)) for _, b in each]) for each in found]
     ends = np.cumsum([0, *map(len, columns)])
     return sparse.csr_matrix((np.concatenate(values), np.concatenate(columns), ends), shape=(len(rows), width))
 
@@ -110,7 +110,7 @@ def fitted(given: Part, rows: NDArray[np.bool_]) -> dict[str, Array]:
         "scale": scale,
         "numbers": weights[:counted] * NUMBERS_SCALE,
         "vector": weights[counted:meant] * VECTOR_SCALE,
-        "words": weights[meant:].reshape(-1, BUCKETS),
+        "words": weights[meant:].reshape(-1, BOUNDARY_BUCKETS),
         "cut": model.intercept_,
     }
 
@@ -146,7 +146,7 @@ def best_threshold(given: Part) -> tuple[float, float, float]:
 
 def make(talks: Sequence[Shifting], vectors: Sequence[Matrix]) -> dict[str, Any]:
     made: dict[str, Any] = {}
-    for form in FORMS:
+    for form in BOUNDARY_FORMS:
         given = part(talks, vectors, ahead=form.startswith("ahead"), full=form.endswith("full"))
         threshold, f1, errors = best_threshold(given)
         weights = fitted(given, np.ones(len(given.talk), dtype=bool))
@@ -175,10 +175,10 @@ def show_baselines(talks: Sequence[Shifting], vectors: Sequence[Matrix]) -> None
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="the train part of TIAGE as JSON lines")
-    parser.add_argument("--out", type=Path, default=WEIGHTS, help="file to write")
+    parser.add_argument("--out", type=Path, default=BOUNDARY_FILE, help="file to write")
     args = parser.parse_args()
 
-    talks = read_talks(args.data)
+    talks = read_segmented_talks(args.data)
     encode = onnx_encoder(EMBEDDER, threads=1)
     vectors = [np.concatenate([encode([text]) for text in talk.texts]) for talk in track(talks, "Embedding")]
     show_baselines(talks, vectors)

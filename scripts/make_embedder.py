@@ -18,7 +18,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from graphmem.text.embedder import DIMENSION, WEIGHTS
+from graphmem.text.embedder import DIMENSION, EMBEDDER_FOLDER
 
 ORIGINAL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 LAYERS, HEADS, TOKENS = 6, 12, 256
@@ -150,7 +150,7 @@ def tokenizer(source: Path) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--source", type=Path, required=True, help="folder of model.safetensors and tokenizer.json")
-    parser.add_argument("--out", type=Path, default=WEIGHTS, help="folder to write to")
+    parser.add_argument("--out", type=Path, default=EMBEDDER_FOLDER, help="folder to write to")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     onnx.save(build(read_safetensors(args.source / "model.safetensors")), args.out / "model.onnx")

@@ -30,7 +30,7 @@ class Loaders:
         )
 
         async def counts(asked: Sequence[Who]) -> list[tuple[int, int]]:
-            found = {who: await students.count(gm, who) for who in dict.fromkeys(asked)}
+            found = {who: await students.count_contents(gm, who) for who in dict.fromkeys(asked)}
             return [found[who] for who in asked]
 
         self.counts: DataLoader[Who, tuple[int, int]] = DataLoader(load_fn=counts, cache=False)

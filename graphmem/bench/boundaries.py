@@ -25,7 +25,7 @@ from graphmem.model import Author, Matrix, Message
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
 from graphmem.text.embedder import SHIPPED
-from graphmem.text.topic_boundaries import Episodes, load_episodes
+from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_boundaries
 
 SAMPLE = SAMPLES / "tiage" / "dialogues.jsonl"
 # Each baseline as it has the highest F1 on the train part of TIAGE; `scripts/make_boundaries.py` prints them.
@@ -37,7 +37,7 @@ DEEP_DEVIATIONS = 0.4
 EM_LLM_DEVIATIONS = 2.0
 """Not tuned: the usual choice."""
 FIRST = datetime(2024, 1, 8, 9, 0, tzinfo=UTC)
-A_TURN = timedelta(seconds=20)
+TURN_GAP = timedelta(seconds=20)
 
 Found = NDArray[np.bool_]
 
@@ -51,25 +51,27 @@ class Shifting:
     shifts: tuple[int, ...]
 
 
-def measure(settings: Settings, file: Path | None) -> Figures:
+def measure_boundaries(settings: Settings, file: Path | None) -> Figures:
     """Boundaries on a file of TIAGE, or on the sample that ships.
 
     Raises
     ------
     InvalidInput    another format, or no boundary anywhere
     """
-    talks = read_talks(file or SAMPLE)
+    talks = read_segmented_talks(file or SAMPLE)
     if not any(map(any, (talk.shifts for talk in talks))):
         raise InvalidInput(f"There is no boundary in {file}: it cannot be measured.")
     with embedding(settings) as embed:
         vectors = [embed(talk.texts) for talk in talks]
-    return measured(talks, vectors, load_episodes(), shipped=settings.embedder == f"onnx:{SHIPPED}")
+    return measured(talks, vectors, load_topic_boundaries(), shipped=settings.embedder == f"onnx:{SHIPPED}")
 
 
-def measured(talks: Sequence[Shifting], vectors: Sequence[Matrix], episodes: Episodes, *, shipped: bool) -> Figures:
+def measured(
+    talks: Sequence[Shifting], vectors: Sequence[Matrix], episodes: TopicBoundaryModel, *, shipped: bool
+) -> Figures:
     """The figures of talks with their embeddings; of another model than the shipped one the detector sees none."""
-    full = [messages(talk, v if shipped else None) for talk, v in zip(talks, vectors, strict=True)]
-    words = [messages(talk, None) for talk in talks]
+    full = [talk_messages(talk, v if shipped else None) for talk, v in zip(talks, vectors, strict=True)]
+    words = [talk_messages(talk, None) for talk in talks]
     gold = [talk.shifts for talk in talks]
     start = perf_counter()
     found = [_shifts(episodes, talk, ahead=True) for talk in full]
@@ -98,20 +100,20 @@ GUESSES: dict[str, Callable[[Matrix], Found]] = {
 }
 
 
-def messages(talk: Shifting, vectors: Matrix | None) -> list[Message]:
+def talk_messages(talk: Shifting, vectors: Matrix | None) -> list[Message]:
     """A talk as the service holds it, twenty seconds between messages, whoever speaks first as the student."""
     return [
         Message(
             author=Author.STUDENT if speaker == talk.speakers[0] else Author.COMPANION,
             text=text,
-            at=FIRST + i * A_TURN,
+            at=FIRST + i * TURN_GAP,
             embedding=None if vectors is None else vectors[i],
         )
         for i, (speaker, text) in enumerate(zip(talk.speakers, talk.texts, strict=True))
     ]
 
 
-def read_talks(path: Path) -> list[Shifting]:
+def read_segmented_talks(path: Path) -> list[Shifting]:
     """Read talks in the format of TIAGE: `turns`, a list of `{"speaker", "text", "shift": 0 or 1}`, one talk a line.
 
     Raises
@@ -122,7 +124,7 @@ def read_talks(path: Path) -> list[Shifting]:
 
     Examples
     --------
-    >>> talk = read_talks(SAMPLE)[0]
+    >>> talk = read_segmented_talks(SAMPLE)[0]
     >>> talk.texts[0], len(talk.shifts) == len(talk.texts)
     ('hello what are doing today ?', True)
     """
@@ -142,7 +144,7 @@ def _talk(where: str, row: dict[str, Any]) -> Shifting:
     return Shifting(speakers, texts, tuple(map(int, shifts)))
 
 
-def _shifts(episodes: Episodes, talk: Sequence[Message], *, ahead: bool) -> Found:
+def _shifts(episodes: TopicBoundaryModel, talk: Sequence[Message], *, ahead: bool) -> Found:
     # A talk begins an episode, but no boundary lies before its first turn.
     starts = episodes.starts(talk, ahead=ahead)
     starts[:1] = False

@@ -17,7 +17,7 @@ UNDATED = datetime(2024, 1, 8, 9, 0, tzinfo=UTC)
 A_TURN = timedelta(seconds=20)
 ADVERSARIAL = 5
 """LoCoMo's category of questions that have no answer in the talk."""
-ENOUGH = 0.5
+ENOUGH_EVIDENCE = 0.5
 """Share of a turn's content words that its memories must hold."""
 
 _DATE = "%I:%M %p on %d %B, %Y"
@@ -26,7 +26,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True)
-class Said:
+class Utterance:
     """One turn of a talk, as it is observed."""
 
     id: str
@@ -36,7 +36,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Question:
+class EvidenceQuestion:
     """A question, the ids of the turns that hold its evidence, and its category, where the file has one."""
 
     text: str
@@ -49,11 +49,11 @@ class Talk:
     """A conversation or meeting, and what is asked about it."""
 
     id: str
-    turns: tuple[Said, ...]
-    questions: tuple[Question, ...]
+    turns: tuple[Utterance, ...]
+    questions: tuple[EvidenceQuestion, ...]
 
 
-class Remembered(NamedTuple):
+class RememberedSource(NamedTuple):
     """What counts of a recalled memory: the turns it names as its sources, and what it says."""
 
     refs: frozenset[str]
@@ -112,7 +112,7 @@ def _talk(where: str, row: dict[str, Any]) -> Talk:
             raise ValueError("a turn id occurs twice")
         asked = _of_locomo(row["qa"]) if "qa" in row else _of_qmsum(row["queries"], len(turns))
         questions = tuple(
-            Question(q.text, gold, q.category)
+            EvidenceQuestion(q.text, gold, q.category)
             for q in asked
             if (gold := tuple(dict.fromkeys(i for i in q.gold if i in known)))
         )
@@ -122,7 +122,7 @@ def _talk(where: str, row: dict[str, Any]) -> Talk:
         raise InvalidInput(f"{where}: a turn or question is not as in LoCoMo or QMSum: {error!r}.") from error
 
 
-def _dated(rows: Sequence[dict[str, Any]]) -> Iterator[Said]:
+def _dated(rows: Sequence[dict[str, Any]]) -> Iterator[Utterance]:
     """Turns twenty seconds apart from the beginning of their session; empty ones are left out."""
     for (_, date), session in groupby(enumerate(rows), key=lambda r: (r[1].get("session"), r[1].get("session_date"))):
         start = UNDATED if date is None else datetime.strptime(date, _DATE).replace(tzinfo=UTC)
@@ -130,20 +130,22 @@ def _dated(rows: Sequence[dict[str, Any]]) -> Iterator[Said]:
             caption = row.get("image_caption")
             text = f"{row['text']} [shares: {caption}]" if caption else row["text"]
             if text.strip():
-                yield Said(str(row.get("id", place)), row["speaker"].strip(), text.strip(), start + number * A_TURN)
+                yield Utterance(
+                    str(row.get("id", place)), row["speaker"].strip(), text.strip(), start + number * A_TURN
+                )
 
 
-def _of_locomo(rows: Sequence[dict[str, Any]]) -> Iterator[Question]:
+def _of_locomo(rows: Sequence[dict[str, Any]]) -> Iterator[EvidenceQuestion]:
     for row in rows:
         if row["category"] != ADVERSARIAL:
             ids = tuple(i for entry in row["evidence"] for i in _IDS.split(entry) if i)
-            yield Question(row["question"], ids, int(row["category"]))
+            yield EvidenceQuestion(row["question"], ids, int(row["category"]))
 
 
-def _of_qmsum(rows: Sequence[dict[str, Any]], turns: int) -> Iterator[Question]:
+def _of_qmsum(rows: Sequence[dict[str, Any]], turns: int) -> Iterator[EvidenceQuestion]:
     for row in rows:
         spans = [range(int(start), min(int(end) + 1, turns)) for start, end in row["spans"]]
-        yield Question(row["query"], tuple(str(place) for span in spans for place in span))
+        yield EvidenceQuestion(row["query"], tuple(str(place) for span in spans for place in span))
 
 
 def telling_words(text: str) -> frozenset[str]:
@@ -157,7 +159,7 @@ def telling_words(text: str) -> frozenset[str]:
     return frozenset(word for word in map(str.lower, _WORD.findall(text)) if word not in STOP_WORDS)
 
 
-def is_found(turn: Said, remembered: Sequence[Remembered]) -> bool:
+def is_found(turn: Utterance, remembered: Sequence[RememberedSource]) -> bool:
     """Whether the memories that name a turn as their source together hold at least half of its content words.
 
     A turn without content words is found when a memory names it.
@@ -166,18 +168,21 @@ def is_found(turn: Said, remembered: Sequence[Remembered]) -> bool:
 
     Examples
     --------
-    >>> turn = Said("7", "Ann", "My dog Bello eats red apples", UNDATED)
-    >>> is_found(turn, [Remembered(frozenset({"7"}), "dog Bello")]), is_found(turn, [])
+    >>> turn = Utterance("7", "Ann", "My dog Bello eats red apples", UNDATED)
+    >>> is_found(turn, [RememberedSource(frozenset({"7"}), "dog Bello")]), is_found(turn, [])
     (False, False)
-    >>> is_found(turn, [Remembered(frozenset({"7"}), "dog Bello"), Remembered(frozenset({"7"}), "red things")])
+    >>> both = [RememberedSource(frozenset({"7"}), text) for text in ("dog Bello", "red things")]
+    >>> is_found(turn, both)
     True
     """
     own = [r for r in remembered if turn.id in r.refs]
     words = telling_words(turn.text)
     held = words & frozenset().union(*(telling_words(r.content) for r in own))
-    return bool(own) and len(held) >= ENOUGH * len(words)
+    return bool(own) and len(held) >= ENOUGH_EVIDENCE * len(words)
 
 
-def share_found(question: Question, turns: Mapping[str, Said], remembered: Sequence[Remembered]) -> float:
+def share_found(
+    question: EvidenceQuestion, turns: Mapping[str, Utterance], remembered: Sequence[RememberedSource]
+) -> float:
     """Share of a question's gold turns that are found."""
     return sum(is_found(turns[i], remembered) for i in question.gold) / len(question.gold)

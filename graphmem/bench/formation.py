@@ -15,7 +15,7 @@ from rich.progress import track
 
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
-from graphmem.bench.harness import INSTITUTION, PASSWORD, own_database
+from graphmem.bench.harness import BENCH_INSTITUTION, PASSWORD, own_database
 from graphmem.flows import students
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.gravity import CURVE
@@ -26,7 +26,7 @@ from graphmem.jobs.sessions import close_session
 from graphmem.model import Level, Modality, Session, Who
 from graphmem.runtime import open_graphmem
 from graphmem.samples import sample_dialogues
-from graphmem.samples.dialogues import Dialogue, load_dialogues, turns
+from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
 from graphmem.settings import Settings
 from graphmem.store import memories
 from graphmem.store.memories import Cut, Filter, Moment
@@ -35,7 +35,7 @@ ACTIVITY = (0.5, 2.0, 5.0, 10.0)
 """Messages a minute; sittings take turns in how busy they are."""
 SITTING = 12
 """Dialogues of one student in one sitting, so that busy times last long enough to be busy."""
-PAGE = 200
+FORMATION_PAGE = 200
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Seen:
     sittings: int = 0
 
 
-def measure(settings: Settings, file: Path | None) -> Figures:
+def measure_formation(settings: Settings, file: Path | None) -> Figures:
     """Put dialogues through `handle_turn` and form memories after each turn, without a language model.
 
     Parameters
@@ -90,7 +90,7 @@ def _by_student(dialogues: Sequence[Dialogue]) -> dict[str, list[Dialogue]]:
 
 async def _live(gm: Graphmem, name: str, held: list[Dialogue], seen: Seen) -> None:
     """One student's dialogues, some of them in one sitting, and what became of them."""
-    who = Who(INSTITUTION, name)
+    who = Who(BENCH_INSTITUTION, name)
     await students.enrol(gm, who, PASSWORD)
     sittings = [held[i : i + SITTING] for i in range(0, len(held), SITTING)]
     for day, sitting in enumerate(sittings):
@@ -113,12 +113,14 @@ async def _live(gm: Graphmem, name: str, held: list[Dialogue], seen: Seen) -> No
 async def _count(gm: Graphmem, who: Who, seen: Seen) -> None:
     after = None
     while True:
-        found = await memories.page(gm.graph, who, Filter(), Moment(gm.clock(), CURVE), Cut(PAGE, after), None)
+        found = await memories.list_memory_page(
+            gm.graph, who, Filter(), Moment(gm.clock(), CURVE), Cut(FORMATION_PAGE, after), None
+        )
         seen.modalities.update(memory.modality for memory in found)
         edges = await memories.list_edges(gm.graph, who, [memory.id for memory in found])
         for memory_id, of_one in edges.items():
             seen.edges.update(edge.type for edge in of_one if edge.from_id == memory_id)
-        if len(found) < PAGE:
+        if len(found) < FORMATION_PAGE:
             return
         after = (found[-1].timestamp, found[-1].id)
 
@@ -128,7 +130,7 @@ async def _talk(
 ) -> None:
     for dialogue in sitting:
         seen.dialogues += 1
-        for i, turn in enumerate(turns(dialogue)):
+        for i, turn in enumerate(dialogue_turns(dialogue)):
             # A turn is two messages.
             clock.now += timedelta(minutes=2 / rate)
             outcome = await handle_turn(gm, session, Incoming(f"{dialogue.id}#{i}", turn.text, clock.now, turn.reply))

@@ -21,12 +21,12 @@ from graphmem.errors import GraphmemError, SetupError
 from graphmem.local import server
 from graphmem.model import Role
 from graphmem.offline.exemplars import read_situations
-from graphmem.samples.dialogues import load_dialogues, turns
+from graphmem.samples.dialogues import dialogue_turns, load_dialogues
 from graphmem.settings import Settings
 
-INSTITUTION = "bench"
+BENCH_INSTITUTION = "bench"
 # What an app asks of a turn; the demo asks for all there is.
-TURN = """
+HARNESS_TURN = """
 mutation Turn($student: ID!, $turn: ID!, $text: String!) {
   handleTurn(studentId: $student, turnId: $turn, text: $text) {
     turnId reply degraded matched match surprise level importance repeated
@@ -35,7 +35,7 @@ mutation Turn($student: ID!, $turn: ID!, $text: String!) {
   }
 }"""
 PASSWORD = "a password of a benchmark"
-START_SECONDS = 60.0
+API_START_SECONDS = 60.0
 
 
 class NoAnswer(GraphmemError):
@@ -43,7 +43,7 @@ class NoAnswer(GraphmemError):
 
 
 @dataclass
-class Caller:
+class HttpCaller:
     """One keep-alive connection to the API, with its tokens; blocking, for one thread."""
 
     port: int
@@ -87,35 +87,35 @@ class Talker:
     """A student with an open session."""
 
     student: str
-    caller: Caller
+    caller: HttpCaller
 
     def say(self, turn_id: str, text: str) -> Any:
         """One turn."""
-        return self.caller.call(TURN, student=self.student, turn=turn_id, text=text)
+        return self.caller.call(HARNESS_TURN, student=self.student, turn=turn_id, text=text)
 
 
-def tokens(settings: Settings) -> tuple[str, str]:
+def bearer_tokens(settings: Settings) -> tuple[str, str]:
     """An admin's and an app's bearer token."""
     secret, now = server_secret(settings), datetime.now(UTC)
-    admin, app = (make_token(secret, INSTITUTION, role, 36_000, now) for role in (Role.ADMIN, Role.APP))
+    admin, app = (make_token(secret, BENCH_INSTITUTION, role, 36_000, now) for role in (Role.ADMIN, Role.APP))
     return admin, app
 
 
 def enrolled(settings: Settings, port: int, names: list[str]) -> list[Talker]:
     """Enrol students and open their sessions."""
-    (admin, app), address = tokens(settings), f"http://127.0.0.1:{port}"
+    (admin, app), address = bearer_tokens(settings), f"http://127.0.0.1:{port}"
     with Client(address, admin) as as_admin, Client(address, app) as as_app:
         for name in names:
             as_admin.enrol_student(name, PASSWORD)
         sessions = {name: as_app.open_session(name, PASSWORD) for name in names}
-    return [Talker(name, Caller(port, app, session.token)) for name, session in sessions.items()]
+    return [Talker(name, HttpCaller(port, app, session.token)) for name, session in sessions.items()]
 
 
 def messages(file: Path | None) -> list[str]:
     """What students of the benchmark say: real messages of students."""
     if file is None:
         return sorted({situation.answer for situation in read_situations()})
-    return [turn.text for dialogue in load_dialogues(file) for turn in turns(dialogue)]
+    return [turn.text for dialogue in load_dialogues(file) for turn in dialogue_turns(dialogue)]
 
 
 @contextmanager
@@ -142,7 +142,7 @@ def start_api(settings: Settings, port: int, **more: str) -> subprocess.Popen[by
     """Start the API as a process and wait until it is ready."""
     command = [sys.executable, "-m", "graphmem", "serve", "--port", str(port)]
     process = subprocess.Popen(command, env=environment(settings, **more), stderr=subprocess.DEVNULL)
-    deadline = monotonic() + START_SECONDS
+    deadline = monotonic() + API_START_SECONDS
     while monotonic() < deadline and process.poll() is None:
         try:
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)

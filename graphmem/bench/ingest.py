@@ -16,17 +16,17 @@ from graphmem.settings import Settings
 
 T = TypeVar("T")
 
-AT_ONCE = 100
-POLL = 0.1
-PATIENCE = 120.0
+OBSERVATIONS_PER_CALL = 100
+FORMED_POLL = 0.1
+FORMED_PATIENCE = 120.0
 """Seconds without any job finished after which nobody waits any longer."""
-PAGE = 100
+INGEST_PAGE = 100
 OBSERVE = """
 mutation Observe($student: ID!, $observations: [ObservationInput!]!) {
   observe(studentId: $student, observations: $observations) { id }
 }"""
-WAITING = "query Waiting($student: ID!) { student(id: $student) { waitingJobs memoryCount } }"
-MEMORIES = """
+WAITING_JOBS_QUERY = "query Waiting($student: ID!) { student(id: $student) { waitingJobs memoryCount } }"
+MEMORIES_PAGE = """
 query Memories($student: ID!, $first: Int!, $after: String) {
   student(id: $student) {
     memories(first: $first, after: $after) { items { salience timestamp sources { ref } } next }
@@ -35,7 +35,7 @@ query Memories($student: ID!, $first: Int!, $after: String) {
 
 
 @dataclass(frozen=True)
-class Kept:
+class RememberedTurn:
     """A memory as it lies in the graph: what it is worth keeping, its time, and the turns it came from."""
 
     salience: float
@@ -52,10 +52,10 @@ def fresh_student(settings: Settings, port: int, name: str) -> Talker:
 def observe_talk(talker: Talker, talk: Talk) -> float:
     """Give a talk turn by turn and wait until its memories are formed; the seconds it took."""
     start = monotonic()
-    for first in tracked(range(0, len(talk.turns), AT_ONCE), f"Observing {talk.id}"):
+    for first in tracked(range(0, len(talk.turns), OBSERVATIONS_PER_CALL), f"Observing {talk.id}"):
         observations = [
             {"ref": turn.id, "speaker": turn.speaker, "text": turn.text, "kind": "CHAT", "at": turn.at.isoformat()}
-            for turn in talk.turns[first : first + AT_ONCE]
+            for turn in talk.turns[first : first + OBSERVATIONS_PER_CALL]
         ]
         talker.caller.call(OBSERVE, student=talker.student, observations=observations)
     await_formed(talker)
@@ -70,31 +70,31 @@ def await_formed(talker: Talker) -> None:
     NoAnswer    nothing is finished any more
     """
     for _ in tracked(_less_and_less(talker), f"Forming memories of {talker.student}"):
-        sleep(POLL)
+        sleep(FORMED_POLL)
 
 
 def _less_and_less(talker: Talker) -> Iterator[int]:
     """How many jobs wait, asked again and again until none does."""
     least, since = None, monotonic()
-    while waiting := int(talker.caller.call(WAITING, student=talker.student)["waitingJobs"]):
+    while waiting := int(talker.caller.call(WAITING_JOBS_QUERY, student=talker.student)["waitingJobs"]):
         if least is None or waiting < least:
             least, since = waiting, monotonic()
-        elif monotonic() - since > PATIENCE:
+        elif monotonic() - since > FORMED_PATIENCE:
             raise NoAnswer(f"{waiting} jobs of {talker.student} are not finished: read the server's log.")
         yield waiting
 
 
-def count_memories(talker: Talker) -> int:
+def count_ingested(talker: Talker) -> int:
     """Memories the student has."""
-    return int(talker.caller.call(WAITING, student=talker.student)["memoryCount"])
+    return int(talker.caller.call(WAITING_JOBS_QUERY, student=talker.student)["memoryCount"])
 
 
-def list_kept(talker: Talker) -> list[Kept]:
+def list_remembered(talker: Talker) -> list[RememberedTurn]:
     """Every memory of the student, newest first."""
-    kept: list[Kept] = []
+    kept: list[RememberedTurn] = []
     after: str | None = None
     while True:
-        answer = talker.caller.call(MEMORIES, student=talker.student, first=PAGE, after=after)
+        answer = talker.caller.call(MEMORIES_PAGE, student=talker.student, first=INGEST_PAGE, after=after)
         page: dict[str, Any] = answer["memories"]
         kept += [_kept(item) for item in page["items"]]
         after = page["next"]
@@ -102,9 +102,9 @@ def list_kept(talker: Talker) -> list[Kept]:
             return kept
 
 
-def _kept(item: dict[str, Any]) -> Kept:
+def _kept(item: dict[str, Any]) -> RememberedTurn:
     refs = frozenset(source["ref"] for source in item["sources"])
-    return Kept(item["salience"], datetime.fromisoformat(item["timestamp"]), refs)
+    return RememberedTurn(item["salience"], datetime.fromisoformat(item["timestamp"]), refs)
 
 
 def tracked(things: Sequence[T] | Iterable[T], what: str) -> Iterable[T]:

@@ -18,7 +18,7 @@ from rich.console import Console
 from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.bench import Figures
 from graphmem.bench.harness import (
-    INSTITUTION,
+    BENCH_INSTITUTION,
     PASSWORD,
     NoAnswer,
     Talker,
@@ -39,12 +39,12 @@ from graphmem.settings import Settings
 from graphmem.store.graph import Graph
 
 JOBS = 1000
-STUDENTS = 20
+JOBS_STUDENTS = 20
 WORKERS = (1, 2, 4)
-KILLS = 20
+WORKER_KILLS = 20
 """Kills of a worker that is at a job; every fifth time Redis is killed after it, and every fifth time an API."""
 TALKERS = 6
-SEED = 7
+JOBS_SEED = 7
 BETWEEN_TURNS = (0.05, 0.2)
 """Seconds from a reply to the next message, at random."""
 READY = b"graphmem worker is ready"
@@ -55,7 +55,7 @@ HASTE = {
     "GRAPHMEM_JOBS_LATE": "100000",
 }
 """A worker that was killed is followed after five seconds, and what got lost is found after two."""
-PATIENCE = 300.0
+JOBS_PATIENCE = 300.0
 
 
 @dataclass
@@ -105,7 +105,7 @@ class Deployment:
         self.apis.clear()
 
 
-def measure(settings: Settings, file: Path | None) -> Figures:
+def measure_jobs(settings: Settings, file: Path | None) -> Figures:
     """Jobs a second with one, two and four workers, then twenty kills of workers, Redis and API under load.
 
     Parameters
@@ -141,11 +141,11 @@ def _deployed(settings: Settings) -> Iterator[Deployment]:
 
 
 async def _speed(deployment: Deployment, count: int, texts: list[str]) -> Figures:
-    institution = f"{INSTITUTION}-{count}"
+    institution = f"{BENCH_INSTITUTION}-{count}"
     settings = deployment.settings.model_copy(update={"argon2_ops": 1, "argon2_mib": 8})
     async with open_with_neo4j(settings, *await asyncio.to_thread(neo4j_access, settings, lambda _: None)) as gm:
-        whom = [Who(institution, f"student-{i}") for i in range(STUDENTS)]
-        await asyncio.gather(*(_busy(gm, who, texts, JOBS // STUDENTS) for who in whom))
+        whom = [Who(institution, f"student-{i}") for i in range(JOBS_STUDENTS)]
+        await asyncio.gather(*(_busy(gm, who, texts, JOBS // JOBS_STUDENTS) for who in whom))
         await asyncio.to_thread(deployment.start_workers, count)
         # All at once, when everybody is ready: their jobs wait for their sessions.
         await asyncio.gather(*(students.open_session(gm, who, PASSWORD) for who in whom))
@@ -167,7 +167,7 @@ async def _busy(gm: Graphmem, who: Who, texts: list[str], jobs: int) -> None:
 
 
 async def _done(graph: Graph, institution: str) -> None:
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(JOBS_PATIENCE):
         while True:
             (row,) = await graph.execute(statement("jobs_not_done"), {"institution": institution}, reads=True)
             if not row["n"]:
@@ -188,8 +188,8 @@ def _killed(deployment: Deployment, texts: list[str]) -> Figures:
         thread.start()
     kills: Figures = {"kills": 0.0, "kills_midjob": 0.0, "kills_redis": 0.0, "kills_api": 0.0}
     try:
-        for kill in range(KILLS):
-            console.print(f"kill {kill + 1} of {KILLS}")
+        for kill in range(WORKER_KILLS):
+            console.print(f"kill {kill + 1} of {WORKER_KILLS}")
             asyncio.run(_kill_worker(deployment, kills))
             if kill % 5 == 2:
                 _kill_redis(deployment, kills)
@@ -227,18 +227,18 @@ async def _kill_worker(deployment: Deployment, kills: Figures) -> None:
         victim.kill()
         victim.wait()
         kills["kills"] += 1
-        leases = await graph.execute(statement("jobs_leases"), {"institution": INSTITUTION}, reads=True)
+        leases = await graph.execute(statement("jobs_leases"), {"institution": BENCH_INSTITUTION}, reads=True)
     kills["kills_midjob"] += any(row["lease"].startswith(f"{victim.pid}-") for row in leases)
     deployment.workers.remove(victim)
     await asyncio.to_thread(deployment.start_workers, 1)
 
 
 async def _at_a_job(graph: Graph, workers: list[subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
-    deadline = monotonic() + PATIENCE
+    deadline = monotonic() + JOBS_PATIENCE
     while monotonic() < deadline:
         pids = {
             row["lease"].partition("-")[0]
-            for row in await graph.execute(statement("jobs_leases"), {"institution": INSTITUTION}, reads=True)
+            for row in await graph.execute(statement("jobs_leases"), {"institution": BENCH_INSTITUTION}, reads=True)
         }
         for worker in workers:
             if str(worker.pid) in pids:
@@ -248,7 +248,7 @@ async def _at_a_job(graph: Graph, workers: list[subprocess.Popen[bytes]]) -> sub
 
 def _talk(talker: Talker, texts: list[str], stop: threading.Event) -> None:
     """Say one thing after the other; what was not answered is said again, with the same id."""
-    chance, number = random.Random(f"{SEED}-{talker.student}"), 0
+    chance, number = random.Random(f"{JOBS_SEED}-{talker.student}"), 0
     text = chance.choice(texts)
     while not stop.is_set():
         try:
@@ -263,9 +263,9 @@ def _talk(talker: Talker, texts: list[str], stop: threading.Event) -> None:
 async def _counted(deployment: Deployment) -> Figures:
     async with open_graph(deployment.settings, lambda _: None) as graph:
         with suppress(TimeoutError):
-            await _done(graph, INSTITUTION)
-        (left,) = await graph.execute(statement("jobs_not_done"), {"institution": INSTITUTION}, reads=True)
-        (found,) = await graph.execute(statement("jobs_effects"), {"institution": INSTITUTION}, reads=True)
+            await _done(graph, BENCH_INSTITUTION)
+        (left,) = await graph.execute(statement("jobs_not_done"), {"institution": BENCH_INSTITUTION}, reads=True)
+        (found,) = await graph.execute(statement("jobs_effects"), {"institution": BENCH_INSTITUTION}, reads=True)
     finished = found["jobs"] - left["n"]
     return {
         "jobs": float(found["jobs"]),

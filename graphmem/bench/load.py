@@ -15,15 +15,24 @@ import numpy as np
 from rich.console import Console
 
 from graphmem.bench import Figures
-from graphmem.bench.harness import INSTITUTION, NoAnswer, Talker, enrolled, free_port, messages, own_database, start_api
+from graphmem.bench.harness import (
+    BENCH_INSTITUTION,
+    NoAnswer,
+    Talker,
+    enrolled,
+    free_port,
+    messages,
+    own_database,
+    start_api,
+)
 from graphmem.local import server
 from graphmem.model import Who
 from graphmem.runtime import open_graph
 from graphmem.settings import Settings
 
-STUDENTS = 8
-KILLS = 20
-SEED = 11
+LOAD_STUDENTS = 8
+SERVER_KILLS = 20
+LOAD_SEED = 11
 BETWEEN_KILLS = (1.0, 4.0)
 """Seconds of talk between two kills, at random."""
 
@@ -38,7 +47,7 @@ class Diary:
     seconds: list[float] = field(default_factory=list)
 
 
-def measure(settings: Settings, file: Path | None) -> Figures:
+def measure_load(settings: Settings, file: Path | None) -> Figures:
     """Kill API and database in turn, twenty times in all, and count what was lost or doubled.
 
     Parameters
@@ -46,18 +55,18 @@ def measure(settings: Settings, file: Path | None) -> Figures:
     settings : Settings, whose jars are used for a database of the benchmark's own
     file : dialogues whose student messages are said instead of the shipped ones
     """
-    chance, console = random.Random(SEED), Console(stderr=True)
+    chance, console = random.Random(LOAD_SEED), Console(stderr=True)
     texts, port, stop = messages(file), free_port(), threading.Event()
     with own_database(settings) as own:
         api = start_api(own, port)
-        diaries = [Diary(talker) for talker in enrolled(own, port, [f"student-{i}" for i in range(STUDENTS)])]
+        diaries = [Diary(talker) for talker in enrolled(own, port, [f"student-{i}" for i in range(LOAD_STUDENTS)])]
         threads = [threading.Thread(target=_talk, args=(diary, texts, stop)) for diary in diaries]
         start = perf_counter()
         for thread in threads:
             thread.start()
-        for kill in range(KILLS):
+        for kill in range(SERVER_KILLS):
             sleep(chance.uniform(*BETWEEN_KILLS))
-            console.print(f"kill {kill + 1} of {KILLS}: {'database' if kill % 2 else 'API'}")
+            console.print(f"kill {kill + 1} of {SERVER_KILLS}: {'database' if kill % 2 else 'API'}")
             api = _kill_database(own, api) if kill % 2 else _kill_api(own, api, port)
         sleep(chance.uniform(*BETWEEN_KILLS))
         stop.set()
@@ -69,7 +78,7 @@ def measure(settings: Settings, file: Path | None) -> Figures:
         api.wait()
     seconds = [s for diary in diaries for s in diary.seconds]
     return counted | {
-        "kills": KILLS,
+        "kills": SERVER_KILLS,
         "acknowledged": len(seconds),
         "replies_changed": sum(diary.changed for diary in diaries),
         "turns_per_s": len(seconds) / elapsed,
@@ -82,7 +91,7 @@ def _talk(diary: Diary, texts: list[str], stop: threading.Event) -> None:
     """Say one thing after the other; what was not answered is sent again with the same id until it is."""
     number = 0
     while not stop.is_set():
-        turn_id, text = f"turn-{number}", texts[(number * STUDENTS) % len(texts)]
+        turn_id, text = f"turn-{number}", texts[(number * LOAD_STUDENTS) % len(texts)]
         start = perf_counter()
         diary.replies[turn_id] = _until_answered(diary.talker, turn_id, text)
         diary.seconds.append(perf_counter() - start)
@@ -122,7 +131,7 @@ async def _stored(settings: Settings, diaries: list[Diary]) -> Figures:
     lost = doubled = 0
     async with open_graph(settings, lambda _: None) as graph:
         for diary in diaries:
-            who = Who(INSTITUTION, diary.talker.student)
+            who = Who(BENCH_INSTITUTION, diary.talker.student)
             (row,) = await graph.run("source/count", who)
             handled = await graph.run("source/list", who)
             lost += len(diary.replies.keys() - {h["ref"] for h in handled})

@@ -16,21 +16,21 @@ from graphmem.bench import Figures
 from graphmem.bench.baselines import METHODS, Embed, Plain, embedding
 from graphmem.bench.datasets import read_rows
 from graphmem.bench.harness import Talker
-from graphmem.bench.ingest import await_formed, count_memories, fresh_student, tracked
+from graphmem.bench.ingest import await_formed, count_ingested, fresh_student, tracked
 from graphmem.errors import InvalidInput
-from graphmem.samples.dialogues import Dialogue, load_dialogues, turns
+from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
 from graphmem.settings import Settings
 
 KEYS = frozenset({"dialogue_id", "teacher_described_confusion", "turns"})
-FIRST_DAY = datetime(2024, 1, 8, 9, 0, tzinfo=UTC)
-A_TURN = timedelta(seconds=30)
-LIMIT = 50
+MISCONCEPTION_FIRST_DAY = datetime(2024, 1, 8, 9, 0, tzinfo=UTC)
+MISCONCEPTION_TURN_GAP = timedelta(seconds=30)
+MISCONCEPTION_LIMIT = 50
 WITHIN = (1, 5)
-TURN = """
+MISCONCEPTION_TURN = """
 mutation Turn($student: ID!, $turn: ID!, $text: String!, $at: DateTime!, $reply: String) {
   handleTurn(studentId: $student, turnId: $turn, text: $text, at: $at, reply: $reply) { turnId }
 }"""
-RECALL = """
+MISCONCEPTION_RECALL = """
 query Recall($student: ID!, $question: String!, $limit: Int!) {
   student(id: $student) { recall(query: $question, limit: $limit) { weight sourceRefs } }
 }"""
@@ -62,7 +62,7 @@ def is_one(row: Mapping[str, Any]) -> bool:
     return row.keys() >= KEYS
 
 
-def measured(settings: Settings, port: int, file: Path) -> Figures:
+def misconception_figures(settings: Settings, port: int, file: Path) -> Figures:
     """The figures of a file on a served API.
 
     Raises
@@ -78,7 +78,7 @@ def measured(settings: Settings, port: int, file: Path) -> Figures:
             messages += _told(talker, sittings)
             await_formed(talker)
             seconds += perf_counter() - start
-            memories += count_memories(talker)
+            memories += count_ingested(talker)
             searched += _searched(talker, sittings, embed)
             talker.caller.close()
     ranks = {method: [s.ranks[method] for s in searched] for method in ("recall", *METHODS)}
@@ -110,10 +110,10 @@ def _told(talker: Talker, sittings: Sequence[Sitting]) -> int:
     """Every message of every session, a session a day; how many there were."""
     told = 0
     for day, sitting in enumerate(tracked(sittings, f"Sessions of {talker.student}")):
-        for number, turn in enumerate(turns(sitting.dialogue)):
-            at = FIRST_DAY + timedelta(days=day) + number * A_TURN
+        for number, turn in enumerate(dialogue_turns(sitting.dialogue)):
+            at = MISCONCEPTION_FIRST_DAY + timedelta(days=day) + number * MISCONCEPTION_TURN_GAP
             talker.caller.call(
-                TURN,
+                MISCONCEPTION_TURN,
                 student=talker.student,
                 turn=f"{sitting.dialogue.id}#{number}",
                 text=turn.text,
@@ -133,7 +133,9 @@ def _searched(talker: Talker, sittings: Sequence[Sitting], embed: Embed) -> list
     searched = []
     for place, description in tracked(asked, f"Misconceptions of {talker.student}"):
         start = perf_counter()
-        found = talker.caller.call(RECALL, student=talker.student, question=description, limit=LIMIT)["recall"]
+        found = talker.caller.call(
+            MISCONCEPTION_RECALL, student=talker.student, question=description, limit=MISCONCEPTION_LIMIT
+        )["recall"]
         seconds = perf_counter() - start
         (vector,) = embed([description])
         rankings = plain.ranks(description, vector) | {"recall": _by_session(found, ids)}

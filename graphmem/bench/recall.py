@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 
 from graphmem.bench import Figures, misconceptions
 from graphmem.bench.baselines import METHODS, Embed, Plain, embedding
-from graphmem.bench.datasets import Question, Remembered, Talk, read_rows, read_talks, share_found
+from graphmem.bench.datasets import EvidenceQuestion, RememberedSource, Talk, read_rows, read_talks, share_found
 from graphmem.bench.harness import Talker, own_database, served
-from graphmem.bench.ingest import count_memories, fresh_student, list_kept, observe_talk, tracked
+from graphmem.bench.ingest import count_ingested, fresh_student, list_remembered, observe_talk, tracked
 from graphmem.errors import InvalidInput
 from graphmem.settings import Settings
 
 CUTS = (5, 10, 20, 50)
 TOKENS = 1000
 RESAMPLES = 2000
-SEED = 0
-RECALL = """
+BOOTSTRAP_SEED = 0
+RECALL_QUERY = """
 query Recall($student: ID!, $question: String!, $limit: Int!) {
   student(id: $student) { recall(query: $question, limit: $limit) { sourceRefs why memory { content } } }
 }"""
@@ -39,7 +39,7 @@ query Context($student: ID!, $question: String!, $budget: Int!) {
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedQuestion:
     """One question: the share of its evidence that was found, by figure, and how long recall took."""
 
     category: int | None
@@ -57,7 +57,7 @@ class Formed:
     turns_remembered: int
 
 
-def measure(settings: Settings, file: Path | None) -> Figures:
+def measure_recall(settings: Settings, file: Path | None) -> Figures:
     """Evidence recall on a file of LoCoMo, QMSum or MathDial, which is told by its keys.
 
     Parameters
@@ -75,13 +75,13 @@ def measure(settings: Settings, file: Path | None) -> Figures:
     talks = [] if told else read_talks(file)
     with own_database(settings) as own, served(own, GRAPHMEM_SESSION_MINUTES="600") as port:
         if told:
-            return misconceptions.measured(own, port, file)
-        return measured(own, port, talks)
+            return misconceptions.misconception_figures(own, port, file)
+        return recall_figures(own, port, talks)
 
 
-def measured(settings: Settings, port: int, talks: Sequence[Talk]) -> Figures:
+def recall_figures(settings: Settings, port: int, talks: Sequence[Talk]) -> Figures:
     """The figures of talks on a served API."""
-    asked: list[Asked] = []
+    asked: list[AskedQuestion] = []
     formed: list[Formed] = []
     with embedding(settings) as embed:
         for talk in talks:
@@ -96,11 +96,11 @@ def measured(settings: Settings, port: int, talks: Sequence[Talk]) -> Figures:
 
 def _formed(talker: Talker, talk: Talk) -> Formed:
     seconds = observe_talk(talker, talk)
-    remembered = frozenset().union(*(kept.refs for kept in list_kept(talker))) & {turn.id for turn in talk.turns}
-    return Formed(seconds, len(talk.turns), count_memories(talker), len(remembered))
+    remembered = frozenset().union(*(kept.refs for kept in list_remembered(talker))) & {turn.id for turn in talk.turns}
+    return Formed(seconds, len(talk.turns), count_ingested(talker), len(remembered))
 
 
-def _asked(talker: Talker, talk: Talk, embed: Embed) -> list[Asked]:
+def _asked(talker: Talker, talk: Talk, embed: Embed) -> list[AskedQuestion]:
     turns = {turn.id: turn for turn in talk.turns}
     lines = tuple(f"{turn.speaker}: {turn.text}" for turn in talk.turns)
     plain = Plain(lines, embed(lines))
@@ -110,7 +110,7 @@ def _asked(talker: Talker, talk: Talk, embed: Embed) -> list[Asked]:
     asked = []
     for question, vector in tracked(list(zip(talk.questions, vectors, strict=True)), f"Asking about {talk.id}"):
         start = perf_counter()
-        found = _remembered(_ask(talker, question.text, RECALL, limit=max(CUTS))["recall"])
+        found = _remembered(_ask(talker, question.text, RECALL_QUERY, limit=max(CUTS))["recall"])
         seconds = perf_counter() - start
         context = _ask(talker, question.text, CONTEXT, budget=TOKENS)["context"]
         shares = {f"recall@{k}": share_found(question, turns, found[:k]) for k in CUTS}
@@ -118,7 +118,7 @@ def _asked(talker: Talker, talk: Talk, embed: Embed) -> list[Asked]:
         for method, ranks in plain.ranks(question.text, vector).items():
             ids = [talk.turns[place].id for place in ranks[: max(CUTS)]]
             shares |= {f"{method}@{k}": _share(question, ids[:k]) for k in CUTS}
-        asked.append(Asked(question.category, shares, seconds))
+        asked.append(AskedQuestion(question.category, shares, seconds))
     return asked
 
 
@@ -126,15 +126,15 @@ def _ask(talker: Talker, question: str, query: str, **more: int) -> Any:
     return talker.caller.call(query, student=talker.student, question=question, **more)
 
 
-def _remembered(items: Sequence[dict[str, Any]]) -> list[Remembered]:
-    return [Remembered(frozenset(item["sourceRefs"]), item["memory"]["content"]) for item in items]
+def _remembered(items: Sequence[dict[str, Any]]) -> list[RememberedSource]:
+    return [RememberedSource(frozenset(item["sourceRefs"]), item["memory"]["content"]) for item in items]
 
 
-def _share(question: Question, ids: Sequence[str]) -> float:
+def _share(question: EvidenceQuestion, ids: Sequence[str]) -> float:
     return len(set(question.gold) & set(ids)) / len(question.gold)
 
 
-def _figures(asked: Sequence[Asked], formed: Sequence[Formed]) -> Figures:
+def _figures(asked: Sequence[AskedQuestion], formed: Sequence[Formed]) -> Figures:
     own = [f"recall@{k}" for k in CUTS]
     plain = [f"{method}@{k}" for k in (10, 20, 5) for method in METHODS]
     figures = {key: fmean(a.shares[key] for a in asked) for key in (*own, "recall_1000_tokens", *plain)}
@@ -160,7 +160,7 @@ def _figures(asked: Sequence[Asked], formed: Sequence[Formed]) -> Figures:
 
 def _interval(name: str, values: NDArray[np.float64]) -> Figures:
     """95 % of a mean, by resampling the questions."""
-    chance = np.random.default_rng(SEED)
+    chance = np.random.default_rng(BOOTSTRAP_SEED)
     means = values[chance.integers(0, len(values), (RESAMPLES, len(values)))].mean(axis=1)
     low, high = np.percentile(means, [2.5, 97.5])
     return {f"{name}_low": float(low), f"{name}_high": float(high)}

@@ -15,19 +15,19 @@ from graphmem.bench import Figures
 from graphmem.bench.baselines import Embed, embedding
 from graphmem.bench.datasets import Talk, read_talks
 from graphmem.bench.harness import Talker, own_database, served
-from graphmem.bench.ingest import fresh_student, list_kept, observe_talk
+from graphmem.bench.ingest import fresh_student, list_remembered, observe_talk
 from graphmem.errors import InvalidInput
 from graphmem.settings import Settings
 
-Scores = NDArray[np.float64]
+SalienceScores = NDArray[np.float64]
 """What each turn is worth, of shape (turns,); -inf: nothing is remembered of it."""
 
 SHARES = (10, 20, 30, 50)
 BASELINES_AT = 30
-SEEDS = 200
+SALIENCE_SEEDS = 200
 
 
-def measure(settings: Settings, file: Path | None) -> Figures:
+def measure_salience(settings: Settings, file: Path | None) -> Figures:
     """Evidence kept by salience on a file of LoCoMo, beside chance, recency, novelty and length.
 
     Raises
@@ -38,10 +38,10 @@ def measure(settings: Settings, file: Path | None) -> Figures:
         raise InvalidInput("Name a file of LoCoMo: graphmem bench keep FILE.")
     talks = read_talks(file)
     with own_database(settings) as own, served(own, GRAPHMEM_SESSION_MINUTES="600") as port:
-        return measured(own, port, talks)
+        return salience_figures(own, port, talks)
 
 
-def measured(settings: Settings, port: int, talks: Sequence[Talk]) -> Figures:
+def salience_figures(settings: Settings, port: int, talks: Sequence[Talk]) -> Figures:
     """The figures of talks on a served API, each a mean over the talks."""
     talks = [talk for talk in talks if talk.questions]
     if not talks:
@@ -62,7 +62,7 @@ def _of_talk(settings: Settings, port: int, talk: Talk, embed: Embed) -> Figures
     lengths = np.array([float(len(turn.text.split())) for turn in talk.turns])
     novelty = _novelty(talk, embed)
 
-    def kept(scores: Scores, share: int) -> float:
+    def kept(scores: SalienceScores, share: int) -> float:
         return evidence_kept(scores, is_gold, share)
 
     return {
@@ -76,7 +76,7 @@ def _of_talk(settings: Settings, port: int, talk: Talk, embed: Embed) -> Figures
     }
 
 
-def evidence_kept(scores: Scores, is_gold: NDArray[np.bool_], share: int) -> float:
+def evidence_kept(scores: SalienceScores, is_gold: NDArray[np.bool_], share: int) -> float:
     """Share of the gold turns among the best `share` per cent of all turns, of equals the earlier first.
 
     Parameters
@@ -94,22 +94,22 @@ def evidence_kept(scores: Scores, is_gold: NDArray[np.bool_], share: int) -> flo
     return float(is_gold[best[np.isfinite(scores[best])]].sum() / is_gold.sum())
 
 
-def _salience(talker: Talker, talk: Talk) -> Scores:
+def _salience(talker: Talker, talk: Talk) -> SalienceScores:
     place = {turn.id: i for i, turn in enumerate(talk.turns)}
     scores = np.full(len(talk.turns), -np.inf)
-    for memory in list_kept(talker):
+    for memory in list_remembered(talker):
         for ref in memory.refs & place.keys():
             scores[place[ref]] = max(scores[place[ref]], memory.salience)
     return scores
 
 
-def _novelty(talk: Talk, embed: Embed) -> Scores:
+def _novelty(talk: Talk, embed: Embed) -> SalienceScores:
     """How unlike every earlier turn each one is."""
     vectors = embed([turn.text for turn in talk.turns])
     cosines = np.tril(vectors @ vectors.T, k=-1)
-    unlike: Scores = 1.0 - cosines.max(axis=1).astype(np.float64)
+    unlike: SalienceScores = 1.0 - cosines.max(axis=1).astype(np.float64)
     return unlike
 
 
-def _by_chance(turns: int, kept: Callable[[Scores], float]) -> list[float]:
-    return [kept(np.random.default_rng(seed).random(turns)) for seed in range(SEEDS)]
+def _by_chance(turns: int, kept: Callable[[SalienceScores], float]) -> list[float]:
+    return [kept(np.random.default_rng(seed).random(turns)) for seed in range(SALIENCE_SEEDS)]

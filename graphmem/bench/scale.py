@@ -18,7 +18,7 @@ import numpy as np
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
 from graphmem.bench.datasets import read_rows
-from graphmem.bench.harness import INSTITUTION, PASSWORD, own_database
+from graphmem.bench.harness import BENCH_INSTITUTION, PASSWORD, own_database
 from graphmem.bench.ingest import tracked
 from graphmem.bench.statements import statement
 from graphmem.errors import InvalidInput
@@ -40,9 +40,9 @@ from graphmem.model import (
 from graphmem.offline.exemplars import read_situations
 from graphmem.runtime import open_graphmem, run_fast
 from graphmem.sealing import keyed_hash
-from graphmem.search.query import Query
+from graphmem.search.query import SearchQuery
 from graphmem.settings import Settings
-from graphmem.store.memories import Held
+from graphmem.store.memories import LoadedMemory
 from graphmem.text.doc import Doc
 from graphmem.text.query_parser import query_words
 
@@ -51,17 +51,17 @@ IN_NEO4J = 10_000
 """Most memories that are copied into indexes of Neo4j."""
 SENTENCES = 3_000
 """Most sentences that are embedded."""
-QUESTIONS = 150
-WARM_UP = 20
-BUDGET = 2_000
-CANDIDATES = 60
+QUESTIONS_ASKED = 150
+SCALE_WARM_UP = 20
+SCALE_BUDGET = 2_000
+SERVER_CANDIDATES = 60
 A_DAY = 100
 """Memories a day, twenty seconds apart."""
-FIRST_DAY = datetime(2020, 1, 6, 9, 0, tzinfo=UTC)
+SCALE_FIRST_DAY = datetime(2020, 1, 6, 9, 0, tzinfo=UTC)
 NOISE = 0.02
 """Deviation of each of a vector's numbers."""
-SEED = 5
-AT_ONCE = 500
+SCALE_SEED = 5
+COPIES_PER_STATEMENT = 500
 WAIT = 330.0
 """Seconds for statements of which nobody waits for the answer."""
 
@@ -75,7 +75,7 @@ class Material:
     questions: tuple[str, ...]
 
 
-def measure(settings: Settings, file: Path | None) -> Figures:
+def measure_scale(settings: Settings, file: Path | None) -> Figures:
     """p50 and p95 of a context, loading times, the exponent of growth, and Neo4j's own search beside it.
 
     Parameters
@@ -83,17 +83,19 @@ def measure(settings: Settings, file: Path | None) -> Figures:
     settings : Settings, whose jars are used for a database of the benchmark's own
     file : dialogues whose messages are the sentences instead of the shipped ones
     """
-    texts = sentences(file)
+    texts = scale_sentences(file)
     with own_database(settings) as own:
         return run_fast(_measured(own.model_copy(update={"session_minutes": 600.0}), texts, SIZES))
 
 
 async def _measured(settings: Settings, sentences: Sequence[str], sizes: Sequence[int]) -> Figures:
     async with open_graphmem(settings, say=lambda _: None, background=False) as gm:
-        return await measured(gm, sentences, sizes)
+        return await scale_figures(gm, sentences, sizes)
 
 
-async def measured(gm: Graphmem, sentences: Sequence[str], sizes: Sequence[int], asked: int = QUESTIONS) -> Figures:
+async def scale_figures(
+    gm: Graphmem, sentences: Sequence[str], sizes: Sequence[int], asked: int = QUESTIONS_ASKED
+) -> Figures:
     """The figures of one student of each size, one after the other; the first `asked` sentences are the questions."""
     worded = [sentence for sentence in sentences if query_words(Doc(sentence))]
     questions, texts = tuple(worded[:asked]), tuple(worded[asked : asked + SENTENCES])
@@ -113,24 +115,24 @@ async def measured(gm: Graphmem, sentences: Sequence[str], sizes: Sequence[int],
 
 
 async def _of_size(gm: Graphmem, material: Material, size: int) -> Figures:
-    who = Who(INSTITUTION, f"student-{size}-{perf_counter()}")
+    who = Who(BENCH_INSTITUTION, f"student-{size}-{perf_counter()}")
     await students.enrol(gm, who, PASSWORD, None)
     _, session = await students.open_session(gm, who, PASSWORD)
     made = made_memories(session, material, size)
     start = perf_counter()
-    for first in tracked(range(0, size, AT_ONCE), f"Storing {size} memories"):
+    for first in tracked(range(0, size, COPIES_PER_STATEMENT), f"Storing {size} memories"):
         # One more than a batch, so that each follows the last of the batch before; that one is known already.
-        await import_memories(gm.graph, session, made[max(0, first - 1) : first + AT_ONCE], gm.clock())
+        await import_memories(gm.graph, session, made[max(0, first - 1) : first + COPIES_PER_STATEMENT], gm.clock())
     stored = perf_counter()
     held = await open_memories(gm, session)
     loaded = perf_counter()
 
     async def contexts(question: str) -> None:
-        await context.context(gm, session, question, BUDGET, None)
+        await context.context(gm, session, question, SCALE_BUDGET, None)
 
     async def search(question: str) -> None:
         (vector,) = await gm.embedder.embed([question])
-        held.index.search(Query(vector, query_words(Doc(question)), gm.clock(), limit=CANDIDATES))
+        held.index.search(SearchQuery(vector, query_words(Doc(question)), gm.clock(), limit=SERVER_CANDIDATES))
 
     return {
         **await _timed("", size, contexts, material.questions),
@@ -150,15 +152,15 @@ async def _in_neo4j(gm: Graphmem, material: Material, size: int) -> Figures:
     copies = [
         {"id": f"copy-{i}", "content": texts[i], "embedding": vectors[i].tolist()} for i in range(there["copies"], size)
     ]
-    for first in tracked(range(0, len(copies), AT_ONCE), f"Copying {size} memories"):
-        part = {"copies": copies[first : first + AT_ONCE]}
+    for first in tracked(range(0, len(copies), COPIES_PER_STATEMENT), f"Copying {size} memories"):
+        part = {"copies": copies[first : first + COPIES_PER_STATEMENT]}
         await gm.graph.execute(statement("copies_create"), part, reads=False, seconds=WAIT)
     await gm.graph.execute(statement("indexes_await"), {}, reads=True, seconds=WAIT)
 
     async def search(question: str) -> None:
         (vector,) = await gm.embedder.embed([question])
         words = " ".join(query_words(Doc(question)))
-        params = {"vector": vector.tolist(), "words": words, "limit": CANDIDATES}
+        params = {"vector": vector.tolist(), "words": words, "limit": SERVER_CANDIDATES}
         await gm.graph.execute(statement("copies_find"), params, reads=True)
 
     return await _timed("neo4j_", size, search, material.questions)
@@ -173,7 +175,7 @@ async def _timed(name: str, size: int, ask: Callable[[str], Awaitable[None]], qu
         seconds.append(perf_counter() - start)
         # Lets the progress and whatever waits in the background have its turn outside the measured time.
         await asyncio.sleep(0)
-    counted = seconds[WARM_UP:] if len(seconds) > WARM_UP else seconds
+    counted = seconds[SCALE_WARM_UP:] if len(seconds) > SCALE_WARM_UP else seconds
     return {
         f"{name}p50_ms@{size}": 1000 * median(counted),
         f"{name}p95_ms@{size}": 1000 * float(np.percentile(counted, 95)),
@@ -188,7 +190,7 @@ def varied(material: Material, size: int) -> tuple[list[str], Matrix]:
     texts : list of str, of length `size`
     vectors : float32 array of shape (size, dimension)
     """
-    chance, own = np.random.default_rng(SEED), len(material.texts)
+    chance, own = np.random.default_rng(SCALE_SEED), len(material.texts)
     pairs = dict.fromkeys((int(i), int(j)) for i, j in chance.integers(0, own, (2 * size, 2)))
     chosen = list(islice(pairs, max(0, size - own)))
     if own + len(chosen) < size:
@@ -202,14 +204,14 @@ def varied(material: Material, size: int) -> tuple[list[str], Matrix]:
     return texts, unit
 
 
-def made_memories(session: Session, material: Material, size: int) -> list[Held]:
+def made_memories(session: Session, material: Material, size: int) -> list[LoadedMemory]:
     """Memories of a student, a hundred a day."""
     texts, vectors = varied(material, size)
     return [_memory(session, i, text, vector) for i, (text, vector) in enumerate(zip(texts, vectors, strict=True))]
 
 
-def _memory(session: Session, number: int, text: str, vector: Vector) -> Held:
-    at = FIRST_DAY + timedelta(days=number // A_DAY, seconds=20 * (number % A_DAY))
+def _memory(session: Session, number: int, text: str, vector: Vector) -> LoadedMemory:
+    at = SCALE_FIRST_DAY + timedelta(days=number // A_DAY, seconds=20 * (number % A_DAY))
     memory = Memory(
         id=f"memory-bench-{number}",
         modality=Modality.EPISODIC,
@@ -244,15 +246,15 @@ def _memory(session: Session, number: int, text: str, vector: Vector) -> Held:
         content_hash=keyed_hash(session.keys, "content", f"bench {number}"),
         consolidated=True,
     )
-    return Held(memory, vector)
+    return LoadedMemory(memory, vector)
 
 
-def sentences(file: Path | None) -> list[str]:
+def scale_sentences(file: Path | None) -> list[str]:
     """Different sentences in an order that mixes who said them, the same each time."""
     if file is None:
         said = {text for s in read_situations() for text in (s.asked, s.before, s.answer)}
     else:
         said = {turn["text"] for _, row in read_rows(file) for turn in row.get("turns", ()) if "text" in turn}
     texts = sorted(text for text in said if text.strip())
-    np.random.default_rng(SEED).shuffle(texts)
+    np.random.default_rng(SCALE_SEED).shuffle(texts)
     return texts

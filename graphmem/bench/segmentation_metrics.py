@@ -17,7 +17,7 @@ Boundaries = Sequence[int] | NDArray[np.int64] | NDArray[np.bool_]
 Signal = NDArray[np.float64]
 """One number a turn, of shape (n,); larger where a boundary is likelier, 0 for the first turn."""
 
-BLOCK = 2
+TILING_BLOCK = 2
 """Turns on either side that TextTiling compares."""
 NARROWEST = 2
 """With a window of one turn Pk and WindowDiff would forgive nothing, and be the plain error rate."""
@@ -64,12 +64,12 @@ def exact(gold: Sequence[Boundaries], found: Sequence[Boundaries]) -> Exact:
     return Exact(right / said, right / there, 2 * right / (there + said))
 
 
-def window(gold: Boundaries) -> int:
+def metric_window(gold: Boundaries) -> int:
     """Turns that Pk and WindowDiff look across: half the mean length of the gold segments, at least 2.
 
     Examples
     --------
-    >>> window([0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]), window([0, 1, 1])
+    >>> metric_window([0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0]), metric_window([0, 1, 1])
     (3, 2)
     """
     turns = len(gold)
@@ -165,7 +165,7 @@ def depths(vectors: Matrix) -> Signal:
     [0.0, 0.0, 1.41, 0.0]
     """
     turns = len(vectors)
-    alike = [_likeness(vectors[max(0, i - BLOCK) : i], vectors[i : i + BLOCK]) for i in range(1, turns)]
+    alike = [_likeness(vectors[max(0, i - TILING_BLOCK) : i], vectors[i : i + TILING_BLOCK]) for i in range(1, turns)]
     values = [_peak(alike[i::-1]) + _peak(alike[i:]) - 2 * alike[i] for i in range(len(alike))]
     return np.array([0.0, *values][:turns])
 
@@ -219,7 +219,7 @@ def _windowed(
     gold: Boundaries, found: Boundaries, differ: Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]
 ) -> float:
     """Share of windows in which the two numbers of boundaries differ, in one sense or another."""
-    size = window(gold)
+    size = metric_window(gold)
     counts = [np.cumsum([0, *each]) for each in _compared(gold, found)]
     if len(counts[0]) <= size:
         return 0.0

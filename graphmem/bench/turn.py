@@ -24,7 +24,7 @@ from graphmem import sealing
 from graphmem.app import server_secret
 from graphmem.bench import Figures
 from graphmem.bench.harness import Talker, enrolled, messages, own_database, served
-from graphmem.bench.scale import Material, made_memories, sentences
+from graphmem.bench.scale import Material, made_memories, scale_sentences
 from graphmem.flows.memories import import_memories
 from graphmem.model import Session
 from graphmem.ports import Embedder
@@ -35,16 +35,16 @@ from graphmem.text.embedder import make_embedder
 
 T = TypeVar("T")
 
-MEMORIES = 1_000
+STUDENT_MEMORIES = 1_000
 """Memories each student has before the first turn."""
-WARM_UP = 100
+TURN_WARM_UP = 100
 TURNS = 300
-LOOK = 0.02
+JOBS_LOOK_SECONDS = 0.02
 """Seconds between two looks whether a turn's jobs are done."""
 TURNS_AT_ONCE = 2_000
-WAITING = "query Waiting($student: ID!) { student(id: $student) { waitingJobs } }"
+TURN_WAITING_QUERY = "query Waiting($student: ID!) { student(id: $student) { waitingJobs } }"
 CROWDS = (16, 64)
-SEED = 7
+TURN_SEED = 7
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Floor:
         return perf_counter() - start
 
 
-def measure(settings: Settings, file: Path | None) -> Figures:
+def measure_turn(settings: Settings, file: Path | None) -> Figures:
     """Figures of one, 16 and 64 students at once, each with a thousand memories.
 
     Parameters
@@ -76,13 +76,13 @@ def measure(settings: Settings, file: Path | None) -> Figures:
     file : dialogues whose student messages are said instead of the shipped ones
     """
     texts = messages(file)
-    random.Random(SEED).shuffle(texts)
+    random.Random(TURN_SEED).shuffle(texts)
     with (
         own_database(settings) as own,
         _floor(own) as floor,
         served(own, GRAPHMEM_SESSION_MINUTES="600") as port,
     ):
-        said = tuple(sentences(file)[:MEMORIES])
+        said = tuple(scale_sentences(file)[:STUDENT_MEMORIES])
         material = Material(said, floor.runner.run(floor.embedder.embed(said)), ())
         talkers = enrolled(own, port, [f"student-{i}" for i in range(max(CROWDS))])
         for talker in _tracked(talkers, "Storing"):
@@ -98,15 +98,15 @@ def _alone(floor: Floor, talker: Talker, texts: list[str]) -> Figures:
     figures: Figures = {}
     for name, pauses in (("", True), ("hasty_", False)):
         turn_seconds, floor_seconds = [], []
-        for i in _tracked(range(WARM_UP + TURNS), "One student"):
+        for i in _tracked(range(TURN_WARM_UP + TURNS), "One student"):
             text = texts[i % len(texts)]
             floor_seconds.append(floor.seconds(text))
             start = perf_counter()
             talker.say(f"{name}alone-{i}", text)
             turn_seconds.append(perf_counter() - start)
-            while pauses and talker.caller.call(WAITING, student=talker.student)["waitingJobs"]:
-                sleep(LOOK)
-        counted, under = turn_seconds[WARM_UP:], floor_seconds[WARM_UP:]
+            while pauses and talker.caller.call(TURN_WAITING_QUERY, student=talker.student)["waitingJobs"]:
+                sleep(JOBS_LOOK_SECONDS)
+        counted, under = turn_seconds[TURN_WARM_UP:], floor_seconds[TURN_WARM_UP:]
         figures |= {
             f"{name}ratio_p50": median(counted) / median(under),
             f"{name}p50_ms": 1000 * median(counted),
@@ -144,7 +144,7 @@ async def _store_memories(floor: Floor, settings: Settings, talker: Talker, mate
     """A thousand memories, as an import brings them."""
     token = talker.caller.session or ""
     session: Session = sealing.opened_token(server_secret(settings), token, datetime.now(UTC))
-    made = made_memories(session, material, MEMORIES)
+    made = made_memories(session, material, STUDENT_MEMORIES)
     await import_memories(floor.graph, session, made, datetime.now(UTC))
 
 

@@ -20,7 +20,7 @@ from graphmem.llm.fallback import make_mind
 from graphmem.model import Session, TurnOutcome, Who
 from graphmem.offline.exemplars import load_bank
 from graphmem.offline.mind import OfflineMind
-from graphmem.samples.dialogues import Dialogue, turns
+from graphmem.samples.dialogues import Dialogue, dialogue_turns
 
 SIGNIFICANT = 0.05
 """p below which a difference is more than chance (spec 4)."""
@@ -28,9 +28,9 @@ WANTED = 0.2
 """Relative improvement of the match rate that is wanted (spec 4)."""
 ENOUGH = 60
 """Conversations an arm that the experiment needs to count (spec 4)."""
-GAP = timedelta(seconds=40)
+CONVERSATION_GAP = timedelta(seconds=40)
 """Time between two messages of a recording, which does not tell."""
-AT_ONCE = 4
+STUDENTS_SIDE_BY_SIDE = 4
 """Students who talk side by side: most of their time is waiting for database or model."""
 
 Advance = Callable[[], None]
@@ -143,7 +143,11 @@ def chosen(dialogues: Sequence[Dialogue], conversations: int | None, seed: int) 
     by_student: dict[str, dict[str, Dialogue]] = {}
     for dialogue in dialogues:
         by_student.setdefault(dialogue.student, {}).setdefault(dialogue.id, dialogue)
-    able = {s: list(held.values()) for s, held in by_student.items() if sum(len(turns(d)) for d in held.values()) > 1}
+    able = {
+        s: list(held.values())
+        for s, held in by_student.items()
+        if sum(len(dialogue_turns(d)) for d in held.values()) > 1
+    }
     if not able:
         raise InvalidInput("No student of this file says two things, so nothing can be expected of anybody.")
     if conversations is None:
@@ -197,7 +201,7 @@ async def compare(gm: Graphmem, by_student: dict[str, list[Dialogue]], advance: 
     Source: spec 4, 3.
     """
     institution = f"experiment-{uuid4().hex}"
-    slots = asyncio.Semaphore(AT_ONCE)
+    slots = asyncio.Semaphore(STUDENTS_SIDE_BY_SIDE)
 
     async def lived(name: str, arm: Graphmem, held: list[Dialogue]) -> list[tuple[Reply, ...]]:
         async with slots:
@@ -301,8 +305,8 @@ async def _life(gm: Graphmem, who: Who, held: Sequence[Dialogue], advance: Advan
 
 async def _talk(gm: Graphmem, clock: _Clock, session: Session, dialogue: Dialogue) -> tuple[Reply, ...]:
     replies = []
-    for i, turn in enumerate(turns(dialogue)):
-        clock.now += GAP
+    for i, turn in enumerate(dialogue_turns(dialogue)):
+        clock.now += CONVERSATION_GAP
         outcome = await handle_turn(gm, session, Incoming(f"{dialogue.id}#{i}", turn.text, clock.now, turn.reply))
         replies.append(_reply(outcome))
         await run_jobs(gm, session)

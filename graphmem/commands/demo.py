@@ -36,8 +36,8 @@ from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.store.queries import browser_query
 
-INSTITUTION = "demo"
-START_SECONDS = 60.0
+DEMO_INSTITUTION = "demo"
+DEMO_START_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def _api(say: Console) -> Iterator[str]:
 
 
 def _wait_until_ready(process: subprocess.Popen[bytes], address: str) -> None:
-    deadline = monotonic() + START_SECONDS
+    deadline = monotonic() + DEMO_START_SECONDS
     while monotonic() < deadline and process.poll() is None:
         try:
             if httpx.get(f"{address}/readyz").status_code == httpx.codes.OK:
@@ -162,7 +162,7 @@ def _wait_until_ready(process: subprocess.Popen[bytes], address: str) -> None:
 
 async def _play(settings: Settings, address: str, played: list[Scene], out: Console) -> Played:
     secret, now = server_secret(settings), datetime.now(UTC)
-    admin, app = (make_token(secret, INSTITUTION, role, 3600, now) for role in (Role.ADMIN, Role.APP))
+    admin, app = (make_token(secret, DEMO_INSTITUTION, role, 3600, now) for role in (Role.ADMIN, Role.APP))
     told: list[Told] = []
     start, student = perf_counter(), ""
     async with AsyncClient(address, admin) as as_admin, AsyncClient(address, app) as as_app:
@@ -248,13 +248,13 @@ def _document(told: Told) -> dict[str, Any]:
 
 async def _count(settings: Settings) -> dict[str, int]:
     async with open_graph(settings, lambda _: None) as graph:
-        return await schema.count_labels(graph, INSTITUTION)
+        return await schema.count_labels(graph, DEMO_INSTITUTION)
 
 
 def _browser_link(settings: Settings, student: str) -> str:
     """Neo4j Browser with a query that shows the last student's graph."""
     found = server.status(settings).browser_url if settings.neo4j_uri is None else None
-    query = browser_query(INSTITUTION, student)
+    query = browser_query(DEMO_INSTITUTION, student)
     return f"{found}&cmd=edit&arg={quote(query)}" if found else f"your Neo4j Browser with: {query}"
 
 

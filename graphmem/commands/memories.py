@@ -18,7 +18,7 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import Observation, SourceKind, Who
 
-BATCH = 100
+OBSERVATIONS_AT_A_TIME = 100
 """Observations noted at once."""
 
 
@@ -63,8 +63,8 @@ async def note(gm: Graphmem, who: Who, file: Path) -> int:
     NotFound        there is no such student
     """
     found = list(read_observations(file))
-    for start in range(0, len(found), BATCH):
-        await observe(gm, who, found[start : start + BATCH])
+    for start in range(0, len(found), OBSERVATIONS_AT_A_TIME):
+        await observe(gm, who, found[start : start + OBSERVATIONS_AT_A_TIME])
     return len(found)
 
 
@@ -121,4 +121,4 @@ async def fade(gm: Graphmem, institution: str, student: str | None) -> tuple[int
 
 
 async def _whom(gm: Graphmem, institution: str, student: str | None) -> list[str]:
-    return [student] if student is not None else await students.list_ids(gm, institution)
+    return [student] if student is not None else await students.list_all_ids(gm, institution)

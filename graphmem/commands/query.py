@@ -10,7 +10,7 @@ from graphmem.errors import InvalidInput, QueryError
 from graphmem.flows.gravity import CURVE
 from graphmem.runtime import Say, open_graph
 from graphmem.settings import Settings
-from graphmem.store.queries import Query, load_folder
+from graphmem.store.queries import Statement, load_folder
 
 _PARAMS = re.compile(r"^// params:[ \t]*(.*)$", re.MULTILINE)
 _PARAM = re.compile(r"(\w+): (\w+)")
@@ -47,7 +47,7 @@ READERS: Mapping[str, Callable[[str], Any]] = {
     "map": _map,
 }
 """How a parameter of a declared type is read from what was typed."""
-LOOKS = {
+TYPE_LOOKS = {
     "int": "a whole number",
     "float": "a number",
     "datetime": "a moment like 2026-01-15T09:30:00Z",
@@ -55,7 +55,7 @@ LOOKS = {
 }
 
 
-def list_queries() -> dict[str, Query]:
+def list_queries() -> dict[str, Statement]:
     """The queries for analysts by name; every one only reads.
 
     Examples
@@ -66,7 +66,7 @@ def list_queries() -> dict[str, Query]:
     return {name.removeprefix("analyst/"): query for name, query in load_folder("analyst").items()}
 
 
-def declared(query: Query) -> dict[str, str]:
+def declared(query: Statement) -> dict[str, str]:
     """The parameters of a query and their types, in their order.
 
     Examples
@@ -78,12 +78,12 @@ def declared(query: Query) -> dict[str, str]:
     return dict(_PARAM.findall(header))
 
 
-def read_params(query: Query, typed: Sequence[str], usual: Mapping[str, Any]) -> dict[str, Any]:
+def read_params(query: Statement, typed: Sequence[str], usual: Mapping[str, Any]) -> dict[str, Any]:
     """Values for the parameters of a query.
 
     Parameters
     ----------
-    query : Query
+    query : Statement
     typed : `name=value` each
     usual : values of what may be left out, by name; what the query does not have is ignored
 
@@ -118,7 +118,7 @@ def _read(name: str, type_: str, text: str) -> Any:
     try:
         return READERS[type_](text)
     except ValueError as e:
-        raise InvalidInput(f"--param {name}={text} will not do: it must be {LOOKS[type_]}.") from e
+        raise InvalidInput(f"--param {name}={text} will not do: it must be {TYPE_LOOKS[type_]}.") from e
 
 
 async def run_query(
@@ -163,7 +163,7 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
-def described(known: Mapping[str, Query]) -> list[dict[str, Any]]:
+def described(known: Mapping[str, Statement]) -> list[dict[str, Any]]:
     """The queries with the sentence each begins with, and their parameters."""
     return [
         {"name": name, "description": query.description, "params": declared(query)} for name, query in known.items()

@@ -7,7 +7,7 @@ from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.text.embedder import make_embedder
 
-BATCH = 20
+STUDENTS_AT_A_TIME = 20
 """Students whose embeddings are dropped at once."""
 
 
@@ -26,7 +26,7 @@ async def reembed(settings: Settings, say: Say) -> None:
             say(f"Nothing to do: this database holds embeddings of {embedder.name}.")
             return
         dropped = 0
-        async for changed in schema.drop_embeddings(graph, BATCH):
+        async for changed in schema.drop_embeddings(graph, STUDENTS_AT_A_TIME):
             dropped += changed
             say(f"{dropped} embeddings dropped")
         await schema.set_embedder(graph, embedder.name, embedder.dimension, datetime.now(UTC))

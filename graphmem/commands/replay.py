@@ -14,14 +14,14 @@ from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.sessions import close_session
 from graphmem.model import TurnOutcome, Who
-from graphmem.samples.dialogues import Dialogue, load_dialogues, turns
+from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
 
-GAP = timedelta(seconds=40)
+REPLAY_GAP = timedelta(seconds=40)
 """Time between two messages of a recording that does not tell."""
 
 
 @dataclass(frozen=True)
-class Report:
+class ReplayReport:
     """What a replay did; `matched` and `facts` count this run's answered turns, repeated ones included."""
 
     dialogues: int
@@ -39,7 +39,7 @@ class Report:
         )
 
 
-async def replay(gm: Graphmem, who: Who, password: str, file: Path) -> Report:
+async def replay(gm: Graphmem, who: Who, password: str, file: Path) -> ReplayReport:
     """Put every dialogue of a file through `handle_turn`, the tutor's turns as replies.
 
     Each turn's id is made of its dialogue and place, so a replay that was cut short goes on where it stopped
@@ -64,7 +64,7 @@ async def replay(gm: Graphmem, who: Who, password: str, file: Path) -> Report:
                     handled += 1
     finally:
         await close_session(gm, session)
-    return Report(
+    return ReplayReport(
         dialogues=len(dialogues),
         answered=sum(not o.repeated for o in outcomes),
         repeated=sum(o.repeated for o in outcomes),
@@ -76,6 +76,6 @@ async def replay(gm: Graphmem, who: Who, password: str, file: Path) -> Report:
 
 def incoming_turns(dialogue: Dialogue, end: datetime) -> Iterator[Incoming]:
     """The student's messages of a dialogue that ends at `end`, with the tutor's real replies."""
-    said = turns(dialogue)
+    said = dialogue_turns(dialogue)
     for i, turn in enumerate(said):
-        yield Incoming(f"{dialogue.id}#{i}", turn.text, end - GAP * (len(said) - 1 - i), turn.reply)
+        yield Incoming(f"{dialogue.id}#{i}", turn.text, end - REPLAY_GAP * (len(said) - 1 - i), turn.reply)

@@ -19,7 +19,7 @@ def serve(settings: Settings, host: str, port: int, say: Say) -> None:
     run_fast(_serve(settings, host, port, say))
 
 
-def server_config(gm: Graphmem, **more: Any) -> uvicorn.Config:
+def web_server(gm: Graphmem, **more: Any) -> uvicorn.Config:
     """The configured web server of an open graphmem; found by name, since the library does not depend on it."""
     app = resolve_name("graphmem_api.main:make_app")(gm)
     config: uvicorn.Config = resolve_name("graphmem_api.server:server_config")(app, gm.settings, **more)
@@ -28,7 +28,7 @@ def server_config(gm: Graphmem, **more: Any) -> uvicorn.Config:
 
 async def _serve(settings: Settings, host: str, port: int, say: Say) -> None:
     async with open_graphmem(settings, say=say, background=False) as gm:
-        config = server_config(
+        config = web_server(
             gm,
             host=host,
             port=port,

@@ -14,9 +14,9 @@ from graphmem.maths import features, importance
 from graphmem.maths.salience import salience
 from graphmem.model import Who
 from graphmem.store import thoughts
-from graphmem.store.thoughts import Thought, Verdict
+from graphmem.store.thoughts import ConsolidationVerdict, UnconsolidatedMemory
 
-AT_ONCE = 50
+THOUGHTS_AT_ONCE = 50
 """Thoughts considered at once."""
 
 
@@ -35,10 +35,10 @@ async def consolidate(gm: Graphmem, who: Who) -> tuple[int, int]:
     Source: spec 6.
     """
     considered = kept = 0
-    while waiting := await thoughts.list_waiting(gm.graph, who, AT_ONCE):
+    while waiting := await thoughts.list_waiting(gm.graph, who, THOUGHTS_AT_ONCE):
         now = gm.clock()
         verdicts = [verdict(thought, now) for thought in waiting]
-        written = await thoughts.consolidate(gm.graph, who, verdicts, now)
+        written = await thoughts.save_verdicts(gm.graph, who, verdicts, now)
         if not written:
             # Another process considers the same thoughts at this moment.
             break
@@ -47,7 +47,7 @@ async def consolidate(gm: Graphmem, who: Who) -> tuple[int, int]:
     return considered, kept
 
 
-def verdict(thought: Thought, now: datetime) -> Verdict:
+def verdict(thought: UnconsolidatedMemory, now: datetime) -> ConsolidationVerdict:
     """Whether a thought is kept, and how important it is by now.
 
     Its recency is of now: what was said long ago needs more in its favour. The threshold is of the time at
@@ -57,7 +57,7 @@ def verdict(thought: Thought, now: datetime) -> Verdict:
     --------
     >>> from datetime import UTC, timedelta
     >>> said = datetime(2026, 1, 15, tzinfo=UTC)
-    >>> plain = Thought("memory-1-1", said, 200, 0.4, 1.0, (0, 1, 0.1, 0, 0.2, 0), 0.25)
+    >>> plain = UnconsolidatedMemory("memory-1-1", said, 200, 0.4, 1.0, (0, 1, 0.1, 0, 0.2, 0), 0.25)
     >>> verdict(plain, said).consolidated, verdict(plain, said + timedelta(minutes=30)).consolidated
     (True, False)
     """
@@ -67,4 +67,4 @@ def verdict(thought: Thought, now: datetime) -> Verdict:
     final = importance.final(score, thought.surprise)
     keeps = final >= importance.threshold(thought.activity)
     strength = min(1.0, thought.strength / TENTATIVE) if keeps else thought.strength
-    return Verdict(thought.id, keeps, score, salience(final, thought.snr), strength)
+    return ConsolidationVerdict(thought.id, keeps, score, salience(final, thought.snr), strength)

@@ -15,7 +15,7 @@ from graphmem.flows.session_cache import ENDED, open_memories
 from graphmem.flows.unformed import read_unformed
 from graphmem.model import Fact, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
 from graphmem.search.index import SearchIndex
-from graphmem.search.query import Hit, Lexical, Query
+from graphmem.search.query import Hit, LexicalScores, SearchQuery
 from graphmem.store import memories, turns
 from graphmem.store.memories import Expanding, Expansion
 from graphmem.tasks import task_group
@@ -23,14 +23,14 @@ from graphmem.text import matching
 from graphmem.text.doc import Doc
 from graphmem.text.ledger_triggers import surfacing
 from graphmem.text.memory_block import memory_block
-from graphmem.text.query_parser import Asked, query_words, read_question
+from graphmem.text.query_parser import ParsedQuestion, query_words, read_question
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens
 from graphmem.validation import checked_as_of, checked_text
 
-CANDIDATES = 10
+EXTRA_CANDIDATES = 10
 """Memories found by search that are weighed beyond those asked for."""
-SEEDS = 5
+EXPANSION_SEEDS = 5
 """Best of them whose edges are followed."""
 REACHED = 10
 """Most memories found along edges."""
@@ -38,15 +38,15 @@ MIN_WEIGHT = 0.5
 """Weight an edge needs to be followed."""
 FEW_WORDS = 3
 """A question with fewer words of its own is read together with what was said before it."""
-LIMIT = 100
+MAX_RECALLED = 100
 """Most memories recalled at once."""
-BUDGET = 32_000
+MAX_BUDGET = 32_000
 """Greatest token budget."""
 REFRESHES = 3
 
 
 @dataclass(frozen=True)
-class Asking:
+class RecallRequest:
     """A question put to a student's memories.
 
     embedding : of it, as the first row, where somebody has it embedded already
@@ -100,8 +100,8 @@ async def recall(gm: Graphmem, session: Session, text: str, limit: int, as_of: d
     InvalidInput    the question or the limit will not do
     Locked          the session has ended
     """
-    if not 1 <= limit <= LIMIT:
-        raise InvalidInput(f"limit must lie between 1 and {LIMIT}.")
+    if not 1 <= limit <= MAX_RECALLED:
+        raise InvalidInput(f"limit must lie between 1 and {MAX_RECALLED}.")
     asking = _asked(gm, text, as_of, limit)
     return (await search(gm, session, asking)).memories
 
@@ -122,9 +122,9 @@ async def context(gm: Graphmem, session: Session, text: str, budget: int, as_of:
     InvalidInput    the message or the budget will not do
     Locked          the session has ended
     """
-    if not 1 <= budget <= BUDGET:
-        raise InvalidInput(f"tokenBudget must lie between 1 and {BUDGET}.")
-    asking = _asked(gm, text, as_of, LIMIT)
+    if not 1 <= budget <= MAX_BUDGET:
+        raise InvalidInput(f"tokenBudget must lie between 1 and {MAX_BUDGET}.")
+    asking = _asked(gm, text, as_of, MAX_RECALLED)
     result = await search(gm, session, asking)
     facts = await _facts(gm, session, result.student_version)
     return await asyncio.to_thread(_block, gm, asking.doc, result, facts, budget)
@@ -135,7 +135,7 @@ async def _facts(gm: Graphmem, session: Session, student_version: int) -> Sequen
     held = gm.turn_state(session)
     if held is not None and (held.session_id, held.state.version) == (session.session_id, student_version):
         return held.facts
-    return await turns.list_facts(gm.graph, session, gm.settings.facts_kept)
+    return await turns.list_ring(gm.graph, session, gm.settings.facts_kept)
 
 
 def _block(gm: Graphmem, doc: Doc, result: SearchResult, facts: Sequence[Fact], budget: int) -> Context:
@@ -148,7 +148,7 @@ def _block(gm: Graphmem, doc: Doc, result: SearchResult, facts: Sequence[Fact], 
     return Context(prompt, tokens, remembered.memories, remembered.ledger, remembered.facts)
 
 
-async def search(gm: Graphmem, session: Session, asking: Asking) -> SearchResult:
+async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> SearchResult:
     """Memories that fit, best first, and the ledger entries that surface."""
     async with task_group() as group:
         # Embedding takes longest: words are searched meanwhile.
@@ -158,7 +158,7 @@ async def search(gm: Graphmem, session: Session, asking: Asking) -> SearchResult
         now = gm.clock()
         asked = read_question(asking.doc, (*held.index.speakers(), *(() if unformed is None else unformed.speakers())))
         nameless = group.create_task(gm.embedder.embed([asked.text])) if asked.names and asked.text else embedding
-        lexical: Lexical | None
+        lexical: LexicalScores | None
         lexical = await asyncio.to_thread(held.index.lexical, _words(asked, asking), now, asking.as_of)
         vector, own = (await nameless)[0], (await embedding)[0]
     query = _query(asked, asking, vector, now)
@@ -175,8 +175,8 @@ async def search(gm: Graphmem, session: Session, asking: Asking) -> SearchResult
 def _chosen(
     held: OpenMemories,
     unformed: SearchIndex | None,
-    asking: Asking,
-    query: Query,
+    asking: RecallRequest,
+    query: SearchQuery,
     hits: Sequence[Hit],
     expansion: Expansion,
     own: Vector,
@@ -188,29 +188,29 @@ def _chosen(
     return found, _surfaced(held, asking, own, query.now)
 
 
-def _words(asked: Asked, asking: Asking) -> tuple[str, ...]:
+def _words(asked: ParsedQuestion, asking: RecallRequest) -> tuple[str, ...]:
     return (*asked.words, *query_words(Doc(asking.before))) if len(asked.words) < FEW_WORDS else asked.words
 
 
-def _query(asked: Asked, asking: Asking, vector: Vector, now: datetime) -> Query:
+def _query(asked: ParsedQuestion, asking: RecallRequest, vector: Vector, now: datetime) -> SearchQuery:
     """The question as the index takes it: names apart, times resolved, short ones with what was said before."""
     if len(asked.words) < FEW_WORDS and asking.before_vector is not None:
         both = vector + asking.before_vector / 2
         vector = both / np.linalg.norm(both)
-    return Query(
+    return SearchQuery(
         vector=vector,
         words=_words(asked, asking),
         now=now,
         names=asked.names,
         as_of=asking.as_of,
         ranges=tuple((r.start, r.end) for r in time_ranges(asking.doc.text, asking.as_of or now)),
-        limit=CANDIDATES + asking.limit,
+        limit=EXTRA_CANDIDATES + asking.limit,
     )
 
 
 async def _expansion(gm: Graphmem, session: Session, hits: Sequence[Hit]) -> Expansion:
     ids = tuple(hit.memory.id for hit in hits)
-    wanted = Expanding(ids, ids[:SEEDS], MIN_WEIGHT, REACHED)
+    wanted = Expanding(ids, ids[:EXPANSION_SEEDS], MIN_WEIGHT, REACHED)
     expansion = await memories.expand(gm.graph, session, wanted, gm.clock())
     if expansion is None:
         gm.lock_up(session)
@@ -218,12 +218,12 @@ async def _expansion(gm: Graphmem, session: Session, hits: Sequence[Hit]) -> Exp
     return expansion
 
 
-def _surfaced(held: OpenMemories, asking: Asking, vector: Vector, now: datetime) -> list[LedgerEntry]:
+def _surfaced(held: OpenMemories, asking: RecallRequest, vector: Vector, now: datetime) -> list[LedgerEntry]:
     entries = [kept.entry for kept in held.ledger]
     vectors = [kept.embedding for kept in held.ledger]
     return [surfaced.entry for surfaced in surfacing(entries, asking.doc, vector, vectors, now.timestamp())]
 
 
-def _asked(gm: Graphmem, text: str, as_of: datetime | None, limit: int) -> Asking:
+def _asked(gm: Graphmem, text: str, as_of: datetime | None, limit: int) -> RecallRequest:
     checked_text("query", text, gm.settings.message_limit)
-    return Asking(Doc(text), as_of=checked_as_of(as_of), limit=limit, unformed=True)
+    return RecallRequest(Doc(text), as_of=checked_as_of(as_of), limit=limit, unformed=True)

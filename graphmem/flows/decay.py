@@ -22,6 +22,6 @@ async def decay(gm: Graphmem, who: Who) -> tuple[int, int]:
     ------
     NotFound        there is no such student
     """
-    if await students.find(gm.graph, who, gm.clock()) is None:
+    if await students.find_enrolled(gm.graph, who, gm.clock()) is None:
         raise NotFound("There is no such student.")
-    return await memories.decay(gm.graph, who, Moment(gm.clock(), CURVE))
+    return await memories.save_decay(gm.graph, who, Moment(gm.clock(), CURVE))

@@ -24,4 +24,4 @@ async def list_facts(gm: Graphmem, session: Session, first: int) -> list[Fact]:
     if not 1 <= first <= gm.settings.page_size:
         raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
     await check_running(gm, session)
-    return await turns.list_facts(gm.graph, session, first)
+    return await turns.list_ring(gm.graph, session, first)

@@ -11,7 +11,7 @@ from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, Locked
 from graphmem.flows import formation_plan as forming
-from graphmem.flows.formation_plan import Marked, Reading, Scores, Topic
+from graphmem.flows.formation_plan import Marked, MessageScores, Reading, Topic
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.session_cache import apply_changes, open_memories
 from graphmem.maths import features, importance
@@ -37,9 +37,9 @@ from graphmem.text.information import passes, snr
 from graphmem.text.normalize import said
 from graphmem.text.slots import slot_key
 
-FAMILIAR = 0.5
+NEW_FROM = 0.5
 """Novelty from which on a message counts as wholly new: half of all talk is a little like what was said before."""
-CONFLICTS = 50
+FORMATION_ATTEMPTS = 50
 """Times a plan is made again when memories changed meanwhile; each time another worker has got on."""
 
 
@@ -58,22 +58,22 @@ class Scored:
 
     input: Input
     snr: int
-    scores: Scores
+    scores: MessageScores
     vector: Vector = field(repr=False)
 
 
 async def form_message(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> bool:
     """Form memories from a message of a turn; False when another worker has taken the job over."""
-    job = jobs.opened(session, claimed, jobs.FormJob)
+    job = jobs.opened_payload(session, claimed, jobs.FormJob)
     source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at)
     heard = Heard(job.text, job.at, SourceKind.CHAT, None, job.before, doc=Doc(job.text))
-    scores = Scores(job.importance, job.surprise, job.level, job.activity, job.features)
+    scores = MessageScores(job.importance, job.surprise, job.level, job.activity, job.features)
     return await _form(gm, session, claimed, Input(str(claimed.seq), source, heard), scores)
 
 
 async def form_observation(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> bool:
     """Form memories from an observation; False when another worker has taken the job over."""
-    enrolled = await students.find(gm.graph, session, gm.clock())
+    enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
     if enrolled is None:
         raise Locked
     observed = jobs.opened_observation(session, enrolled.lock, claimed)
@@ -83,23 +83,25 @@ async def form_observation(gm: Graphmem, session: Session, claimed: jobs.Claimed
     return await _form(gm, session, claimed, Input(observed_key(observed), source, heard), None)
 
 
-async def _form(gm: Graphmem, session: Session, claimed: jobs.Claimed, read: Input, scores: Scores | None) -> bool:
+async def _form(
+    gm: Graphmem, session: Session, claimed: jobs.Claimed, read: Input, scores: MessageScores | None
+) -> bool:
     held, heard = await open_memories(gm, session), read.heard
     (vector,) = await gm.embedder.embed([heard.text])
     feeling = features.emotion(*affect_of(gm, doc_of(heard), vector))
     nearest = await asyncio.to_thread(held.index.nearest, vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
-    score = await asyncio.to_thread(snr, doc_of(heard), min(1.0, novelty / FAMILIAR), feeling)
+    score = await asyncio.to_thread(snr, doc_of(heard), min(1.0, novelty / NEW_FROM), feeling)
     heard = replace(heard, passes=passes(score), before=heard.before or _before(held, read.source))
     answer: Answer[Extraction] = Answer(Extraction())
     if heard.passes:
         answer = await gm.mind.ask(ExtractMemories(heard))
     if scores is None:
-        scores = Scores(_importance(heard, novelty, feeling))
-    for _ in range(CONFLICTS):
+        scores = MessageScores(_importance(heard, novelty, feeling))
+    for _ in range(FORMATION_ATTEMPTS):
         scored = Scored(replace(read, heard=heard), score, scores, vector)
         reading = await _reading(gm, session, held, scored, answer)
-        changes = await asyncio.to_thread(forming.plan, reading, held.index, held.version)
+        changes = await asyncio.to_thread(forming.planned_formation, reading, held.index, held.version)
         done = jobs.Finished(claimed, answer.usage)
         written = await write(gm.graph, session, changes, gm.clock(), done)
         if written is None:
@@ -115,7 +117,7 @@ async def _form(gm: Graphmem, session: Session, claimed: jobs.Claimed, read: Inp
 def _before(held: OpenMemories, source: Source) -> str:
     """What an observation follows that came alone: what was remembered last in the same sitting."""
     memory = held.index.before(source.at)
-    follows = memory is not None and (source.at - memory.timestamp).total_seconds() < features.GAP
+    follows = memory is not None and (source.at - memory.timestamp).total_seconds() < features.SEGMENT_GAP
     return memory.content or "" if memory is not None and follows else ""
 
 

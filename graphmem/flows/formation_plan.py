@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from graphmem.flows.gravity import gravity_now
 from graphmem.maths import importance
-from graphmem.maths.features import GAP
+from graphmem.maths.features import SEGMENT_GAP
 from graphmem.maths.gravity import boosted
 from graphmem.maths.salience import salience
 from graphmem.model import (
@@ -35,7 +35,7 @@ from graphmem.model import (
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import (
     Changes,
-    Formed,
+    FormedSource,
     Mention,
     New,
     NewEdge,
@@ -47,13 +47,13 @@ from graphmem.store.changes import (
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import STOP_WORDS
 
-SAME = 0.95
+SAME_COSINE = 0.95
 """Cosine from which two memories with the same numbers, negations and speaker say the same thing."""
 RELATED = 0.5
 """Cosine from which two memories are related, and the weight of that edge."""
 REFINED = 0.7
 """Cosine from which a belief that says more refines one that says less."""
-RELATIONS = 3
+MAX_RELATED = 3
 """Most memories a new one is related to by likeness."""
 REMINDED = timedelta(days=7)
 """Likeness over so long a time is being reminded."""
@@ -68,7 +68,7 @@ _NUMBERS = re.compile(r"\d+(?:[.,/:]\d+)*|[-+*/=<>×÷]")
 
 
 @dataclass(frozen=True)
-class Scores:
+class MessageScores:
     """How a message scored when it was said; an observation has an importance only (spec 5, 6).
 
     activity : messages a minute; None for an observation, which nobody said in the course of a conversation
@@ -122,7 +122,7 @@ class Reading:
     source: Source
     heard: Heard
     snr: int
-    scores: Scores
+    scores: MessageScores
     extraction: Extraction
     marked: tuple[Marked, ...]
     reminders: tuple[tuple[LedgerEntry, Vector], ...]
@@ -130,7 +130,7 @@ class Reading:
     topic: Topic | None = None
 
 
-def plan(reading: Reading, known: SearchIndex, version: int) -> Changes:
+def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Changes:
     """Everything that is formed of one source.
 
     Parameters
@@ -161,7 +161,7 @@ def plan(reading: Reading, known: SearchIndex, version: int) -> Changes:
         known=version,
         inferred_by=reading.inferred_by,
         origin=Origin(reading.source.kind, reading.source.ref, reading.source.id, reading.source.at),
-        formed=Formed(reading.snr, reading.scores.activity, reading.scores.features),
+        formed=FormedSource(reading.snr, reading.scores.activity, reading.scores.features),
         new=tuple(new),
         reinforced=tuple(again.values()),
         edges=_strongest(edges),
@@ -208,8 +208,8 @@ def _twin(heard: Heard, extract: Extract, marked: Marked, known: SearchIndex) ->
     """The memory that says this already."""
     if (same := known.find(marked.content_hash)) is not None:
         return same
-    for memory, cosine in known.nearest(marked.vector, RELATIONS):
-        alike = cosine >= SAME and memory.speaker == heard.speaker and memory.invalid_at is None
+    for memory, cosine in known.nearest(marked.vector, MAX_RELATED):
+        alike = cosine >= SAME_COSINE and memory.speaker == heard.speaker and memory.invalid_at is None
         if alike and said_the_same(memory.content or "", extract.content):
             return memory
     return None
@@ -303,8 +303,8 @@ def _said_edges(reading: Reading, ids: Sequence[str], known: SearchIndex) -> Ite
         return
     before = known.before(reading.source.at)
     gap = math.inf if before is None else (reading.source.at - before.timestamp).total_seconds()
-    if before is not None and gap < GAP and before.id not in ids:
-        yield NewEdge(before.id, ids[0], EdgeType.PRECEDES, 1.0 - 0.5 * (gap / GAP))
+    if before is not None and gap < SEGMENT_GAP and before.id not in ids:
+        yield NewEdge(before.id, ids[0], EdgeType.PRECEDES, 1.0 - 0.5 * (gap / SEGMENT_GAP))
     else:
         before = None
     for first, second in pairwise(ids):
@@ -328,7 +328,7 @@ def _alike_edges(reading: Reading, new: Sequence[New], known: SearchIndex) -> It
             type_ = EdgeType.CONTRADICTS if differs(memory, other) else EdgeType.SUPPORTS
             yield NewEdge(memory.id, other.id, type_, 0.8)
         in_slot = {other.id for other in slot}
-        for other, cosine in known.nearest(each.vector, RELATIONS):
+        for other, cosine in known.nearest(each.vector, MAX_RELATED):
             if cosine >= RELATED and other.id not in in_slot:
                 yield NewEdge(memory.id, other.id, _likeness(memory, other, cosine), min(1.0, cosine))
 

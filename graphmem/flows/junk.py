@@ -6,7 +6,7 @@ import numpy as np
 from rapidfuzz import fuzz
 
 from graphmem.app import Graphmem
-from graphmem.flows.formation_plan import SAME, said_the_same
+from graphmem.flows.formation_plan import SAME_COSINE, said_the_same
 from graphmem.flows.session_cache import open_memories
 from graphmem.model import Matrix, Memory, Session
 from graphmem.store import memories
@@ -14,7 +14,7 @@ from graphmem.text.normalize import said
 
 LOOP = 90.0
 """Likeness of spelling (0..100) from which a memory repeats what the companion had said just before."""
-BLOCK = 512
+JUNK_BLOCK = 512
 """Memories compared at once with all others."""
 
 
@@ -77,9 +77,9 @@ def _copies(known: list[Memory], vectors: Matrix) -> tuple[set[str], set[str]]:
         if key in seen:
             exact.add(memory.id)
         seen.add(key)
-    for start in range(0, len(known), BLOCK):
-        cosines = vectors[start : start + BLOCK] @ vectors.T
-        for i, j in np.argwhere(cosines >= SAME):
+    for start in range(0, len(known), JUNK_BLOCK):
+        cosines = vectors[start : start + JUNK_BLOCK] @ vectors.T
+        for i, j in np.argwhere(cosines >= SAME_COSINE):
             a, b = known[int(start + i)], known[int(j)]
             alike = a.speaker == b.speaker and said_the_same(a.content or "", b.content or "")
             if j < start + i and alike:

@@ -18,9 +18,9 @@ SETTLED = frozenset({LedgerCategory.PROMISE, LedgerCategory.DEBT})
 """What can be settled; the rest holds until it expires or is deleted."""
 SUMMARY_LIMIT = 200
 """Characters of a summary."""
-NOTE_LIMIT = 2_000
+SETTLEMENT_CHARACTERS = 2_000
 """Characters of what is said about a settlement."""
-TRIGGERS = 20
+MAX_TRIGGERS = 20
 """Most triggers of an entry, and most trigger entities."""
 TRIGGER_LIMIT = 100
 """Characters of a trigger."""
@@ -67,7 +67,7 @@ async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry
     now = gm.clock()
     entry = new_entry(session.keys, checked(draft, gm.settings.message_limit, now), now)
     (vector,) = await gm.embedder.embed([draft.content])
-    kept = await ledger.add(gm.graph, session, entry, vector, now)
+    kept = await ledger.keep_entry(gm.graph, session, entry, vector, now)
     if kept is None:
         raise Locked(ENDED)
     return kept
@@ -91,7 +91,7 @@ async def settle_entry(gm: Graphmem, session: Session, entry_id: str, note: str 
     """
     checked_id("id", entry_id)
     if note is not None:
-        checked_text("note", note, NOTE_LIMIT)
+        checked_text("note", note, SETTLEMENT_CHARACTERS)
     now = gm.clock()
     entry = await ledger.settle(gm.graph, session, entry_id, note, now)
     if entry is None:
@@ -111,7 +111,7 @@ async def list_entries(
     ------
     Locked          the session has ended
     """
-    kept = await ledger.list_kept(gm.graph, session, gm.clock(), category, active)
+    kept = await ledger.list_entries(gm.graph, session, gm.clock(), category, active)
     if kept is None:
         raise Locked(ENDED)
     return [each.entry for each in kept]
@@ -178,8 +178,8 @@ def _check_share(name: str, value: float) -> None:
 
 
 def _check_triggers(name: str, values: Sequence[str]) -> None:
-    if len(values) > TRIGGERS:
-        raise InvalidInput(f"{name} has {len(values)} entries: at most {TRIGGERS} are taken.")
+    if len(values) > MAX_TRIGGERS:
+        raise InvalidInput(f"{name} has {len(values)} entries: at most {MAX_TRIGGERS} are taken.")
     for value in values:
         checked_text(name, value, TRIGGER_LIMIT)
         if not any(character.isalnum() for character in value):

@@ -11,7 +11,7 @@ from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows.gravity import CURVE
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import open_memories
-from graphmem.maths.features import GAP
+from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import (
     Edge,
     EdgeType,
@@ -28,12 +28,12 @@ from graphmem.model import (
 from graphmem.store import memories
 from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, write
 from graphmem.store.graph import Graph
-from graphmem.store.memories import Cut, Filter, Held, Moment, Neighbourhood
+from graphmem.store.memories import Cut, Filter, LoadedMemory, Moment, Neighbourhood
 from graphmem.store.rows import from_ms
 from graphmem.validation import checked_as_of, checked_id
 
 MOST_HOPS = 3
-NEIGHBOURS = 200
+NEIGHBOURHOOD_SIZE = 200
 """Most memories of a neighbourhood."""
 IMPORTED = 1000
 """Memories written at once when many are imported."""
@@ -57,7 +57,7 @@ async def find_memory(gm: Graphmem, who: Who, memory_id: str, session: Session |
     checked_id("id", memory_id)
     if session is not None:
         await check_running(gm, session)
-    found = await memories.find(gm.graph, who, [memory_id], session)
+    found = await memories.find_by_ids(gm.graph, who, [memory_id], session)
     return found[0] if found else None
 
 
@@ -87,14 +87,16 @@ async def list_memories(
     if session is not None:
         await check_running(gm, session)
     cursor = None if after is None else _place(after)
-    found = await memories.page(gm.graph, who, wanted, Moment(gm.clock(), CURVE), Cut(first + 1, cursor), session)
+    found = await memories.list_memory_page(
+        gm.graph, who, wanted, Moment(gm.clock(), CURVE), Cut(first + 1, cursor), session
+    )
     items = tuple(found[:first])
     return Page(items, _cursor(items[-1]) if len(found) > first else None)
 
 
 async def count_memories(gm: Graphmem, who: Who, wanted: Filter) -> int:
     """How many memories a filter lets through."""
-    return await memories.count(gm.graph, who, wanted, Moment(gm.clock(), CURVE))
+    return await memories.count_of_student(gm.graph, who, wanted, Moment(gm.clock(), CURVE))
 
 
 async def find_around(
@@ -114,8 +116,8 @@ async def find_around(
     _check_share("minWeight", min_weight)
     if session is not None:
         await check_running(gm, session)
-    centre = Neighbourhood(memory_id, hops, min_weight, NEIGHBOURS)
-    found = await memories.around(gm.graph, who, centre, session)
+    centre = Neighbourhood(memory_id, hops, min_weight, NEIGHBOURHOOD_SIZE)
+    found = await memories.list_around(gm.graph, who, centre, session)
     if found is None:
         raise NotFound("This student has no such memory: list the memories for their ids.")
     return found
@@ -163,7 +165,7 @@ async def surfaced_again(gm: Graphmem, session: Session, ids: Sequence[str]) -> 
     return [kept[i] for i in ids if i in kept]
 
 
-async def import_memories(graph: Graph, session: Session, held: Sequence[Held], now: datetime) -> int:
+async def import_memories(graph: Graph, session: Session, held: Sequence[LoadedMemory], now: datetime) -> int:
     """Store many memories at once, in batches.
 
     Each gets a source of the system, with its first source ref or else its own id as ref, and follows the one before
@@ -195,17 +197,17 @@ async def import_memories(graph: Graph, session: Session, held: Sequence[Held], 
     return stored
 
 
-def imported(batch: Sequence[Held], before: Held | None) -> Changes:
+def imported(batch: Sequence[LoadedMemory], before: LoadedMemory | None) -> Changes:
     """What an import writes of a batch of memories, oldest first, that follows another memory."""
     followed = [
         NewEdge(a.memory.id, b.memory.id, EdgeType.PRECEDES, 1.0)
         for a, b in pairwise([*([] if before is None else [before]), *batch])
-        if (b.memory.timestamp - a.memory.timestamp).total_seconds() < GAP
+        if (b.memory.timestamp - a.memory.timestamp).total_seconds() < SEGMENT_GAP
     ]
     return Changes(None, "import", new=tuple(map(_imported, batch)), edges=tuple(followed))
 
 
-def _imported(held: Held) -> New:
+def _imported(held: LoadedMemory) -> New:
     memory = held.memory
     if held.vector is None:
         raise InvalidInput(f"{memory.id} has no vector: embed it first.")

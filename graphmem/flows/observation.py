@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound, RateLimited
-from graphmem.maths.features import GAP
+from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import Observation, Source, Who
 from graphmem.store import sources, students
 from graphmem.validation import checked_id, checked_text, checked_time
@@ -43,12 +43,12 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
     if len(observations) > gm.settings.page_size:
         raise InvalidInput(f"There are {len(observations)} observations: send at most {gm.settings.page_size} at once.")
     checked = [_checked(gm, observed) for observed in observations]
-    enrolled = await students.find(gm.graph, who, gm.clock())
+    enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
     if enrolled is None:
         raise NotFound("There is no such student: enrol the student first.")
     if not checked:
         return []
-    noted = await sources.observe(
+    noted = await sources.save_observations(
         gm.graph, who, enrolled.lock.public_key, _in_context(checked), gm.settings.jobs_waiting, gm.clock()
     )
     if noted is None:
@@ -69,6 +69,6 @@ def _in_context(observations: Sequence[Observation]) -> list[Observation]:
     """Each with what was observed just before it in the same sitting."""
     told = [observations[0]]
     for before, observed in pairwise(observations):
-        follows = not observed.before and 0.0 <= (observed.at - before.at).total_seconds() < GAP
+        follows = not observed.before and 0.0 <= (observed.at - before.at).total_seconds() < SEGMENT_GAP
         told.append(replace(observed, before=before.text) if follows else observed)
     return told

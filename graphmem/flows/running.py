@@ -9,6 +9,6 @@ from graphmem.store import students
 
 async def check_running(gm: Graphmem, session: Session) -> None:
     """Raise Locked unless a session is the student's running one."""
-    enrolled = await students.find(gm.graph, session, gm.clock())
+    enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
     if enrolled is None or enrolled.student.session_id != session.session_id:
         raise Locked(ENDED)

@@ -13,7 +13,7 @@ from graphmem.model import Session, Unlocked, Who
 from graphmem.search.index import SearchIndex
 from graphmem.store import ledger, memories
 from graphmem.store.changes import Changes
-from graphmem.store.memories import Held, MemoriesState
+from graphmem.store.memories import LoadedMemory, MemoriesState
 
 ENDED = "This session has ended: open a new one."
 
@@ -43,7 +43,7 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
         held, since = OpenMemories(session.session_id, session.expires_at, 0, SearchIndex(gm.embedder.dimension)), 0
         state = await _state(gm, session)
     found, kept = await asyncio.gather(
-        memories.list_since(gm.graph, session, since), ledger.list_kept(gm.graph, session, gm.clock())
+        memories.list_since(gm.graph, session, since), ledger.list_entries(gm.graph, session, gm.clock())
     )
     if kept is None:
         gm.lock_up(session)
@@ -68,14 +68,14 @@ async def _state(gm: Graphmem, session: Session) -> MemoriesState:
     return state
 
 
-async def _embedded(gm: Graphmem, kept: list[ledger.Kept]) -> tuple[ledger.Kept, ...]:
+async def _embedded(gm: Graphmem, kept: list[ledger.StoredEntry]) -> tuple[ledger.StoredEntry, ...]:
     """The ledger with the meaning of every entry, also of those whose embedding model was changed."""
     missing = [each.entry.content or "" for each in kept if each.embedding is None]
     vectors = iter(await gm.embedder.embed(missing) if missing else ())
     return tuple(replace(each, embedding=next(vectors)) if each.embedding is None else each for each in kept)
 
 
-async def _index(gm: Graphmem, session: Session, index: SearchIndex, found: list[Held]) -> None:
+async def _index(gm: Graphmem, session: Session, index: SearchIndex, found: list[LoadedMemory]) -> None:
     """Put memories into the index; those whose embedding model was changed are embedded anew first."""
     if not found:
         return
@@ -129,5 +129,5 @@ async def apply_changes(gm: Graphmem, who: Who, changes: Changes) -> None:
             np.stack([v for _, v in changed]),
         )
     known = {kept.entry.id for kept in held.ledger}
-    new = tuple(ledger.Kept(p.entry, p.vector) for p in changes.ledger if p.entry.id not in known)
+    new = tuple(ledger.StoredEntry(p.entry, p.vector) for p in changes.ledger if p.entry.id not in known)
     gm.cache.put(who, replace(held, version=held.version + 1, ledger=(*new, *held.ledger)))

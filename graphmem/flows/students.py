@@ -16,7 +16,7 @@ from graphmem.validation import checked_id, checked_password, checked_text
 
 T = TypeVar("T")
 
-WRONG = "The password is wrong or there is no such student."
+NOT_OPENED = "The password is wrong or there is no such student."
 
 COMPANION = Companion(
     name="Companion",
@@ -50,7 +50,7 @@ async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None 
 
 async def find_student(gm: Graphmem, who: Who, session: Session | None = None) -> Student | None:
     """A student, if there is one; with the display name where `session` is the running one."""
-    enrolled = await students.find(gm.graph, who, gm.clock())
+    enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
     if enrolled is None:
         return None
     if session is None or session.session_id != enrolled.student.session_id:
@@ -84,19 +84,19 @@ async def list_students(gm: Graphmem, institution: str, first: int, after: str |
     if not 1 <= first <= gm.settings.page_size:
         raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
     place = "" if after is None else checked_id("after", after)
-    total, found = await students.page(gm.graph, institution, place, first + 1)
+    total, found = await students.list_student_page(gm.graph, institution, place, first + 1)
     items = tuple(found[:first])
     return StudentPage(items, total, items[-1].id if len(found) > first else None)
 
 
-async def count(gm: Graphmem, who: Who) -> tuple[int, int]:
+async def count_contents(gm: Graphmem, who: Who) -> tuple[int, int]:
     """How many memories a student has, and how many jobs are not done yet, or wait for a session."""
-    return await students.count(gm.graph, who)
+    return await students.count_students(gm.graph, who)
 
 
-async def list_ids(gm: Graphmem, institution: str) -> list[str]:
+async def list_all_ids(gm: Graphmem, institution: str) -> list[str]:
     """The ids of an institution's students."""
-    return await students.list_ids(gm.graph, institution)
+    return await students.list_student_ids(gm.graph, institution)
 
 
 async def open_session(gm: Graphmem, who: Who, password: str) -> tuple[str, Session]:
@@ -116,7 +116,7 @@ async def open_session(gm: Graphmem, who: Who, password: str) -> tuple[str, Sess
         expires_at = now + timedelta(minutes=gm.settings.session_minutes)
         session = Session(who.institution, who.student_id, session_id, expires_at, keys)
         token = sealing.session_token(gm.secret, session)
-        running = await students.open_session(gm.graph, who, session_id, token, expires_at, now)
+        running = await students.save_session(gm.graph, who, session_id, token, expires_at, now)
         if running == session_id:
             return token, session
         if running is None:
@@ -137,7 +137,7 @@ async def change_password(gm: Graphmem, who: Who, old: str, new: str) -> None:
     """
     checked_password("new", new, gm.settings.password_min)
     enrolled = await _tried(gm, who, old)
-    lock = await _slowly(gm, lambda: sealing.relock(who, enrolled.lock, old, new, gm.argon2))
+    lock = await _slowly(gm, lambda: sealing.relocked(who, enrolled.lock, old, new, gm.argon2))
     await students.forget_tries(gm.graph, who)
     if not await students.relock(gm.graph, who, enrolled.lock, lock):
         raise Conflict("The password was changed meanwhile: open a session with the newest one.")
@@ -150,10 +150,10 @@ async def _tried(gm: Graphmem, who: Who, password: str) -> students.Enrolled:
     patience = students.Patience(settings.password_tries, settings.password_wait)
     if not await students.try_password(gm.graph, who, uuid4().hex, patience, gm.clock()):
         raise RateLimited("Too many wrong passwords: wait a minute, then try again.")
-    enrolled = await students.find(gm.graph, who, gm.clock())
+    enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
     if enrolled is None:
         await _slowly(gm, lambda: sealing.new_lock(who, password, gm.argon2))
-        raise Locked(WRONG)
+        raise Locked(NOT_OPENED)
     return enrolled
 
 

@@ -40,19 +40,19 @@ from graphmem.model import (
 from graphmem.search.index import SearchIndex
 from graphmem.store import surprises
 from graphmem.store.changes import Changes, Corrected, Update, Written, renewed, write
-from graphmem.store.jobs import Claimed, Finished, SurpriseJob, opened
+from graphmem.store.jobs import Claimed, Finished, SurpriseJob, opened_payload
 from graphmem.store.surprises import Surprised
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.information import snr
 from graphmem.validation import checked_text
 
-AT_ONCE = 4
+EPISODES_AT_ONCE = 4
 """Surprising episodes that are analysed in one question."""
-QUESTIONS = 1 + 2 * AT_ONCE
+MAX_MIND_QUESTIONS = 1 + 2 * EPISODES_AT_ONCE
 """Most questions: what they mean, and of each what to ask the student and what the companion takes from it."""
-CONFLICTS = 50
+SURPRISE_ATTEMPTS = 50
 """Times a plan is made again when memories changed meanwhile; each time another worker has got on."""
-NOTE_LIMIT = 2_000
+VERDICT_CHARACTERS = 2_000
 """Characters of what is said of a surprise."""
 LEVELS = tuple(Level)
 
@@ -83,8 +83,8 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     Conflict        memories kept changing; nothing was written of the job it happened to
     """
     held = await open_memories(gm, session)
-    asked = await surprises.list_questions(gm.graph, session)
-    jobs = [opened(session, each, SurpriseJob) for each in claimed]
+    asked = await surprises.list_open_questions(gm.graph, session)
+    jobs = [opened_payload(session, each, SurpriseJob) for each in claimed]
     vectors = await gm.embedder.embed([job.actual for job in jobs])
     surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
     answer = await gm.mind.ask(Analyse(tuple(surprising)))
@@ -186,9 +186,9 @@ async def _worded(gm: Graphmem, session: Session, claimed: Claimed, contents: Se
 
 async def _written(gm: Graphmem, session: Session, claimed: Claimed, understood: Understood, usage: Usage) -> bool:
     """Plan and write, again when memories changed meanwhile; False when the job is another worker's by now."""
-    for _ in range(CONFLICTS):
+    for _ in range(SURPRISE_ATTEMPTS):
         held = await open_memories(gm, session)
-        changes = responding.plan(understood, held.index, held.version)
+        changes = responding.planned_response(understood, held.index, held.version)
         done = Finished(claimed, usage, gm.settings.facts_kept)
         # A turn under way would find its student changed, so it is let through first.
         async with gm.lock(session):
@@ -229,7 +229,7 @@ async def responses_by_episode(gm: Graphmem, session: Session, ids: Sequence[str
 
 async def list_questions(gm: Graphmem, session: Session) -> list[Question]:
     """Questions that surprises left open and nobody has answered, longest waiting first."""
-    return await surprises.list_questions(gm.graph, session)
+    return await surprises.list_open_questions(gm.graph, session)
 
 
 async def answer_question(gm: Graphmem, session: Session, question_id: str, text: str) -> bool:
@@ -241,12 +241,12 @@ async def answer_question(gm: Graphmem, session: Session, question_id: str, text
     NotFound        there is no such question
     """
     checked_text("text", text, gm.settings.message_limit)
-    questions = {question.id: question for question in await surprises.list_questions(gm.graph, session)}
+    questions = {question.id: question for question in await surprises.list_open_questions(gm.graph, session)}
     question = questions.get(question_id)
     if question is not None:
         said = Observation(SourceKind.CHAT, f"answer:{question_id}", text, gm.clock(), before=question.text)
         await observe(gm, session, [said])
-    if not await surprises.answer_question(gm.graph, session, question_id, gm.clock()):
+    if not await surprises.save_answer(gm.graph, session, question_id, gm.clock()):
         raise NotFound("There is no such question: read `student.questions`.")
     gm.drop(session)
     return True
@@ -278,10 +278,10 @@ async def correct_surprise(gm: Graphmem, session: Session, memory_id: str, verdi
     Source: spec 5.
     """
     if note:
-        checked_text("note", note, NOTE_LIMIT)
-    for _ in range(CONFLICTS):
+        checked_text("note", note, VERDICT_CHARACTERS)
+    for _ in range(SURPRISE_ATTEMPTS):
         held = await open_memories(gm, session)
-        memory, found = held.index.get(memory_id), await surprises.find(gm.graph, session, memory_id)
+        memory, found = held.index.get(memory_id), await surprises.find_surprised(gm.graph, session, memory_id)
         if memory is None or found is None:
             raise NotFound("There is no such memory.")
         if found.verdict is verdict:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from graphmem.flows.formation_plan import SAME, STRENGTH, said_the_same
+from graphmem.flows.formation_plan import SAME_COSINE, STRENGTH, said_the_same
 from graphmem.maths.salience import salience
 from graphmem.model import (
     Analysis,
@@ -41,7 +41,7 @@ BELIEFS = 10
 """Beliefs that a mind is shown, the nearest."""
 NEAR = 0.3
 """Cosine from which a belief is near a message."""
-CANDIDATES = 50
+BELIEF_CANDIDATES = 50
 """Memories among which beliefs are looked for."""
 PHRASES = 3
 """Phrases that say what an episode is about."""
@@ -114,7 +114,7 @@ def beliefs_near(vector: Vector, job: SurpriseJob, known: SearchIndex) -> tuple[
     """Prior beliefs near a message, nearest first; none that was formed of it, or holds no longer."""
     near = [
         memory
-        for memory, cosine in known.nearest(vector, CANDIDATES)
+        for memory, cosine in known.nearest(vector, BELIEF_CANDIDATES)
         if cosine >= NEAR and _is_belief(memory) and _held_before(memory, job)
     ]
     return tuple(
@@ -123,7 +123,7 @@ def beliefs_near(vector: Vector, job: SurpriseJob, known: SearchIndex) -> tuple[
     )
 
 
-def plan(understood: Understood, known: SearchIndex, version: int) -> Changes:
+def planned_response(understood: Understood, known: SearchIndex, version: int) -> Changes:
     """Everything that follows one surprise, by its level.
 
     Parameters
@@ -225,7 +225,7 @@ def _linked(understood: Understood, known: SearchIndex) -> Iterator[NewEdge]:
     """Edges from the episode to the prior memories nearest to it."""
     near = [
         (memory, cosine)
-        for memory, cosine in known.nearest(understood.vector, CANDIDATES)
+        for memory, cosine in known.nearest(understood.vector, BELIEF_CANDIDATES)
         if _held_before(memory, understood.job) and cosine > 0
     ]
     for memory, cosine in near[:LINKED]:
@@ -300,7 +300,7 @@ def _twin(worded: Worded, known: SearchIndex, new: Sequence[New], but: Memory | 
     """The memory that says this already and is held true, be it one just made; never an episode as a whole."""
     made = (n.memory for n in new[1:] if n.memory.content_hash in (worded.content_hash, worded.own_hash))
     same = known.find(worded.content_hash)
-    near = [memory for memory, cosine in known.nearest(worded.vector, LINKED) if cosine >= SAME]
+    near = [memory for memory, cosine in known.nearest(worded.vector, LINKED) if cosine >= SAME_COSINE]
     alike = (m for m in near if said_the_same(m.content or "", worded.content) and m.role is not MemoryRole.EPISODE)
     return next(
         (m for m in (*made, same, *alike) if m is not None and m is not but and _holds(m) and not m.speaker),

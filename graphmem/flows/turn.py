@@ -15,7 +15,7 @@ from typing import TypeVar
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked, MindError, ModelUnavailable
 from graphmem.flows import turn_plan as plan
-from graphmem.flows.context import Asking, search
+from graphmem.flows.context import RecallRequest, search
 from graphmem.maths import features
 from graphmem.model import (
     Answer,
@@ -129,7 +129,7 @@ async def answer_waiting(gm: Graphmem, session: Session) -> int:
     ModelUnavailable    the offline mind must not answer and the language model cannot; what is left still waits
     """
     mind = gm.mind if gm.settings.degrade == "refuse" else gm.offline
-    waiting = await turns.list_waiting(gm.graph, session)
+    waiting = await turns.list_unanswered(gm.graph, session)
     for received in waiting:
         incoming = Incoming(received.turn_id, received.text, received.at, received.reply)
         await handle_turn(gm, session, incoming, mind=mind)
@@ -170,7 +170,7 @@ async def _attempt(
             incoming = first or incoming
             held = await _unlocked(gm, session, before.state)
         thought = await _think(gm, session, _Asked(incoming, embedding, held, mind, on_token, now))
-    write = plan.plan(thought, gm.settings, now, improve_facts=mind.is_model)
+    write = plan.planned_turn(thought, gm.settings, now, improve_facts=mind.is_model)
     version = await turns.complete(gm.graph, session, write)
     if version is None or version != held.state.version + 1:
         gm.drop(session)
@@ -191,7 +191,7 @@ class _Asked:
     now: datetime
 
 
-async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.Thought:
+async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThought:
     """Score, predict, recall and respond: everything between reading and writing."""
     incoming, held, mind = asked.incoming, asked.held, asked.mind
     before = held.messages[-1].text if held.messages else ""
@@ -216,7 +216,7 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.Thought:
     if replied_by != gm.offline.name:
         reply = await _with_vector(gm, answer.value.reply)
         answer = replace(answer, value=replace(answer.value, reply=reply))
-    return plan.Thought(
+    return plan.TurnThought(
         student_id=session.student_id,
         turn_id=incoming.turn_id,
         message=message,
@@ -234,12 +234,12 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.Thought:
     )
 
 
-def _asking(asked: _Asked, limit: int) -> Asking:
+def _asking(asked: _Asked, limit: int) -> RecallRequest:
     """What a message asks of the student's memories, in the light of what it answers."""
     doc, before = asked.incoming.doc, asked.held.messages[-1:]
     if not before:
-        return Asking(doc, asked.embedding, limit=limit)
-    return Asking(doc, asked.embedding, before[0].text, before[0].embedding, limit=limit)
+        return RecallRequest(doc, asked.embedding, limit=limit)
+    return RecallRequest(doc, asked.embedding, before[0].text, before[0].embedding, limit=limit)
 
 
 async def _answer(
@@ -319,7 +319,7 @@ async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
     if held is not None and (held.session_id, held.state.version) == (session.session_id, state.version):
         return held
     kept, facts = await asyncio.gather(
-        turns.list_kept(gm.graph, session), turns.list_facts(gm.graph, session, gm.settings.facts_kept)
+        turns.list_turns(gm.graph, session), turns.list_ring(gm.graph, session, gm.settings.facts_kept)
     )
     compared = [m.text for each in kept for m in (each.message, each.reply) if _is_compared(gm, each, m)]
     vectors = iter(await gm.embedder.embed(compared))
@@ -337,7 +337,7 @@ async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
     )
 
 
-def _is_compared(gm: Graphmem, kept: turns.Kept, message: Message) -> bool:
+def _is_compared(gm: Graphmem, kept: turns.StoredTurn, message: Message) -> bool:
     """Whether later messages are compared with this one; the offline mind's own replies say nothing new."""
     return message is kept.message or kept.replied_by != gm.offline.name
 

@@ -161,7 +161,7 @@ def new_fact(state: State, lesson: Lesson, at: datetime) -> Fact:
 
 
 @dataclass(frozen=True)
-class Thought:
+class TurnThought:
     """Everything that was found out about a turn, before it becomes what is written.
 
     question : one that waited, and that the reply asks
@@ -185,12 +185,12 @@ class Thought:
     talk: tuple[str, ...] = ()
 
 
-def plan(thought: Thought, settings: Settings, now: datetime, *, improve_facts: bool) -> TurnWrite:
+def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, improve_facts: bool) -> TurnWrite:
     """Everything the turn will write, as data.
 
     Parameters
     ----------
-    thought : Thought
+    thought : TurnThought
     settings : Settings
     now : datetime
     improve_facts : bool, whether a language model shall word the fact better
@@ -245,7 +245,7 @@ def plan(thought: Thought, settings: Settings, now: datetime, *, improve_facts: 
     )
 
 
-def grown(unlocked: Unlocked, version: int, thought: Thought, write: TurnWrite, settings: Settings) -> Unlocked:
+def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWrite, settings: Settings) -> Unlocked:
     """What is held in memory after a turn: one turn more, the oldest beyond working memory dropped."""
     asked = write.question
     state = replace(
@@ -283,7 +283,7 @@ def _compared(message: Message, window: Sequence[Message]) -> tuple[surprise.His
     return history, _vector(message), gap, message.author, len(message.text)
 
 
-def _form_jobs(thought: Thought, seq: int) -> tuple[NewJob, ...]:
+def _form_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
     """Memories are formed from every message."""
     message, scored = thought.message, thought.score
     work = FormJob(
@@ -300,7 +300,7 @@ def _form_jobs(thought: Thought, seq: int) -> tuple[NewJob, ...]:
     return (NewJob(f"form-{seq}", work, seq),)
 
 
-def _surprise_jobs(thought: Thought, seq: int) -> tuple[NewJob, ...]:
+def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
     """A surprise is responded to; where only the matter changes, a new episode begins and that is all."""
     message, scored, expected = thought.message, thought.score, thought.state.prediction
     if scored.level is Level.NORMAL and not thought.starts:
@@ -339,7 +339,7 @@ def next_question(state: State, scored: Score, text: str) -> Question | None:
     return state.questions[0] if state.questions and calm and rested else None
 
 
-def _distil_jobs(thought: Thought) -> tuple[NewJob, ...]:
+def _distil_jobs(thought: TurnThought) -> tuple[NewJob, ...]:
     """A violated expectation that a language model shall put into better words later."""
     expected = thought.state.prediction
     if thought.fact is None or expected is None:

@@ -23,7 +23,7 @@ from graphmem.model import (
     Session,
     SourceKind,
 )
-from graphmem.sealing import Lock
+from graphmem.sealing import StudentLock
 from graphmem.search.index import SearchIndex
 from graphmem.store import jobs, students
 from graphmem.store.jobs import Claimed, Kind
@@ -65,24 +65,26 @@ async def read_unformed(gm: Graphmem, session: Session) -> SearchIndex | None:
     return index
 
 
-async def _lock(gm: Graphmem, session: Session) -> Lock | None:
-    enrolled = await students.find(gm.graph, session, gm.clock())
+async def _lock(gm: Graphmem, session: Session) -> StudentLock | None:
+    enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
     return None if enrolled is None else enrolled.lock
 
 
-def _refresh(index: SearchIndex, ids: set[str], session: Session, lock: Lock | None, fresh: Sequence[Claimed]) -> None:
+def _refresh(
+    index: SearchIndex, ids: set[str], session: Session, lock: StudentLock | None, fresh: Sequence[Claimed]
+) -> None:
     """Take out what has been formed, and put in what is new, for now without a vector."""
     index.remove([memory.id for memory in index.latest(len(index)) if memory.id not in ids])
     memories = list(_opened(session, lock, fresh))
     index.put_many(memories, np.zeros((len(memories), index.dimension), dtype=np.float32))
 
 
-def _opened(session: Session, lock: Lock | None, waiting: Sequence[Claimed]) -> Iterator[Memory]:
+def _opened(session: Session, lock: StudentLock | None, waiting: Sequence[Claimed]) -> Iterator[Memory]:
     for job in waiting:
         # What was tampered with is reported when its job runs; it must not keep the rest from being read.
         with suppress(Tampered):
             if job.kind is Kind.FORM:
-                said = jobs.opened(session, job, jobs.FormJob)
+                said = jobs.opened_payload(session, job, jobs.FormJob)
                 yield _memory(job.id, Observation(SourceKind.CHAT, said.turn_id, said.text, said.at, None, said.before))
             elif lock is not None:
                 yield _memory(job.id, jobs.opened_observation(session, lock, job))

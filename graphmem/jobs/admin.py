@@ -42,14 +42,14 @@ async def list_jobs(
         checked_id("studentId", student_id)
     place = None if after is None else _place(after)
     wanted = JobFilter(institution, student_id, state)
-    found = await jobs.page(gm.graph, wanted, place, first + 1, gm.clock())
+    found = await jobs.list_job_page(gm.graph, wanted, place, first + 1, gm.clock())
     items = tuple(found[:first])
     return JobPage(items, _cursor(items[-1]) if len(found) > first else None)
 
 
 async def count_jobs(gm: Graphmem, institution: str, student_id: str | None, state: JobState | None) -> int:
     """How many jobs there are, of an institution or of one of its students, in one state or in any."""
-    return await jobs.count(gm.graph, JobFilter(institution, student_id, state), gm.clock())
+    return await jobs.count_all(gm.graph, JobFilter(institution, student_id, state), gm.clock())
 
 
 async def retry_job(gm: Graphmem, institution: str, ref: str) -> Job:

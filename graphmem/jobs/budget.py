@@ -99,7 +99,7 @@ async def within_budget(
         yield replace(gm, mind=mind)
     finally:
         if mind.within:
-            await usage.release(gm.graph, session, first, wanted.at, gm.clock())
+            await usage.release_budget(gm.graph, session, first, wanted.at, gm.clock())
 
 
 def limits_of(settings: Settings) -> Limits:

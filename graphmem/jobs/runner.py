@@ -16,8 +16,8 @@ from graphmem.app import Graphmem
 from graphmem.errors import BudgetExceeded, Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable, place
 from graphmem.flows.formation import form_message, form_observation
 from graphmem.flows.session_cache import apply_turn
-from graphmem.flows.surprise import AT_ONCE as EPISODES
-from graphmem.flows.surprise import QUESTIONS, respond_to_surprises
+from graphmem.flows.surprise import EPISODES_AT_ONCE as EPISODES
+from graphmem.flows.surprise import MAX_MIND_QUESTIONS, respond_to_surprises
 from graphmem.jobs.budget import within_budget
 from graphmem.logs import log_ids
 from graphmem.model import Distil, JobState, Lesson, Mismatch, Session, Unlocked, Usage
@@ -31,13 +31,13 @@ MOST_ATTEMPTS = 5
 FIRST_WAIT = 30.0
 """Seconds until a failed job is tried again; doubles with each further failure."""
 LONGEST_WAIT = 3600.0
-AT_ONCE = 20
+JOBS_AT_ONCE = 20
 """Jobs taken at once where none of them asks a language model."""
 YIELD_SECONDS = 0.25
 """Seconds for which a job lets turns go first."""
-LOOK = 0.05
+RUNNING_POLL = 0.05
 """Seconds between two looks whether another worker has finished what it is at."""
-LOOKS = 20
+RUNNING_POLLS = 20
 BUDGET_SPENT = "The day's budget for language models is spent."
 
 
@@ -100,7 +100,7 @@ async def _claimed(gm: Graphmem, session: Session) -> list[Claimed]:
     asks = gm.mind.is_model
     now = gm.clock()
     until = now + lease(gm)
-    claimed = await jobs.claim(gm.graph, session, kinds(gm), 1 if asks else AT_ONCE, until, now, alone=True)
+    claimed = await jobs.claim(gm.graph, session, kinds(gm), 1 if asks else JOBS_AT_ONCE, until, now, alone=True)
     if asks and claimed and (more := HANDLERS[claimed[0].kind].at_once - 1):
         first = claimed[0]
         claimed += await jobs.claim(gm.graph, session, [first.kind], more, until, now, alone=True, lease=first.lease)
@@ -178,10 +178,10 @@ async def _run_with(gm: Graphmem, session: Session, group: Sequence[Claimed], ha
 
 async def _others(gm: Graphmem, session: Session) -> None:
     """Wait a moment for what another worker is at: whoever asks wants to find what was just said."""
-    for _ in range(LOOKS):
+    for _ in range(RUNNING_POLLS):
         if not await jobs.runs(gm.graph, session, gm.clock()):
             return
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(RUNNING_POLL)
 
 
 def kinds(gm: Graphmem) -> list[Kind]:
@@ -258,7 +258,7 @@ def trouble_logged() -> Iterator[None]:
 
 async def _distil(gm: Graphmem, session: Session, claimed: Claimed) -> bool:
     """Ask for better words and write them; False when the job had gone to another worker."""
-    job = jobs.opened(session, claimed, DistilJob)
+    job = jobs.opened_payload(session, claimed, DistilJob)
     answer = await gm.mind.ask(Distil(Mismatch(job.predicted, job.actual, job.asked)))
     # A turn under way would find its student changed, so it is let through first.
     async with gm.lock(session):
@@ -289,7 +289,7 @@ def one_by_one(
 HANDLERS: Mapping[Kind, Handler] = {
     Kind.FORM: Handler(one_by_one(form_message)),
     Kind.OBSERVE: Handler(one_by_one(form_observation)),
-    Kind.SURPRISE: Handler(respond_to_surprises, at_once=EPISODES, questions=QUESTIONS),
+    Kind.SURPRISE: Handler(respond_to_surprises, at_once=EPISODES, questions=MAX_MIND_QUESTIONS),
     Kind.DISTIL: Handler(one_by_one(_distil), needs_model=True),
 }
 """Who does which kind of job."""

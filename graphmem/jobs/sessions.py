@@ -25,7 +25,7 @@ async def close_session(gm: Graphmem, session: Session) -> None:
     Conflict        a message came in while the session was being closed
     Locked          this session has ended; a session that runs by now is left alone
     """
-    enrolled = await students.find(gm.graph, session, gm.clock())
+    enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
     if enrolled is None or enrolled.student.session_id != session.session_id:
         raise Locked(ENDED)
     await answer_waiting(gm, session)
@@ -33,7 +33,7 @@ async def close_session(gm: Graphmem, session: Session) -> None:
     await _within(seconds, run_jobs(gm, session))
     await _within(seconds, consolidate(gm, session))
     async with gm.lock(session):
-        closed = await students.close_session(gm.graph, session, session.session_id)
+        closed = await students.delete_session(gm.graph, session, session.session_id)
         if closed is None:
             raise Locked(ENDED)
         if not closed:

@@ -4,7 +4,7 @@ The instructions say in general what counts and show no examples of it: models t
 As in `graphmem.llm.prompts`, what people wrote stands between tags with its angle brackets escaped.
 """
 
-from graphmem.llm.outputs import CONTENT, MEMORIES
+from graphmem.llm.outputs import CONTENT, MAX_EXTRACTED
 from graphmem.llm.prompts import Prompt
 from graphmem.model import ExtractMemories, SourceKind
 from graphmem.text.quoting import abridged, escaped
@@ -122,7 +122,7 @@ def extract_prompt(question: ExtractMemories) -> Prompt:
     instructions = _EXTRACT.format(
         whose=_whose(heard.kind, bool(parts["speaker"])),
         before=_BEFORE if parts["before"] else "",
-        memories=MEMORIES,
+        memories=MAX_EXTRACTED,
         content=CONTENT,
         passes=(_NO_LINKS if heard.passes < 2 else _LINKS) + (_ABSTRACTIONS if heard.passes > 2 else ""),
     )

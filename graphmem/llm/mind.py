@@ -79,7 +79,7 @@ from graphmem.model import (
 )
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
-from graphmem.text.quoting import cleaned
+from graphmem.text.quoting import cleaned_quote
 
 __all__ = ["FORMS", "LanguageMind"]
 
@@ -318,7 +318,7 @@ def _field_in(written: str, name: str) -> str:
     except ValueError:
         return ""
     text = answer.get(name) if isinstance(answer, dict) else None
-    return cleaned(text) if isinstance(text, str) else ""
+    return cleaned_quote(text) if isinstance(text, str) else ""
 
 
 @dataclass(frozen=True)

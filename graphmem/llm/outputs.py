@@ -36,16 +36,16 @@ from graphmem.model import (
     Relation,
     Reminder,
 )
-from graphmem.text.quoting import abridged, cleaned
+from graphmem.text.quoting import abridged, cleaned_quote
 
 T = TypeVar("T")
 
 __all__ = ["DistilOutput", "ExtractOutput", "PredictOutput", "RespondOutput", "extraction", "predicted"]
 # The other names without an underscore are shared with `graphmem.llm.surprise_outputs`.
 
-MEMORIES = 12
+MAX_EXTRACTED = 12
 """Most memories, and most reminders, that are taken from one message."""
-RELATIONS = 24
+MAX_RELATIONS = 24
 ENTITIES = 8
 CONTENT = 500
 """Most characters of what is remembered."""
@@ -57,14 +57,14 @@ def distinct(words: list[str]) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def clean(value: Any) -> Any:
-    return cleaned(value) if isinstance(value, str) else value
+def cleaned_field(value: Any) -> Any:
+    return cleaned_quote(value) if isinstance(value, str) else value
 
 
-Sentence = Annotated[str, BeforeValidator(clean), Field(min_length=1, max_length=300)]
-_Guess = Annotated[str, BeforeValidator(clean), Field(min_length=1, max_length=1000)]
-_Reply = Annotated[str, BeforeValidator(clean), Field(min_length=1, max_length=8000)]
-_Keyword = Annotated[str, BeforeValidator(clean), Field(min_length=1, max_length=80)]
+Sentence = Annotated[str, BeforeValidator(cleaned_field), Field(min_length=1, max_length=300)]
+_Guess = Annotated[str, BeforeValidator(cleaned_field), Field(min_length=1, max_length=1000)]
+_Reply = Annotated[str, BeforeValidator(cleaned_field), Field(min_length=1, max_length=8000)]
+_Keyword = Annotated[str, BeforeValidator(cleaned_field), Field(min_length=1, max_length=80)]
 _Keywords = Annotated[list[_Keyword], Field(min_length=1, max_length=8), AfterValidator(distinct)]
 Tags = Annotated[list[_Keyword], Field(min_length=1, max_length=5), AfterValidator(distinct)]
 
@@ -112,7 +112,7 @@ def _in_passage(quote: Any, info: ValidationInfo) -> tuple[int, int]:
 
 
 def _one_line(value: Any) -> Any:
-    return " ".join(cleaned(value).split()) if isinstance(value, str) else value
+    return " ".join(cleaned_quote(value).split()) if isinstance(value, str) else value
 
 
 def _short(text: str) -> str:
@@ -262,10 +262,13 @@ _MemoryItem = Annotated[MemoryItem | str, read_as(MemoryItem)]
 _RelationItem = Annotated[RelationItem | str, read_as(RelationItem)]
 _LedgerItem = Annotated[LedgerItem | str, read_as(LedgerItem)]
 _Relations = Annotated[
-    list[_RelationItem], BeforeValidator(up_to(RELATIONS)), BeforeValidator(or_empty), Field(max_length=RELATIONS)
+    list[_RelationItem],
+    BeforeValidator(up_to(MAX_RELATIONS)),
+    BeforeValidator(or_empty),
+    Field(max_length=MAX_RELATIONS),
 ]
 _Reminders = Annotated[
-    list[_LedgerItem], BeforeValidator(up_to(MEMORIES)), BeforeValidator(or_empty), Field(max_length=MEMORIES)
+    list[_LedgerItem], BeforeValidator(up_to(MAX_EXTRACTED)), BeforeValidator(or_empty), Field(max_length=MAX_EXTRACTED)
 ]
 
 
@@ -294,7 +297,7 @@ class ExtractOutput(ItemwiseOutput):
 
     model_config = ConfigDict(json_schema_extra=all_asked_for)
 
-    memories: Annotated[list[_MemoryItem], BeforeValidator(up_to(MEMORIES)), Field(max_length=MEMORIES)]
+    memories: Annotated[list[_MemoryItem], BeforeValidator(up_to(MAX_EXTRACTED)), Field(max_length=MAX_EXTRACTED)]
     relations: _Relations = []
     reminders: _Reminders = []
 

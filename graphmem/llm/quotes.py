@@ -15,7 +15,7 @@ __all__ = ["Passage"]
 
 LIKENESS = 90.0
 """Least `partial_ratio`, 0..100, at which a quote that was not copied exactly counts as found."""
-LONGEST = 600
+FUZZY_QUOTE_LETTERS = 600
 """Most letters of a quote that is looked for by likeness, which takes time; a longer one has to be exact."""
 
 # Marks that people and models set differently: they are left out of the comparison.
@@ -75,7 +75,7 @@ class Passage:
             return None
         if same := _place(needle, self._plain.text):
             return self._span(*same)
-        return self._likeness(needle) if len(needle) <= LONGEST else None
+        return self._likeness(needle) if len(needle) <= FUZZY_QUOTE_LETTERS else None
 
     @cached_property
     def _plain(self) -> _Plain:

@@ -27,7 +27,7 @@ from graphmem.llm.outputs import (
     Share,
     Tags,
     all_asked_for,
-    clean,
+    cleaned_field,
     or_empty,
     read_as,
     sameness,
@@ -42,8 +42,8 @@ __all__ = ["AnalyseOutput", "AskedEpisodes", "FollowUpOutput", "ReflectOutput", 
 
 UPDATES = 6
 """Most belief updates that are taken from one episode."""
-FACTS = 30
-SAME = 80.0
+MAX_FACTS = 30
+SAME_QUESTION_SCORE = 80.0
 """Fuzzy score from which on two questions are the same."""
 _NOTHING = {"", "null", "none", "n/a", "-"}
 
@@ -97,7 +97,7 @@ def _strategy(value: Any) -> Any:
 
 
 def _or_none(value: Any) -> Any:
-    return None if isinstance(value, str) and clean(value).casefold() in _NOTHING else value
+    return None if isinstance(value, str) and cleaned_field(value).casefold() in _NOTHING else value
 
 
 def _asks(question: str) -> str:
@@ -106,10 +106,10 @@ def _asks(question: str) -> str:
     return question
 
 
-_Explanation = Annotated[str, BeforeValidator(clean), Field(min_length=1, max_length=600)]
+_Explanation = Annotated[str, BeforeValidator(cleaned_field), Field(min_length=1, max_length=600)]
 _Delta = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
-_Question = Annotated[str, BeforeValidator(clean), Field(min_length=1, max_length=300), AfterValidator(_asks)]
-_Procedure = Annotated[str, BeforeValidator(clean), Field(min_length=1, max_length=200)]
+_Question = Annotated[str, BeforeValidator(cleaned_field), Field(min_length=1, max_length=300), AfterValidator(_asks)]
+_Procedure = Annotated[str, BeforeValidator(cleaned_field), Field(min_length=1, max_length=200)]
 
 
 class UpdateItem(BaseModel):
@@ -144,9 +144,9 @@ _Updates = Annotated[
 ]
 _Facts = Annotated[
     list[Annotated[FactItem | str, read_as(FactItem)]],
-    BeforeValidator(up_to(FACTS)),
+    BeforeValidator(up_to(MAX_FACTS)),
     BeforeValidator(or_empty),
-    Field(max_length=FACTS),
+    Field(max_length=MAX_FACTS),
 ]
 
 
@@ -205,7 +205,10 @@ def _new_questions(questions: list[str], info: ValidationInfo) -> list[str]:
     known = [*episode.asked, *(sentence.text for sentence in Doc(episode.before).sentences)]
     chosen: list[str] = []
     for question in questions:
-        if not any(fuzz.ratio(question, one, processor=utils.default_process) >= SAME for one in [*known, *chosen]):
+        if not any(
+            fuzz.ratio(question, one, processor=utils.default_process) >= SAME_QUESTION_SCORE
+            for one in [*known, *chosen]
+        ):
             chosen.append(question)
     if not chosen:
         raise ValueError("every one of these was asked just before: ask something else")

@@ -6,7 +6,7 @@ As in `graphmem.llm.prompts`, what people wrote stands between tags with its ang
 from collections.abc import Iterable, Iterator
 
 from graphmem.llm.prompts import Prompt
-from graphmem.llm.surprise_outputs import FACTS, UPDATES
+from graphmem.llm.surprise_outputs import MAX_FACTS, UPDATES
 from graphmem.model import Analyse, FollowUp, Level, Reflect, Surprising
 from graphmem.text.quoting import abridged, escaped
 
@@ -14,7 +14,7 @@ __all__ = ["analyse_prompt", "follow_up_prompt", "reflect_prompt"]
 
 TALK_MESSAGES = 20
 """Most earlier messages of an episode that are shown, the newest."""
-MESSAGE_CHARACTERS = 4_000
+SURPRISING_CHARACTERS = 4_000
 EARLIER_CHARACTERS = 600
 BELIEF_CHARACTERS = 400
 
@@ -98,7 +98,7 @@ def analyse_prompt(question: Analyse) -> Prompt:
     <said>I skate!</said>
     </episode>
     """
-    instructions = _ANALYSE.format(shown=_SHOWN, episodes=len(question.episodes), updates=UPDATES, facts=FACTS)
+    instructions = _ANALYSE.format(shown=_SHOWN, episodes=len(question.episodes), updates=UPDATES, facts=MAX_FACTS)
     return Prompt(instructions, "\n".join(_episode(each, f"{each.most_facts}") for each in question.episodes))
 
 
@@ -129,10 +129,10 @@ def _parts(surprising: Surprising, facts: str) -> Iterator[str]:
     for text in surprising.talk[-TALK_MESSAGES:]:
         yield _part("earlier", abridged(text, EARLIER_CHARACTERS))
     if surprising.before:
-        yield _part("companion", abridged(surprising.before, MESSAGE_CHARACTERS))
+        yield _part("companion", abridged(surprising.before, SURPRISING_CHARACTERS))
     if surprising.predicted:
-        yield _part("expected", abridged(surprising.predicted, MESSAGE_CHARACTERS))
-    yield _part("said", abridged(surprising.actual, MESSAGE_CHARACTERS))
+        yield _part("expected", abridged(surprising.predicted, SURPRISING_CHARACTERS))
+    yield _part("said", abridged(surprising.actual, SURPRISING_CHARACTERS))
 
 
 def _numbered(contents: Iterable[str]) -> Iterator[str]:

@@ -5,14 +5,14 @@ from hashlib import file_digest
 from pathlib import Path
 
 from graphmem.local.disk import check_room, clear_disk_errors
-from graphmem.local.lock import Jar, Lock
+from graphmem.local.lock import Jar, JarLock
 
 ROOM_TO_WORK = 300_000_000  # bytes an empty database with its logs takes, and then some
 
 Report = Callable[[str], None]
 
 
-def fetch(lock: Lock, folder: Path, repository: str | None, report: Report) -> Path:
+def fetch(lock: JarLock, folder: Path, repository: str | None, report: Report) -> Path:
     """Make sure that every jar of a lock file lies in a folder, whole and right.
 
     What is already there and right is not fetched again. Once all has been checked, a stamp holds the lock's
@@ -20,7 +20,7 @@ def fetch(lock: Lock, folder: Path, repository: str | None, report: Report) -> P
 
     Parameters
     ----------
-    lock : Lock
+    lock : JarLock
     folder : Path
         Made if missing; holds the jars side by side.
     repository : str or None

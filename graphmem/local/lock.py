@@ -24,7 +24,7 @@ class Jar:
 
 
 @dataclass(frozen=True)
-class Lock:
+class JarLock:
     """The lock file: which jars, and a hash that changes with any of them."""
 
     jars: tuple[Jar, ...]
@@ -36,7 +36,7 @@ class Lock:
         return next(PurePosixPath(jar.path).parts[-2] for jar in self.jars if jar.path.startswith("org/neo4j/neo4j/"))
 
 
-def locked() -> Lock:
+def locked() -> JarLock:
     """Lock file that ships with graphmem.
 
     Examples
@@ -47,7 +47,7 @@ def locked() -> Lock:
     return parsed((files("graphmem.local") / "neo4j.lock").read_text("utf-8"))
 
 
-def parsed(text: str) -> Lock:
+def parsed(text: str) -> JarLock:
     """Read a lock file.
 
     Parameters
@@ -74,7 +74,7 @@ def parsed(text: str) -> Lock:
     jars = tuple(_jar(line) for line in lines)
     if len({jar.name for jar in jars}) != len(jars):
         raise SetupError("neo4j.lock names a jar twice: make it again with scripts/lock_neo4j.py")
-    return Lock(jars, sha256("\n".join(lines).encode()).hexdigest())
+    return JarLock(jars, sha256("\n".join(lines).encode()).hexdigest())
 
 
 def _jar(line: str) -> Jar:

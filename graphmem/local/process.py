@@ -11,7 +11,7 @@ from pathlib import Path
 
 HOST = "127.0.0.1"
 HAS_PROC = Path("/proc/self/cmdline").exists()  # Linux; elsewhere `ps` tells
-POLL = 0.05  # seconds between two looks
+PROCESS_POLL = 0.05  # seconds between two looks
 BOLT_HELLO = bytes.fromhex("6060b017 00000005 00000004 00000000 00000000")  # magic, then the versions offered
 
 # The shell starts the program in the background and ends, so the program belongs to nobody here: Ctrl-C in the
@@ -87,7 +87,7 @@ def _gone(pid: int, mark: str, signum: signal.Signals, patience: float) -> bool:
     while is_running(pid, mark):
         if time.monotonic() > deadline:
             return False
-        time.sleep(POLL)
+        time.sleep(PROCESS_POLL)
     await_end(pid)
     return True
 
@@ -99,7 +99,7 @@ def await_end(pid: int, patience: float = 10.0) -> None:
     """
     deadline = time.monotonic() + patience
     while _is_ending(pid) and time.monotonic() < deadline:
-        time.sleep(POLL)
+        time.sleep(PROCESS_POLL)
 
 
 def _is_ending(pid: int) -> bool:

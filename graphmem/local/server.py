@@ -21,7 +21,7 @@ from graphmem.local.disk import bytes_on_disk, clear_disk_errors, write_private
 from graphmem.local.lock import locked
 from graphmem.local.process import (
     HOST,
-    POLL,
+    PROCESS_POLL,
     answers_bolt,
     await_end,
     free_ports,
@@ -32,10 +32,10 @@ from graphmem.local.process import (
 )
 from graphmem.settings import Settings
 
-Report = Callable[[str], None]
+Progress = Callable[[str], None]
 
 USER = "neo4j"
-START_SECONDS = 180.0
+NEO4J_START_SECONDS = 180.0
 STOP_SECONDS = 120.0  # the last checkpoint of a large database takes its time
 LOG_LINES = 12
 
@@ -100,7 +100,7 @@ def _silent(_: str) -> None:
     """Tell nobody."""
 
 
-def up(settings: Settings, report: Report = _silent) -> LocalNeo4j:
+def up(settings: Settings, report: Progress = _silent) -> LocalNeo4j:
     """Start the local Neo4j of a home, unless it runs, and wait until it answers.
 
     The first time its jars are fetched and a password is made. It runs on when the caller ends. When several
@@ -142,7 +142,7 @@ def up(settings: Settings, report: Report = _silent) -> LocalNeo4j:
         return _reached(record, folder)
 
 
-def down(settings: Settings, report: Report = _silent) -> bool:
+def down(settings: Settings, report: Progress = _silent) -> bool:
     """Stop the local Neo4j of a home cleanly.
 
     It is asked first, and ended by force only after two minutes; no other process is ever touched.
@@ -202,7 +202,7 @@ def status(settings: Settings) -> Status:
 
 
 @contextmanager
-def throwaway(settings: Settings, report: Report = _silent) -> Iterator[LocalNeo4j]:
+def throwaway(settings: Settings, report: Progress = _silent) -> Iterator[LocalNeo4j]:
     """A second, empty Neo4j in a temporary folder; stopped and removed at the end.
 
     Its jars are those of the home in `settings`, fetched there if need be.
@@ -236,7 +236,7 @@ def _folder(settings: Settings) -> Path:
 
 
 @contextmanager
-def _one_at_a_time(folder: Path, report: Report) -> Iterator[None]:
+def _one_at_a_time(folder: Path, report: Progress) -> Iterator[None]:
     """Let no two processes start or stop this Neo4j at once; freed by the system if this one dies."""
     if sys.platform == "win32":
         raise SetupError("The local Neo4j runs on Linux and macOS: set GRAPHMEM_NEO4J_URI to one that runs elsewhere.")
@@ -270,7 +270,7 @@ def _alive(record: Record, folder: Path) -> bool:
     return record.pid is not None and is_running(record.pid, install.home_argument(folder))
 
 
-def _start(settings: Settings, folder: Path, before: Record | None, report: Report) -> Record:
+def _start(settings: Settings, folder: Path, before: Record | None, report: Progress) -> Record:
     if before is not None and before.pid is not None:
         await_end(before.pid)
     bolt_port, http_port = _ports(settings, before)
@@ -321,16 +321,16 @@ def _check_wanted(settings: Settings, record: Record) -> None:
 
 def _answers_in_time(record: Record, folder: Path) -> bool:
     """Wait until Bolt answers; False when the process has ended instead."""
-    deadline = time.monotonic() + START_SECONDS
+    deadline = time.monotonic() + NEO4J_START_SECONDS
     while not answers_bolt(record.bolt_port):
         if not _alive(record, folder):
             return False
         if time.monotonic() > deadline:
             raise SetupError(
-                f"Neo4j has not answered for {START_SECONDS:.0f} s. It goes on starting: try again in a while, "
+                f"Neo4j has not answered for {NEO4J_START_SECONDS:.0f} s. It goes on starting: try again in a while, "
                 f"and see {folder / 'logs' / 'neo4j.log'}."
             )
-        time.sleep(POLL)
+        time.sleep(PROCESS_POLL)
     return True
 
 

@@ -8,7 +8,7 @@ from graphmem.model import Matrix, Vector
 
 RATE_WINDOW = 600.0
 """Seconds over which messages a minute are averaged."""
-GAP = 3600.0
+SEGMENT_GAP = 3600.0
 """Seconds between two messages from which on they belong to different sittings."""
 
 

@@ -31,7 +31,7 @@ class Features:
     emotion: float
 
 
-WEIGHTS = Features(mentioned=3.0, recency=1.5, heat=1.0, expertise=0.8, novelty=2.0, emotion=1.5)
+FEATURE_WEIGHTS = Features(mentioned=3.0, recency=1.5, heat=1.0, expertise=0.8, novelty=2.0, emotion=1.5)
 
 
 def temperature(activity: float) -> float:
@@ -64,7 +64,7 @@ def importance(features: Features, temperature: float) -> float:
     >>> importance(Features(0, 0, 0, 0, 0, 0), temperature=0.5)
     0.0
     """
-    weights = np.array(astuple(WEIGHTS))
+    weights = np.array(astuple(FEATURE_WEIGHTS))
     values = np.array(astuple(features))
     share = _log_mean_exp(weights * values, temperature) / _log_mean_exp(weights, temperature)
     return float(min(1.0, max(0.0, share)) ** 0.6)
@@ -80,7 +80,7 @@ def attention(features: Features, temperature: float) -> tuple[Attention, ...]:
     ('mentioned', 1.0)
     """
     values = astuple(features)
-    scaled = np.array(astuple(WEIGHTS)) * np.array(values) / temperature
+    scaled = np.array(astuple(FEATURE_WEIGHTS)) * np.array(values) / temperature
     powers = np.exp(scaled - scaled.max())
     weights = powers / powers.sum()
     return tuple(

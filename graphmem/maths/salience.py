@@ -4,7 +4,7 @@ import math
 
 INFORMATION = 0.9
 """Weight of information; the rest is importance."""
-MOST = 1000
+SNR_CEILING = 1000
 """Highest signal-to-noise ratio."""
 
 
@@ -39,7 +39,7 @@ def salience(final: float | None, snr: int) -> float:
     >>> salience(1.0, 200) < salience(0.5, 400)
     True
     """
-    information = math.sqrt(min(MOST, snr) / MOST)
+    information = math.sqrt(min(SNR_CEILING, snr) / SNR_CEILING)
     if final is None:
         return information
     return INFORMATION * information + (1 - INFORMATION) * min(1.0, final)

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 from graphmem.model import Belief, BeliefUpdate, MemoryKind, Modality, Surprising
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.memory_types import READ_CHARACTERS, confidence, sort_of
+from graphmem.text.memory_types import TYPE_CHARACTERS, confidence, sort_of
 from graphmem.text.slots import slot_key, slot_of
 from graphmem.text.statements import Claim, Statement, statements
 
-MOST = 4
+MAX_BELIEF_UPDATES = 4
 """Most beliefs that one message changes."""
 SAID = 0.7
 """Confidence in what was only said in the talk."""
 TALK_READ = 12
 """Messages of the talk that are looked at, newest first."""
-ALIKE = 0.6
+SAME_MATTER_SHARE = 0.6
 """Share of the content words that two statements on one matter have in common."""
 SURE, LIKELY, PERHAPS = 0.9, 0.75, 0.6
 """How far a reason takes away the confidence there was in what was believed."""
@@ -148,7 +148,7 @@ def belief_updates(surprising: Surprising) -> tuple[BeliefUpdate, ...]:
     found: list[BeliefUpdate] = []
     for place in range(len(scene.said)):
         reason = next((reason for rule in _RULES if (reason := rule(place, scene))), None)
-        if reason is None or len(found) == MOST:
+        if reason is None or len(found) == MAX_BELIEF_UPDATES:
             continue
         key = reason.prior if isinstance(reason.prior, str) else (reason.prior.belief or reason.prior.said.text)
         if key not in taken and reason.new.start not in taken:
@@ -162,8 +162,8 @@ def _scene(surprising: Surprising) -> _Scene:
     beliefs = [s for b in surprising.beliefs for s in _placed(Doc(b.content), _place(b, talk), b)]
     known = {prior.said.text for prior in beliefs}
     priors = sorted([*beliefs, *(p for p in talk if p.said.text not in known)], key=lambda prior: prior.place)
-    doc, before = doc_of(surprising), Doc(surprising.before[:READ_CHARACTERS]).plain
-    plain = doc.plain[:READ_CHARACTERS]
+    doc, before = doc_of(surprising), Doc(surprising.before[:TYPE_CHARACTERS]).plain
+    plain = doc.plain[:TYPE_CHARACTERS]
     put_right = bool(_CONCEDES.search(plain) or _ADMITS.search(plain) or _DOUBTS.search(before))
     return _Scene(tuple(statements(doc)), priors, put_right)
 
@@ -281,7 +281,11 @@ def _denied(place: int, scene: _Scene) -> _Reason | None:
     for prior in scene.priors:
         old = prior.said
         shared, either = old.matter & new.matter, old.matter | new.matter
-        if old.denies != new.denies and len(shared) >= max(2, ALIKE * len(either)) and not _MAYBE.search(old.plain):
+        if (
+            old.denies != new.denies
+            and len(shared) >= max(2, SAME_MATTER_SHARE * len(either))
+            and not _MAYBE.search(old.plain)
+        ):
             return _Reason(prior, new, LIKELY, evolution=bool(_NEW_STATE.search(new.plain)))
     return None
 
@@ -361,7 +365,7 @@ def _says_what(said: Statement) -> bool:
 def _one_quantity(old: Claim, new: Claim) -> bool:
     """Whether two claims tell the amount of one thing."""
     shared, either = old.matter & new.matter, old.matter | new.matter
-    if old.unit != new.unit or len(shared - new.unit) < 2 or len(shared) < ALIKE * len(either):
+    if old.unit != new.unit or len(shared - new.unit) < 2 or len(shared) < SAME_MATTER_SHARE * len(either):
         return False
     return not (either - shared) & _TELL_APART
 

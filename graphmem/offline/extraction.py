@@ -9,12 +9,12 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
 from graphmem.text.ledger_cues import reminders
 from graphmem.text.lexicon import STOP_WORDS
-from graphmem.text.memory_types import PLAIN, READ_WORDS, Sort, confidence, sort_of
+from graphmem.text.memory_types import READ_WORDS, STATED_CONFIDENCE, Sort, confidence, sort_of
 from graphmem.text.normalize import cleaned
 from graphmem.text.slots import is_state, slot_of
 from graphmem.text.words import is_known
 
-FEW = 3
+FEW_LANGUAGE_WORDS = 3
 """Words too few to tell a language by."""
 TOPICS = 3
 """Most key phrases a memory is filed under."""
@@ -66,7 +66,7 @@ def _memory(piece: _Piece, heard: Heard) -> Extract:
     doc, start, end = piece
     if not _can_be_read(doc):
         sort = Sort(Modality.SEMANTIC, MemoryKind.CONCEPT)
-        return Extract(start, end, doc.text, sort.modality, sort.kind, confidence=PLAIN, about=_topics(doc))
+        return Extract(start, end, doc.text, sort.modality, sort.kind, confidence=STATED_CONFIDENCE, about=_topics(doc))
     slot = slot_of(doc, heard.speaker)
     sort = sort_of(doc, lasting=is_state(slot))
     speaker = (heard.speaker or "").casefold()
@@ -88,7 +88,7 @@ def _memory(piece: _Piece, heard: Heard) -> Extract:
 def _can_be_read(doc: Doc) -> bool:
     """Whether the rules, which are for English, apply; to numbers and single words they always do."""
     words = [word.split("'")[0] for word in doc.plain_words[:READ_WORDS] if word[0].isalpha()]
-    if not words or (len(words) <= FEW and doc.text.isascii()):
+    if not words or (len(words) <= FEW_LANGUAGE_WORDS and doc.text.isascii()):
         return True
     known = sum(map(is_known, words)) / len(words)
     light = sum(word in STOP_WORDS for word in words) / len(words)

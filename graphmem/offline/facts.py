@@ -6,11 +6,11 @@ from graphmem.model import Lesson, Mismatch
 from graphmem.text.doc import Doc
 from graphmem.text.keyphrases import rarest_word
 from graphmem.text.sanitize import clean, clipped
-from graphmem.text.words import rarity
+from graphmem.text.words import word_rarity
 
-LONGEST = 220
+LESSON_CHARACTERS = 220
 """Characters of the longest lesson."""
-TAGS = 5
+MAX_LESSON_TAGS = 5
 """Most tags of a lesson."""
 _SHARES = {"actual": 85, "asked": 46, "predicted": 36}
 """Characters each part may take; what one leaves over goes to those before it, as what was said matters most."""
@@ -73,15 +73,15 @@ def keywords(docs: Iterable[Doc], limit: int) -> tuple[str, ...]:
     if phrases := _phrases(docs, limit):
         return phrases
     words = [word for doc in docs if (word := rarest_word(doc.shown.excerpt.words))]
-    return (max(words, key=rarity),) if words else ()
+    return (max(words, key=word_rarity),) if words else ()
 
 
 def _tags(actual: Doc, asked: Doc, predicted: Doc) -> tuple[str, ...]:
     """What was said, with what it answers where it names nothing but numbers; or else what it answers."""
-    tags = _phrases([actual], TAGS)
+    tags = _phrases([actual], MAX_LESSON_TAGS)
     if not any(_is_named(tag) for tag in tags):
-        tags = (*tags, *(tag for tag in _phrases([asked], TAGS) if tag not in tags))[:TAGS]
-    return tags or keywords([predicted, actual, asked], TAGS) or ("no words",)
+        tags = (*tags, *(tag for tag in _phrases([asked], MAX_LESSON_TAGS) if tag not in tags))[:MAX_LESSON_TAGS]
+    return tags or keywords([predicted, actual, asked], MAX_LESSON_TAGS) or ("no words",)
 
 
 def _phrases(docs: Sequence[Doc], limit: int) -> tuple[str, ...]:
@@ -109,7 +109,7 @@ def _telling(doc: Doc) -> str:
     if len(doc.text) <= _SHARES["actual"]:
         return doc.text
     parts = doc.excerpt.sentences
-    scores = [sum(map(rarity, part.key_phrases(3))) for part in parts]
+    scores = [sum(map(word_rarity, part.key_phrases(3))) for part in parts]
     best = max(range(len(parts)), key=lambda i: scores[i], default=0)
     return " ".join(part.text for part in parts[best:])
 

@@ -10,9 +10,9 @@ from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.sanitize import quoted
 
-QUESTIONS = 3
+MAX_FOLLOW_UPS = 3
 """Most follow-up questions."""
-SAME = 80.0
+SAME_FOLLOW_UP_SCORE = 80.0
 """Fuzzy score from which on two questions are the same."""
 
 # {said} the student's words, {topic} what they are about; a wording is left out where what it needs is missing.
@@ -78,7 +78,7 @@ def questions(surprising: Surprising, analysis: Analysis) -> tuple[str, ...]:
     known = [*surprising.asked, *(sentence.text for sentence in Doc(surprising.before).sentences)]
     chosen: list[str] = []
     for question in _possible(surprising, analysis):
-        if len(chosen) < QUESTIONS and not _asked(question, [*known, *chosen]):
+        if len(chosen) < MAX_FOLLOW_UPS and not _asked(question, [*known, *chosen]):
             chosen.append(question)
     # Where every wording was used lately, what is quoted makes the question another one.
     return tuple(chosen) or (f"Looking back at {quoted(surprising.actual) or 'your message'}: what stands out to you?",)
@@ -147,4 +147,4 @@ def _about_change(update: BeliefUpdate) -> Iterator[str]:
 
 
 def _asked(question: str, known: Iterable[str]) -> bool:
-    return any(fuzz.ratio(question, other, processor=utils.default_process) >= SAME for other in known)
+    return any(fuzz.ratio(question, other, processor=utils.default_process) >= SAME_FOLLOW_UP_SCORE for other in known)

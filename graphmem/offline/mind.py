@@ -39,11 +39,11 @@ from graphmem.offline.replies import chosen_move, worded
 from graphmem.offline.surprise_analysis import analysis as analysed
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.doc import doc_of
-from graphmem.text.words import rarity
+from graphmem.text.words import word_rarity
 
 T = TypeVar("T")
 
-LONG = 1_000
+THREAD_CHARACTERS = 1_000
 """Characters from which on a message is read off the event loop."""
 NEEDED = 8
 """Most keywords of needed info."""
@@ -109,7 +109,7 @@ async def _distil(_: OfflineMind, question: Distil, __: OnToken | None) -> Lesso
 
 async def _extract(_: OfflineMind, question: ExtractMemories, __: OnToken | None) -> Extraction:
     # Rules take a while over long texts, which must not hold up the event loop.
-    long = len(question.heard.text) > LONG
+    long = len(question.heard.text) > THREAD_CHARACTERS
     return await asyncio.to_thread(extract, question.heard) if long else extract(question.heard)
 
 
@@ -163,7 +163,7 @@ async def make_offline_mind(embedder: Embedder) -> OfflineMind:
     """
     bank = await load_bank(embedder)
     # The word list is read here, not in the first turn.
-    rarity("word")
+    word_rarity("word")
     return OfflineMind(bank, embedder)
 
 

@@ -8,11 +8,11 @@ import numpy as np
 from graphmem.model import Author, Message, Vector
 from graphmem.offline.exemplars import Bank, situation_point
 
-LONGEST = 1_000
+EXPECTED_CHARACTERS = 1_000
 """Characters of an expected answer; an embedding takes in no more."""
 
 # Fitted on MathDial, CIMA and Bridge, what is measured held out of the bank; the figures hardly move around them.
-NEIGHBOURS = 20
+EXEMPLARS_COMPARED = 20
 OWN_MESSAGES = 20
 OWN_DECAY = 0.8
 ASKED_WEIGHT = 0.8
@@ -71,7 +71,7 @@ def expected_answer(bank: Bank, asked: Vector | None, own: Sequence[Message]) ->
     own_rows = np.array([m.embedding for m in said], dtype=np.float32).reshape(len(said), bank.points.shape[1])
     nothing = np.zeros(bank.points.shape[1], dtype=np.float32)
     question = nothing if asked is None else asked
-    rows, similarities = bank.nearest(situation_point(question, own_rows[0] if said else nothing), NEIGHBOURS)
+    rows, similarities = bank.nearest(situation_point(question, own_rows[0] if said else nothing), EXEMPLARS_COMPARED)
     if not said and not len(rows):
         return None
     others = bank.answers[rows]
@@ -85,7 +85,7 @@ def expected_answer(bank: Bank, asked: Vector | None, own: Sequence[Message]) ->
     candidates = np.vstack([own_rows, others])
     best = int(np.argmax(candidates @ centre))
     text = said[best].text if best < len(said) else bank.situations[rows[best - len(said)]].answer
-    return Expected(text[:LONGEST], candidates[best])
+    return Expected(text[:EXPECTED_CHARACTERS], candidates[best])
 
 
 def own_messages(messages: Sequence[Message]) -> list[Message]:

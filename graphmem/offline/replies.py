@@ -20,15 +20,15 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.lexicon import LESSON_WORDS, STOP_WORDS
 from graphmem.text.sanitize import clean, quoted
 from graphmem.text.stems import stem
-from graphmem.text.words import rarity
+from graphmem.text.words import word_rarity
 
-LONGEST = 600
+REPLY_CHARACTERS = 600
 """Characters of the longest reply."""
 RARE_ENOUGH = 2.8
 """Rarity from which on a word shared with what was said before says that it fits."""
-ALIKE = 0.5
+SIMILAR_TURN_COSINE = 0.5
 """Cosine similarity from which on an earlier turn of the session may fit."""
-SAME = 85.0
+SAME_REPLY_SCORE = 85.0
 """Fuzzy score from which on two texts say the same."""
 
 # {quote} the student's words, {topic} what it is about, {sum} an equation, {mention} a sentence on what is remembered.
@@ -195,7 +195,7 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered) -> s
     if any("{topic}" in w for w in wordings):
         slots["topic"] = _topic(messages)
     fits = [w for w in wordings if all(slots[slot] for slot in _SLOT.findall(w))]
-    start = crc32(f"{len(messages)} {doc.text[:LONGEST]}".encode("utf-8", "replace")) % _preferred(fits)
+    start = crc32(f"{len(messages)} {doc.text[:REPLY_CHARACTERS]}".encode("utf-8", "replace")) % _preferred(fits)
     replies = [_joined(w.format(**slots), mention) for w in (*fits[start:], *fits[:start])]
     return next((reply for reply in replies if reply not in said), replies[0])
 
@@ -223,7 +223,7 @@ def mentioned(doc: Doc, sayings: Sequence[str]) -> str:
     about = _rare_stems(doc)
     scored = [(sum(about[each] for each in about.keys() & _rare_stems(said)), said) for said in _shown(sayings)]
     for score, said in sorted(scored, key=lambda pair: -pair[0]):
-        if score > 0 and not _says(doc.text[:LONGEST], said.text[:LONGEST]):
+        if score > 0 and not _says(doc.text[:REPLY_CHARACTERS], said.text[:REPLY_CHARACTERS]):
             return f"{_MENTION} {quoted(_telling_sentence(said, about))}."
     return ""
 
@@ -231,13 +231,15 @@ def mentioned(doc: Doc, sayings: Sequence[str]) -> str:
 def _says(text: str, saying: str) -> bool:
     """Whether a text says again what was said before, by itself or among other things."""
     score = fuzz.partial_ratio if len(saying) <= len(text) else fuzz.ratio
-    return score(saying, text, processor=utils.default_process) >= SAME
+    return score(saying, text, processor=utils.default_process) >= SAME_REPLY_SCORE
 
 
 def _mention(move: Move, doc: Doc, remembered: Remembered, said: Sequence[str]) -> str:
     sayings = [match[1] for fact in remembered.facts if (match := _QUOTE_IN_FACT.search(fact.text))]
     if move.name == "question":
-        return mentioned(doc, [*sayings, *(turn.text for turn in remembered.turns if turn.similarity >= ALIKE)])
+        return mentioned(
+            doc, [*sayings, *(turn.text for turn in remembered.turns if turn.similarity >= SIMILAR_TURN_COSINE)]
+        )
     # Coming back to the past in every reply would be nagging.
     if move.name not in _MENTIONED_IN or any(_MENTION in reply for reply in said):
         return ""
@@ -265,7 +267,7 @@ def _telling_quote(doc: Doc) -> str:
     """The question of the message or else the sentence that says most, quoted; empty without letters and digits."""
     if not doc.excerpt.words:
         return ""
-    most = max(doc.excerpt.sentences, key=lambda each: sum(map(rarity, each.key_phrases(3))))
+    most = max(doc.excerpt.sentences, key=lambda each: sum(map(word_rarity, each.key_phrases(3))))
     return quoted(_question(doc) or most.text)
 
 
@@ -298,4 +300,4 @@ def _shown(sayings: Sequence[str]) -> list[Doc]:
 def _rare_stems(doc: Doc) -> dict[str, float]:
     """The stems of the rarer words of a text, with their rarity."""
     words = (word for word in doc.excerpt.plain_words if word[-1].isalpha() and word not in LESSON_WORDS | STOP_WORDS)
-    return {stem(word): rarity(word) for word in words if rarity(word) >= RARE_ENOUGH}
+    return {stem(word): word_rarity(word) for word in words if word_rarity(word) >= RARE_ENOUGH}

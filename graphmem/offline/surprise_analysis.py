@@ -13,15 +13,15 @@ from graphmem.text.lexicon import LESSON_WORDS
 from graphmem.text.sanitize import clipped, quoted
 from graphmem.text.slots import slot_of
 from graphmem.text.statements import Statement, statements
-from graphmem.text.words import rarity
+from graphmem.text.words import word_rarity
 
-MATCHED = 0.6
+EXPECTATION_MET = 0.6
 """Match from which on an expectation is met (spec 4)."""
-TAGS = 5
+MAX_FACT_TAGS = 5
 """Most tags of a fact."""
 FACT_CHARACTERS = 160
 """Longest quotation in a fact."""
-SAME = 90.0
+SAME_SENTENCE_SCORE = 90.0
 """Fuzzy score from which on two sentences say the same."""
 SUBSTANCE = 2
 """Content words, or numbers with at least one of them, that a sentence needs to teach anything."""
@@ -95,7 +95,7 @@ def about(doc: Doc) -> str:
     >>> about(Doc("Why is 12 the area of a circle?")), about(Doc("ok 12"))
     ('“circle”', '')
     """
-    phrases = sorted(doc.shown.key_phrases(), key=lambda phrase: -max(map(rarity, phrase.split())))
+    phrases = sorted(doc.shown.key_phrases(), key=lambda phrase: -max(map(word_rarity, phrase.split())))
     return next((quoted(phrase) for phrase in phrases if any(map(_is_topic, phrase.split()))), "")
 
 
@@ -138,21 +138,21 @@ def _has_substance(said: Statement) -> bool:
 def _same(one: Statement, other: Statement) -> bool:
     if one.numbers != other.numbers or one.denies != other.denies:
         return False
-    return fuzz.token_sort_ratio(one.text, other.text, processor=utils.default_process) >= SAME
+    return fuzz.token_sort_ratio(one.text, other.text, processor=utils.default_process) >= SAME_SENTENCE_SCORE
 
 
 def _telling(said: Statement) -> float:
     """Rare words, numbers and names, and the student's own affairs, with fewer points for the length it takes."""
     words = said.doc.key_phrases()
-    mass = sum(rarity(word) for phrase in words for word in phrase.split() if word[-1].isalpha())
+    mass = sum(word_rarity(word) for phrase in words for word in phrase.split() if word[-1].isalpha())
     own = 3.0 if slot_of(said.doc) else 0.0
     return math.sqrt(mass) + own + 0.5 * min(4, len(said.numbers)) + (1.0 if " i " in f" {said.plain} " else 0.0)
 
 
 def _fact(said: Statement) -> Lesson:
     text = clipped(said.doc.shown.text, FACT_CHARACTERS).rstrip(" .,;:")
-    phrases = [p for p in said.doc.shown.key_phrases(2 * TAGS) if any(map(str.isalpha, p))]
-    tags = tuple(phrases[:TAGS]) or said.doc.words[:1]
+    phrases = [p for p in said.doc.shown.key_phrases(2 * MAX_FACT_TAGS) if any(map(str.isalpha, p))]
+    tags = tuple(phrases[:MAX_FACT_TAGS]) or said.doc.words[:1]
     return Lesson(f"The student said “{text}”.", tags or (ACTS[act_of(said.doc)],))
 
 
@@ -187,7 +187,7 @@ def _named(doc: Doc) -> str:
 def _prediction_failed(surprising: Surprising) -> Iterator[str]:
     if surprising.match is None or not surprising.predicted:
         return
-    if surprising.match >= MATCHED:
+    if surprising.match >= EXPECTATION_MET:
         yield f"the expectation was met (match {surprising.match:.2f}), so what surprised was how it came"
     else:
         shared = Doc(surprising.predicted).stems & doc_of(surprising).stems

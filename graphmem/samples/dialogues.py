@@ -48,7 +48,7 @@ def load_dialogues(path: Path) -> list[Dialogue]:
 
     Parameters
     ----------
-    path : Path     a JSON lines file; each line an object with `dialogue_id` (or `id`) and `turns`, a list of
+    path : Path     a JSON lines file; each line an object with `dialogue_id` (or `id`) and `dialogue_turns`, a list of
         `{"speaker": "student" | "teacher" | "tutor", "text": ...}`; optional: `student`, and as topic one of
         `topic`, `question` (MathDial), `lesson_topic` (Bridge), `english` (CIMA); `source`. Other keys are ignored.
 
@@ -81,13 +81,13 @@ def load_dialogues(path: Path) -> list[Dialogue]:
     return [_dialogue(line, path, number) for number, line in enumerate(lines, start=1) if line.strip()]
 
 
-def turns(dialogue: Dialogue) -> list[DialogueTurn]:
+def dialogue_turns(dialogue: Dialogue) -> list[DialogueTurn]:
     """The student's messages, each with the tutor's message before and after it.
 
     Examples
     --------
     >>> said = (Said(Author.COMPANION, "What is 3 + 4?"), Said(Author.STUDENT, "7"), Said(Author.COMPANION, "Yes."))
-    >>> turns(Dialogue("d", "Ann", "sums", "file", said))
+    >>> dialogue_turns(Dialogue("d", "Ann", "sums", "file", said))
     [DialogueTurn(before='What is 3 + 4?', text='7', reply='Yes.')]
     """
     texts = [None, *(said.text for said in dialogue.messages), None]

@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from graphmem.search.scoring import rarity
+from graphmem.search.scoring import inverse_frequency
 
 
 def feedback_terms(
@@ -45,6 +45,6 @@ def feedback_terms(
     for word in query:
         counts.pop(word.lower(), None)
     words = [word for word in counts if counts[word] > 1]
-    idf = rarity(np.array([len(postings[word]) for word in words], dtype=np.int64), total)
+    idf = inverse_frequency(np.array([len(postings[word]) for word in words], dtype=np.int64), total)
     weights = {word: counts[word] / len(docs) * float(each) for word, each in zip(words, idf, strict=True)}
     return {word: weights[word] for word in sorted(weights, key=lambda word: (-weights[word], word))[:limit]}

@@ -19,8 +19,8 @@ from graphmem.errors import InvalidInput
 from graphmem.model import Matrix, Memory, Reliability, Vector
 from graphmem.search.feedback import feedback_terms
 from graphmem.search.inverted_index import InvertedIndex
-from graphmem.search.query import PARTS, Hit, Lexical, Query, relevance, why, within
-from graphmem.search.scoring import Scores, around, best, bm25, cosines, neighbour, rarity, scaled
+from graphmem.search.query import SCORE_PARTS, Hit, LexicalScores, SearchQuery, relevance, why, within
+from graphmem.search.scoring import Scores, best, bm25, cosines, inverse_frequency, neighbour, scaled, surrounding
 from graphmem.search.timeline import GrowingTimeline, Timeline, timeline, window
 from graphmem.text.doc import Doc
 
@@ -312,24 +312,24 @@ class SearchIndex:
 
     # Search
 
-    def lexical(self, words: tuple[str, ...], now: datetime, as_of: datetime | None = None) -> Lexical:
+    def lexical(self, words: tuple[str, ...], now: datetime, as_of: datetime | None = None) -> LexicalScores:
         """What the words of a question give, which may be computed while it is still being embedded.
 
         Parameters
         ----------
-        words, now, as_of : as of the `Query`
+        words, now, as_of : as of the `SearchQuery`
         """
         with self._lock:
             inside, surrounding, sitting = self._lexical(words, self._allowed(now, as_of))
-            return Lexical(self.version, (words, as_of or now, as_of is not None), inside, surrounding, sitting)
+            return LexicalScores(self.version, (words, as_of or now, as_of is not None), inside, surrounding, sitting)
 
-    def search(self, query: Query, lexical: Lexical | None = None) -> list[Hit]:
+    def search(self, query: SearchQuery, lexical: LexicalScores | None = None) -> list[Hit]:
         """The memories that fit a question best, among those valid at the moment it asks about.
 
         Parameters
         ----------
-        query : Query
-        lexical : Lexical of the same question, where it was computed before; one the index has outgrown is not used
+        query : SearchQuery
+        lexical : LexicalScores of the same question, where computed before; one the index has outgrown is not used
 
         Returns
         -------
@@ -366,12 +366,14 @@ class SearchIndex:
         allowed: NDArray[np.bool_] = table["held"] & (table["until"] > moment)
         return allowed & (table["at"] <= moment) if as_of else allowed & ~table["superseded"]
 
-    def _parts(self, query: Query, lexical: Lexical, allowed: NDArray[np.bool_], own: Scores) -> dict[str, Scores]:
+    def _parts(
+        self, query: SearchQuery, lexical: LexicalScores, allowed: NDArray[np.bool_], own: Scores
+    ) -> dict[str, Scores]:
         table, time = self._table[: len(allowed)], self._time()
         parts = {
             "dense": scaled(own),
             "dense around": scaled(
-                np.where(allowed, around(own, table["likeness"], time.before, PREVIOUS_WEIGHT), 0.0)
+                np.where(allowed, surrounding(own, table["likeness"], time.before, PREVIOUS_WEIGHT), 0.0)
             ),
             "lexical": scaled(lexical.inside),
             "lexical around": scaled(np.where(allowed, lexical.around, 0.0)),
@@ -380,7 +382,7 @@ class SearchIndex:
             "question": table["question"].astype(float),
             "time": within(table["at"], query.ranges),
         }
-        score = scaled(np.where(allowed, sum(PARTS[name] * part for name, part in parts.items()), 0.0))
+        score = scaled(np.where(allowed, sum(SCORE_PARTS[name] * part for name, part in parts.items()), 0.0))
         # What tells much lends its neighbours nothing.
         return parts | {
             "next to": (neighbour(score, time.before) + neighbour(score, time.after)) / 2,
@@ -400,8 +402,8 @@ class SearchIndex:
         sitting_lengths = np.bincount(time.sitting, lengths, sittings)
         inside, ahead = self._words.find(terms, allowed)
         said = np.array([np.bincount(time.sitting, counts, sittings) for counts in inside])
-        idf = rarity(np.count_nonzero(inside, axis=1), len(self))
-        within = rarity(np.count_nonzero(said, axis=1), sittings) @ bm25(
+        idf = inverse_frequency(np.count_nonzero(inside, axis=1), len(self))
+        within = inverse_frequency(np.count_nonzero(said, axis=1), sittings) @ bm25(
             said, sitting_lengths, lengths.sum() / sittings
         )
         return (
@@ -410,7 +412,7 @@ class SearchIndex:
             scaled(within)[time.sitting],
         )
 
-    def _with_feedback(self, lexical: Lexical, docs: list[int], allowed: NDArray[np.bool_]) -> Lexical:
+    def _with_feedback(self, lexical: LexicalScores, docs: list[int], allowed: NDArray[np.bool_]) -> LexicalScores:
         """The same, as if the words its best memories share had been asked for too, at less weight."""
         words = [_distinct(self._at(row)) for row in docs]
         said = np.zeros(len(allowed))

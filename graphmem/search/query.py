@@ -8,7 +8,7 @@ import numpy as np
 from graphmem.model import Memory, Vector
 from graphmem.search.scoring import Scores
 
-PARTS = {
+SCORE_PARTS = {
     "dense": 0.5,
     "dense around": 1.5,
     "lexical": 0.5,
@@ -25,7 +25,7 @@ PARTS = {
 
 
 @dataclass(frozen=True)
-class Query:
+class SearchQuery:
     """What is looked for.
 
     vector : embedding of the question, without the names of those who spoke
@@ -47,7 +47,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Lexical:
+class LexicalScores:
     """What the words of a question give, for the memories of one version of the index; see `SearchIndex.lexical`."""
 
     version: int
@@ -71,11 +71,11 @@ def relevance(parts: dict[str, Scores]) -> Scores:
 
     Examples
     --------
-    >>> relevance({name: np.array([0.0, 1.0]) for name in PARTS if PARTS[name] > 0}).round(6).tolist()
+    >>> relevance({name: np.array([0.0, 1.0]) for name in SCORE_PARTS if SCORE_PARTS[name] > 0}).round(6).tolist()
     [0.0, 1.0]
     """
-    total: Scores = np.sum([PARTS[name] * part for name, part in parts.items()], axis=0)
-    return np.clip(total / sum(w for w in PARTS.values() if w > 0), 0.0, 1.0)
+    total: Scores = np.sum([SCORE_PARTS[name] * part for name, part in parts.items()], axis=0)
+    return np.clip(total / sum(w for w in SCORE_PARTS.values() if w > 0), 0.0, 1.0)
 
 
 def within(at: Scores, ranges: tuple[tuple[datetime, datetime], ...]) -> Scores:
@@ -102,5 +102,5 @@ def why(parts: dict[str, Scores], row: int) -> dict[str, float]:
     >>> why({"dense": np.array([1.0]), "time": np.array([1.0]), "dated": np.array([0.0])}, 0)
     {'time': 1.5, 'dense': 0.5}
     """
-    given = {name: float(PARTS[name] * part[row]) for name, part in parts.items()}
+    given = {name: float(SCORE_PARTS[name] * part[row]) for name, part in parts.items()}
     return {name: value for name, value in sorted(given.items(), key=lambda item: -item[1]) if value > 0}

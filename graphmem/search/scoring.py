@@ -42,12 +42,12 @@ def scaled(scores: Scores) -> Scores:
     return positive / top if top > 0 else positive
 
 
-def rarity(holding: Rows, total: int) -> Scores:
+def inverse_frequency(holding: Rows, total: int) -> Scores:
     """Inverse document frequency of words that `holding` of `total` texts hold, each above 0.
 
     Examples
     --------
-    >>> rarity(np.array([1, 50, 100]), 100).round(3).tolist()
+    >>> inverse_frequency(np.array([1, 50, 100]), 100).round(3).tolist()
     [4.21, 0.693, 0.005]
     """
     rare: Scores = np.log1p((total - holding + 0.5) / (holding + 0.5))
@@ -190,7 +190,7 @@ def weight(relevance: float, modality: Modality, gravity: float, reliability: Re
     return float(relevance * TYPE_WEIGHTS[modality] * gravity**GRAVITY_EXPONENT * factor)
 
 
-def around(own: Scores, likeness: Scores, places: Rows, share: float) -> Scores:
+def surrounding(own: Scores, likeness: Scores, places: Rows, share: float) -> Scores:
     """Cosine of a question with each memory and what came before it, from the cosines with the memories alone.
 
     Parameters
@@ -206,7 +206,7 @@ def around(own: Scores, likeness: Scores, places: Rows, share: float) -> Scores:
 
     Examples
     --------
-    >>> around(np.array([1.0, 0.0]), np.array([0.0, 0.0]), np.array([-1, 0]), 1.0).round(3).tolist()
+    >>> surrounding(np.array([1.0, 0.0]), np.array([0.0, 0.0]), np.array([-1, 0]), 1.0).round(3).tolist()
     [1.0, 0.707]
     """
     shares = np.where(places >= 0, share, 0.0)

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from graphmem.maths.features import GAP
+from graphmem.maths.features import SEGMENT_GAP
 from graphmem.search.scoring import Rows, Scores, neighbour
 
 FURTHER = 0.5
@@ -38,7 +38,7 @@ def timeline(rows: Rows, at: Scores, size: int) -> Timeline:
     >>> timeline(np.array([2, 0, 1]), np.array([0.0, 60.0, 9000.0]), size=3).before.tolist()
     [2, -1, -1]
     """
-    together = np.diff(at) < GAP
+    together = np.diff(at) < SEGMENT_GAP
     order, before, after = (np.full(size, -1, dtype=np.int64) for _ in range(3))
     sitting = np.zeros(size, dtype=np.int64)
     order[rows] = np.arange(len(rows))
@@ -68,7 +68,7 @@ class GrowingTimeline:
         if row >= len(self._arrays.order):
             self._arrays = Timeline(*(_longer(array, 2 * (row + 1)) for array in self._arrays))
         order, before, following, sitting = self._arrays
-        together = after is not None and gap < GAP
+        together = after is not None and gap < SEGMENT_GAP
         order[row] = self._count
         before[row] = after if after is not None and together else -1
         following[row] = -1

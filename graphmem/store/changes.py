@@ -27,7 +27,7 @@ from graphmem.store.graph import Graph, Transaction
 from graphmem.store.jobs import Finished
 from graphmem.store.ledger import sealed_ledger_entry
 from graphmem.store.memories import label_of, reinforced_properties, stored, stored_properties
-from graphmem.store.rows import Place, vector_bytes
+from graphmem.store.rows import NodeSealer, vector_bytes
 from graphmem.store.sources import kind_in_graph
 from graphmem.store.turns import sealed_fact
 
@@ -108,7 +108,7 @@ class Promotion:
 
 
 @dataclass(frozen=True)
-class Formed:
+class FormedSource:
     """A source that was read: its score, and of a message how it is to be considered when it is consolidated.
 
     activity : messages a minute; None of what is not said
@@ -143,7 +143,7 @@ class Changes:
     known: int | None
     inferred_by: str
     origin: Origin | None = None
-    formed: Formed | None = None
+    formed: FormedSource | None = None
     new: tuple[New, ...] = ()
     reinforced: tuple[Reinforced, ...] = ()
     updated: tuple[Update, ...] = ()
@@ -215,7 +215,7 @@ async def write(
         if finished is None:
             return written
         facts = await _add_facts(tx, session, changes, finished.facts_kept) if changes.facts else written.facts
-        await usages.add(tx, finished.job.kind, finished.usage, now)
+        await usages.add_usage(tx, finished.job.kind, finished.usage, now)
         return Written(True, written.version, facts)
 
     return await graph.transact(session, work)
@@ -281,7 +281,7 @@ async def _correct(tx: Transaction, session: Session, corrected: Corrected) -> b
         "changes/add_correction",
         memory_id=corrected.memory_id,
         verdict=correction.verdict.value,
-        note=Place(session.keys, session, corrected.memory_id).seal("verdict_note", corrected.note),
+        note=NodeSealer(session.keys, session, corrected.memory_id).seal("verdict_note", corrected.note),
         signal=correction.signal,
         level=correction.level.value,
     )
@@ -298,7 +298,7 @@ def _created(session: Session, changes: Changes, new: New, now: datetime) -> dic
     memory, origin = new.memory, new.origin or changes.origin
     if origin is None:
         raise ValueError("a new memory needs a source")
-    place = Place(session.keys, session, memory.id)
+    place = NodeSealer(session.keys, session, memory.id)
     formed = changes.formed
     properties = stored_properties(memory) | {
         "considered": formed is None or formed.activity is None,
@@ -349,7 +349,7 @@ def _mention(session: Session, mention: Mention, inferred_by: str, now: datetime
         "entity": {
             "id": entity_id,
             "kind": mention.entity.kind.value,
-            "name": Place(session.keys, session, entity_id).seal("name", mention.entity.name),
+            "name": NodeSealer(session.keys, session, entity_id).seal("name", mention.entity.name),
         },
         "properties": _edge_properties(mention.weight, inferred_by, now),
     }
@@ -360,7 +360,7 @@ def _sealed_question(session: Session, question: Question) -> dict[str, Any]:
         "id": question.id,
         "created_at": question.created_at,
         "state": question.state.value,
-        "text": Place(session.keys, session, question.id).seal("text", question.text),
+        "text": NodeSealer(session.keys, session, question.id).seal("text", question.text),
     }
 
 

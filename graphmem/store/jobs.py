@@ -5,7 +5,7 @@ A job is written with the turn that causes it (`graphmem.store.turns.complete`),
 somebody else takes it over, and what the first one still writes about it has no effect.
 
 A new kind of job is a value of `Kind`, a dataclass of what it holds in `PAYLOADS` (sealed with the student's key,
-opened by `opened`), a handler in `graphmem.jobs.runner.HANDLERS`, and one statement that writes what the job
+opened by `opened_payload`), a handler in `graphmem.jobs.runner.HANDLERS`, and one statement that writes what the job
 gives and finishes it, so that it takes effect once: see `changes/begin` and `job/finish_distil`.
 """
 
@@ -20,10 +20,10 @@ from uuid import uuid4
 from pydantic import TypeAdapter
 
 from graphmem.model import Job, JobState, Lesson, Level, Observation, Session, Usage, Who
-from graphmem.sealing import Lock, open_sealed_box
+from graphmem.sealing import StudentLock, open_sealed_box
 from graphmem.store import usage as usages
 from graphmem.store.graph import Graph, Row, Transaction
-from graphmem.store.rows import LAST, Place, from_ms, moment
+from graphmem.store.rows import LAST, NodeSealer, from_ms, moment
 
 T = TypeVar("T")
 
@@ -192,7 +192,7 @@ async def release(graph: Graph, session: Session, lease: str, now: datetime) -> 
 
 def sealed_job(session: Session, job: NewJob, now: datetime) -> dict[str, Any]:
     """The properties of a new job."""
-    payload = Place(session.keys, session, job.id).seal("payload", _ADAPTERS[type(job.work)].dump_json(job.work))
+    payload = NodeSealer(session.keys, session, job.id).seal("payload", _ADAPTERS[type(job.work)].dump_json(job.work))
     return waiting_job(job.id, job.kind, payload, now) | {"seq": job.seq}
 
 
@@ -209,14 +209,14 @@ def waiting_job(job_id: str, kind: Kind, payload: bytes, now: datetime) -> dict[
     }
 
 
-def opened(session: Session, claimed: Claimed, payload: type[T]) -> T:
+def opened_payload(session: Session, claimed: Claimed, payload: type[T]) -> T:
     """What a claimed job is about; Tampered when its payload does not open."""
-    text = Place(session.keys, session, claimed.id).opened("payload", claimed.payload)
+    text = NodeSealer(session.keys, session, claimed.id).opened("payload", claimed.payload)
     work: T = _ADAPTERS[payload].validate_json(text)
     return work
 
 
-def opened_observation(session: Session, lock: Lock, claimed: Claimed) -> Observation:
+def opened_observation(session: Session, lock: StudentLock, claimed: Claimed) -> Observation:
     """What was observed; Tampered when its sealed box does not open."""
     return _OBSERVATION.validate_json(open_sealed_box(session.keys, session, lock, claimed.payload))
 
@@ -234,7 +234,7 @@ async def finish_distil(
     The student's new version; None when the job is no longer this worker's. A fact that was trimmed
     meanwhile stays away.
     """
-    place = Place(session.keys, session, fact_id)
+    place = NodeSealer(session.keys, session, fact_id)
 
     async def work(tx: Transaction) -> int | None:
         rows = await tx.run(
@@ -248,7 +248,7 @@ async def finish_distil(
         )
         if not rows:
             return None
-        await usages.add(tx, finished.job.kind, finished.usage, now)
+        await usages.add_usage(tx, finished.job.kind, finished.usage, now)
         return int(rows[0]["version"])
 
     return await graph.transact(session, work)
@@ -275,7 +275,7 @@ async def postpone(
         )
         if not rows:
             return None
-        await usages.add(tx, claimed.kind, usage, now)
+        await usages.add_usage(tx, claimed.kind, usage, now)
         return True
 
     return bool(await graph.transact(session, work))
@@ -335,7 +335,7 @@ class JobFilter:
         return {"institution": self.institution, "student_id": self.student_id, "state": state, "now": now}
 
 
-async def page(graph: Graph, wanted: JobFilter, after: Job | None, limit: int, now: datetime) -> list[Job]:
+async def list_job_page(graph: Graph, wanted: JobFilter, after: Job | None, limit: int, now: datetime) -> list[Job]:
     """Some jobs, newest first; `job/list_page`.
 
     Parameters
@@ -356,7 +356,7 @@ async def page(graph: Graph, wanted: JobFilter, after: Job | None, limit: int, n
     return [_job(row) for row in rows]
 
 
-async def count(graph: Graph, wanted: JobFilter, now: datetime) -> int:
+async def count_all(graph: Graph, wanted: JobFilter, now: datetime) -> int:
     """How many jobs there are; `job/count`."""
     (row,) = await graph.run("job/count", **wanted.params(now))
     return int(row["total"])

@@ -11,12 +11,12 @@ from typing import Any
 from graphmem import sealing
 from graphmem.model import Keys, LedgerCategory, LedgerEntry, Session, Source, Vector
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import Place, moment, vector_bytes
+from graphmem.store.rows import NodeSealer, moment, vector_bytes
 from graphmem.text.normalize import said
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredEntry:
     """A ledger entry with what its meaning is compared by; None where it has to be embedded anew."""
 
     entry: LedgerEntry
@@ -58,7 +58,7 @@ def sealed_ledger_entry(session: Session, entry: LedgerEntry, vector: Vector | N
     entry : LedgerEntry, with its content
     vector : Vector, of its content; None where there is none yet
     """
-    place = Place(session.keys, session, entry.id)
+    place = NodeSealer(session.keys, session, entry.id)
     return {
         "id": entry.id,
         "category": entry.category.value,
@@ -75,7 +75,7 @@ def sealed_ledger_entry(session: Session, entry: LedgerEntry, vector: Vector | N
     }
 
 
-async def add(
+async def keep_entry(
     graph: Graph, session: Session, entry: LedgerEntry, vector: Vector, now: datetime, source: Source | None = None
 ) -> LedgerEntry | None:
     """Keep an entry; `ledger/add`. As it is kept then: an active equal one is unchanged, a settled or expired one
@@ -98,14 +98,14 @@ async def settle(graph: Graph, session: Session, ledger_id: str, note: str | Non
     """Settle a promise or debt; `ledger/settle`. The entry as it is then: another category and what was settled
     before stay as they are. None without such an entry, or when the session has ended.
     """
-    sealed = None if note is None else Place(session.keys, session, ledger_id).seal("note", note)
+    sealed = None if note is None else NodeSealer(session.keys, session, ledger_id).seal("note", note)
     rows = await graph.run("ledger/settle", session, session_id=session.session_id, id=ledger_id, note=sealed, now=now)
     return _opened(session, rows[0]["entry"], now).entry if rows else None
 
 
-async def list_kept(
+async def list_entries(
     graph: Graph, session: Session, now: datetime, category: LedgerCategory | None = None, active: bool | None = None
-) -> list[Kept] | None:
+) -> list[StoredEntry] | None:
     """A student's ledger with its embeddings, newest first; `ledger/list`. None when the session has ended."""
     rows = await graph.run(
         "ledger/list",
@@ -118,8 +118,8 @@ async def list_kept(
     return [_opened(session, entry, now) for entry in rows[0]["entries"]] if rows else None
 
 
-def _opened(session: Session, row: Row, now: datetime) -> Kept:
-    place = Place(session.keys, session, row["id"])
+def _opened(session: Session, row: Row, now: datetime) -> StoredEntry:
+    place = NodeSealer(session.keys, session, row["id"])
     expires_at = _moment(row, "expires_at")
     entry = LedgerEntry(
         id=row["id"],
@@ -136,7 +136,7 @@ def _opened(session: Session, row: Row, now: datetime) -> Kept:
         settled_at=_moment(row, "settled_at"),
         note=place.text("note", row["note"]) if "note" in row else None,
     )
-    return Kept(entry, place.vector("embedding", row["embedding"]) if "embedding" in row else None)
+    return StoredEntry(entry, place.vector("embedding", row["embedding"]) if "embedding" in row else None)
 
 
 def _moment(row: Row, name: str) -> datetime | None:

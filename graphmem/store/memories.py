@@ -21,10 +21,10 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import LAST, Place, from_ms, vector_bytes
+from graphmem.store.rows import LAST, NodeSealer, from_ms, vector_bytes
 from graphmem.store.sources import opened_source
 
-PAGE = 5000
+LOAD_PAGE = 5000
 """Memories read at once when a student's memories are taken into memory."""
 APART = frozenset({"modality", "content", "speaker", "before", "source_refs"})
 """Fields of `Memory` that are no properties of their own: a label, sealed, or edges."""
@@ -83,7 +83,7 @@ class MemoriesState:
 
 
 @dataclass(frozen=True)
-class Held:
+class LoadedMemory:
     """A memory as it is taken into memory; without a vector where the embedding model was changed."""
 
     memory: Memory
@@ -183,15 +183,15 @@ async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState 
     return MemoriesState(row["version"], row["removed"])
 
 
-async def list_since(graph: Graph, session: Session, since: int) -> list[Held]:
+async def list_since(graph: Graph, session: Session, since: int) -> list[LoadedMemory]:
     """Every memory written after a version, opened; `memory/list_written`."""
-    found: list[Held] = []
+    found: list[LoadedMemory] = []
     after = ""
     while True:
-        (row,) = await graph.run("memory/list_written", session, since=since, after=after, limit=PAGE)
+        (row,) = await graph.run("memory/list_written", session, since=since, after=after, limit=LOAD_PAGE)
         if row["ids"]:
             found += [_held(session, *each) for each in await _rows(graph, session, row["ids"])]
-        if len(row["ids"]) < PAGE:
+        if len(row["ids"]) < LOAD_PAGE:
             return found
         after = row["ids"][-1]
 
@@ -208,8 +208,8 @@ async def expand(graph: Graph, session: Session, wanted: Expanding, now: datetim
     return Expansion(
         version=row["version"],
         found={
-            memory_id: Standing(gravity, from_ms(accessed), count, Reliability(reliability))
-            for memory_id, gravity, accessed, count, reliability in [
+            memory_id: Standing(gravity, from_ms(accessed), count_of_student, Reliability(reliability))
+            for memory_id, gravity, accessed, count_of_student, reliability in [
                 *row["found"],
                 *([each[0], *each[4:]] for each in row["reached"]),
             ]
@@ -219,7 +219,7 @@ async def expand(graph: Graph, session: Session, wanted: Expanding, now: datetim
     )
 
 
-async def find(graph: Graph, who: Who, ids: Sequence[str], session: Session | None) -> list[Memory]:
+async def find_by_ids(graph: Graph, who: Who, ids: Sequence[str], session: Session | None) -> list[Memory]:
     """Some memories by id, in their order, opened where there is a session; unknown ids are left out; `memory/find`."""
     return [_memory(row, label, refs, session) for row, label, refs in await _rows(graph, who, ids)]
 
@@ -230,7 +230,9 @@ async def _rows(graph: Graph, who: Who, ids: Sequence[str]) -> list[tuple[Row, s
     return [by_id[memory_id] for memory_id in ids if memory_id in by_id]
 
 
-async def page(graph: Graph, who: Who, wanted: Filter, when: Moment, cut: Cut, session: Session | None) -> list[Memory]:
+async def list_memory_page(
+    graph: Graph, who: Who, wanted: Filter, when: Moment, cut: Cut, session: Session | None
+) -> list[Memory]:
     """A page of the memories that a filter lets through, newest first; `memory/list_page`."""
     before_time, before_id = cut.after or (LAST, "")
     (row,) = await graph.run(
@@ -241,10 +243,10 @@ async def page(graph: Graph, who: Who, wanted: Filter, when: Moment, cut: Cut, s
         limit=cut.limit,
         **_filtered(wanted, when),
     )
-    return await find(graph, who, row["ids"], session) if row["ids"] else []
+    return await find_by_ids(graph, who, row["ids"], session) if row["ids"] else []
 
 
-async def count(graph: Graph, who: Who, wanted: Filter, when: Moment) -> int:
+async def count_of_student(graph: Graph, who: Who, wanted: Filter, when: Moment) -> int:
     """How many memories a filter lets through; `memory/count`."""
     (row,) = await graph.run("memory/count", who, **_filtered(wanted, when))
     return int(row["total"])
@@ -261,14 +263,14 @@ def _filtered(wanted: Filter, when: Moment) -> dict[str, Any]:
     }
 
 
-async def around(
+async def list_around(
     graph: Graph, who: Who, centre: Neighbourhood, session: Session | None
 ) -> tuple[list[Memory], list[Edge]] | None:
     """A memory's neighbourhood, nearest first, and its edges; `memory/list_around`. None without the memory."""
     rows = await graph.run("memory/list_around", who, **asdict(centre))
     if not rows:
         return None
-    found = await find(graph, who, rows[0]["ids"], session)
+    found = await find_by_ids(graph, who, rows[0]["ids"], session)
     return found, [_opened_edge(*edge) for edge in rows[0]["edges"]]
 
 
@@ -306,7 +308,7 @@ async def list_entities(
     (row,) = await graph.run("memory/list_entities", who, ids=list(dict.fromkeys(ids)))
     found: dict[str, list[NamedEntity]] = {memory_id: [] for memory_id in ids}
     for memory_id, entity_id, kind, sealed in row["entities"]:
-        name = None if session is None else Place(session.keys, session, entity_id).text("name", sealed)
+        name = None if session is None else NodeSealer(session.keys, session, entity_id).text("name", sealed)
         found[memory_id].append(NamedEntity(entity_id, EntityKind(kind), name))
     return found
 
@@ -320,13 +322,13 @@ async def list_spanless(graph: Graph, who: Who) -> list[str]:
 async def set_vectors(graph: Graph, session: Session, vectors: dict[str, Vector]) -> None:
     """Give memories their embeddings again after the model was changed; `memory/set_vectors`."""
     sealed = [
-        {"id": i, "embedding": Place(session.keys, session, i).seal("embedding", vector_bytes(v))}
+        {"id": i, "embedding": NodeSealer(session.keys, session, i).seal("embedding", vector_bytes(v))}
         for i, v in vectors.items()
     ]
     await graph.run("memory/set_vectors", session, vectors=sealed)
 
 
-async def decay(graph: Graph, who: Who, when: Moment) -> tuple[int, int]:
+async def save_decay(graph: Graph, who: Who, when: Moment) -> tuple[int, int]:
     """Materialise every gravity and delete what has faded and is not relied on; `memory/decay`.
 
     How many memories there were and how many were deleted.
@@ -370,17 +372,17 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
 """How each property of a memory is read; the fields are listed in `Memory` alone."""
 
 
-def _held(session: Session, row: Row, label: str, refs: list[str]) -> Held:
+def _held(session: Session, row: Row, label: str, refs: list[str]) -> LoadedMemory:
     sealed = row.get("embedding")
-    vector = None if sealed is None else Place(session.keys, session, row["id"]).vector("embedding", sealed)
-    return Held(_memory(row, label, refs, session), vector)
+    vector = None if sealed is None else NodeSealer(session.keys, session, row["id"]).vector("embedding", sealed)
+    return LoadedMemory(_memory(row, label, refs, session), vector)
 
 
 def _memory(row: Row, label: str, refs: list[str], session: Session | None) -> Memory:
     details: dict[str, Any] = {"speaker": None, "before": None}
     content = None
     if session is not None:
-        place = Place(session.keys, session, row["id"])
+        place = NodeSealer(session.keys, session, row["id"])
         content, details = place.text("content", row["content"]), place.json("details", row["details"])
     # A property that is null is not stored.
     fields: dict[str, Any] = {

@@ -39,7 +39,7 @@ _PARAMETER = re.compile(r"\$(\w+)")
 
 
 @dataclass(frozen=True)
-class Query:
+class Statement:
     """One Cypher statement with what it declares."""
 
     name: str
@@ -60,7 +60,7 @@ class Query:
             raise QueryError(f"{self.name}.cypher: parameters missing: {missing}, not declared: {extra}.")
 
 
-def parse(name: str, source: str) -> Query:
+def parse(name: str, source: str) -> Statement:
     """Read one Cypher file.
 
     Raises
@@ -92,16 +92,16 @@ def parse(name: str, source: str) -> Query:
     if not SCOPES[headers["scope"]] <= declared:
         raise QueryError(f"{name}.cypher: a statement of scope {headers['scope']} must filter by it.")
     description = source.splitlines()[0].removeprefix("//").strip()
-    return Query(name, f"CYPHER 25\n{source}", description, headers["mode"], declared)
+    return Statement(name, f"CYPHER 25\n{source}", description, headers["mode"], declared)
 
 
-def load() -> dict[str, Query]:
+def load() -> dict[str, Statement]:
     """Every statement that the service runs, by name: `noun/verb`."""
     folders = [each for each in sorted(CYPHER.iterdir()) if each.is_dir() and each.name not in NOT_LOADED]
     return {name: query for folder in folders for name, query in load_folder(folder.name).items()}
 
 
-def load_folder(noun: str) -> dict[str, Query]:
+def load_folder(noun: str) -> dict[str, Statement]:
     """The statements of one folder, by name.
 
     Examples

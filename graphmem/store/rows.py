@@ -24,7 +24,7 @@ def from_ms(value: int) -> datetime:
     return datetime.fromtimestamp(value / 1000, UTC)
 
 
-class Place:
+class NodeSealer:
     """One node of one student, whose fields are sealed and opened with the student's keys."""
 
     def __init__(self, keys: Keys, who: Who, node_id: str) -> None:
@@ -40,7 +40,7 @@ class Place:
 
     def opened(self, field: str, sealed: bytes) -> bytes:
         """Open one field of this node."""
-        return sealing.opened(self._keys, self._who, self._node_id, field, sealed)
+        return sealing.opened_value(self._keys, self._who, self._node_id, field, sealed)
 
     def text(self, field: str, sealed: bytes) -> str:
         """Open a text."""

@@ -32,7 +32,7 @@ def opened_source(source_id: str, kind: str, ref: str, at: int) -> Source:
     return Source(source_id, SourceKind.CHAT if kind == REMARK else SourceKind(kind), ref, from_ms(at))
 
 
-async def observe(
+async def save_observations(
     graph: Graph, who: Who, public_key: bytes, observations: Sequence[Observation], most: int, now: datetime
 ) -> list[Source] | None:
     """Note observations, sealed so that only the student's session opens them; `source/observe`.

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.model import Companion, Keys, Session, Student, StudentSummary, Who
-from graphmem.sealing import Argon2, Lock
+from graphmem.sealing import Argon2, StudentLock
 from graphmem.store.graph import Graph
-from graphmem.store.rows import Place, from_ms, moment
+from graphmem.store.rows import NodeSealer, from_ms, moment
 
 DISPLAY_NAME = "display_name"
 
@@ -17,7 +17,7 @@ class Enrolled:
     """A student as found in the graph, with what the password opens."""
 
     student: Student
-    lock: Lock
+    lock: StudentLock
     sealed_name: bytes | None = None
 
 
@@ -26,7 +26,7 @@ class Enrolment:
     """A student to be enrolled: keys, what opens them, and the companion."""
 
     keys: Keys
-    lock: Lock
+    lock: StudentLock
     companion: Companion
     display_name: str | None = field(default=None, repr=False)
 
@@ -45,8 +45,10 @@ async def create(graph: Graph, who: Who, enrolment: Enrolment, now: datetime) ->
     keys, companion = enrolment.keys, enrolment.companion
     student = _lock_properties(enrolment.lock) | {"created_at": now}
     if enrolment.display_name is not None:
-        student[DISPLAY_NAME] = Place(keys, who, "student").seal(DISPLAY_NAME, enrolment.display_name)
-    persona = Place(keys, who, "companion").seal_json("persona", {"name": companion.name, "persona": companion.persona})
+        student[DISPLAY_NAME] = NodeSealer(keys, who, "student").seal(DISPLAY_NAME, enrolment.display_name)
+    persona = NodeSealer(keys, who, "companion").seal_json(
+        "persona", {"name": companion.name, "persona": companion.persona}
+    )
     properties = {
         "id": "companion",
         "tolerance": companion.tolerance,
@@ -57,7 +59,7 @@ async def create(graph: Graph, who: Who, enrolment: Enrolment, now: datetime) ->
     return bool(row["created"])
 
 
-async def find(graph: Graph, who: Who, now: datetime) -> Enrolled | None:
+async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | None:
     """A student and the lock of its keys; `student/find`."""
     rows = await graph.run("student/find", who, now=now)
     if not rows:
@@ -71,7 +73,7 @@ async def find(graph: Graph, who: Who, now: datetime) -> Enrolled | None:
         tolerance=row["tolerance"],
         session_id=row["session_id"],
     )
-    lock = Lock(
+    lock = StudentLock(
         salt=bytes(found["salt"]),
         argon2=Argon2(found["argon2_ops"], found["argon2_memory"]),
         wrapped_key=bytes(found["wrapped_key"]),
@@ -84,29 +86,29 @@ async def find(graph: Graph, who: Who, now: datetime) -> Enrolled | None:
 def opened_name(enrolled: Enrolled, session: Session) -> str | None:
     """How a student is called, if a name was given."""
     sealed = enrolled.sealed_name
-    return None if sealed is None else Place(session.keys, session, "student").text(DISPLAY_NAME, sealed)
+    return None if sealed is None else NodeSealer(session.keys, session, "student").text(DISPLAY_NAME, sealed)
 
 
-async def page(graph: Graph, institution: str, after: str, limit: int) -> tuple[int, list[StudentSummary]]:
+async def list_student_page(graph: Graph, institution: str, after: str, limit: int) -> tuple[int, list[StudentSummary]]:
     """How many students an institution has, and a page of them by id; `student/list_page`."""
     (row,) = await graph.run("student/list_page", institution=institution, after=after, limit=limit)
     found = [StudentSummary(i, from_ms(at), count, waiting) for i, at, count, waiting in row["students"]]
     return row["total"], found
 
 
-async def count(graph: Graph, who: Who) -> tuple[int, int]:
+async def count_students(graph: Graph, who: Who) -> tuple[int, int]:
     """How many memories a student has, and how many jobs wait; `student/count`."""
     (row,) = await graph.run("student/count", who)
     return row["memories"], row["waiting_jobs"]
 
 
-async def list_ids(graph: Graph, institution: str) -> list[str]:
+async def list_student_ids(graph: Graph, institution: str) -> list[str]:
     """The ids of an institution's students; `student/list`."""
     (row,) = await graph.run("student/list", institution=institution)
     return list(row["ids"])
 
 
-async def relock(graph: Graph, who: Who, old: Lock, new: Lock) -> bool:
+async def relock(graph: Graph, who: Who, old: StudentLock, new: StudentLock) -> bool:
     """Store a key wrapped with a new password; `student/relock`. False if it was changed meanwhile."""
     rows = await graph.run("student/relock", who, old_wrapped_key=old.wrapped_key, lock=_lock_properties(new))
     return bool(rows)
@@ -123,7 +125,7 @@ async def forget_tries(graph: Graph, who: Who) -> None:
     await graph.run("password/delete_tries", who)
 
 
-async def open_session(
+async def save_session(
     graph: Graph, who: Who, session_id: str, token: str, expires_at: datetime, now: datetime
 ) -> str | None:
     """Open or prolong a session; `session/open`. The running session's id; None without a student."""
@@ -133,7 +135,7 @@ async def open_session(
     return str(rows[0]["session_id"]) if rows else None
 
 
-async def close_session(graph: Graph, who: Who, session_id: str) -> bool | None:
+async def delete_session(graph: Graph, who: Who, session_id: str) -> bool | None:
     """End a session and delete its raw turns; `session/close`. False while a message waits for its reply, None where
     this session does not run, and nothing is written.
     """
@@ -158,7 +160,7 @@ async def count_sessions(graph: Graph, now: datetime) -> int:
     return int(row["sessions"])
 
 
-def _lock_properties(lock: Lock) -> dict[str, Any]:
+def _lock_properties(lock: StudentLock) -> dict[str, Any]:
     properties = asdict(lock)
     argon2 = properties.pop("argon2")
     return properties | {"argon2_ops": argon2["ops"], "argon2_memory": argon2["memory"]}

@@ -7,7 +7,7 @@ from datetime import datetime
 from graphmem.model import Question, QuestionState, Session, SurpriseResponse, Verdict
 from graphmem.store.changes import RESPONSE
 from graphmem.store.graph import Graph
-from graphmem.store.rows import Place, moment
+from graphmem.store.rows import NodeSealer, moment
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Surprised:
     members: tuple[str, ...]
 
 
-async def find(graph: Graph, session: Session, memory_id: str) -> Surprised | None:
+async def find_surprised(graph: Graph, session: Session, memory_id: str) -> Surprised | None:
     """What followed a surprise, by a memory of its message; `surprise/find`. None without such a memory."""
     rows = await graph.run("surprise/find", session, memory_id=memory_id)
     if not rows:
         return None
     (row,) = rows
     sealed = row["response"]
-    place = Place(session.keys, session, row["memory_id"])
+    place = NodeSealer(session.keys, session, row["memory_id"])
     opened = None if sealed is None else place.opened("surprise_response", sealed)
     return Surprised(
         memory_id=row["memory_id"],
@@ -50,19 +50,19 @@ async def list_responses(graph: Graph, session: Session, ids: Sequence[str]) -> 
     rows = await graph.run("surprise/list_responses", session, ids=list(ids))
     return {
         row["id"]: RESPONSE.validate_json(
-            Place(session.keys, session, row["id"]).opened("surprise_response", row["response"])
+            NodeSealer(session.keys, session, row["id"]).opened("surprise_response", row["response"])
         )
         for row in rows
     }
 
 
-async def list_questions(graph: Graph, session: Session) -> list[Question]:
+async def list_open_questions(graph: Graph, session: Session) -> list[Question]:
     """Questions nobody has answered, longest waiting first; `question/list`."""
     rows = await graph.run("question/list", session)
     return [
         Question(
             row["id"],
-            Place(session.keys, session, row["id"]).text("text", row["text"]),
+            NodeSealer(session.keys, session, row["id"]).text("text", row["text"]),
             moment(row["created_at"]),
             QuestionState(row["state"]),
         )
@@ -70,6 +70,6 @@ async def list_questions(graph: Graph, session: Session) -> list[Question]:
     ]
 
 
-async def answer_question(graph: Graph, session: Session, question_id: str, now: datetime) -> bool:
+async def save_answer(graph: Graph, session: Session, question_id: str, now: datetime) -> bool:
     """Note that a question was answered; `question/answer`. False without such a question."""
     return bool(await graph.run("question/answer", session, question_id=question_id, now=now))

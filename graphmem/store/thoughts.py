@@ -10,7 +10,7 @@ from graphmem.store.rows import from_ms
 
 
 @dataclass(frozen=True)
-class Thought:
+class UnconsolidatedMemory:
     """What consolidation knows of a memory: numbers only.
 
     activity : messages a minute when it was said
@@ -27,7 +27,7 @@ class Thought:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ConsolidationVerdict:
     """What consolidation decided of a thought."""
 
     id: str
@@ -37,22 +37,22 @@ class Verdict:
     strength: float
 
 
-async def list_waiting(graph: Graph, who: Who, limit: int) -> list[Thought]:
+async def list_waiting(graph: Graph, who: Who, limit: int) -> list[UnconsolidatedMemory]:
     """Thoughts nobody has considered yet, oldest first; `thought/list`."""
     (row,) = await graph.run("thought/list", who, limit=limit)
     return [
-        Thought(memory_id, from_ms(at), snr, surprise, activity, tuple(features), strength)
+        UnconsolidatedMemory(memory_id, from_ms(at), snr, surprise, activity, tuple(features), strength)
         for memory_id, at, snr, surprise, activity, features, strength in row["thoughts"]
     ]
 
 
-async def consolidate(graph: Graph, who: Who, verdicts: Sequence[Verdict], now: datetime) -> int:
+async def save_verdicts(graph: Graph, who: Who, verdicts: Sequence[ConsolidationVerdict], now: datetime) -> int:
     """Write what was decided, once; `thought/consolidate`. How many thoughts had not been considered before."""
     rows = await graph.run("thought/consolidate", who, verdicts=[_properties(v) for v in verdicts], now=now)
     return int(rows[0]["considered"]) if rows else 0
 
 
-def _properties(verdict: Verdict) -> dict[str, object]:
+def _properties(verdict: ConsolidationVerdict) -> dict[str, object]:
     properties: dict[str, object] = {
         "consolidated": verdict.consolidated,
         "importance": verdict.importance,

@@ -26,7 +26,7 @@ from graphmem.model import (
 from graphmem.store import usage as usages
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.jobs import NewJob, pages, sealed_job
-from graphmem.store.rows import Place, from_ms, moment, vector_bytes
+from graphmem.store.rows import NodeSealer, from_ms, moment, vector_bytes
 
 _OUTCOME = TypeAdapter(TurnOutcome)
 
@@ -45,7 +45,7 @@ class Received:
 
 
 @dataclass(frozen=True)
-class Kept:
+class StoredTurn:
     """A turn of working memory; `replied_by` is `app` or the name of a mind."""
 
     turn_id: str
@@ -139,7 +139,7 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
 
 async def receive(graph: Graph, session: Session, received: Received, now: datetime) -> None:
     """Keep a message before its reply is known; `turn/receive`."""
-    place = Place(session.keys, session, received.turn_id)
+    place = NodeSealer(session.keys, session, received.turn_id)
     await graph.run(
         "turn/receive",
         session,
@@ -165,7 +165,7 @@ async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | No
         rows = await tx.run("turn/complete", **params)
         if not rows:
             return None
-        await usages.add(tx, "turn", usage, write.now)
+        await usages.add_usage(tx, "turn", usage, write.now)
         return int(rows[0]["version"])
 
     return await graph.transact(session, work)
@@ -174,7 +174,7 @@ async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | No
 def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
     """The parameters of `turn/complete`."""
     outcome = write.outcome
-    place = Place(session.keys, session, outcome.turn_id)
+    place = NodeSealer(session.keys, session, outcome.turn_id)
     return {
         "session_id": session.session_id,
         "turn_id": outcome.turn_id,
@@ -202,19 +202,19 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
     }
 
 
-async def list_kept(graph: Graph, session: Session) -> list[Kept]:
+async def list_turns(graph: Graph, session: Session) -> list[StoredTurn]:
     """The turns of the running session, oldest first; `turn/list`."""
     (row,) = await graph.run("turn/list", session, session_id=session.session_id)
     return [_kept(session, *turn) for turn in row["turns"]]
 
 
-async def list_facts(graph: Graph, session: Session, limit: int) -> list[Fact]:
+async def list_ring(graph: Graph, session: Session, limit: int) -> list[Fact]:
     """A student's facts, newest first; `fact/list`."""
     (row,) = await graph.run("fact/list", session, limit=limit)
     return [_fact(session, *fact) for fact in row["facts"]]
 
 
-async def list_waiting(graph: Graph, session: Session) -> list[Received]:
+async def list_unanswered(graph: Graph, session: Session) -> list[Received]:
     """Messages of the running session that were not answered, oldest first; `turn/list_waiting`."""
     rows = await graph.run("turn/list_waiting", session, session_id=session.session_id)
     return [_received(session, row) for row in rows]
@@ -243,14 +243,14 @@ def _totals(write: TurnWrite) -> dict[str, Any]:
 
 
 def _companion(session: Session, row: Row) -> Companion:
-    who = Place(session.keys, session, "companion").json("persona", row["persona"])
+    who = NodeSealer(session.keys, session, "companion").json("persona", row["persona"])
     return Companion(who["name"], who["persona"], row["tolerance"], tuple(row["expertise"]))
 
 
 def _prediction(session: Session, row: Row) -> Prediction | None:
     if row["prediction"] is None:
         return None
-    place = Place(session.keys, session, f"companion@{row['turns']}")
+    place = NodeSealer(session.keys, session, f"companion@{row['turns']}")
     said = place.json("prediction", row["prediction"])
     sealed = row["prediction_embedding"]
     embedding = None if sealed is None else place.vector("prediction_embedding", sealed)
@@ -258,12 +258,12 @@ def _prediction(session: Session, row: Row) -> Prediction | None:
 
 
 def _question(session: Session, question_id: str, created_at: int, text: bytes) -> Question:
-    return Question(question_id, Place(session.keys, session, question_id).text("text", text), from_ms(created_at))
+    return Question(question_id, NodeSealer(session.keys, session, question_id).text("text", text), from_ms(created_at))
 
 
 def _sealed_prediction(session: Session, prediction: Prediction, seq: int) -> dict[str, bytes | None]:
     """Bound to the turn it follows, so that an older prediction cannot be put in its place."""
-    place = Place(session.keys, session, f"companion@{seq}")
+    place = NodeSealer(session.keys, session, f"companion@{seq}")
     vector = prediction.embedding
     return {
         "prediction": place.seal_json("prediction", {"text": prediction.text, "needed_info": prediction.needed_info}),
@@ -272,14 +272,14 @@ def _sealed_prediction(session: Session, prediction: Prediction, seq: int) -> di
 
 
 def _outcome(session: Session, turn_id: str, turn: Row) -> TurnOutcome:
-    place = Place(session.keys, session, turn_id)
+    place = NodeSealer(session.keys, session, turn_id)
     told = json.loads(decompress(place.opened("outcome", turn["outcome"])))
     stored = told | {"reply": place.text("reply", turn["reply"]), "repeated": True}
     return _OUTCOME.validate_python(stored)
 
 
 def _received(session: Session, turn: Row, field: str = "given_reply") -> Received:
-    place = Place(session.keys, session, turn["id"])
+    place = NodeSealer(session.keys, session, turn["id"])
     reply = turn[field]
     return Received(
         turn_id=turn["id"],
@@ -289,20 +289,20 @@ def _received(session: Session, turn: Row, field: str = "given_reply") -> Receiv
     )
 
 
-def _kept(session: Session, turn_id: str, at: int, text: bytes, reply: bytes, replied_by: str) -> Kept:
-    place, moment = Place(session.keys, session, turn_id), from_ms(at)
+def _kept(session: Session, turn_id: str, at: int, text: bytes, reply: bytes, replied_by: str) -> StoredTurn:
+    place, moment = NodeSealer(session.keys, session, turn_id), from_ms(at)
     message = Message(Author.STUDENT, place.text("text", text), moment)
-    return Kept(turn_id, message, Message(Author.COMPANION, place.text("reply", reply), moment), replied_by)
+    return StoredTurn(turn_id, message, Message(Author.COMPANION, place.text("reply", reply), moment), replied_by)
 
 
 def _fact(session: Session, fact_id: str, seq: int, created_at: int, text: bytes, tags: bytes) -> Fact:
-    place = Place(session.keys, session, fact_id)
+    place = NodeSealer(session.keys, session, fact_id)
     return Fact(fact_id, seq, place.text("text", text), tuple(place.json("tags", tags)), from_ms(created_at))
 
 
 def sealed_fact(session: Session, fact: Fact) -> dict[str, Any]:
     """The properties of a fact's node, text and tags sealed for it."""
-    place = Place(session.keys, session, fact.id)
+    place = NodeSealer(session.keys, session, fact.id)
     return {
         "id": fact.id,
         "seq": fact.seq,

@@ -34,7 +34,7 @@ class Reserve:
     at: datetime
 
 
-async def add(tx: Transaction, kind: str, usage: Usage, now: datetime) -> None:
+async def add_usage(tx: Transaction, kind: str, usage: Usage, now: datetime) -> None:
     """Add what a turn or a kind of job cost, if it cost anything; `usage/add`."""
     if usage.calls:
         await tx.run("usage/add", kind=kind, usage=asdict(usage), now=now)
@@ -70,7 +70,7 @@ async def reserve(graph: Graph, who: Who, job_id: str, limits: Limits, wanted: R
     return bool(row["fits"])
 
 
-async def release(graph: Graph, who: Who, job_id: str, reserved_at: datetime, now: datetime) -> None:
+async def release_budget(graph: Graph, who: Who, job_id: str, reserved_at: datetime, now: datetime) -> None:
     """Give back what was set aside for a job, once what was really spent has been counted; `budget/release`.
 
     A second time changes nothing.

@@ -22,9 +22,9 @@ from graphmem.text.doc import Doc
 from graphmem.text.lexicon import is_negation
 from graphmem.text.normalize import plain
 
-WEIGHTS = Path(__file__).with_name("weights") / "affect" / "affect.npz"
-BUCKETS = 1 << 15
-LONGEST = 4096
+AFFECT_FILE = Path(__file__).with_name("weights") / "affect" / "affect.npz"
+AFFECT_BUCKETS = 1 << 15
+AFFECT_CHARACTERS = 4096
 """Characters looked at, as many as the embedder looks at."""
 
 _HASHED = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|[!?]+|[^\w\s,.;:()\"'-]")
@@ -42,16 +42,18 @@ class Reader:
     bias: float
 
     def read(self, doc: Doc, vector: Vector | None) -> float:
-        text = doc.text[:LONGEST]
-        buckets = word_buckets(doc)
+        text = doc.text[:AFFECT_CHARACTERS]
+        buckets = affect_buckets(doc)
         score = (
-            self.bias + float(self.surface @ surface(text)) + float(self.words[buckets].sum()) * word_weight(buckets)
+            self.bias
+            + float(self.surface @ surface(text))
+            + float(self.words[buckets].sum()) * affect_word_weight(buckets)
         )
         return score if vector is None else score + float(self.vector @ vector)
 
 
 @dataclass(frozen=True)
-class Affect:
+class AffectModel:
     """The sense of affect; `load_affect` gives one.
 
     Readers shy away from extremes and so does a model of them: in EmoBank two thirds of all sentences have a
@@ -108,7 +110,7 @@ class Affect:
         return min(1.0, max(0.0, _chosen(self.arousal_full, self.arousal_words, vector).read(doc, vector)))
 
 
-def load_affect(path: Path = WEIGHTS) -> Affect:
+def load_affect(path: Path = AFFECT_FILE) -> AffectModel:
     """Read the weights, once a process.
 
     Raises
@@ -118,13 +120,13 @@ def load_affect(path: Path = WEIGHTS) -> Affect:
     try:
         with path.open("rb") as raw, np.load(raw) as file:
             readers = {
-                name: _reader(file[f"{name}_dense"], file[f"{name}_words"]) for name in Affect.__dataclass_fields__
+                name: _reader(file[f"{name}_dense"], file[f"{name}_words"]) for name in AffectModel.__dataclass_fields__
             }
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise SetupError(
             f"The sense of affect in {path} cannot be loaded ({error}): install graphmem again."
         ) from error
-    return Affect(**readers)
+    return AffectModel(**readers)
 
 
 def surface(text: str) -> NDArray[np.float32]:
@@ -144,18 +146,18 @@ def surface(text: str) -> NDArray[np.float32]:
     )
 
 
-def word_buckets(doc: Doc) -> NDArray[np.int64]:
+def affect_buckets(doc: Doc) -> NDArray[np.int64]:
     """The hashed words of a text, each once; a word soon after a negation counts as another word.
 
     Examples
     --------
-    >>> [len(word_buckets(Doc(text))) for text in ("good good", "good, not good", "")]
+    >>> [len(affect_buckets(Doc(text))) for text in ("good good", "good, not good", "")]
     [1, 3, 0]
     """
-    return np.array(sorted({zlib.crc32(word.encode()) % BUCKETS for word in _words(doc)}), dtype=np.int64)
+    return np.array(sorted({zlib.crc32(word.encode()) % AFFECT_BUCKETS for word in _words(doc)}), dtype=np.int64)
 
 
-def word_weight(buckets: NDArray[np.int64]) -> float:
+def affect_word_weight(buckets: NDArray[np.int64]) -> float:
     """What one of these words counts: long texts do not count more."""
     return 1 / math.sqrt(max(1, len(buckets)))
 
@@ -164,7 +166,7 @@ def _words(doc: Doc) -> Iterator[str]:
     """The words and marks that are hashed; numbers, commas and the like are none."""
     negated = 0
     for token in doc.tokens:
-        if token.end > LONGEST:
+        if token.end > AFFECT_CHARACTERS:
             break
         for word in _HASHED.findall(plain(token.text)):
             yield f"not {word}" if negated > 0 else word

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-READ_CHARACTERS = 4_000
+ARITHMETIC_CHARACTERS = 4_000
 """How much of a message is looked at."""
 
 
@@ -56,7 +56,7 @@ def equations(text: str) -> list[Equation]:
     >>> equations("x + 5 + 3 = 9, 10 / 3 = 3, 2 x (3 + 4) = 14, 1,5 + 1,5 = 3")
     []
     """
-    text = text[:READ_CHARACTERS]
+    text = text[:ARITHMETIC_CHARACTERS]
     if "=" not in text or _OTHER_RULES.search(text):
         return []
     found = []

@@ -7,13 +7,13 @@ from itertools import islice
 from graphmem.text.discourse import join
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import LIGHT, PHATIC
-from graphmem.text.sentences import Span, stripped
+from graphmem.text.sentences import SentenceSpan, stripped
 
-LONG = 80
+CHUNKED_WORDS = 80
 """Words from which a message is cut."""
 TARGET = 55
 """Words a piece of a long message should have; 30 to 80 come of it."""
-MOST = 40
+MAX_CHUNKS = 40
 """Most pieces of one message; in longer ones the pieces grow."""
 CHARACTERS_A_WORD = 6
 """For what is written without spaces, or is one endless word."""
@@ -24,7 +24,7 @@ _NO_WORRIES = re.compile(r"\bno (?=worries|problem|way\b|kidding)", re.I)
 _NAME = re.compile(r"[A-Z][a-z]+$")
 
 
-def chunks(doc: Doc, passes: int = 1) -> tuple[Span, ...]:
+def chunks(doc: Doc, passes: int = 1) -> tuple[SentenceSpan, ...]:
     """The pieces of a message that are remembered one by one, in order.
 
     Parameters
@@ -52,9 +52,11 @@ def chunks(doc: Doc, passes: int = 1) -> tuple[Span, ...]:
     spans = _without_small_talk(doc)
     if not spans:
         return ()
-    pieces = _gathered(text, spans) if _size(text[spans[0][0] : spans[-1][1]]) > LONG else [_whole(spans)]
-    if passes > 1 and len(pieces) < MOST:
-        pieces = [part for piece in pieces for part in _clauses(doc, piece)][:MOST] if len(pieces) == 1 else pieces
+    pieces = _gathered(text, spans) if _size(text[spans[0][0] : spans[-1][1]]) > CHUNKED_WORDS else [_whole(spans)]
+    if passes > 1 and len(pieces) < MAX_CHUNKS:
+        pieces = (
+            [part for piece in pieces for part in _clauses(doc, piece)][:MAX_CHUNKS] if len(pieces) == 1 else pieces
+        )
     return tuple(piece for piece in pieces if any(map(str.isalnum, text[slice(*piece)])))
 
 
@@ -82,7 +84,7 @@ def _is_addressed(words: tuple[str, ...], place: int) -> bool:
     return place == len(words) - 1 or place == 0 or words[place - 1] in PHATIC
 
 
-def _without_small_talk(doc: Doc) -> list[Span]:
+def _without_small_talk(doc: Doc) -> list[SentenceSpan]:
     sentences = doc.sentences
     first, last = 0, len(sentences)
     while first < last and is_small_talk(sentences[first]):
@@ -92,7 +94,7 @@ def _without_small_talk(doc: Doc) -> list[Span]:
     return [(sentence.start, sentence.end) for sentence in sentences[first:last]]
 
 
-def _whole(spans: list[Span]) -> Span:
+def _whole(spans: list[SentenceSpan]) -> SentenceSpan:
     return spans[0][0], spans[-1][1]
 
 
@@ -101,13 +103,13 @@ def _size(text: str) -> int:
     return max(len(text.split()), len(text) // (2 * CHARACTERS_A_WORD))
 
 
-def _gathered(text: str, spans: list[Span]) -> list[Span]:
+def _gathered(text: str, spans: list[SentenceSpan]) -> list[SentenceSpan]:
     """Neighbouring sentences put together until a piece has its size."""
     total = sum(_size(text[slice(*span)]) for span in spans)
-    target = max(TARGET, math.ceil(total / MOST))
-    most = target * LONG // TARGET
+    target = max(TARGET, math.ceil(total / MAX_CHUNKS))
+    most = target * CHUNKED_WORDS // TARGET
     small = [part for span in spans for part in _cut_long(text, span, most)]
-    pieces: list[list[Span]] = [[]]
+    pieces: list[list[SentenceSpan]] = [[]]
     size = 0
     for span in small:
         more = _size(text[slice(*span)])
@@ -120,15 +122,15 @@ def _gathered(text: str, spans: list[Span]) -> list[Span]:
     return _few(text, merged, target)
 
 
-def _few(text: str, pieces: list[Span], target: int) -> list[Span]:
+def _few(text: str, pieces: list[SentenceSpan], target: int) -> list[SentenceSpan]:
     """A short last piece goes to the one before; too many are joined in twos, threes ..."""
     if len(pieces) > 1 and _size(text[slice(*pieces[-1])]) < target // 2:
         pieces = [*pieces[:-2], (pieces[-2][0], pieces[-1][1])]
-    together = math.ceil(len(pieces) / MOST)
+    together = math.ceil(len(pieces) / MAX_CHUNKS)
     return [_whole(pieces[i : i + together]) for i in range(0, len(pieces), together)]
 
 
-def _cut_long(text: str, span: Span, most: int) -> list[Span]:
+def _cut_long(text: str, span: SentenceSpan, most: int) -> list[SentenceSpan]:
     """A sentence of too many words, cut at commas, else at spaces, else anywhere."""
     start, end = span
     parts = []
@@ -151,7 +153,7 @@ def _reach(text: str, start: int, end: int, most: int) -> int:
     return last.end() - start if last else limit
 
 
-def _clauses(doc: Doc, piece: Span) -> list[Span]:
+def _clauses(doc: Doc, piece: SentenceSpan) -> list[SentenceSpan]:
     """A piece cut before the word that joins cause and effect, where both sides say enough."""
     start, end = piece
     for sentence in doc.sentences:

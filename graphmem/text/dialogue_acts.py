@@ -8,12 +8,12 @@ from graphmem.text.lexicon import ACQUAINTANCES, ANIMALS, GREETINGS, KIN, STOP_W
 from graphmem.text.safety import is_danger
 from graphmem.text.words import is_known
 
-READ_CHARACTERS = 2_000
-SHORT = 3
+ACT_CHARACTERS = 2_000
+GREETING_PHRASES = 3
 """Most key phrases beside a greeting or thanks for it to be the whole message."""
 
 
-FEW = 3
+FEW_FUNCTION_WORDS = 3
 """Words too few to look for function words among them."""
 
 
@@ -135,7 +135,7 @@ def act_of(doc: Doc) -> Act:
     """
     if is_danger(doc):
         return Act.DISTRESS
-    text = doc.plain[:READ_CHARACTERS]
+    text = doc.plain[:ACT_CHARACTERS]
     for act, pattern in _IN_ORDER:
         if pattern.search(text):
             return act
@@ -147,7 +147,7 @@ def act_of(doc: Doc) -> Act:
 
 
 def _small_talk(doc: Doc, text: str) -> Act | None:
-    if len(doc.key_phrases(SHORT + 1)) > SHORT or not (is_readable(doc) or len(doc.words) == 1):
+    if len(doc.key_phrases(GREETING_PHRASES + 1)) > GREETING_PHRASES or not (is_readable(doc) or len(doc.words) == 1):
         return None
     return next((act for act, pattern in _SMALL_TALK if pattern.search(text)), None)
 
@@ -168,6 +168,6 @@ def is_readable(doc: Doc) -> bool:
     """
     words = [word.split("'")[0] for word in doc.excerpt.plain_words]
     known = sum(word in STOP_WORDS or is_known(word) for word in words)
-    if len(words) <= FEW:
+    if len(words) <= FEW_FUNCTION_WORDS:
         return 0 < len(words) == known
     return known >= 0.6 * len(words) and sum(word in STOP_WORDS for word in words) >= 0.2 * len(words)

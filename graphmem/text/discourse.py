@@ -9,12 +9,12 @@ from graphmem.text.doc import Doc
 from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.normalize import straightened
 
-READ_CHARACTERS = 600
+CONNECTIVE_CHARACTERS = 600
 """How much of a piece is looked at for words that join."""
 SUBSTANTIAL = 6
 """Content words a clause needs to be remembered on its own."""
 
-PLAIN = 0.9
+OUTRIGHT_WEIGHT = 0.9
 """Weight of what is said outright (because, reminds me of, I was wrong)."""
 LOOSE = 0.7
 """Weight of what a word often, not always, says (so, that's right, I mean)."""
@@ -38,7 +38,12 @@ class Join:
 
 
 _JOINS = (
-    (re.compile(r"[, ]\s*(?P<at>(?:because|cuz|since I|since we)\b(?! of\b))", re.I), EdgeType.CAUSES, False, PLAIN),
+    (
+        re.compile(r"[, ]\s*(?P<at>(?:because|cuz|since I|since we)\b(?! of\b))", re.I),
+        EdgeType.CAUSES,
+        False,
+        OUTRIGHT_WEIGHT,
+    ),
     (
         re.compile(
             r"[,;]\s+(?P<at>(?:and )?(?:therefore|as a result|that's why|which is why|so)\b(?! that\b| (?:far|much"
@@ -49,8 +54,18 @@ _JOINS = (
         True,
         LOOSE,
     ),
-    (re.compile(r"[, ]\s*(?P<at>(?:which |that |it )(?:made|makes) me\b)", re.I), EdgeType.CAUSES, True, PLAIN),
-    (re.compile(r"[, ]\s*(?P<at>(?:so that|in order to|in order for)\b)", re.I), EdgeType.ENABLES, True, PLAIN),
+    (
+        re.compile(r"[, ]\s*(?P<at>(?:which |that |it )(?:made|makes) me\b)", re.I),
+        EdgeType.CAUSES,
+        True,
+        OUTRIGHT_WEIGHT,
+    ),
+    (
+        re.compile(r"[, ]\s*(?P<at>(?:so that|in order to|in order for)\b)", re.I),
+        EdgeType.ENABLES,
+        True,
+        OUTRIGHT_WEIGHT,
+    ),
     (
         re.compile(
             r"[, ]\s*(?P<at>(?:so |and )?(?:now I can|this helps? me|which helps? me"
@@ -65,12 +80,12 @@ _JOINS = (
 # What a piece opens with, and what that says of the piece or memory before it: the type, whether the edge runs from
 # there to here, the weight. The first that fits counts.
 _OPENINGS = (
-    (r"(?:because|cuz|'cause)\b(?! of (?:that|this|it)\b)", EdgeType.CAUSES, False, PLAIN),
+    (r"(?:because|cuz|'cause)\b(?! of (?:that|this|it)\b)", EdgeType.CAUSES, False, OUTRIGHT_WEIGHT),
     (
         r"(?:and )?(?:(?:that|which)(?:'s| is) why|therefore|as a result|because of (?:that|this|it))\b",
         EdgeType.CAUSES,
         True,
-        PLAIN,
+        OUTRIGHT_WEIGHT,
     ),
     (
         r"(?:and |so )?(?:now (?:I|we) can|(?:that|this|it|which) (?:really )?(?:helps?|helped|lets?"
@@ -79,7 +94,7 @@ _OPENINGS = (
         True,
         LOOSE,
     ),
-    (r"(?:in order (?:to|for)|so that)\b", EdgeType.ENABLES, True, PLAIN),
+    (r"(?:in order (?:to|for)|so that)\b", EdgeType.ENABLES, True, OUTRIGHT_WEIGHT),
     (
         r"(?:no|wait|sorry),? actually\b|actually,? (?:it's|that's|it is|i meant|not|no)\b"
         r"|(?:sorry,? )*(?:(?:i think )?i was wrong|i made a mistake|my mistake|that's (?:not (?:right|true"
@@ -87,7 +102,7 @@ _OPENINGS = (
         r"|i disagree)\b|no,? (?:it's not|it isn't|that's not|that isn't)\b|not \w+(?: \w+){0,3},? but\b",
         EdgeType.CONTRADICTS,
         False,
-        PLAIN,
+        OUTRIGHT_WEIGHT,
     ),
     (
         r"(?:i mean|i meant|what i meant?|more precisely|or rather|to be (?:more )?(?:precise|exact)|in other words"
@@ -108,7 +123,7 @@ _OPENINGS = (
         r"|about)\b",
         EdgeType.REMINDS_OF,
         True,
-        PLAIN,
+        OUTRIGHT_WEIGHT,
     ),
 )
 _OPENING = tuple((re.compile(pattern, re.I), type_, back, weight) for pattern, type_, back, weight in _OPENINGS)
@@ -149,7 +164,7 @@ def join(sentence: Doc) -> Join | None:
     >>> join(Doc("I stayed home because I was ill")) is None
     True
     """
-    text = sentence.text[:READ_CHARACTERS]
+    text = sentence.text[:CONNECTIVE_CHARACTERS]
     found = []
     for pattern, type_, forward, weight in _JOINS:
         for match in pattern.finditer(text):
@@ -218,14 +233,14 @@ def _between(first: int, second: Doc, feeling: bool) -> Relation:
 def _joined(second: Doc, first: int) -> Relation | None:
     """What the word says before which a piece was cut off."""
     for pattern, type_, forward, weight in _JOINS:
-        if pattern.match(f", {second.text[:READ_CHARACTERS]}"):
+        if pattern.match(f", {second.text[:CONNECTIVE_CHARACTERS]}"):
             return Relation(first + 1, first, type_, weight, reverse=forward)
     return None
 
 
 def _opening(doc: Doc, here: int, there: int | None, feeling: bool) -> Relation | None:
     """What the words a piece opens with say of what came before it."""
-    text = straightened(doc.text[:READ_CHARACTERS])
+    text = straightened(doc.text[:CONNECTIVE_CHARACTERS])
     start = _end_of(_SPOKEN, text)
     if _MADE_ME.match(text, start) and not feeling:
         return Relation(here, there, EdgeType.CAUSES, LOOSE, reverse=True)
@@ -233,7 +248,7 @@ def _opening(doc: Doc, here: int, there: int | None, feeling: bool) -> Relation 
         if pattern.match(text, start):
             return Relation(here, there, type_, weight, back)
     if _CORRECTION.search(text):
-        return Relation(here, there, EdgeType.CONTRADICTS, PLAIN)
+        return Relation(here, there, EdgeType.CONTRADICTS, OUTRIGHT_WEIGHT)
     if _REMINDS.search(text):
         return Relation(here, there, EdgeType.REMINDS_OF, LOOSE)
     return _evoked(text, start, here, there) if feeling else None
@@ -241,7 +256,7 @@ def _opening(doc: Doc, here: int, there: int | None, feeling: bool) -> Relation 
 
 def _evoked(text: str, start: int, here: int, there: int | None) -> Relation | None:
     if _MADE_ME.match(text, start):
-        return Relation(here, there, EdgeType.EVOKES, PLAIN, reverse=True)
+        return Relation(here, there, EdgeType.EVOKES, OUTRIGHT_WEIGHT, reverse=True)
     short = len(text.split()) <= FEELING_WORDS
     if short and _OF_BEFORE.match(text, start) and not _OWN_REASON.search(text):
         return Relation(here, there, EdgeType.EVOKES, IMPLIED, reverse=True)

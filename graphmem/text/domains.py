@@ -5,7 +5,7 @@ import re
 from graphmem.model import Domain, MemoryKind, Modality
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import KIN
-from graphmem.text.memory_types import ADDRESS, LAPSE, MINE, READ_CHARACTERS, READ_WORDS, Sort, is_question
+from graphmem.text.memory_types import ADDRESS, LAPSE, MINE, READ_WORDS, TYPE_CHARACTERS, Sort, is_question
 
 
 def _words(text: str) -> frozenset[str]:
@@ -95,7 +95,7 @@ def domain_of(doc: Doc, sort: Sort, people: bool = False) -> Domain:
     >>> [domain_of(doc, sort_of(doc)).value for doc in docs]
     ['relationships', 'health', 'school']
     """
-    plain = doc.plain[:READ_CHARACTERS]
+    plain = doc.plain[:TYPE_CHARACTERS]
     words = doc.terms[:READ_WORDS]
     scores = {domain: _TYPICAL[domain] * sum(w in known for w in words) for domain, known in _DOMAINS.items()}
     about_people = people and sort.kind is not MemoryKind.CONCEPT

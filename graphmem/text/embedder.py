@@ -22,9 +22,9 @@ from graphmem.ports import Embedder
 from graphmem.settings import Settings
 
 SHIPPED = "all-MiniLM-L6-v2"
-WEIGHTS = Path(__file__).with_name("weights") / SHIPPED
+EMBEDDER_FOLDER = Path(__file__).with_name("weights") / SHIPPED
 DIMENSION = 384
-LONGEST = 4096
+EMBEDDED_CHARACTERS = 4096
 """Characters looked at: the model sees 256 tokens, some 1,200 characters of English; no need to tokenise the rest."""
 
 Encode = Callable[[list[str]], Matrix]
@@ -58,7 +58,7 @@ def make_embedder(settings: Settings) -> Embedder:
     """
     form, _, model = settings.embedder.partition(":")
     if form == "onnx" and model == SHIPPED:
-        encode, dimension = onnx_encoder(WEIGHTS, settings.embedder_threads), DIMENSION
+        encode, dimension = onnx_encoder(EMBEDDER_FOLDER, settings.embedder_threads), DIMENSION
     elif form == "sentence-transformers" and model:
         encode, dimension = sentence_transformers_encoder(model, settings.embedder_threads)
     else:
@@ -146,7 +146,7 @@ def sentence_transformers_encoder(model: str, threads: int) -> tuple[Encode, int
 
 def _readable(text: str) -> str:
     # Half a surrogate pair cannot be written as UTF-8; U+FFFD stands for it, whole pairs become their character.
-    return text[:LONGEST].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return text[:EMBEDDED_CHARACTERS].encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 @dataclass(frozen=True)

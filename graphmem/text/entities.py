@@ -20,13 +20,13 @@ from graphmem.text.lexicon import (
     WEEKDAYS,
 )
 from graphmem.text.normalize import straightened
-from graphmem.text.words import Token, rarity
+from graphmem.text.words import Token, word_rarity
 
-READ_CHARACTERS = 2_000
+NAMED_CHARACTERS = 2_000
 """How much of a piece is searched for names."""
-MOST = 12
+MAX_ENTITIES = 12
 """Most entities of one piece."""
-RARE = 4.0
+NAME_RARITY = 4.0
 """Rarity from which a capitalised word that opens a sentence may be a name."""
 
 
@@ -162,13 +162,13 @@ def named_entities(tokens: Iterable[Token]) -> tuple[Entity, ...]:
     >>> Doc("Hey Mel! Wow, thanks, Caroline!").entities
     ()
     """
-    texts = list(_with_titles(straightened(t.text) for t in tokens if t.start < READ_CHARACTERS))
+    texts = list(_with_titles(straightened(t.text) for t in tokens if t.start < NAMED_CHARACTERS))
     if sum(map(str.isupper, texts)) > 0.5 * sum(t[0].isalpha() for t in texts) and len(texts) > 3:
         return ()
     found: dict[str, Entity] = {}
     for entity in _found(texts):
         found.setdefault(entity.name.casefold(), entity)
-    return tuple(found.values())[:MOST]
+    return tuple(found.values())[:MAX_ENTITIES]
 
 
 def _with_titles(texts: Iterable[str]) -> Iterator[str]:
@@ -243,9 +243,9 @@ def _may_open(tokens: list[str], place: int) -> bool:
         return word != "will" or _next(tokens, place) in _OF_PERSON
     following = _next(tokens, place)
     if place + 1 < len(tokens) and _capital(tokens[place + 1]):
-        return rarity(word) >= RARE
+        return word_rarity(word) >= NAME_RARITY
     acts = following in _OF_PERSON or (following.endswith("ed") and len(following) > 4)
-    return acts and rarity(word) >= RARE and not word.endswith(_COMMON_ENDS)
+    return acts and word_rarity(word) >= NAME_RARITY and not word.endswith(_COMMON_ENDS)
 
 
 def _next(tokens: list[str], place: int) -> str:
@@ -273,7 +273,7 @@ def _named(tokens: list[str], start: int, end: int) -> Iterator[Entity]:
 
 def _is_telling(word: str) -> bool:
     """Whether a capitalised word is more than a common word that was stressed."""
-    return word in _GIVEN or word in _PLACES or word in KIN_NAMES or rarity(word) >= COMMON
+    return word in _GIVEN or word in _PLACES or word in KIN_NAMES or word_rarity(word) >= COMMON
 
 
 def _is_addressed(tokens: list[str], start: int, end: int) -> bool:

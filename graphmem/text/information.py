@@ -17,7 +17,7 @@ from graphmem.text.lexicon import (
     TIME_WORDS,
     is_negation,
 )
-from graphmem.text.words import is_dense, is_known, is_number, rarity
+from graphmem.text.words import is_dense, is_known, is_number, word_rarity
 
 PASSES = (100, 400, 800)
 """Scores from which a message is read once, twice and three times."""
@@ -55,7 +55,7 @@ OWN, OTHERS = 1.6, 0.4
 """Factors of sentences about the speaker, and of those only about the listener ("you did great")."""
 EXERCISE = 0.75
 """Factor of sentences that reckon and are not about the speaker: what Toula paid is not in the student's life."""
-FAMILIAR = 0.5
+FAMILIAR_SHARE = 0.5
 """Share that is left of a message that repeats what is remembered."""
 FEELING = 4.0
 """Most that strength of feeling adds, and only where the speaker tells of themselves: praise is full of it."""
@@ -147,7 +147,7 @@ def snr(doc: Doc, novelty: float, feeling: float) -> int:
     told = _of_message(told, doc, seen - {_DENIED})
     if told > 0 and not seen.isdisjoint(FIRST_PERSON):
         told += FEELING * feeling
-    told *= FAMILIAR + (1 - FAMILIAR) * novelty
+    told *= FAMILIAR_SHARE + (1 - FAMILIAR_SHARE) * novelty
     return round(float(np.interp(told, TOLD, (0, *PASSES, 1000))))
 
 
@@ -255,15 +255,15 @@ def _word(token: str) -> str:
 def _worth(word: str) -> float:
     worth = _extra(word)
     if is_number(word):
-        return rarity(word) + NUMBER
+        return word_rarity(word) + NUMBER
     if word.partition("'")[0] in STOP_WORDS or _LAUGH.fullmatch(word):
         return worth
     if word in MOOD_WORDS:
-        return rarity(word) * WORN
+        return word_rarity(word) * WORN
     if word.isascii() or is_known(word):
-        return worth + (min(MISSPELT, rarity(word)) if len(word) > 1 else 0.0)
+        return worth + (min(MISSPELT, word_rarity(word)) if len(word) > 1 else 0.0)
     # Of a script that is not known, long words are the rarer ones; Han and Kana come in runs of several words.
-    return rarity(word) * (len(word) / 2 if is_dense(word) else min(1.0, len(word) / 4))
+    return word_rarity(word) * (len(word) / 2 if is_dense(word) else min(1.0, len(word) / 4))
 
 
 def _extra(word: str) -> float:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from graphmem.text.lexicon import STOP_WORDS
-from graphmem.text.words import Token, is_dense, is_number, rarity
+from graphmem.text.words import Token, is_dense, is_number, word_rarity
 
 PHRASE_WORDS = 4
 """Most words of a key phrase."""
@@ -49,7 +49,7 @@ def ranked_phrases(text: str, tokens: Iterable[Token]) -> tuple[str, ...]:
     best: dict[str, tuple[float, int, str]] = {}
     for order, run in enumerate(_runs(text, tokens)):
         words = " ".join(run)[:PHRASE_CHARACTERS].strip()
-        score = sum(map(rarity, run)) / math.sqrt(len(run))
+        score = sum(map(word_rarity, run)) / math.sqrt(len(run))
         known = best.get(words.casefold())
         if known is None or score > known[0]:
             best[words.casefold()] = (score, order if known is None else known[1], words)
@@ -65,7 +65,7 @@ def rarest_word(words: Sequence[str]) -> str:
     >>> rarest_word(["it", "is", "not", "so"]), rarest_word([])
     ('so', '')
     """
-    return max((word[:PHRASE_CHARACTERS] for word in words), key=rarity, default="")
+    return max((word[:PHRASE_CHARACTERS] for word in words), key=word_rarity, default="")
 
 
 def _runs(text: str, tokens: Iterable[Token]) -> list[list[str]]:

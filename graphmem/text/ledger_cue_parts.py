@@ -38,13 +38,13 @@ def cue(category: LedgerCategory, says: str, also: str = "", unless: str = "", n
 # Building blocks. Written in verbose mode: a blank that counts is \s. Typed without care: apostrophes may be missing.
 ME = r"(?:i|i'?m|i'?ve|i'?d|i'?ll|me|my|mine|we|us|our)\b"
 _RELATIVES = "|".join(sorted(lexicon.KIN, key=len, reverse=True))
-KIN = rf"(?:step)?-?(?:{_RELATIVES}|parent|sis)s?"
+KIN_PATTERN = rf"(?:step)?-?(?:{_RELATIVES}|parent|sis)s?"
 # Not what sentences open with.
 NAME = r"""(?-i:(?!(?:There|This|That|These|Those|It|We|You|Your|Our|What|When|Where|If|The|And|But|So|Or|Let|Keep
     |Stay
     |Take|Please|Yeah|Yes|No|My|In|At|On|Not|Now|How|Why|Who|For|To|As|Is|Are|Do|Did|Can|Then|Just|Maybe|Oh|Ok|Okay
     |Sometimes|Everyone|Everything|Nothing|Some|All|Most|Well|Since|Because|After|Before|While)\b)[A-Z][a-z]+)"""
-PERSON = rf"""(?:he|she|they|{NAME}|(?:my|our|the|a|her|his)\s(?:\w+\s)?(?:{KIN}|friend|teacher|coach|tutor
+PERSON = rf"""(?:he|she|they|{NAME}|(?:my|our|the|a|her|his)\s(?:\w+\s)?(?:{KIN_PATTERN}|friend|teacher|coach|tutor
     |neighbou?r|student|boss|class|students|kids|learners|girl|boy))"""
 DAY = f"(?:{'|'.join(lexicon.WEEKDAYS)})"
 SOON = rf"(?:by|before|until)\s(?:{DAY}|tomorrow|tonight|next|the\s(?:end|weekend|exam|test)|then|\d)"
@@ -62,8 +62,8 @@ ASKS_WHY = rf"""(?:^(?:so\s|and\s|but\s)?(?:{_WH}|is|are|does|do|did|should)(?:'
 
 HURTS = r"""(?:hit|beat|punch|kick|slap|chok|strangl|threaten|bull[yi]|abus|harass|stalk|blackmail|molest|shov|hurt
     |rap|attack|stab)"""
-HARMED = rf"""(?:me|us|him|her|them|(?:my|our|his|her)\s(?:little\s|big\s|baby\s|best\s|younger\s|older\s)*(?:{KIN}
-    |friend))\b"""
+HARMED = rf"""(?:me|us|him|her|them|(?:my|our|his|her)\s(?:little\s|big\s|baby\s|best\s|younger\s|older\s)*
+    (?:{KIN_PATTERN}|friend))\b"""
 WILL = r"""(?:will|'?ll|gonna|going\sto|'d|theyd|hed|shed|would|wants?\sto|about\sto|plan(?:s|ning|ned)?\sto
     |threat\w+\sto|try\sto|tried\sto)"""
 SELF = r"(?:my\s?self|him\s?self|her\s?self|them\s?sel(?:f|ves))"

@@ -9,22 +9,22 @@ from typing import NamedTuple
 
 from graphmem.model import Heard, LedgerCategory, Reminder, SourceKind
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.ledger_cues_lasting import FACTS, INSTRUCTIONS, NOTES, OBSERVATIONS
+from graphmem.text.ledger_cues_lasting import FACT_CUES, INSTRUCTIONS, NOTES, OBSERVATIONS
 from graphmem.text.ledger_cues_told import DEBTS, PROMISES, SECRETS
 from graphmem.text.normalize import straightened
 from graphmem.text.safety import DANGER_SIGNS, announced, danger_sign, read_spans
 from graphmem.text.sanitize import clipped
-from graphmem.text.words import rarity
+from graphmem.text.words import word_rarity
 
 SUMMARY_CHARACTERS = 80
 """Longest summary; a longer one is cut between words."""
 SPAN_CHARACTERS = 600
 """Longest span; of a longer sentence the part around the cue is taken."""
-TRIGGERS = 6
+CUE_TRIGGERS = 6
 """Most triggers of an entry."""
 NAME_CHARACTERS = 100
 """Longest trigger entity."""
-RARE = 3.2
+TRIGGER_RARITY = 3.2
 """Rarity from which a word alone brings an entry back; commoner ones do so in phrases."""
 IMPORTANCE = {
     LedgerCategory.THREAT: 1.0,
@@ -37,7 +37,7 @@ IMPORTANCE = {
 }
 """How much an entry of a category matters, 0..1."""
 
-CUES = (*DANGER_SIGNS, *SECRETS, *DEBTS, *PROMISES, *INSTRUCTIONS, *FACTS, *OBSERVATIONS, *NOTES)
+CUES = (*DANGER_SIGNS, *SECRETS, *DEBTS, *PROMISES, *INSTRUCTIONS, *FACT_CUES, *OBSERVATIONS, *NOTES)
 """A sentence goes to the first that it announces: danger before everything, then what was told in confidence."""
 
 _QUOTED = re.compile(r"[\"“”][^\"“”\n]{1,200}[\"“”]")
@@ -180,14 +180,14 @@ def _triggers(content: Doc, names: tuple[str, ...]) -> tuple[str, ...]:
     spare: dict[str, float] = {}
     for phrase in content.key_phrases(12):
         words = [w for w in phrase.split() if w.casefold() not in named and w.casefold() not in _CUE_WORDS]
-        common = [w for w in words if rarity(w) < RARE]
-        scored |= {w: rarity(w) for w in words if rarity(w) >= RARE}
-        spare |= {w: rarity(w) for w in common if not w[0].isdigit()}
+        common = [w for w in words if word_rarity(w) < TRIGGER_RARITY]
+        scored |= {w: word_rarity(w) for w in words if word_rarity(w) >= TRIGGER_RARITY}
+        spare |= {w: word_rarity(w) for w in common if not w[0].isdigit()}
         if len(common) > 1 and " ".join(common) in content.text:
-            scored[" ".join(common)] = max(map(rarity, common))
+            scored[" ".join(common)] = max(map(word_rarity, common))
     if len(scored) < 2:
         scored = spare | scored
     kept: dict[str, str] = {}
     for words_ in sorted(scored, key=lambda each: -scored[each]):
         kept.setdefault(words_.casefold(), words_)
-    return tuple(kept.values())[:TRIGGERS]
+    return tuple(kept.values())[:CUE_TRIGGERS]

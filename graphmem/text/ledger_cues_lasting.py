@@ -87,7 +87,7 @@ INSTRUCTIONS = (
         |write)\b|no\smore\s(?:questions|problems)|denominator|equation""",
     ),
 )
-FACTS = (
+FACT_CUES = (
     cue(
         LedgerCategory.FACT,
         r"""allerg(?:ic|y|ies)\b|(?:type\s[12]\s)?diabet(?:es|ic)|asthma(?:tic)?\b|epilep(?:sy|tic)|adhd\b

@@ -4,7 +4,7 @@ from graphmem.model import LedgerCategory
 from graphmem.text.ledger_cue_parts import (
     ASKS_WHY,
     FICTION,
-    KIN,
+    KIN_PATTERN,
     ME,
     NAME,
     PERSON,
@@ -42,11 +42,11 @@ SECRETS = (
         LedgerCategory.SECRET,
         rf"""(?:never|haven'?t|hasn'?t|hadn'?t|not)\s(?:ever\s|yet\s)?(?:told|admitted|said\sthis|shown\sthis
         |talked\sabout\sthis)\s?(?:this\s|it\s|that\s)?(?:to\s)?(?:any\s?(?:one|body)|a\ssoul|no\sone|(?:my|our|his
-        |her|their)\s(?:\w+\s)?(?:{KIN}|friends?|teachers?|family))
+        |her|their)\s(?:\w+\s)?(?:{KIN_PATTERN}|friends?|teachers?|family))
         |(?:nobody|no\s?-?one|none\sof\s(?:my|the)\s\w+)\s(?:else\s)?(?:in\s\w+\s\w+\s|at\s\w+\s)?(?:knows|know)\b\s?
         (?:that|about|it|this|i\b|i'?m|we|but|except|yet|$)|(?:nobody|no\s?-?one)\s(?:else\s)?(?:can|must|should|may
         |is\sallowed\sto|is\ssupposed\sto|has\sto|needs\sto|ever)\s(?:ever\s)?(?:know|find\sout)
-        |my\s(?:{KIN}|friends?|teachers?|family)\s(?:don'?t|doesn'?t|do\snot|can'?t|must\snot|mustn'?t
+        |my\s(?:{KIN_PATTERN}|friends?|teachers?|family)\s(?:don'?t|doesn'?t|do\snot|can'?t|must\snot|mustn'?t
         |have\sno\sidea|has\sno\sidea)\s?(?:know\s)?(?:that\s|about\s(?:this|it|my)|i\b|i'?m|we\b|find\sout)
         |you'?re\sthe\s(?:only|first)\s(?:one|person)\s(?:who|that|i|to)|only\syou\sknow|i'?ll\stell\syou\s
         (?:something|smth)""",

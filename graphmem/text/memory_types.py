@@ -10,16 +10,16 @@ from graphmem.text.doc import Doc
 from graphmem.text.lexicon import KIN, SEASONS, WEEKDAYS
 from graphmem.text.questions import only_asks
 
-READ_CHARACTERS = 600
+TYPE_CHARACTERS = 600
 """How much of a piece decides what it is; it is said early, if at all."""
 READ_WORDS = 120
 """So many words at most."""
 
-PLAIN = 0.9
+STATED_CONFIDENCE = 0.9
 """Confidence in what is stated."""
 CHECKED = 0.95
 """Confidence in a reckoning that holds."""
-WRONG = 0.7
+WRONG_CONFIDENCE = 0.7
 """Confidence in a statement with a reckoning that does not hold: it was said, yet hardly meant."""
 HEDGED = 0.6
 """Confidence in what is said with a doubt (I think, maybe)."""
@@ -218,7 +218,7 @@ def sort_of(doc: Doc, lasting: bool = False) -> Sort:
     >>> sort("I feel lonely at lunch"), sort("First you add, then you divide")
     ('emotional trait', 'procedural concept')
     """
-    plain = doc.plain[:READ_CHARACTERS]
+    plain = doc.plain[:TYPE_CHARACTERS]
     happened = not lasting and (_TIME.search(plain) is not None or _has_past(doc) or _EVENT.search(plain) is not None)
     if _EMOTIONAL.search(plain):
         return Sort(Modality.EMOTIONAL, MemoryKind.EPISODE if happened and not _lasts(plain) else MemoryKind.TRAIT)
@@ -237,8 +237,8 @@ def is_question(doc: Doc) -> bool:
     >>> is_question(Doc("and how do you say red?")), is_question(Doc("i like red. you too?"))
     (True, False)
     """
-    read = [sentence for sentence in doc.sentences if sentence.start < READ_CHARACTERS]
-    told = [sentence for sentence in read if not only_asks(sentence.plain[:READ_CHARACTERS])]
+    read = [sentence for sentence in doc.sentences if sentence.start < TYPE_CHARACTERS]
+    told = [sentence for sentence in read if not only_asks(sentence.plain[:TYPE_CHARACTERS])]
     return len(told) < len(read) and sum(len(sentence.text.split()) for sentence in told) <= ASIDE
 
 
@@ -250,15 +250,15 @@ def confidence(doc: Doc) -> float:
     >>> [confidence(Doc(t)) for t in ("It is red.", "12 - 3 = 9", "12 - 3 = 8", "Maybe red.", "Is it red?")]
     [0.9, 0.95, 0.7, 0.6, 0.5]
     """
-    plain = doc.plain[:READ_CHARACTERS]
+    plain = doc.plain[:TYPE_CHARACTERS]
     if is_question(doc) or (plain.rstrip().endswith("?") and "." not in plain):
         return ASKED
     if _HEDGE.search(plain):
         return HEDGED
     reckoned = _equations(plain)
     if not reckoned:
-        return PLAIN
-    return CHECKED if all(equation.holds for equation in reckoned) else WRONG
+        return STATED_CONFIDENCE
+    return CHECKED if all(equation.holds for equation in reckoned) else WRONG_CONFIDENCE
 
 
 @lru_cache(maxsize=16)

@@ -10,7 +10,7 @@ from graphmem.text.words import parts
 
 
 @dataclass(frozen=True)
-class Asked:
+class ParsedQuestion:
     """A question as it is searched.
 
     text : without the names of those who spoke, for its embedding
@@ -23,7 +23,7 @@ class Asked:
     names: tuple[str, ...]
 
 
-def read_question(question: Doc, speakers: Iterable[str]) -> Asked:
+def read_question(question: Doc, speakers: Iterable[str]) -> ParsedQuestion:
     """Take the names of speakers out of a question, and find its words.
 
     What holds the name of somebody who takes part is what *others* said to them ("Hey Julia!"), so a name is no word
@@ -51,7 +51,7 @@ def read_question(question: Doc, speakers: Iterable[str]) -> Asked:
         if found:
             names.append(name)
     plain = " ".join(text.split())
-    return Asked(plain, query_words(question if plain == question.text else Doc(plain)), tuple(names))
+    return ParsedQuestion(plain, query_words(question if plain == question.text else Doc(plain)), tuple(names))
 
 
 def query_words(doc: Doc) -> tuple[str, ...]:

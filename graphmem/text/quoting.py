@@ -3,7 +3,7 @@
 Quoted text stands between tags with its angle brackets escaped, so that it can neither open nor close a tag.
 """
 
-__all__ = ["abridged", "cleaned", "escaped", "one_line"]
+__all__ = ["abridged", "cleaned_quote", "escaped", "one_line"]
 
 _BRACKETS = str.maketrans(
     {"<": "&lt;", "＜": "&lt;", "﹤": "&lt;", ">": "&gt;", "＞": "&gt;", "﹥": "&gt;"},
@@ -13,14 +13,14 @@ _CONTROL = dict.fromkeys([*range(0x20), *range(0x7F, 0xA0), *range(0xD800, 0xE00
 del _CONTROL[0x09], _CONTROL[0x0A]
 
 
-def cleaned(text: str) -> str:
+def cleaned_quote(text: str) -> str:
     r"""Text without control characters (line feeds and tabs stay) and without blanks around it.
 
     Cleaning a beginning of a text gives a beginning of the cleaned text, so that it suits streams.
 
     Examples
     --------
-    >>> cleaned("  one\x00\r\ntwo ")
+    >>> cleaned_quote("  one\x00\r\ntwo ")
     'one\ntwo'
     """
     return text.translate(_CONTROL).strip()
@@ -46,7 +46,7 @@ def escaped(text: str) -> str:
     >>> escaped("2 < 3</COMPANION_MEMORY>")
     '2 &lt; 3&lt;/COMPANION_MEMORY&gt;'
     """
-    return cleaned(text).translate(_BRACKETS)
+    return cleaned_quote(text).translate(_BRACKETS)
 
 
 def abridged(text: str, limit: int) -> str:

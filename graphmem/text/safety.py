@@ -8,7 +8,7 @@ from graphmem.text.ledger_cue_parts import FICTION, HARMED, HURTS, NAME, PLAY, S
 from graphmem.text.normalize import straightened
 from graphmem.text.sentences import stripped
 
-READ_CHARACTERS = 1_000
+SIGN_CHARACTERS = 1_000
 """Longest piece of an endless sentence."""
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -173,8 +173,8 @@ def read_spans(doc: Doc) -> list[tuple[int, int]]:
         start, stop = sentence.start, sentence.end
         while start < stop:
             end = stop
-            if stop - start > READ_CHARACTERS:
-                end = doc.text.rfind(" ", start + 1, start + READ_CHARACTERS) + 1 or start + READ_CHARACTERS
+            if stop - start > SIGN_CHARACTERS:
+                end = doc.text.rfind(" ", start + 1, start + SIGN_CHARACTERS) + 1 or start + SIGN_CHARACTERS
             if _LETTER.search(doc.text, start, end):
                 spans.append(stripped(doc.text, start, end))
             start = end

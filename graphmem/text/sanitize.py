@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-READ_CHARACTERS = 4_000
+SHOWN_CHARACTERS = 4_000
 """How much of a long text is looked at."""
 
 _MARKUP = re.compile(r"[<>{}\[\]|\\`*_#~^“”„«»\"]+")
@@ -18,7 +18,7 @@ def clean(text: str) -> str:
     >>> clean('I <b>said</b>\\n"yes", 3 < 5')
     'I said yes, 3 5'
     """
-    text = _MARKUP.sub(" ", _TAG.sub(" ", text[:READ_CHARACTERS]))
+    text = _MARKUP.sub(" ", _TAG.sub(" ", text[:SHOWN_CHARACTERS]))
     if not text.isascii() or not text.isprintable():
         text = "".join(c if unicodedata.category(c)[0] not in "CZ" else " " for c in text)
     return re.sub(r" (?=[?!,])", "", " ".join(text.split()))

@@ -2,7 +2,7 @@
 
 import re
 
-Span = tuple[int, int]
+SentenceSpan = tuple[int, int]
 """Start and end in a text, in characters."""
 
 # A run of marks is tried from its first mark only, so that a long one costs no more than its length.
@@ -12,7 +12,7 @@ _ABBREVIATION = re.compile(
 )
 
 
-def sentence_spans(text: str) -> list[Span]:
+def sentence_spans(text: str) -> list[SentenceSpan]:
     """The sentences and lines of a text, without the white space around them; blank ones left out.
 
     Examples
@@ -37,7 +37,7 @@ def _goes_on(text: str, start: int, end: int) -> bool:
     )
 
 
-def stripped(text: str, start: int, end: int) -> Span:
+def stripped(text: str, start: int, end: int) -> SentenceSpan:
     """A span without the white space at its ends.
 
     Examples

@@ -4,7 +4,7 @@ import re
 
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import ANIMALS, KIN, base_kin
-from graphmem.text.memory_types import READ_CHARACTERS
+from graphmem.text.memory_types import TYPE_CHARACTERS
 from graphmem.text.stems import stem
 
 OBJECT_WORDS = 3
@@ -253,7 +253,7 @@ def slot_of(doc: Doc, speaker: str | None = None) -> str | None:
     >>> slot_of(Doc("My mum lives in Rome")), slot_of(Doc("Do you like football?"))
     ('self mother home', None)
     """
-    whole = min(len(doc.text), READ_CHARACTERS)
+    whole = min(len(doc.text), TYPE_CHARACTERS)
     for sentence in doc.sentences:
         told = sentence.plain[: max(0, whole - sentence.start)]
         if len(told) < SHARE * whole or told.endswith("?"):

@@ -12,9 +12,9 @@ from graphmem.text.memory_types import is_question
 from graphmem.text.normalize import cleaned
 from graphmem.text.stems import stem
 
-LONGEST = 400
+COMPARED_CHARACTERS = 400
 """Characters of a sentence that are compared."""
-SHORT = 4
+DENIAL_WORDS = 4
 """Words that a sentence needs to be the denial of another."""
 
 # Words that put something right; they are no part of what is put right.
@@ -80,7 +80,7 @@ class Statement:
     @cached_property
     def matter(self) -> frozenset[str]:
         """Its stems without the names it is addressed to; none where it is too short to be denied."""
-        if len(self.text.split()) < SHORT:
+        if len(self.text.split()) < DENIAL_WORDS:
             return frozenset()
         return _stems(_ADDRESSED.sub("", self.text))
 
@@ -120,7 +120,7 @@ def statements(doc: Doc) -> Iterator[Statement]:
     [('I have 12 - 3 = 9 spoons.', (12.0, 3.0, 9.0))]
     """
     for sentence in doc.sentences:
-        text = cleaned(sentence.text[:LONGEST])
+        text = cleaned(sentence.text[:COMPARED_CHARACTERS])
         said = sentence if text == sentence.text else Doc(text)
         if text and not is_small_talk(said) and not is_question(said) and not text.endswith("?"):
             yield Statement(said, sentence.start, sentence.end)

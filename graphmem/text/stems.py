@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from snowballstemmer import stemmer
 
-LONGEST = 40
+MAX_STEMMED_LETTERS = 40
 """Letters of a word that is stemmed; longer ones are none of English."""
 
 # Irregular forms, each after the word that it is a form of.
@@ -43,6 +43,6 @@ def stem(word: str) -> str:
     (True, False, 'buy', 'дроби')
     """
     word = word.removesuffix("'s")
-    if len(word) > LONGEST or not word.isascii():
+    if len(word) > MAX_STEMMED_LETTERS or not word.isascii():
         return word
     return str(_ENGLISH.stemWord(_IRREGULAR.get(word, word)))

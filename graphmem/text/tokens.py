@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from graphmem.text.embedder import WEIGHTS
+from graphmem.text.embedder import EMBEDDER_FOLDER
 
 # What is cut at blanks and signs alone, the signs of good typesetting among them.
 _PLAIN = re.compile(r"[ -~“”‘’–—…]*")
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def _tokenizer() -> "Tokenizer":
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_file(str(WEIGHTS / "tokenizer.json"))
+    tokenizer = Tokenizer.from_file(str(EMBEDDER_FOLDER / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

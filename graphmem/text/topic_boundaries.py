@@ -18,21 +18,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.errors import InvalidInput, SetupError
-from graphmem.maths.features import GAP
+from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import Matrix, Message, Vector
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.stems import stem
-from graphmem.text.words import parts, rarity
+from graphmem.text.words import parts, word_rarity
 
-WEIGHTS = Path(__file__).with_name("weights") / "boundaries" / "boundaries.npz"
-FORMS = ("online_full", "online_words", "ahead_full", "ahead_words")
+BOUNDARY_FILE = Path(__file__).with_name("weights") / "boundaries" / "boundaries.npz"
+BOUNDARY_FORMS = ("online_full", "online_words", "ahead_full", "ahead_words")
 """With or without the turn that follows, with or without vectors."""
-PARTS = ("mean", "scale", "numbers", "words", "vector")
+WEIGHT_PARTS = ("mean", "scale", "numbers", "words", "vector")
 SIGHT = 8
 """Turns back that are looked at."""
-BUCKETS = 1 << 13
-LONGEST = 2048
+BOUNDARY_BUCKETS = 1 << 13
+BOUNDARY_CHARACTERS = 2048
 """Characters of a message looked at."""
 EXTREME = 3.0
 """Standard deviations from which on a number counts no further: lessons have longer turns than chats."""
@@ -56,7 +56,7 @@ class _Read(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Form:
+class BoundaryForm:
     """Weights of one form: of numbers (standardised), of hashed words in each place, and of the vector itself."""
 
     mean: Numbers = field(repr=False)
@@ -69,13 +69,13 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Episodes:
-    """The sense of where episodes begin; `load_episodes` gives one."""
+class TopicBoundaryModel:
+    """The sense of where episodes begin; `load_topic_boundaries` gives one."""
 
-    online_full: Form
-    online_words: Form
-    ahead_full: Form
-    ahead_words: Form
+    online_full: BoundaryForm
+    online_words: BoundaryForm
+    ahead_full: BoundaryForm
+    ahead_words: BoundaryForm
 
     def probabilities(self, messages: Sequence[Message], *, ahead: bool) -> Numbers:
         """How likely a new episode begins with each message.
@@ -110,7 +110,7 @@ class Episodes:
         >>> said = ["i have two dogs .", "cool , what are your dogs called ?", "they are called rex and spot .",
         ...         "cute . what do you do for a living ?"]
         >>> talk = [Message(list(Author)[i % 2], text, datetime(2026, 1, 1, tzinfo=UTC)) for i, text in enumerate(said)]
-        >>> load_episodes().probabilities(talk, ahead=False).round().tolist()
+        >>> load_topic_boundaries().probabilities(talk, ahead=False).round().tolist()
         [1.0, 0.0, 0.0, 1.0]
         """
         return self._judged(messages, ahead)[0]
@@ -168,7 +168,7 @@ class Episodes:
         return judged, thresholds
 
 
-def load_episodes(path: Path = WEIGHTS) -> Episodes:
+def load_topic_boundaries(path: Path = BOUNDARY_FILE) -> TopicBoundaryModel:
     """Read the weights, once a process.
 
     Raises
@@ -177,12 +177,12 @@ def load_episodes(path: Path = WEIGHTS) -> Episodes:
     """
     try:
         with path.open("rb") as raw, np.load(raw) as file:
-            forms = {name: _form(file, name) for name in FORMS}
+            forms = {name: _form(file, name) for name in BOUNDARY_FORMS}
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise SetupError(
             f"The sense of episodes in {path} cannot be loaded ({error}): install graphmem again."
         ) from error
-    return Episodes(**forms)
+    return TopicBoundaryModel(**forms)
 
 
 def numbers(docs: Sequence[Doc], vectors: Matrix | None, turns: range, *, ahead: bool) -> Numbers:
@@ -214,23 +214,23 @@ def spoken_out(doc: Doc) -> Doc:
     >>> spoken_out(Doc("I’m Ada")).text
     'i am ada'
     """
-    return Doc(_SHORT.sub(lambda match: _SPOKEN_OUT[match.group()], doc.plain[:LONGEST]), doc.vector)
+    return Doc(_SHORT.sub(lambda match: _SPOKEN_OUT[match.group()], doc.plain[:BOUNDARY_CHARACTERS]), doc.vector)
 
 
-def word_buckets(doc: Doc) -> NDArray[np.int64]:
+def boundary_buckets(doc: Doc) -> NDArray[np.int64]:
     """The hashed words of a message spoken out and its runs of two and three words, each once.
 
     Examples
     --------
-    >>> [len(word_buckets(Doc(text))) for text in ("by the way", "i am", "")]
+    >>> [len(boundary_buckets(Doc(text))) for text in ("by the way", "i am", "")]
     [6, 3, 0]
     """
     tokens = [part for token in doc.tokens for part in (parts(token.text) or _MARKS.findall(token.text))]
     runs = {" ".join(tokens[i : i + size]) for size in range(1, _RUN + 1) for i in range(len(tokens) - size + 1)}
-    return np.array(sorted({zlib.crc32(run.encode()) % BUCKETS for run in runs}), dtype=np.int64)
+    return np.array(sorted({zlib.crc32(run.encode()) % BOUNDARY_BUCKETS for run in runs}), dtype=np.int64)
 
 
-def word_weight(buckets: NDArray[np.int64]) -> float:
+def boundary_word_weight(buckets: NDArray[np.int64]) -> float:
     """What one of these words counts: long texts do not count more."""
     return 1.0 / math.sqrt(max(1, len(buckets)))
 
@@ -251,7 +251,7 @@ def standardised(values: Numbers, mean: Numbers, scale: Numbers) -> Numbers:
     return np.nan_to_num(np.clip((values - mean) / scale, -EXTREME, EXTREME))
 
 
-def _scored(form: Form, docs: Sequence[Doc], vectors: Matrix | None, turns: range, *, ahead: bool) -> Numbers:
+def _scored(form: BoundaryForm, docs: Sequence[Doc], vectors: Matrix | None, turns: range, *, ahead: bool) -> Numbers:
     """Probabilities of some turns of a sitting."""
     if not turns:
         return np.zeros(0)
@@ -259,10 +259,10 @@ def _scored(form: Form, docs: Sequence[Doc], vectors: Matrix | None, turns: rang
     logits = form.bias + standardised(values, form.mean, form.scale) @ form.numbers
     if vectors is not None:
         logits += vectors[turns.start : turns.stop] @ form.vector
-    hashed = {i: word_buckets(docs[i]) for i in range(turns.start - 1, turns.stop + ahead)}
+    hashed = {i: boundary_buckets(docs[i]) for i in range(turns.start - 1, turns.stop + ahead)}
     for row, i in enumerate(turns):
         for place, turn in enumerate(places(i, ahead=ahead)):
-            logits[row] += form.words[place][hashed[turn]].sum() * word_weight(hashed[turn])
+            logits[row] += form.words[place][hashed[turn]].sum() * boundary_word_weight(hashed[turn])
     # Unlike 1 / (1 + exp(-x)) this does not overflow.
     return np.asarray(np.exp(-np.logaddexp(0.0, -logits)))
 
@@ -270,7 +270,7 @@ def _scored(form: Form, docs: Sequence[Doc], vectors: Matrix | None, turns: rang
 def _read(doc: Doc) -> _Read:
     plain = doc.text
     words = [part for word in doc.words for part in parts(word) if part.isalpha()]
-    content = {stem(word): rarity(word) for word in words if word not in STOP_WORDS}
+    content = {stem(word): word_rarity(word) for word in words if word not in STOP_WORDS}
     asks = plain.count("?")
     style = (
         math.log1p(len(words)),
@@ -349,7 +349,7 @@ def _sittings(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
     if not messages:
         return pairwise([])
     at = np.array([m.at.timestamp() for m in messages])
-    ends = [0, *(np.flatnonzero(np.diff(at) >= GAP) + 1).tolist(), len(messages)]
+    ends = [0, *(np.flatnonzero(np.diff(at) >= SEGMENT_GAP) + 1).tolist(), len(messages)]
     return pairwise(ends)
 
 
@@ -364,7 +364,7 @@ def _vectors(messages: Sequence[Message], dimension: int) -> Matrix:
     return np.stack(rows)
 
 
-def _form(file: Mapping[str, Numbers], name: str) -> Form:
-    parts = {part: np.asarray(file[f"{name}_{part}"], dtype=np.float64) for part in PARTS}
+def _form(file: Mapping[str, Numbers], name: str) -> BoundaryForm:
+    parts = {part: np.asarray(file[f"{name}_{part}"], dtype=np.float64) for part in WEIGHT_PARTS}
     bias, threshold = file[f"{name}_cut"].tolist()
-    return Form(**parts, bias=bias, threshold=threshold)
+    return BoundaryForm(**parts, bias=bias, threshold=threshold)

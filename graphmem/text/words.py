@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 UNKNOWN = 7.0
 """Rarity of a word outside the 30,000 most frequent ones."""
-NUMBER = 2.5
+NUMBER_RARITY = 2.5
 """Rarity of a number: worth keeping beside its unit, little on its own."""
 
 # Han and Kana are written without spaces: what is left between their particles and commonest characters are words.
@@ -76,7 +76,7 @@ def is_dense(token: str) -> bool:
     return _HAS_DENSE.match(token) is not None
 
 
-def rarity(word: str) -> float:
+def word_rarity(word: str) -> float:
     """How rare a word is in English: 8 minus its Zipf frequency (powers of ten per thousand million words).
 
     Returns
@@ -87,11 +87,11 @@ def rarity(word: str) -> float:
 
     Examples
     --------
-    >>> rarity("the") < rarity("people") < rarity("fraction") < rarity("numerator")
+    >>> word_rarity("the") < word_rarity("people") < word_rarity("fraction") < word_rarity("numerator")
     True
     """
     if word[-1:].isdigit() or word[:1].isdigit():
-        return NUMBER
+        return NUMBER_RARITY
     return _rarities().get(word.lower(), UNKNOWN)
 
 

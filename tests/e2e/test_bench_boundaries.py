@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.bench import boundaries, run_benchmark
-from graphmem.bench.boundaries import SAMPLE, read_talks
+from graphmem.bench.boundaries import SAMPLE, read_segmented_talks
 from graphmem.errors import InvalidInput
 from graphmem.settings import Settings
 
@@ -44,9 +44,9 @@ def test_figures_of_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_the_sample_is_of_thirty_dialogues_with_attribution_and_better_found_than_by_plain_methods() -> None:
-    assert len(read_talks(SAMPLE)) == 30
+    assert len(read_segmented_talks(SAMPLE)) == 30
     assert "MIT License" in SAMPLE.with_name("ATTRIBUTION.md").read_text(encoding="utf-8")
-    figures = boundaries.measure(Settings(), None)
+    figures = boundaries.measure_boundaries(Settings(), None)
     assert figures["f1"] > figures["texttiling_f1"] > 0
     assert figures["f1"] > max(figures["surprise_fixed_f1"], figures["mean_sd_f1"])
     assert figures["pk"] < figures["texttiling_pk"]
@@ -66,10 +66,10 @@ def test_the_sample_is_of_thirty_dialogues_with_attribution_and_better_found_tha
 def test_another_format_is_refused_with_file_and_line(row: dict[str, object], tmp_path: Path) -> None:
     path = write(tmp_path, row_of(TURNS), row)
     with pytest.raises(InvalidInput, match="as in TIAGE") as refused:
-        boundaries.measure(Settings(), path)
+        boundaries.measure_boundaries(Settings(), path)
     assert f"{path}, line 2" in str(refused.value)
 
 
 def test_a_file_without_any_boundary_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="no boundary"):
-        boundaries.measure(Settings(), write(tmp_path, row_of(TURNS[:3])))
+        boundaries.measure_boundaries(Settings(), write(tmp_path, row_of(TURNS[:3])))

@@ -12,7 +12,7 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.bench import misconceptions, recall, scale
 from graphmem.bench import salience as keep
-from graphmem.bench.datasets import Question, Remembered, Said, is_found, read_talks, share_found
+from graphmem.bench.datasets import EvidenceQuestion, RememberedSource, Utterance, is_found, read_talks, share_found
 from graphmem.errors import Conflict, InvalidInput
 from graphmem.flows.memories import import_memories
 from graphmem.flows.session_cache import open_memories
@@ -104,11 +104,11 @@ def test_another_format_is_refused_with_its_line(locomo: Path, line: str, told: 
 
 
 def test_evidence_is_found_by_half_of_its_words_from_its_own_source_only() -> None:
-    turn = Said("7", "Noor", "Grey kitten Biscuit, shelter Utrecht, brother", datetime(2023, 5, 8, tzinfo=UTC))
+    turn = Utterance("7", "Noor", "Grey kitten Biscuit, shelter Utrecht, brother", datetime(2023, 5, 8, tzinfo=UTC))
     silent = replace(turn, id="8", text="It is.")
 
-    def named(content: str, *refs: str) -> Remembered:
-        return Remembered(frozenset(refs), content)
+    def named(content: str, *refs: str) -> RememberedSource:
+        return RememberedSource(frozenset(refs), content)
 
     assert is_found(turn, [named("a grey kitten, Biscuit", "7")])
     assert not is_found(turn, [named("a grey kitten", "7")])
@@ -116,12 +116,12 @@ def test_evidence_is_found_by_half_of_its_words_from_its_own_source_only() -> No
     assert is_found(turn, [named("a grey kitten", "7"), named("the shelter", "7", "9")])
     assert is_found(silent, [named("anything", "8")])
     assert not is_found(silent, [])
-    both = Question("?", ("7", "8"))
+    both = EvidenceQuestion("?", ("7", "8"))
     assert share_found(both, {"7": turn, "8": silent}, [named("no word of it", "7", "8")]) == 0.5
 
 
 async def test_recall_end_to_end_on_a_conversation(gm: Graphmem, api: str, locomo: Path) -> None:
-    figures = await asyncio.to_thread(recall.measured, gm.settings, _port(api), read_talks(locomo))
+    figures = await asyncio.to_thread(recall.recall_figures, gm.settings, _port(api), read_talks(locomo))
     assert figures["questions"] == 2
     # Six turns in all, so whatever was remembered of them is among ten.
     assert figures["recall@10"] == figures["recall@50"] == 1.0
@@ -135,7 +135,7 @@ async def test_recall_end_to_end_on_a_conversation(gm: Graphmem, api: str, locom
 
 
 async def test_recall_end_to_end_on_a_meeting(gm: Graphmem, api: str) -> None:
-    figures = await asyncio.to_thread(recall.measured, gm.settings, _port(api), read_talks(QMSUM))
+    figures = await asyncio.to_thread(recall.recall_figures, gm.settings, _port(api), read_talks(QMSUM))
     assert figures["questions"] == 3
     assert figures["recall@5"] <= figures["recall@10"] <= figures["recall@20"] <= figures["recall@50"]
     assert figures["recall@50"] > 0.3
@@ -144,14 +144,14 @@ async def test_recall_end_to_end_on_a_meeting(gm: Graphmem, api: str) -> None:
 
 async def test_a_misconception_leads_to_its_session(gm: Graphmem, api: str) -> None:
     file = SAMPLES / "mathdial" / "dialogues.jsonl"
-    figures = await asyncio.to_thread(misconceptions.measured, gm.settings, _port(api), file)
+    figures = await asyncio.to_thread(misconceptions.misconception_figures, gm.settings, _port(api), file)
     assert figures["questions"] == len(file.read_text("utf-8").splitlines())
     assert figures["session@1"] <= figures["mrr"] <= figures["session@5"] == 1.0
     assert figures["memories_per_turn"] > 0
 
 
 async def test_keep_counts_evidence_among_the_most_salient_turns(gm: Graphmem, api: str, locomo: Path) -> None:
-    figures = await asyncio.to_thread(keep.measured, gm.settings, _port(api), read_talks(locomo))
+    figures = await asyncio.to_thread(keep.salience_figures, gm.settings, _port(api), read_talks(locomo))
     assert figures["kept@10"] <= figures["kept@20"] <= figures["kept@30"] <= figures["kept@50"]
     assert figures["gold_remembered"] == 1.0
     # Two of six turns are kept at 30 %; gold are the first, the second and the fourth.
@@ -166,7 +166,7 @@ def test_what_was_never_remembered_is_never_kept() -> None:
 
 
 async def test_scale_measures_every_size_and_neo4j_beside_it(gm: Graphmem) -> None:
-    figures = await scale.measured(gm, scale.sentences(None)[:100], [40, 120], asked=10)
+    figures = await scale.scale_figures(gm, scale.scale_sentences(None)[:100], [40, 120], asked=10)
     assert {f"{kind}_ms@{n}" for kind in ("p50", "p95", "neo4j_p50", "search_p50") for n in (40, 120)} <= set(figures)
     assert np.isfinite(figures["exponent"])
     assert figures["load_s@120"] > 0

@@ -169,7 +169,7 @@ async def test_what_a_worker_writes_after_its_lease_ran_out_has_no_effect(gm: Gr
             assert await run_jobs(later, ann.session) == 1
             before = await totals(gm, ann)
             answer = await gm.offline.ask(Distil(Mismatch(EXPECTED, UNEXPECTED)))
-            fact_id = jobs.opened(ann.session, slow, DistilJob).fact_id
+            fact_id = jobs.opened_payload(ann.session, slow, DistilJob).fact_id
             spent = replace(answer.usage, calls=1)
             done = jobs.Finished(slow, spent)
             assert await jobs.finish_distil(gm.graph, ann.session, done, fact_id, answer.value, clock()) is None
@@ -570,7 +570,7 @@ async def test_a_budget_is_never_exceeded_by_workers_at_once(gm: Graphmem, ann: 
     # A second time changes nothing, be it reserved or released.
     assert all([await usage.reserve(gm.graph, ann.who, job_id, limits, wanted) for job_id in fitting])
     for _ in range(2):
-        await usage.release(gm.graph, ann.who, fitting[0], now, now)
+        await usage.release_budget(gm.graph, ann.who, fitting[0], now, now)
     more = [await usage.reserve(gm.graph, ann.who, job_id, limits, wanted) for job_id in ("more-1", "more-2")]
     assert more == [True, False]
     # Another day, another budget; and money counts like tokens.

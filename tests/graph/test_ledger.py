@@ -130,7 +130,9 @@ async def test_an_entry_is_linked_to_student_and_source(gm: Graphmem, ann: Pupil
     kept = await add_entry(gm, ann.session, draft)
     entry = replace(kept, created_at=gm.clock())
     for _ in range(2):
-        again = await ledger.add(gm.graph, ann.session, entry, (await gm.embedder.embed([said]))[0], gm.clock(), source)
+        again = await ledger.keep_entry(
+            gm.graph, ann.session, entry, (await gm.embedder.embed([said]))[0], gm.clock(), source
+        )
         assert again == kept
     linked = """MATCH (:Student {institution: $i})-[k:KEEPS]->(:LedgerEntry)-[f:FORMED_FROM]->(s:Source {ref: 't1'})
                 RETURN count(k) AS k, count(f) AS f"""
@@ -139,7 +141,7 @@ async def test_an_entry_is_linked_to_student_and_source(gm: Graphmem, ann: Pupil
 
 async def test_the_meaning_of_an_entry_comes_back_with_it(gm: Graphmem, ann: Pupil) -> None:
     await add_entry(gm, ann.session, PROMISE)
-    kept = await ledger.list_kept(gm.graph, ann.session, gm.clock())
+    kept = await ledger.list_entries(gm.graph, ann.session, gm.clock())
     (vector,) = await gm.embedder.embed([PROMISE.content])
     assert kept is not None
     assert kept[0].embedding == pytest.approx(vector)

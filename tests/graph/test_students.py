@@ -15,7 +15,7 @@ from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Who
 from graphmem.store.students import Patience, try_password
-from graphmem.store.students import close_session as closed_in_graph
+from graphmem.store.students import delete_session as closed_in_graph
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 
 

@@ -266,7 +266,7 @@ async def test_how_to_go_about_it_is_remembered_once(gm: Graphmem, ann: Pupil) -
     # It is how the companion goes about it, and no belief of the student's.
     outcome = await surprises(gm, ann, known.content or "", Level.COGNITIVE_DISSONANCE)
     (job,) = await claimed(gm, ann)
-    work = jobs.opened(ann.session, job, jobs.SurpriseJob)
+    work = jobs.opened_payload(ann.session, job, jobs.SurpriseJob)
     assert work.turn_id == outcome.turn_id
     assert "procedure-1" not in {belief.id for belief in responding.beliefs_near(vector, work, opened)}
 

@@ -102,7 +102,7 @@ async def test_memories_that_change_meanwhile_are_taken_into_account(
     await told(gm, ann, ROME)
     await surprises(gm, ann, PARIS, Level.COGNITIVE_DISSONANCE)
     taken = await claimed(gm, ann)
-    other, plan, plans = another_replica(gm), responding.plan, list[Changes]()
+    other, plan, plans = another_replica(gm), responding.planned_response, list[Changes]()
 
     def planned(understood: Understood, known: SearchIndex, version: int) -> Changes:
         plans.append(plan(understood, known, version))

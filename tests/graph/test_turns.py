@@ -170,7 +170,7 @@ async def test_working_memory_and_facts_are_rings(gm: Graphmem, ann: Pupil) -> N
         await say(small, ann, text, f"t{i}")
     assert await count(gm, ann, "Turn") == 4
     assert await count(gm, ann, "Fact") == 3
-    kept = await turns.list_kept(gm.graph, ann.session)
+    kept = await turns.list_turns(gm.graph, ann.session)
     assert [each.turn_id for each in kept] == ["t6", "t7", "t8", "t9"]
     facts = await list_facts(gm, ann.session, 10)
     assert [f.seq for f in facts] == sorted((f.seq for f in facts), reverse=True)
@@ -263,10 +263,10 @@ async def test_a_message_is_stored_before_a_language_model_is_waited_for(gm: Gra
     dying = another_replica(gm, mind=ScriptedMind(gm.offline, {Respond: dies}, is_model=True))
     with pytest.raises(asyncio.CancelledError):
         await say(dying, ann, "I have a dog called Rex.", "t", at=NOW)
-    assert [r.text for r in await turns.list_waiting(gm.graph, ann.session)] == ["I have a dog called Rex."]
+    assert [r.text for r in await turns.list_unanswered(gm.graph, ann.session)] == ["I have a dog called Rex."]
 
     outcome = await say(gm, ann, "not what was said", "t")
-    kept = await turns.list_kept(gm.graph, ann.session)
+    kept = await turns.list_turns(gm.graph, ann.session)
     assert [each.message.text for each in kept] == ["I have a dog called Rex."]
     assert outcome.seq == 1
 
@@ -276,8 +276,8 @@ async def test_the_sweeper_answers_what_was_left_behind(gm: Graphmem, ann: Pupil
     await turns.receive(gm.graph, ann.session, Received("t", "I have a dog called Rex.", NOW, None), gm.clock())
     soon = another_replica(gm, clock=lambda: gm.clock() + timedelta(seconds=gm.settings.stranded_after + 1))
     await sweep(soon)
-    assert await turns.list_waiting(gm.graph, ann.session) == []
-    assert [k.turn_id for k in await turns.list_kept(gm.graph, ann.session)] == ["t"]
+    assert await turns.list_unanswered(gm.graph, ann.session) == []
+    assert [k.turn_id for k in await turns.list_turns(gm.graph, ann.session)] == ["t"]
 
 
 @pytest.mark.alone
@@ -287,7 +287,7 @@ async def test_a_message_left_behind_by_an_expired_session_is_answered_in_the_ne
     await sweep(late)
     _, session = await students.open_session(late, ann.who, PASSWORD)
     await sweep(another_replica(late, clock=lambda: late.clock() + timedelta(seconds=gm.settings.stranded_after + 1)))
-    assert [k.turn_id for k in await turns.list_kept(gm.graph, session)] == ["t"]
+    assert [k.turn_id for k in await turns.list_turns(gm.graph, session)] == ["t"]
 
 
 async def test_closing_answers_what_still_waits(gm: Graphmem, ann: Pupil) -> None:
@@ -306,7 +306,7 @@ async def test_a_mind_that_fails_unexpectedly_leaves_the_message_stored(gm: Grap
     failing = another_replica(gm, mind=ScriptedMind(gm.offline, {Predict: fails}, is_model=True))
     with pytest.raises(ModelUnavailable):
         await say(failing, ann, "I have a dog called Rex.", "t")
-    assert len(await turns.list_waiting(gm.graph, ann.session)) == 1
+    assert len(await turns.list_unanswered(gm.graph, ann.session)) == 1
 
 
 async def test_no_database_is_unavailable(gm: Graphmem, ann: Pupil) -> None:

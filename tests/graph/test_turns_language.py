@@ -43,7 +43,7 @@ async def test_reply_and_prediction_come_from_the_model(gm: Graphmem, ann: Pupil
     assert outcome.usage.output_tokens > 0
     assert following.matched
     assert following.match == 1.0
-    (kept, _) = await turns.list_kept(gm.graph, ann.session)
+    (kept, _) = await turns.list_turns(gm.graph, ann.session)
     assert (kept.reply.text, kept.replied_by) == (REPLY, "openai:stub")
 
 
@@ -58,13 +58,13 @@ async def test_the_message_is_stored_before_the_model_has_answered(gm: Graphmem,
     with llm_server(Act(until=(gate := threading.Event()))) as server:
         async with with_model(gm, server) as talking:
             turn = asyncio.create_task(say(talking, ann, EXPECTED, "t"))
-            while not (waiting := await turns.list_waiting(gm.graph, ann.session)):
+            while not (waiting := await turns.list_unanswered(gm.graph, ann.session)):
                 assert not turn.done()
             assert [w.text for w in waiting] == [EXPECTED]
             assert not turn.done()
             gate.set()
             assert (await turn).reply == REPLY
-    assert await turns.list_waiting(gm.graph, ann.session) == []
+    assert await turns.list_unanswered(gm.graph, ann.session) == []
     assert await count(gm, ann, "Turn") == 1
 
 
@@ -111,12 +111,12 @@ async def test_where_the_offline_mind_must_not_answer_the_turn_is_refused_and_co
                     await say(talking, ann, EXPECTED, "t")
             assert EXPECTED not in "".join(traceback.format_exception(refused.value))
     assert refused.value.code == "UNAVAILABLE"
-    assert [waiting.text for waiting in await turns.list_waiting(gm.graph, ann.session)] == [EXPECTED]
+    assert [waiting.text for waiting in await turns.list_unanswered(gm.graph, ann.session)] == [EXPECTED]
     with llm_server() as server:
         async with with_model(gm, server, degrade="refuse") as talking:
             outcome = await say(talking, ann, "something else", "t")
     assert (outcome.reply, outcome.degraded, outcome.seq) == (REPLY, False, 1)
-    assert await turns.list_waiting(gm.graph, ann.session) == []
+    assert await turns.list_unanswered(gm.graph, ann.session) == []
     assert await count(gm, ann, "Turn") == await count(gm, ann, "Source") == 1
 
 
@@ -139,10 +139,10 @@ async def test_the_sweeper_leaves_what_only_the_model_may_answer(
         async with with_model(gm, server, degrade="refuse") as talking:
             later = another_replica(talking, clock=lambda: gm.clock() + soon)
             await sweep(later)
-            assert len(await turns.list_waiting(gm.graph, ann.session)) == 1
+            assert len(await turns.list_unanswered(gm.graph, ann.session)) == 1
             assert "go on waiting" in caplog.text
             await sweep(later)
-    (kept,) = await turns.list_kept(gm.graph, ann.session)
+    (kept,) = await turns.list_turns(gm.graph, ann.session)
     assert (kept.turn_id, kept.reply.text) == ("t", REPLY)
     assert EXPECTED not in caplog.text
 
@@ -175,7 +175,7 @@ async def test_an_app_that_replies_itself_gets_predictions_only(gm: Graphmem, an
     assert outcome.usage.calls == len(server.seen) == 2
     assert all("reply" not in schema_fields(seen.body) for seen in server.seen)
     assert outcome.reply in server.seen[1].question
-    (kept,) = await turns.list_kept(gm.graph, ann.session)
+    (kept,) = await turns.list_turns(gm.graph, ann.session)
     assert kept.replied_by == "app"
 
 
@@ -189,7 +189,7 @@ async def test_a_turn_cut_off_is_completed_as_it_was_first_sent(gm: Graphmem, an
     with llm_server(Act(hang=True)) as server:
         async with with_model(gm, server) as talking:
             turn = asyncio.create_task(say(talking, ann, EXPECTED, "t", reply="Why do you want to add them?"))
-            while not await turns.list_waiting(gm.graph, ann.session):
+            while not await turns.list_unanswered(gm.graph, ann.session):
                 assert not turn.done()
             turn.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -235,7 +235,7 @@ async def test_two_turns_at_once_come_one_after_the_other(gm: Graphmem, ann: Pup
         async with with_model(gm, server) as talking:
             outcomes = await asyncio.gather(*(say(talking, ann, f"Message number {i}", f"t{i}") for i in range(3)))
     assert sorted(o.seq for o in outcomes) == [1, 2, 3]
-    kept = await turns.list_kept(gm.graph, ann.session)
+    kept = await turns.list_turns(gm.graph, ann.session)
     assert {k.message.text for k in kept} == {f"Message number {i}" for i in range(3)}
     assert len(server.seen) == 6
 
@@ -250,9 +250,9 @@ async def test_turns_at_once_on_two_replicas_are_never_lost(gm: Graphmem, ann: P
             assert all(isinstance(t, Conflict) for t in tries if isinstance(t, BaseException))
             for i in range(2):
                 await say(replicas[i], ann, f"Message number {i}", f"t{i}")
-    kept = await turns.list_kept(gm.graph, ann.session)
+    kept = await turns.list_turns(gm.graph, ann.session)
     assert sorted(k.message.text for k in kept) == ["Message number 0", "Message number 1"]
-    assert await turns.list_waiting(gm.graph, ann.session) == []
+    assert await turns.list_unanswered(gm.graph, ann.session) == []
 
 
 async def test_what_was_said_cannot_leave_its_quotation(gm: Graphmem, ann: Pupil) -> None:

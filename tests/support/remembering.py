@@ -48,8 +48,8 @@ async def nodes(gm: Graphmem, who: Who, label: str) -> list[dict[str, Any]]:
 async def held(gm: Graphmem, session: Session) -> list[Memory]:
     """All memories, opened, oldest first; but for the episodes that surprises bring beside them."""
     when = Moment(gm.clock(), CURVE)
-    found = await memories.page(gm.graph, session, Filter(), when, Cut(500), session)
-    assert await memories.count(gm.graph, session, Filter(), when) == len(found)
+    found = await memories.list_memory_page(gm.graph, session, Filter(), when, Cut(500), session)
+    assert await memories.count_of_student(gm.graph, session, Filter(), when) == len(found)
     return [memory for memory in found[::-1] if not is_episode(memory.role)]
 
 

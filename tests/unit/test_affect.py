@@ -8,19 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import InvalidInput, SetupError
-from graphmem.text.affect import BUCKETS, Affect, load_affect, surface, word_buckets
+from graphmem.text.affect import AFFECT_BUCKETS, AffectModel, affect_buckets, load_affect, surface
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import WEIGHTS, Encode, onnx_encoder
+from graphmem.text.embedder import EMBEDDER_FOLDER, Encode, onnx_encoder
 
 
 @pytest.fixture(scope="module")
-def affect() -> Affect:
+def affect() -> AffectModel:
     return load_affect()
 
 
 @pytest.fixture(scope="module")
 def encode() -> Encode:
-    return onnx_encoder(WEIGHTS, threads=1)
+    return onnx_encoder(EMBEDDER_FOLDER, threads=1)
 
 
 @pytest.mark.parametrize(
@@ -32,19 +32,19 @@ def encode() -> Encode:
         ("Thank you, now I understand it.", "This is horrible, I don't understand a thing."),
     ],
 )
-def test_valence_direction(affect: Affect, encode: Encode, pleasant: str, unpleasant: str) -> None:
+def test_valence_direction(affect: AffectModel, encode: Encode, pleasant: str, unpleasant: str) -> None:
     high, low = (affect.valence(Doc(text), encode([text])[0]) for text in (pleasant, unpleasant))
     assert high > low + 0.1
     assert high > 0 > low
 
 
-def test_arousal_direction(affect: Affect, encode: Encode) -> None:
+def test_arousal_direction(affect: AffectModel, encode: Encode) -> None:
     texts = ["Oh my God, run, the house is on fire!!!", "The committee will meet on the second Tuesday of the month."]
     excited, calm = (affect.arousal(Doc(text), encode([text])[0]) for text in texts)
     assert excited > calm + 0.05
 
 
-def test_vector_adds_what_the_words_do_not_say(affect: Affect, encode: Encode) -> None:
+def test_vector_adds_what_the_words_do_not_say(affect: AffectModel, encode: Encode) -> None:
     # Words that the ratings never held: only their meaning can tell.
     texts = ["Kindergartners giggled ecstatically.", "Hemorrhaging casualties asphyxiated."]
     good, bad = (affect.valence(Doc(text), encode([text])[0]) for text in texts)
@@ -52,25 +52,25 @@ def test_vector_adds_what_the_words_do_not_say(affect: Affect, encode: Encode) -
 
 
 @given(st.text(), st.integers(0, 2**32 - 1))
-def test_bounds_for_any_text_and_vector(affect: Affect, text: str, seed: int) -> None:
+def test_bounds_for_any_text_and_vector(affect: AffectModel, text: str, seed: int) -> None:
     vector = np.random.default_rng(seed).normal(size=384).astype(np.float32) * 100
     for given_vector in (vector, None):
         assert -1 <= affect.valence(Doc(text), given_vector) <= 1
         assert 0 <= affect.arousal(Doc(text), given_vector) <= 1
 
 
-def test_extremes_reach_the_bounds(affect: Affect) -> None:
+def test_extremes_reach_the_bounds(affect: AffectModel) -> None:
     vector = affect.valence_full.vector * 1000
     assert affect.valence(Doc(""), vector) == 1
     assert affect.valence(Doc(""), -vector) == -1
 
 
-def test_same_text_same_affect(affect: Affect) -> None:
+def test_same_text_same_affect(affect: AffectModel) -> None:
     assert affect.valence(Doc("What a day!"), None) == load_affect().valence(Doc("What a day!"), None)
 
 
 @pytest.mark.parametrize("shape", [(383,), (768,), (1, 384), (0,)])
-def test_vector_of_another_model(affect: Affect, shape: tuple[int, ...]) -> None:
+def test_vector_of_another_model(affect: AffectModel, shape: tuple[int, ...]) -> None:
     with pytest.raises(InvalidInput, match="pass None"):
         affect.valence(Doc("text"), np.zeros(shape, dtype=np.float32))
     with pytest.raises(InvalidInput, match="pass None"):
@@ -78,17 +78,17 @@ def test_vector_of_another_model(affect: Affect, shape: tuple[int, ...]) -> None
 
 
 def test_words_after_a_negation_are_others() -> None:
-    plain, negated = set(word_buckets(Doc("good"))), set(word_buckets(Doc("not good")))
+    plain, negated = set(affect_buckets(Doc("good"))), set(affect_buckets(Doc("not good")))
     assert not plain & negated
-    assert set(word_buckets(Doc("don't ever be so good"))) >= plain
-    assert set(word_buckets(Doc("don’t like"))) == set(word_buckets(Doc("don't like")))
+    assert set(affect_buckets(Doc("don't ever be so good"))) >= plain
+    assert set(affect_buckets(Doc("don’t like"))) == set(affect_buckets(Doc("don't like")))
 
 
 @given(st.text())
 def test_features_of_any_text(text: str) -> None:
-    buckets = word_buckets(Doc(text))
+    buckets = affect_buckets(Doc(text))
     assert len(set(buckets)) == len(buckets)
-    assert all(0 <= bucket < BUCKETS for bucket in buckets)
+    assert all(0 <= bucket < AFFECT_BUCKETS for bucket in buckets)
     assert np.isfinite(surface(text)).all()
 
 

@@ -16,16 +16,22 @@ from graphmem.bench.segmentation_metrics import (
     above_threshold,
     depths,
     exact,
+    metric_window,
     pk,
     surprises,
-    window,
     windowdiff,
 )
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.model import Author, Message
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import WEIGHTS, Encode, onnx_encoder
-from graphmem.text.topic_boundaries import SIGHT, Episodes, load_episodes, spoken_out, word_buckets
+from graphmem.text.embedder import EMBEDDER_FOLDER, Encode, onnx_encoder
+from graphmem.text.topic_boundaries import (
+    SIGHT,
+    TopicBoundaryModel,
+    boundary_buckets,
+    load_topic_boundaries,
+    spoken_out,
+)
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SAID = [
@@ -53,13 +59,13 @@ def segmentations(draw: st.DrawFn) -> tuple[list[int], list[int]]:
 
 
 @pytest.fixture(scope="module")
-def episodes() -> Episodes:
-    return load_episodes()
+def episodes() -> TopicBoundaryModel:
+    return load_topic_boundaries()
 
 
 @pytest.fixture(scope="module")
 def encode() -> Encode:
-    return onnx_encoder(WEIGHTS, threads=1)
+    return onnx_encoder(EMBEDDER_FOLDER, threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +100,7 @@ def test_the_first_turn_is_not_looked_at(pair: tuple[list[int], list[int]]) -> N
 @given(segmentations())
 def test_scores_are_what_counting_turn_by_turn_gives(pair: tuple[list[int], list[int]]) -> None:
     gold, found = pair
-    size = window(gold)
+    size = metric_window(gold)
     spans = [range(i + 1, i + size + 1) for i in range(len(gold) - size)]
     counts = [(sum(gold[j] for j in span), sum(found[j] for j in span)) for span in spans]
     if counts:
@@ -142,27 +148,29 @@ def test_plain_methods_find_where_two_topics_meet() -> None:
 
 
 @pytest.mark.parametrize("ahead", [False, True])
-def test_a_plain_change_of_subject_begins_an_episode(episodes: Episodes, talk: list[Message], ahead: bool) -> None:
+def test_a_plain_change_of_subject_begins_an_episode(
+    episodes: TopicBoundaryModel, talk: list[Message], ahead: bool
+) -> None:
     starts = set(np.flatnonzero(episodes.starts(talk, ahead=ahead)[1:]) + 1)
     assert starts >= SHIFTS
     assert len(starts - SHIFTS) <= 1
 
 
 @pytest.mark.parametrize("ahead", [False, True])
-def test_without_vectors_the_words_still_tell(episodes: Episodes, ahead: bool) -> None:
+def test_without_vectors_the_words_still_tell(episodes: TopicBoundaryModel, ahead: bool) -> None:
     judged = episodes.probabilities(talk_of(SAID), ahead=ahead)
     rest = [p for i, p in enumerate(judged) if i > 0 and i not in SHIFTS]
     assert min(judged[i] for i in SHIFTS) > np.mean(rest)
 
 
-def test_the_same_talk_is_judged_the_same(episodes: Episodes, talk: list[Message]) -> None:
+def test_the_same_talk_is_judged_the_same(episodes: TopicBoundaryModel, talk: list[Message]) -> None:
     for ahead in (False, True):
         first = episodes.probabilities(talk, ahead=ahead)
-        assert (first == load_episodes().probabilities(talk, ahead=ahead)).all()
+        assert (first == load_topic_boundaries().probabilities(talk, ahead=ahead)).all()
 
 
 def test_online_nobody_looks_ahead_and_the_last_nine_messages_are_enough(
-    episodes: Episodes, talk: list[Message]
+    episodes: TopicBoundaryModel, talk: list[Message]
 ) -> None:
     whole = episodes.probabilities(talk, ahead=False)
     for end in range(1, len(talk) + 1):
@@ -171,7 +179,7 @@ def test_online_nobody_looks_ahead_and_the_last_nine_messages_are_enough(
         assert episodes.probabilities(talk[end - SIGHT - 1 : end], ahead=False)[-1] == pytest.approx(whole[end - 1])
 
 
-def test_the_newest_message_is_judged_as_in_the_whole_talk(episodes: Episodes, talk: list[Message]) -> None:
+def test_the_newest_message_is_judged_as_in_the_whole_talk(episodes: TopicBoundaryModel, talk: list[Message]) -> None:
     parted = [*talk[:9], *(replace(m, at=m.at + timedelta(hours=2)) for m in talk[9:])]
     for messages in (talk, talk_of(SAID), parted):
         starts = [episodes.newest_starts(messages[:end]) for end in range(1, len(messages) + 1)]
@@ -181,7 +189,9 @@ def test_the_newest_message_is_judged_as_in_the_whole_talk(episodes: Episodes, t
         episodes.newest_starts([])
 
 
-def test_looking_ahead_means_one_turn_and_the_newest_is_judged_online(episodes: Episodes, talk: list[Message]) -> None:
+def test_looking_ahead_means_one_turn_and_the_newest_is_judged_online(
+    episodes: TopicBoundaryModel, talk: list[Message]
+) -> None:
     whole = episodes.probabilities(talk, ahead=True)
     for end in range(2, len(talk)):
         part = episodes.probabilities(talk[:end], ahead=True)
@@ -190,7 +200,7 @@ def test_looking_ahead_means_one_turn_and_the_newest_is_judged_online(episodes: 
     assert np.abs(whole[1:-1] - episodes.probabilities(talk, ahead=False)[1:-1]).max() > 0.01
 
 
-def test_no_message_one_message(episodes: Episodes, talk: list[Message]) -> None:
+def test_no_message_one_message(episodes: TopicBoundaryModel, talk: list[Message]) -> None:
     for ahead in (False, True):
         assert episodes.probabilities([], ahead=ahead).shape == (0,)
         assert episodes.starts([], ahead=ahead).shape == (0,)
@@ -200,7 +210,7 @@ def test_no_message_one_message(episodes: Episodes, talk: list[Message]) -> None
 
 @pytest.mark.parametrize("ahead", [False, True])
 def test_after_an_hour_an_episode_begins_and_what_came_before_is_not_looked_at(
-    episodes: Episodes, talk: list[Message], ahead: bool
+    episodes: TopicBoundaryModel, talk: list[Message], ahead: bool
 ) -> None:
     for seconds, begins in ((3599, False), (3600, True)):
         later = timedelta(seconds=seconds) - timedelta(seconds=20)
@@ -213,7 +223,9 @@ def test_after_an_hour_an_episode_begins_and_what_came_before_is_not_looked_at(
 
 
 @given(st.lists(st.text(max_size=60), max_size=12), st.integers(0, 2**32 - 1), st.booleans())
-def test_any_talk_is_judged_within_bounds(episodes: Episodes, texts: list[str], seed: int, ahead: bool) -> None:
+def test_any_talk_is_judged_within_bounds(
+    episodes: TopicBoundaryModel, texts: list[str], seed: int, ahead: bool
+) -> None:
     vectors = np.random.default_rng(seed).normal(size=(len(texts), 384)).astype(np.float32) * 100
     for messages in (
         talk_of(texts),
@@ -225,19 +237,19 @@ def test_any_talk_is_judged_within_bounds(episodes: Episodes, texts: list[str], 
         assert (judged[:1] == 1).all()
 
 
-def test_vectors_of_another_model_are_refused(episodes: Episodes) -> None:
+def test_vectors_of_another_model_are_refused(episodes: TopicBoundaryModel) -> None:
     other = [replace(m, embedding=np.ones(768, dtype=np.float32)) for m in talk_of(SAID)]
     with pytest.raises(InvalidInput, match="leave the embeddings out"):
         episodes.probabilities(other, ahead=True)
 
 
-def test_one_missing_vector_leaves_the_words(episodes: Episodes, talk: list[Message]) -> None:
+def test_one_missing_vector_leaves_the_words(episodes: TopicBoundaryModel, talk: list[Message]) -> None:
     mixed = [replace(talk[0], embedding=None), *talk[1:]]
     assert (episodes.probabilities(mixed, ahead=True) == episodes.probabilities(talk_of(SAID), ahead=True)).all()
 
 
 def _buckets(text: str) -> set[int]:
-    return set(word_buckets(spoken_out(Doc(text))))
+    return set(boundary_buckets(spoken_out(Doc(text))))
 
 
 def test_words_are_read_alike_however_they_are_written() -> None:
@@ -251,7 +263,7 @@ def test_weights_damaged_or_missing(tmp_path: Path) -> None:
     damaged.write_bytes(b"PK\x03\x04 not really")
     for path in (damaged, tmp_path / "missing.npz"):
         with pytest.raises(SetupError, match="install graphmem again"):
-            load_episodes(path)
+            load_topic_boundaries(path)
     np.savez(damaged, other=np.zeros(3))
     with pytest.raises(SetupError, match="install graphmem again"):
-        load_episodes(damaged)
+        load_topic_boundaries(damaged)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from graphmem.model import Author, Heard, LedgerCategory, Reminder, SourceKind
 from graphmem.samples import sample_dialogues
 from graphmem.text.ledger_cues import (
+    CUE_TRIGGERS,
     CUES,
     IMPORTANCE,
     SPAN_CHARACTERS,
     SUMMARY_CHARACTERS,
-    TRIGGERS,
     reminders,
     summary_of,
 )
@@ -123,7 +123,7 @@ def test_whatever_is_said_spans_are_exact_apart_and_in_order(parts: list[str]) -
         assert text[reminder.start : reminder.end] == reminder.content
         assert reminder.content.strip()
         assert 0 < len(reminder.summary) <= SUMMARY_CHARACTERS
-        assert len(reminder.triggers) <= TRIGGERS
+        assert len(reminder.triggers) <= CUE_TRIGGERS
         assert all(t.strip() for t in reminder.triggers)
         end = reminder.end
 

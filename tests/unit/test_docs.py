@@ -12,7 +12,7 @@ from graphmem.cli import app
 from graphmem.commands.memories import read_observations
 from graphmem.errors import Refusal, Unavailable
 from graphmem.model import EdgeType, Modality, SourceKind
-from graphmem.samples.dialogues import load_dialogues, turns
+from graphmem.samples.dialogues import dialogue_turns, load_dialogues
 from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.store.memories import label_of
@@ -161,8 +161,8 @@ def example(name: str, folder: Path) -> Path:
 def test_the_example_of_dialogues_can_be_read(tmp_path: Path) -> None:
     first, second = load_dialogues(example("dialogues", tmp_path))
     assert (first.id, first.student, first.topic, first.source) == ("fractions-1", "Ada", "fractions", "dialogues")
-    assert [turn.reply for turn in turns(first)] == ["How many twelfths is each?", None]
-    assert (second.id, second.student, len(turns(second))) == ("fractions-2", "fractions-2", 1)
+    assert [turn.reply for turn in dialogue_turns(first)] == ["How many twelfths is each?", None]
+    assert (second.id, second.student, len(dialogue_turns(second))) == ("fractions-2", "fractions-2", 1)
 
 
 def test_the_example_of_observations_can_be_read(tmp_path: Path) -> None:

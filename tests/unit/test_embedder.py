@@ -20,7 +20,7 @@ from graphmem.ports import Embedder
 from graphmem.settings import Settings
 from graphmem.text.embedder import (
     DIMENSION,
-    WEIGHTS,
+    EMBEDDER_FOLDER,
     BatchedEmbedder,
     Encode,
     make_embedder,
@@ -45,7 +45,7 @@ async def embedder() -> AsyncIterator[Embedder]:
 
 @pytest.fixture(scope="module")
 def encode() -> Encode:
-    return onnx_encoder(WEIGHTS, threads=1)
+    return onnx_encoder(EMBEDDER_FOLDER, threads=1)
 
 
 class Gate:
@@ -164,9 +164,9 @@ def test_encode_agrees_with_the_original_model(encode: Encode) -> None:
 
 
 def test_weights_are_the_files_that_were_made() -> None:
-    for line in (WEIGHTS / "SHA256SUMS").read_text().splitlines():
+    for line in (EMBEDDER_FOLDER / "SHA256SUMS").read_text().splitlines():
         digest, name = line.split()
-        assert hashlib.sha256((WEIGHTS / name).read_bytes()).hexdigest() == digest
+        assert hashlib.sha256((EMBEDDER_FOLDER / name).read_bytes()).hexdigest() == digest
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_weights_are_the_files_that_were_made() -> None:
 )
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
 def test_onnx_encoder_damaged_file(tmp_path: Path, name: str, damage: Callable[[Path], object]) -> None:
-    for path in WEIGHTS.iterdir():
+    for path in EMBEDDER_FOLDER.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     damage(tmp_path / name)
     with pytest.raises(SetupError, match="install graphmem again"):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graphmem.model import Extraction, Heard, Modality
 from graphmem.offline.extraction import extract
-from graphmem.text.chunks import MOST, chunks
+from graphmem.text.chunks import MAX_CHUNKS, chunks
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import STOP_WORDS
 
@@ -75,7 +75,7 @@ def test_long_messages_are_cut_between_sentences() -> None:
 @pytest.mark.parametrize("text", ["word " * 6400, "a" * 32_000, "Ann ran. " * 3555, "我不懂分数" * 6400])
 def test_the_longest_messages_make_no_more_than_forty(text: str) -> None:
     found = heard(text, 3).memories
-    assert 1 < len(found) <= MOST
+    assert 1 < len(found) <= MAX_CHUNKS
     assert "".join(m.content for m in found).replace(" ", "") == text.replace(" ", "")
 
 

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from graphmem.flows import formation_plan as forming
-from graphmem.flows.formation_plan import Marked, Reading, Scores, differs, find_topic, plan, said_the_same
+from graphmem.flows.formation_plan import (
+    Marked,
+    MessageScores,
+    Reading,
+    differs,
+    find_topic,
+    planned_formation,
+    said_the_same,
+)
 from graphmem.model import (
     EdgeType,
     Entity,
@@ -25,7 +33,7 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.search.index import SearchIndex
-from graphmem.store.changes import Changes, Formed, Origin
+from graphmem.store.changes import Changes, FormedSource, Origin
 from tests.support.memories import memory
 
 NOW = datetime(2026, 1, 15, 9, tzinfo=UTC)
@@ -49,7 +57,7 @@ def reading(*found: tuple[Extract, Vector, str], passes: int = 2, slot: str | No
         "source": Source("source-7", SourceKind.CHAT, "t7", NOW),
         "heard": Heard(text, NOW, passes=passes),
         "snr": 450,
-        "scores": Scores(0.5),
+        "scores": MessageScores(0.5),
         "extraction": Extraction(tuple(each for each, _, _ in found)),
         "marked": tuple(Marked(vector, 0.0, hashed, slot) for _, vector, hashed in found),
         "reminders": (),
@@ -70,27 +78,27 @@ def edges(formation: Changes) -> dict[tuple[str, str, EdgeType], float]:
 
 
 def test_something_new_is_a_memory_of_its_span() -> None:
-    formation = plan(reading((extract("I like teal."), EAST, "h")), index(), 3)
+    formation = planned_formation(reading((extract("I like teal."), EAST, "h")), index(), 3)
     (new,) = formation.new
     assert new.memory.id == "memory-7-1"
     assert (new.span.start, new.span.end) == (0, 12)
     assert (formation.known, formation.origin, formation.formed) == (
         3,
         Origin(SourceKind.CHAT, "t7", "source-7", NOW),
-        Formed(450),
+        FormedSource(450),
     )
     assert (formation.reinforced, formation.edges, formation.ledger) == ((), (), ())
 
 
 def test_nothing_found_forms_nothing() -> None:
-    formation = plan(reading(), index(), 0)
+    formation = planned_formation(reading(), index(), 0)
     assert (formation.new, formation.reinforced, formation.edges, formation.mentions) == ((), (), (), ())
 
 
 @pytest.mark.parametrize("cosine", [0.96, 1.0])
 def test_nearly_the_same_reinforces(cosine: float) -> None:
     known = memory("memory-1-1", "I like teal", timestamp=NOW - timedelta(days=1), strength=0.5, confidence=0.5)
-    formation = plan(reading((extract("I like teal."), towards(cosine), "h")), index((known, EAST)), 0)
+    formation = planned_formation(reading((extract("I like teal."), towards(cosine), "h")), index((known, EAST)), 0)
     assert formation.new == ()
     (again,) = formation.reinforced
     assert again.memory.id == known.id
@@ -111,12 +119,12 @@ def test_nearly_the_same_reinforces(cosine: float) -> None:
 )
 def test_what_only_sounds_the_same_is_a_memory_of_its_own(content: str, changes: dict[str, object]) -> None:
     known = index((memory("memory-1-1", **changes), EAST))  # type: ignore[arg-type]
-    assert len(plan(reading((extract(content), EAST, "h")), known, 0).new) == 1
+    assert len(planned_formation(reading((extract(content), EAST, "h")), known, 0).new) == 1
 
 
 def test_the_same_twice_in_one_message_is_one_memory() -> None:
     twice = (extract("I like teal."), EAST, "h")
-    formation = plan(reading(twice, twice), index(), 0)
+    formation = planned_formation(reading(twice, twice), index(), 0)
     assert len(formation.new) == 1
     assert all(from_id != to_id for from_id, to_id, _ in edges(formation))
 
@@ -124,13 +132,13 @@ def test_the_same_twice_in_one_message_is_one_memory() -> None:
 def test_twins_of_one_known_memory_reinforce_it_once() -> None:
     known = memory("memory-1-1", "I like teal", content_hash="h")
     twice = (extract("I like teal."), EAST, "h")
-    assert len(plan(reading(twice, twice), index((known, EAST)), 0).reinforced) == 1
+    assert len(planned_formation(reading(twice, twice), index((known, EAST)), 0).reinforced) == 1
 
 
 @pytest.mark.parametrize(("minutes", "weight"), [(0.5, 0.996), (30, 0.75), (59, 0.508), (60, None), (600, None)])
 def test_what_was_before_precedes_within_a_sitting(minutes: float, weight: float | None) -> None:
     before = memory("memory-1-1", "Hm.", timestamp=NOW - timedelta(minutes=minutes))
-    found = edges(plan(reading((extract("I like teal."), NORTH, "h")), index((before, EAST)), 0))
+    found = edges(planned_formation(reading((extract("I like teal."), NORTH, "h")), index((before, EAST)), 0))
     expected = None if weight is None else pytest.approx(weight, abs=0.001)
     assert found.get(("memory-1-1", "memory-7-1", EdgeType.PRECEDES)) == expected
 
@@ -146,7 +154,7 @@ def test_relations_point_where_the_text_says() -> None:
     )
     extraction = Extraction(tuple(each for each, _, _ in parts), relations)
     vector = np.eye(8, dtype=np.float32)[5]
-    found = edges(plan(reading(*parts, extraction=extraction), index((before, vector)), 0))
+    found = edges(planned_formation(reading(*parts, extraction=extraction), index((before, vector)), 0))
     assert found["memory-7-1", "memory-7-2", EdgeType.CAUSES] == 0.9
     assert found["memory-7-1", "memory-1-1", EdgeType.ENABLES] == 0.6
     assert len([key for key in found if key[2] is EdgeType.CAUSES]) == 1
@@ -156,7 +164,7 @@ def test_likeness_relates_reminds_and_refines() -> None:
     def one(content: str, kind: MemoryKind, days: float, cosine: float) -> set[EdgeType]:
         known = memory("memory-1-1", "I like dogs.", kind=kind, timestamp=NOW - timedelta(days=days))
         new = extract(content, kind=kind)
-        found = edges(plan(reading((new, towards(cosine), "h")), index((known, EAST)), 0))
+        found = edges(planned_formation(reading((new, towards(cosine), "h")), index((known, EAST)), 0))
         return {type_ for _, to_id, type_ in found if to_id == "memory-1-1"}
 
     assert one("We have two cats.", MemoryKind.EPISODE, 1, 0.6) == {EdgeType.RELATES_TO}
@@ -168,15 +176,15 @@ def test_likeness_relates_reminds_and_refines() -> None:
 def test_what_fills_the_same_slot_supports_or_contradicts() -> None:
     known = memory("memory-1-1", "I live in Lisbon.", slot_key="home")
     for content, type_ in (("I do live in Oslo.", EdgeType.CONTRADICTS), ("I live in Lisbon now.", EdgeType.SUPPORTS)):
-        found = edges(plan(reading((extract(content), NORTH, "h"), slot="home"), index((known, EAST)), 0))
+        found = edges(planned_formation(reading((extract(content), NORTH, "h"), slot="home"), index((known, EAST)), 0))
         assert found["memory-7-1", "memory-1-1", type_] == 0.8
 
 
 def test_names_and_topics_are_linked_from_the_second_pass_on() -> None:
     named = (Entity("Ada", EntityKind.PERSON), Entity("Lisbon", EntityKind.PLACE))
     told = extract("Ada moved to Lisbon.", entities=named, about=("move", "house"))
-    assert plan(reading((told, EAST, "h"), passes=1), index(), 0).mentions == ()
-    found = plan(reading((told, EAST, "h"), passes=2), index(), 0).mentions
+    assert planned_formation(reading((told, EAST, "h"), passes=1), index(), 0).mentions == ()
+    found = planned_formation(reading((told, EAST, "h"), passes=2), index(), 0).mentions
     assert [(m.entity.name, m.type, m.weight) for m in found] == [
         ("Ada", EdgeType.INVOLVES, 1.0),
         ("Lisbon", EdgeType.LOCATED_AT, 1.0),
@@ -193,7 +201,7 @@ def test_a_reminder_rests_on_the_memory_whose_span_it_lies_in() -> None:
     reminder = Reminder(11, 30, LedgerCategory.DEBT, "I owe Mia five euros", "owes", 0.8)
     entry = LedgerEntry("ledger-1", LedgerCategory.DEBT, "x", "x", 0.8, (), (), 0.7, True, None, NOW)
     extraction = Extraction(tuple(each for each, _, _ in parts), (), (reminder,))
-    formation = plan(reading(*parts, extraction=extraction, reminders=((entry, EAST),)), index(), 0)
+    formation = planned_formation(reading(*parts, extraction=extraction, reminders=((entry, EAST),)), index(), 0)
     assert [promotion.memory_id for promotion in formation.ledger] == ["memory-7-2"]
 
 
@@ -207,7 +215,7 @@ def test_a_topic_that_comes_back_is_abstracted() -> None:
     assert told.content[found[0].start : found[0].end] == "horse"
     assert sorted(found[1]) == [each.id for each in horses]
     topic = forming.Topic(found[0], Marked(NORTH, 0.0, "topic", None), tuple(found[1]))
-    formation = plan(reading((told, EAST, "h"), passes=3, topic=topic), known, 0)
+    formation = planned_formation(reading((told, EAST, "h"), passes=3, topic=topic), known, 0)
     assert [new.memory.content for new in formation.new] == [told.content, "Often speaks of horse."]
     abstracted = {to_id for _, to_id, type_ in edges(formation) if type_ is EdgeType.ABSTRACTS}
     assert abstracted == {*found[1], "memory-7-1"}

@@ -19,7 +19,7 @@ from graphmem.model import (
 )
 from graphmem.search.index import FEEDBACK_MIN_LIMIT, MIN_DENSE_ONLY_COSINE, SearchIndex
 from graphmem.search.inverted_index import TERMS
-from graphmem.search.query import Hit, Query
+from graphmem.search.query import Hit, SearchQuery
 from graphmem.text.doc import Doc
 from graphmem.text.query_parser import read_question
 from tests.support.memories import memory as plain_memory
@@ -54,9 +54,9 @@ def axes(places: list[int]) -> Matrix:
     return np.eye(DIMENSION, dtype=np.float32).take([place % DIMENSION for place in places], axis=0)
 
 
-def asking(question: str, vector: Vector, index: SearchIndex, *, days: float = 365.0) -> Query:
+def asking(question: str, vector: Vector, index: SearchIndex, *, days: float = 365.0) -> SearchQuery:
     asked = read_question(Doc(question), index.speakers())
-    return Query(vector=vector, words=asked.words, names=asked.names, now=AT + timedelta(days=days))
+    return SearchQuery(vector=vector, words=asked.words, names=asked.names, now=AT + timedelta(days=days))
 
 
 def ids(hits: list[Hit]) -> list[str]:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from graphmem.text.doc import Doc
 from graphmem.text.keyphrases import PHRASE_CHARACTERS, PHRASE_WORDS, rarest_word
-from graphmem.text.words import rarity
+from graphmem.text.words import word_rarity
 
 
 def test_runs_of_content_words_rarest_first() -> None:
@@ -70,7 +70,7 @@ def test_there_is_a_rarest_word_wherever_there_is_a_phrase(text: str) -> None:
 
 @given(st.text(min_size=1, max_size=30))
 def test_rarity_is_bounded(word: str) -> None:
-    assert 0.0 <= rarity(word) <= 7.0
+    assert 0.0 <= word_rarity(word) <= 7.0
 
 
 def test_of_a_very_long_text_beginning_and_end_are_read() -> None:

@@ -21,7 +21,7 @@ from graphmem.llm import mind as language
 from graphmem.llm.extraction_prompt import BEFORE_ENDS, MESSAGE_ENDS, extract_prompt
 from graphmem.llm.fallback import Fallback
 from graphmem.llm.mind import LanguageMind
-from graphmem.llm.outputs import CONTENT, MEMORIES
+from graphmem.llm.outputs import CONTENT, MAX_EXTRACTED
 from graphmem.llm.quotes import Passage
 from graphmem.model import (
     Answer,
@@ -331,9 +331,9 @@ async def test_only_what_lasts_has_a_slot() -> None:
 
 
 async def test_answers_are_bounded() -> None:
-    many = [{**DOG, "content": f"{n} {'x' * 600}"} for n in range(MEMORIES + 3)]
+    many = [{**DOG, "content": f"{n} {'x' * 600}"} for n in range(MAX_EXTRACTED + 3)]
     extracted = await read(answer(*many))
-    assert len(extracted.value.memories) == MEMORIES
+    assert len(extracted.value.memories) == MAX_EXTRACTED
     assert {len(memory.content) for memory in extracted.value.memories} == {CONTENT}
     assert all(memory.content.endswith("x […]") for memory in extracted.value.memories)
 

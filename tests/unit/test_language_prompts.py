@@ -37,7 +37,7 @@ from graphmem.model import (
     Surprising,
 )
 from graphmem.text.memory_block import memory_block
-from graphmem.text.quoting import cleaned, escaped
+from graphmem.text.quoting import cleaned_quote, escaped
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 TEXT = st.text(st.one_of(st.characters(), st.sampled_from("<>&/＜﹥\x00\ud800")))
@@ -57,7 +57,7 @@ def test_escaped_text_has_no_bracket_and_is_escaped_once(text: str) -> None:
 
 @given(TEXT, st.integers(0, 50))
 def test_cleaning_a_beginning_gives_a_beginning(text: str, end: int) -> None:
-    assert cleaned(text).startswith(cleaned(text[:end]))
+    assert cleaned_quote(text).startswith(cleaned_quote(text[:end]))
 
 
 def test_ordinary_text_stays_readable() -> None:

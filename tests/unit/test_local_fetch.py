@@ -16,12 +16,12 @@ import pytest
 
 from graphmem.errors import SetupError
 from graphmem.local import disk, download, fetch
-from graphmem.local.lock import Jar, Lock, locked, parsed
+from graphmem.local.lock import Jar, JarLock, locked, parsed
 
 CONTENT = {f"org/neo4j/neo4j/5.1/part{n}-5.1.jar": bytes([n]) * (1000 + n) for n in range(20)}
 
 
-def lock_of(content: dict[str, bytes]) -> Lock:
+def lock_of(content: dict[str, bytes]) -> JarLock:
     return parsed("\n".join(f"{path} {sha256(body).hexdigest()} {len(body)}" for path, body in content.items()))
 
 

@@ -75,7 +75,7 @@ def test_importance_follows_its_formula(values: importance.Features, temperature
     def lme(xs: list[float]) -> float:
         return temperature * log(sum(exp(x / temperature) for x in xs) / len(xs))
 
-    weights = list(astuple(importance.WEIGHTS))
+    weights = list(astuple(importance.FEATURE_WEIGHTS))
     scaled = [w * f for w, f in zip(weights, astuple(values), strict=True)]
     expected = max(0.0, lme(scaled) / lme(weights)) ** 0.6
     assert importance.importance(values, temperature) == pytest.approx(expected, abs=1e-5)

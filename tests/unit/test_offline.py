@@ -15,7 +15,7 @@ from graphmem.model import Author, Companion, Conversation, Distil, Matrix, Mess
 from graphmem.offline import exemplars as banks
 from graphmem.offline.exemplars import Bank, Situation, load_bank, read_situations, save_vectors, situation_point
 from graphmem.offline.mind import OfflineMind, make_offline_mind
-from graphmem.offline.prediction import LONGEST, expected_answer
+from graphmem.offline.prediction import EXPECTED_CHARACTERS, expected_answer
 from graphmem.ports import Embedder, Mind
 from graphmem.samples import sample_dialogues
 from graphmem.settings import Settings
@@ -247,5 +247,5 @@ async def test_very_long_messages_get_short_answers(text: str, mind: OfflineMind
     answered = (await mind.ask(Respond(here))).value
     learned = (await mind.ask(Distil(Mismatch(text, text, text)))).value
     assert len(answered.reply.text) <= 600
-    assert len(answered.prediction.text) <= LONGEST
+    assert len(answered.prediction.text) <= EXPECTED_CHARACTERS
     assert len(learned.text) <= 220

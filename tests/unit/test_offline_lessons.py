@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.model import Fact, Mismatch
-from graphmem.offline.facts import LONGEST, TAGS, keywords, lesson
+from graphmem.offline.facts import LESSON_CHARACTERS, MAX_LESSON_TAGS, keywords, lesson
 from graphmem.text.doc import Doc
 from graphmem.text.matching import retrieve
 
@@ -17,10 +17,10 @@ TEXTS = st.one_of(st.text(max_size=400), st.sampled_from(["", "7", "no", "😀",
 @given(TEXTS, TEXTS, TEXTS)
 def test_any_mismatch_teaches_one_short_sentence_with_tags(predicted: str, actual: str, asked: str) -> None:
     learned = lesson(Mismatch(predicted, actual, asked))
-    assert 0 < len(learned.text) <= LONGEST
+    assert 0 < len(learned.text) <= LESSON_CHARACTERS
     assert "\n" not in learned.text
     assert not set(learned.text) & set("<>")
-    assert 1 <= len(learned.tags) <= TAGS
+    assert 1 <= len(learned.tags) <= MAX_LESSON_TAGS
     assert all(tag.strip() for tag in learned.tags)
     assert len(set(learned.tags)) == len(learned.tags)
     assert learned == lesson(Mismatch(predicted, actual, asked))

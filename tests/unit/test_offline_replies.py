@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.model import Author, Fact, Message, RecalledTurn, Remembered
-from graphmem.offline.replies import LONGEST, WORDINGS, chosen_move, mentioned, worded
+from graphmem.offline.replies import REPLY_CHARACTERS, WORDINGS, chosen_move, mentioned, worded
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc
 from graphmem.text.sanitize import clean, clipped, quoted
@@ -86,7 +86,7 @@ def test_a_reply_is_short_clean_and_the_same_again(texts: list[str], facts: list
     messages = [Message(Author.COMPANION, companion, AT), *student(*texts)]
     remembered = Remembered(tuple(fact(said) for said in facts), (RecalledTurn(1, companion, "", 0.9),))
     reply = worded(chosen_move(messages), messages, remembered)
-    assert 0 < len(reply) <= LONGEST
+    assert 0 < len(reply) <= REPLY_CHARACTERS
     assert reply.strip() == reply
     assert not set(reply) & set("<>")
     assert not any(unicodedata.category(c).startswith("C") for c in reply)

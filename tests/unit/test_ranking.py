@@ -80,7 +80,7 @@ def test_what_is_around_is_the_cosine_with_the_mixed_vector() -> None:
     likeness = np.array([0.0 if p < 0 else rows[i] @ rows[p] for i, p in enumerate(places)])
     mixed = np.array([rows[i] if p < 0 else rows[i] + 0.7 * rows[p] for i, p in enumerate(places)])
     expected = mixed @ question / np.linalg.norm(mixed, axis=1)
-    assert ranking.around(rows @ question, likeness, places, 0.7) == pytest.approx(expected)
+    assert ranking.surrounding(rows @ question, likeness, places, 0.7) == pytest.approx(expected)
 
 
 @given(st.lists(UNIT, max_size=10), UNIT, st.integers(0, 12))

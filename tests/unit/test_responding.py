@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.flows import surprise_plan as responding
-from graphmem.flows.surprise_plan import BELIEFS, LINKED, MOST_FACTS, Understood, Worded, beliefs_near, plan
+from graphmem.flows.surprise_plan import BELIEFS, LINKED, MOST_FACTS, Understood, Worded, beliefs_near, planned_response
 from graphmem.model import (
     Analysis,
     BeliefUpdate,
@@ -110,7 +110,7 @@ def edges(found: Changes, type_: EdgeType) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("level", LEVELS)
 def test_each_level_adds_to_the_one_below(level: Level) -> None:
-    found = plan(understood(level, update("m1", "I live in Paris.")), index((known("m1"), EAST)), 3)
+    found = planned_response(understood(level, update("m1", "I live in Paris.")), index((known("m1"), EAST)), 3)
     rank = LEVELS.index(level)
     wanted = ["start_episode", "extract_facts", *["update_beliefs"] * (rank > 1)]
     wanted += ["flashbulb", "connect_prior", "queue_questions", "self_reflect"] * (rank > 2)
@@ -131,7 +131,7 @@ def test_each_level_adds_to_the_one_below(level: Level) -> None:
 
 def test_what_is_told_of_it_is_what_is_written() -> None:
     before = known("m1"), known("m2", "Of today.", timestamp=AT, source_refs=("t7",))
-    found = plan(
+    found = planned_response(
         understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")), index(*((m, EAST) for m in before)), 0
     )
     told = {action.kind: action for action in response(found).actions}
@@ -147,8 +147,10 @@ def test_what_is_told_of_it_is_what_is_written() -> None:
 
 def test_ids_are_of_the_turn_so_that_a_second_plan_is_the_same() -> None:
     given = understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris."))
-    assert repr(plan(given, index((known("m1"), EAST)), 0)) == repr(plan(given, index((known("m1"), EAST)), 0))
-    found = plan(given, index(), 0)
+    assert repr(planned_response(given, index((known("m1"), EAST)), 0)) == repr(
+        planned_response(given, index((known("m1"), EAST)), 0)
+    )
+    found = planned_response(given, index(), 0)
     assert [fact.id for fact in found.facts[:2]] == ["fact-7-1", "fact-7-2"]
     assert [question.id for question in found.questions] == ["question-7-1", "question-7-2"]
     assert [each.id for each in found.reflections] == ["reflection-7-1"]
@@ -188,7 +190,7 @@ def test_only_the_nearest_beliefs_are_shown() -> None:
 
 @pytest.mark.parametrize("evolution", [True, False])
 def test_a_change_evolves_and_a_correction_refines(evolution: bool) -> None:
-    found = plan(
+    found = planned_response(
         understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.", evolution=evolution)),
         index((known("m1"), EAST)),
         0,
@@ -201,7 +203,7 @@ def test_a_change_evolves_and_a_correction_refines(evolution: bool) -> None:
 
 
 def test_an_assumption_that_was_no_belief_closes_nothing() -> None:
-    found = plan(understood(Level.PARADIGM_SHIFT, update(None, "I live in Paris.")), index(), 0)
+    found = planned_response(understood(Level.PARADIGM_SHIFT, update(None, "I live in Paris.")), index(), 0)
     assert closed(found) == ()
     assert edges(found, EdgeType.REFINES) == edges(found, EdgeType.TEMPORAL_EVOLUTION) == []
     assert [revision.new_id for revision in response(found).revisions] == ["belief-7-1"]
@@ -210,7 +212,7 @@ def test_an_assumption_that_was_no_belief_closes_nothing() -> None:
 @pytest.mark.parametrize("changes", [{"content_hash": "hash of I live in Paris."}, {"content": "I live in Paris"}])
 def test_what_is_remembered_already_is_used(changes: dict[str, Any]) -> None:
     twin = known("m2", **changes)
-    found = plan(
+    found = planned_response(
         understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")),
         index((known("m1"), EAST), (twin, UP)),
         0,
@@ -222,7 +224,7 @@ def test_what_is_remembered_already_is_used(changes: dict[str, Any]) -> None:
 
 def test_what_happened_becomes_a_belief_where_it_is_the_new_understanding() -> None:
     said = known("m2", "I live in Paris", kind=MemoryKind.EPISODE, timestamp=AT, source_refs=("t7",))
-    found = plan(understood(Level.PARADIGM_SHIFT, update(None, "I live in Paris.")), index((said, UP)), 0)
+    found = planned_response(understood(Level.PARADIGM_SHIFT, update(None, "I live in Paris.")), index((said, UP)), 0)
     assert believed(found) == (("m2", MemoryKind.TRAIT),)
 
 
@@ -239,19 +241,19 @@ def test_what_happened_becomes_a_belief_where_it_is_the_new_understanding() -> N
 )
 def test_what_only_sounds_alike_is_not_used(changes: dict[str, Any]) -> None:
     near = known(**({"memory_id": "m2", "content": "I live in Paris"} | changes))
-    found = plan(understood(Level.PARADIGM_SHIFT, update(None, "I live in Paris.")), index((near, UP)), 0)
+    found = planned_response(understood(Level.PARADIGM_SHIFT, update(None, "I live in Paris.")), index((near, UP)), 0)
     assert [revision.new_id for revision in response(found).revisions] == ["belief-7-1"]
 
 
 def test_a_belief_that_only_sounds_like_the_new_one_still_gives_way_to_it() -> None:
     prior = known("m1", "I live in Rome"), UP
-    found = plan(understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")), index(prior), 0)
+    found = planned_response(understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")), index(prior), 0)
     assert (closed(found), edges(found, EdgeType.TEMPORAL_EVOLUTION)) == (("m1",), [("m1", "belief-7-1")])
 
 
 def test_a_belief_that_says_the_very_same_is_no_update() -> None:
     prior = known("m1", content_hash="hash of I live in Paris."), EAST
-    found = plan(understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")), index(prior), 0)
+    found = planned_response(understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")), index(prior), 0)
     assert (closed(found), response(found).revisions) == ((), ())
     assert [each.memory.id for each in found.new] == ["episode-7", "procedure-7"]
 
@@ -260,7 +262,7 @@ def test_a_belief_that_says_the_very_same_is_no_update() -> None:
 def test_a_belief_that_holds_no_longer_is_not_closed_again(changes: dict[str, Any]) -> None:
     prior = known("m1", **changes), EAST
     for held in (index(prior), index()):
-        found = plan(understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")), held, 0)
+        found = planned_response(understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")), held, 0)
         assert closed(found) == ()
         assert [(r.prior_id, r.new_id) for r in response(found).revisions] == [(None, "belief-7-1")]
         assert not any("m1" in (edge.from_id, edge.to_id) for edge in found.edges)
@@ -269,13 +271,13 @@ def test_a_belief_that_holds_no_longer_is_not_closed_again(changes: dict[str, An
 def test_what_holds_no_longer_can_be_said_anew_beside_it() -> None:
     """No two memories of a student have one hash."""
     old = known("m0", content_hash="hash of I live in Paris.", invalid_at=EARLIER)
-    found = plan(
+    found = planned_response(
         understood(Level.PARADIGM_SHIFT, update("m1", "I live in Paris.")), index((old, UP), (known("m1"), EAST)), 0
     )
     (_, new, _) = found.new
     assert new.memory.content_hash == "own hash of I live in Paris."
     old_procedure = known("m0", "Ask first.", content_hash="hash of Ask first.", invalid_at=EARLIER)
-    found = plan(understood(), index((old_procedure, UP)), 0)
+    found = planned_response(understood(), index((old_procedure, UP)), 0)
     assert found.new[-1].memory.content_hash == "own hash of Ask first."
 
 
@@ -283,7 +285,7 @@ def test_two_updates_to_one_understanding_make_one_memory() -> None:
     updates = update("m1", "I live in Paris."), update("m2", "I live in Paris."), update(None, "I live in Paris.")
     for old in ((), ((known("m0", content_hash="hash of I live in Paris.", invalid_at=EARLIER), UP),)):
         held = index((known("m1"), EAST), (known("m2"), NORTH), *old)
-        found = plan(understood(Level.PARADIGM_SHIFT, *updates), held, 0)
+        found = planned_response(understood(Level.PARADIGM_SHIFT, *updates), held, 0)
         assert [each.memory.id for each in found.new] == ["episode-7", "belief-7-1", "procedure-7"]
         assert [revision.new_id for revision in response(found).revisions] == ["belief-7-1"] * 3
         assert closed(found) == ("m1", "m2")
@@ -300,7 +302,7 @@ def test_the_nearest_prior_memories_are_linked() -> None:
         (known("later", timestamp=AT + timedelta(seconds=1)), EAST),
         (known("of this message", timestamp=AT, source_refs=("t7",)), EAST),
     ]
-    found = plan(understood(), index(*near, *other), 0)
+    found = planned_response(understood(), index(*near, *other), 0)
     assert edges(found, EdgeType.REMINDS_OF) == [("episode-7", f"m{i}") for i in range(LINKED)]
     weights = [edge.weight for edge in found.edges if edge.type is EdgeType.REMINDS_OF]
     assert weights == sorted(weights, reverse=True)
@@ -312,7 +314,7 @@ def test_a_shift_finds_its_own_message_however_much_was_said_since() -> None:
     since = [(known(f"m{i}", timestamp=AT + timedelta(minutes=i)), NORTH) for i in range(1, 200)]
     own = known("own", timestamp=AT, source_refs=("t7",)), EAST
     again = known("again", timestamp=EARLIER, source_refs=("t1", "t7")), EAST
-    assert set(flashbulbs(plan(understood(), index(*since, own, again), 0))) == {"own", "again"}
+    assert set(flashbulbs(planned_response(understood(), index(*since, own, again), 0))) == {"own", "again"}
 
 
 # Anything
@@ -351,7 +353,7 @@ def lives(draw: st.DrawFn) -> tuple[Understood, SearchIndex]:
 @given(lives())
 def test_any_plan_fits_the_graph(life: tuple[Understood, SearchIndex]) -> None:
     given_, held = life
-    found = plan(given_, held, 1)
+    found = planned_response(given_, held, 1)
     level = given_.job.level
     new = {each.memory.id: each.memory for each in found.new}
     assert len(new) == len(found.new)

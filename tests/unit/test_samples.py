@@ -9,7 +9,7 @@ import pytest
 from graphmem.errors import InvalidInput
 from graphmem.model import Author
 from graphmem.samples import SAMPLES, sample_dialogues
-from graphmem.samples.dialogues import Dialogue, Said, load_dialogues, turns
+from graphmem.samples.dialogues import Dialogue, Said, dialogue_turns, load_dialogues
 
 SOURCES = {"mathdial": "CC BY-SA 4.0", "cima": "CC BY 2.5", "bridge": "MIT License"}
 
@@ -25,7 +25,7 @@ def test_the_demo_has_four_sessions_of_one_student_and_three_dialogues_each_of_t
     assert [d.source for d in dialogues] == ["MathDial"] * 4 + ["CIMA"] * 3 + ["Bridge"] * 3
     assert len({d.student for d in dialogues if d.source == "MathDial"}) == 1
     assert len({d.id for d in dialogues}) == 10
-    assert 40 <= sum(len(turns(d)) for d in dialogues) <= 50
+    assert 40 <= sum(len(dialogue_turns(d)) for d in dialogues) <= 50
     assert all(8 <= len(d.messages) <= 12 for d in dialogues if d.source == "MathDial")
 
 
@@ -78,7 +78,7 @@ def test_turns_have_what_came_before_and_what_came_after() -> None:
         Said(Author.COMPANION, "hello"),
         Said(Author.STUDENT, "why"),
     )
-    assert turns(Dialogue("d", "s", "", "f", said)) == [(None, "hi", "hello"), ("hello", "why", None)]
+    assert dialogue_turns(Dialogue("d", "s", "", "f", said)) == [(None, "hi", "hello"), ("hello", "why", None)]
 
 
 GOOD = {"id": "d", "turns": [{"speaker": "student", "text": "hi"}]}

@@ -20,7 +20,7 @@ SECRET = b"s" * 32
 
 @given(st.binary(max_size=2000))
 def test_what_is_sealed_opens_again(value: bytes) -> None:
-    assert sealing.opened(KEYS, ANN, "n", "f", sealing.seal(KEYS, ANN, "n", "f", value)) == value
+    assert sealing.opened_value(KEYS, ANN, "n", "f", sealing.seal(KEYS, ANN, "n", "f", value)) == value
 
 
 @given(st.text(max_size=200), st.data())
@@ -29,14 +29,14 @@ def test_no_altered_value_opens(text: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(sealed) - 1))
     sealed[at] ^= data.draw(st.integers(1, 255))
     with pytest.raises(Tampered):
-        sealing.opened(KEYS, ANN, "n", "f", bytes(sealed))
+        sealing.opened_value(KEYS, ANN, "n", "f", bytes(sealed))
 
 
 @given(st.integers(0, 60))
 def test_no_truncated_value_opens(length: int) -> None:
     sealed = sealing.seal(KEYS, ANN, "n", "f", "some text that is long enough")
     with pytest.raises(Tampered):
-        sealing.opened(KEYS, ANN, "n", "f", sealed[:length])
+        sealing.opened_value(KEYS, ANN, "n", "f", sealed[:length])
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_no_truncated_value_opens(length: int) -> None:
 )
 def test_a_value_opens_only_where_it_was_sealed(who: Who, node: str, field: str) -> None:
     with pytest.raises(Tampered):
-        sealing.opened(KEYS, who, node, field, sealing.seal(KEYS, ANN, "n", "f", "text"))
+        sealing.opened_value(KEYS, who, node, field, sealing.seal(KEYS, ANN, "n", "f", "text"))
 
 
 def test_sealing_twice_gives_two_values() -> None:
@@ -74,7 +74,7 @@ def test_two_students_with_one_password_have_different_keys() -> None:
 
 
 def test_after_a_change_of_password_only_the_new_one_opens() -> None:
-    changed = sealing.relock(ANN, LOCK, "a good password", "a better password", WEAK)
+    changed = sealing.relocked(ANN, LOCK, "a good password", "a better password", WEAK)
     assert sealing.unlock(ANN, changed, "a better password") == KEYS
     with pytest.raises(Locked):
         sealing.unlock(ANN, changed, "a good password")
@@ -82,7 +82,7 @@ def test_after_a_change_of_password_only_the_new_one_opens() -> None:
 
 def test_the_wrong_old_password_changes_nothing() -> None:
     with pytest.raises(Locked):
-        sealing.relock(ANN, LOCK, "wrong", "a better password", WEAK)
+        sealing.relocked(ANN, LOCK, "wrong", "a better password", WEAK)
 
 
 def test_keyed_hashes_differ_by_student_and_kind() -> None:

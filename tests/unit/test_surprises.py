@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem.model import Analysis, Belief, Level, MemoryKind, Strategy, Surprising
-from graphmem.offline.beliefs import MOST, belief_updates
+from graphmem.offline.beliefs import MAX_BELIEF_UPDATES, belief_updates
 from graphmem.offline.follow_ups import questions, reflection
 from graphmem.offline.surprise_analysis import analysis, learned
 
@@ -137,7 +137,7 @@ def test_any_talk_is_analysed_within_bounds(
     assert found.explanation.endswith(".")
     assert len(found.facts) <= 3
     assert all(1 <= len(fact.tags) <= 5 and all(fact.tags) for fact in found.facts)
-    assert len(found.updates) <= MOST
+    assert len(found.updates) <= MAX_BELIEF_UPDATES
     for update in found.updates:
         assert 0 <= update.start < update.end <= len(actual)
         assert min(len(update.prior), len(update.new)) > 0
