@@ -32,6 +32,8 @@ recall_seconds = Histogram(
 model_calls = Counter("graphmem_model_calls", "Language-model calls made for turns", registry=registry)
 model_tokens = Counter("graphmem_model_tokens", "Tokens of those calls", ["direction"], registry=registry)
 unlocked_students = Gauge("graphmem_unlocked_students", "Students held open by this process", registry=registry)
+held_bytes = Gauge("graphmem_held_bytes", "Bytes this process holds of students, about", registry=registry)
+model_errors = Counter("graphmem_model_errors", "Failed language-model calls, by kind", ["kind"], registry=registry)
 stranded_seconds = Gauge(
     "graphmem_oldest_unanswered_seconds", "Age of the oldest message without a reply", registry=registry
 )

@@ -18,9 +18,9 @@ from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 
 from graphmem import metrics
 from graphmem.app import Graphmem
-from graphmem.errors import GraphmemError, InvalidInput, Unavailable
+from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.jobs.dispatch import serve_jobs
-from graphmem.jobs.health import broker_state, check_database, measure, waiting_seconds
+from graphmem.jobs.health import check_database, measure, service_state
 from graphmem.jobs.sweeper import sweep_forever
 from graphmem_api.access import Context
 from graphmem_api.errors import keep_values_out_of_logs
@@ -53,12 +53,9 @@ def make_app(gm: Graphmem) -> FastAPI:
     async def healthz() -> Response:
         """Alive, and nobody waits too long: red when the oldest unanswered message or the oldest job is too old."""
         try:
-            async with asyncio.timeout(gm.settings.health_seconds):
-                (waiting, job), broker = await asyncio.gather(waiting_seconds(gm), broker_state(gm))
+            waiting, job, broker = await service_state(gm)
         except GraphmemError as e:
             return JSONResponse({"status": "red", "reason": e.code}, 503)
-        except TimeoutError:
-            return JSONResponse({"status": "red", "reason": Unavailable.code}, 503)
         failing = gm.mind.failing
         found = {
             "oldest_unanswered_seconds": waiting,

@@ -145,7 +145,7 @@ async def _of_size(gm: Graphmem, material: Material, size: int) -> Figures:
 async def _in_neo4j(gm: Graphmem, material: Material, size: int) -> Figures:
     """The same question put to Neo4j's indexes: embedded, searched by meaning and words, fused by rank."""
     for name in ("create_vector_index", "create_text_index"):
-        options = {"dimension": gm.embedder.dimension} if name.startswith("1") else {}
+        options = {"dimension": gm.embedder.dimension} if name == "create_vector_index" else {}
         await gm.graph.execute(statement(name), options, reads=False, seconds=WAIT)
     (there,) = await gm.graph.execute(statement("copies_count"), {}, reads=True)
     texts, vectors = varied(material, size)

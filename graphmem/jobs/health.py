@@ -27,9 +27,9 @@ async def soon(gm: Graphmem, answer: Awaitable[T]) -> T:
         raise Unavailable from e
 
 
-async def waiting_seconds(gm: Graphmem) -> tuple[float, float]:
-    """Seconds that the oldest message without a reply and the oldest job have waited, asked within `health_seconds`."""
-    return await soon(gm, asyncio.gather(oldest_unanswered(gm), oldest_job(gm)))
+async def service_state(gm: Graphmem) -> tuple[float, float, str]:
+    """Seconds that the oldest unanswered message and the oldest job have waited, and the state of the broker."""
+    return await soon(gm, asyncio.gather(oldest_unanswered(gm), oldest_job(gm), broker_state(gm)))
 
 
 async def oldest_unanswered(gm: Graphmem) -> float:
@@ -64,11 +64,20 @@ async def check_database(gm: Graphmem) -> str:
 async def measure(gm: Graphmem) -> None:
     """Bring the gauges of `graphmem.metrics` up to date; those read from the database keep their values without it."""
     metrics.unlocked_students.set(len(gm.cache))
+    metrics.held_bytes.set(gm.cache.nbytes)
     with suppress(GraphmemError):
-        metrics.stranded_seconds.set(await oldest_unanswered(gm))
-        metrics.job_seconds.set(await oldest_job(gm))
-        metrics.open_sessions.set(await students.count_sessions(gm.graph, gm.clock()))
-        counts = await jobs.count_by_state(gm.graph)
+        unanswered, job, sessions, counts = await soon(
+            gm,
+            asyncio.gather(
+                oldest_unanswered(gm),
+                oldest_job(gm),
+                students.count_sessions(gm.graph, gm.clock()),
+                jobs.count_by_state(gm.graph),
+            ),
+        )
+        metrics.stranded_seconds.set(unanswered)
+        metrics.job_seconds.set(job)
+        metrics.open_sessions.set(sessions)
         for kind, state in ((kind, state) for kind in jobs.Kind for state in JobState):
             metrics.jobs.labels(kind.value, state.value).set(counts.get((kind.value, state.value), 0))
 

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from graphmem.errors import MindError
 from graphmem.llm.circuit import Circuit
+from graphmem.metrics import model_errors
 from graphmem.model import Answer, MindQuestion, OnFailure, Usage
 from graphmem.ports import Mind, OnToken
 from graphmem.settings import Settings
@@ -90,6 +91,7 @@ class Fallback:
             answer = await self.first.ask(question, on_token)
         except MindError as error:
             self._circuit = self._circuit.failed(self._clock()) if error.away else self._circuit.succeeded()
+            model_errors.labels(error.kind).inc()
             self._log_change(error.kind)
             raise
         self._circuit = self._circuit.succeeded()

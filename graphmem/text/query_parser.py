@@ -36,14 +36,14 @@ def read_question(question: Doc, speakers: Iterable[str]) -> ParsedQuestion:
 
     Returns
     -------
-    Asked
+    ParsedQuestion
 
     Source: spec 10.1.
 
     Examples
     --------
     >>> read_question(Doc("When did Julia buy Bello's lead?"), ["Julia", "Tom"])
-    Asked(text="When did buy Bello's lead?", words=('buy', 'bello', 'lead'), names=('Julia',))
+    ParsedQuestion(text="When did buy Bello's lead?", words=('buy', 'bello', 'lead'), names=('Julia',))
     """
     text, names = question.text, []
     for name in sorted({s.strip() for s in speakers if s.strip()}, key=lambda n: (-len(n), n)):

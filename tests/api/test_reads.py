@@ -47,7 +47,7 @@ async def test_many_memories_take_few_statements(
     assert all(item["sources"] for item in found["memories"]["items"] if not item["id"].startswith("episode"))
     assert any(item["edges"] for item in found["memories"]["items"])
     mine = [name for name in names if name.split("/")[0] in ("student", "memory", "surprise")]
-    assert len(mine) <= 7, names
+    assert len(mine) <= 8, names
     assert mine.count("student/count") == mine.count("memory/list_sources") == mine.count("memory/list_edges") == 1
 
 

@@ -32,7 +32,7 @@ socket.getaddrinfo = recorded
 
 import httpx
 
-from graphmem.app import open_graphmem
+from graphmem.app import open_with_neo4j
 from graphmem.settings import Settings
 from tests.conftest import served
 
@@ -40,7 +40,7 @@ from tests.conftest import served
 async def main():
     settings = Settings(argon2_ops=1, argon2_mib=8, neo4j_timeout=60.0)
     access = [os.environ[name] for name in ("TEST_URI", "TEST_USER", "TEST_PASSWORD")]
-    async with open_graphmem(settings, *access) as gm, served(gm) as address:
+    async with open_with_neo4j(settings, *access) as gm, served(gm) as address:
         async with httpx.AsyncClient(base_url=address, timeout=60) as http:
             for path in ("/healthz", "/readyz", "/metrics"):
                 await http.get(path)

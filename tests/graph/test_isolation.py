@@ -24,6 +24,7 @@ from graphmem.jobs.sessions import close_session
 from graphmem.model import LedgerCategory, Level, Role, SourceKind, Verdict, Who
 from graphmem.store import ledger, memories, queries, turns
 from graphmem.store import surprises as surprise_store
+from graphmem.store.jobs import Kind
 from graphmem.store.memories import Expanding, Filter
 from graphmem.store.rows import LAST
 from graphmem.store.turns import Received
@@ -303,6 +304,7 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
         "before_ref": "",
         "first": 1000,
         "seq": 0,
+        "kinds": [kind.value for kind in Kind],
         **dict.fromkeys(("label", "kind", "reliability", "as_of", "category", "active", "state")),
     }
 
@@ -358,6 +360,7 @@ async def test_the_statements_do_show_ones_own(gm: Graphmem, pupils: dict[str, P
         "job/any_running",
         "job/any_waiting",
         "student/count",
+        "job/count",
         "memory/count",
         "analyst/memories_by_gravity",
         "analyst/memories_by_kind",

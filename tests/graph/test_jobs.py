@@ -301,16 +301,23 @@ async def test_one_students_trouble_does_not_stop_the_others(
 
 
 @pytest.mark.alone
-async def test_a_worker_that_died_is_followed_by_another(gm: Graphmem, ann: Pupil) -> None:
+async def test_a_worker_that_died_is_followed_by_another(
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nothing(*_: Any) -> None:
+        """Of the dead nothing is given back."""
+
     with llm_server() as server:
         async with with_model(gm, server) as talking:
             await surprised(talking, ann)
             server.act(Act(hang=True))
             worker = asyncio.create_task(run_jobs(talking, ann.session))
             await asked(server, 5)
-            worker.cancel()
-            with pytest.raises(asyncio.CancelledError):
-                await worker
+            with monkeypatch.context() as dead:
+                dead.setattr(jobs, "release", nothing)
+                worker.cancel()
+                with pytest.raises(asyncio.CancelledError):
+                    await worker
             await sweep(talking)
             assert (await job_of(gm, ann))["state"] == "waiting"
             over = lease(talking) + timedelta(seconds=1)
@@ -352,7 +359,7 @@ async def test_an_unexpected_error_is_kept_with_its_place_and_without_what_was_s
     assert await run_jobs(gm, ann.session) == 0
     (job,) = (await list_jobs(gm, ann.who.institution, "ann", None, 10, None)).items
     assert job.error is not None
-    assert re.fullmatch(r"Unexpected KeyError at .*runner\.py:\d+:_run > test_jobs\.py:\d+:failing\.", job.error)
+    assert re.fullmatch(r"Unexpected KeyError at .*runner\.py:\d+:_run_with > test_jobs\.py:\d+:failing\.", job.error)
     assert job.error in caplog.text
     assert "lanes" not in caplog.text + job.error
 

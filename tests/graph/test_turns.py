@@ -265,7 +265,9 @@ async def test_a_message_is_stored_before_a_language_model_is_waited_for(gm: Gra
         await say(dying, ann, "I have a dog called Rex.", "t", at=NOW)
     assert [r.text for r in await turns.list_unanswered(gm.graph, ann.session)] == ["I have a dog called Rex."]
 
-    outcome = await say(gm, ann, "not what was said", "t")
+    with pytest.raises(Conflict):
+        await say(gm, ann, "not what was said", "t")
+    outcome = await say(gm, ann, "I have a dog called Rex.", "t")
     kept = await turns.list_turns(gm.graph, ann.session)
     assert [each.message.text for each in kept] == ["I have a dog called Rex."]
     assert outcome.seq == 1

@@ -114,7 +114,9 @@ async def test_where_the_offline_mind_must_not_answer_the_turn_is_refused_and_co
     assert [waiting.text for waiting in await turns.list_unanswered(gm.graph, ann.session)] == [EXPECTED]
     with llm_server() as server:
         async with with_model(gm, server, degrade="refuse") as talking:
-            outcome = await say(talking, ann, "something else", "t")
+            with pytest.raises(Conflict):
+                await say(talking, ann, "something else", "t")
+            outcome = await say(talking, ann, EXPECTED, "t")
     assert (outcome.reply, outcome.degraded, outcome.seq) == (REPLY, False, 1)
     assert await turns.list_unanswered(gm.graph, ann.session) == []
     assert await count(gm, ann, "Turn") == await count(gm, ann, "Source") == 1
@@ -194,7 +196,7 @@ async def test_a_turn_cut_off_is_completed_as_it_was_first_sent(gm: Graphmem, an
             turn.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await turn
-            outcome = await say(another_replica(talking), ann, EXPECTED, "t")
+            outcome = await say(another_replica(talking), ann, EXPECTED, "t", reply="Why do you want to add them?")
     assert outcome.reply == "Why do you want to add them?"
     assert outcome.seq == 1
 
