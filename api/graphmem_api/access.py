@@ -22,7 +22,7 @@ AUTHORIZATION = "authorization"
 SESSION = "x-graphmem-session"
 
 
-class Context(BaseContext):
+class RequestContext(BaseContext):
     """What resolvers know of a request, or of all operations of a WebSocket.
 
     Tokens are opened when they are first needed, and looked at again each time: a WebSocket outlives them.
@@ -69,7 +69,7 @@ class Context(BaseContext):
         return str(given or named.get(name) or "")
 
 
-def allowed(info: Info[Context, None], *roles: Role) -> Caller:
+def allowed(info: Info[RequestContext, None], *roles: Role) -> Caller:
     """The caller, if it has one of certain roles."""
     who = info.context.caller
     if who.role not in roles:
@@ -77,12 +77,12 @@ def allowed(info: Info[Context, None], *roles: Role) -> Caller:
     return who
 
 
-def of_student(info: Info[Context, None], student_id: str, *roles: Role) -> Who:
+def of_student(info: Info[RequestContext, None], student_id: str, *roles: Role) -> Who:
     """The student a call is about, for callers of certain roles, within their institution only."""
     return Who(allowed(info, *roles).institution, checked_id("studentId", student_id))
 
 
-def check_rate(info: Info[Context, None], who: Who, observations: int) -> None:
+def check_rate(info: Info[RequestContext, None], who: Who, observations: int) -> None:
     """Count observations that a caller sends of a student; RateLimited when there are too many this minute."""
     bucket = json.dumps([who.institution, info.context.caller.role, who.student_id])
     if not info.context.gm.observing.take(bucket, observations, monotonic()):
@@ -90,7 +90,7 @@ def check_rate(info: Info[Context, None], who: Who, observations: int) -> None:
         raise RateLimited(f"At most {most} observations of a student are taken a minute: send the rest later.")
 
 
-def in_session(info: Info[Context, None], student_id: str) -> Session:
+def in_session(info: Info[RequestContext, None], student_id: str) -> Session:
     """The open session of the student a call is about; Locked when it is another's or none."""
     who = of_student(info, student_id, Role.APP)
     session = info.context.session
@@ -99,7 +99,7 @@ def in_session(info: Info[Context, None], student_id: str) -> Session:
     return session
 
 
-async def in_running_session(info: Info[Context, None], student_id: str) -> Session:
+async def in_running_session(info: Info[RequestContext, None], student_id: str) -> Session:
     """As `in_session`, for flows that do not look for themselves whether the session has ended meanwhile."""
     session = in_session(info, student_id)
     found = await find_student(info.context.gm, session)
@@ -108,7 +108,7 @@ async def in_running_session(info: Info[Context, None], student_id: str) -> Sess
     return session
 
 
-def maybe_in_session(info: Info[Context, None], student_id: str) -> Session | None:
+def maybe_in_session(info: Info[RequestContext, None], student_id: str) -> Session | None:
     """The session of the student a call is about, where an app sends it; else only what is clear is seen.
 
     Other roles have no session: one that they send is ignored.
@@ -122,7 +122,7 @@ def maybe_in_session(info: Info[Context, None], student_id: str) -> Session | No
     return in_session(info, student_id)
 
 
-def running_session(info: Info[Context, None], student_id: str) -> Session | None:
+def running_session(info: Info[RequestContext, None], student_id: str) -> Session | None:
     """The session of the student a call is about, if the caller sends one that has not ended; any other is ignored."""
     try:
         session = maybe_in_session(info, student_id)
@@ -131,7 +131,7 @@ def running_session(info: Info[Context, None], student_id: str) -> Session | Non
     return session
 
 
-def is_locked(info: Info[Context, None], student: Student) -> bool:
+def is_locked(info: Info[RequestContext, None], student: Student) -> bool:
     """Whether this caller cannot open what is sealed: anybody but an app with the student's running session."""
     try:
         session = info.context.session if info.context.caller.role is Role.APP else None

@@ -125,18 +125,18 @@ def register_enums() -> None:
         if "__strawberry_definition__" in vars(enum):
             continue
         texts = dict(line.strip().split(" ", 1) for line in lines.strip().split("\n"))
-        strawberry.enum(enum, name="SurpriseLevel" if enum is model.Level else None, description=plain(enum))
+        strawberry.enum(enum, name="SurpriseLevel" if enum is model.Level else None, description=plain_value(enum))
         definition: Any = enum.__strawberry_definition__  # type: ignore[attr-defined]
         for value in definition.values:
             value.description = texts[value.name][0].upper() + texts[value.name][1:] + "."
 
 
-def plain(described: type) -> str:
+def plain_value(described: type) -> str:
     """The docstring of a class on one line, without sections of the specification.
 
     Examples
     --------
-    >>> plain(model.Verdict)
+    >>> plain_value(model.Verdict)
     'What somebody says of a surprise afterwards.'
     """
     return re.sub(r" \(spec [\d., ]+\)", "", " ".join((described.__doc__ or "").split()))

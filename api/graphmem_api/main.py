@@ -22,7 +22,7 @@ from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.jobs.dispatch import serve_jobs
 from graphmem.jobs.health import check_database, measure, service_state
 from graphmem.jobs.sweeper import sweep_forever
-from graphmem_api.access import Context
+from graphmem_api.access import RequestContext
 from graphmem_api.errors import keep_values_out_of_logs
 from graphmem_api.graphiql import graphiql_assets, graphiql_page
 from graphmem_api.schema import make_schema
@@ -85,7 +85,7 @@ def make_app(gm: Graphmem) -> FastAPI:
     return app
 
 
-class GraphQL(asgi.GraphQL[Context, None]):
+class GraphQL(asgi.GraphQL[RequestContext, None]):
     """The library's application, whose refusals of malformed requests carry a code like every other error."""
 
     graphql_transport_ws_handler_class = Connection
@@ -106,9 +106,9 @@ class GraphQL(asgi.GraphQL[Context, None]):
         """GraphiQL of this package; the library's loads its files from elsewhere."""
         return graphiql_page()
 
-    async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> Context:
+    async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> RequestContext:
         """What resolvers know of this request."""
-        context = Context(self.gm)
+        context = RequestContext(self.gm)
         context.request = request
         return context
 

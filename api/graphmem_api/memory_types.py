@@ -11,14 +11,14 @@ from graphmem.flows import memories
 from graphmem.flows.gravity import gravity_now
 from graphmem.jobs.admin import count_jobs
 from graphmem.store.memories import Filter
-from graphmem_api.access import Context, in_session
+from graphmem_api.access import RequestContext, in_session
 from graphmem_api.arguments import ID, argument
 from graphmem_api.enums import register_enums
 
 # Before the classes, which refer to them.
 register_enums()
 
-Info = strawberry.Info[Context, None]
+Info = strawberry.Info[RequestContext, None]
 
 
 @strawberry.type(name="Source")
@@ -119,7 +119,7 @@ class QuestionType:
 
 
 @strawberry.type(name="Edge")
-class EdgeType:
+class GraphEdgeType:
     """A relationship of the memory graph."""
 
     type: model.EdgeType = strawberry.field(description="Type of the relationship.")
@@ -259,9 +259,9 @@ class MemoryType:
         info: Info,
         type: Annotated[model.EdgeType | None, argument("Only edges of this type; null: of any.")] = None,
         min_weight: Annotated[float | None, argument("Least weight, 0 to 1.")] = 0.0,
-    ) -> list[EdgeType]:
+    ) -> list[GraphEdgeType]:
         found = await info.context.loaders.edges.load((self.who, self.id))
-        return [EdgeType.of(edge) for edge in memories.chosen_edges(found, type, min_weight or 0.0)]
+        return [GraphEdgeType.of(edge) for edge in memories.chosen_edges(found, type, min_weight or 0.0)]
 
 
 @strawberry.type(name="Recalled")
@@ -304,7 +304,7 @@ class GraphType:
     """Memories and the edges between them."""
 
     memories: list[MemoryType] = strawberry.field(description="Memories, nearest first, at most 200.")
-    edges: list[EdgeType] = strawberry.field(description="Edges between them.")
+    edges: list[GraphEdgeType] = strawberry.field(description="Edges between them.")
 
 
 @strawberry.type(name="LedgerEntry")
@@ -343,7 +343,7 @@ class LedgerEntryType:
 
 
 @strawberry.type(name="Uncertainty")
-class UncertaintyType:
+class GraphUncertaintyType:
     """A doubt about one memory, or between two."""
 
     id: ID = strawberry.field(description="Id within the student.")

@@ -43,7 +43,7 @@ from graphmem_api.access import (
     running_session,
 )
 from graphmem_api.arguments import ID, After, At, First, OneStudent, Reply, StudentId, Text, TurnId, argument
-from graphmem_api.enums import plain
+from graphmem_api.enums import plain_value
 from graphmem_api.errors import code, log_unexpected
 from graphmem_api.inputs import LedgerInput, ObservationInput
 from graphmem_api.limits import CachedParsing, LimitedValidation
@@ -317,7 +317,7 @@ def make_schema(settings: Settings) -> Schema:
         LimitedValidation(settings.query_nodes, maxsize=500),
     ]
     for each in (Query, Mutation, Subscription, *_types()):
-        each.__strawberry_definition__.description = plain(each)
+        each.__strawberry_definition__.description = plain_value(each)
     # Each operation gets copies: their caches and rules are shared, what they hold of the operation is not.
     return Schema(Query, Mutation, Subscription, extensions=[partial(copy, each) for each in extensions])
 

@@ -14,19 +14,19 @@ from graphmem.flows.ledger import list_entries
 from graphmem.flows.surprise import list_questions
 from graphmem.metrics import recall_seconds
 from graphmem.store.memories import Filter
-from graphmem_api.access import Context as Requested
+from graphmem_api.access import RequestContext as Requested
 from graphmem_api.access import in_running_session, in_session, maybe_in_session
 from graphmem_api.arguments import ID, After, AsOf, First, argument
 from graphmem_api.memory_types import (
-    EdgeType,
+    GraphEdgeType,
     GraphType,
+    GraphUncertaintyType,
     JobType,
     LedgerEntryType,
     MemoryPageType,
     MemoryType,
     QuestionType,
     RecalledType,
-    UncertaintyType,
 )
 
 Info = strawberry.Info[Requested, None]
@@ -112,7 +112,9 @@ class TurnType:
     importance: float = strawberry.field(description="Importance of the message, 0 to 1.")
     threshold: float = strawberry.field(description="Importance from which on the message is worth keeping, 0 to 1.")
     attention: list[AttentionType] = strawberry.field(description="Features of the importance with their weights.")
-    weave: list[UncertaintyType] = strawberry.field(description="Uncertainties to be raised in the reply; none yet.")
+    weave: list[GraphUncertaintyType] = strawberry.field(
+        description="Uncertainties to be raised in the reply; none yet."
+    )
     recalled_facts: list[FactType] = strawberry.field(description="Facts that were recalled, best first.")
     recalled_turns: list[RecalledTurnType] = strawberry.field(
         description="Earlier turns of the session that were recalled, best first."
@@ -191,7 +193,7 @@ class ContextType:
     memories: list[RecalledType] = strawberry.field(description="Memories in the prompt, best first.")
     ledger: list[LedgerEntryType] = strawberry.field(description="Ledger entries in the prompt.")
     facts: list[FactType] = strawberry.field(description="Facts in the prompt.")
-    weave: list[UncertaintyType] = strawberry.field(description="Uncertainties to be raised; none yet.")
+    weave: list[GraphUncertaintyType] = strawberry.field(description="Uncertainties to be raised; none yet.")
 
 
 @strawberry.type(name="Student")
@@ -266,7 +268,7 @@ class StudentType:
         found, edges = await memories.find_around(
             info.context.gm, self._who, memory_id, most, min_weight or 0.0, session
         )
-        return GraphType(memories=self._shown(info, found), edges=[EdgeType.of(edge) for edge in edges])
+        return GraphType(memories=self._shown(info, found), edges=[GraphEdgeType.of(edge) for edge in edges])
 
     @strawberry.field(description="The memories that fit a question, best first, and why.")
     async def recall(

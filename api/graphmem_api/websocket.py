@@ -14,7 +14,7 @@ from strawberry.subscriptions.protocols.graphql_transport_ws.types import (
 )
 
 from graphmem.errors import InvalidInput, Unauthenticated
-from graphmem_api.access import Context
+from graphmem_api.access import RequestContext
 from graphmem_api.errors import log_unexpected
 
 _CLOSE_REASON_BYTES = 123
@@ -29,7 +29,7 @@ class Socket(ASGIWebSocketAdapter):
         await super().close(code, reason.encode("utf-8", "replace")[:_CLOSE_REASON_BYTES].decode("utf-8", "ignore"))
 
 
-class Connection(BaseGraphQLTransportWSHandler[Context, None]):
+class Connection(BaseGraphQLTransportWSHandler[RequestContext, None]):
     """The library's connection, which answers every operation, also one that cannot be read.
 
     It ends when the caller's token does.

@@ -10,7 +10,7 @@ from graphmem.errors import InvalidInput, QueryError
 from graphmem.flows.gravity import CURVE
 from graphmem.runtime import Say, open_graph
 from graphmem.settings import Settings
-from graphmem.store.queries import Statement, load_folder
+from graphmem.store.queries import CypherStatement, load_folder
 
 _PARAMS = re.compile(r"^// params:[ \t]*(.*)$", re.MULTILINE)
 _PARAM = re.compile(r"(\w+): (\w+)")
@@ -55,7 +55,7 @@ TYPE_LOOKS = {
 }
 
 
-def list_queries() -> dict[str, Statement]:
+def list_queries() -> dict[str, CypherStatement]:
     """The queries for analysts by name; every one only reads.
 
     Examples
@@ -66,7 +66,7 @@ def list_queries() -> dict[str, Statement]:
     return {name.removeprefix("analyst/"): query for name, query in load_folder("analyst").items()}
 
 
-def declared(query: Statement) -> dict[str, str]:
+def declared(query: CypherStatement) -> dict[str, str]:
     """The parameters of a query and their types, in their order.
 
     Examples
@@ -78,12 +78,12 @@ def declared(query: Statement) -> dict[str, str]:
     return dict(_PARAM.findall(header))
 
 
-def read_params(query: Statement, typed: Sequence[str], usual: Mapping[str, Any]) -> dict[str, Any]:
+def read_params(query: CypherStatement, typed: Sequence[str], usual: Mapping[str, Any]) -> dict[str, Any]:
     """Values for the parameters of a query.
 
     Parameters
     ----------
-    query : Statement
+    query : CypherStatement
     typed : `name=value` each
     usual : values of what may be left out, by name; what the query does not have is ignored
 
@@ -163,7 +163,7 @@ def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float) else str(value)
 
 
-def described(known: Mapping[str, Statement]) -> list[dict[str, Any]]:
+def described(known: Mapping[str, CypherStatement]) -> list[dict[str, Any]]:
     """The queries with the sentence each begins with, and their parameters."""
     return [
         {"name": name, "description": query.description, "params": declared(query)} for name, query in known.items()

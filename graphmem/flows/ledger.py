@@ -111,7 +111,7 @@ async def list_entries(
     ------
     Locked          the session has ended
     """
-    kept = await ledger.list_entries(gm.graph, session, gm.clock(), category, active)
+    kept = await ledger.list_stored_entries(gm.graph, session, gm.clock(), category, active)
     if kept is None:
         raise Locked(ENDED)
     return [each.entry for each in kept]

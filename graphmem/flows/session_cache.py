@@ -43,7 +43,7 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
         held, since = OpenMemories(session.session_id, session.expires_at, 0, SearchIndex(gm.embedder.dimension)), 0
         state = await _state(gm, session)
     found, kept = await asyncio.gather(
-        memories.list_since(gm.graph, session, since), ledger.list_entries(gm.graph, session, gm.clock())
+        memories.list_since(gm.graph, session, since), ledger.list_stored_entries(gm.graph, session, gm.clock())
     )
     if kept is None:
         gm.lock_up(session)

@@ -24,7 +24,7 @@ FIRST_PAUSE = 0.02
 class Transaction:
     """A transaction of one student that is under way: runs statements of `cypher/` by name."""
 
-    def __init__(self, tx: AsyncTransaction, who: Who, known: Mapping[str, queries.Statement]) -> None:
+    def __init__(self, tx: AsyncTransaction, who: Who, known: Mapping[str, queries.CypherStatement]) -> None:
         self._tx, self._who, self._queries = tx, who, known
 
     async def run(self, name: str, **params: Any) -> list[Row]:

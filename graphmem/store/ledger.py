@@ -103,7 +103,7 @@ async def settle(graph: Graph, session: Session, ledger_id: str, note: str | Non
     return _opened(session, rows[0]["entry"], now).entry if rows else None
 
 
-async def list_entries(
+async def list_stored_entries(
     graph: Graph, session: Session, now: datetime, category: LedgerCategory | None = None, active: bool | None = None
 ) -> list[StoredEntry] | None:
     """A student's ledger with its embeddings, newest first; `ledger/list`. None when the session has ended."""

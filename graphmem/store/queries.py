@@ -39,7 +39,7 @@ _PARAMETER = re.compile(r"\$(\w+)")
 
 
 @dataclass(frozen=True)
-class Statement:
+class CypherStatement:
     """One Cypher statement with what it declares."""
 
     name: str
@@ -60,7 +60,7 @@ class Statement:
             raise QueryError(f"{self.name}.cypher: parameters missing: {missing}, not declared: {extra}.")
 
 
-def parse(name: str, source: str) -> Statement:
+def parse(name: str, source: str) -> CypherStatement:
     """Read one Cypher file.
 
     Raises
@@ -92,16 +92,16 @@ def parse(name: str, source: str) -> Statement:
     if not SCOPES[headers["scope"]] <= declared:
         raise QueryError(f"{name}.cypher: a statement of scope {headers['scope']} must filter by it.")
     description = source.splitlines()[0].removeprefix("//").strip()
-    return Statement(name, f"CYPHER 25\n{source}", description, headers["mode"], declared)
+    return CypherStatement(name, f"CYPHER 25\n{source}", description, headers["mode"], declared)
 
 
-def load() -> dict[str, Statement]:
+def load() -> dict[str, CypherStatement]:
     """Every statement that the service runs, by name: `noun/verb`."""
     folders = [each for each in sorted(CYPHER.iterdir()) if each.is_dir() and each.name not in NOT_LOADED]
     return {name: query for folder in folders for name, query in load_folder(folder.name).items()}
 
 
-def load_folder(noun: str) -> dict[str, Statement]:
+def load_folder(noun: str) -> dict[str, CypherStatement]:
     """The statements of one folder, by name.
 
     Examples

@@ -120,7 +120,7 @@ async def seen(gm: Graphmem, pupil: Pupil) -> str:
         await held(gm, session),
         await memories.list_since(gm.graph, session, 0),
         await memories.state(gm.graph, session, gm.clock()),
-        await ledger.list_entries(gm.graph, session, gm.clock()),
+        await ledger.list_stored_entries(gm.graph, session, gm.clock()),
         await list_entries(gm, session),
         await list_facts(gm, session, 50),
         await list_questions(gm, session),

@@ -141,7 +141,7 @@ async def test_an_entry_is_linked_to_student_and_source(gm: Graphmem, ann: Pupil
 
 async def test_the_meaning_of_an_entry_comes_back_with_it(gm: Graphmem, ann: Pupil) -> None:
     await add_entry(gm, ann.session, PROMISE)
-    kept = await ledger.list_entries(gm.graph, ann.session, gm.clock())
+    kept = await ledger.list_stored_entries(gm.graph, ann.session, gm.clock())
     (vector,) = await gm.embedder.embed([PROMISE.content])
     assert kept is not None
     assert kept[0].embedding == pytest.approx(vector)
