@@ -38,7 +38,7 @@ Advance = Callable[[], None]
 
 
 @dataclass(frozen=True)
-class ReplyPair:
+class ExperimentTurn:
     """What the experiment keeps of a turn.
 
     match : of what was expected of this message, 0..1; None where nothing was
@@ -60,8 +60,8 @@ class Pair:
     """A conversation as it went in both arms, turn by turn; both have the same turns."""
 
     dialogue_id: str
-    with_facts: tuple[ReplyPair, ...]
-    without: tuple[ReplyPair, ...]
+    with_facts: tuple[ExperimentTurn, ...]
+    without: tuple[ExperimentTurn, ...]
 
     @property
     def counted(self) -> Counted:
@@ -203,7 +203,7 @@ async def compare(gm: Graphmem, by_student: dict[str, list[Dialogue]], advance: 
     institution = f"experiment-{uuid4().hex}"
     slots = asyncio.Semaphore(STUDENTS_SIDE_BY_SIDE)
 
-    async def lived(name: str, arm: Graphmem, held: list[Dialogue]) -> list[tuple[ReplyPair, ...]]:
+    async def lived(name: str, arm: Graphmem, held: list[Dialogue]) -> list[tuple[ExperimentTurn, ...]]:
         async with slots:
             return await _life(arm, Who(institution, name), held, advance)
 
@@ -235,7 +235,7 @@ def findings(pairs: Sequence[Pair], seed: int) -> Findings:
 
     Examples
     --------
-    >>> hit, miss = ReplyPair(0.9, True, 1, False, False), ReplyPair(0.2, False, 0, True, False)
+    >>> hit, miss = ExperimentTurn(0.9, True, 1, False, False), ExperimentTurn(0.2, False, 0, True, False)
     >>> found = findings([Pair("a", (hit, hit), (hit, miss)), Pair("b", (hit, miss), (miss, miss))], seed=1)
     >>> found.rate_with, found.rate_without, found.improvement, found.only_with, found.significant
     (0.75, 0.25, 2.0, 2, False)
@@ -288,7 +288,7 @@ class _Clock:
         return self.now
 
 
-async def _life(gm: Graphmem, who: Who, held: Sequence[Dialogue], advance: Advance) -> list[tuple[ReplyPair, ...]]:
+async def _life(gm: Graphmem, who: Who, held: Sequence[Dialogue], advance: Advance) -> list[tuple[ExperimentTurn, ...]]:
     """One student of one arm: a session a day, everything formed before the next."""
     password, start = uuid4().hex, gm.clock()
     await students.enrol(gm, who, password)
@@ -303,7 +303,7 @@ async def _life(gm: Graphmem, who: Who, held: Sequence[Dialogue], advance: Advan
     return told
 
 
-async def _talk(gm: Graphmem, clock: _Clock, session: Session, dialogue: Dialogue) -> tuple[ReplyPair, ...]:
+async def _talk(gm: Graphmem, clock: _Clock, session: Session, dialogue: Dialogue) -> tuple[ExperimentTurn, ...]:
     replies = []
     for i, turn in enumerate(dialogue_turns(dialogue)):
         clock.now += CONVERSATION_GAP
@@ -313,8 +313,8 @@ async def _talk(gm: Graphmem, clock: _Clock, session: Session, dialogue: Dialogu
     return tuple(replies)
 
 
-def _reply(outcome: TurnOutcome) -> ReplyPair:
-    return ReplyPair(
+def _reply(outcome: TurnOutcome) -> ExperimentTurn:
+    return ExperimentTurn(
         match=outcome.match,
         matched=outcome.matched,
         facts=len(outcome.recalled_facts),
@@ -323,6 +323,6 @@ def _reply(outcome: TurnOutcome) -> ReplyPair:
     )
 
 
-def _hits(replies: Sequence[ReplyPair]) -> tuple[int, int]:
+def _hits(replies: Sequence[ExperimentTurn]) -> tuple[int, int]:
     expected = [reply.matched for reply in replies if reply.matched is not None]
     return sum(expected), len(expected)

@@ -84,7 +84,9 @@ class Context:
     facts: tuple[Fact, ...]
 
 
-async def recall(gm: Graphmem, session: Session, text: str, limit: int, as_of: datetime | None) -> list[Recalled]:
+async def recall(
+    gm: Graphmem, session: Session, text: str, limit: int = 20, as_of: datetime | None = None
+) -> list[Recalled]:
     """The memories that fit a question, best first.
 
     Parameters
@@ -106,7 +108,9 @@ async def recall(gm: Graphmem, session: Session, text: str, limit: int, as_of: d
     return (await search(gm, session, asking)).memories
 
 
-async def context(gm: Graphmem, session: Session, text: str, budget: int, as_of: datetime | None) -> Context:
+async def context(
+    gm: Graphmem, session: Session, text: str, budget: int = 2_000, as_of: datetime | None = None
+) -> Context:
     """What a companion should know for a message, within a token budget, as a block for its prompt.
 
     Parameters

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.bench.voe import Pair, ReplyPair, chosen, compare, findings, held_out
+from graphmem.bench.voe import Pair, ExperimentTurn, chosen, compare, findings, held_out
 from graphmem.commands.experiment import run_experiment, table
 from graphmem.errors import InvalidInput
 from graphmem.model import Answer, Author, MindQuestion, Predict, Prediction, Remembered, Respond
@@ -128,9 +128,9 @@ def test_whole_histories_are_drawn_and_silent_students_left_out() -> None:
 
 def test_a_null_result_and_a_bad_one_are_told_as_they_are() -> None:
     hit, miss, first = (
-        ReplyPair(0.9, True, 1, False, False),
-        ReplyPair(0.2, False, 0, True, True),
-        ReplyPair(None, None, 0, False, False),
+        ExperimentTurn(0.9, True, 1, False, False),
+        ExperimentTurn(0.2, False, 0, True, True),
+        ExperimentTurn(None, None, 0, False, False),
     )
     null = findings([Pair("a", (first, hit), (first, hit)), Pair("b", (first,), (first,))], seed=1)
     assert (null.conversations, null.improvement, null.p, null.mcnemar_p) == (1, 0.0, 1.0, 1.0)
