@@ -1,4 +1,4 @@
-"""One running graphmem: everything that flows need, put together in one place."""
+"""Composition root: the components of a running graphmem, assembled in one place."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -32,12 +32,12 @@ from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_bounda
 
 @dataclass(frozen=True)
 class Graphmem:
-    """What flows are handed first: settings, rooms, and the state of this process.
+    """Application context passed to every flow: settings, components, and the state of this process.
 
-    mind : who is asked; `offline` is there whatever happens
-    cache : what this process holds of students whose sessions are open
-    background : its jobs: who is told of them, when they run, what is under way
-    observing : how many observations each caller may still send
+    mind : the configured mind; `offline` is always available
+    cache : in-memory state of students whose sessions are open
+    background : background jobs of this process: their notifier, when they run, and running tasks
+    observing : rate limiter of the observations of each caller
     """
 
     settings: Settings
@@ -56,7 +56,7 @@ class Graphmem:
 
     @property
     def argon2(self) -> Argon2:
-        """How slow a new password is made."""
+        """Argon2 cost parameters for new passwords."""
         return Argon2(self.settings.argon2_ops, self.settings.argon2_mib * 2**20)
 
     @asynccontextmanager
@@ -81,25 +81,25 @@ class Graphmem:
             yield
 
     def turn_state(self, who: Who) -> Unlocked | None:
-        """What is held in memory of a student's running talk."""
+        """In-memory state of a student's current conversation; None if there is none."""
         return self.cache.turn(who, self.clock())
 
     def memories(self, who: Who) -> OpenMemories | None:
-        """What is held in memory of a student's memories."""
+        """In-memory cache of a student's memories; None if there is none."""
         return self.cache.memories(who, self.clock())
 
     def drop(self, who: Who) -> None:
-        """Forget what is held in memory of a student's running talk."""
+        """Drop the in-memory state of a student's current conversation."""
         self.cache.drop_turn(who)
 
     def lock_up(self, who: Who) -> None:
-        """Forget all that is held in memory of a student, memories too."""
+        """Drop all in-memory state of a student, memories included."""
         self.cache.drop(who)
 
 
 @asynccontextmanager
 async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str) -> AsyncIterator[Graphmem]:
-    """Open the rooms, check the database and close everything again.
+    """Open the components, check the database, and close everything on exit.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ FINISH_SECONDS = 10.0
 
 
 class IdleGate:
-    """Whether turns are under way in this process; background work waits until there have been none for a while."""
+    """Gate for background work: open once no turn has been under way in this process for a while."""
 
     def __init__(self) -> None:
         self._turns = 0
@@ -71,7 +71,7 @@ class Background:
 
     @property
     def runs_jobs(self) -> bool:
-        """Whether this process runs jobs, or leaves them to workers."""
+        """True if this process runs jobs itself instead of leaving them to workers."""
         return self.worker or self.notifier.is_local
 
     def keep(self, task: asyncio.Task[Any]) -> None:

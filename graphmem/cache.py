@@ -64,7 +64,7 @@ class StudentState:
 
     @property
     def expires_at(self) -> datetime | None:
-        """When the last session ends of which it holds something; None where it holds nothing."""
+        """Latest expiry of the sessions whose state it holds; None if it holds nothing."""
         return max((held.expires_at for held in (self.turn, self.memories) if held is not None), default=None)
 
     def clear(self) -> None:

@@ -77,7 +77,7 @@ class SessionResult(Result):
 
 
 class SourceResult(Result):
-    """Where a memory came from."""
+    """Source of a memory."""
 
     id: str
     kind: SourceKind
@@ -154,7 +154,7 @@ class RecalledResult(Result):
 
 
 class FactResult(Result):
-    """What was learned when an expectation was violated."""
+    """Fact learned from a violated expectation."""
 
     id: str
     text: str = Field(repr=False)
@@ -163,7 +163,7 @@ class FactResult(Result):
 
 
 class LedgerEntryResult(Result):
-    """What must not be forgotten."""
+    """Entry of the ledger of information that must not be forgotten."""
 
     id: str
     category: LedgerCategory
@@ -179,7 +179,7 @@ class LedgerEntryResult(Result):
 
 
 class ContextResult(Result):
-    """What a companion should know for a message, as a block for its prompt and piece by piece."""
+    """Context for answering a message: a block for the companion's prompt, and the items in it."""
 
     prompt: str = Field(repr=False)
     tokens: int
@@ -189,7 +189,7 @@ class ContextResult(Result):
 
 
 class PredictionResult(Result):
-    """What the student is expected to say next, and what one needs to know for it."""
+    """Prediction of the student's next message, and the information needed to answer it."""
 
     text: str = Field(repr=False)
     needed_info: tuple[str, ...] = Field(repr=False)
@@ -267,7 +267,7 @@ class TurnResult(Result):
 
 
 class QuestionResult(Result):
-    """What the companion wants to ask the student since a surprise."""
+    """Question that the companion wants to ask the student because of a surprise."""
 
     id: str
     text: str = Field(repr=False)
@@ -450,7 +450,7 @@ class Operations:
     async def context(
         self, student_id: str, query: str, *, token_budget: int = 2000, as_of: datetime | None = None
     ) -> ContextResult:
-        """What a companion should know for a message, within a token budget."""
+        """Get the context for answering a message, within a token budget."""
         budget = token_budget
         return await self._ask(_CONTEXT, ContextResult, student_id, query=query, tokenBudget=budget, asOf=as_of)
 
@@ -565,7 +565,7 @@ class Operations:
 
     @Operation
     async def usage(self, student_id: str | None = None, since: datetime | None = None) -> UsageResult:
-        """What language models cost, of the institution or of one student."""
+        """Usage and cost of language models, of the institution or of one student."""
         return await self._ask(_USAGE, UsageResult, student_id, since=since)
 
     async def _executed(self, query: str, student_id: str | None, variables: Mapping[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What Prometheus reads at /metrics: numbers only, of nobody in particular."""
+"""Prometheus metrics served at /metrics: aggregate numbers only, no personal data."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

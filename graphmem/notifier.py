@@ -111,7 +111,7 @@ class JobNotifier:
                     await asyncio.wait_for(stop.wait(), REST_SECONDS)
 
     async def check(self) -> str:
-        """Who notifies; Unavailable when Redis does not answer."""
+        """Describe what runs the jobs; raise Unavailable if Redis does not answer."""
         if self.is_local:
             return "jobs are run by the API"
         from redis.asyncio import Redis

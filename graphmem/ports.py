@@ -47,7 +47,7 @@ class Mind(Protocol):
 
     @property
     def is_model(self) -> bool:
-        """Whether a language model is asked, which takes time and money."""
+        """True if a language model is called, which takes time and money."""
         ...
 
     @property

@@ -31,7 +31,7 @@ SALT_BYTES = pwhash.argon2id.SALTBYTES
 
 @dataclass(frozen=True)
 class Argon2:
-    """How slow a password is: passes over memory, and bytes of it."""
+    """Argon2 cost parameters: passes over memory, and memory in bytes."""
 
     ops: int
     memory: int
@@ -39,7 +39,7 @@ class Argon2:
 
 @dataclass(frozen=True)
 class StudentLock:
-    """What is stored of a student's keys: nothing in it opens without the password."""
+    """Stored key material of a student: nothing in it decrypts without the password."""
 
     salt: bytes
     argon2: Argon2
@@ -261,5 +261,5 @@ def _subkey(key: bytes, purpose: bytes) -> bytes:
 
 
 def _place(who: Who, node_id: str, field: str) -> bytes:
-    """Where a value lives; JSON, so that no two places read the same."""
+    """Associated data that binds a value to its location; JSON, so that no two locations encode alike."""
     return json.dumps([who.institution, who.student_id, node_id, field], ensure_ascii=False).encode()

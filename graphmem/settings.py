@@ -18,7 +18,7 @@ TEST_PREFIX = "GRAPHMEM_TEST_"
 
 
 class Settings(BaseSettings):
-    """What can be configured; `Settings()` reads the environment once.
+    """Configuration; `Settings()` reads the environment once.
 
     Examples
     --------

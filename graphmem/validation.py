@@ -1,4 +1,4 @@
-"""What may come in: every refusal of a malformed value is written here (spec 19)."""
+"""Input validation: every rejection of a malformed value is defined here (spec 19)."""
 
 import re
 from datetime import datetime, timedelta

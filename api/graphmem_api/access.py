@@ -1,4 +1,4 @@
-"""Who is calling, and what for: bearer tokens, roles and sessions (spec 15)."""
+"""Authentication and authorisation: bearer tokens, roles and sessions (spec 15)."""
 
 import json
 from datetime import UTC, datetime
@@ -23,7 +23,7 @@ SESSION = "x-graphmem-session"
 
 
 class RequestContext(BaseContext):
-    """What resolvers know of a request, or of all operations of a WebSocket.
+    """GraphQL context of a request, or of all operations of a WebSocket connection.
 
     Tokens are opened when they are first needed, and looked at again each time: a WebSocket outlives them.
     """
@@ -132,7 +132,7 @@ def running_session(info: Info[RequestContext, None], student_id: str) -> Sessio
 
 
 def is_locked(info: Info[RequestContext, None], student: Student) -> bool:
-    """Whether this caller cannot open what is sealed: anybody but an app with the student's running session."""
+    """True if this caller cannot decrypt sealed data: any but an app with the student's running session."""
     try:
         session = info.context.session if info.context.caller.role is Role.APP else None
     except Locked:

@@ -137,6 +137,6 @@ def plain_value(described: type) -> str:
     Examples
     --------
     >>> plain_value(model.Verdict)
-    'What somebody says of a surprise afterwards.'
+    'Verdict on a surprise, given afterwards.'
     """
     return re.sub(r" \(spec [\d., ]+\)", "", " ".join((described.__doc__ or "").split()))

@@ -1,4 +1,4 @@
-"""What comes in with mutations, as the flows take it."""
+"""GraphQL input types of the mutations, and their conversion to the values that flows take."""
 
 from datetime import datetime
 from uuid import uuid4

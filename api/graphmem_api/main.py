@@ -107,7 +107,7 @@ class GraphQL(asgi.GraphQL[RequestContext, None]):
         return graphiql_page()
 
     async def get_context(self, request: Request | WebSocket, response: Response | WebSocket) -> RequestContext:
-        """What resolvers know of this request."""
+        """Make the GraphQL context of this request."""
         context = RequestContext(self.gm)
         context.request = request
         return context

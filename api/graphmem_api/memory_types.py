@@ -23,7 +23,7 @@ Info = strawberry.Info[RequestContext, None]
 
 @strawberry.type(name="Source")
 class SourceType:
-    """Where a memory came from."""
+    """Source of a memory."""
 
     id: ID = strawberry.field(description="Id within the student.")
     kind: model.SourceKind = strawberry.field(description="Kind of source.")
@@ -37,7 +37,7 @@ class SourceType:
 
 @strawberry.type(name="BeliefUpdate")
 class BeliefUpdateType:
-    """What was believed before a surprise, and after it; ids where it is remembered."""
+    """Revision of a belief by a surprise: the prior and the new one, with the ids of their memories."""
 
     prior_id: ID | None = strawberry.field(description="Id of the memory that no longer holds, if there is one.")
     new_id: ID = strawberry.field(description="Id of the memory that holds now.")
@@ -81,7 +81,7 @@ class SurpriseActionType:
 
 @strawberry.type(name="SurpriseResponse")
 class SurpriseResponseType:
-    """What a surprise meant and what it led to; `offline` where the offline mind judged, as past a budget."""
+    """Analysis of a surprise and the response to it; `offline` if the offline mind judged, as past a budget."""
 
     level: model.Level = strawberry.field(description="Level of the surprise when it was analysed.")
     signal: float = strawberry.field(description="Surprise signal, 0 to 1.")
@@ -106,7 +106,7 @@ class SurpriseResponseType:
 
 @strawberry.type(name="Question")
 class QuestionType:
-    """What the companion wants to ask the student since a surprise."""
+    """Question that the companion wants to ask the student because of a surprise."""
 
     id: ID = strawberry.field(description="Id within the student.")
     text: str = strawberry.field(description="The question.")
@@ -309,7 +309,7 @@ class GraphType:
 
 @strawberry.type(name="LedgerEntry")
 class LedgerEntryType:
-    """What must not be forgotten."""
+    """Entry of the ledger of information that must not be forgotten."""
 
     id: ID = strawberry.field(description="Id within the student.")
     category: model.LedgerCategory = strawberry.field(description="What it is.")

@@ -62,7 +62,7 @@ from graphmem_api.types import (
 
 @strawberry.type
 class Query:
-    """What can be asked."""
+    """Queries: operations that read data."""
 
     @strawberry.field(description="A student, or null if there is none of this id.")
     async def student(self, info: Info, id: StudentId) -> StudentType | None:
@@ -122,7 +122,7 @@ class Query:
 
 @strawberry.type
 class Mutation:
-    """What can be changed."""
+    """Mutations: operations that change data."""
 
     @strawberry.mutation(description="Enrol a student; the password opens everything that is ever sealed.")
     async def enrol_student(
@@ -243,7 +243,7 @@ class Mutation:
 
 @strawberry.type
 class Subscription:
-    """What can be listened to."""
+    """Subscriptions: streams of events."""
 
     @strawberry.subscription(description="The reply while it is written, then the turn.")
     async def turn_stream(

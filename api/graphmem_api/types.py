@@ -34,7 +34,7 @@ Info = strawberry.Info[Requested, None]
 
 @strawberry.type(name="Fact")
 class FactType:
-    """What was learned when an expectation was violated."""
+    """Fact learned from a violated expectation."""
 
     id: ID = strawberry.field(description="Id within the student.")
     text: str = strawberry.field(description="The fact, in one sentence.")
@@ -57,7 +57,7 @@ class AttentionType:
 
 @strawberry.type(name="Prediction")
 class PredictionType:
-    """What the student is expected to say next, and what one needs to know for it."""
+    """Prediction of the student's next message, and the information needed to answer it."""
 
     text: str = strawberry.field(description="The message that is expected next.")
     needed_info: list[str] = strawberry.field(description="What one needs to know to answer it, as key phrases.")
@@ -186,7 +186,7 @@ class SessionType:
 
 @strawberry.type(name="Context")
 class ContextType:
-    """What a companion should know for a message, as a block for its prompt and piece by piece."""
+    """Context for answering a message: a block for the companion's prompt, and the items in it."""
 
     prompt: str = strawberry.field(description="Block for a companion's prompt.")
     tokens: int = strawberry.field(description="Tokens of the prompt, 0 to tokenBudget, estimated.")

@@ -48,7 +48,7 @@ class Plain:
             return [int(rowid) for (rowid,) in rows]
 
     def ranks(self, question: str, vector: Vector) -> dict[str, Ranks]:
-        """What each method finds, best first."""
+        """Rankings by each baseline method, best first."""
         cosine, bm25 = self.cosine(vector), self.bm25(question)
         return {"cosine": cosine, "bm25": bm25, "fusion": fused([cosine, bm25], len(self.texts))}
 

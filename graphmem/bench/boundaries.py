@@ -1,4 +1,4 @@
-"""Where episodes begin, beside where people say a topic begins (spec 5, Measured by).
+"""Episode segmentation benchmark against human topic boundaries (spec 5, Measured by).
 
 `f1`, `pk` and `windowdiff` are of the form that background work uses, one turn later; the online form and the simple
 methods stand beside it. F1 counts all talks together and only boundaries found exactly; Pk and WindowDiff are means

@@ -54,7 +54,7 @@ class Talk:
 
 
 class RememberedSource(NamedTuple):
-    """What counts of a recalled memory: the turns it names as its sources, and what it says."""
+    """Part of a recalled memory that is scored: the turns it names as its sources, and its content."""
 
     refs: frozenset[str]
     content: str
@@ -160,7 +160,7 @@ def telling_words(text: str) -> frozenset[str]:
 
 
 def is_found(turn: Utterance, remembered: Sequence[RememberedSource]) -> bool:
-    """Whether the memories that name a turn as their source together hold at least half of its content words.
+    """True if the memories that name a turn as their source together hold at least half of its content words.
 
     A turn without content words is found when a memory names it.
 

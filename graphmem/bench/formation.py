@@ -1,4 +1,4 @@
-"""What becomes of real tutoring dialogues: junk, variety, cost, surprise, and what is consolidated how busy."""
+"""Memory formation benchmark on real tutoring dialogues: junk, variety, cost, surprise, consolidation by load."""
 
 import asyncio
 from collections import Counter
@@ -40,7 +40,7 @@ FORMATION_PAGE = 200
 
 @dataclass
 class Seen:
-    """What a run saw."""
+    """Counts and timings collected in a run."""
 
     messages: Counter[float] = field(default_factory=Counter)
     thoughts: Counter[float] = field(default_factory=Counter)

@@ -1,4 +1,4 @@
-"""What benchmarks share: a throwaway database, a served API, and students who talk over HTTP."""
+"""Shared benchmark harness: a throwaway database, a served API, and students who talk over HTTP."""
 
 import http.client
 import json
@@ -112,7 +112,7 @@ def enrolled(settings: Settings, port: int, names: list[str]) -> list[Talker]:
 
 
 def messages(file: Path | None) -> list[str]:
-    """What students of the benchmark say: real messages of students."""
+    """Messages that the students of a benchmark send: real messages of students."""
     if file is None:
         return sorted({situation.answer for situation in read_situations()})
     return [turn.text for dialogue in load_dialogues(file) for turn in dialogue_turns(dialogue)]

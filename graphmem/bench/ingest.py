@@ -74,7 +74,7 @@ def await_formed(talker: Talker) -> None:
 
 
 def _less_and_less(talker: Talker) -> Iterator[int]:
-    """How many jobs wait, asked again and again until none does."""
+    """Poll the number of waiting jobs until it is 0; yield each count above it."""
     least, since = None, monotonic()
     while waiting := int(talker.caller.call(WAITING_JOBS_QUERY, student=talker.student)["waitingJobs"]):
         if least is None or waiting < least:

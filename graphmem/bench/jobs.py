@@ -70,7 +70,7 @@ class Deployment:
 
     @property
     def more(self) -> dict[str, str]:
-        """What the processes need to be told."""
+        """Additional environment variables of the processes."""
         return HASTE | {"GRAPHMEM_BROKER": f"redis://127.0.0.1:{self.redis_port}/0"}
 
     def start_redis(self) -> None:

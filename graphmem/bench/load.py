@@ -39,7 +39,7 @@ BETWEEN_KILLS = (1.0, 4.0)
 
 @dataclass
 class Diary:
-    """What one student was told had been answered, in order."""
+    """Log of the turns that were acknowledged to one student, in order."""
 
     talker: Talker
     replies: dict[str, str] = field(default_factory=dict)

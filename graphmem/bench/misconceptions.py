@@ -58,7 +58,7 @@ class Searched:
 
 
 def is_one(row: Mapping[str, Any]) -> bool:
-    """Whether a line of a file is a dialogue of MathDial."""
+    """True if a line of a file is a dialogue of MathDial."""
     return row.keys() >= KEYS
 
 

@@ -49,7 +49,7 @@ class AskedQuestion:
 
 @dataclass(frozen=True)
 class Formed:
-    """What became of a talk: how long it took, and what there is now."""
+    """Result of ingesting a conversation: its duration, and counts of turns and memories."""
 
     seconds: float
     turns: int

@@ -1,4 +1,4 @@
-"""What salience keeps: the share of gold evidence among the most salient memories (spec 6, Measured by).
+"""Salience benchmark: the share of gold evidence among the most salient memories (spec 6, Measured by).
 
 Shares are of all turns of a conversation. A turn counts with the salience of its most salient memory, one that
 nothing was remembered of is dropped first, so that to store little is no advantage.
@@ -104,7 +104,7 @@ def _salience(talker: Talker, talk: Talk) -> SalienceScores:
 
 
 def _novelty(talk: Talk, embed: Embed) -> SalienceScores:
-    """How unlike every earlier turn each one is."""
+    """Novelty of each turn: its dissimilarity to all earlier turns."""
     vectors = embed([turn.text for turn in talk.turns])
     cosines = np.tril(vectors @ vectors.T, k=-1)
     unlike: SalienceScores = 1.0 - cosines.max(axis=1).astype(np.float64)

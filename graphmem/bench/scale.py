@@ -1,4 +1,4 @@
-"""How long a context takes with 1,000, 10,000 and 100,000 memories, and the same search done by Neo4j's own indexes.
+"""Latency of a context at 1,000, 10,000 and 100,000 memories, and of the same search by Neo4j's own indexes.
 
 Memories are made of real sentences: a few thousand are embedded; the others are two of these each, with the sum of
 both vectors, a little disturbed. Everything runs in one process on a throwaway database.

@@ -1,4 +1,4 @@
-"""Where episodes of a talk begin: how to score a guess, and the simple guesses to compare with (spec 5, Measured by).
+"""Metrics and simple baselines for the segmentation of conversations into episodes (spec 5, Measured by).
 
 A segmentation of n turns is a 0/1 sequence of length n: 1 where a new episode begins with that turn. The first turn
 begins none: a boundary lies between two turns, so the first value should be 0 and is not looked at.
@@ -24,7 +24,7 @@ NARROWEST = 2
 
 
 class Exact(NamedTuple):
-    """How many boundaries were found exactly where they are; each in [0, 1]."""
+    """Precision, recall and F1 of boundaries found at their exact positions; each in [0, 1]."""
 
     precision: float
     recall: float
@@ -123,7 +123,7 @@ def windowdiff(gold: Boundaries, found: Boundaries) -> float:
 
 
 def surprises(vectors: Matrix, before: int) -> Signal:
-    """How unlike the turns just before it each turn is, looking back only.
+    """Dissimilarity of each turn to the turns just before it, looking back only.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether two rates differ by more than chance: chi-squared, McNemar, bootstrap over what belongs together."""
+"""Significance tests of the difference of two rates: chi-squared, McNemar, cluster bootstrap."""
 
 from collections.abc import Sequence
 from math import erfc, sqrt

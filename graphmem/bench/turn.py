@@ -49,7 +49,7 @@ TURN_SEED = 7
 
 @dataclass(frozen=True)
 class Floor:
-    """What the floor is measured with: the same driver and embedder that graphmem uses."""
+    """Latency floor measurement, with the same driver and embedder that graphmem uses."""
 
     runner: asyncio.Runner
     graph: Graph

@@ -1,4 +1,4 @@
-"""Whether facts help to foretell a student: recorded dialogues through the turn, with facts and without (spec 4)."""
+"""Ablation experiment on predicting a student's messages: recorded dialogues with and without facts (spec 4)."""
 
 import asyncio
 import random
@@ -39,7 +39,7 @@ Advance = Callable[[], None]
 
 @dataclass(frozen=True)
 class ExperimentTurn:
-    """What the experiment keeps of a turn.
+    """Record of one turn of the experiment.
 
     match : of what was expected of this message, 0..1; None where nothing was
     matched : whether the service counted it as matched; None where nothing was expected
@@ -71,7 +71,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Findings:
-    """What the experiment found; figures are named `_with` and `_without` facts.
+    """Results of the experiment; figures are named `_with` and `_without` facts.
 
     conversations, turns : of each arm; a turn counts where a message had been expected
     improvement : of the match rate, relative to the one without facts; None where that is 0
@@ -109,7 +109,7 @@ class Findings:
 
     @property
     def reached(self) -> bool:
-        """Whether facts helped as much as is wanted, and more than by chance."""
+        """True if facts improved the match rate by the target, and significantly."""
         return self.significant and self.improved
 
 
@@ -220,7 +220,7 @@ async def compare(gm: Graphmem, by_student: dict[str, list[Dialogue]], advance: 
 
 
 def findings(pairs: Sequence[Pair], seed: int) -> Findings:
-    """What pairs of conversations tell about facts.
+    """Compute the results of the experiment from pairs of conversations.
 
     Parameters
     ----------

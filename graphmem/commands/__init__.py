@@ -1,1 +1,1 @@
-"""What the longer commands of the command line do."""
+"""Implementations of the longer commands of the command line."""

@@ -30,7 +30,7 @@ async def talk(gm: Graphmem, who: Who, password: str, echo: Callable[[str], None
 
 
 def account(outcome: TurnOutcome) -> list[str]:
-    """What a turn brought, in a few lines."""
+    """Summarise the outcome of a turn in a few lines."""
     expected = "nothing was expected" if outcome.match is None else f"match {outcome.match:.2f}"
     lines = [f"  ({expected}, surprise {outcome.surprise:.2f} {outcome.level}, importance {outcome.importance:.2f})"]
     if outcome.fact is not None:

@@ -64,7 +64,7 @@ class Told:
 
 @dataclass(frozen=True)
 class Played:
-    """What the demo found out: one entry a turn, and what is remembered of the last student."""
+    """Results of the demo: one entry a turn, and what is remembered of the last student."""
 
     turns: list[Told]
     seconds: float

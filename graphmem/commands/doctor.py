@@ -1,4 +1,4 @@
-"""What must be in order on this machine, checked part by part, each with its remedy."""
+"""Checks of the installation on this machine, part by part, each with its remedy."""
 
 import asyncio
 import subprocess
@@ -26,7 +26,7 @@ MODEL_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Finding:
-    """How one part is; `detail` says what it is, or what to do about it."""
+    """Result of the check of one part; `detail` describes its state, or the remedy."""
 
     part: str
     ok: bool
@@ -110,7 +110,7 @@ async def check_mind(settings: Settings) -> str:
 
 
 def _remedy(kind: str) -> str:
-    """What to do about a failure of the language model, by its kind."""
+    """Remedy for a failure of the language model, by its kind."""
     match kind:
         case "http_401" | "http_403":
             return "Set the provider's key, such as OPENAI_API_KEY or ANTHROPIC_API_KEY, to a valid one."

@@ -54,7 +54,7 @@ def run_experiment(
 
 
 def table(found: Findings, model: str) -> str:
-    """What was found, for people to read.
+    """Format the results as a table for people to read.
 
     Parameters
     ----------

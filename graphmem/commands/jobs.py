@@ -1,4 +1,4 @@
-"""What the commands for whoever runs graphmem do: jobs and what models cost."""
+"""Commands for operators: jobs, and the cost of language models."""
 
 from dataclasses import asdict
 from datetime import datetime
@@ -32,7 +32,7 @@ async def retry_job(gm: Graphmem, institution: str, ref: str) -> dict[str, Any]:
 async def spent(
     gm: Graphmem, institution: str, student: str | None, since: datetime | None
 ) -> dict[str, dict[str, Any]]:
-    """What was spent by kind, and in `all`."""
+    """Model usage by kind of work, and its total as `all`."""
     by_kind = await job_list.spent_by_kind(gm, institution, student, since)
     return {kind: asdict(usage) for kind, usage in by_kind.items()} | {"all": asdict(sum(by_kind.values(), Usage()))}
 

@@ -1,4 +1,4 @@
-"""What the commands on memories do: noting observations, recalling, fading."""
+"""Commands on memories: noting observations, recalling, fading."""
 
 import json
 from collections.abc import Iterator
@@ -69,7 +69,7 @@ async def note(gm: Graphmem, who: Who, file: Path) -> int:
 
 
 async def recall(gm: Graphmem, who: Who, password: str, query: str, limit: int) -> list[dict[str, Any]]:
-    """What would be recalled for a question, and why; what waits to be formed is formed first.
+    """Recall memories for a question, with the reasons; pending memories are formed first.
 
     Raises
     ------
@@ -99,7 +99,7 @@ async def recall(gm: Graphmem, who: Who, password: str, query: str, limit: int) 
 
 
 async def junk_of(gm: Graphmem, who: Who, password: str) -> dict[str, int | float]:
-    """How much junk a student's memories hold: counts by kind, and `rate`, the share of all memories.
+    """Count the junk among a student's memories: counts by kind, and `rate`, the share of all memories.
 
     Raises
     ------

@@ -22,7 +22,7 @@ REPLAY_GAP = timedelta(seconds=40)
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """What a replay did; `matched` and `facts` count this run's answered turns, repeated ones included."""
+    """Counts of a replay; `matched` and `facts` count this run's answered turns, repeated ones included."""
 
     dialogues: int
     answered: int

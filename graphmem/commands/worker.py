@@ -46,7 +46,7 @@ async def _work(settings: Settings, concurrency: int, say: Say) -> None:
 
 
 async def _swept(gm: Graphmem) -> None:
-    """What waited while no worker was there, then what got lost."""
+    """Run the jobs that waited while no worker was running, then sweep for lost ones."""
     with trouble_logged():
         await run_due_jobs(gm)
     await sweep_forever(gm)

@@ -1,4 +1,4 @@
-"""What of a session is kept: the thoughts whose final score reaches the threshold of their time (spec 6).
+"""Consolidation of a session: thoughts whose final score reaches the threshold of their time are kept (spec 6).
 
 Thoughts are memories that were formed during the session and are tentative: they weigh half until they are
 consolidated. Those that are not stay tentative, so that they fade and are pruned first; none is lost. Only
@@ -48,7 +48,7 @@ async def consolidate(gm: Graphmem, who: Who) -> tuple[int, int]:
 
 
 def verdict(thought: UnconsolidatedMemory, now: datetime) -> ConsolidationVerdict:
-    """Whether a thought is kept, and how important it is by now.
+    """Decide if a thought is kept, and how important it is by now.
 
     Its recency is of now: what was said long ago needs more in its favour. The threshold is of the time at
     which it was said: busy times keep less.

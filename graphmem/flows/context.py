@@ -1,4 +1,4 @@
-"""What comes back for a question: found by meaning and words, expanded along edges, weighed, fitted (spec 10)."""
+"""Context retrieval for a question: search by meaning and words, expand along edges, weigh, fit (spec 10)."""
 
 import asyncio
 from collections.abc import Sequence
@@ -75,7 +75,7 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class Context:
-    """What a companion should know for a message: the prompt block, its tokens, and what is in it."""
+    """Context of a message for a companion: the prompt block, its tokens, and what is in it."""
 
     prompt: str
     tokens: int
@@ -111,7 +111,7 @@ async def recall(
 async def context(
     gm: Graphmem, session: Session, text: str, budget: int = 2_000, as_of: datetime | None = None
 ) -> Context:
-    """What a companion should know for a message, within a token budget, as a block for its prompt.
+    """Build the context of a message for a companion, within a token budget, as a block for its prompt.
 
     Parameters
     ----------

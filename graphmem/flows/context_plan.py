@@ -1,4 +1,4 @@
-"""What recall decides, as pure functions: how found memories rank, and which of them fit a budget (spec 10)."""
+"""Decisions of recall, as pure functions: rank the memories found, and fit them into a budget (spec 10)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -102,7 +102,7 @@ class Tentative:
 
     @property
     def relevance(self) -> float:
-        """How well it fits, beside memories."""
+        """Relevance, comparable with that of memories."""
         return UNFORMED_SHARE * self.hit.relevance
 
 
@@ -120,7 +120,7 @@ def tentative_memories(unformed: Sequence[Hit], formed: Sequence[Hit], index: Se
 
 
 def fitted(remembered: Remembered, budget: int) -> Remembered:
-    """What of it goes into a token budget: the ledger first, then memories by weight, then facts.
+    """Fit recalled items into a token budget: the ledger first, then memories by weight, then facts.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def _within(lines: Sequence[str], budget: int) -> tuple[list[int], int]:
 
 
 def _standing(memory: Memory, expansion: Expansion) -> Standing:
-    """How the memory stands in the graph now: other processes use and doubt memories, too."""
+    """Current state of a memory in the graph: other processes use and doubt memories, too."""
     standing = expansion.found.get(memory.id)
     if standing is None:
         return Standing(memory.gravity, memory.last_accessed, memory.access_count, memory.reliability)
@@ -192,7 +192,7 @@ def _recalled(found: _Found, standing: Standing, weighs: float, moment: datetime
 
 
 def is_episode(memory: Memory) -> bool:
-    """Whether a memory stands for an episode, which the memories of its turns belong to."""
+    """True if a memory stands for an episode, which the memories of its turns belong to."""
     return memory.role is MemoryRole.EPISODE
 
 

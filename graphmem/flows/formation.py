@@ -1,4 +1,4 @@
-"""How memories are formed, from a message of a turn or from an observation: read, ask the mind, plan, write (spec 7).
+"""Memory formation, from a message of a turn or an observation: read, ask the mind, plan, write (spec 7).
 
 Nothing is decided while writing, no model is asked inside a transaction, and the one write of a source takes
 effect once, since it finishes the source's job.
@@ -115,7 +115,7 @@ async def _form(
 
 
 def _before(held: OpenMemories, source: Source) -> str:
-    """What an observation follows that came alone: what was remembered last in the same sitting."""
+    """Text before an observation that came alone: what was remembered last in the same sitting."""
     memory = held.index.before(source.at)
     follows = memory is not None and (source.at - memory.timestamp).total_seconds() < features.SEGMENT_GAP
     return memory.content or "" if memory is not None and follows else ""

@@ -1,4 +1,4 @@
-"""What formation decides, as pure functions: from what was read in a source to everything that is written of it.
+"""Decisions of memory formation, as pure functions: from what was read in a source to all that is written of it.
 
 Near duplicates reinforce instead of being copied; edges go to what is known already (spec 7).
 """
@@ -69,7 +69,7 @@ _NUMBERS = re.compile(r"\d+(?:[.,/:]\d+)*|[-+*/=<>×÷]")
 
 @dataclass(frozen=True)
 class MessageScores:
-    """How a message scored when it was said; an observation has an importance only (spec 5, 6).
+    """Scores of a message when it was said; an observation has an importance only (spec 5, 6).
 
     activity : messages a minute; None for an observation, which nobody said in the course of a conversation
     features : of its importance, in the order of `graphmem.maths.importance.Features`
@@ -83,13 +83,13 @@ class MessageScores:
 
     @property
     def final(self) -> float | None:
-        """What consolidation compares with a threshold; None for an observation, which is wanted in any case."""
+        """Score that consolidation compares with a threshold; None for an observation, which is wanted in any case."""
         return None if self.surprise is None else importance.final(self.importance, self.surprise)
 
 
 @dataclass(frozen=True)
 class Marked:
-    """What is computed of one extract: its embedding, how pleasant it sounds, and its keyed hashes."""
+    """Computed features of one extract: its embedding, how pleasant it sounds, and its keyed hashes."""
 
     vector: Vector = field(repr=False)
     valence: float
@@ -99,7 +99,7 @@ class Marked:
 
 @dataclass(frozen=True)
 class Topic:
-    """What a student keeps coming back to: a belief that abstracts the memories of it.
+    """Recurring topic of a student: a belief that abstracts the memories of it.
 
     members : ids of known memories of the topic
     """
@@ -192,7 +192,7 @@ def find_topic(
 
 
 def said_the_same(a: str, b: str) -> bool:
-    """Whether two like texts have the same numbers, signs and negations, in order.
+    """True if two like texts have the same numbers, signs and negations, in order.
 
     Examples
     --------
@@ -334,7 +334,7 @@ def _alike_edges(reading: Reading, new: Sequence[New], known: SearchIndex) -> It
 
 
 def differs(a: Memory, b: Memory) -> bool:
-    """Whether two memories of one slot fill it differently: other numbers, names, negation, or the opposite feeling.
+    """True if two memories of one slot differ: other numbers, names, negation, or the opposite feeling.
 
     Source: spec 12 (only memories that could replace each other are compared).
     """
@@ -347,7 +347,7 @@ def differs(a: Memory, b: Memory) -> bool:
 
 
 def _likeness(memory: Memory, other: Memory, cosine: float) -> EdgeType:
-    """What likeness means: saying more of the same belief, being reminded, or being related."""
+    """Edge type for two similar memories: a refinement of the same belief, a reminder, or a relation."""
     if cosine >= REFINED and MemoryKind.EPISODE not in (memory.kind, other.kind):
         mine, theirs = _content_words(memory), _content_words(other)
         if theirs < mine and said_the_same(memory.content or "", other.content or ""):

@@ -1,4 +1,4 @@
-"""How a memory stands at a moment (spec 9)."""
+"""Gravity of a memory at a moment (spec 9)."""
 
 from datetime import datetime, timedelta
 

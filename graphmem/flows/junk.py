@@ -1,4 +1,4 @@
-"""How much junk a student's memories hold: copies, near copies, loops, memories nobody said (spec 7)."""
+"""Junk among a student's memories: copies, near copies, loops, memories nobody said (spec 7)."""
 
 from dataclasses import dataclass
 
@@ -20,7 +20,7 @@ JUNK_BLOCK = 512
 
 @dataclass(frozen=True)
 class Junk:
-    """How many of a student's memories are junk, by kind; one memory counts once, in the first kind that fits.
+    """Numbers of a student's junk memories, by kind; one memory counts once, in the first kind that fits.
 
     exact : says what an older memory says
     near : says it in other words, with the same numbers and negations

@@ -1,4 +1,4 @@
-"""What must not be forgotten: keeping it, settling it, reading it (spec 8)."""
+"""The ledger of what must not be forgotten: keep, settle and read its entries (spec 8)."""
 
 import math
 from collections.abc import Sequence
@@ -118,7 +118,7 @@ async def list_entries(
 
 
 def drafted(reminder: Reminder) -> Draft:
-    """What a mind found in a message, as an entry to be kept."""
+    """Draft of a ledger entry, from what a mind found in a message."""
     return Draft(
         category=reminder.category,
         content=reminder.content,

@@ -95,7 +95,7 @@ async def list_memories(
 
 
 async def count_memories(gm: Graphmem, who: Who, wanted: Filter) -> int:
-    """How many memories a filter lets through."""
+    """Count the memories that match a filter."""
     return await memories.count_of_student(gm.graph, who, wanted, Moment(gm.clock(), CURVE))
 
 
@@ -150,7 +150,7 @@ def chosen_edges(edges: Sequence[Edge], type_: EdgeType | None, min_weight: floa
 
 
 async def recalled_again(gm: Graphmem, session: Session, recalled: Sequence[RecalledId]) -> list[Recalled]:
-    """What was recalled for a turn, by its ids; what was forgotten since is left out."""
+    """Memories recalled for a turn, by their ids; those forgotten since are left out."""
     index = (await open_memories(gm, session)).index
     return [
         Recalled(memory, each.weight, each.gravity, each.why)
@@ -198,7 +198,7 @@ async def import_memories(graph: Graph, session: Session, held: Sequence[LoadedM
 
 
 def imported(batch: Sequence[LoadedMemory], before: LoadedMemory | None) -> Changes:
-    """What an import writes of a batch of memories, oldest first, that follows another memory."""
+    """Changes that an import writes of a batch of memories, oldest first, that follows another memory."""
     followed = [
         NewEdge(a.memory.id, b.memory.id, EdgeType.PRECEDES, 1.0)
         for a, b in pairwise([*([] if before is None else [before]), *batch])

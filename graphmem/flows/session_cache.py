@@ -19,7 +19,7 @@ ENDED = "This session has ended: open a new one."
 
 
 async def open_memories(gm: Graphmem, session: Session, at_least: int = 0) -> OpenMemories:
-    """What this process holds of a student's memories, read where it is missing or older than a version.
+    """Cached memories of a student in this process, read where missing or older than a version.
 
     Only what was written since it was last read is read again.
 

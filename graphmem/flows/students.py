@@ -90,7 +90,7 @@ async def list_students(gm: Graphmem, institution: str, first: int, after: str |
 
 
 async def count_contents(gm: Graphmem, who: Who) -> tuple[int, int]:
-    """How many memories a student has, and how many jobs are not done yet, or wait for a session."""
+    """Count a student's memories, and the jobs that are not done yet or wait for a session."""
     return await students.count_students(gm.graph, who)
 
 

@@ -1,4 +1,4 @@
-"""What follows a surprise: read, ask the mind, plan, write; and what somebody says of it afterwards (spec 5)."""
+"""Response to a surprise: read, ask the mind, plan, write; and corrections of it afterwards (spec 5)."""
 
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, field, replace
@@ -218,12 +218,12 @@ def _apply(gm: Graphmem, session: Session, written: Written, changes: Changes) -
 
 
 async def response_of(gm: Graphmem, session: Session, memory_id: str) -> SurpriseResponse | None:
-    """What a surprise led to, by the episode that keeps it; None for any other memory."""
+    """Response to a surprise, by the episode that keeps it; None for any other memory."""
     return (await responses_by_episode(gm, session, [memory_id])).get(memory_id)
 
 
 async def responses_by_episode(gm: Graphmem, session: Session, ids: Sequence[str]) -> dict[str, SurpriseResponse]:
-    """What many surprises led to, read at once, by the episodes that keep it; other memories are left out."""
+    """Responses to many surprises, read at once, by the episodes that keep them; other memories are left out."""
     return await surprises.list_responses(gm.graph, session, ids)
 
 
@@ -304,7 +304,7 @@ async def correct_surprise(gm: Graphmem, session: Session, memory_id: str, verdi
 
 @dataclass(frozen=True)
 class Revised:
-    """What a verdict changes.
+    """Changes that follow from a verdict.
 
     kin : memories whose level it is, with the corrected one
     flashbulb : whether they never fade from now on; None leaves it as it is
@@ -320,7 +320,7 @@ class Revised:
 
 
 def _revised(memory: Memory, found: Surprised, verdict: Verdict, known: SearchIndex) -> Revised:
-    """What a verdict changes: one level up with everything that goes with it, or all the way down."""
+    """Changes that follow from a verdict: one level up with all that goes with it, or all the way down."""
     if memory.surprise is None or memory.surprise_level is None:
         raise InvalidInput("Nothing was surprising about this memory: name one that was formed of a turn.")
     response = found.response
@@ -344,7 +344,7 @@ def _is_own_belief(memory: Memory | None) -> bool:
 
 
 def updates(revised: Revised, now: datetime) -> tuple[Update, ...]:
-    """What a verdict changes, memory by memory."""
+    """Updates that follow from a verdict, memory by memory."""
     return (
         *renewed(revised.kin, surprise_level=revised.level),
         *(() if revised.flashbulb is None else renewed(revised.kin, flashbulb=revised.flashbulb)),

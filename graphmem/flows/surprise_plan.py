@@ -1,4 +1,4 @@
-"""What the response to a surprise decides, as pure functions: its episode, beliefs, links and actions (spec 5)."""
+"""Decisions of the response to a surprise, as pure functions: its episode, beliefs, links and actions (spec 5)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -99,7 +99,7 @@ class Made:
 
 
 def episode_content(actual: Doc) -> str:
-    """How an episode is remembered: what it turned to, in the student's words.
+    """Content of an episode's memory: what it turned to, in the student's words.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def _actions(
     flashbulbs: Sequence[str],
     linked: Sequence[NewEdge],
 ) -> tuple[SurpriseAction, ...]:
-    """What is told of all that is done; what found nothing to do is told, too."""
+    """Report of all actions taken; an action that found nothing to do is reported, too."""
     actions = [
         SurpriseAction("start_episode", episode_ids=(episode_id,)),
         SurpriseAction("extract_facts", fact_count=len(facts)),
@@ -210,7 +210,7 @@ def _holds(memory: Memory) -> bool:
 
 
 def _is_belief(memory: Memory) -> bool:
-    """Whether it is a belief about the student: not what somebody else said, nor how the companion goes about it."""
+    """True if it is a belief about the student: not what somebody else said, nor how the companion goes about it."""
     return memory.kind in BELIEVED and not memory.speaker and memory.role is not MemoryRole.PROCEDURE
 
 

@@ -235,7 +235,7 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
 
 
 def _asking(asked: _Asked, limit: int) -> RecallRequest:
-    """What a message asks of the student's memories, in the light of what it answers."""
+    """Recall request for a message, in the light of what it answers."""
     doc, before = asked.incoming.doc, asked.held.messages[-1:]
     if not before:
         return RecallRequest(doc, asked.embedding, limit=limit)
@@ -253,7 +253,7 @@ async def _answer(
 
 
 async def _expected(gm: Graphmem, session: Session, asked: _Asked) -> tuple[Answer[Prediction], list[Fact]]:
-    """What the student is expected to say next, and the facts one needs for it."""
+    """Prediction of the student's next message, and the facts one needs for it."""
     incoming, held = asked.incoming, asked.held
     message = Message(Author.STUDENT, incoming.text, incoming.at, doc=incoming.doc)
     talk = Conversation(held.state.companion, (*held.messages, message))
@@ -269,7 +269,7 @@ async def _expected(gm: Graphmem, session: Session, asked: _Asked) -> tuple[Answ
 def _trusted(
     gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, on_token: OnToken | None
 ) -> Unlocked | None:
-    """What this process holds of the student, where the write alone may find out whether it still holds.
+    """Cached state of the student, where the write alone may find out if it still holds.
 
     Nothing has been spent or shown when the write then refuses, so the turn is simply done again after
     a read. A language model's time and tokens already shown cannot be taken back: they need the read first.
@@ -314,7 +314,7 @@ def _messages(incoming: Incoming, vectors: Matrix) -> tuple[Message, Message | N
 
 
 async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
-    """What this process holds of the student, read anew where it is missing or stale."""
+    """Cached state of the student, read anew where it is missing or stale."""
     held = gm.turn_state(session)
     if held is not None and (held.session_id, held.state.version) == (session.session_id, state.version):
         return held
@@ -338,12 +338,12 @@ async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
 
 
 def _is_compared(gm: Graphmem, kept: turns.StoredTurn, message: Message) -> bool:
-    """Whether later messages are compared with this one; the offline mind's own replies say nothing new."""
+    """True if later messages are compared with this one; the offline mind's own replies say nothing new."""
     return message is kept.message or kept.replied_by != gm.offline.name
 
 
 def _starts(gm: Graphmem, messages: Sequence[Message]) -> bool:
-    """Whether another matter begins with the newest message; the vectors of other models are not understood."""
+    """True if another matter begins with the newest message; the vectors of other models are not understood."""
     recent = messages[-SIGHT - 1 :]
     if gm.embedder.name != f"onnx:{SHIPPED}":
         recent = [replace(message, embedding=None) for message in recent]

@@ -1,4 +1,4 @@
-"""What a turn decides, as pure functions: how it scores, what is recalled, and everything it will write."""
+"""Decisions of a turn, as pure functions: its score, what is recalled, and everything it will write."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -54,7 +54,7 @@ SIMILAR = 0.35
 
 @dataclass(frozen=True)
 class Score:
-    """What is computed of a message before anybody thinks about it (spec 4 to 6).
+    """Scores of a message, computed before any mind is asked (spec 4 to 6).
 
     rate : messages a minute
     unusual : what about it was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
@@ -71,7 +71,7 @@ class Score:
 
     @property
     def matched(self) -> bool | None:
-        """Whether the expectation came true; None where there was none."""
+        """True if the expectation came true; None where there was none."""
         return None if self.match is None else self.match >= matching.MATCHED
 
 
@@ -125,7 +125,7 @@ def recall(
     surfaced: Sequence[LedgerEntry],
     settings: Settings,
 ) -> Remembered:
-    """What of the past fits a message, within the token budget of a turn.
+    """Recall what fits a message, within the token budget of a turn.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
 
 
 def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWrite, settings: Settings) -> Unlocked:
-    """What is held in memory after a turn: one turn more, the oldest beyond working memory dropped."""
+    """Cached state after a turn: one turn more, the oldest beyond working memory dropped."""
     asked = write.question
     state = replace(
         thought.state,
@@ -270,7 +270,7 @@ def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWri
 
 
 def _compared(message: Message, window: Sequence[Message]) -> tuple[surprise.History, Vector, float, str, int]:
-    """What a message is compared with, and what is compared of it, as `graphmem.maths.surprise` takes it."""
+    """History to compare a message with, and its own features, as `graphmem.maths.surprise` takes them."""
     own = [m for m in window if m.author == message.author]
     times = [m.at.timestamp() for m in own]
     history = surprise.History(

@@ -48,7 +48,7 @@ async def list_jobs(
 
 
 async def count_jobs(gm: Graphmem, institution: str, student_id: str | None, state: JobState | None) -> int:
-    """How many jobs there are, of an institution or of one of its students, in one state or in any."""
+    """Count the jobs of an institution or of one of its students, in one state or in any."""
     return await jobs.count_all(gm.graph, JobFilter(institution, student_id, state), gm.clock())
 
 
@@ -77,7 +77,7 @@ async def retry_job(gm: Graphmem, institution: str, ref: str) -> Job:
 
 
 async def spent(gm: Graphmem, institution: str, student_id: str | None, since: datetime | None) -> Usage:
-    """What language models cost since the beginning of a day (UTC): turns and jobs, of one student or of all."""
+    """Language-model usage since the beginning of a day (UTC): turns and jobs, of one student or of all."""
     return sum((await spent_by_kind(gm, institution, student_id, since)).values(), Usage())
 
 

@@ -1,4 +1,4 @@
-"""What background work may spend on a language model: a day's tokens and money, per student and in all (spec 5)."""
+"""Language-model budget of background work: a day's tokens and money, per student and in all (spec 5)."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager

@@ -1,4 +1,4 @@
-"""When and where jobs are run: behind the reply in a quiet moment, by a worker, or by whoever finds them (spec 16)."""
+"""Job dispatch: behind the reply in a quiet moment, by a worker, or by whoever finds the jobs (spec 16)."""
 
 import asyncio
 import random

@@ -1,4 +1,4 @@
-"""Whether graphmem is well: what answers, and how long the oldest message and job have been waiting (spec 16)."""
+"""Health of graphmem: what answers, and how long the oldest message and job have been waiting (spec 16)."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -48,7 +48,7 @@ async def oldest_job(gm: Graphmem) -> float:
 
 
 async def broker_state(gm: Graphmem) -> str:
-    """Who tells workers of jobs: `memory`, `redis`, or `away`."""
+    """Kind of broker that tells workers of jobs: `memory`, `redis`, or `away`."""
     try:
         await soon(gm, gm.background.notifier.check())
     except Unavailable:

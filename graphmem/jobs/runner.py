@@ -43,7 +43,7 @@ BUDGET_SPENT = "The day's budget for language models is spent."
 
 @dataclass(frozen=True)
 class Handler:
-    """Who does a kind of job, and how.
+    """Handler of a kind of job.
 
     run : does one or several jobs of one student and says how many of them took effect. It asks `gm.mind`, for which
         the offline mind stands in where the day's budget is spent; it writes what they give and finishes them in one
@@ -108,7 +108,7 @@ async def _claimed(gm: Graphmem, session: Session) -> list[Claimed]:
 
 
 def lease(gm: Graphmem) -> timedelta:
-    """How long a worker may be at the jobs it has taken: each of their questions may take its time."""
+    """Lease time of the jobs a worker has taken: each of their questions may take its time."""
     most = max(handler.questions for handler in HANDLERS.values()) if gm.mind.is_model else 1
     return timedelta(seconds=most * gm.settings.model_timeout + gm.settings.jobs_lease)
 
@@ -195,7 +195,7 @@ def kinds_of(*, with_model: bool) -> list[Kind]:
 
 
 def failure(attempts: int, error: str, now: datetime) -> jobs.Failure:
-    """How a job goes on after it failed once more: later, or not at all.
+    """Outcome of a job that failed once more: tried again later, or not at all.
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ def improved(unlocked: Unlocked, fact_id: str, lesson: Lesson) -> Unlocked:
 def one_by_one(
     run: Callable[[Graphmem, Session, Claimed], Awaitable[bool]],
 ) -> Callable[[Graphmem, Session, Sequence[Claimed]], Awaitable[int]]:
-    """What does a single job, as a handler takes it."""
+    """Wrap a function for a single job as a handler takes it."""
 
     async def each(gm: Graphmem, session: Session, group: Sequence[Claimed]) -> int:
         return sum([await run(gm, session, claimed) for claimed in group])

@@ -1,4 +1,4 @@
-"""What is put right in the background: sessions that ran out, unanswered messages, due jobs (spec 3, 14, 16)."""
+"""Background repair: sessions that ran out, unanswered messages, due jobs (spec 3, 14, 16)."""
 
 import logging
 from datetime import datetime, timedelta

@@ -29,7 +29,7 @@ class Circuit:
     resumes_at: float = 0.0
 
     def admits(self, now: float) -> bool:
-        """Whether a question may go to the model at `now`, in seconds."""
+        """True if a request may go to the model at `now`, in seconds."""
         return self.failures < self.limit or now >= self.resumes_at
 
     def asked(self, now: float) -> "Circuit":

@@ -102,7 +102,7 @@ Output = TypeVar("Output", bound=BaseModel)
 
 @dataclass(frozen=True)
 class Form(Generic[Q, Output, T]):
-    """How one kind of question is put to a language model, and how its answer is read.
+    """Request form for one kind of question: its prompt, its answer schema and its parser.
 
     output : schema of the answer
     read : the answer as our values
@@ -161,7 +161,7 @@ FORMS: Mapping[type[MindQuestion[Any]], Form[Any, Any, Any]] = {
 
 
 class _ListenerFailed(Exception):
-    """What was raised by the one who listens to a reply: no fault of the model."""
+    """Wrapper of an exception raised by the listener to a reply: no fault of the model."""
 
 
 class LanguageMind:

@@ -1,4 +1,4 @@
-"""What a language model may answer: the shapes its answers are held to, and how they become our values.
+"""Schemas that language model answers are validated against, and their conversion to our values.
 
 What a message holds is read item by item. One item that is not valid, or whose quote does not stand in the
 message, is refused and the others are kept; where all are refused the whole answer is, with the reasons, so that
@@ -308,7 +308,7 @@ class ExtractOutput(ItemwiseOutput):
 
 
 def extraction(reading: ExtractOutput) -> Extraction:
-    """What was read, as values; a memory or relation that says the same as an earlier one is dropped.
+    """Convert a validated answer to values; a memory or relation that says the same as an earlier one is dropped.
 
     Parameters
     ----------

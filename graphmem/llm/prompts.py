@@ -73,7 +73,7 @@ tags: 1 to 5 short keywords to find the fact by."""
 
 @dataclass(frozen=True)
 class Prompt:
-    """What a model is told to do, and the material it is told about."""
+    """Prompt for a language model: the instructions, and the material they apply to."""
 
     instructions: str
     question: str
@@ -159,6 +159,6 @@ def distil_prompt(question: Distil) -> Prompt:
 
 
 def _material(remembered: Remembered, messages: Iterable[Message], wonder: Iterable[str] = ()) -> str:
-    """What is remembered, what the companion wonders, and the conversation."""
+    """Context of a prompt: memories, the companion's open questions, and the conversation."""
     block = memory_block(remembered)
     return "\n\n".join([*([block] if block else []), *wonder, transcript(messages)])

@@ -1,4 +1,4 @@
-"""Where in a message a quote stands: the proof that what a model remembers was said (spec 7).
+"""Quote location in a message: the proof that what a model remembers was said (spec 7).
 
 Models copy almost, not quite: other quotation marks, other blanks, a capital letter, a slip mended. So a quote is
 looked for as it is, then by its plain letters, then by its likeness; a number has to be the same in any case.
@@ -95,7 +95,7 @@ class Passage:
 
 
 def _place(needle: str, text: str) -> tuple[int, int] | None:
-    """Where a text stands in another: as whole words, else within words, as in languages that set no blanks."""
+    """Span of a text in another: as whole words, else within words, as in languages that set no blanks."""
     if whole := re.search(rf"(?<!\w){re.escape(needle)}(?!\w)", text):
         return whole.span()
     start = text.find(needle)

@@ -1,4 +1,4 @@
-"""What a language model may answer about surprising episodes, and how that becomes our values (spec 5).
+"""Schemas of language model answers about surprising episodes, and their conversion to our values (spec 5).
 
 As in `graphmem.llm.outputs` single belief updates and facts that are not valid, or whose quote does not stand in what
 the student wrote, are refused and the others kept; where all are refused the whole answer is.
@@ -50,7 +50,7 @@ _NOTHING = {"", "null", "none", "n/a", "-"}
 
 @dataclass(frozen=True)
 class AskedEpisodes:
-    """What answers are held against: the episodes asked about."""
+    """Validation context of the answers: the episodes asked about."""
 
     asked: tuple[Surprising, ...]
 
@@ -233,7 +233,7 @@ class ReflectOutput(BaseModel):
 
 
 def analyses(answer: AnalyseOutput, asked: Sequence[Surprising]) -> tuple[Analysis, ...]:
-    """What was answered, as values; one update a belief, one fact a saying, no more facts than are wanted.
+    """Convert an answer to values; one update a belief, one fact a saying, no more facts than are wanted.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ def analyses(answer: AnalyseOutput, asked: Sequence[Surprising]) -> tuple[Analys
 
 
 def reflected(answer: ReflectOutput) -> Reflection:
-    """What was reflected, as a value.
+    """Convert a reflection answer to a value.
 
     Examples
     --------

@@ -42,7 +42,7 @@ def check_room(folder: Path, needed: int) -> None:
 
 
 def bytes_on_disk(folder: Path) -> int:
-    """What all files below a folder take on disk, in bytes; 0 if there is no such folder.
+    """Disk usage of all files below a folder, in bytes; 0 if there is no such folder.
 
     Examples
     --------

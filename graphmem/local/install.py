@@ -1,4 +1,4 @@
-"""What a local Neo4j needs before it can be started: jars, Java's class archive, configuration, a password."""
+"""Installation of a local Neo4j before its first start: jars, Java's class archive, configuration, a password."""
 
 import secrets
 import shutil

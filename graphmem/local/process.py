@@ -45,7 +45,7 @@ def start_detached(command: Sequence[str], folder: Path, log: Path, env: Mapping
 
 
 def is_running(pid: int, mark: str) -> bool:
-    """Whether a process runs whose command line has `mark` as one of its words.
+    """Test whether the process `pid` is running with `mark` as one of the words of its command line.
 
     A process id alone proves nothing: after a crash or a restart of the machine it may be someone else's.
 
@@ -116,7 +116,7 @@ def _is_ending(pid: int) -> bool:
 
 
 def is_free(port: int) -> bool:
-    """Whether a server may listen on a port of 127.0.0.1."""
+    """Test whether a server can listen on a port of 127.0.0.1."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a connection just closed does not count
         try:
@@ -145,7 +145,7 @@ def free_ports(count: int) -> list[int]:
 
 
 def answers_bolt(port: int) -> bool:
-    """Whether a Bolt server on 127.0.0.1 agrees on a version."""
+    """Test whether a Bolt server on 127.0.0.1 agrees on a version."""
     try:
         with socket.create_connection((HOST, port), timeout=2) as connection:
             connection.sendall(BOLT_HELLO)

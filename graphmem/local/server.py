@@ -55,7 +55,7 @@ class LocalNeo4j:
 
 @dataclass(frozen=True)
 class Status:
-    """How the local Neo4j of a home stands; addresses are None before its first start.
+    """Status of the local Neo4j of a home; addresses are None before its first start.
 
     `running` is the process, `answers` is Bolt, `bytes_on_disk` is all that it takes in its home.
     """
@@ -73,7 +73,7 @@ class Status:
 
 @dataclass(frozen=True)
 class Record:
-    """What `server.json` holds of the last start: which process, on which ports, of which version."""
+    """Record of the last start, kept in `server.json`: its process, ports and version."""
 
     bolt_port: int
     http_port: int
@@ -82,12 +82,12 @@ class Record:
 
     @property
     def bolt_uri(self) -> str:
-        """Where drivers connect."""
+        """Bolt address for drivers."""
         return f"bolt://{HOST}:{self.bolt_port}"
 
     @property
     def http_uri(self) -> str:
-        """Where the web server listens."""
+        """HTTP address of the web server."""
         return f"http://{HOST}:{self.http_port}"
 
     @property
@@ -174,7 +174,7 @@ def down(settings: Settings, report: Progress = _silent) -> bool:
 
 
 def status(settings: Settings) -> Status:
-    """How the local Neo4j of a home stands; changes nothing.
+    """Get the status of the local Neo4j of a home; changes nothing.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How present a memory still is, some days after it was last used (spec 9)."""
+"""Gravity: how present a memory still is, some days after it was last used (spec 9)."""
 
 from graphmem.errors import InvalidInput
 from graphmem.model import Reliability
@@ -18,7 +18,7 @@ SPEEDS = {
 
 
 def speed(reliability: Reliability, *, lasting: bool = False) -> float:
-    """How many times faster than a reliable memory it fades; 0 for a flashbulb or ledger-linked one.
+    """Speed of fading, relative to a reliable memory; 0 for a flashbulb or ledger-linked one.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How important a message is, why, and what is enough to be kept (spec 6)."""
+"""Importance of a message, the reasons for it, and the threshold to be kept (spec 6)."""
 
 from dataclasses import astuple, dataclass, fields
 
@@ -13,7 +13,7 @@ BUSY = 10.0
 
 @dataclass(frozen=True)
 class Features:
-    """What makes a message important, each in [0, 1] (spec 6).
+    """Features that make a message important, each in [0, 1] (spec 6).
 
     mentioned : the companion or a known entity is addressed
     recency : exp(-age / 5 min)
@@ -100,7 +100,7 @@ def activity(messages_per_minute: float) -> float:
 
 
 def threshold(messages_per_minute: float) -> float:
-    """What a message's final score must reach to be consolidated: higher in busy times.
+    """Threshold that a message's final score must reach to be consolidated: higher in busy times.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How much of a memory is worth keeping: its information first, how important it was second (spec 6)."""
+"""Salience of a memory: its information first, how important it was second (spec 6)."""
 
 import math
 
@@ -9,7 +9,7 @@ SNR_CEILING = 1000
 
 
 def salience(final: float | None, snr: int) -> float:
-    """What decides whether a memory survives: information blended with importance.
+    """Salience, which decides if a memory survives: information blended with importance.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How unexpected a message is, and what level of surprise that makes (spec 5)."""
+"""Surprise of a message, and the level of surprise that it makes (spec 5)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -85,7 +85,7 @@ def message_surprise(history: History, vector: Vector, gap: float, author: str, 
 
 
 def unusual(history: History, vector: Vector, gap: float, author: str, length: int) -> tuple[str, ...]:
-    """What about a message is out of the ordinary; arguments as of `message_surprise`.
+    """Unusual aspects of a message; arguments as of `message_surprise`.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def level(signal: float, thresholds: Mapping[Level, float] = THRESHOLDS) -> Leve
 
 
 def thresholds(signals: Sequence[float], corrections: Sequence[Correction] = ()) -> dict[Level, float]:
-    """Where the levels of surprise begin for one student.
+    """Thresholds of the levels of surprise for one student.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ Matrix = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Usage:
-    """What language-model calls cost; `cost` in US dollars."""
+    """Usage of language-model calls; `cost` in US dollars."""
 
     calls: int = 0
     input_tokens: int = 0
@@ -55,7 +55,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What the student is expected to say next, and the keywords of what one needs to know for it (spec 4)."""
+    """Prediction of the student's next message, and the keywords of what one needs to know for it (spec 4)."""
 
     text: str
     needed_info: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Lesson:
-    """What a violated expectation taught: one sentence and 1 to 5 tags (spec 4)."""
+    """Lesson of a violated expectation: one sentence and 1 to 5 tags (spec 4)."""
 
     text: str
     tags: tuple[str, ...]
@@ -103,7 +103,7 @@ class Companion:
 
 @dataclass(frozen=True)
 class Correction:
-    """What somebody said of a surprise afterwards: the signal and level it had, and their verdict."""
+    """Correction of a surprise afterwards: the signal and level it had, and somebody's verdict."""
 
     signal: float
     level: Level
@@ -122,7 +122,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Conversation:
-    """What a mind is told of the talk so far, oldest message first, the student's newest last."""
+    """Conversation so far, as a mind is told it: oldest message first, the student's newest last."""
 
     companion: Companion
     messages: tuple[Message, ...]
@@ -140,7 +140,7 @@ class RecalledTurn:
 
 @dataclass(frozen=True)
 class Remembered:
-    """What of the past fits a message; what a mind is told of it.
+    """Recalled context that fits a message, as a mind is told it.
 
     question : one that a surprise left open, to be asked with the reply
     """

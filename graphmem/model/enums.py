@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """Who speaks through the API (spec 15)."""
+    """Role of an API caller (spec 15)."""
 
     APP = "app"
     TEACHER = "teacher"
@@ -18,7 +18,7 @@ class Role(StrEnum):
 
 
 class Author(StrEnum):
-    """Who wrote a message."""
+    """Author of a message."""
 
     STUDENT = "student"
     COMPANION = "companion"
@@ -41,7 +41,7 @@ class TurnState(StrEnum):
 
 
 class JobState(StrEnum):
-    """Where a piece of background work stands (spec 16)."""
+    """State of a background job (spec 16)."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -60,7 +60,7 @@ class Modality(StrEnum):
 
 
 class MemoryRole(StrEnum):
-    """What a memory is to the others: said once, or made of what was said (spec 2, 5, 7)."""
+    """Role of a memory among the others: said once, or made of what was said (spec 2, 5, 7)."""
 
     SAID = "said"
     EPISODE = "episode"  # of a surprise; abstracts what is said while it is under way
@@ -70,7 +70,7 @@ class MemoryRole(StrEnum):
 
 
 class MemoryKind(StrEnum):
-    """What a memory speaks of: traits and concepts are beliefs, episodes observations."""
+    """Kind of a memory: traits and concepts are beliefs, episodes observations."""
 
     TRAIT = "trait"
     CONCEPT = "concept"
@@ -78,7 +78,7 @@ class MemoryKind(StrEnum):
 
 
 class EdgeType(StrEnum):
-    """How two nodes hang together; the values are relationship types."""
+    """Type of an edge between two nodes; the values are relationship types."""
 
     PRECEDES = "PRECEDES"
     CAUSES = "CAUSES"
@@ -97,7 +97,7 @@ class EdgeType(StrEnum):
 
 
 class Reliability(StrEnum):
-    """How far a memory can be relied on (spec 12)."""
+    """Reliability of a memory (spec 12)."""
 
     RELIABLE = "reliable"
     UNCERTAIN = "uncertain"
@@ -106,7 +106,7 @@ class Reliability(StrEnum):
 
 
 class SourceKind(StrEnum):
-    """Where something remembered came from (spec 7)."""
+    """Kind of source of something remembered (spec 7)."""
 
     CHAT = "chat"
     LESSON = "lesson"
@@ -116,7 +116,7 @@ class SourceKind(StrEnum):
 
 
 class LedgerCategory(StrEnum):
-    """What a ledger entry is."""
+    """Category of a ledger entry."""
 
     PROMISE = "promise"
     SECRET = "secret"  # noqa: S105
@@ -128,7 +128,7 @@ class LedgerCategory(StrEnum):
 
 
 class Strategy(StrEnum):
-    """What a surprise suggests to do."""
+    """Strategy that a surprise suggests."""
 
     NONE = "none"
     DEEP_EXTRACTION = "deep_extraction"
@@ -138,7 +138,7 @@ class Strategy(StrEnum):
 
 
 class QuestionState(StrEnum):
-    """Where a question to the student stands (spec 5)."""
+    """State of a question to the student (spec 5)."""
 
     WAITING = "waiting"
     ASKED = "asked"
@@ -146,7 +146,7 @@ class QuestionState(StrEnum):
 
 
 class Verdict(StrEnum):
-    """What somebody says of a surprise afterwards (spec 5)."""
+    """Verdict on a surprise, given afterwards (spec 5)."""
 
     WAS_IMPORTANT = "was_important"
     WAS_NOT_IMPORTANT = "was_not_important"
@@ -162,7 +162,7 @@ class UncertaintyType(StrEnum):
 
 
 class Severity(StrEnum):
-    """How much an uncertainty matters, lowest first (spec 12)."""
+    """Severity of an uncertainty, lowest first (spec 12)."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -171,7 +171,7 @@ class Severity(StrEnum):
 
 
 class DetectionContext(StrEnum):
-    """When an uncertainty was noticed (spec 12)."""
+    """Context in which an uncertainty was detected (spec 12)."""
 
     INGESTION = "ingestion"
     DRIFT = "drift"
@@ -180,7 +180,7 @@ class DetectionContext(StrEnum):
 
 
 class UncertaintyState(StrEnum):
-    """Where an uncertainty stands (spec 12)."""
+    """State of an uncertainty (spec 12)."""
 
     OPEN = "open"
     SURFACED = "surfaced"
@@ -189,7 +189,7 @@ class UncertaintyState(StrEnum):
 
 
 class Resolution(StrEnum):
-    """How an uncertainty was settled (spec 12)."""
+    """Resolution of an uncertainty (spec 12)."""
 
     TEMPORAL_SUPERSEDE = "temporal_supersede"
     EVIDENCE_RESOLVED = "evidence_resolved"
@@ -202,7 +202,7 @@ class Resolution(StrEnum):
 
 
 class Domain(StrEnum):
-    """What part of a student's life a memory belongs to."""
+    """Part of a student's life that a memory belongs to."""
 
     SCHOOL = "school"
     PERSONAL = "personal"
@@ -213,7 +213,7 @@ class Domain(StrEnum):
 
 
 class EntityKind(StrEnum):
-    """What an entity is."""
+    """Kind of an entity."""
 
     PERSON = "person"
     PLACE = "place"

@@ -34,7 +34,7 @@ class Session(Who):
 
 @dataclass(frozen=True)
 class Student:
-    """What is known of a student without any key; `display_name` only with the keys."""
+    """Student data readable without any key; `display_name` only with the keys."""
 
     id: str
     institution: str

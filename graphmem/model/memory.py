@@ -19,7 +19,7 @@ from graphmem.model.enums import (
 
 @dataclass(frozen=True)
 class Source:
-    """Where a memory came from; `ref` is the caller's own name of it, e.g. a turn's id."""
+    """Source of a memory; `ref` is the caller's own name of it, e.g. a turn's id."""
 
     id: str
     kind: SourceKind
@@ -29,7 +29,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Observation:
-    """What a lesson, a teacher, a system or another speaker brings, beside the student's own turns (spec 7).
+    """Observation from a lesson, a teacher, a system or another speaker, beside the student's own turns (spec 7).
 
     ref : the caller's own name of it; the same kind and ref again is the same observation
     speaker : who said it, where it was not the student
@@ -106,7 +106,7 @@ class Extract:
 
 @dataclass(frozen=True)
 class Relation:
-    """How two things hang together that were found in one message, by their places in the extraction.
+    """Relation between two things found in one message, by their places in the extraction.
 
     target : None means what was remembered just before this message
     reverse : the edge runs from target to source, as where what was remembered before evokes a feeling told now
@@ -135,7 +135,7 @@ class Reminder:
 
 @dataclass(frozen=True)
 class Extraction:
-    """What a mind found in one message."""
+    """Result of information extraction from one message by a mind."""
 
     memories: tuple[Extract, ...] = ()
     relations: tuple[Relation, ...] = ()
@@ -207,7 +207,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """What must not be forgotten (spec 8); texts are sealed in the graph.
+    """Ledger entry, which must not be forgotten (spec 8); texts are sealed in the graph.
 
     trigger_threshold : 0..1 on the (1 + cosine) / 2 scale, from which meaning alone brings it back
     settled_at, note : when a promise or debt was settled, and what was said about it

@@ -45,12 +45,12 @@ class MindQuestion(Generic[T_co]):
 
     @property
     def needs_model(self) -> bool:
-        """Whether the offline mind never stands in for a language model."""
+        """True if the offline mind never stands in for a language model."""
         return self.when_away is self.when_unusable is OnFailure.WAIT
 
     @property
     def can_wait(self) -> bool:
-        """Whether a job asks, which can be tried again; nobody waits for the answer of a turn."""
+        """True if a job asks, which can be tried again; nobody waits for the answer of a turn."""
         return self.when_away is OnFailure.WAIT
 
 
@@ -82,7 +82,7 @@ class Respond(MindQuestion[Response]):
 
 @dataclass(frozen=True)
 class Distil(MindQuestion[Lesson]):
-    """What is learned from a violated expectation: one sentence, 1 to 5 tags.
+    """Lesson of a violated expectation: one sentence, 1 to 5 tags.
 
     The rules' own words stand already, so that a model's better ones can wait.
     """
@@ -94,14 +94,14 @@ class Distil(MindQuestion[Lesson]):
 
 @dataclass(frozen=True)
 class ExtractMemories(MindQuestion[Extraction]):
-    """What in a message is worth remembering, how it hangs together, and what belongs into the ledger."""
+    """Memories worth keeping of a message, the relations between them, and what belongs into the ledger."""
 
     heard: Heard
 
 
 @dataclass(frozen=True)
 class Analyse(MindQuestion[tuple[Analysis, ...]]):
-    """What some surprising episodes mean, at least one; one analysis for each, in the same order."""
+    """Analyses of some surprising episodes, at least one; one analysis for each, in the same order."""
 
     episodes: tuple[Surprising, ...]
 
@@ -120,7 +120,7 @@ class FollowUp(MindQuestion[tuple[str, ...]]):
 
 @dataclass(frozen=True)
 class Reflect(MindQuestion[Reflection]):
-    """What the companion takes from a surprise for itself, perhaps a way to go about such a situation."""
+    """Reflection of the companion on a surprise, perhaps with a way to go about such a situation."""
 
     surprising: Surprising
     analysis: Analysis

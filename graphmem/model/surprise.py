@@ -84,7 +84,7 @@ class BeliefUpdate:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a mind makes of a surprising episode.
+    """Analysis of a surprising episode by a mind.
 
     explanation : which prediction failed and why, in plain words
     """
@@ -97,7 +97,7 @@ class Analysis:
 
 @dataclass(frozen=True)
 class Reflection:
-    """What the companion takes from a surprise for itself.
+    """Reflection of the companion on a surprise.
 
     procedure : how to go about such a situation next time, worth a procedural memory; None where there is nothing
         to learn

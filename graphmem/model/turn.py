@@ -19,7 +19,7 @@ from graphmem.model.jobs import Job
 
 @dataclass(frozen=True)
 class State:
-    """Where a student stands between two turns.
+    """State of a student between two turns.
 
     version : counts the student's changes; what a process holds of an older version is stale
     turns, facts : how many there ever were; the newest has this sequence number
@@ -43,7 +43,7 @@ class State:
 
 @dataclass(frozen=True)
 class Unlocked:
-    """What a process holds of a student whose session is open, as of one version of the student.
+    """Cached state of a student whose session is open in a process, as of one version of the student.
 
     messages : the running session's, oldest first, the student's and the reply in turn
     turn_ids : of those messages, oldest first

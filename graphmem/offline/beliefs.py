@@ -114,7 +114,7 @@ _IS = re.compile(r"(?:\b(?:is|are|was|named|called|be|reading|become)\b|'s\b|:)\
 
 
 def belief_updates(surprising: Surprising) -> tuple[BeliefUpdate, ...]:
-    """What a message takes back, corrects or tells anew of what was believed.
+    """Belief updates in a message: retractions, corrections and new values of prior beliefs.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def _placed(doc: Doc, place: int, belief: Belief | None) -> Iterator[_Prior]:
 
 
 def _place(belief: Belief, talk: Sequence[_Prior]) -> int:
-    """Where in the talk a belief was formed; before it if not there."""
+    """Position in the talk at which a belief was formed; -1, before the talk, if not there."""
     return next((prior.place for prior in talk if prior.said.text in belief.content), -1)
 
 
@@ -265,7 +265,7 @@ def _another_number(place: int, scene: _Scene) -> _Reason | None:
 
 
 def _no_longer(place: int, scene: _Scene) -> _Reason | None:
-    """What was so and is no longer."""
+    """Reason for a belief update: a state that no longer holds ("used to")."""
     new = scene.said[place]
     if not _USED_TO.search(new.plain):
         return None
@@ -317,7 +317,7 @@ def _told_slot(said: Statement) -> str | None:
 
 
 def _first_person(text: str) -> str:
-    """What a model remembered of "the student", as the student would say it, without short forms of "have"."""
+    """Rewrite a memory about "the student" in the first person, without short forms of "have"."""
     text = re.sub(r"\b(I|i|[Ww]e)['’]ve\b", r"\1 have", text)
     text = re.sub(r"\b[Tt]he student's\b", "my", text)
     text = re.sub(r"\b[Tt]he student (?:is|was)\b", "I am", text)
@@ -354,7 +354,7 @@ def _value(said: Statement) -> frozenset[str]:
 
 
 def _was_right(old: Statement, new: Statement) -> bool:
-    """Whether what was reckoned right before is reckoned wrong now: a slip, nothing understood."""
+    """True if a calculation was right before and is wrong now: a slip, nothing understood."""
     return confidence(old.doc) > confidence(new.doc)
 
 
@@ -363,7 +363,7 @@ def _says_what(said: Statement) -> bool:
 
 
 def _one_quantity(old: Claim, new: Claim) -> bool:
-    """Whether two claims tell the amount of one thing."""
+    """True if two claims state the amount of the same thing."""
     shared, either = old.matter & new.matter, old.matter | new.matter
     if old.unit != new.unit or len(shared - new.unit) < 2 or len(shared) < SAME_MATTER_SHARE * len(either):
         return False
@@ -371,7 +371,7 @@ def _one_quantity(old: Claim, new: Claim) -> bool:
 
 
 def _wrong_way(said: Statement) -> str:
-    """What somebody says they did where they should have done something else."""
+    """Extract the mistaken action from a statement that something else should have been done."""
     found = _DID_INSTEAD.search(said.plain)
     if found is None:
         return ""
@@ -380,12 +380,12 @@ def _wrong_way(said: Statement) -> str:
 
 
 def _repeats(new: Statement, old: Statement) -> bool:
-    """Whether a statement only says again what was said."""
+    """True if a statement only repeats an earlier one."""
     return len(new.stems & old.stems) >= 0.8 * len(new.stems) and set(new.numbers) <= set(old.numbers)
 
 
 def _nearest(new: Statement, priors: Sequence[_Prior], least: int, share: float, here: bool = True) -> _Prior | None:
-    """What was said before (`here`: in the talk) that has most in common with a statement, the latest of equals."""
+    """Prior statement (`here`: in the talk) with the greatest overlap with a new statement, the latest on ties."""
     best, most = None, (0.0, 0)
     for prior in priors:
         if here and prior.place < 0:

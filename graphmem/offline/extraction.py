@@ -86,7 +86,7 @@ def _memory(piece: _Piece, heard: Heard) -> Extract:
 
 
 def _can_be_read(doc: Doc) -> bool:
-    """Whether the rules, which are for English, apply; to numbers and single words they always do."""
+    """True if the rules, which are for English, apply; to numbers and single words they always do."""
     words = [word.split("'")[0] for word in doc.plain_words[:READ_WORDS] if word[0].isalpha()]
     if not words or (len(words) <= FEW_LANGUAGE_WORDS and doc.text.isascii()):
         return True
@@ -96,6 +96,6 @@ def _can_be_read(doc: Doc) -> bool:
 
 
 def _topics(doc: Doc) -> tuple[str, ...]:
-    """What it is about; bare numbers are no topic."""
+    """Topics of a text, from its key phrases; bare numbers are no topic."""
     phrases = doc.key_phrases(2 * TOPICS)
     return tuple(phrase for phrase in phrases if content_words(Doc(phrase)))[:TOPICS]

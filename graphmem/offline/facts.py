@@ -77,7 +77,7 @@ def keywords(docs: Iterable[Doc], limit: int) -> tuple[str, ...]:
 
 
 def _tags(actual: Doc, asked: Doc, predicted: Doc) -> tuple[str, ...]:
-    """What was said, with what it answers where it names nothing but numbers; or else what it answers."""
+    """Tags from the answer, with those of the question where it names nothing but numbers; or else keywords."""
     tags = _phrases([actual], MAX_LESSON_TAGS)
     if not any(_is_named(tag) for tag in tags):
         tags = (*tags, *(tag for tag in _phrases([asked], MAX_LESSON_TAGS) if tag not in tags))[:MAX_LESSON_TAGS]
@@ -99,7 +99,7 @@ def _is_named(phrase: str) -> bool:
 
 
 def _question(doc: Doc) -> str:
-    """What was asked last in a text, or else all of it."""
+    """Last question of a text, or else the whole text."""
     asked = [sentence.text for sentence in doc.sentences if sentence.text.endswith("?")]
     return asked[-1] if asked else doc.text
 

@@ -85,7 +85,7 @@ def questions(surprising: Surprising, analysis: Analysis) -> tuple[str, ...]:
 
 
 def reflection(surprising: Surprising, analysis: Analysis) -> Reflection:
-    """What the companion takes from a surprise: what it expected, what it heard, and what to do next time.
+    """Reflection of the companion on a surprise: what it expected, what it heard, and what to do next time.
 
     Parameters
     ----------

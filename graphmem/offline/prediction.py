@@ -89,5 +89,5 @@ def expected_answer(bank: Bank, asked: Vector | None, own: Sequence[Message]) ->
 
 
 def own_messages(messages: Sequence[Message]) -> list[Message]:
-    """What the student said, oldest first."""
+    """Messages of the student, oldest first."""
     return [message for message in messages if message.author is Author.STUDENT]

@@ -131,7 +131,7 @@ _MENTION = "Earlier you said"
 
 @dataclass(frozen=True)
 class Move:
-    """What a tutor does next: the name of its wordings, and an equation it is about."""
+    """Tutoring move: the name of its wordings, and an equation it is about."""
 
     name: str
     sum: str = ""
@@ -229,7 +229,7 @@ def mentioned(doc: Doc, sayings: Sequence[str]) -> str:
 
 
 def _says(text: str, saying: str) -> bool:
-    """Whether a text says again what was said before, by itself or among other things."""
+    """True if a text repeats an earlier saying, by itself or among other things."""
     score = fuzz.partial_ratio if len(saying) <= len(text) else fuzz.ratio
     return score(saying, text, processor=utils.default_process) >= SAME_REPLY_SCORE
 
@@ -247,7 +247,7 @@ def _mention(move: Move, doc: Doc, remembered: Remembered, said: Sequence[str]) 
 
 
 def _preferred(fits: Sequence[str]) -> int:
-    """How many of the wordings come first: those that use the student's words, else all."""
+    """Number of preferred wordings: those that use the student's words, else all."""
     return sum("{" in wording for wording in fits) or len(fits)
 
 
@@ -283,7 +283,7 @@ def _telling_sentence(doc: Doc, about: Mapping[str, float]) -> str:
 
 
 def _topic(messages: Sequence[Message]) -> str:
-    """What the student's message is about or, where that names nothing, the companion's last question."""
+    """Topic of the student's message or, where that names nothing, of the companion's last question."""
     asked = [Doc(_question(doc_of(message))) for message in messages[-2:-1]]
     for doc in (doc_of(messages[-1]), *asked):
         for phrase in doc.key_phrases():

@@ -57,7 +57,7 @@ _UNUSUAL = {
 
 
 def analysis(surprising: Surprising) -> Analysis:
-    """What a surprising message means, by rule.
+    """Analysis of a surprising message by rules.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def analysis(surprising: Surprising) -> Analysis:
 
 
 def about(doc: Doc) -> str:
-    """What a message is about: its most telling phrase with a word in it, quoted; empty if there is none.
+    """Topic of a message: its rarest key phrase with a word in it, quoted; empty if there is none.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def _out_of_the_ordinary(surprising: Surprising) -> Iterator[str]:
 
 
 def _strategy(surprising: Surprising, updates: Iterable[BeliefUpdate], facts: Iterable[Lesson]) -> Strategy:
-    """What suits the level and what was said; each level keeps what the one before it can choose."""
+    """Choose the strategy by surprise level and message; each level keeps what the one before it can choose."""
     if surprising.level is Level.NORMAL:
         return Strategy.NONE
     deep = Strategy.DEEP_EXTRACTION if tuple(facts) else Strategy.NONE

@@ -313,7 +313,7 @@ class SearchIndex:
     # Search
 
     def lexical(self, words: tuple[str, ...], now: datetime, as_of: datetime | None = None) -> LexicalScores:
-        """What the words of a question give, which may be computed while it is still being embedded.
+        """Lexical scores of a question, which may be computed while it is still being embedded.
 
         Parameters
         ----------
@@ -467,7 +467,7 @@ def _distinct(memory: Memory) -> set[str]:
 
 
 def _place(memory: Memory, row: int) -> tuple[float, str, int]:
-    """Where a memory stands in time."""
+    """Position of a memory in time, as a sort key."""
     return memory.timestamp.timestamp(), memory.id, row
 
 

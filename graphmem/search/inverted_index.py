@@ -62,7 +62,7 @@ class InvertedIndex:
         return [term for _, term in sorted(counts)[:TERMS]]
 
     def find(self, terms: Sequence[str], allowed: NDArray[np.bool_]) -> tuple[Scores, Scores]:
-        """How often each stem stands in the memory of each allowed row, and how often in what was said before it.
+        """Term frequencies of each stem in the memory of each allowed row, and in what was said before it.
 
         Two float arrays of shape (terms, rows).
         """

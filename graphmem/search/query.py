@@ -1,4 +1,4 @@
-"""What a search of a student's memories is asked and what it gives; `graphmem.search.index` does the searching."""
+"""Query and results of a search of a student's memories; `graphmem.search.index` does the searching."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,7 +26,7 @@ SCORE_PARTS = {
 
 @dataclass(frozen=True)
 class SearchQuery:
-    """What is looked for.
+    """Search query.
 
     vector : embedding of the question, without the names of those who spoke
     words : its content words (`mind.asking.read_question` finds both)
@@ -48,7 +48,7 @@ class SearchQuery:
 
 @dataclass(frozen=True)
 class LexicalScores:
-    """What the words of a question give, for the memories of one version of the index; see `SearchIndex.lexical`."""
+    """Lexical scores of a question, for the memories of one version of the index; see `SearchIndex.lexical`."""
 
     version: int
     asked: tuple[tuple[str, ...], datetime, bool]
@@ -67,7 +67,7 @@ class Hit:
 
 
 def relevance(parts: dict[str, Scores]) -> Scores:
-    """How well each memory fits, in [0, 1], from the parts of its score, each of shape (n,).
+    """Relevance of each memory, in [0, 1], from the parts of its score, each of shape (n,).
 
     Examples
     --------
@@ -95,7 +95,7 @@ def within(at: Scores, ranges: tuple[tuple[datetime, datetime], ...]) -> Scores:
 
 
 def why(parts: dict[str, Scores], row: int) -> dict[str, float]:
-    """What each part gave the memory of a row, those above 0, largest first.
+    """Contribution of each part to the score of a row's memory, those above 0, largest first.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How well memories fit a question, how much they count, and which of them are shown (spec 10)."""
+"""Scoring of memories for a question: relevance, weight, and which of them are shown (spec 10)."""
 
 from collections.abc import Sequence
 
@@ -55,7 +55,7 @@ def inverse_frequency(holding: Rows, total: int) -> Scores:
 
 
 def bm25(counts: Scores | Rows, lengths: Scores | Rows, mean_length: float) -> Scores:
-    """What a word's occurrences in each text are worth, before its rarity is multiplied in.
+    """BM25 term frequency weight of a word in each text, before its rarity (IDF) is multiplied in.
 
     Parameters
     ----------
@@ -166,7 +166,7 @@ def fitting(costs: Sequence[int], budget: int) -> list[int]:
 
 
 def weight(relevance: float, modality: Modality, gravity: float, reliability: Reliability) -> float:
-    """How much a memory counts in a context.
+    """Weight of a memory in a context.
 
     Parameters
     ----------

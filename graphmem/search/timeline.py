@@ -87,7 +87,7 @@ def _longer(array: Rows, size: int) -> Rows:
 
 
 def window(inside: Scores, ahead: Scores, time: Timeline) -> Scores:
-    """How much is said of something around each memory.
+    """Amount said of something around each memory.
 
     Parameters
     ----------

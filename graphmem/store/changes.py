@@ -163,7 +163,7 @@ class Changes:
 
     @property
     def touches_turns(self) -> bool:
-        """Whether what a turn depends on changes: facts, questions or corrections."""
+        """True if something that a turn depends on changes: facts, questions or corrections."""
         return self.response is not None or self.corrected is not None
 
 

@@ -131,7 +131,7 @@ class Graph:
             return done
 
     async def server_agent(self) -> str:
-        """What the server calls itself, e.g. `Neo4j/2026.08.1`; asked without any Cypher."""
+        """Name that the server gives itself, e.g. `Neo4j/2026.08.1`; asked without any Cypher."""
         try:
             async with asyncio.timeout(self._timeout):
                 return (await self._driver.get_server_info()).agent
@@ -191,11 +191,11 @@ def translate(error: Exception) -> GraphmemError:
 
 
 def _passing(error: Exception) -> bool:
-    """Whether the same statement may succeed in a moment."""
+    """True if the same statement may succeed in a moment."""
     return isinstance(error, OSError) or (isinstance(error, (ne.Neo4jError, ne.DriverError)) and error.is_retryable())
 
 
 def _is_made_twice(error: Exception) -> bool:
-    """Whether two processes made the same index or constraint at once; `IF NOT EXISTS` does not keep them apart."""
+    """True if two processes made an index or constraint at once; `IF NOT EXISTS` does not keep them apart."""
     code = (isinstance(error, ne.Neo4jError) and error.code) or ""
     return code.startswith("Neo.ClientError.Schema.") and code.endswith("AlreadyExists")

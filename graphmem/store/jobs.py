@@ -31,7 +31,7 @@ EPOCH = from_ms(0)
 
 
 class Kind(StrEnum):
-    """What a job does."""
+    """Kind of a job."""
 
     DISTIL = "distil"  # has a fact put into better words
     FORM = "form"  # forms memories from a message of a turn
@@ -99,7 +99,7 @@ class NewJob:
 
     @property
     def kind(self) -> Kind:
-        """What it does."""
+        """Kind of the job."""
         return next(kind for kind, payload in PAYLOADS.items() if isinstance(self.work, payload))
 
 
@@ -137,7 +137,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Failure:
-    """How a job goes on after an attempt failed; `error` holds nothing that anybody said."""
+    """Outcome of a failed attempt at a job; `error` holds nothing that anybody said."""
 
     state: JobState
     attempts: int
@@ -210,14 +210,14 @@ def waiting_job(job_id: str, kind: Kind, payload: bytes, now: datetime) -> dict[
 
 
 def opened_payload(session: Session, claimed: Claimed, payload: type[T]) -> T:
-    """What a claimed job is about; Tampered when its payload does not open."""
+    """Decrypt the payload of a claimed job; Tampered when it does not open."""
     text = NodeSealer(session.keys, session, claimed.id).opened("payload", claimed.payload)
     work: T = _ADAPTERS[payload].validate_json(text)
     return work
 
 
 def opened_observation(session: Session, lock: StudentLock, claimed: Claimed) -> Observation:
-    """What was observed; Tampered when its sealed box does not open."""
+    """Decrypt an observation; Tampered when its sealed box does not open."""
     return _OBSERVATION.validate_json(open_sealed_box(session.keys, session, lock, claimed.payload))
 
 
@@ -288,13 +288,13 @@ async def list_unformed(graph: Graph, who: Who, limit: int) -> list[Claimed]:
 
 
 async def wait(graph: Graph, who: Who) -> bool:
-    """Whether a job of a student waits; `job/any_waiting`."""
+    """True if a job of a student waits; `job/any_waiting`."""
     (row,) = await graph.run("job/any_waiting", who)
     return bool(row["waits"])
 
 
 async def runs(graph: Graph, who: Who, now: datetime) -> bool:
-    """Whether somebody runs a job of a student at this moment; `job/any_running`."""
+    """True if somebody runs a job of a student at this moment; `job/any_running`."""
     (row,) = await graph.run("job/any_running", who, now=now)
     return bool(row["runs"])
 
@@ -357,7 +357,7 @@ async def list_job_page(graph: Graph, wanted: JobFilter, after: Job | None, limi
 
 
 async def count_all(graph: Graph, wanted: JobFilter, now: datetime) -> int:
-    """How many jobs there are; `job/count`."""
+    """Count the jobs; `job/count`."""
     (row,) = await graph.run("job/count", **wanted.params(now))
     return int(row["total"])
 

@@ -43,7 +43,7 @@ REINFORCED = (
 
 @dataclass(frozen=True)
 class Standing:
-    """What of a memory changes with every use: read anew where it counts."""
+    """Part of a memory that changes with every use: read anew where it counts."""
 
     gravity: float
     last_accessed: datetime
@@ -63,7 +63,7 @@ class Reached:
 
 @dataclass(frozen=True)
 class Expansion:
-    """How found memories stand, and what hangs together with them, as of a version of the memories.
+    """Standing of the memories found, and what hangs together with them, as of a version of the memories.
 
     student_version : of the student, which changes with each turn, too
     """
@@ -92,7 +92,7 @@ class LoadedMemory:
 
 @dataclass(frozen=True)
 class Expanding:
-    """What to expand: memories that were found, seeds among them, and how far their edges are followed.
+    """Parameters of an expansion: memories found, seeds among them, and how far their edges are followed.
 
     min_weight : 0..1, of every edge on the way
     limit : most memories that are reached
@@ -197,7 +197,7 @@ async def list_since(graph: Graph, session: Session, since: int) -> list[LoadedM
 
 
 async def expand(graph: Graph, session: Session, wanted: Expanding, now: datetime) -> Expansion | None:
-    """How some memories stand, and what the seeds among them lead to; `memory/expand`.
+    """Read how some memories stand, and follow the edges of the seeds among them; `memory/expand`.
 
     None when the session has ended, which another process may have done.
     """
@@ -247,7 +247,7 @@ async def list_memory_page(
 
 
 async def count_of_student(graph: Graph, who: Who, wanted: Filter, when: Moment) -> int:
-    """How many memories a filter lets through; `memory/count`."""
+    """Count the memories that match a filter; `memory/count`."""
     (row,) = await graph.run("memory/count", who, **_filtered(wanted, when))
     return int(row["total"])
 
@@ -350,7 +350,7 @@ def stored_properties(memory: Memory) -> dict[str, Any]:
 
 
 def reinforced_properties(memory: Memory) -> dict[str, Any]:
-    """What reinforcement changes; the rest may have changed in the graph since the memory was read."""
+    """Properties that reinforcement changes; the rest may have changed in the graph since the memory was read."""
     return {name: stored(name, getattr(memory, name)) for name in REINFORCED}
 
 

@@ -50,7 +50,7 @@ class CypherStatement:
 
     @property
     def reads(self) -> bool:
-        """Whether a read-only member of a cluster may serve it."""
+        """True if a read-only member of a cluster may serve it."""
         return self.mode == "read"
 
     def check(self, given: Mapping[str, Any]) -> None:

@@ -98,5 +98,5 @@ async def set_embedder(graph: Graph, embedder: str, dimension: int, now: datetim
 
 
 async def count_labels(graph: Graph, institution: str) -> dict[str, int]:
-    """How many nodes of each kind an institution has; `graph/list_labels`."""
+    """Number of nodes of each kind that an institution has; `graph/list_labels`."""
     return {row["label"]: row["nodes"] for row in await graph.run("graph/list_labels", institution=institution)}

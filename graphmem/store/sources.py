@@ -61,6 +61,6 @@ def observed_id(observed: Observation) -> str:
 
 
 def observed_key(observed: Observation) -> str:
-    """What the ids of an observation's source and memories are made with: a hash of its kind and ref."""
+    """Key for the ids of an observation's source and memories: a hash of its kind and ref."""
     name = f"{observed.kind}:{observed.ref}".encode()
     return str(blake2b(name, digest_size=8, encoder=HexEncoder).decode())

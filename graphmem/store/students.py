@@ -84,20 +84,20 @@ async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | Non
 
 
 def opened_name(enrolled: Enrolled, session: Session) -> str | None:
-    """How a student is called, if a name was given."""
+    """Decrypt a student's name, if one was given."""
     sealed = enrolled.sealed_name
     return None if sealed is None else NodeSealer(session.keys, session, "student").text(DISPLAY_NAME, sealed)
 
 
 async def list_student_page(graph: Graph, institution: str, after: str, limit: int) -> tuple[int, list[StudentSummary]]:
-    """How many students an institution has, and a page of them by id; `student/list_page`."""
+    """Number of students of an institution, and a page of them by id; `student/list_page`."""
     (row,) = await graph.run("student/list_page", institution=institution, after=after, limit=limit)
     found = [StudentSummary(i, from_ms(at), count, waiting) for i, at, count, waiting in row["students"]]
     return row["total"], found
 
 
 async def count_students(graph: Graph, who: Who) -> tuple[int, int]:
-    """How many memories a student has, and how many jobs wait; `student/count`."""
+    """Numbers of memories and of waiting jobs of a student; `student/count`."""
     (row,) = await graph.run("student/count", who)
     return row["memories"], row["waiting_jobs"]
 

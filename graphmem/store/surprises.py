@@ -1,4 +1,4 @@
-"""What follows a surprise, in the graph: its episode with the response, facts, revised beliefs, questions (spec 5)."""
+"""Surprises in the graph: the episode with the response, facts, revised beliefs, questions (spec 5)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from graphmem.store.rows import NodeSealer, moment
 
 @dataclass(frozen=True)
 class Surprised:
-    """What was surprising about a memory, as a correction sees it.
+    """Surprise of a memory, as a correction sees it.
 
     memory_id : the episode that began with the memory's message, or else the memory itself
     response : to the surprise, if there was one
@@ -26,7 +26,7 @@ class Surprised:
 
 
 async def find_surprised(graph: Graph, session: Session, memory_id: str) -> Surprised | None:
-    """What followed a surprise, by a memory of its message; `surprise/find`. None without such a memory."""
+    """Find the surprise of a message, by a memory of it; `surprise/find`. None without such a memory."""
     rows = await graph.run("surprise/find", session, memory_id=memory_id)
     if not rows:
         return None

@@ -11,7 +11,7 @@ from graphmem.store.rows import from_ms
 
 @dataclass(frozen=True)
 class UnconsolidatedMemory:
-    """What consolidation knows of a memory: numbers only.
+    """Features of a memory for consolidation: numbers only.
 
     activity : messages a minute when it was said
     features : of its importance, as of then, in the order of `graphmem.maths.importance.Features`
@@ -28,7 +28,7 @@ class UnconsolidatedMemory:
 
 @dataclass(frozen=True)
 class ConsolidationVerdict:
-    """What consolidation decided of a thought."""
+    """Decision of consolidation on a thought."""
 
     id: str
     consolidated: bool

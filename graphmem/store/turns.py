@@ -56,7 +56,7 @@ class StoredTurn:
 
 @dataclass(frozen=True)
 class Before:
-    """What a turn has to know of its student before anything is decided.
+    """State of a student that a turn needs before anything is decided.
 
     open : the session is running
     outcome : this very turn's, when it has been answered already
@@ -227,7 +227,7 @@ async def list_stranded(graph: Graph, before: datetime, now: datetime, limit: in
 
 
 async def find_oldest_waiting(graph: Graph) -> datetime | None:
-    """When the oldest message without a reply came in, if one waits; `turn/find_oldest_waiting`."""
+    """Time of the oldest message without a reply, if one waits; `turn/find_oldest_waiting`."""
     rows = await graph.run("turn/find_oldest_waiting")
     return moment(rows[0]["received_at"]) if rows else None
 

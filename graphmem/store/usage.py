@@ -1,4 +1,4 @@
-"""What language models cost, day by day, and what may still be spent (spec 5, 17)."""
+"""Language-model usage, day by day, and the limits of spending (spec 5, 17)."""
 
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -9,7 +9,7 @@ from graphmem.store.graph import Graph, Transaction
 
 @dataclass(frozen=True)
 class Limits:
-    """What may be spent in a day (UTC), of one student and of all together; 0 means no limit.
+    """Daily limits of spending (UTC), of one student and of all together; 0 means no limit.
 
     Tokens of questions and answers together; cost in US dollars.
     """
@@ -21,13 +21,13 @@ class Limits:
 
     @property
     def unlimited(self) -> bool:
-        """Whether nothing needs to be set aside."""
+        """True if nothing needs to be set aside."""
         return self == Limits()
 
 
 @dataclass(frozen=True)
 class Reserve:
-    """What is set aside for a question: at most so many tokens and so much money, on the day of `at`."""
+    """Reservation for a question: at most so many tokens and so much money, on the day of `at`."""
 
     tokens: int
     cost: float
@@ -41,7 +41,7 @@ async def add_usage(tx: Transaction, kind: str, usage: Usage, now: datetime) -> 
 
 
 async def by_kind(graph: Graph, institution: str, student_id: str | None, since: datetime | None) -> dict[str, Usage]:
-    """What was spent since the day of a moment, by what for: `turn` or the kind of a job; `usage/sum`.
+    """Usage since the day of a moment, by purpose: `turn` or the kind of a job; `usage/sum`.
 
     Of one student, or where that is None of the whole institution.
     """

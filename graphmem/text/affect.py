@@ -66,7 +66,7 @@ class AffectModel:
     arousal_words: Reader
 
     def valence(self, doc: Doc, vector: Vector | None) -> float:
-        """How pleasant a text sounds.
+        """Valence of a text.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ class AffectModel:
         return min(1.0, max(-1.0, _chosen(self.valence_full, self.valence_words, vector).read(doc, vector)))
 
     def arousal(self, doc: Doc, vector: Vector | None) -> float:
-        """How excited a text sounds; parameters and errors as for `valence`.
+        """Arousal of a text; parameters and errors as for `valence`.
 
         Returns
         -------
@@ -130,7 +130,7 @@ def load_affect(path: Path = AFFECT_FILE) -> AffectModel:
 
 
 def surface(text: str) -> NDArray[np.float32]:
-    """What a text looks like, whatever its words: 7 numbers, about 0 to 1 each."""
+    """Surface features of a text, whatever its words: 7 numbers, about 0 to 1 each."""
     letters = max(1, len(text))
     return np.array(
         [
@@ -158,7 +158,7 @@ def affect_buckets(doc: Doc) -> NDArray[np.int64]:
 
 
 def affect_word_weight(buckets: NDArray[np.int64]) -> float:
-    """What one of these words counts: long texts do not count more."""
+    """Weight of one of these words, normalised by length: long texts do not count more."""
     return 1 / math.sqrt(max(1, len(buckets)))
 
 

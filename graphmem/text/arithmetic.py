@@ -70,7 +70,7 @@ def equations(text: str) -> list[Equation]:
 
 
 def _holds(left: str, right: str) -> bool | None:
-    """Whether two sides are equal; None where that cannot be told, or where nothing was reckoned."""
+    """True if two sides are equal; None where that cannot be told, or where nothing was calculated."""
     a, b = _pieces(left), _pieces(right)
     if len(a) == 1 and len(b) == 1:
         return None

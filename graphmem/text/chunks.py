@@ -61,7 +61,7 @@ def chunks(doc: Doc, passes: int = 1) -> tuple[SentenceSpan, ...]:
 
 
 def is_small_talk(sentence: Doc) -> bool:
-    """Whether a sentence greets, thanks, praises or takes leave, and says nothing else.
+    """True if a sentence greets, thanks, praises or takes leave, and says nothing else.
 
     Examples
     --------

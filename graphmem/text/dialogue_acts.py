@@ -18,7 +18,7 @@ FEW_FUNCTION_WORDS = 3
 
 
 class Act(StrEnum):
-    """What a student does with a message."""
+    """Dialogue act of a student's message."""
 
     DISTRESS = "distress"
     INSTRUCTION = "instruction"
@@ -108,7 +108,7 @@ _SMALL_TALK = (
 
 
 def act_of(doc: Doc) -> Act:
-    """What a student does with a message, by rule, for English.
+    """Classify the dialogue act of a student's message by rules, for English.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def _telling(doc: Doc, text: str) -> Act:
 
 
 def is_readable(doc: Doc) -> bool:
-    """Whether a text looks like English: most of its words are known, and a fifth of them function words.
+    """True if a text looks like English: most of its words are known, and a fifth of them function words.
 
     Examples
     --------

@@ -147,7 +147,7 @@ FEELING_WORDS = 12
 
 
 def join(sentence: Doc) -> Join | None:
-    """Where a sentence joins two full clauses as cause or means, if it does.
+    """Find the connective that joins two full clauses of a sentence as cause or means, if any.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def join(sentence: Doc) -> Join | None:
 
 
 def content_words(doc: Doc) -> int:
-    """How many words of a text say something; numbers do not count.
+    """Number of content words in a text; numbers do not count.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def content_words(doc: Doc) -> int:
 
 
 def relations(pieces: Sequence[Doc], feelings: Sequence[bool], passes: int = 2) -> tuple[Relation, ...]:
-    """What the words that join say about the pieces of a message and about what was remembered just before it.
+    """Discourse relations, by connectives, between the pieces of a message and to what was remembered just before it.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def relations(pieces: Sequence[Doc], feelings: Sequence[bool], passes: int = 2) 
 
 
 def _between(first: int, second: Doc, feeling: bool) -> Relation:
-    """How a piece hangs together with the one before it in the same message; here nothing needs to be reversed."""
+    """Discourse relation of a piece to the one before it in the same message; here nothing needs to be reversed."""
     found = _opening(second, first + 1, first, feeling) or _joined(second, first)
     if found is None:
         return Relation(first, first + 1, EdgeType.PRECEDES, ORDER)
@@ -231,7 +231,7 @@ def _between(first: int, second: Doc, feeling: bool) -> Relation:
 
 
 def _joined(second: Doc, first: int) -> Relation | None:
-    """What the word says before which a piece was cut off."""
+    """Relation signalled by the connective before which a piece was split off."""
     for pattern, type_, forward, weight in _JOINS:
         if pattern.match(f", {second.text[:CONNECTIVE_CHARACTERS]}"):
             return Relation(first + 1, first, type_, weight, reverse=forward)
@@ -239,7 +239,7 @@ def _joined(second: Doc, first: int) -> Relation | None:
 
 
 def _opening(doc: Doc, here: int, there: int | None, feeling: bool) -> Relation | None:
-    """What the words a piece opens with say of what came before it."""
+    """Relation to the preceding piece, signalled by the opening words of this one."""
     text = straightened(doc.text[:CONNECTIVE_CHARACTERS])
     start = _end_of(_SPOKEN, text)
     if _MADE_ME.match(text, start) and not feeling:

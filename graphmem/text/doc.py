@@ -57,7 +57,7 @@ class Doc:
 
     @property
     def end(self) -> int:
-        """Where it ends in the text it stands in."""
+        """End offset in the text it stands in."""
         return self.start + len(self.text)
 
     @cached_property
@@ -124,7 +124,7 @@ class Doc:
 
     @cached_property
     def negates(self) -> bool:
-        """Whether a word in it denies something."""
+        """True if it contains a negation word."""
         return any(map(is_negation, self.plain_words))
 
     @cached_property
@@ -134,7 +134,7 @@ class Doc:
 
     @cached_property
     def asks(self) -> bool:
-        """Whether a sentence of it is a question."""
+        """True if a sentence of it is a question."""
         return asks(self.plain)
 
     @cached_property

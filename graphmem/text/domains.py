@@ -75,7 +75,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 def domain_of(doc: Doc, sort: Sort, people: bool = False) -> Domain:
-    """What part of a student's life a piece belongs to.
+    """Classify the life domain of a student that a piece belongs to.
 
     Parameters
     ----------

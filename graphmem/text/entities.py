@@ -202,7 +202,7 @@ def _found(tokens: list[str]) -> Iterator[Entity]:
 
 
 def _run(tokens: list[str], place: int) -> int:
-    """Where a run of capitalised words that starts here ends; here, if there is none."""
+    """End of the run of capitalised words that starts at `place`; `place` itself if there is none."""
     if not _capital(tokens[place]) or (_opens(tokens, place) and not _may_open(tokens, place)):
         return place
     end = place + 1
@@ -217,7 +217,7 @@ def _run(tokens: list[str], place: int) -> int:
 
 
 def _capital(token: str) -> bool:
-    """Whether a word could be part of a name."""
+    """True if a word could be part of a name."""
     if token.lower() in _SHORT_TITLE:
         return token[0].isupper()
     word = _bare(token)
@@ -237,7 +237,7 @@ def _opens(tokens: list[str], place: int) -> bool:
 
 
 def _may_open(tokens: list[str], place: int) -> bool:
-    """Whether a capitalised word that opens a sentence is a name all the same."""
+    """True if a capitalised word that opens a sentence is a name all the same."""
     word = _bare(tokens[place]).lower()
     if word in _GIVEN or word in _PLACES or word in _TITLE or word in KIN_NAMES:
         return word != "will" or _next(tokens, place) in _OF_PERSON
@@ -272,12 +272,12 @@ def _named(tokens: list[str], start: int, end: int) -> Iterator[Entity]:
 
 
 def _is_telling(word: str) -> bool:
-    """Whether a capitalised word is more than a common word that was stressed."""
+    """True if a capitalised word is more than a common word that was stressed."""
     return word in _GIVEN or word in _PLACES or word in KIN_NAMES or word_rarity(word) >= COMMON
 
 
 def _is_addressed(tokens: list[str], start: int, end: int) -> bool:
-    """Whether a name is spoken to: "Hey Mel!", "Thanks, Caroline.", "Mel, that's great"."""
+    """True if a name is used as a vocative: "Hey Mel!", "Thanks, Caroline.", "Mel, that's great"."""
     before, after = _before(tokens, start), tokens[end] if end < len(tokens) else ""
     if before in _GREETING or (before == "," and _before(tokens, start, 2) in _GREETING):
         return True

@@ -108,7 +108,7 @@ _LAUGH = re.compile(r"(?:a?(?:ha|he|hi|ho){2,}h?|lo+l|x+d+|h+m+|u+h+|a+h+|o+h+|m
 
 
 def snr(doc: Doc, novelty: float, feeling: float) -> int:
-    """How much information a message carries, against talk that says nothing.
+    """Signal-to-noise score of a message: its information, against talk that says nothing.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def snr(doc: Doc, novelty: float, feeling: float) -> int:
 
 
 def passes(snr: int) -> int:
-    """How many times a message is read for memories: 0 below 100, then 1, from 400 twice, from 800 three times.
+    """Number of extraction passes over a message: 0 below 100, then 1, from 400 twice, from 800 three times.
 
     Examples
     --------
@@ -171,7 +171,7 @@ def _visible(doc: Doc) -> Doc:
 
 
 def _of_message(told: float, doc: Doc, words: set[str]) -> float:
-    """What the sentences tell, seen as a message: a piece of an answer, small talk, a question, a reason."""
+    """Adjust the information score for the kind of message: a piece of an answer, small talk, a question, a reason."""
     act = act_of(doc)
     if _is_fragment(doc, words):
         told = min(LONE, told)
@@ -186,7 +186,7 @@ def _of_message(told: float, doc: Doc, words: set[str]) -> float:
 
 
 def _is_fragment(doc: Doc, words: set[str]) -> bool:
-    """Whether a message is a word, bare numbers, or a few words about one thing without a verb or anybody."""
+    """True if a message is a word, bare numbers, or a few words about one thing without a verb or anybody."""
     if any(map(is_dense, words)):
         return False
     if len(words) < 2:
@@ -201,7 +201,7 @@ def _is_fragment(doc: Doc, words: set[str]) -> bool:
 
 
 def _told(sentence: Doc, seen: set[str]) -> float:
-    """What a sentence tells that was not told before; adds its words to what was `seen`."""
+    """Information in a sentence that was not told before; adds its words to what was `seen`."""
     words = {word: None for token in sentence.plain_words if (word := _word(token))}
     new = [word for word in words if word not in seen]
     numbers = [word for word in new if is_number(word)]
@@ -238,7 +238,7 @@ def _is_strange(word: str) -> bool:
 
 
 def _is_subject(word: str) -> bool:
-    """Whether a word can be what a message is about."""
+    """True if a word can be the subject of a message."""
     plain = len(word) > 1 and not is_number(word) and word not in MOOD_WORDS and not _LAUGH.fullmatch(word)
     return plain and word.partition("'")[0] not in STOP_WORDS
 
@@ -267,7 +267,7 @@ def _worth(word: str) -> float:
 
 
 def _extra(word: str) -> float:
-    """What a word counts beyond its rarity, for what it is about."""
+    """Weight of a word beyond its rarity, by its category."""
     for words, worth in ((TIME_WORDS, DATE), (_GRAVE, GRAVE), (_KIN, RELATIVE), (_NUMBERS, NUMBER)):
         if word in words:
             return worth

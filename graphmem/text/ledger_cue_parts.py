@@ -13,7 +13,7 @@ from graphmem.text import lexicon
 
 @dataclass(frozen=True)
 class Cue:
-    """What announces a category: `says` together with `also`, and nothing of `unless`, in one sentence.
+    """Cue pattern of a category: `says` together with `also`, and nothing of `unless`, in one sentence.
 
     `noted` cues are believed only of what a teacher or the system wrote.
     """

@@ -54,7 +54,7 @@ _CUE_WORDS = frozenset(
 
 
 def reminders(heard: Heard) -> tuple[Reminder, ...]:
-    """What in a message belongs into the ledger, by cue phrases.
+    """Extract the ledger entries of a message by cue phrases.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def _reminder(text: str, start: int, stop: int, category: LedgerCategory) -> Rem
 
 
 def _triggers(content: Doc, names: tuple[str, ...]) -> tuple[str, ...]:
-    """What brings an entry back: its rare words alone, commoner ones in their phrase, rarest first."""
+    """Trigger terms of an entry: its rare words alone, commoner ones in their phrase, rarest first."""
     named = {word.casefold() for name in names for word in name.split()}
     scored: dict[str, float] = {}
     spare: dict[str, float] = {}

@@ -89,7 +89,7 @@ def surfacing(
 
 
 def is_active(entry: LedgerEntry, now: float) -> bool:
-    """Whether an entry is neither settled nor expired; `now` in seconds since 1970."""
+    """True if an entry is neither settled nor expired; `now` in seconds since 1970."""
     return entry.is_active and (entry.expires_at is None or entry.expires_at.timestamp() > now)
 
 
@@ -106,7 +106,7 @@ def closeness(one: Vector, other: Vector) -> float:
 
 
 def triggered(trigger: str, message: Doc) -> bool:
-    """Whether a word or phrase occurs in a message, as whole words, in any case and any inflection.
+    """True if a word or phrase occurs in a message, as whole words, in any case and any inflection.
 
     Parameters
     ----------
@@ -139,13 +139,13 @@ class _Said:
     capitals: frozenset[int] = field(repr=False)
 
     def has(self, trigger: str) -> bool:
-        """Whether a trigger occurs."""
+        """True if a trigger occurs."""
         if _DENSE.search(trigger):
             return _plain(trigger).casefold().strip() in self.text
         return bool(_runs([self.stems.get(stem(word), set()) for word in Doc(_plain(trigger)).terms]))
 
     def names(self, entity: str) -> bool:
-        """Whether an entity is named; a name that is also a common word has to be written as a name."""
+        """True if an entity is named; a name that is also a common word has to be written as a name."""
         if _DENSE.search(entity):
             return _plain(entity).casefold().strip() in self.text
         words = Doc(_plain(entity)).terms
@@ -156,7 +156,7 @@ class _Said:
 
 
 def _runs(places: Sequence[set[int]]) -> set[int]:
-    """Where words that stand at these places follow on each other."""
+    """Start positions at which words at these places are adjacent, in order."""
     if not places:
         return set()
     return set.intersection(*({place - i for place in each} for i, each in enumerate(places)))

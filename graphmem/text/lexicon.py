@@ -148,7 +148,7 @@ MOOD_WORDS = (
 
 
 def is_negation(word: str) -> bool:
-    """Whether a word in lower case denies.
+    """True if a word in lower case is a negation.
 
     Examples
     --------

@@ -15,7 +15,7 @@ MATCHED = 0.6
 
 
 def match(predicted: str, actual: str, similarity: float) -> float:
-    """How well a prediction fits the actual message: spelling or meaning, whichever is kinder.
+    """Similarity of a prediction to the actual message: spelling or meaning, whichever is higher.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floo
 
 
 def addressed(doc: Doc, names: Iterable[str]) -> bool:
-    """Whether a message speaks to the companion ("you") or names it or somebody known.
+    """True if a message addresses the companion ("you") or names it or somebody known.
 
     Examples
     --------

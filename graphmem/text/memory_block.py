@@ -7,7 +7,7 @@ __all__ = ["ledger_line", "memory_block", "memory_line"]
 
 
 def memory_block(remembered: Remembered) -> str:
-    """What is remembered, as the block of text a language model reads; empty when nothing is.
+    """Format memories as the block of text a language model reads; empty when there are none.
 
     Source: spec 10.7.
 

@@ -29,7 +29,7 @@ ASKED = 0.5
 
 @dataclass(frozen=True)
 class Sort:
-    """What sort of memory a piece makes."""
+    """Memory type of a piece: modality and kind."""
 
     modality: Modality
     kind: MemoryKind
@@ -190,7 +190,7 @@ _LOOK_AHEAD = 4
 
 
 def sort_of(doc: Doc, lasting: bool = False) -> Sort:
-    """What sort of memory a piece of a message makes.
+    """Classify the memory type of a piece of a message.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def sort_of(doc: Doc, lasting: bool = False) -> Sort:
 
 
 def is_question(doc: Doc) -> bool:
-    """Whether a text only asks.
+    """True if a text only asks.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def is_question(doc: Doc) -> bool:
 
 
 def confidence(doc: Doc) -> float:
-    """How plainly something was said, in [0, 1]: the constants of this module.
+    """Confidence of a statement, by its wording, in [0, 1]: the constants of this module.
 
     Examples
     --------
@@ -267,7 +267,7 @@ def _equations(plain: str) -> tuple[Equation, ...]:
 
 
 def _lasts(plain: str) -> bool:
-    """Whether a feeling is told as lasting, though something happened once ("scared of dogs since one bit me")."""
+    """True if a feeling is told as lasting, though something happened once ("scared of dogs since one bit me")."""
     return (
         re.search(
             r"\b(?:always|every|whenever|since)\b|\bi(?:'m|m| am) \w* ?(?:scared|afraid"
@@ -302,7 +302,7 @@ def _told(plain: str, happened: bool) -> Sort:
 
 
 def _has_past(doc: Doc) -> bool:
-    """Whether something is told that the student or their family did."""
+    """True if a past action of the student or their family is told."""
     words = doc.plain_words[:READ_WORDS]
     for i, word in enumerate(words):
         if word in _OWN and any(_is_past(w) and w not in _BEING for w in words[i + 1 : i + 1 + _LOOK_AHEAD]):

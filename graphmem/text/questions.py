@@ -20,7 +20,7 @@ _ONLY_ASKS = re.compile(
 
 
 def asks(plain: str) -> bool:
-    """Whether a text, in lower case, asks something.
+    """True if a text, in lower case, asks something.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def asks(plain: str) -> bool:
 
 
 def only_asks(sentence: str) -> bool:
-    """Whether a sentence, in lower case, is a question and nothing else.
+    """True if a sentence, in lower case, is a question and nothing else.
 
     Examples
     --------

@@ -155,7 +155,7 @@ def announced(sign: Cue, sentence: str) -> tuple[int, int] | None:
 
 
 def is_danger(doc: Doc) -> bool:
-    """Whether a sentence of a text holds a sign of danger; the whole text is read.
+    """True if a sentence of a text holds a sign of danger; the whole text is read.
 
     Examples
     --------

@@ -31,7 +31,7 @@ def sentence_spans(text: str) -> list[SentenceSpan]:
 
 
 def _goes_on(text: str, start: int, end: int) -> bool:
-    """Whether a full stop at `end` belongs to an abbreviation, or to the number of a list."""
+    """True if a full stop at `end` belongs to an abbreviation, or to the number of a list."""
     return _ABBREVIATION.search(text, max(start, end - 7), end) is not None or (
         end - start < 5 and text[start:end].strip().isdecimal()
     )

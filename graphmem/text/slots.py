@@ -275,7 +275,7 @@ def slot_key(slot: str) -> str:
 
 
 def is_state(slot: str | None) -> bool:
-    """Whether a slot holds from the moment it is told, also where how it came about is told ("I moved to Rome").
+    """True if a slot holds from the moment it is told, also where how it came about is told ("I moved to Rome").
 
     Examples
     --------
@@ -316,7 +316,7 @@ def _filled(slot: str, found: re.Match[str]) -> str | None:
 
 
 def basic(thing: str) -> str:
-    """What is liked or played without what only carries it.
+    """Core noun phrase of what is liked or played, without a verb or article that only carries it.
 
     Examples
     --------

@@ -39,7 +39,7 @@ _SIGNS = str.maketrans("x×÷−", "**/-")
 
 @dataclass(frozen=True)
 class Claim:
-    """What amounts to how much: the words of the clause, those right after the number, and the number."""
+    """Quantity claim: the words of the clause, those right after the number, and the number."""
 
     matter: frozenset[str]
     unit: frozenset[str]
@@ -86,13 +86,13 @@ class Statement:
 
     @cached_property
     def calculations(self) -> dict[str, float]:
-        """What it reckons out: each calculation in one spelling, and its result."""
+        """Calculations in it: each in one normalised spelling, and its result."""
         found = _CALCULATION.findall(self.text)
         return {_spelled(left): float(result.replace(",", "")) for left, result in found}
 
     @cached_property
     def claim(self) -> "Claim | None":
-        """What it says that something amounts to, if it does."""
+        """Quantity claim it makes, if any."""
         *_, last = [None, *NUMBER.finditer(self.text)]
         if last is None or _UNKNOWN.search(self.text) or _STEP.search(self.text[: last.start()]):
             return None
@@ -107,7 +107,7 @@ class Statement:
 
     @cached_property
     def denies(self) -> bool:
-        """Whether it says that something is not so."""
+        """True if it says that something is not so."""
         return len(_DENIES.findall(_CONTRAST.sub("", self.plain))) % 2 == 1
 
 

@@ -78,7 +78,7 @@ class TopicBoundaryModel:
     ahead_words: BoundaryForm
 
     def probabilities(self, messages: Sequence[Message], *, ahead: bool) -> Numbers:
-        """How likely a new episode begins with each message.
+        """Probability that a new episode begins, for each message.
 
         Parameters
         ----------
@@ -127,7 +127,7 @@ class TopicBoundaryModel:
         return np.asarray(probabilities >= thresholds)
 
     def newest_starts(self, messages: Sequence[Message]) -> bool:
-        """Whether the newest message begins an episode, while the talk runs: the last of `starts` without `ahead`.
+        """True if the newest message begins an episode, while the talk runs: the last of `starts` without `ahead`.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ def load_topic_boundaries(path: Path = BOUNDARY_FILE) -> TopicBoundaryModel:
 
 
 def numbers(docs: Sequence[Doc], vectors: Matrix | None, turns: range, *, ahead: bool) -> Numbers:
-    """What is counted and compared, for some turns of a sitting: not the first, and with `ahead` not the last.
+    """Boundary features for some turns of a sitting: not the first, and with `ahead` not the last.
 
     Returns
     -------
@@ -231,7 +231,7 @@ def boundary_buckets(doc: Doc) -> NDArray[np.int64]:
 
 
 def boundary_word_weight(buckets: NDArray[np.int64]) -> float:
-    """What one of these words counts: long texts do not count more."""
+    """Weight of one of these words, normalised by length: long texts do not count more."""
     return 1.0 / math.sqrt(max(1, len(buckets)))
 
 
@@ -286,7 +286,7 @@ def _read(doc: Doc) -> _Read:
 
 
 def _shared(read: Sequence[_Read], i: int) -> list[float]:
-    """How many content words of a turn were said before, and how much is new."""
+    """Lexical overlap of a turn with those before it: repeated content words, and how much is new."""
     own = read[i].rarities
     just, near, all_seen = (_said(read[max(0, i - back) : i]) for back in (1, 3, SIGHT))
     again, again_near = len(own.keys() & just), len(own.keys() & near)
@@ -304,7 +304,7 @@ def _shared(read: Sequence[_Read], i: int) -> list[float]:
 
 
 def _shared_ahead(read: Sequence[_Read], i: int) -> list[float]:
-    """What the next turn takes up: of this turn, of what was before it, and of what is new in this one."""
+    """Lexical overlap of the next turn: with this turn, with those before it, and with what is new in this one."""
     after = read[i + 1].rarities.keys()
     own = read[i].rarities.keys()
     just, near, all_seen = (_said(read[max(0, i - back) : i]) for back in (1, 3, SIGHT))
@@ -345,7 +345,7 @@ def _cosine(some: Matrix, others: Matrix) -> float:
 
 
 def _sittings(messages: Sequence[Message]) -> Iterator[tuple[int, int]]:
-    """Where each stretch without a long gap starts and stops."""
+    """Start and stop of each sitting, a stretch without a long gap."""
     if not messages:
         return pairwise([])
     at = np.array([m.at.timestamp() for m in messages])

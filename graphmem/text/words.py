@@ -61,7 +61,7 @@ def parts(token: str) -> list[str]:
 
 
 def is_number(token: str) -> bool:
-    """Whether a token is a number, with or without a unit.
+    """True if a token is a number, with or without a unit.
 
     Examples
     --------
@@ -72,12 +72,12 @@ def is_number(token: str) -> bool:
 
 
 def is_dense(token: str) -> bool:
-    """Whether a token is of a script that puts no spaces between its words."""
+    """True if a token is of a script that puts no spaces between its words."""
     return _HAS_DENSE.match(token) is not None
 
 
 def word_rarity(word: str) -> float:
-    """How rare a word is in English: 8 minus its Zipf frequency (powers of ten per thousand million words).
+    """Rarity of a word in English: 8 minus its Zipf frequency (powers of ten per thousand million words).
 
     Returns
     -------
@@ -96,7 +96,7 @@ def word_rarity(word: str) -> float:
 
 
 def is_known(word: str) -> bool:
-    """Whether a word is among the 30,000 most frequent English ones.
+    """True if a word is among the 30,000 most frequent English ones.
 
     Examples
     --------

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Situation:
-    """What the tutor said, what the student had said before (empty at the beginning), what the student answered."""
+    """Dialogue exemplar: the tutor's turn, the student's turn before (empty at the beginning), the student's answer."""
 
     dialogue_id: str
     asked: str
@@ -78,7 +78,7 @@ class Bank:
 
 
 def situation_point(asked: Matrix, before: Matrix) -> Matrix:
-    """Where situations lie: halfway between what the tutor said and what the student had said before.
+    """Embedding of situations: the normalised mean of the tutor's turn and the student's turn before.
 
     Parameters
     ----------
