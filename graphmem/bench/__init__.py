@@ -16,17 +16,16 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
     """Every benchmark by name."""
     from graphmem.bench import boundaries, formation, jobs, load, recall, salience, scale, turn
 
-    modules = {
-        "turn": turn,
-        "recall": recall,
-        "keep": salience,
-        "formation": formation,
-        "boundaries": boundaries,
-        "load": load,
-        "jobs": jobs,
-        "scale": scale,
+    return {
+        "turn": turn.measure_turn,
+        "recall": recall.measure_recall,
+        "keep": salience.measure_salience,
+        "formation": formation.measure_formation,
+        "boundaries": boundaries.measure_boundaries,
+        "load": load.measure_load,
+        "jobs": jobs.measure_jobs,
+        "scale": scale.measure_scale,
     }
-    return {name: module.measure for name, module in modules.items()}
 
 
 def run_benchmark(settings: Settings, name: str, file: Path | None, *, as_json: bool) -> None:

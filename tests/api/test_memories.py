@@ -13,7 +13,7 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role
-from graphmem.sealing import session_token
+from graphmem.sealing import opened_token, session_token
 from tests.conftest import PASSWORD, Enrol, Pupil
 from tests.support.client import CLOSE, OPEN, Client, Refused
 from tests.support.remembering import LIFE, held, lived
@@ -304,6 +304,7 @@ async def test_a_teacher_observes_a_locked_student_and_cannot_read_it(
     teacher = Client(http, bearer(Role.TEACHER))
     await teacher.call(OBSERVE, o=[{"text": LIFE[2], "kind": "TEACHER", "ref": "n1"}])
     token = (await replace(app_client, session=None).call(OPEN, student="ann", password=PASSWORD))["token"]
+    await run_jobs(gm, opened_token(gm.secret, token, gm.clock()))
     opened = replace(app_client, session=token)
     found = (await opened.call(RECALL, q="Which arm did she break?"))["recall"]
     assert found[0]["memory"]["content"] == LIFE[2]

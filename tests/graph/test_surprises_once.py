@@ -118,7 +118,7 @@ async def test_memories_that_change_meanwhile_are_taken_into_account(
         return held
 
     opened, read = open_memories, list[int]()
-    monkeypatch.setattr(responding, "plan", planned)
+    monkeypatch.setattr(responding, "planned_response", planned)
     monkeypatch.setattr(flow, "open_memories", meanwhile)
     assert await respond_to_surprises(gm, ann.session, taken) == 1
     assert [each.known for each in plans] == [2, 3]
