@@ -297,8 +297,8 @@ def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWri
         asked_turn=thought.state.asked_turn if asked is None else write.outcome.seq,
     )
     most = settings.working_memory
-    opener = () if thought.opener is None else (thought.opener,)
-    messages = (*unlocked.messages, *opener, thought.message, thought.answer.value.reply)
+    opener = () if thought.opener is None else (annotated(thought.opener),)
+    messages = (*unlocked.messages, *opener, thought.message, annotated(thought.answer.value.reply))
     new_facts = () if thought.fact is None else (thought.fact,)
     return replace(
         unlocked,
@@ -308,6 +308,11 @@ def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWri
         facts=(*new_facts, *unlocked.facts)[: settings.facts_kept],
         task=thought.task,
     )
+
+
+def annotated(message: Message) -> Message:
+    """The same message with the Doc that later turns read it by."""
+    return message if message.doc is not None else replace(message, doc=doc_of(message))
 
 
 def _compared(

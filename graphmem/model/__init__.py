@@ -20,6 +20,7 @@ from graphmem.model.conversation import (
     Vector,
 )
 from graphmem.model.enums import (
+    Aspect,
     Author,
     DetectionContext,
     Domain,
@@ -87,6 +88,7 @@ __all__ = [
     "Analyse",
     "Analysis",
     "Answer",
+    "Aspect",
     "Attention",
     "Author",
     "Belief",
