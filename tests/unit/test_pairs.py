@@ -56,7 +56,7 @@ def test_any_text_has_numbers_or_none(text: str) -> None:
 
 @given(st.text(max_size=120), st.text(max_size=120), st.text(max_size=120))
 def test_features_are_finite_for_any_texts(before: str, one: str, other: str) -> None:
-    vector = np.ones(4, dtype=np.float32) / 2
+    vector = np.full(4, 0.5, dtype=np.float32)
     row = pair_features(*(Compared(Doc(text), vector) for text in (before, one, other)))
     assert row.shape == (len(pair_feature_names()),)
     assert np.isfinite(row).all()
