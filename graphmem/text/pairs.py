@@ -19,7 +19,7 @@ from graphmem.text.quantities import Quantity, equal_values, quantities
 from graphmem.text.stems import stem
 from graphmem.text.words import UNKNOWN, is_number, word_rarity
 
-COMPARED_CHARACTERS = 2_000
+PAIR_CHARACTERS = 2_000
 """How much of each text is compared."""
 FEW_EDITS = 3
 """Words changed, at most, for one text to be an edit of the other."""
@@ -101,7 +101,7 @@ class Compared:
 
     @cached_property
     def _read(self) -> Doc:
-        return self.doc if len(self.doc.text) <= COMPARED_CHARACTERS else Doc(self.doc.text[:COMPARED_CHARACTERS])
+        return self.doc if len(self.doc.text) <= PAIR_CHARACTERS else Doc(self.doc.text[:COMPARED_CHARACTERS])
 
 
 def pair_features(before: Compared, one: Compared, other: Compared) -> NDArray[np.float64]:
@@ -293,16 +293,16 @@ def _sign(holds: bool) -> float:
     return 1.0 if holds else -1.0
 
 
-class Relation(StrEnum):
-    """Relation of two statements."""
+class Likeness(StrEnum):
+    """Likeness of two statements."""
 
     SAME = "same"
     OPPOSITE = "opposite"
     OTHER = "other"
 
 
-def relation(one: Compared, other: Compared) -> Relation:
-    """The relation of two statements: whether they say the same, deny each other, or are about other things.
+def likeness(one: Compared, other: Compared) -> Likeness:
+    """The likeness of two statements: whether they say the same, deny each other, or are about other things.
 
     Parameters
     ----------
@@ -310,7 +310,7 @@ def relation(one: Compared, other: Compared) -> Relation:
 
     Returns
     -------
-    Relation; `opposite` where two like statements part in a number, in what they deny or in the one word exchanged;
+    Likeness; `opposite` where two like statements part in a number, in what they deny or in the one word exchanged;
     `same` where nothing parts them
 
     Notes
@@ -326,21 +326,21 @@ def relation(one: Compared, other: Compared) -> Relation:
     >>> from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
     >>> encode = onnx_encoder(EMBEDDER_FOLDER, threads=1)
     >>> def of(one, other):
-    ...     return relation(*(Compared(Doc(text), encode([text])[0]) for text in (one, other))).value
+    ...     return likeness(*(Compared(Doc(text), encode([text])[0]) for text in (one, other))).value
     >>> of("Mo has two sisters.", "Mo has 2 sisters."), of("Mo has two sisters.", "Mo has three sisters.")
     ('same', 'opposite')
     >>> of("Ada likes maths.", "Ada does not like maths."), of("Ada likes maths.", "Ada has a dog.")
     ('opposite', 'other')
     """
     if one.folded == other.folded:
-        return Relation.SAME
+        return Likeness.SAME
     cosine = float(one.vector @ other.vector)
     shared = min(_weight_shared(one.content, other.content, 0.0), _weight_shared(other.content, one.content, 0.0))
     if cosine < ALIKE and shared < ALIKE_WORDS:
-        return Relation.OTHER
+        return Likeness.OTHER
     if _part(one, other):
-        return Relation.OPPOSITE
-    return Relation.SAME if cosine >= TWINS or (cosine >= ALIKE and shared >= ALIKE_WORDS) else Relation.OTHER
+        return Likeness.OPPOSITE
+    return Likeness.SAME if cosine >= TWINS or (cosine >= ALIKE and shared >= ALIKE_WORDS) else Likeness.OTHER
 
 
 def _part(one: Compared, other: Compared) -> bool:
