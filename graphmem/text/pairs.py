@@ -101,7 +101,7 @@ class Compared:
 
     @cached_property
     def _read(self) -> Doc:
-        return self.doc if len(self.doc.text) <= PAIR_CHARACTERS else Doc(self.doc.text[:COMPARED_CHARACTERS])
+        return self.doc if len(self.doc.text) <= PAIR_CHARACTERS else Doc(self.doc.text[:PAIR_CHARACTERS])
 
 
 def pair_features(before: Compared, one: Compared, other: Compared) -> NDArray[np.float64]:
