@@ -3,11 +3,8 @@
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-
-Row = dict[str, Any]
 
 
 def is_held_out(group: str) -> bool:
