@@ -90,13 +90,10 @@ def stray(pairs: list[PredictedPair], i: int) -> PredictedPair:
 
 def fitted(rows: Rows, chosen: NDArray[np.bool_]) -> ExtraTreesClassifier:
     parts: list[tuple[Array, Array, Array]] = []
-    for features, weight in ((rows.given, 1.0), (rows.turned, TURNED)):
-        same = rows.same[chosen]
-        parts += [
-            (features[chosen], np.ones(len(same)), weight * same),
-            (features[chosen], np.zeros(len(same)), weight * (1 - same)),
-        ]
-    count = int(chosen.sum())
+    same, count = rows.same[chosen], int(chosen.sum())
+    for features, factor in ((rows.given, 1.0), (rows.turned, TURNED)):
+        parts.append((features[chosen], np.ones(count), factor * same))
+        parts.append((features[chosen], np.zeros(count), factor * (1 - same)))
     parts.append((rows.copied[chosen], np.ones(count), np.full(count, COPIED)))
     parts.append((rows.stray[chosen], np.zeros(count), np.full(count, STRAY)))
     x, y, weight = (np.concatenate([part[i] for part in parts]) for i in range(3))
@@ -110,7 +107,7 @@ def calibrated(shares: Array, same: Array) -> tuple[float, float]:
     logits = np.log(np.clip(shares, 1e-3, 1 - 1e-3) / (1 - np.clip(shares, 1e-3, 1 - 1e-3)))
 
     def loss(given: Array) -> float:
-        chance = 1 / (1 + np.exp(-(given[0] * logits + given[1])))
+        chance: Array = 1 / (1 + np.exp(-(given[0] * logits + given[1])))
         return -float(np.mean(same * np.log(chance + 1e-12) + (1 - same) * np.log(1 - chance + 1e-12)))
 
     scale, shift = minimize(loss, np.array([1.0, 0.0]), method="Nelder-Mead").x
@@ -154,12 +151,11 @@ def main() -> None:
     shares = out_of_fold(rows, ~held)
     scale, shift = calibrated(shares, rows.same[~held])
     MATCH_FOLDER.mkdir(exist_ok=True)
-    np.savez_compressed(
-        MATCH_FILE,
-        features=np.array(json.dumps(pair_feature_names())),
-        calibration=np.array([scale, shift]),
-        **arrays(fitted(rows, ~held)),
-    )
+    made: dict[str, Any] = {
+        "features": np.array(json.dumps(pair_feature_names())),
+        "calibration": np.array([scale, shift]),
+    }
+    np.savez_compressed(MATCH_FILE, **(made | arrays(fitted(rows, ~held))))
     save_trained(MATCH_FOLDER / "trained.npy", [p.texts for p, out in zip(pairs, held, strict=True) if not out])
     model: MatchModel = load_match()
     logits = np.log(np.clip(shares, 1e-3, 1 - 1e-3) / (1 - np.clip(shares, 1e-3, 1 - 1e-3)))

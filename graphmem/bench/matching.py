@@ -168,8 +168,15 @@ def read_pairs(path: Path) -> list[PredictedPair]:
     found = []
     for where, row in read_rows(path):
         try:
-            texts = (str(row.get(name) or "") for name in ("id", "source", "before", "predicted", "actual"))
-            pair = PredictedPair(*texts, row["same"], str(row.get("previous") or ""))
+            pair = PredictedPair(
+                id=str(row["id"]),
+                source=str(row["source"]),
+                before=str(row["before"] or ""),
+                predicted=str(row["predicted"]),
+                actual=str(row["actual"]),
+                same=row["same"],
+                previous=str(row.get("previous") or ""),
+            )
             if pair.same not in (0, 1, 2):
                 raise ValueError("same must be 0, 1 or 2")
         except (KeyError, TypeError, ValueError) as error:
