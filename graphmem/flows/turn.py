@@ -208,8 +208,8 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         expected, facts = await expecting
         result = await searching
     question = plan.next_question(state, scored, message.text) if own_reply is None else None
-    recalled = await asyncio.to_thread(plan.recall, message, held, facts, result.memories, result.ledger, gm.settings)
-    recalled = replace(recalled, question=None if question is None else question.text)
+    found = replace(result.found, facts=tuple(facts), question=None if question is None else question.text)
+    recalled = await asyncio.to_thread(plan.recall, message, held, found, gm.settings)
     talk = Conversation(state.companion, (*held.messages, message))
     answer = await _answer(asked, talk, recalled, own_reply)
     replied_by = APP if own_reply is not None else mind.name
