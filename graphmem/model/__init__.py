@@ -19,6 +19,7 @@ from graphmem.model.conversation import (
     Vector,
 )
 from graphmem.model.enums import (
+    Aspect,
     Author,
     DetectionContext,
     Domain,
@@ -86,6 +87,7 @@ __all__ = [
     "Analyse",
     "Analysis",
     "Answer",
+    "Aspect",
     "Attention",
     "Author",
     "Belief",
