@@ -182,7 +182,7 @@ def _block(
 ) -> Context:
     """Fit what was found into a budget; off the event loop."""
     needed = matching.retrieve(facts, doc.key_phrases(), gm.settings.facts_recalled)
-    said = {turn.turn_id for turn in visible}
+    said = {turn.turn_id: turn.message.text for turn in visible}
     remembered = shown(replace(result.found, facts=tuple(needed)), doc, said, budget)
     prompt = memory_block(remembered)
     (tokens,) = count_tokens([prompt])

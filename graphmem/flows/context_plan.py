@@ -57,9 +57,11 @@ FRAME = 36
 """Tokens of the lines around the items: tags, date, heading; those of lines simply add up."""
 TITLE = 10
 """Most tokens of the title of a part."""
-LEAST_COSINE = 0.2
+LEAST_COSINE = 0.15
 """Cosine with the question from which on a memory may fit that has no telling word in common with it."""
-SURE_COSINE = 0.35
+HEAVY = 0.6
+"""Share of the best memory's weight from which on another fits beside it, by what surrounds it."""
+SURE_COSINE = 0.3
 """Cosine that one memory needs for any to be shown, where none has a telling word in common with the question."""
 RARE_WORD = 2.8
 """Rarity from which on a common word tells that a memory has to do with a question."""
@@ -212,39 +214,58 @@ def relevant(recalled: Sequence[Recalled], question: Doc) -> tuple[Recalled, ...
 
     Notes
     -----
-    One fits by meaning from a cosine of 0.2 on, or by a word in common that is not in every text; all of them only
-    where one is nearer, or shares a word. What edges lead to, and what is of a time the question names, fits as well.
+    One fits by meaning from a cosine of 0.15 on, or by a telling word in common; none does where none is near (0.3) and
+    none has such a word. What weighs nearly as much as the best fits by what surrounds it, what an edge leads to where
+    its seed does, and what is of a time that the question names.
     """
-    asked = {stem(word) for word in question.plain_words if word[0].isalpha() and word_rarity(word) >= RARE_WORD}
-    shares = {r.memory.id: not asked.isdisjoint(_stems(r.memory)) for r in recalled}
-    if not any(r.similarity >= SURE_COSINE or shares[r.memory.id] or _is_led_to(r) for r in recalled):
+    asked = telling_stems(question)
+    shares = {r.memory.id for r in recalled if not asked.isdisjoint(_stems(r.memory)) or _is_of_time(r)}
+    if not shares and not any(r.similarity >= SURE_COSINE for r in recalled):
         return ()
-    return tuple(r for r in recalled if r.similarity >= LEAST_COSINE or shares[r.memory.id] or _is_led_to(r))
+    heavy = HEAVY * max(r.weight for r in recalled)
+    near = shares | {r.memory.id for r in recalled if r.similarity >= LEAST_COSINE or r.weight >= heavy}
+    return tuple(r for r in recalled if r.memory.id in near or _seed(r) in near)
+
+
+def telling_stems(text: Doc) -> frozenset[str]:
+    """Stems of the words of a text that are rare enough to tell what it is about."""
+    words = (word for word in text.excerpt.plain_words if word[0].isalpha() and word_rarity(word) >= RARE_WORD)
+    return frozenset(map(stem, words))
+
+
+def _seed(recalled: Recalled) -> str:
+    """Id of the memory whose edges led to one; empty where none did."""
+    words = recalled.why[0].split() if recalled.why else []
+    return words[2] if words[:2] == ["hop", "from"] else ""
+
+
+def _is_of_time(recalled: Recalled) -> bool:
+    return any(reason.startswith("time ") for reason in recalled.why)
 
 
 def _stems(memory: Memory) -> frozenset[str]:
     return Doc(memory.content or "").excerpt.stems
 
 
-def _is_led_to(recalled: Recalled) -> bool:
-    return any(reason.startswith(("hop ", "time ")) for reason in recalled.why)
-
-
-def shown(remembered: Remembered, question: Doc, visible: Collection[str], budget: int) -> Remembered:
+def shown(remembered: Remembered, question: Doc, visible: Mapping[str, str], budget: int) -> Remembered:
     """What a companion is shown: relevant, nothing twice, nothing that stands in the conversation, within a budget.
 
     Parameters
     ----------
     remembered : Remembered, each kind most useful first
     question : Doc
-    visible : turn ids of the visible conversation
+    visible : by turn id, what the student said in the visible conversation
     budget : int, tokens of the whole block
 
     Source: spec 10.7.
     """
     memories = [r for r in relevant(remembered.memories, question) if not _is_visible(r, visible)]
     profile = tuple(r for r in remembered.profile if not _is_visible(r, visible))
-    whole = distinct(replace(remembered, memories=tuple(memories), profile=profile))
+    asked = telling_stems(question)
+    facts = tuple(fact for fact in remembered.facts if not asked.isdisjoint(Doc(fact.text).stems))
+    whole = distinct(
+        replace(remembered, memories=tuple(memories), profile=profile, facts=facts), tuple(visible.values())
+    )
     reasons = {fact.id: (f"fits {', '.join(fact.tags[:2])}",) for fact in whole.facts} | dict(remembered.why)
     return fitted(replace(whole, why=reasons), budget)
 

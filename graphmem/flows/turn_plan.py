@@ -143,7 +143,8 @@ def recall(
     formed = {ref for recalled in found.memories for ref in recalled.memory.source_refs}
     fresh = [t for t in fitting if unlocked.turn_ids[t.seq - first] not in formed]
     best = sorted(fresh, key=lambda t: -t.similarity)[: settings.turns_recalled]
-    in_sight = set(unlocked.turn_ids[-IN_SIGHT:])
+    latest = zip(unlocked.turn_ids[-IN_SIGHT:], unlocked.messages[-2 * IN_SIGHT :: 2], strict=False)
+    in_sight = {turn_id: said.text for turn_id, said in latest}
     return shown(replace(found, turns=tuple(best)), doc_of(message), in_sight, settings.context_tokens)
 
 

@@ -10,6 +10,7 @@ from graphmem.text.likeness import Gist, gist, is_said_by
 from graphmem.text.quoting import one_line
 
 __all__ = [
+    "day",
     "distinct",
     "fact_line",
     "ledger_line",
@@ -72,9 +73,10 @@ def memory_block(remembered: Remembered) -> str:
             [] if remembered.question is None else [question_line(remembered.question)],
         ),
     )
-    lines = [line for title, held in parts if held for line in (title, *held)]
-    if not lines:
+    # A name alone is no memory.
+    if sum(len(held) for _, held in parts) == len(name):
         return ""
+    lines = [line for title, held in parts if held for line in (title, *held)]
     today = [] if remembered.today is None else [f"Today is {remembered.today:%A, %Y-%m-%d}."]
     return "\n".join([OPENING, *today, REMEMBERED, *lines, CLOSING])
 
@@ -94,13 +96,24 @@ def memory_line(recalled: Recalled, remembered: Remembered) -> str:
     mark = f"{memory.timestamp:%Y-%m-%d}" if episode else f"gravity={recalled.gravity:.1f}"
     secret = f", {ONLY_IF}" if memory.id in remembered.secrets else ""
     speaker = f"{one_line(memory.speaker)}: " if memory.speaker else ""
-    notes = [] if episode else [f"{memory.timestamp:%Y-%m-%d}"]
+    notes = [] if episode else [day(memory.timestamp)]
     if memory.reinforcement_count:
         notes.append(f"said {memory.reinforcement_count + 1} times")
     if memory.invalid_at is not None:
-        notes.append(f"until {memory.invalid_at:%Y-%m-%d}")
+        notes.append(f"until {day(memory.invalid_at)}")
     told = f" ({', '.join(notes)})" if notes else ""
     return f"- [{memory.modality}, {mark}{secret}] {speaker}{one_line(memory.content or '')}{told}"
+
+
+def day(at: datetime) -> str:
+    """A day as the block shows it.
+
+    Examples
+    --------
+    >>> day(datetime(2026, 5, 3))
+    '3 May 2026'
+    """
+    return f"{at.day} {at:%b %Y}"
 
 
 def fact_line(fact: Fact) -> str:
@@ -121,9 +134,9 @@ def turn_line(turn: RecalledTurn) -> str:
 def ledger_line(entry: LedgerEntry) -> str:
     """One ledger entry as the block shows it: a secret with what to do with it, the others with their day."""
     secret = entry.category is LedgerCategory.SECRET
-    until = "" if entry.expires_at is None else f", until {entry.expires_at:%Y-%m-%d}"
+    until = "" if entry.expires_at is None else f", until {day(entry.expires_at)}"
     mark = ONLY_IF if secret else entry.category.value
-    return f"- [{mark}] {one_line(entry.content or '')} ({entry.created_at:%Y-%m-%d}{until})"
+    return f"- [{mark}] {one_line(entry.content or '')} ({day(entry.created_at)}{until})"
 
 
 def question_line(question: str) -> str:
@@ -131,8 +144,8 @@ def question_line(question: str) -> str:
     return f"- {one_line(question)}"
 
 
-def distinct(remembered: Remembered) -> Remembered:
-    """The same without what another item says already.
+def distinct(remembered: Remembered, visible: Sequence[str] = ()) -> Remembered:
+    """The same without what another item or the visible conversation says already.
 
     The ledger goes first, then the profile, memories, facts and earlier turns, each most useful first; of two that say
     the same the first stays.
@@ -149,7 +162,9 @@ def distinct(remembered: Remembered) -> Remembered:
     ledger = _fresh(told, remembered.ledger, [entry.content or "" for entry in remembered.ledger])
     profile = _fresh(told, remembered.profile, _contents(remembered.profile))
     memories = _fresh(told, remembered.memories, _contents(remembered.memories))
-    facts = _fresh(told, remembered.facts, [fact.text for fact in remembered.facts])
+    seen = [gist(text) for text in visible]
+    telling = [fact for fact in remembered.facts if not any(is_said_by(s, gist(fact.text)) for s in (*told, *seen))]
+    facts = _fresh([*told, *seen], telling, [fact.text for fact in telling])
     turns = _fresh(told, remembered.turns, [turn.text for turn in remembered.turns])
     return replace(remembered, ledger=ledger, profile=profile, memories=memories, facts=facts, turns=turns)
 
