@@ -462,10 +462,20 @@ class Operations:
 
     @Operation
     async def handle_turn(
-        self, student_id: str, turn_id: str, text: str, *, at: datetime | None = None, reply: str | None = None
+        self,
+        student_id: str,
+        turn_id: str,
+        text: str,
+        *,
+        at: datetime | None = None,
+        reply: str | None = None,
+        task: str | None = None,
+        opener: str | None = None,
+        used: Sequence[str] = (),
     ) -> TurnResult:
         """Answer a message, learn from it and predict the next; repeat with the same id after Unavailable."""
-        return await self._ask(_TURN, TurnResult, student_id, turnId=turn_id, text=text, at=at, reply=reply)
+        given = {"at": at, "reply": reply, "task": task, "opener": opener, "used": list(used)}
+        return await self._ask(_TURN, TurnResult, student_id, turnId=turn_id, text=text, **given)
 
     @Operation
     async def observe(self, student_id: str, observations: Sequence[Observation]) -> tuple[SourceResult, ...]:
@@ -698,7 +708,12 @@ _COMPANION = _mutation(
 _DEFAULT_COMPANION = _mutation(
     "setDefaultCompanion", "name: String, persona: String, expertise: [String!]", CompanionResult
 )
-_TURN = _mutation("handleTurn", "studentId: ID!, turnId: ID!, text: String!, at: DateTime, reply: String", TurnResult)
+_TURN = _mutation(
+    "handleTurn",
+    "studentId: ID!, turnId: ID!, text: String!, at: DateTime, reply: String, task: String, opener: String, "
+    "used: [ID!]",
+    TurnResult,
+)
 _OBSERVE = _mutation("observe", "studentId: ID!, observations: [ObservationInput!]!", SourceResult)
 _ADD = _mutation("addLedgerEntry", "studentId: ID!, entry: LedgerInput!", LedgerEntryResult)
 _SETTLE = _mutation("settleLedgerEntry", "studentId: ID!, id: ID!, note: String", LedgerEntryResult)

@@ -14,7 +14,7 @@ from graphmem.flows.facts import list_facts
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
-from graphmem.model import Level, Predict, Respond
+from graphmem.model import Level, Respond
 from graphmem.store import turns
 from graphmem.store.graph import Graph, open_driver
 from graphmem.store.turns import Received
@@ -183,6 +183,9 @@ async def test_facts_are_recalled_when_they_are_needed(gm: Graphmem, ann: Pupil)
     await say(gm, ann, MESSAGES[0])
     learned = await say(gm, ann, "Purple submarines frighten my uncle Ferdinand.")
     assert learned.fact is not None
+    # What stands in the visible conversation needs no fact.
+    for number in range(3):
+        await say(gm, ann, f"The step gives {number} apples.")
     outcome = await say(gm, ann, "Do you remember the purple submarines?")
     assert learned.fact in outcome.recalled_facts
 
@@ -302,10 +305,10 @@ async def test_closing_answers_what_still_waits(gm: Graphmem, ann: Pupil) -> Non
 
 
 async def test_a_mind_that_fails_unexpectedly_leaves_the_message_stored(gm: Graphmem, ann: Pupil) -> None:
-    async def fails(_: Predict) -> NoReturn:
+    async def fails(_: Respond) -> NoReturn:
         raise MindError
 
-    failing = another_replica(gm, mind=ScriptedMind(gm.offline, {Predict: fails}, is_model=True))
+    failing = another_replica(gm, mind=ScriptedMind(gm.offline, {Respond: fails}, is_model=True))
     with pytest.raises(ModelUnavailable):
         await say(failing, ann, "I have a dog called Rex.", "t")
     assert len(await turns.list_unanswered(gm.graph, ann.session)) == 1
