@@ -26,13 +26,13 @@ from graphmem.store.memories import Expansion, Reached, Standing
 from graphmem.text.doc import Doc
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.memory_block import (
-    distinct,
     fact_line,
     ledger_line,
     memory_line,
     name_line,
     question_line,
     turn_line,
+    without_copies,
 )
 from graphmem.text.profile import ProfilePart
 from graphmem.text.stems import stem
@@ -263,7 +263,7 @@ def shown(remembered: Remembered, question: Doc, visible: Mapping[str, str], bud
     profile = tuple(r for r in remembered.profile if not _is_visible(r, visible))
     asked = telling_stems(question)
     facts = tuple(fact for fact in remembered.facts if not asked.isdisjoint(Doc(fact.text).stems))
-    whole = distinct(
+    whole = without_copies(
         replace(remembered, memories=tuple(memories), profile=profile, facts=facts), tuple(visible.values())
     )
     reasons = {fact.id: (f"fits {', '.join(fact.tags[:2])}",) for fact in whole.facts} | dict(remembered.why)

@@ -127,7 +127,7 @@ async def set_default_companion(gm: Graphmem, institution: str, change: Companio
     InvalidInput    a text is empty or too long, or there are too many concepts
     """
     companion = change.applied(await _default_companion(gm, institution))
-    await students.set_default_companion(gm.graph, institution, companion)
+    await students.save_default_companion(gm.graph, institution, companion)
     return companion
 
 

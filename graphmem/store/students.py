@@ -113,7 +113,7 @@ async def find_default_companion(graph: Graph, institution: str) -> tuple[str, s
     return (rows[0]["name"], rows[0]["persona"], tuple(rows[0]["expertise"])) if rows else None
 
 
-async def set_default_companion(graph: Graph, institution: str, companion: Companion) -> None:
+async def save_default_companion(graph: Graph, institution: str, companion: Companion) -> None:
     """Set the companion that new students get; `companion/set_default`."""
     await graph.run(
         "companion/set_default",

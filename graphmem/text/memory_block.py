@@ -11,7 +11,6 @@ from graphmem.text.quoting import one_line
 
 __all__ = [
     "day",
-    "distinct",
     "fact_line",
     "ledger_line",
     "memory_block",
@@ -19,6 +18,7 @@ __all__ = [
     "name_line",
     "question_line",
     "turn_line",
+    "without_copies",
 ]
 
 T = TypeVar("T")
@@ -28,7 +28,7 @@ CLOSING = "</COMPANION_MEMORY>"
 REMEMBERED = "You remember about this student:"
 PROFILE = "Always so:"
 IN_ORDER = "From earlier, oldest first:"
-INSTRUCTIONS = "Instructions, to be followed:"
+BINDING = "Instructions, to be followed:"
 LEDGER = "Critical facts (ledger):"
 ONLY_IF = "secret: only if the student brings it up"
 
@@ -38,7 +38,7 @@ def memory_block(remembered: Remembered) -> str:
 
     Parameters
     ----------
-    remembered : Remembered, without copies (`distinct`)
+    remembered : Remembered, without copies (`without_copies`)
 
     Returns
     -------
@@ -67,7 +67,7 @@ def memory_block(remembered: Remembered) -> str:
         (IN_ORDER, [line for _, line in sorted(_dated(remembered), key=lambda each: each[0])]),
         ("Earlier in this conversation:", list(map(turn_line, remembered.turns))),
         (LEDGER, list(map(ledger_line, others))),
-        (INSTRUCTIONS, list(map(ledger_line, bound))),
+        (BINDING, list(map(ledger_line, bound))),
         (
             "A question of yours, if it fits:",
             [] if remembered.question is None else [question_line(remembered.question)],
@@ -144,7 +144,7 @@ def question_line(question: str) -> str:
     return f"- {one_line(question)}"
 
 
-def distinct(remembered: Remembered, visible: Sequence[str] = ()) -> Remembered:
+def without_copies(remembered: Remembered, visible: Sequence[str] = ()) -> Remembered:
     """The same without what another item or the visible conversation says already.
 
     The ledger goes first, then the profile, memories, facts and earlier turns, each most useful first; of two that say
@@ -155,7 +155,7 @@ def distinct(remembered: Remembered, visible: Sequence[str] = ()) -> Remembered:
     >>> from datetime import datetime, UTC
     >>> at = datetime(2026, 1, 15, tzinfo=UTC)
     >>> facts = [Fact(f"fact-{i}", i, text, (), at) for i, text in enumerate(["A red cat, Mimi.", "a red cat Mimi"])]
-    >>> [fact.id for fact in distinct(Remembered(tuple(facts))).facts]
+    >>> [fact.id for fact in without_copies(Remembered(tuple(facts))).facts]
     ['fact-0']
     """
     told: list[Gist] = []

@@ -10,7 +10,7 @@ from graphmem.flows.context_plan import secret_ids, shown
 from graphmem.model import Fact, LedgerCategory, LedgerEntry, Matrix, MemoryKind, Recalled, Remembered
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
-from graphmem.text.memory_block import day, distinct, memory_block
+from graphmem.text.memory_block import day, memory_block, without_copies
 from graphmem.text.profile import AskedFor, ProfilePart, load_profile_model
 from tests.support.memories import NOW, memory
 
@@ -65,7 +65,7 @@ def test_nothing_is_told_twice() -> None:
     copy = recalled("copy", "My dog Bello ate my homework about fractions!")
     other = recalled("other", "My dog Bello ate 2 pages of homework about fractions.")
     fact = Fact("f", 1, "The student said “My dog Bello ate my homework about fractions!”.", (), NOW)
-    kept = distinct(Remembered((fact,), memories=(same, copy, other)))
+    kept = without_copies(Remembered((fact,), memories=(same, copy, other)))
     assert [each.memory.id for each in kept.memories] == ["same", "other"]
     assert kept.facts == ()
 
