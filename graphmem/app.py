@@ -26,7 +26,6 @@ from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.store.graph import Graph, open_driver
 from graphmem.text.affect import AffectModel, load_affect
-from graphmem.text.disclosure import DisclosureModel, load_disclosure
 from graphmem.text.embedder import make_embedder
 from graphmem.text.match_model import MatchModel, load_match
 from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_boundaries
@@ -49,7 +48,6 @@ class Graphmem:
     offline: Mind
     affect: AffectModel
     matches: MatchModel
-    disclosure: DisclosureModel
     episodes: TopicBoundaryModel
     secret: bytes = field(repr=False)
     cache: SessionCache = field(repr=False)
@@ -133,7 +131,6 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
             offline=offline,
             affect=load_affect(),
             matches=load_match(),
-            disclosure=load_disclosure(),
             episodes=load_topic_boundaries(),
             secret=server_secret(settings),
             cache=SessionCache(settings.cache_mib * 2**20),

@@ -3,9 +3,8 @@
     python scripts/make_surprise.py --talk mathdial.jsonl cima.jsonl bridge.jsonl --told utterances.jsonl safety.jsonl
 
 Talk: real tutoring dialogues as `graphmem replay` takes them. Told: labelled messages with `id`, `text` and `band` or
-`urgency`; written ones only. Run `scripts/make_disclosure.py` with the same files first. Dialogues and rows whose id is
-held out (`is_held_out`) are no part of the reference; they become the sample of `graphmem bench surprise`, and the
-figures of both parts lie in `surprise.json`.
+`urgency`; written ones only. Dialogues whose id is held out (`is_held_out`) are no part of the reference; they become
+the sample of `graphmem bench surprise`, and the figures of both parts lie in `figures.json` beside it.
 """
 
 import argparse
@@ -14,7 +13,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,35 +21,20 @@ from typing import Any
 import numpy as np
 
 from graphmem.bench import surprise as bench
-from graphmem.bench.held_out import is_held_out, text_hash
-from graphmem.flows.sensing import Sensed, Senses
+from graphmem.bench.held_out import is_held_out
+from graphmem.flows.sensing import Senses
 from graphmem.maths import ordinary, surprise
-from graphmem.model import Message, Prediction, Vector
+from graphmem.model import Vector
 from graphmem.samples.dialogues import SPEAKERS
 from graphmem.text.affect import load_affect
-from graphmem.text.disclosure import SURPRISE_FOLDER, load_disclosure
 from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
 from graphmem.text.match_model import load_match
 
-SHARES = (*np.arange(0, 0.9, 0.05).round(2).tolist(), 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)
+ORDINARY_SHARES = (*np.arange(0, 0.9, 0.05).round(2).tolist(), 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)
 SOME_EVENTS = 150
 
 Row = dict[str, Any]
 Tables = dict[str, tuple[float, ...]]
-
-
-class UnseenSenses(Senses):
-    """Senses that judge what ordinary messages tell by folds that had not seen them."""
-
-    def of(self, message: Message, before: Message | None, expected: Prediction | None) -> Sensed:
-        sensed = super().of(message, before, expected)
-        return replace(sensed, told=unseen().get(text_hash(message.text), sensed.told))
-
-
-@cache
-def unseen() -> dict[int, float]:
-    with np.load(SURPRISE_FOLDER / "unseen.npz", allow_pickle=False) as file:
-        return dict(zip(file["texts"].tolist(), file["told"].tolist(), strict=True))
 
 
 def read(path: Path) -> list[Row]:
@@ -62,19 +46,19 @@ def talk_of(row: Row) -> tuple[bench.TalkTurn, ...]:
 
 
 def table(values: Sequence[float]) -> tuple[float, ...]:
-    return tuple(round(float(value), 4) for value in np.quantile(values, SHARES))
+    return tuple(round(float(value), 4) for value in np.quantile(values, ORDINARY_SHARES))
 
 
 def write(tables: Tables) -> None:
     """Write `graphmem/maths/ordinary.py`, and have it used from here on."""
     file = Path(ordinary.__file__)
-    head, _ = file.read_text(encoding="utf-8").split("SHARES = ")
+    head, _ = file.read_text(encoding="utf-8").split("ORDINARY_SHARES = ")
     rows = "".join(f"    {name!r}: {values},\n" for name, values in tables.items())
-    body = f"SHARES = {SHARES}\n\nORDINARY: Mapping[str, tuple[float, ...]] = {{\n{rows}}}\n"
+    body = f"ORDINARY_SHARES = {ORDINARY_SHARES}\n\nORDINARY: Mapping[str, tuple[float, ...]] = {{\n{rows}}}\n"
     file.write_text(head + body, encoding="utf-8")
     # The form of the other files.
     subprocess.run([sys.executable, "-m", "ruff", "format", "-q", file], check=True)
-    vars(surprise).update(ORDINARY=tables, SHARES=SHARES)
+    vars(surprise).update(ORDINARY=tables, ORDINARY_SHARES=ORDINARY_SHARES)
 
 
 def reference(talks: Sequence[tuple[bench.TalkTurn, ...]], senses: Senses, vector: Callable[[str], Vector]) -> None:
@@ -87,8 +71,9 @@ def reference(talks: Sequence[tuple[bench.TalkTurn, ...]], senses: Senses, vecto
     names = [part.name for part in fields(surprise.MessageParts) if part.name in ordinary.ORDINARY]
     tables = {n: table([v for t in first if (v := getattr(t.score.parts, n)) is not None]) for n in names}
     tables["error"] = table([1 - t.sensed.match for t in first if t.sensed.match is not None])
-    tables["told"] = table([t.sensed.told for t in first if t.sensed.told is not None])
-    write(tables | {"sum": SHARES})
+    told = [t.sensed.told for t in first if t.sensed.told is not None]
+    tables["told"] = table(told or [0.0, 1.0])
+    write(tables | {"sum": ORDINARY_SHARES})
     write(tables | {"sum": table([t.score.surprising for t in turns()])})
 
 
@@ -105,24 +90,23 @@ def main() -> None:
     events = [row for row in rows if bench.is_grave(row)]
     known = [talk for name, row in dialogues.items() if not is_held_out(name) and (talk := talk_of(row))]
     held = [row for name, row in dialogues.items() if is_held_out(name)]
-    models = load_affect(), load_match(), load_disclosure()
-    reference(known, UnseenSenses(*models, shipped=True), vector)
+    senses = Senses(load_affect(), load_match(), shipped=True)
+    reference(known, senses, vector)
 
     sample = [{"dialogue_id": row["dialogue_id"], "turns": row["turns"]} for row in held]
     sample += [{"id": row["id"], "text": row["text"]} for row in events if is_held_out(row["id"])]
     bench.SURPRISE_SAMPLE.parent.mkdir(exist_ok=True)
+    np.save(bench.REFERENCE_FILE, np.array(sorted(map(bench.talk_hash, known)), dtype=np.int64))
     lines = (json.dumps(row, ensure_ascii=False) for row in sample)
     bench.SURPRISE_SAMPLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
     seen = random.Random(0).sample([row["text"] for row in events if not is_held_out(row["id"])], SOME_EVENTS)
     kept = [talk for row in held if (talk := talk_of(row))]
     figures = {
-        "by folds": bench.surprise_figures(known, seen, UnseenSenses(*models, shipped=True), vector),
-        "held out": bench.surprise_figures(
-            kept, [r["text"] for r in events if is_held_out(r["id"])], Senses(*models, shipped=True), vector
-        ),
+        "reference": bench.surprise_figures(known, seen, senses, vector),
+        "held out": bench.surprise_figures(kept, [r["text"] for r in events if is_held_out(r["id"])], senses, vector),
     }
     text = json.dumps({k: {n: round(v, 4) for n, v in each.items()} for k, each in figures.items()}, indent=2)
-    (SURPRISE_FOLDER / "surprise.json").write_text(text + "\n", encoding="utf-8")
+    (bench.SURPRISE_SAMPLE.parent / "figures.json").write_text(text + "\n", encoding="utf-8")
     print(text)
 
 

@@ -27,7 +27,6 @@ from graphmem.samples import SAMPLES
 from graphmem.samples.dialogues import SPEAKERS
 from graphmem.settings import Settings
 from graphmem.text.affect import load_affect
-from graphmem.text.disclosure import SURPRISE_FOLDER, load_disclosure
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import SHIPPED
 from graphmem.text.match_model import load_match
@@ -38,6 +37,8 @@ A_PAUSE, PAUSES_VARY = 40.0, 0.5
 """Seconds between a student's messages, and the standard deviation of their logarithm."""
 PLACES = 3
 """Places at which each event is told."""
+REFERENCE_FILE = SAMPLES / "surprise" / "reference.npy"
+"""Hashes of the talks that the reference was made of."""
 GRAVE_BAND = "three"
 NOBODY = State(version=0, turns=0, facts=0, companion=Companion("Companion", "", 0.5), prediction=None)
 """A student of whom nothing is known."""
@@ -79,7 +80,7 @@ def measure_surprise(settings: Settings, file: Path | None) -> Figures:
     talks, events = given.talks or sample.talks, given.events or sample.events
     with embedding(settings) as embed:
         vector = cache(lambda text: embed([text])[0])
-        senses = Senses(load_affect(), load_match(), load_disclosure(), shipped=settings.embedder == f"onnx:{SHIPPED}")
+        senses = Senses(load_affect(), load_match(), shipped=settings.embedder == f"onnx:{SHIPPED}")
         return surprise_figures(talks, events, senses, vector)
 
 
@@ -145,7 +146,7 @@ def read_surprise(path: Path) -> SurpriseFile:
     ------
     InvalidInput    a line is neither talk nor event; names file and line
     """
-    trained = trained_hashes(SURPRISE_FOLDER / "trained.npy")
+    trained = trained_hashes(REFERENCE_FILE)
     talks, events = dict[tuple[TalkTurn, ...], None](), dict[str, None]()
     for where, row in read_rows(path):
         try:
@@ -157,7 +158,7 @@ def read_surprise(path: Path) -> SurpriseFile:
             raise InvalidInput(f"{where}: `turns` of speaker and text, or a `text`, are needed: {error!r}.") from error
     return SurpriseFile(
         tuple(talk for talk in talks if _places(talk) and talk_hash(talk) not in trained),
-        tuple(event for event in events if text_hash(event) not in trained),
+        tuple(events),
     )
 
 

@@ -7,7 +7,6 @@ import numpy as np
 from graphmem.maths import features
 from graphmem.model import Alternative, Message, Prediction, Vector
 from graphmem.text.affect import AffectModel
-from graphmem.text.disclosure import DisclosureModel
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.match_model import MatchModel
 from graphmem.text.pairs import Compared
@@ -20,7 +19,7 @@ class Sensed:
     emotion : float in [0, 1], strength of feeling
     match : float in [0, 1], chance that what was foreseen came true; None where nothing was
     likely : float in (0, 1], how likely the alternative that came nearest was thought, against the likeliest
-    told : how grave what it tells is (`graphmem.text.disclosure`); None where the embedding is another model's
+    told : how grave what it tells is, higher being graver; None where nobody judged
     """
 
     emotion: float = 0.0
@@ -35,7 +34,6 @@ class Senses:
 
     affect: AffectModel
     matches: MatchModel
-    disclosure: DisclosureModel
     shipped: bool
 
     def of(self, message: Message, before: Message | None, expected: Prediction | None) -> Sensed:
@@ -54,7 +52,6 @@ class Senses:
             emotion=features.emotion(said.valence, self.affect.arousal(said.doc, vector)),
             match=match,
             likely=likely,
-            told=None if vector is None else self.disclosure.told(vector),
         )
 
     def _nearest(self, said: Compared, before: Message | None, expected: Prediction) -> tuple[float, float]:

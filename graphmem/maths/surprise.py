@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphmem.maths.ordinary import ORDINARY, SHARES
+from graphmem.maths.ordinary import ORDINARY, ORDINARY_SHARES
 from graphmem.model import Correction, Level, Matrix, Vector, Verdict
 
 THRESHOLDS: Mapping[Level, float] = {
@@ -167,7 +167,7 @@ def combined(message: float, error: float | None, told: float | None) -> float:
     ----------
     message : float in [0, 1]
     error : float in [0, 1]; None without a prediction
-    told : float, how grave what a message tells is (`graphmem.text.disclosure`); None where nobody judged
+    told : float, how grave what a message tells is, higher being graver; None where nobody judged
 
     Returns
     -------
@@ -222,20 +222,20 @@ def quantile(value: float, table: Sequence[float]) -> float:
     Parameters
     ----------
     value : float
-    table : ascending values at the shares `ordinary.SHARES`
+    table : ascending values at the shares `graphmem.maths.ordinary.ORDINARY_SHARES`
 
     Examples
     --------
-    >>> from graphmem.maths.ordinary import SHARES
-    >>> quantile(0.5, SHARES), quantile(-1.0, SHARES), quantile(2.0, SHARES)
+    >>> from graphmem.maths.ordinary import ORDINARY_SHARES
+    >>> quantile(0.5, ORDINARY_SHARES), quantile(-1.0, ORDINARY_SHARES), quantile(2.0, ORDINARY_SHARES)
     (0.5, 0.0, 1.0)
     """
     first, after = bisect_left(table, value), bisect_right(table, value)
     if first < after:
-        return (SHARES[first] + SHARES[after - 1]) / 2
+        return (ORDINARY_SHARES[first] + ORDINARY_SHARES[after - 1]) / 2
     if first in (0, len(table)):
         return float(first > 0)
-    return float(np.interp(value, table[first - 1 : first + 1], SHARES[first - 1 : first + 1]))
+    return float(np.interp(value, table[first - 1 : first + 1], ORDINARY_SHARES[first - 1 : first + 1]))
 
 
 def level(signal: float, thresholds: Mapping[Level, float] = THRESHOLDS) -> Level:

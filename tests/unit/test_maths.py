@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.maths import features, importance, surprise
-from graphmem.maths.ordinary import ORDINARY, SHARES
+from graphmem.maths.ordinary import ORDINARY, ORDINARY_SHARES
 from graphmem.model import Correction, Fact, Level, Vector, Verdict
 from graphmem.text import matching
 from graphmem.text.doc import Doc
@@ -162,12 +162,12 @@ def test_the_signal_rises_with_the_sum(value: float, other: float, own: list[flo
 
 @pytest.mark.parametrize(("share", "level"), [(0.8, 0.65), (0.95, 0.85), (0.98, 0.90)])
 def test_levels_are_reached_by_a_fifth_a_twentieth_and_a_fiftieth_of_ordinary_talk(share: float, level: float) -> None:
-    value = ORDINARY["sum"][SHARES.index(share)]
+    value = ORDINARY["sum"][ORDINARY_SHARES.index(share)]
     assert surprise.signal(value) == pytest.approx(level, abs=0.02)
 
 
 def test_a_student_s_own_history_raises_and_lowers_the_signal() -> None:
-    middle = ORDINARY["sum"][SHARES.index(0.5)]
+    middle = ORDINARY["sum"][ORDINARY_SHARES.index(0.5)]
     assert surprise.signal(middle, [middle / 2] * 100) > surprise.signal(middle) > surprise.signal(middle, [1.0] * 100)
 
 
