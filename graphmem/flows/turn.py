@@ -15,6 +15,8 @@ from typing import TypeVar
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked, MindError, ModelUnavailable
 from graphmem.flows import turn_plan as plan
+from graphmem.flows.care import ask_in_danger, caring_answer, with_help
+from graphmem.flows.concern import graver, heard_danger, raised_by_turn
 from graphmem.flows.context import RecallRequest, search
 from graphmem.maths import features
 from graphmem.model import (
@@ -28,7 +30,6 @@ from graphmem.model import (
     Mismatch,
     Predict,
     Prediction,
-    Remembered,
     Respond,
     Response,
     Session,
@@ -201,8 +202,10 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         expecting = group.create_task(_expected(gm, session, asked))
         await asyncio.sleep(0)
         message, own_reply = _messages(incoming, await asked.embedding)
+        danger, false_alarm = heard_danger(gm, incoming.doc, message.embedding, held.state.false_alarms)
         state = replace(held.state, prediction=await _with_vector(gm, held.state.prediction))
-        scored = plan.score(message, held.messages, state, _emotion(gm, message))
+        own = plan.score(message, held.messages, state, _emotion(gm, message))
+        scored = own if danger is None else plan.grave(own)
         starts = _starts(gm, (*held.messages, message))
         fact = await _learned(gm, state, scored, message, before)
         expected, facts = await expecting
@@ -211,7 +214,10 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
     recalled = await asyncio.to_thread(plan.recall, message, held, facts, result.memories, result.ledger, gm.settings)
     recalled = replace(recalled, question=None if question is None else question.text)
     talk = Conversation(state.companion, (*held.messages, message))
-    answer = await _answer(asked, talk, recalled, own_reply)
+    answer = await _answer(gm, session, asked, Respond(talk, recalled, danger), own_reply)
+    told = None if false_alarm else answer.value.danger
+    danger = graver(danger, told)
+    scored = scored if danger is None else plan.grave(scored)
     replied_by = APP if own_reply is not None else mind.name
     if replied_by != gm.offline.name:
         reply = await _with_vector(gm, answer.value.reply)
@@ -231,6 +237,9 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         question=question,
         starts=starts,
         talk=tuple(m.text for m in held.messages[-2 * IN_TALK :: 2]),
+        danger=danger,
+        raised=None if danger is None else raised_by_turn(gm, session, state.turns + 1, message, danger, own.level),
+        false_alarm=false_alarm,
     )
 
 
@@ -243,13 +252,24 @@ def _asking(asked: _Asked, limit: int) -> RecallRequest:
 
 
 async def _answer(
-    asked: _Asked, talk: Conversation, recalled: Remembered, own_reply: Message | None
+    gm: Graphmem, session: Session, asked: _Asked, question: Respond, own_reply: Message | None
 ) -> Answer[Response]:
     """The reply and what follows it; of the app's own reply only what follows."""
-    if own_reply is None:
-        return await asked.mind.ask(Respond(talk, recalled), asked.on_token)
-    foreseen = await asked.mind.ask(Predict(talk, own_reply, recalled))
-    return Answer(Response(own_reply, foreseen.value), foreseen.usage, foreseen.degraded)
+    mind, help_text = asked.mind, gm.settings.help_of(session.institution)
+    if own_reply is not None:
+        after = Predict(question.talk, own_reply, question.remembered)
+        foreseen = await (mind.ask(after) if question.danger is None else ask_in_danger(gm, mind, after))
+        return Answer(Response(own_reply, foreseen.value), foreseen.usage, foreseen.degraded)
+    if question.danger is not None:
+        return await caring_answer(gm, mind, replace(question, help=help_text), asked.on_token)
+    answer = await mind.ask(question, asked.on_token)
+    if answer.value.danger is None:
+        return answer
+    # What only the model has noticed is shown already: the help comes after it.
+    told = with_help(answer, help_text)
+    if asked.on_token is not None:
+        await asked.on_token(told.value.reply.text[len(answer.value.reply.text) :])
+    return told
 
 
 async def _expected(gm: Graphmem, session: Session, asked: _Asked) -> tuple[Answer[Prediction], list[Fact]]:

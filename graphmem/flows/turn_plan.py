@@ -13,6 +13,7 @@ from graphmem.maths.gravity import boosted
 from graphmem.model import (
     Answer,
     Attention,
+    Danger,
     Fact,
     Job,
     JobState,
@@ -35,7 +36,7 @@ from graphmem.model import (
 )
 from graphmem.settings import Settings
 from graphmem.store.jobs import DistilJob, FormJob, NewJob, SurpriseJob
-from graphmem.store.turns import Boost, TurnWrite
+from graphmem.store.turns import Boost, Raised, TurnWrite
 from graphmem.text import matching
 from graphmem.text.doc import doc_of
 from graphmem.text.information import passes, snr
@@ -117,6 +118,12 @@ def score(message: Message, known: Sequence[Message], state: State, emotion: flo
     )
 
 
+def grave(scored: Score) -> Score:
+    """The score of a message that tells of danger: at least cognitive dissonance, whatever the signal (spec 5)."""
+    shaken = scored.level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT)
+    return scored if shaken else replace(scored, level=Level.COGNITIVE_DISSONANCE)
+
+
 def recall(
     message: Message,
     unlocked: Unlocked,
@@ -167,6 +174,8 @@ class TurnThought:
     question : one that waited, and that the reply asks
     starts : whether another matter begins with it, as `graphmem.text.topic_boundaries` judges
     talk : the student's messages before it that are in sight, oldest first
+    danger : that the message tells of, with the concern it raises
+    false_alarm : it is like a message whose concern was taken back
     """
 
     student_id: str
@@ -183,6 +192,14 @@ class TurnThought:
     question: Question | None = None
     starts: bool = False
     talk: tuple[str, ...] = ()
+    danger: Danger | None = None
+    raised: Raised | None = None
+    false_alarm: bool = False
+
+    @property
+    def own_level(self) -> Level | None:
+        """Level that the message has without the danger it tells of; None where it tells of none."""
+        return None if self.raised is None else self.raised.raised.level
 
 
 def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, improve_facts: bool) -> TurnWrite:
@@ -199,7 +216,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
     usage = thought.expected.usage + answer.usage
     seq = state.turns + 1
     # Of what tells nothing at all nothing is remembered, however unexpected it is (spec 7).
-    tells = passes(snr(doc_of(thought.message), novelty=1.0, feeling=1.0)) > 0
+    tells = thought.danger is not None or passes(snr(doc_of(thought.message), novelty=1.0, feeling=1.0)) > 0
     jobs = (
         *(_form_jobs(thought, seq) if tells else ()),
         *(_surprise_jobs(thought, seq) if tells else ()),
@@ -227,6 +244,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
         needed_info=answer.value.prediction.needed_info,
         jobs=tuple(Job(job.id, job.kind, thought.student_id, JobState.WAITING, 0, now, now) for job in jobs),
         usage=usage,
+        concern=None if thought.raised is None else thought.raised.raised.concern,
     )
     facts = state.facts + (thought.fact is not None)
     return TurnWrite(
@@ -242,6 +260,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
         boosts=tuple(Boost(r.memory.id, boosted(r.gravity)) for r in thought.recalled.memories),
         signals=(*state.signals, scored.surprise)[-SIGNALS:],
         question=thought.question,
+        raised=thought.raised,
     )
 
 
@@ -296,6 +315,9 @@ def _form_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
         level=scored.level,
         activity=scored.rate,
         features=tuple(a.value for a in scored.attention),
+        danger=thought.danger,
+        own_level=thought.own_level,
+        false_alarm=thought.false_alarm,
     )
     return (NewJob(f"form-{seq}", work, seq),)
 
@@ -317,6 +339,8 @@ def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
         actual=message.text,
         talk=thought.talk,
         unusual=scored.unusual,
+        danger=thought.danger,
+        own_level=thought.own_level,
     )
     return (NewJob(f"surprise-{seq}", work, seq),)
 

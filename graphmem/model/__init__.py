@@ -1,5 +1,15 @@
 """The nouns: what graphmem speaks of, as frozen values without behaviour (spec 1)."""
 
+from graphmem.model.concern import (
+    ACUTE,
+    SERIOUS,
+    Concern,
+    Danger,
+    FalseAlarm,
+    RaisedConcern,
+    Wellbeing,
+    WellbeingWeek,
+)
 from graphmem.model.conversation import (
     Answer,
     Companion,
@@ -19,7 +29,9 @@ from graphmem.model.conversation import (
     Vector,
 )
 from graphmem.model.enums import (
+    AboutWhom,
     Author,
+    ConcernKind,
     DetectionContext,
     Domain,
     EdgeType,
@@ -83,6 +95,9 @@ from graphmem.model.surprise import (
 from graphmem.model.turn import Attention, RecalledId, State, TurnOutcome, Unlocked
 
 __all__ = [
+    "ACUTE",
+    "SERIOUS",
+    "AboutWhom",
     "Analyse",
     "Analysis",
     "Answer",
@@ -91,8 +106,11 @@ __all__ = [
     "Belief",
     "BeliefUpdate",
     "Companion",
+    "Concern",
+    "ConcernKind",
     "Conversation",
     "Correction",
+    "Danger",
     "DetectionContext",
     "Distil",
     "Domain",
@@ -104,6 +122,7 @@ __all__ = [
     "ExtractMemories",
     "Extraction",
     "Fact",
+    "FalseAlarm",
     "FollowUp",
     "Heard",
     "Job",
@@ -128,6 +147,7 @@ __all__ = [
     "Prediction",
     "Question",
     "QuestionState",
+    "RaisedConcern",
     "Recalled",
     "RecalledId",
     "RecalledTurn",
@@ -161,5 +181,7 @@ __all__ = [
     "Usage",
     "Vector",
     "Verdict",
+    "Wellbeing",
+    "WellbeingWeek",
     "Who",
 ]

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 from graphmem.model import Heard, LedgerCategory, Reminder, SourceKind
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.ledger_cue_parts import announced
 from graphmem.text.ledger_cues_lasting import FACT_CUES, INSTRUCTIONS, NOTES, OBSERVATIONS
 from graphmem.text.ledger_cues_told import DEBTS, PROMISES, SECRETS
 from graphmem.text.normalize import straightened
-from graphmem.text.safety import DANGER_SIGNS, announced, danger_sign, read_spans
+from graphmem.text.safety import read_spans
 from graphmem.text.sanitize import clipped
 from graphmem.text.words import word_rarity
 
@@ -37,8 +38,8 @@ IMPORTANCE = {
 }
 """How much an entry of a category matters, 0..1."""
 
-CUES = (*DANGER_SIGNS, *SECRETS, *DEBTS, *PROMISES, *INSTRUCTIONS, *FACT_CUES, *OBSERVATIONS, *NOTES)
-"""A sentence goes to the first that it announces: danger before everything, then what was told in confidence."""
+CUES = (*SECRETS, *DEBTS, *PROMISES, *INSTRUCTIONS, *FACT_CUES, *OBSERVATIONS, *NOTES)
+"""A sentence goes to the first that it announces, what was told in confidence before everything."""
 
 _QUOTED = re.compile(r"[\"“”][^\"“”\n]{1,200}[\"“”]")
 _CUE_WORDS = frozenset(
@@ -92,6 +93,18 @@ def reminders(heard: Heard) -> tuple[Reminder, ...]:
     return tuple(found)
 
 
+def danger_reminder(doc: Doc) -> Reminder:
+    """The ledger entry of a message that tells of danger: its words, up to 600 characters.
+
+    Examples
+    --------
+    >>> danger_reminder(Doc("He said he will beat me.")).category.value
+    'threat'
+    """
+    _, stop = _at_words(doc.text, 0, min(len(doc.text), SPAN_CHARACTERS), 0, len(doc.text))
+    return _reminder(doc.text, 0, stop, LedgerCategory.THREAT)
+
+
 def summary_of(content: str) -> str:
     """The beginning of a content on one line, at most 80 characters, cut between words.
 
@@ -116,9 +129,8 @@ def _announced(sentence: str, noted: bool) -> _Hit | None:
     for cue in CUES:
         if cue.noted and not noted:
             continue
-        # Somebody else's words in quotation marks announce nothing, except when they threaten.
-        said = sentence if cue.category is LedgerCategory.THREAT else masked
-        if (span := announced(cue, said)) is not None:
+        # Somebody else's words in quotation marks announce nothing.
+        if (span := announced(cue, masked)) is not None:
             return _Hit(cue.category, *span)
     return None
 
@@ -132,8 +144,7 @@ def _whole(text: str, spans: list[tuple[int, int]], place: int, hit: _Hit, free:
     start, stop = spans[place]
     rest = f"{text[start : start + hit.start]} . {text[start + hit.end : stop]}"
     if hit.category is LedgerCategory.SECRET and not Doc(rest).key_phrases(1):
-        # Danger is an entry of its own, whatever else it is said with.
-        if place == 0 and len(spans) > 1 and danger_sign(text[slice(*spans[1])]) is None:
+        if place == 0 and len(spans) > 1:
             return start, spans[1][1]
         if place > 0 and spans[place - 1][0] >= free:
             return spans[place - 1][0], stop

@@ -1,11 +1,15 @@
-"""Signs of danger to a student or to others: one list, which decides the reply and the ledger alike (spec 8)."""
+"""Danger to a student or to others: the one detector that reply, ledger, surprise and wellbeing go by (spec 20)."""
 
 import re
+from collections.abc import Sequence
 
-from graphmem.model import LedgerCategory
+from rapidfuzz import fuzz
+
+from graphmem.model import ACUTE, AboutWhom, ConcernKind, Danger, FalseAlarm, LedgerCategory, Vector
 from graphmem.text.doc import Doc
-from graphmem.text.ledger_cue_parts import FICTION, HARMED, HURTS, NAME, PLAY, SELF, WILL, Cue, cue
-from graphmem.text.normalize import straightened
+from graphmem.text.ledger_cue_parts import FICTION, HARMED, HURTS, NAME, PLAY, SELF, WILL, announced, cue
+from graphmem.text.lexicon import is_negation
+from graphmem.text.normalize import said, straightened
 from graphmem.text.sentences import stripped
 
 SIGN_CHARACTERS = 1_000
@@ -128,42 +132,76 @@ DANGER_SIGNS = (
 )
 
 
-def danger_sign(sentence: str) -> tuple[int, int] | None:
-    """The span of the first sign of danger in a sentence; None where there is none.
+_KINDS = (
+    ConcernKind.SELF_HARM,
+    ConcernKind.SELF_HARM,
+    ConcernKind.VIOLENCE,
+    ConcernKind.ABUSE,
+    ConcernKind.VIOLENCE,
+    ConcernKind.OTHER_DANGER,
+    ConcernKind.SELF_HARM,
+    ConcernKind.SELF_HARM,
+    ConcernKind.ABUSE,
+)
 
-    Words in quotation marks count: a threat that is quoted was made.
+
+def find_danger(doc: Doc, vector: Vector | None = None) -> Danger | None:
+    """Danger that a message tells of; None where it tells of none. The whole text is read.
+
+    Parameters
+    ----------
+    doc : Doc
+    vector : array of shape (384,), its embedding by the shipped model; None where another model embeds
+
+    Source: spec 20.
 
     Examples
     --------
-    >>> danger_sign("he said he will beat me")
-    (3, 23)
-    >>> danger_sign("this homework kills me") is None
+    >>> find_danger(Doc("Hi! I don’t want to live anymore.")).kind.value
+    'self_harm'
+    >>> find_danger(Doc("Suicide Squad was a boring film.")) is None
     True
     """
-    for sign in DANGER_SIGNS:
-        if (span := announced(sign, sentence)) is not None:
-            return span
+    text = straightened(doc.text)
+    for start, stop in read_spans(doc):
+        for sign, kind in zip(DANGER_SIGNS, _KINDS, strict=True):
+            if announced(sign, text[start:stop]) is not None:
+                return Danger(kind, 2, AboutWhom.SELF, 1.0)
     return None
 
 
-def announced(sign: Cue, sentence: str) -> tuple[int, int] | None:
-    """The span of what announces a cue in a sentence; None where something is missing or takes it back."""
-    hit = sign.says.search(sentence)
-    if hit is None or (sign.also and not sign.also.search(sentence)) or (sign.unless and sign.unless.search(sentence)):
-        return None
-    return hit.span()
+SAME_ALARM_SCORE = 92.0
+"""Fuzzy score from which on two messages are the same false alarm."""
 
 
-def is_danger(doc: Doc) -> bool:
-    """True if a sentence of a text holds a sign of danger; the whole text is read.
+def is_known_alarm(doc: Doc, danger: Danger, alarms: Sequence[FalseAlarm]) -> bool:
+    """True if a message is like one of the same student that was no danger after all.
+
+    Like is the same text but for small things, with the same negations, taken for no more urgent than that one was.
+    What endangers a life now is never taken for one.
 
     Examples
     --------
-    >>> is_danger(Doc("Hi! I don’t want to live anymore.")), is_danger(Doc("Suicide Squad was a boring film."))
-    (True, False)
+    >>> alarms = [FalseAlarm("the dragon stabbed me again lol", ConcernKind.VIOLENCE, 2)]
+    >>> taken = Danger(ConcernKind.VIOLENCE, 2)
+    >>> is_known_alarm(Doc("The dragon stabbed me again, lol!"), taken, alarms)
+    True
+    >>> is_known_alarm(Doc("My uncle stabbed me again lol"), taken, alarms)
+    False
     """
-    said = straightened(doc.text)
-    return any(danger_sign(said[start:stop]) is not None for start, stop in read_spans(doc))
+    if danger.urgency >= ACUTE:
+        return False
+    text, negations = said(doc.text), _negations(doc)
+    return any(
+        danger.urgency <= alarm.urgency
+        and fuzz.ratio(text, said(alarm.text)) >= SAME_ALARM_SCORE
+        and negations == _negations(Doc(alarm.text))
+        for alarm in alarms
+    )
+
+
+def _negations(doc: Doc) -> int:
+    return sum(map(is_negation, doc.words))
 
 
 def read_spans(doc: Doc) -> list[tuple[int, int]]:
@@ -179,3 +217,31 @@ def read_spans(doc: Doc) -> list[tuple[int, int]]:
                 spans.append(stripped(doc.text, start, end))
             start = end
     return spans
+
+
+_SECRECY = re.compile(
+    r"\b(?:won'?t|will not|never|not going to|promise not to) (?:\w+ )?(?:tell|share|say)\b"
+    r"|\b(?:our|keep (?:it|this|that)(?: a| as a| as our)?) (?:little )?secret\b"
+    r"|\bbetween (?:us|you and me)\b|\bconfidential\b",
+    re.IGNORECASE,
+)
+_HONESTLY = re.compile(r"\b(?:can(?:no|')?t|cannot|not able to|unable to) (?:\w+ ){0,3}$", re.IGNORECASE)
+_EXERCISE = re.compile(
+    r"\d\s*[-+*/=×÷]\s*\d|\b(?:back to|on with|continue with|carry on with|return to|focus on) (?:the|our|your) "
+    r"(?:\w+ )?(?:exercise|lesson|homework|work|task|problem|question|fractions?|maths?|essay)\b|\bnext step\b",
+    re.IGNORECASE,
+)
+
+
+def is_careful(reply: str) -> bool:
+    """True if a reply to somebody in danger neither promises secrecy nor turns to the exercise, as far as English goes.
+
+    Examples
+    --------
+    >>> is_careful("I am so glad you told me. I cannot keep this between us.")
+    True
+    >>> is_careful("I won't tell anyone."), is_careful("Sorry to hear that. What is 3 + 4?")
+    (False, False)
+    """
+    secret = any(not _HONESTLY.search(reply[: hit.start()]) for hit in _SECRECY.finditer(reply))
+    return not secret and _EXERCISE.search(reply) is None

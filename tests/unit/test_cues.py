@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from graphmem.model import Author, Heard, LedgerCategory, Reminder, SourceKind
 from graphmem.samples import sample_dialogues
+from graphmem.text.doc import Doc
 from graphmem.text.ledger_cues import (
     CUE_TRIGGERS,
     CUES,
@@ -20,6 +21,7 @@ from graphmem.text.ledger_cues import (
     reminders,
     summary_of,
 )
+from graphmem.text.safety import find_danger
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 LABELLED = Path(__file__).parents[1] / "data" / "ledger_labelled.jsonl"
@@ -34,7 +36,8 @@ def categories(text: str, kind: SourceKind = SourceKind.CHAT) -> list[str]:
 
 
 def test_each_category_has_cues_and_an_importance() -> None:
-    assert {cue.category for cue in CUES} == set(LedgerCategory) == set(IMPORTANCE)
+    assert {cue.category for cue in CUES} == set(LedgerCategory) - {LedgerCategory.THREAT}
+    assert set(IMPORTANCE) == set(LedgerCategory)
 
 
 def test_spans_are_the_sentences_themselves() -> None:
@@ -60,8 +63,7 @@ def test_a_secret_comes_with_what_is_secret(text: str, content: str) -> None:
     assert found(text)[-1].category is LedgerCategory.SECRET
 
 
-def test_a_sentence_is_one_entry_and_danger_comes_first() -> None:
-    assert categories("Don't tell anyone but I want to die") == ["threat"]
+def test_a_sentence_is_one_entry() -> None:
     assert categories("I promised Tom to pay back the money I owe him") == ["debt"]
 
 
@@ -69,9 +71,8 @@ def test_nothing_is_formed_from_what_was_said_before() -> None:
     assert found("Yes.", before="I promised Mia I'd feed her rabbits.") == ()
 
 
-def test_words_in_quotation_marks_announce_nothing_but_danger() -> None:
+def test_words_in_quotation_marks_announce_nothing() -> None:
     assert categories('What does "I promised to come" mean?') == []
-    assert categories('He wrote "I will kill you" on my locker') == ["threat"]
 
 
 def test_habits_that_a_teacher_notes_need_no_further_cue() -> None:
@@ -139,7 +140,8 @@ def scores(split: str) -> tuple[float, float, dict[str, float]]:
     for line in LABELLED.read_text("utf-8").splitlines():
         row = json.loads(line)
         if row["split"] == split:
-            told = set(categories(row["text"]))
+            # Danger is found by the detector, not by a cue.
+            told = {"threat"} if find_danger(Doc(row["text"])) else set(categories(row["text"]))
             wanted[row["category"]] += row["category"] != "none"
             hits[row["category"]] += row["category"] in told
             false += len(told - {row["category"]})
