@@ -19,6 +19,7 @@ from pydantic.alias_generators import to_camel
 
 from graphmem.errors import GraphmemError, NotFound, Unavailable
 from graphmem.model import (
+    Aspect,
     Domain,
     EdgeType,
     JobState,
@@ -97,7 +98,7 @@ class EdgeResult(Result):
 
 
 class MemoryResult(Result):
-    """A memory; `content` and `speaker` are None without the student's session."""
+    """A memory; `content`, `speaker` and `quote` are None without the student's session."""
 
     id: str
     modality: Modality
@@ -105,6 +106,8 @@ class MemoryResult(Result):
     domain: Domain
     content: str | None = Field(None, repr=False)
     speaker: str | None = Field(None, repr=False)
+    quote: str | None = Field(None, repr=False)
+    aspect: Aspect | None
     gravity: float
     salience: float
     confidence: float

@@ -25,6 +25,11 @@ VALUES: dict[type[Enum], str] = {
         DRIFT when memories faded
         PRE_ACTION before the companion acted on memories
         CONSOLIDATION at the end of a session""",
+    model.Aspect: """
+        PLAN what the student means to do, or is to come
+        FEELING how the student feels
+        MISCONCEPTION what the student gets wrong of a subject
+        UNDERSTANDING what the student has come to understand""",
     model.Domain: """
         SCHOOL learning, lessons, marks
         PERSONAL the student's own character and days

@@ -187,6 +187,10 @@ class MemoryType:
     speaker: str | None = strawberry.field(
         description="Who said it, where that was not the student; null while locked."
     )
+    quote: str | None = strawberry.field(
+        description="The words it comes from, as they were said; null while locked, and where they are the content."
+    )
+    aspect: model.Aspect | None = strawberry.field(description="What else it tells beside its kind.")
     content_hash: str = strawberry.field(description="Keyed hash of the content, hexadecimal.")
     merged_count: int = strawberry.field(description="Other memories merged into it, 0 or more.")
 
@@ -220,6 +224,8 @@ class MemoryType:
             valid_at=memory.valid_at,
             invalid_at=memory.invalid_at,
             speaker=memory.speaker,
+            quote=memory.quote,
+            aspect=memory.aspect,
             content_hash=memory.content_hash,
             merged_count=memory.merged_count,
         )

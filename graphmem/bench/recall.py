@@ -28,12 +28,12 @@ RESAMPLES = 2000
 BOOTSTRAP_SEED = 0
 RECALL_QUERY = """
 query Recall($student: ID!, $question: String!, $limit: Int!) {
-  student(id: $student) { recall(query: $question, limit: $limit) { sourceRefs why memory { content } } }
+  student(id: $student) { recall(query: $question, limit: $limit) { sourceRefs why memory { content quote } } }
 }"""
 CONTEXT = """
 query Context($student: ID!, $question: String!, $budget: Int!) {
   student(id: $student) {
-    context(query: $question, tokenBudget: $budget) { tokens memories { sourceRefs memory { content } } }
+    context(query: $question, tokenBudget: $budget) { tokens memories { sourceRefs memory { content quote } } }
   }
 }"""
 
@@ -127,7 +127,11 @@ def _ask(talker: Talker, question: str, query: str, **more: int) -> Any:
 
 
 def _remembered(items: Sequence[dict[str, Any]]) -> list[RememberedSource]:
-    return [RememberedSource(frozenset(item["sourceRefs"]), item["memory"]["content"]) for item in items]
+    return [RememberedSource(frozenset(item["sourceRefs"]), _words(item["memory"])) for item in items]
+
+
+def _words(memory: dict[str, Any]) -> str:
+    return f"{memory['content']}\n{memory['quote'] or ''}"
 
 
 def _share(question: EvidenceQuestion, ids: Sequence[str]) -> float:

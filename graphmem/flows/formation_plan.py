@@ -46,6 +46,7 @@ from graphmem.store.changes import (
 )
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import STOP_WORDS
+from graphmem.text.normalize import cleaned
 
 SAME_COSINE = 0.95
 """Cosine from which two memories with the same numbers, negations and speaker say the same thing."""
@@ -254,7 +255,15 @@ def _memory(
         content_hash=marked.content_hash,
         consolidated=scores.activity is None,
         role=role,
+        aspect=extract.aspect,
+        quote=_quote(heard, extract),
     )
+
+
+def _quote(heard: Heard, extract: Extract) -> str | None:
+    """The words a memory comes from; None where its content is those words."""
+    words = cleaned(heard.text[extract.start : extract.end])
+    return None if words == extract.content else words
 
 
 def _reinforced(memory: Memory, reading: Reading) -> Memory:

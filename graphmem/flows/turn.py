@@ -348,7 +348,7 @@ async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
         expires_at=session.expires_at,
         state=state,
         messages=tuple(
-            replace(m, embedding=next(vectors)) if _is_compared(gm, each, m) else m
+            plan.annotated(replace(m, embedding=next(vectors)) if _is_compared(gm, each, m) else m)
             for each in kept
             for m in (each.message, each.reply)
         ),

@@ -282,10 +282,15 @@ def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWri
     return replace(
         unlocked,
         state=state,
-        messages=(*unlocked.messages, thought.message, thought.answer.value.reply)[-2 * most :],
+        messages=(*unlocked.messages, thought.message, annotated(thought.answer.value.reply))[-2 * most :],
         turn_ids=(*unlocked.turn_ids, thought.turn_id)[-most:],
         facts=(*new_facts, *unlocked.facts)[: settings.facts_kept],
     )
+
+
+def annotated(message: Message) -> Message:
+    """The same message with the Doc that later turns read it by."""
+    return message if message.doc is not None else replace(message, doc=doc_of(message))
 
 
 def _compared(message: Message, window: Sequence[Message]) -> tuple[surprise.History, Vector, float, str, int]:

@@ -30,6 +30,7 @@ from graphmem.model.conversation import (
 )
 from graphmem.model.enums import (
     AboutWhom,
+    Aspect,
     Author,
     ConcernKind,
     DetectionContext,
@@ -101,6 +102,7 @@ __all__ = [
     "Analyse",
     "Analysis",
     "Answer",
+    "Aspect",
     "Attention",
     "Author",
     "Belief",

@@ -91,6 +91,11 @@ class Fact:
         """The tags as they are searched."""
         return tuple(map(utils.default_process, self.tags))
 
+    @cached_property
+    def beginnings(self) -> frozenset[str]:
+        """The first four letters of each word, the same for most inflections and slips of the pen."""
+        return frozenset(word[:4] for text in (self.plain, *self.plain_tags) for word in text.split())
+
 
 @dataclass(frozen=True)
 class Companion:

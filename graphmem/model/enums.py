@@ -77,6 +77,15 @@ class MemoryKind(StrEnum):
     EPISODE = "episode"
 
 
+class Aspect(StrEnum):
+    """What else a memory tells beside its kind."""
+
+    PLAN = "plan"
+    FEELING = "feeling"
+    MISCONCEPTION = "misconception"
+    UNDERSTANDING = "understanding"
+
+
 class EdgeType(StrEnum):
     """Type of an edge between two nodes; the values are relationship types."""
 

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from graphmem.model.concern import Danger
 from graphmem.model.enums import (
+    Aspect,
     Domain,
     EdgeType,
     EntityKind,
@@ -88,7 +89,7 @@ class Extract:
     """One thing worth remembering that a mind found in a message.
 
     start, end : the span of the message it comes from, in characters; never empty
-    content : how it is remembered; offline the words of the span themselves
+    content : one statement that stands by itself; the words it comes from are those of the span
     confidence : 0..1, how plainly it was said
     slot : for a lasting attribute, what it is an attribute of and which, e.g. `self favourite colour`; two
         memories of one slot could replace each other
@@ -105,6 +106,7 @@ class Extract:
     slot: str | None = None
     entities: tuple[Entity, ...] = ()
     about: tuple[str, ...] = ()
+    aspect: Aspect | None = None
 
 
 @dataclass(frozen=True)
@@ -149,7 +151,9 @@ class Extraction:
 class Memory:
     """A node of a student's memory graph (spec 2).
 
-    content, speaker, before : sealed in the graph; None without the student's session
+    content, speaker, before, quote : sealed in the graph; None without the student's session
+    quote : the words it comes from, as they were said; None where the content is those words
+    aspect : what else it tells beside its kind
     gravity : as of `last_accessed`; what it is now is computed (spec 9)
     salience, confidence, strength, importance : 0..1
     valence : -1..1
@@ -194,6 +198,13 @@ class Memory:
     consolidated: bool
     in_ledger: bool = False
     role: MemoryRole = MemoryRole.SAID
+    aspect: Aspect | None = None
+    quote: str | None = field(default=None, repr=False)
+
+    @property
+    def words(self) -> str:
+        """Its statement and the words it comes from, as they are searched."""
+        return f"{self.content or ''}\n{self.quote}" if self.quote else self.content or ""
 
 
 @dataclass(frozen=True)

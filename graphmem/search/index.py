@@ -463,7 +463,7 @@ class SearchIndex:
 
 
 def _distinct(memory: Memory) -> set[str]:
-    return set(_WORD.findall((memory.content or "").lower()))
+    return set(_WORD.findall(memory.words.lower()))
 
 
 def _place(memory: Memory, row: int) -> tuple[float, str, int]:
@@ -472,7 +472,7 @@ def _place(memory: Memory, row: int) -> tuple[float, str, int]:
 
 
 def _texts(memory: Memory) -> tuple[str, str]:
-    return memory.content or "", memory.before or ""
+    return memory.words, memory.before or ""
 
 
 def _forget(ids: dict[str, dict[str, None]], key: str, known: str) -> None:

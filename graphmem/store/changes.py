@@ -300,12 +300,13 @@ def _created(session: Session, changes: Changes, new: New, now: datetime) -> dic
         raise ValueError("a new memory needs a source")
     place = NodeSealer(session.keys, session, memory.id)
     formed = changes.formed
+    details = {"speaker": memory.speaker, "before": memory.before, "quote": memory.quote}
     properties = stored_properties(memory) | {
         "considered": formed is None or formed.activity is None,
         "activity": None if formed is None else formed.activity,
         "features": [] if formed is None else list(formed.features),
         "content": place.seal("content", memory.content or ""),
-        "details": place.seal_json("details", {"speaker": memory.speaker, "before": memory.before}),
+        "details": place.seal_json("details", details),
         "embedding": place.seal("embedding", vector_bytes(new.vector)),
     }
     if changes.response is not None and memory.id == changes.episode_id:

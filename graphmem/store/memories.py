@@ -26,7 +26,7 @@ from graphmem.store.sources import opened_source
 
 LOAD_PAGE = 5000
 """Memories read at once when a student's memories are taken into memory."""
-APART = frozenset({"modality", "content", "speaker", "before", "source_refs"})
+APART = frozenset({"modality", "content", "speaker", "before", "quote", "source_refs"})
 """Fields of `Memory` that are no properties of their own: a label, sealed, or edges."""
 REINFORCED = (
     "gravity",
@@ -379,7 +379,7 @@ def _held(session: Session, row: Row, label: str, refs: list[str]) -> LoadedMemo
 
 
 def _memory(row: Row, label: str, refs: list[str], session: Session | None) -> Memory:
-    details: dict[str, Any] = {"speaker": None, "before": None}
+    details: dict[str, Any] = {"speaker": None, "before": None, "quote": None}
     content = None
     if session is not None:
         place = NodeSealer(session.keys, session, row["id"])
