@@ -78,7 +78,7 @@ async def form_message(gm: Graphmem, session: Session, claimed: jobs.Claimed) ->
     """Form memories from a message of a turn; False when another worker has taken the job over."""
     job = jobs.opened_payload(session, claimed, jobs.FormJob)
     source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at)
-    heard = Heard(job.text, job.at, SourceKind.CHAT, None, job.before, doc=Doc(job.text))
+    heard = Heard(job.text, job.at, SourceKind.CHAT, None, job.before, task=job.task, doc=Doc(job.text))
     key = str(claimed.seq)
     level = await standing_level(gm, session, key, job.level, job.own_level)
     scores = MessageScores(job.importance, job.surprise, level, job.activity, job.features)

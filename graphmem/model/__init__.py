@@ -25,6 +25,7 @@ from graphmem.model.conversation import (
     RecalledTurn,
     Remembered,
     Response,
+    Task,
     Usage,
     Vector,
 )
@@ -175,6 +176,7 @@ __all__ = [
     "SurpriseAction",
     "SurpriseResponse",
     "Surprising",
+    "Task",
     "TurnOutcome",
     "TurnState",
     "UncertaintyState",

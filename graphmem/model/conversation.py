@@ -127,11 +127,23 @@ class Question:
 
 
 @dataclass(frozen=True)
+class Task:
+    """The exercise or lesson that the talk is about, as the app gave it; never remembered as the student's words."""
+
+    text: str = field(repr=False)
+    embedding: Vector = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True)
 class Conversation:
-    """Conversation so far, as a mind is told it: oldest message first, the student's newest last."""
+    """Conversation so far, as a mind is told it: oldest message first, the student's newest last.
+
+    task : the exercise or lesson it is about; empty where the app gave none
+    """
 
     companion: Companion
     messages: tuple[Message, ...]
+    task: str = ""
 
 
 @dataclass(frozen=True)

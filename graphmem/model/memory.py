@@ -54,6 +54,7 @@ class Heard:
 
     speaker : who said it, where it was not the student
     before : what was said just before it, by whomever; memories are found by it, nothing is formed from it
+    task : the exercise or lesson it is about; nothing is formed from it either
     passes : 1 to 3, how thoroughly it is read (spec 7)
     doc : the annotations of `text` (`graphmem.text.doc.Doc`), where they were made
     """
@@ -64,6 +65,7 @@ class Heard:
     speaker: str | None = None
     before: str = ""
     passes: int = 1
+    task: str = ""
     doc: object = field(default=None, repr=False, compare=False)
 
 

@@ -58,6 +58,7 @@ class FormJob:
     danger : that the message tells of, where it raised a concern
     own_level : level that the message has without the danger; None where that is `level`
     false_alarm : it is like one that was taken back, so that no mind raises it again
+    task : what the talk was about; nothing is formed from it
     """
 
     turn_id: str
@@ -72,6 +73,7 @@ class FormJob:
     danger: Danger | None = None
     own_level: Level | None = None
     false_alarm: bool = False
+    task: str = ""
 
 
 @dataclass(frozen=True)
@@ -294,6 +296,11 @@ async def list_unformed(graph: Graph, who: Who, limit: int) -> list[Claimed]:
     """The newest jobs that wait to form memories, newest first, as nobody's: only to be read; `job/list_unformed`."""
     rows = await graph.run("job/list_unformed", who, kinds=[Kind.FORM.value, Kind.OBSERVE.value], limit=limit)
     return [Claimed(r["id"], Kind(r["kind"]), 0, "", bytes(r["payload"])) for r in rows]
+
+
+async def list_existing(graph: Graph, who: Who, ids: Sequence[str]) -> set[str]:
+    """Those of some ids that are jobs of a student; `job/list_existing`."""
+    return {row["id"] for row in await graph.run("job/list_existing", who, ids=list(ids))}
 
 
 async def wait(graph: Graph, who: Who) -> bool:
