@@ -13,8 +13,8 @@ from graphmem.text.ledger_cue_parts import announced
 from graphmem.text.ledger_cues_lasting import FACT_CUES, INSTRUCTIONS, NOTES, OBSERVATIONS
 from graphmem.text.ledger_cues_told import DEBTS, PROMISES, SECRETS
 from graphmem.text.normalize import straightened
-from graphmem.text.safety import read_spans
 from graphmem.text.sanitize import clipped
+from graphmem.text.sentences import stripped
 from graphmem.text.words import word_rarity
 
 SUMMARY_CHARACTERS = 80
@@ -27,6 +27,8 @@ NAME_CHARACTERS = 100
 """Longest trigger entity."""
 TRIGGER_RARITY = 3.2
 """Rarity from which a word alone brings an entry back; commoner ones do so in phrases."""
+SENTENCE_CHARACTERS = 1_000
+"""Longest piece of an endless sentence."""
 IMPORTANCE = {
     LedgerCategory.THREAT: 1.0,
     LedgerCategory.SECRET: 0.9,
@@ -41,6 +43,7 @@ IMPORTANCE = {
 CUES = (*SECRETS, *DEBTS, *PROMISES, *INSTRUCTIONS, *FACT_CUES, *OBSERVATIONS, *NOTES)
 """A sentence goes to the first that it announces, what was told in confidence before everything."""
 
+_LETTER = re.compile(r"[^\W\d_]")
 _QUOTED = re.compile(r"[\"“”][^\"“”\n]{1,200}[\"“”]")
 _CUE_WORDS = frozenset(
     """
@@ -79,7 +82,7 @@ def reminders(heard: Heard) -> tuple[Reminder, ...]:
     doc = doc_of(heard)
     text = straightened(doc.text)
     noted = heard.kind in (SourceKind.TEACHER, SourceKind.SYSTEM)
-    spans = read_spans(doc)
+    spans = _read_spans(doc)
     found: list[Reminder] = []
     end = 0
     for place in range(len(spans)):
@@ -202,3 +205,18 @@ def _triggers(content: Doc, names: tuple[str, ...]) -> tuple[str, ...]:
     for words_ in sorted(scored, key=lambda each: -scored[each]):
         kept.setdefault(words_.casefold(), words_)
     return tuple(kept.values())[:CUE_TRIGGERS]
+
+
+def _read_spans(doc: Doc) -> list[tuple[int, int]]:
+    """The spans of the sentences; an endless one in pieces, as patterns look far ahead."""
+    spans = []
+    for sentence in doc.sentences:
+        start, stop = sentence.start, sentence.end
+        while start < stop:
+            end = stop
+            if stop - start > SENTENCE_CHARACTERS:
+                end = doc.text.rfind(" ", start + 1, start + SENTENCE_CHARACTERS) + 1 or start + SENTENCE_CHARACTERS
+            if _LETTER.search(doc.text, start, end):
+                spans.append(stripped(doc.text, start, end))
+            start = end
+    return spans

@@ -9,6 +9,7 @@ import pytest
 from graphmem.model import AboutWhom, ConcernKind, Danger, FalseAlarm
 from graphmem.offline.care import caring_reply
 from graphmem.text.doc import Doc
+from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
 from graphmem.text.safety import find_danger, is_careful, is_known_alarm
 
 ROWS = [
@@ -18,9 +19,38 @@ ROWS = [
 HELP = "Ring 555 or go to Ms Lee."
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["text"])
-def test_each_labelled_row_is_told_apart(row: dict[str, str | bool]) -> None:
-    assert (find_danger(Doc(str(row["text"]))) is not None) is row["danger"]
+def test_plain_danger_is_told_from_what_only_sounds_like_it() -> None:
+    """Hand-written rows that nothing was trained on; how well the detector does is measured by `bench safety`."""
+    vectors = onnx_encoder(EMBEDDER_FOLDER, 1)([row["text"] for row in ROWS])
+    found = [find_danger(Doc(row["text"]), vector) is not None for row, vector in zip(ROWS, vectors, strict=True)]
+    missed = [row["text"] for row, each in zip(ROWS, found, strict=True) if row["danger"] and not each]
+    false = [row["text"] for row, each in zip(ROWS, found, strict=True) if each and not row["danger"]]
+    assert len(missed) <= 2, missed
+    assert len(false) <= 2, false
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i want to kill myself",
+        "me quiero morir",
+        "ich will nicht mehr leben",
+        "j'ai envie de mourir",
+        "ölmek istiyorum",
+        "أريد أن أموت",
+        "chcę umrzeć",
+        "quero morrer",
+        "我想死",
+        "आत्महत्या",
+        "voglio morire",
+        "my uncle touches me when mum is out",
+        "dad hits me with his belt",
+    ],
+)
+def test_plain_signs_are_never_missed_with_any_embedder(text: str) -> None:
+    danger = find_danger(Doc(text))
+    assert danger is not None
+    assert danger.urgency >= 2
 
 
 def test_danger_at_the_end_of_a_long_message_counts() -> None:
