@@ -120,9 +120,7 @@ def figures(found: NDArray[np.bool_], rows: list[Row], part: NDArray[np.bool_]) 
     }
 
 
-def calibrated(
-    model: LogisticRegression, scores: NDArray[np.float64], labels: NDArray[np.bool_]
-) -> tuple[float, float]:
+def calibrated(scores: NDArray[np.float64], labels: NDArray[np.bool_]) -> tuple[float, float]:
     """Slope and offset that make out-of-fold scores the log odds of danger among all rows of the training part."""
     platt = LogisticRegression(C=1e6).fit(scores[:, None], labels)
     return float(platt.coef_[0, 0]), float(platt.intercept_[0])

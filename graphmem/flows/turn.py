@@ -235,9 +235,8 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         facts = await expecting
         result = await searching
     question = plan.next_question(state, scored, message.text) if own_reply is None else None
-    found, surfaced = result.memories, result.ledger
-    recalled = await asyncio.to_thread(plan.recall, message, held, facts.value, found, surfaced, gm.settings)
-    recalled = replace(recalled, question=None if question is None else question.text)
+    found = replace(result.found, facts=tuple(facts.value), question=None if question is None else question.text)
+    recalled = await asyncio.to_thread(plan.recall, message, held, found, gm.settings)
     conversation = Conversation(state.companion, (*talk, message), "" if task is None else task.text)
     answer = await _answer(gm, session, asked, Respond(conversation, recalled, danger), own_reply)
     danger = graver(danger, None if false_alarm else answer.value.danger)
