@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from graphmem.model import Author, Heard, LedgerCategory, Reminder, SourceKind
 from graphmem.samples import sample_dialogues
-from graphmem.text.doc import Doc
 from graphmem.text.ledger_cues import (
     CUE_TRIGGERS,
     CUES,
@@ -21,7 +20,6 @@ from graphmem.text.ledger_cues import (
     reminders,
     summary_of,
 )
-from graphmem.text.safety import find_danger
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 LABELLED = Path(__file__).parents[1] / "data" / "ledger_labelled.jsonl"
@@ -139,9 +137,9 @@ def scores(split: str) -> tuple[float, float, dict[str, float]]:
     hits, wanted, false = Counter[str](), Counter[str](), 0
     for line in LABELLED.read_text("utf-8").splitlines():
         row = json.loads(line)
-        if row["split"] == split:
-            # Danger is found by the detector, not by a cue.
-            told = {"threat"} if find_danger(Doc(row["text"])) else set(categories(row["text"]))
+        # Danger is found by the detector, not by a cue.
+        if row["split"] == split and row["category"] != LedgerCategory.THREAT:
+            told = set(categories(row["text"]))
             wanted[row["category"]] += row["category"] != "none"
             hits[row["category"]] += row["category"] in told
             false += len(told - {row["category"]})
