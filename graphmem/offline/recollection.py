@@ -26,7 +26,7 @@ LEDGER_COSINE = 0.4
 """Cosine that a ledger entry counts with: it came by its triggers, and is known to matter."""
 NEARLY = 0.2
 """Difference of scores within which the newer statement answers."""
-TOLD = 5
+MOST_TOLD = 5
 """Most statements told to somebody who asks for all of them."""
 TOLD_CHARACTERS = 120
 """Characters of the longest statement that is told."""
@@ -52,7 +52,7 @@ NOTHING_AT_ALL = (
 
 
 @dataclass(frozen=True)
-class Statement:
+class Recollection:
     """Something the student told: how near it is to the question, and when it was told."""
 
     text: str
@@ -93,37 +93,37 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered) -> s
     return _chosen(NOTHING, start) if best is None else _told(doc, best, remembered.today, start)
 
 
-def _statements(remembered: Remembered) -> Iterable[Statement]:
+def _statements(remembered: Remembered) -> Iterable[Recollection]:
     for entry in remembered.ledger:
         if entry.category is not LedgerCategory.INSTRUCTION:
             secret = entry.category is LedgerCategory.SECRET
-            yield Statement(entry.content or "", entry.created_at, LEDGER_COSINE, secret)
+            yield Recollection(entry.content or "", entry.created_at, LEDGER_COSINE, secret)
     for recalled in (*remembered.profile, *remembered.memories):
         if recalled.memory.speaker is None:
             yield _of_memory(recalled, remembered)
     if remembered.today is not None:
         for turn in remembered.turns:
-            yield Statement(turn.text, remembered.today, turn.similarity)
+            yield Recollection(turn.text, remembered.today, turn.similarity)
 
 
-def _of_memory(recalled: Recalled, remembered: Remembered) -> Statement:
+def _of_memory(recalled: Recalled, remembered: Remembered) -> Recollection:
     memory = recalled.memory
-    return Statement(memory.content or "", memory.timestamp, recalled.similarity, memory.id in remembered.secrets)
+    return Recollection(memory.content or "", memory.timestamp, recalled.similarity, memory.id in remembered.secrets)
 
 
-def _visible(messages: Sequence[Message]) -> Iterable[Statement]:
+def _visible(messages: Sequence[Message]) -> Iterable[Recollection]:
     """What the student said in the conversation itself, which no context repeats."""
     asked = messages[-1].embedding
     for message in messages[:-1]:
         if message.author is Author.STUDENT and message.embedding is not None and asked is not None:
-            yield Statement(message.text, message.at, _cosine(asked, message.embedding))
+            yield Recollection(message.text, message.at, _cosine(asked, message.embedding))
 
 
 def _cosine(one: Vector, other: Vector) -> float:
     return float(np.dot(one, other))
 
 
-def _best(question: Doc, wanted: frozenset[str], statements: Iterable[Statement]) -> Statement | None:
+def _best(question: Doc, wanted: frozenset[str], statements: Iterable[Recollection]) -> Recollection | None:
     """The statement that answers, of those nearly as good the newest."""
     own = gist(question.text)
     scored = []
@@ -143,7 +143,7 @@ def _best(question: Doc, wanted: frozenset[str], statements: Iterable[Statement]
     return max((s for score, s in scored if score >= top - NEARLY), key=lambda s: s.at.timestamp())
 
 
-def _told(question: Doc, statement: Statement, today: datetime | None, start: int) -> str:
+def _told(question: Doc, statement: Recollection, today: datetime | None, start: int) -> str:
     """A statement said to the student, or else quoted, with its day where that is another one."""
     sentences = Doc(statement.text).excerpt.sentences
     sentence = max(sentences, key=lambda each: len(each.stems & question.stems)).text
@@ -165,7 +165,7 @@ def _overview(messages: Sequence[Message], remembered: Remembered, start: int) -
         if text is None or text.asks or equations(text.text) or any(is_said_by(gist(text.text), k) for k in known):
             continue
         said = clean(to_second_person(text.text))
-        if said.lower().startswith(("you ", "your ")) and len(said) <= TOLD_CHARACTERS and len(told) < TOLD:
+        if said.lower().startswith(("you ", "your ")) and len(said) <= TOLD_CHARACTERS and len(told) < MOST_TOLD:
             told.append(said)
             known.append(gist(text.text))
     return _chosen(ALL, start).format(list="; ".join(told)) if told else _chosen(NOTHING_AT_ALL, start)
