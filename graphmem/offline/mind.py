@@ -36,7 +36,7 @@ from graphmem.offline.extraction import extract
 from graphmem.offline.facts import keywords, lesson
 from graphmem.offline.follow_ups import questions, reflection
 from graphmem.offline.prediction import expected_answer, own_messages
-from graphmem.offline.replies import chosen_move, worded
+from graphmem.offline.replies import replied
 from graphmem.offline.surprise_analysis import analysis as analysed
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.doc import doc_of
@@ -95,7 +95,7 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
     newest = await _embedded(mind, newest)
     messages = (*before, newest)
     if question.danger is None:
-        text = worded(chosen_move(messages), messages, question.remembered)
+        text = replied(messages, question.remembered)
     else:
         said = [each.text for each in before if each.author is Author.COMPANION]
         text = caring_reply(question.danger, question.help, said[-3:])
