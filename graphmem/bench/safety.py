@@ -29,7 +29,7 @@ TALK = SAMPLES / "safety" / "talk.jsonl"
 
 @dataclass(frozen=True)
 class Labelled:
-    """A message with its urgency and the kind of danger it tells of: `none` for a look-alike, None for ordinary talk."""
+    """A message, its urgency, and the kind of danger it tells of: `none` for a look-alike, None for ordinary talk."""
 
     text: str
     concern: str | None
