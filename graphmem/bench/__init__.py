@@ -14,7 +14,19 @@ Figures = dict[str, float]
 
 def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
     """Every benchmark by name."""
-    from graphmem.bench import boundaries, formation, jobs, load, matching, recall, salience, scale, surprise, turn
+    from graphmem.bench import (
+        boundaries,
+        formation,
+        jobs,
+        load,
+        matching,
+        recall,
+        safety,
+        salience,
+        scale,
+        surprise,
+        turn,
+    )
 
     return {
         "turn": turn.measure_turn,
@@ -24,6 +36,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         "boundaries": boundaries.measure_boundaries,
         "match": matching.measure_match,
         "surprise": surprise.measure_surprise,
+        "safety": safety.measure_safety,
         "load": load.measure_load,
         "jobs": jobs.measure_jobs,
         "scale": scale.measure_scale,

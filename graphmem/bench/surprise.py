@@ -21,7 +21,7 @@ from graphmem.bench.held_out import text_hash, trained_hashes
 from graphmem.bench.matching import auroc
 from graphmem.errors import InvalidInput
 from graphmem.flows.sensing import Sensed, Senses
-from graphmem.flows.turn_plan import SURPRISE_WINDOW, Score, score
+from graphmem.flows.turn_plan import SURPRISE_WINDOW, Score, grave, score
 from graphmem.model import Author, Companion, Level, Message, Prediction, State, Vector
 from graphmem.samples import SAMPLES
 from graphmem.samples.dialogues import SPEAKERS
@@ -30,6 +30,7 @@ from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import SHIPPED
 from graphmem.text.match_model import load_match
+from graphmem.text.safety import DANGER_FILE, find_danger
 
 SURPRISE_SAMPLE = SAMPLES / "surprise" / "surprise.jsonl"
 BEGAN = datetime(2024, 1, 8, 9, 0, tzinfo=UTC)
@@ -133,7 +134,8 @@ def scored_turns(
         if author is Author.STUDENT:
             sensed = senses.of(message, known[-1] if known else None, expected)
             scored = score(message, known[-SURPRISE_WINDOW:], replace(NOBODY, signals=tuple(sums)), sensed)
-            yield ScoredTurn(text, sensed, scored)
+            danger = find_danger(Doc(text), message.embedding if senses.shipped else None)
+            yield ScoredTurn(text, sensed, scored if danger is None else grave(scored))
             sums.append(scored.surprising)
             expected = Prediction(text, (), message.embedding)
         known.append(message)
@@ -147,6 +149,7 @@ def read_surprise(path: Path) -> SurpriseFile:
     InvalidInput    a line is neither talk nor event; names file and line
     """
     trained = trained_hashes(REFERENCE_FILE)
+    known_dangers = trained_hashes(DANGER_FILE.with_name("trained.npy"))
     talks, events = dict[tuple[TalkTurn, ...], None](), dict[str, None]()
     for where, row in read_rows(path):
         try:
@@ -158,7 +161,7 @@ def read_surprise(path: Path) -> SurpriseFile:
             raise InvalidInput(f"{where}: `turns` of speaker and text, or a `text`, are needed: {error!r}.") from error
     return SurpriseFile(
         tuple(talk for talk in talks if _places(talk) and talk_hash(talk) not in trained),
-        tuple(events),
+        tuple(event for event in events if text_hash(event) not in known_dangers),
     )
 
 

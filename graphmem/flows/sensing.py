@@ -10,6 +10,7 @@ from graphmem.text.affect import AffectModel
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.match_model import MatchModel
 from graphmem.text.pairs import Compared
+from graphmem.text.safety import load_danger_model
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Sensed:
     emotion : float in [0, 1], strength of feeling
     match : float in [0, 1], chance that what was foreseen came true; None where nothing was
     likely : float in (0, 1], how likely the alternative that came nearest was thought, against the likeliest
-    told : how grave what it tells is, higher being graver; None where nobody judged
+    told : how grave what it tells is, the score of the detector of danger; None where the embedding is another model's
     """
 
     emotion: float = 0.0
@@ -52,6 +53,7 @@ class Senses:
             emotion=features.emotion(said.valence, self.affect.arousal(said.doc, vector)),
             match=match,
             likely=likely,
+            told=None if vector is None else float(load_danger_model().scores(said.doc.text, vector)[0]),
         )
 
     def _nearest(self, said: Compared, before: Message | None, expected: Prediction) -> tuple[float, float]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import utils
 
+from graphmem.model.concern import Danger
 from graphmem.model.enums import Author, Level, QuestionState, Verdict
 from graphmem.model.memory import LedgerEntry, Recalled
 
@@ -179,6 +180,7 @@ class Remembered:
     profile : what always comes: needs, who the student is, goals
     name : what the student is called, where it is known
     today : the moment that the context speaks of; None leaves the date out
+    asked_for : `own` where the message asks for something the student told, `overview` for all of it; else empty
     secrets : ids of memories that give away a secret of the ledger
     why : by id, why a ledger entry or a fact is there, as `Recalled.why`
     """
@@ -191,16 +193,21 @@ class Remembered:
     profile: tuple[Recalled, ...] = ()
     name: str | None = None
     today: datetime | None = None
+    asked_for: str = ""
     secrets: frozenset[str] = frozenset()
     why: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
 class Response:
-    """A reply and what is expected to follow it."""
+    """A reply and what is expected to follow it.
+
+    danger : that a mind reads from the message; it may add to what was detected, never take away
+    """
 
     reply: Message
     prediction: Prediction
+    danger: Danger | None = None
 
 
 @dataclass(frozen=True)
