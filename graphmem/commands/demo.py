@@ -201,7 +201,8 @@ async def _play(settings: Settings, address: str, played: list[Scene], out: Cons
     secret, now = server_secret(settings), datetime.now(UTC)
     admin, app = (make_token(secret, DEMO_INSTITUTION, role, 3600, now) for role in (Role.ADMIN, Role.APP))
     told: list[Told] = []
-    start, student, story, waiting = perf_counter(), "", None, {}
+    start, student, story = perf_counter(), "", None
+    waiting: dict[str, None] = {}
     async with AsyncClient(address, admin) as as_admin, AsyncClient(address, app) as as_app:
         for student, sessions in groupby(played, key=lambda s: s.student):
             password, expected = token_urlsafe(), None
@@ -354,7 +355,8 @@ def _sum_up(played: Played, nodes: dict[str, int], browser: str, out: Console, *
 
 def _document(told: Told) -> dict[str, Any]:
     """A turn as JSON, with GraphQL's names."""
-    document = {name: value for name, value in vars(told).items() if name != "turn"}
+    document = {name: value for name, value in vars(told).items() if name not in ("turn", "at")}
+    document["at"] = told.at.isoformat()
     return document | told.turn.model_dump(mode="json", by_alias=True)
 
 
