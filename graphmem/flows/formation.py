@@ -11,12 +11,14 @@ from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, Locked
 from graphmem.flows import formation_plan as forming
+from graphmem.flows.concern import keep_heard_danger, standing_level, told_danger, without_threats
 from graphmem.flows.formation_plan import Marked, MessageScores, Reading, Topic
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.session_cache import apply_changes, open_memories
 from graphmem.maths import features, importance
 from graphmem.model import (
     Answer,
+    Danger,
     Extract,
     Extraction,
     ExtractMemories,
@@ -39,17 +41,27 @@ from graphmem.text.slots import slot_key
 
 NEW_FROM = 0.5
 """Novelty from which on a message counts as wholly new: half of all talk is a little like what was said before."""
+GRAVE = 800
+"""SNR from which a message is read three times; what tells of danger has at least this."""
 FORMATION_ATTEMPTS = 50
 """Times a plan is made again when memories changed meanwhile; each time another worker has got on."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """A source to form memories from, with what was said; `key` is what their ids are made with."""
+    """A source to form memories from, with what was said; `key` is what their ids are made with.
+
+    danger : that it tells of
+    kept : the danger has its ledger entry
+    false_alarm : no mind finds danger in it any more
+    """
 
     key: str
     source: Source
     heard: Heard
+    danger: Danger | None = None
+    kept: bool = False
+    false_alarm: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,8 +79,16 @@ async def form_message(gm: Graphmem, session: Session, claimed: jobs.Claimed) ->
     job = jobs.opened_payload(session, claimed, jobs.FormJob)
     source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at)
     heard = Heard(job.text, job.at, SourceKind.CHAT, None, job.before, task=job.task, doc=Doc(job.text))
-    scores = MessageScores(job.importance, job.surprise, job.level, job.activity, job.features)
-    return await _form(gm, session, claimed, Input(str(claimed.seq), source, heard), scores)
+    key = str(claimed.seq)
+    level = await standing_level(gm, session, key, job.level, job.own_level)
+    scores = MessageScores(job.importance, job.surprise, level, job.activity, job.features)
+    return await _form(
+        gm,
+        session,
+        claimed,
+        Input(key, source, heard, job.danger, kept=job.danger is not None, false_alarm=job.false_alarm),
+        scores,
+    )
 
 
 async def form_observation(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> bool:
@@ -80,7 +100,7 @@ async def form_observation(gm: Graphmem, session: Session, claimed: jobs.Claimed
     source = Source(observed_id(observed), observed.kind, observed.ref, observed.at)
     doc = Doc(observed.text)
     heard = Heard(observed.text, observed.at, observed.kind, observed.speaker, observed.before, doc=doc)
-    return await _form(gm, session, claimed, Input(observed_key(observed), source, heard), None)
+    return await _form(gm, session, claimed, Input(observed_key(observed), source, heard, observed.danger), None)
 
 
 async def _form(
@@ -92,10 +112,13 @@ async def _form(
     nearest = await asyncio.to_thread(held.index.nearest, vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     score = await asyncio.to_thread(snr, doc_of(heard), min(1.0, novelty / NEW_FROM), feeling)
+    # Danger is band three (spec 20).
+    score = score if read.danger is None else max(score, GRAVE)
     heard = replace(heard, passes=passes(score), before=heard.before or _before(held, read.source))
     answer: Answer[Extraction] = Answer(Extraction())
     if heard.passes:
         answer = await gm.mind.ask(ExtractMemories(heard))
+    answer = replace(answer, value=await _without_danger(gm, session, read, answer.value))
     if scores is None:
         scores = MessageScores(_importance(heard, novelty, feeling))
     for _ in range(FORMATION_ATTEMPTS):
@@ -112,6 +135,14 @@ async def _form(
             return True
         held = await open_memories(gm, session, held.version + 1)
     raise Conflict("Memories of this student keep changing: they are formed later.")
+
+
+async def _without_danger(gm: Graphmem, session: Session, read: Input, found: Extraction) -> Extraction:
+    """What was found, but for danger, which is kept as a concern with a ledger entry of its own."""
+    danger = read.danger or (None if read.false_alarm else told_danger(found))
+    if danger is not None and not read.kept:
+        await keep_heard_danger(gm, session, read.key, read.source, read.heard.text, danger)
+    return without_threats(found)
 
 
 def _before(held: OpenMemories, source: Source) -> str:

@@ -9,6 +9,7 @@ from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, InvalidInput, MindError, NotFound
 from graphmem.flows import surprise_plan as responding
+from graphmem.flows.concern import standing_level
 from graphmem.flows.formation import affect_of, said_hash
 from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import apply_turn, open_memories
@@ -84,7 +85,7 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     """
     held = await open_memories(gm, session)
     asked = await surprises.list_open_questions(gm.graph, session)
-    jobs = [opened_payload(session, each, SurpriseJob) for each in claimed]
+    jobs = [await _standing(gm, session, each) for each in claimed]
     vectors = await gm.embedder.embed([job.actual for job in jobs])
     surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
     answer = await gm.mind.ask(Analyse(tuple(surprising)))
@@ -101,6 +102,13 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
         written += await _written(gm, session, each, understood, usage)
         usage = Usage()
     return written
+
+
+async def _standing(gm: Graphmem, session: Session, claimed: Claimed) -> SurpriseJob:
+    """A job, its level as it stands now: the concern that lifted it may have been taken back."""
+    job = opened_payload(session, claimed, SurpriseJob)
+    level = await standing_level(gm, session, str(claimed.seq), job.level, job.own_level)
+    return job if level is job.level else replace(job, level=level, danger=None)
 
 
 async def _after(spent: Usage, question: Awaitable[Answer[T]]) -> Answer[T]:
@@ -128,6 +136,7 @@ def _surprising(held: OpenMemories, job: SurpriseJob, vector: Vector, asked: Seq
         most_facts=MOST_FACTS[job.level],
         unusual=job.unusual,
         asked=tuple(question.text for question in asked),
+        danger=job.danger,
     )
 
 

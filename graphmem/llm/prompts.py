@@ -48,6 +48,11 @@ Answer the student's newest message, then foresee what they will answer to you.
 reply: your message to the student, in the student's language, as long as the matter needs.
 {expectation}"""
 
+_DANGER = """\
+The student's newest message may tell of danger ({kind}). Nothing else matters now: show that you take it seriously, \
+in a few warm and calm sentences in the student's language; ask nothing about the exercise, promise no secrecy, give \
+no advice on means or methods, blame nobody, and end with these words, unchanged: {help}"""
+
 _WONDERED = """\
 After an earlier surprise you wanted to ask the student something; ask it with this reply, in words that fit:"""
 
@@ -145,7 +150,9 @@ def predict_prompt(question: Predict) -> Prompt:
 def respond_prompt(question: Respond) -> Prompt:
     """Prompt for the reply and what follows it (spec 3)."""
     talk, wondered = question.talk, question.remembered.question
-    wonder = () if wondered is None else (_WONDERED, _quoted("question", wondered))
+    wonder: tuple[str, ...] = () if wondered is None else (_WONDERED, _quoted("question", wondered))
+    if question.danger is not None:
+        wonder = (_DANGER.format(kind=question.danger.kind.value.replace("_", " "), help=question.help),)
     return Prompt(_filled(_RESPOND, talk.companion), _material(question.remembered, talk.messages, wonder))
 
 

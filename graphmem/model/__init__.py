@@ -1,5 +1,15 @@
 """The nouns: what graphmem speaks of, as frozen values without behaviour (spec 1)."""
 
+from graphmem.model.concern import (
+    ACUTE,
+    SERIOUS,
+    Concern,
+    Danger,
+    FalseAlarm,
+    RaisedConcern,
+    Wellbeing,
+    WellbeingWeek,
+)
 from graphmem.model.conversation import (
     Answer,
     Companion,
@@ -20,8 +30,10 @@ from graphmem.model.conversation import (
     Vector,
 )
 from graphmem.model.enums import (
+    AboutWhom,
     Aspect,
     Author,
+    ConcernKind,
     DetectionContext,
     Domain,
     EdgeType,
@@ -85,6 +97,9 @@ from graphmem.model.surprise import (
 from graphmem.model.turn import Attention, RecalledId, State, TurnOutcome, Unlocked
 
 __all__ = [
+    "ACUTE",
+    "SERIOUS",
+    "AboutWhom",
     "Analyse",
     "Analysis",
     "Answer",
@@ -94,8 +109,11 @@ __all__ = [
     "Belief",
     "BeliefUpdate",
     "Companion",
+    "Concern",
+    "ConcernKind",
     "Conversation",
     "Correction",
+    "Danger",
     "DetectionContext",
     "Distil",
     "Domain",
@@ -107,6 +125,7 @@ __all__ = [
     "ExtractMemories",
     "Extraction",
     "Fact",
+    "FalseAlarm",
     "FollowUp",
     "Heard",
     "Job",
@@ -131,6 +150,7 @@ __all__ = [
     "Prediction",
     "Question",
     "QuestionState",
+    "RaisedConcern",
     "Recalled",
     "RecalledId",
     "RecalledTurn",
@@ -165,5 +185,7 @@ __all__ = [
     "Usage",
     "Vector",
     "Verdict",
+    "Wellbeing",
+    "WellbeingWeek",
     "Who",
 ]
