@@ -235,7 +235,8 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
     found, surfaced = result.memories, result.ledger
     recalled = await asyncio.to_thread(plan.recall, message, held, facts.value, found, surfaced, gm.settings)
     recalled = replace(recalled, question=None if question is None else question.text)
-    conversation = Conversation(state.companion, (*talk, message), "" if task is None else task.text)
+    earlier = 2 * (state.turns - len(held.turn_ids))
+    conversation = Conversation(state.companion, (*talk, message), "" if task is None else task.text, earlier)
     answer = await _answer(asked, conversation, recalled, own_reply)
     replied_by = APP if own_reply is not None else mind.name
     if replied_by != gm.offline.name:

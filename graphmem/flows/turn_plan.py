@@ -230,10 +230,12 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
     seq = state.turns + 1
     # Of what tells nothing at all nothing is remembered, however unexpected it is (spec 7).
     tells = passes(snr(doc_of(thought.message), novelty=1.0, feeling=1.0)) > 0
+    surprising = _surprise_jobs(thought, seq) if tells else ()
     jobs = (
         *(_form_jobs(thought, seq) if tells else ()),
-        *(_surprise_jobs(thought, seq) if tells else ()),
-        *(_distil_jobs(thought) if improve_facts else ()),
+        *surprising,
+        # A surprise is analysed for facts, too: one source of them is enough.
+        *(_distil_jobs(thought) if improve_facts and not surprising else ()),
     )
     outcome = TurnOutcome(
         turn_id=thought.turn_id,
@@ -346,6 +348,7 @@ def _form_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
         activity=scored.rate,
         features=tuple(a.value for a in scored.attention),
         task="" if thought.task is None else thought.task.text,
+        reply=thought.answer.value.reply.text,
     )
     return (NewJob(f"form-{seq}", work, seq),)
 

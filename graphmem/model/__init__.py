@@ -1,6 +1,7 @@
 """The nouns: what graphmem speaks of, as frozen values without behaviour (spec 1)."""
 
 from graphmem.model.conversation import (
+    Alternative,
     Answer,
     Companion,
     Conversation,
@@ -85,6 +86,7 @@ from graphmem.model.surprise import (
 from graphmem.model.turn import Attention, RecalledId, State, TurnOutcome, Unlocked
 
 __all__ = [
+    "Alternative",
     "Analyse",
     "Analysis",
     "Answer",

@@ -8,7 +8,7 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.flows.consolidation import consolidate
-from graphmem.flows.formation import form_message
+from graphmem.flows.formation import form_messages
 from graphmem.flows.ledger import list_entries, settle_entry
 from graphmem.flows.observation import observe
 from graphmem.jobs.runner import FIRST_WAIT, HANDLERS, run_jobs
@@ -261,7 +261,7 @@ async def test_a_job_that_two_workers_took_takes_effect_once(gm: Graphmem, ann: 
     assert await run_jobs(another_replica(gm, clock=lambda: now), ann.session) == 0
     assert await run_jobs(later, ann.session) == 2
     before = await nodes(gm, ann.who, "Memory"), await nodes(gm, ann.who, "Entity")
-    assert await form_message(gm, ann.session, slow) is False
+    assert await form_messages(gm, ann.session, [slow]) == 0
     assert (await nodes(gm, ann.who, "Memory"), await nodes(gm, ann.who, "Entity")) == before
     assert len(await formed(gm, ann.who)) == 1
     found = await nodes(gm, ann.who, "Job")

@@ -25,6 +25,9 @@ from typing import Any
 
 Json = dict[str, Any]
 
+LINE = r"^(\d+)\* [^:\n]*: (.*)$"
+"""A line of talk that a model is to read."""
+
 
 @dataclass(frozen=True)
 class Act:
@@ -308,20 +311,19 @@ def usage(seen: Seen, content: str) -> tuple[int, int]:
 
 def proper_answer(seen: Seen) -> str:
     """The fields that the request's schema asks for, filled from the student's newest words."""
-    tags = r"<(student|said|message)>(.*?)</\1>"
+    tags = r"<(student|said)>(.*?)</\1>"
     said = [unescape(text) for _, text in re.findall(tags, seen.question, re.DOTALL)]
-    newest = (said[-1] if said else "nothing yet").strip()
+    lines = [(int(number), unescape(text)) for number, text in re.findall(LINE, seen.question, re.MULTILINE)]
+    newest = (said[-1] if said else lines[-1][1] if lines else "nothing yet").strip()
     words = sorted(set(re.findall(r"[^\W\d_]{4,}", newest.lower())), key=lambda word: (-len(word), word))[:3]
     excerpt = newest[:120]
     fields: Json = {
         "reply": f"You said: {excerpt} — what would you try next, and why?",
-        "prediction": f"I would try it again, because {excerpt}",
+        "predictions": [{"text": f"I would try it again, because {excerpt}", "chance": 0.7}],
         "needed_info": words or ["progress"],
         "fact": f"The student wrote: {excerpt}",
         "tags": words or ["talk"],
-        "memories": [noted(excerpt, words)] if words else [],
-        "relations": [],
-        "reminders": [],
+        "notes": [noted(text) for _, text in lines if re.search(r"[^\W\d_]{4,}", text)],
         "analyses": [analysed(unescape(e)) for e in re.findall(r"<episode>(.*?)</episode>", seen.question, re.DOTALL)],
         "questions": [f"What made you think of {' and '.join(words[:2]) or 'that'}?"],
         "reflection": f"I did not expect to read: {excerpt}",
@@ -334,43 +336,31 @@ def proper_answer(seen: Seen) -> str:
 def analysed(episode: str) -> Json:
     """What a model makes of one episode: each sentence is a fact, and the first one puts the nearest belief right."""
     said = episode.rpartition("<said>")[2].partition("</said>")[0]
-    prior = 0 if "<beliefs>" in episode else None
     sentences = [part.strip() for part in re.findall(r"[^.!?]+[.!?]?", said) if re.search(r"\w{4,}", part)]
     return {
         "explanation": f"Something else was expected than: {said[:120]}",
-        "updates": [updated(sentence, prior) for sentence in sentences[:1]],
+        "updates": [updated(sentence) for sentence in sentences[:1] if "<beliefs>" in episode],
         "strategy": "connect_prior",
         "facts": [{"quote": s, "fact": f"The student told: {s}"[:300], "tags": ["telling"]} for s in sentences],
     }
 
 
-def updated(quote: str, prior: int | None) -> Json:
+def updated(quote: str) -> Json:
     """A belief that was told otherwise, as a model writes it."""
-    return {
-        "prior": prior,
-        "assumption": "The companion did not know.",
-        "quote": quote,
-        "new": f"The student holds: {quote}",
-        "kind": "trait",
-        "modality": "semantic",
-        "delta": -0.5,
-        "confidence": 0.8,
-        "evolution": False,
-    }
+    told = {"quote": quote, "new": f"The student holds: {quote}", "kind": "trait"}
+    return {"prior": 0, **told, "delta": -0.5, "evolution": False}
 
 
-def noted(quote: str, about: list[str]) -> Json:
-    """One memory, as a model writes it."""
+def noted(text: str) -> Json:
+    """One note, as a model writes it."""
+    quote = text[:120]
     return {
         "quote": quote,
-        "content": f"The student wrote: {quote}",
-        "modality": "episodic",
-        "kind": "episode",
-        "domain": "other",
-        "confidence": 0.7,
-        "slot": None,
-        "entities": [],
-        "about": about,
+        "note": f"The student wrote: {quote}",
+        "kind": "event",
+        "link": "new",
+        "known": 0,
+        "ledger": "none",
     }
 
 
