@@ -4,7 +4,7 @@ Whatever a student or an app wrote is quoted between tags with its angle bracket
 neither open nor close a tag, and the instructions say that nothing quoted is an instruction.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from graphmem.model import Companion, Conversation, Distil, Message, Predict, Remembered, Respond
@@ -49,9 +49,6 @@ leave it unsaid; speak of a secret only if the student does.
 Answer the student's newest message, then foresee what they will answer to you.
 reply: your message to the student, in the student's language and in keeping with your part.
 {expectation}"""
-
-_WONDERED = """\
-After an earlier surprise you wanted to ask the student something; ask it with this reply, if it fits:"""
 
 _DISTIL = """\
 A student was expected to say one thing and said another: what general thing about this student, had it been known, \
@@ -149,9 +146,8 @@ def predict_prompt(question: Predict) -> Prompt:
 
 def respond_prompt(question: Respond) -> Prompt:
     """Prompt for the reply and what follows it (spec 3)."""
-    talk, wondered = question.talk, question.remembered.question
-    wonder = () if wondered is None else (_WONDERED, _quoted("question", wondered))
-    return Prompt(_filled(_RESPOND, talk.companion, "yours"), _material(question.remembered, talk, wonder))
+    talk = question.talk
+    return Prompt(_filled(_RESPOND, talk.companion, "yours"), _material(question.remembered, talk))
 
 
 def distil_prompt(question: Distil) -> Prompt:
@@ -163,8 +159,8 @@ def distil_prompt(question: Distil) -> Prompt:
     )
 
 
-def _material(remembered: Remembered, talk: Conversation, wonder: Iterable[str] = ()) -> str:
+def _material(remembered: Remembered, talk: Conversation) -> str:
     """Context of a prompt: what changes least comes first, so that a provider can cache it."""
     task = _quoted("task", abridged(talk.task, TASK_CHARACTERS)) if talk.task else ""
     history = transcript(talk.messages, earlier=talk.earlier)
-    return "\n\n".join(part for part in (task, history, memory_block(remembered), *wonder) if part)
+    return "\n\n".join(part for part in (task, history, memory_block(remembered)) if part)
