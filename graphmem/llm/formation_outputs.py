@@ -49,6 +49,8 @@ MAX_NOTES = 20
 """Most notes that are taken from one talk."""
 FEWEST_WORDS = 3
 """Words that a quote needs to be kept in place of a note that does not agree with the talk."""
+BACKED = 1 / 3
+"""Share of the words of what must never be forgotten that the talk has to have."""
 TOPICS = 3
 TRIGGERS = 8
 SAID = 0.8
@@ -61,11 +63,13 @@ _KINDS = {
     "understanding": (MemoryKind.CONCEPT, Modality.PROCEDURAL, Aspect.UNDERSTANDING),
     "misconception": (MemoryKind.CONCEPT, Modality.PROCEDURAL, Aspect.MISCONCEPTION),
 }
+_STUDENT = "student"
 _LINKS = ("new", "same", "refines", "ends")
 _LEDGER = ("none", "promise", "secret", "debt", "danger", "fact", "instruction", "observation")
 _DATE = re.compile(
-    r"\b\d{4}-\d\d(?:-\d\d)?\b|\b(?:\d{1,2}(?:st|nd|rd|th)? )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
-    r"\.?(?: \d{1,2}(?:st|nd|rd|th)?\b)?(?:,? (?P<year>\d{4}))?"
+    r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b|\b\d{4}-\d\d(?:-\d\d)?\b"
+    r"|\b(?:\d{1,2}(?:st|nd|rd|th)? )?(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+    r"(?: \d{1,2}(?:st|nd|rd|th)?\b)?(?:,? \d{4})?"
 )
 _YEARS = re.compile(r"\b(?:19|20)\d\d\b")
 
@@ -101,8 +105,8 @@ class Talk:
         return "\n".join((*(line.text for line in self.lines), *tasks, *speakers, *known))
 
     @cached_property
-    def stems(self) -> frozenset[str]:
-        """Its words, without their endings."""
+    def beginnings(self) -> frozenset[str]:
+        """The first four letters of its words, the same for most inflections."""
         return frozenset(word[:4] for word in re.findall(r"\w+", self.words.casefold()))
 
     def place(self, quote: str) -> tuple[int, int, int] | None:
@@ -111,6 +115,12 @@ class Talk:
             if (span := passage.find(quote)) is not None:
                 return place, *span
         return None
+
+    def backs(self, note: str, least: float) -> bool:
+        """True if the talk has a word of a note, and at least a share of its content words."""
+        told = [stem for stem in Doc(note).stems if stem != _STUDENT]
+        shared = sum(stem[:4] in self.beginnings for stem in told)
+        return shared > 0 and shared >= least * len(told)
 
     def agrees(self, note: str, at: datetime) -> bool:
         """True if a note names no number and nobody that the talk does not.
@@ -124,7 +134,7 @@ class Talk:
             return False
         names = (entity.name for entity in Doc(dated).entities if entity.name[:1].isupper())
         words = [word for name in names for word in re.findall(r"\w+", name.casefold())]
-        return all(word[:4] in self.stems or word in {"student", "the"} for word in words)
+        return all(word[:4] in self.beginnings or word in {_STUDENT, "the"} for word in words)
 
 
 def _near(date: re.Match[str], at: datetime) -> bool:
@@ -206,7 +216,8 @@ def _found(item: NoteItem, talk: Talk) -> Noted | str:
     heard = talk.heard[message]
     words = cleaned(heard.text[start:end])
     note = item.note if len(item.note) <= CONTENT else abridged(item.note, CONTENT - len(" […]"))
-    if note and talk.agrees(note, heard.at):
+    least = 0.0 if item.ledger == "none" else BACKED
+    if note and talk.agrees(note, heard.at) and talk.backs(note, least):
         return Noted(message, start, end, note, item)
     if len(words.split()) < FEWEST_WORDS:
         return "note: names a number or a name that the talk does not"
@@ -265,7 +276,7 @@ def _relations(noted: Sequence[Noted], memories: Sequence[Extract], heard: Heard
 def _extract(noted: Noted, heard: Heard, talk: Talk) -> Extract:
     kind, modality, aspect = _KINDS[noted.item.kind]
     doc, words = Doc(noted.content), Doc(cleaned(heard.text[noted.start : noted.end]))
-    entities = tuple(e for e in doc.entities if e.name.casefold() not in {"student", "the student"})
+    entities = tuple(e for e in doc.entities if e.name.casefold() not in {_STUDENT, f"the {_STUDENT}"})
     linked = _linked(noted.item, talk)
     people = any(entity.kind is EntityKind.PERSON for entity in entities)
     return Extract(
@@ -295,8 +306,8 @@ def _reminder(noted: Noted) -> Reminder:
     ledger = noted.item.ledger
     category = LedgerCategory.THREAT if ledger == "danger" else LedgerCategory(ledger)
     doc = Doc(noted.content)
-    names = [e.name for e in doc.entities if e.name[:1].isupper() and e.name.casefold() != "student"]
-    phrases = [phrase for phrase in doc.key_phrases(TRIGGERS) if "student" not in phrase.casefold()]
+    names = [e.name for e in doc.entities if e.name[:1].isupper() and e.name.casefold() != _STUDENT]
+    phrases = [phrase for phrase in doc.key_phrases(TRIGGERS) if _STUDENT not in phrase.casefold()]
     return Reminder(
         noted.start,
         noted.end,

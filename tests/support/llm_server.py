@@ -16,9 +16,9 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -91,10 +91,15 @@ def _texts(node: Any) -> Iterator[str]:
         yield from _texts(node.get("content") or node.get("text") or [])
 
 
+Answerer = Callable[[Seen], str | None]
+"""What a model writes to a request; None for a proper answer."""
+
+
 class LlmServer:
     """A running server: its address, the requests it saw, and the acts that are still to come."""
 
-    def __init__(self, acts: tuple[Act, ...], then: Act, port: int) -> None:
+    def __init__(self, acts: tuple[Act, ...], then: Act, port: int, answer: Answerer) -> None:
+        self._answer = answer
         self.seen: list[Seen] = []
         self.stopping = threading.Event()
         self._acts = deque(acts)
@@ -116,13 +121,16 @@ class LlmServer:
     def next_act(self, seen: Seen) -> Act:
         with self._lock:
             self.seen.append(seen)
-            return self._acts.popleft() if self._acts else self._then
+            act = self._acts.popleft() if self._acts else self._then
+        return act if act.content is not None else replace(act, content=self._answer(seen))
 
 
 @contextmanager
-def llm_server(*acts: Act, then: Act | None = None, port: int = 0) -> Iterator[LlmServer]:
-    """Run a server in a thread, on a free port unless one is given."""
-    server = LlmServer(acts, then or Act(), port)
+def llm_server(
+    *acts: Act, then: Act | None = None, port: int = 0, answer: Answerer = lambda _: None
+) -> Iterator[LlmServer]:
+    """Run a server in a thread, on a free port unless one is given; what `answer` leaves open is answered properly."""
+    server = LlmServer(acts, then or Act(), port, answer)
     thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
