@@ -10,7 +10,14 @@ import numpy as np
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import InvalidInput, Locked
-from graphmem.flows.context_plan import ranked, secret_ids, shown, standing_profile, tentative_memories
+from graphmem.flows.context_plan import (
+    ranked,
+    secret_ids,
+    shown,
+    standing_profile,
+    telling_memories,
+    tentative_memories,
+)
 from graphmem.flows.session_cache import ENDED, open_memories
 from graphmem.flows.unformed import read_unformed
 from graphmem.model import Fact, LedgerCategory, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
@@ -22,8 +29,10 @@ from graphmem.store.memories import Expanding, Expansion
 from graphmem.tasks import task_group
 from graphmem.text import matching
 from graphmem.text.doc import Doc
+from graphmem.text.embedder import SHIPPED
 from graphmem.text.ledger_triggers import Surfaced, is_active, surfacing
 from graphmem.text.memory_block import memory_block
+from graphmem.text.profile import AskedFor, load_profile_model
 from graphmem.text.query_parser import ParsedQuestion, query_words, read_question
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens
@@ -226,11 +235,12 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         if expansion.version <= held.version:
             break
         held, lexical = await open_memories(gm, session, expansion.version), None
-    found = await asyncio.to_thread(_chosen, held, unformed, asking, query, hits, expansion, own)
+    found = await asyncio.to_thread(_chosen, gm, held, unformed, asking, query, hits, expansion, own)
     return SearchResult(found, expansion.student_version)
 
 
 def _chosen(
+    gm: Graphmem,
     held: OpenMemories,
     unformed: SearchIndex | None,
     asking: RecallRequest,
@@ -245,18 +255,31 @@ def _chosen(
     found = ranked(
         hits, expansion, held.index, moment, asking.limit, past=past, tentative=tentative, asked=query.vector
     )
-    profile = standing_profile(held.index, held.parts, moment, past=past)
+    profile = standing_profile(held.index, held.parts, moment, own, past=past)
     entries = [kept for kept in held.ledger if is_active(kept.entry, query.now.timestamp())]
     surfaced = _surfaced(entries, asking, own, query.now)
+    asked_for = _asked_for(gm, own)
+    if asked_for == AskedFor.OVERVIEW:
+        known = {each.memory.id for each in (*found, *profile)}
+        found += [each for each in telling_memories(held.index, moment) if each.memory.id not in known]
     return Remembered(
         memories=tuple(found),
         ledger=tuple(each.entry for each in surfaced),
         profile=tuple(profile),
         name=held.name,
         today=moment,
+        asked_for=asked_for,
         secrets=secret_ids([*profile, *found], [kept.entry for kept in entries]),
         why={each.entry.id: each.why for each in surfaced},
     )
+
+
+def _asked_for(gm: Graphmem, vector: Vector) -> str:
+    """Part of memory that a message asks for, where that can be told: `own`, `overview` or empty."""
+    if gm.embedder.name != f"onnx:{SHIPPED}":
+        return ""
+    asked, _ = load_profile_model().of_question(vector)
+    return "" if asked is AskedFor.OTHER else asked.value
 
 
 def _words(asked: ParsedQuestion, asking: RecallRequest) -> tuple[str, ...]:

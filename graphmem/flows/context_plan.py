@@ -12,6 +12,7 @@ from graphmem.model import (
     LedgerCategory,
     LedgerEntry,
     Memory,
+    MemoryKind,
     MemoryRole,
     Recalled,
     Reliability,
@@ -19,7 +20,7 @@ from graphmem.model import (
     SourceKind,
     Vector,
 )
-from graphmem.search.index import SearchIndex
+from graphmem.search.index import MAX_SNR, SearchIndex
 from graphmem.search.query import Hit
 from graphmem.search.scoring import fitting, mmr, weight
 from graphmem.store.memories import Expansion, Reached, Standing
@@ -34,7 +35,7 @@ from graphmem.text.memory_block import (
     turn_line,
     without_copies,
 )
-from graphmem.text.profile import ProfilePart
+from graphmem.text.profile import AskedFor, ProfilePart
 from graphmem.text.stems import stem
 from graphmem.text.tokens import count_tokens, most_tokens
 from graphmem.text.words import word_rarity
@@ -67,6 +68,8 @@ RARE_WORD = 2.8
 """Rarity from which on a common word tells that a memory has to do with a question."""
 NEEDS, IDENTITIES, GOALS = 6, 5, 3
 """Most of what always comes: needs, who the student is, goals."""
+LATEST, TELLING = 300, 10
+"""Newest memories looked at, and most of them shown, where all that is remembered is asked for."""
 SURE_PART = 0.6
 """Chance from which on a statement belongs into the standing profile."""
 
@@ -126,34 +129,51 @@ def ranked(
 
 
 def standing_profile(
-    index: SearchIndex, parts: Mapping[str, tuple[ProfilePart, float]], moment: datetime, *, past: bool = False
+    index: SearchIndex,
+    parts: Mapping[str, tuple[ProfilePart, float]],
+    moment: datetime,
+    asked: Vector,
+    *,
+    past: bool = False,
 ) -> list[Recalled]:
-    """What always comes: needs, who the student is, goals; of each the newest (spec 10.7).
+    """What always comes: needs, who the student is, goals; of each the newest, of a slot the last (spec 10.7).
 
     Parameters
     ----------
     index : SearchIndex, only read
     parts : by id, the part of the profile that a memory belongs to, with its chance
     moment : datetime; what is not held then is left out
+    asked : embedding of the question, which memories are compared with
     past : whether the moment is asked about
     """
-    found: dict[ProfilePart, list[tuple[Memory, float]]] = {part: [] for part in ProfilePart}
-    for memory_id, (part, chance) in parts.items():
-        memory = index.get(memory_id)
-        if memory is not None and chance >= SURE_PART and _stands(memory, moment, past=past):
-            found[part].append((memory, chance))
-    profile = []
-    for part, most in ((ProfilePart.NEED, NEEDS), (ProfilePart.IDENTITY, IDENTITIES), (ProfilePart.GOAL, GOALS)):
-        newest = sorted(found[part], key=lambda each: each[0].timestamp, reverse=True)[:most]
-        profile += [Recalled(m, c, gravity_now(m, moment), (f"profile: {part} {c:.2f}",)) for m, c in newest]
-    return profile
+    sure = ((index.get(i), part, chance) for i, (part, chance) in parts.items() if chance >= SURE_PART)
+    held = [(m, part, chance) for m, part, chance in sure if m is not None and _stands(m, moment, past=past)]
+    held.sort(key=lambda each: each[0].timestamp, reverse=True)
+    left = {ProfilePart.NEED: NEEDS, ProfilePart.IDENTITY: IDENTITIES, ProfilePart.GOAL: GOALS}
+    found: dict[ProfilePart, list[Recalled]] = {part: [] for part in left}
+    slots: set[str] = set()
+    for memory, part, chance in held:
+        vector = index.vector(memory.id)
+        if len(found[part]) == left[part] or vector is None or memory.slot_key in slots:
+            continue
+        slots |= set() if memory.slot_key is None else {memory.slot_key}
+        why = (f"profile: {part} {chance:.2f}",)
+        found[part].append(Recalled(memory, chance, gravity_now(memory, moment), why, similarity=float(vector @ asked)))
+    return [recalled for recalls in found.values() for recalled in recalls]
+
+
+def telling_memories(index: SearchIndex, moment: datetime) -> list[Recalled]:
+    """Memories of the student that say most, for a question after all that is remembered."""
+    latest = [m for m in index.latest(LATEST) if _stands(m, moment, past=False) and m.kind is not MemoryKind.CONCEPT]
+    best = sorted(latest, key=lambda memory: -memory.snr)[:TELLING]
+    return [Recalled(m, m.snr / MAX_SNR, gravity_now(m, moment), ("telling",)) for m in best]
 
 
 def _stands(memory: Memory, moment: datetime, *, past: bool) -> bool:
     """True if a memory may stand in a profile: what the student said or a teacher noted, and still holds."""
     own = memory.speaker is None or memory.source_kind is SourceKind.TEACHER
     held = past or memory.reliability in (Reliability.RELIABLE, Reliability.UNCERTAIN)
-    return own and held and not is_episode(memory) and _is_valid(memory, moment)
+    return own and held and not is_episode(memory) and _is_valid(memory, moment) and not Doc(memory.content or "").asks
 
 
 def secret_ids(recalled: Sequence[Recalled], ledger: Sequence[LedgerEntry]) -> frozenset[str]:
@@ -259,8 +279,12 @@ def shown(remembered: Remembered, question: Doc, visible: Mapping[str, str], bud
 
     Source: spec 10.7.
     """
-    memories = [r for r in relevant(remembered.memories, question) if not _is_visible(r, visible)]
-    profile = tuple(r for r in remembered.profile if not _is_visible(r, visible))
+    asked_all = remembered.asked_for == AskedFor.OVERVIEW
+    fitting = remembered.memories if asked_all else relevant(remembered.memories, question)
+    memories = [r for r in fitting if not _is_visible(r, visible)]
+    profile = tuple(
+        r for r in remembered.profile if not _is_visible(r, visible) and r.memory.id not in remembered.secrets
+    )
     asked = telling_stems(question)
     facts = tuple(fact for fact in remembered.facts if not asked.isdisjoint(Doc(fact.text).stems))
     whole = without_copies(

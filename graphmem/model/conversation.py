@@ -181,6 +181,7 @@ class Remembered:
     profile : what always comes: needs, who the student is, goals
     name : what the student is called, where it is known
     today : the moment that the context speaks of; None leaves the date out
+    asked_for : `own` where the message asks for something the student told, `overview` for all of it; else empty
     secrets : ids of memories that give away a secret of the ledger
     why : by id, why a ledger entry or a fact is there, as `Recalled.why`
     """
@@ -193,6 +194,7 @@ class Remembered:
     profile: tuple[Recalled, ...] = ()
     name: str | None = None
     today: datetime | None = None
+    asked_for: str = ""
     secrets: frozenset[str] = frozenset()
     why: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
