@@ -228,8 +228,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
     jobs = (
         *(_form_jobs(thought, seq) if tells else ()),
         *surprising,
-        # A surprise is analysed for facts, too: one source of them is enough.
-        *(_distil_jobs(thought) if improve_facts and not surprising else ()),
+        *(_distil_jobs(thought) if improve_facts else ()),
     )
     outcome = TurnOutcome(
         turn_id=thought.turn_id,

@@ -53,6 +53,8 @@ UPDATES = 6
 MAX_FACTS = 30
 SAME_QUESTION_SCORE = 80.0
 """Fuzzy score from which on two questions are the same."""
+UNKNOWN_BEFORE = "Nothing was known of it."
+"""What was held before, where it was none of the beliefs shown."""
 CONFIDENT = 0.8
 """Confidence in what a student plainly says to hold now."""
 UNSURE_DELTA = 0.5
@@ -91,11 +93,9 @@ def _episode(info: ValidationInfo) -> _Episode:
 _Strategies = Literal["none", "deep_extraction", "connect_prior", "ask_follow_up_questions", "self_reflect"]
 
 
-def _belief(prior: Any, info: ValidationInfo) -> int:
+def _belief(prior: Any, info: ValidationInfo) -> int | None:
     number = isinstance(prior, int) and not isinstance(prior, bool)
-    if not number or not 0 <= prior < _episode(info).beliefs:
-        raise ValueError("is no number of a belief in <beliefs>: leave out what changes none of them")
-    return int(prior)
+    return prior if number and 0 <= prior < _episode(info).beliefs else None
 
 
 def _strategy(value: Any) -> Strategy:
@@ -133,7 +133,7 @@ _Procedure = Annotated[str, BeforeValidator(shortened(200)), BeforeValidator(cle
 
 
 class UpdateItem(BaseModel):
-    prior: Annotated[int, PlainValidator(_belief, json_schema_input_type=int)]
+    prior: Annotated[int | None, PlainValidator(_belief, json_schema_input_type=int)]
     quote: Annotated[tuple[int, int], PlainValidator(_in_actual, json_schema_input_type=str)]
     new: Content
     kind: Annotated[MemoryKind, PlainValidator(_belief_kind, json_schema_input_type=Literal["trait", "concept"])]
@@ -271,10 +271,10 @@ def reflected(answer: ReflectOutput) -> Reflection:
 
 
 def _analysis(answer: AnalysisItem, episode: Surprising) -> Analysis:
-    updates: dict[int, BeliefUpdate] = {}
+    updates: dict[object, BeliefUpdate] = {}
     for item in answer.updates:
         if isinstance(item, UpdateItem):
-            updates.setdefault(item.prior, _update(item, episode))
+            updates.setdefault(sameness(item.new) if item.prior is None else item.prior, _update(item, episode))
     facts: dict[str, Lesson] = {}
     for fact in answer.facts:
         if isinstance(fact, FactItem):
@@ -284,12 +284,12 @@ def _analysis(answer: AnalysisItem, episode: Surprising) -> Analysis:
 
 
 def _update(item: UpdateItem, episode: Surprising) -> BeliefUpdate:
-    belief = episode.beliefs[item.prior]
+    belief = None if item.prior is None else episode.beliefs[item.prior]
     modality = Modality.SEMANTIC if item.kind is MemoryKind.TRAIT else Modality.PROCEDURAL
     start, end = item.quote
     return BeliefUpdate(
-        belief.id,
-        belief.content,
+        None if belief is None else belief.id,
+        UNKNOWN_BEFORE if belief is None else belief.content,
         item.new,
         start,
         end,

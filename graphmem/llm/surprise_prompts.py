@@ -38,7 +38,7 @@ tags: 1 to 5 keywords to find it by."""
 _UPDATES = """\
 updates: 0 to {most}, only where <said> itself takes back, corrects or changes one of <beliefs>; mostly none. Two \
 things that can both be so change nothing; a student who only repeats the companion has not changed their mind.
-prior: the number of the belief that no longer holds. quote: the words of <said> that show it, copied exactly.
+prior: the number of the belief that no longer holds, else -1. quote: the words of <said> that show it, copied exactly.
 new: one sentence in the third person and in the student's language, what holds now. kind: trait for what lasts with \
 the student, concept for what they hold to be so in a subject. delta: -1 to 1, how far confidence in the belief changes.
 evolution: true where life has changed, false where the belief is corrected or put more exactly.

@@ -347,16 +347,16 @@ def analysed(episode: str) -> Json:
     sentences = [part.strip() for part in re.findall(r"[^.!?]+[.!?]?", said) if re.search(r"\w{4,}", part)]
     return {
         "explanation": f"Something else was expected than: {said[:120]}",
-        "updates": [updated(sentence) for sentence in sentences[:1] if "<beliefs>" in episode],
+        "updates": [updated(sentence, 0 if "<beliefs>" in episode else -1) for sentence in sentences[:1]],
         "strategy": "connect_prior",
         "facts": [{"quote": s, "fact": f"The student told: {s}"[:300], "tags": ["telling"]} for s in sentences],
     }
 
 
-def updated(quote: str) -> Json:
+def updated(quote: str, prior: int) -> Json:
     """A belief that was told otherwise, as a model writes it."""
     told = {"quote": quote, "new": f"The student holds: {quote}", "kind": "trait"}
-    return {"prior": 0, **told, "delta": -0.5, "evolution": False}
+    return {"prior": prior, **told, "delta": -0.5, "evolution": False}
 
 
 def noted(text: str) -> Json:

@@ -161,11 +161,17 @@ UNFOUNDED: dict[str, dict[str, object]] = {
     "from the expectation": {"quote": "I added 12 and 30"},
     "from the companion": {"quote": "How did you get there?"},
     "from an earlier message": {"quote": "I didn't sleep well"},
-    "no such belief": {"prior": 1},
-    "none of them": {"prior": None},
-    "no number": {"prior": True},
     "empty": {"new": " "},
 }
+NO_BELIEF: list[object] = [-1, 1, None, True, "0"]
+
+
+@pytest.mark.parametrize("prior", NO_BELIEF)
+async def test_an_update_of_no_belief_that_was_shown_closes_none(prior: object) -> None:
+    (found,) = (await analyse(answer(analysed(updates=[{**UPDATE, "prior": prior}])))).value
+    assert [update.prior_id for update in found.updates] == [None]
+
+
 MENDED: dict[str, dict[str, object]] = {
     "an episode": {"kind": "episode"},
     "too sure": {"delta": -150},
