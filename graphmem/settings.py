@@ -71,6 +71,18 @@ class Settings(BaseSettings):
     embedder_threads: int = Field(1, ge=1, description="processor threads of one embedding")
     embedder_batch: int = Field(32, ge=1, description="most texts embedded at once")
 
+    # Safety (spec 20)
+    help: str = Field(
+        "Please talk to a grown-up you trust today, such as a parent, a teacher or a counsellor at your school. If you "
+        "or somebody else is in danger right now, call your local emergency number.",
+        min_length=1,
+        max_length=2_000,
+        description="what a reply holds word for word when a message tells of danger: a helpline, a person",
+    )
+    help_institutions: dict[str, str] = Field(
+        {}, description="the same for some institutions, as a JSON object of texts by institution"
+    )
+
     # The turn (spec 3, 4)
     predict: Literal["combined", "separate"] = Field(
         "combined",
@@ -165,6 +177,10 @@ class Settings(BaseSettings):
     worker_metrics_port: int | None = Field(
         None, ge=1, le=65535, description="port on 127.0.0.1 at which a worker serves its metrics; unset: it does not"
     )
+
+    def help_of(self, institution: str) -> str:
+        """Help text of an institution."""
+        return self.help_institutions.get(institution, self.help)
 
 
 def misspelt(names: Iterable[str]) -> dict[str, str | None]:

@@ -12,12 +12,14 @@ from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, Locked
 from graphmem.flows import formation_plan as forming
+from graphmem.flows.concern import keep_heard_danger, standing_level, told_danger, without_threats
 from graphmem.flows.formation_plan import Marked, MessageScores, Reading, Topic
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.session_cache import apply_changes, open_memories
 from graphmem.maths import features, importance
 from graphmem.model import (
     Answer,
+    Danger,
     Extract,
     Extraction,
     ExtractMemories,
@@ -43,17 +45,27 @@ NEW_FROM = 0.5
 """Novelty from which on a message counts as wholly new: half of all talk is a little like what was said before."""
 MESSAGES_AT_ONCE = 5
 """Messages that a language model reads in one question."""
+GRAVE = 800
+"""SNR from which a message is read three times; what tells of danger has at least this."""
 FORMATION_ATTEMPTS = 50
 """Times a plan is made again when memories changed meanwhile; each time another worker has got on."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """A source to form memories from, with what was said; `key` is what their ids are made with."""
+    """A source to form memories from, with what was said; `key` is what their ids are made with.
+
+    danger : that it tells of
+    kept : the danger has its ledger entry
+    false_alarm : no mind finds danger in it any more
+    """
 
     key: str
     source: Source
     heard: Heard
+    danger: Danger | None = None
+    kept: bool = False
+    false_alarm: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,7 +94,7 @@ async def form_messages(gm: Graphmem, session: Session, claimed: Sequence[jobs.C
     -------
     int, how many jobs took effect; not those that another worker has taken over
     """
-    return await _form_each(gm, session, [_message_work(session, each) for each in claimed])
+    return await _form_each(gm, session, [await _message_work(gm, session, each) for each in claimed])
 
 
 async def form_observations(gm: Graphmem, session: Session, claimed: Sequence[jobs.Claimed]) -> int:
@@ -93,12 +105,15 @@ async def form_observations(gm: Graphmem, session: Session, claimed: Sequence[jo
     return await _form_each(gm, session, [_observation_work(session, enrolled.lock, each) for each in claimed])
 
 
-def _message_work(session: Session, claimed: jobs.Claimed) -> Work:
+async def _message_work(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> Work:
     job = jobs.opened_payload(session, claimed, jobs.FormJob)
+    key = str(claimed.seq)
     source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at)
     heard = Heard(job.text, job.at, before=job.before, reply=job.reply, task=job.task, doc=Doc(job.text))
-    scores = MessageScores(job.importance, job.surprise, job.level, job.activity, job.features)
-    return Work(claimed, Input(str(claimed.seq), source, heard), scores)
+    level = await standing_level(gm, session, key, job.level, job.own_level)
+    scores = MessageScores(job.importance, job.surprise, level, job.activity, job.features)
+    read = Input(key, source, heard, job.danger, kept=job.danger is not None, false_alarm=job.false_alarm)
+    return Work(claimed, read, scores)
 
 
 def _observation_work(session: Session, lock: StudentLock, claimed: jobs.Claimed) -> Work:
@@ -106,7 +121,7 @@ def _observation_work(session: Session, lock: StudentLock, claimed: jobs.Claimed
     source = Source(observed_id(observed), observed.kind, observed.ref, observed.at)
     doc = Doc(observed.text)
     heard = Heard(observed.text, observed.at, observed.kind, observed.speaker, observed.before, doc=doc)
-    return Work(claimed, Input(observed_key(observed), source, heard), None)
+    return Work(claimed, Input(observed_key(observed), source, heard, observed.danger), None)
 
 
 async def _form_each(gm: Graphmem, session: Session, works: Sequence[Work]) -> int:
@@ -139,6 +154,8 @@ async def _scored(gm: Graphmem, held: OpenMemories, work: Work) -> Scored:
     nearest = await asyncio.to_thread(held.index.nearest, vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     score = await asyncio.to_thread(snr, doc_of(heard), min(1.0, novelty / NEW_FROM), feeling)
+    # Danger is band three (spec 20).
+    score = score if work.input.danger is None else max(score, GRAVE)
     heard = replace(heard, passes=passes(score), before=heard.before or _before(held, work.input.source))
     scores = work.scores or MessageScores(_importance(heard, novelty, feeling))
     return Scored(replace(work.input, heard=heard), score, scores, vector)
@@ -146,6 +163,7 @@ async def _scored(gm: Graphmem, held: OpenMemories, work: Work) -> Scored:
 
 async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, answer: Answer[Extraction]) -> bool:
     """Plan and write, again when memories changed meanwhile; False when the job is another worker's by now."""
+    answer = replace(answer, value=await _without_danger(gm, session, scored.input, answer.value))
     for _ in range(FORMATION_ATTEMPTS):
         held = await open_memories(gm, session)
         reading = await _reading(gm, session, held, scored, answer)
@@ -160,6 +178,14 @@ async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, a
             return True
         await open_memories(gm, session, held.version + 1)
     raise Conflict("Memories of this student keep changing: they are formed later.")
+
+
+async def _without_danger(gm: Graphmem, session: Session, read: Input, found: Extraction) -> Extraction:
+    """What was found, but for danger, which is kept as a concern with a ledger entry of its own."""
+    danger = read.danger or (None if read.false_alarm else told_danger(found))
+    if danger is not None and not read.kept:
+        await keep_heard_danger(gm, session, read.key, read.source, read.heard.text, danger)
+    return without_threats(found)
 
 
 def _before(held: OpenMemories, source: Source) -> str:

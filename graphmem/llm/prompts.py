@@ -50,6 +50,11 @@ Answer the student's newest message, then foresee what they will answer to you.
 reply: your message to the student, in the student's language and in keeping with your part.
 {expectation}"""
 
+_DANGER = """\
+The student's newest message may tell of danger ({kind}). Nothing else matters now: show that you take it seriously, \
+in a few warm and calm sentences in the student's language; ask nothing about the exercise, promise no secrecy, give \
+no advice on means or methods, blame nobody, and end with these words, unchanged: {help}"""
+
 _DISTIL = """\
 A student was expected to say one thing and said another: what general thing about this student, had it been known, \
 would have led to expecting it? <asked> is what the student was answering, <expected> what was foreseen, <said> what \
@@ -146,8 +151,9 @@ def predict_prompt(question: Predict) -> Prompt:
 
 def respond_prompt(question: Respond) -> Prompt:
     """Prompt for the reply and what follows it (spec 3)."""
-    talk = question.talk
-    return Prompt(_filled(_RESPOND, talk.companion, "yours"), _material(question.remembered, talk))
+    talk, danger = question.talk, question.danger
+    care = "" if danger is None else _DANGER.format(kind=danger.kind.value.replace("_", " "), help=question.help)
+    return Prompt(_filled(_RESPOND, talk.companion, "yours"), _material(question.remembered, talk, care))
 
 
 def distil_prompt(question: Distil) -> Prompt:
@@ -159,8 +165,8 @@ def distil_prompt(question: Distil) -> Prompt:
     )
 
 
-def _material(remembered: Remembered, talk: Conversation) -> str:
+def _material(remembered: Remembered, talk: Conversation, care: str = "") -> str:
     """Context of a prompt: what changes least comes first, so that a provider can cache it."""
     task = _quoted("task", abridged(talk.task, TASK_CHARACTERS)) if talk.task else ""
     history = transcript(talk.messages, earlier=talk.earlier)
-    return "\n\n".join(part for part in (task, history, memory_block(remembered)) if part)
+    return "\n\n".join(part for part in (task, history, memory_block(remembered), care) if part)

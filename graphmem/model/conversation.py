@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import utils
 
+from graphmem.model.concern import Danger
 from graphmem.model.enums import Author, Level, QuestionState, Verdict
 from graphmem.model.memory import LedgerEntry, Recalled
 
@@ -201,10 +202,14 @@ class Remembered:
 
 @dataclass(frozen=True)
 class Response:
-    """A reply and what is expected to follow it."""
+    """A reply and what is expected to follow it.
+
+    danger : that a mind reads from the message; it may add to what was detected, never take away
+    """
 
     reply: Message
     prediction: Prediction
+    danger: Danger | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from graphmem.model.concern import Danger
 from graphmem.model.enums import (
     Aspect,
     Domain,
@@ -35,6 +36,7 @@ class Observation:
     ref : the caller's own name of it; the same kind and ref again is the same observation
     speaker : who said it, where it was not the student
     before : what was said just before it
+    danger : that it tells of, where it was found
     """
 
     kind: SourceKind
@@ -43,6 +45,7 @@ class Observation:
     at: datetime
     speaker: str | None = None
     before: str = ""
+    danger: Danger | None = None
 
 
 @dataclass(frozen=True)

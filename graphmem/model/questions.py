@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Generic, TypeVar
 
+from graphmem.model.concern import Danger
 from graphmem.model.conversation import Conversation, Lesson, Message, Mismatch, Prediction, Remembered, Response
 from graphmem.model.memory import Extraction, Heard, Memory
 from graphmem.model.surprise import Analysis, Reflection, Surprising
@@ -72,12 +73,18 @@ class Predict(MindQuestion[Prediction]):
 
 @dataclass(frozen=True)
 class Respond(MindQuestion[Response]):
-    """The companion's reply to the student's newest message, and what the student is expected to say to it."""
+    """The companion's reply to the student's newest message, and what the student is expected to say to it.
+
+    danger : that the message tells of: then the reply takes care of that alone
+    help : text that such a reply holds word for word
+    """
 
     when_away = OnFailure.FALL_BACK
 
     talk: Conversation
     remembered: Remembered = field(default_factory=Remembered)
+    danger: Danger | None = None
+    help: str = ""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ from graphmem.model import (
     Response,
     Vector,
 )
+from graphmem.offline.care import caring_reply
 from graphmem.offline.exemplars import Bank, load_bank
 from graphmem.offline.extraction import extract
 from graphmem.offline.facts import keywords, lesson
@@ -93,7 +94,11 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
     newest, before = _newest(question.talk)
     newest = await _embedded(mind, newest)
     messages = (*before, newest)
-    text = replied(messages, question.remembered)
+    if question.danger is None:
+        text = replied(messages, question.remembered)
+    else:
+        said = [each.text for each in before if each.author is Author.COMPANION]
+        text = caring_reply(question.danger, question.help, said[-3:])
     if question.remembered.question is not None:
         text = f"{text} {question.remembered.question}"
     if on_token is not None:

@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter
 
-from graphmem.model import Job, JobState, Lesson, Level, Observation, Session, Usage, Who
+from graphmem.model import Danger, Job, JobState, Lesson, Level, Observation, Session, Usage, Who
 from graphmem.sealing import StudentLock, open_sealed_box
 from graphmem.store import usage as usages
 from graphmem.store.graph import Graph, Row, Transaction
@@ -55,6 +55,9 @@ class FormJob:
 
     activity : messages a minute
     features : of its importance, in the order of `graphmem.maths.importance.Features`
+    danger : that the message tells of, where it raised a concern
+    own_level : level that the message has without the danger; None where that is `level`
+    false_alarm : it is like one that was taken back, so that no mind raises it again
     task : what the talk was about; nothing is formed from it
     reply : what was replied to it; nothing is formed from that either
     """
@@ -68,6 +71,9 @@ class FormJob:
     level: Level
     activity: float
     features: tuple[float, ...]
+    danger: Danger | None = None
+    own_level: Level | None = None
+    false_alarm: bool = False
     task: str = ""
     reply: str = ""
 
@@ -78,6 +84,7 @@ class SurpriseJob:
 
     talk : the student's messages before it that are still in sight, oldest first
     unusual : what about it was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
+    danger, own_level : as in `FormJob`
     """
 
     turn_id: str
@@ -91,6 +98,8 @@ class SurpriseJob:
     actual: str
     talk: tuple[str, ...]
     unusual: tuple[str, ...]
+    danger: Danger | None = None
+    own_level: Level | None = None
 
 
 @dataclass(frozen=True)

@@ -15,17 +15,21 @@ from graphmem.model import (
     Companion,
     Correction,
     Fact,
+    LedgerEntry,
     Level,
     Message,
     Prediction,
     Question,
+    RaisedConcern,
     Session,
     State,
     TurnOutcome,
     TurnState,
+    Vector,
     Verdict,
 )
 from graphmem.store import usage as usages
+from graphmem.store.concerns import opened_alarm, sealed_concern
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.jobs import NewJob, pages, sealed_job
 from graphmem.store.rows import NodeSealer, from_ms, moment, vector_bytes
@@ -98,11 +102,25 @@ class Boost:
 
 
 @dataclass(frozen=True)
+class Raised:
+    """A concern of a message, the ledger entry that is kept of it, and the part of the message kept with it.
+
+    vector : embedding of the message
+    """
+
+    raised: RaisedConcern
+    entry: LedgerEntry
+    text: str = field(repr=False)
+    vector: Vector | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
 class TurnWrite:
     """Everything one turn changes, decided before anything is written.
 
     signals : of surprise, of the latest turns with this one
     question : one the reply asks
+    raised : the concern of its message
     task, opener : as of `StoredTurn`
     """
 
@@ -118,6 +136,7 @@ class TurnWrite:
     boosts: tuple[Boost, ...] = ()
     signals: tuple[float, ...] = ()
     question: Question | None = None
+    raised: Raised | None = None
     task: str = field(default="", repr=False)
     opener: str | None = field(default=None, repr=False)
 
@@ -145,6 +164,7 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
         ),
         questions=tuple(_question(session, *question) for question in row["questions"]),
         asked_turn=row["asked_turn"],
+        false_alarms=tuple(opened_alarm(session, *alarm) for alarm in row["false_alarms"]),
     )
     return Before(
         state=state,
@@ -219,6 +239,7 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
         "facts": [] if outcome.fact is None else [_timeless(sealed_fact(session, outcome.fact))],
         "jobs": [_timeless(sealed_job(session, job, write.now)) for job in write.jobs],
         "boosts": [{"id": boost.memory_id, "gravity": boost.gravity} for boost in write.boosts],
+        "concerns": [] if write.raised is None else [_concern(session, write.raised)],
         "oldest_turn": write.oldest_turn,
         "oldest_fact": write.oldest_fact,
         "at": outcome.at,
@@ -264,6 +285,10 @@ def _timeless(properties: dict[str, Any]) -> dict[str, Any]:
 def _totals(write: TurnWrite) -> dict[str, Any]:
     totals = {"turns": write.outcome.seq, "signals": list(write.signals)}
     return totals if write.question is None else totals | {"asked_turn": write.outcome.seq}
+
+
+def _concern(session: Session, kept: Raised) -> dict[str, Any]:
+    return sealed_concern(session, kept.raised, kept.text, kept.entry, kept.vector)
 
 
 def _companion(session: Session, row: Row) -> Companion:
