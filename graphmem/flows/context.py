@@ -83,10 +83,12 @@ class SearchResult:
 
     found : memories, best first, whether they have to do with the question or not; ledger entries that surface and
         the standing profile
+    as_of : the moment that was asked about; None means now
     """
 
     found: Remembered
     student_version: int
+    as_of: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,8 @@ def _block(
     visible: Sequence[turns.StoredTurn],
 ) -> Context:
     """Fit what was found into a budget; off the event loop."""
-    needed = matching.retrieve(facts, doc.key_phrases(), gm.settings.facts_recalled)
+    held = [fact for fact in facts if fact.created_at <= moment] if (moment := result.as_of) else facts
+    needed = matching.retrieve(held, doc.key_phrases(), gm.settings.facts_recalled)
     said = {turn.turn_id: turn.message.text for turn in visible}
     remembered = shown(replace(result.found, facts=tuple(needed)), doc, said, budget)
     prompt = memory_block(remembered)
@@ -236,7 +239,7 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
             break
         held, lexical = await open_memories(gm, session, expansion.version), None
     found = await asyncio.to_thread(_chosen, gm, held, unformed, asking, query, hits, expansion, own)
-    return SearchResult(found, expansion.student_version)
+    return SearchResult(found, expansion.student_version, asking.as_of)
 
 
 def _chosen(
