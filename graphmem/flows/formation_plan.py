@@ -65,7 +65,7 @@ STRENGTH = 0.5
 """Strength of a new memory; each reinforcement adds a fifth of what is missing to 1."""
 MAX_KNOWN = 8
 """Most known memories that a mind is shown with some messages."""
-NEAR = 0.2
+KNOWN_FROM = 0.2
 """Cosine to a message from which a known memory is shown."""
 OFTEN = 4
 """Memories of one topic from which being occupied with it is a trait."""
@@ -205,7 +205,7 @@ def known_memories(vectors: Sequence[Vector], known: SearchIndex) -> tuple[Memor
     for vector in vectors:
         for memory, cosine in known.nearest(vector, 4 * MAX_KNOWN):
             says = memory.role in {MemoryRole.SAID, MemoryRole.BELIEF} and memory.invalid_at is None
-            if says and cosine >= NEAR:
+            if says and cosine >= KNOWN_FROM:
                 best[memory.id] = max(cosine, best.get(memory.id, 0.0))
     nearest = sorted(best, key=lambda each: -best[each])[:MAX_KNOWN]
     found = [memory for memory in map(known.get, nearest) if memory is not None]

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, PlainValidator, ValidationInfo, model_validator
 
-from graphmem.llm.formation_prompt import Line, talk_lines
+from graphmem.llm.formation_prompt import TalkLine, talk_lines
 from graphmem.llm.outputs import CONTENT, bare, distinct, listed_as, sameness, something_left, up_to
 from graphmem.llm.quotes import Passage
 from graphmem.model import (
@@ -43,7 +43,7 @@ from graphmem.text.quantities import quantities
 from graphmem.text.quoting import abridged
 from graphmem.text.slots import slot_of
 
-__all__ = ["NotesOutput", "Talk", "extractions"]
+__all__ = ["NotedTalk", "NotesOutput", "extractions"]
 
 MAX_NOTES = 20
 """Most notes that are taken from one talk."""
@@ -51,9 +51,9 @@ FEWEST_WORDS = 3
 """Words that a quote needs to be kept in place of a note that does not agree with the talk."""
 BACKED = 1 / 3
 """Share of the words of what must never be forgotten that the talk has to have."""
-TOPICS = 3
+NOTE_TOPICS = 3
 TRIGGERS = 8
-SAID = 0.8
+NOTED_CONFIDENCE = 0.8
 """Confidence in what a message says: guesses and hints are not asked for."""
 _KINDS = {
     "trait": (MemoryKind.TRAIT, Modality.SEMANTIC, None),
@@ -75,19 +75,19 @@ _YEARS = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 @dataclass(frozen=True)
-class Talk:
+class NotedTalk:
     """The talk that notes are held against, as a model was shown it."""
 
     heard: tuple[Heard, ...]
     known: tuple[Memory, ...]
 
     @classmethod
-    def of(cls, question: ExtractMemories) -> "Talk":
+    def of(cls, question: ExtractMemories) -> "NotedTalk":
         """The talk of a question."""
         return cls(question.heard, question.known)
 
     @cached_property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[TalkLine]:
         """Lines in the order of their numbers."""
         return talk_lines(self.heard)
 
@@ -197,18 +197,18 @@ class NotesOutput(BaseModel):
 
     @model_validator(mode="after")
     def _something_is_left(self, info: ValidationInfo) -> "NotesOutput":
-        if not isinstance(info.context, Talk):
-            raise TypeError("validate with the talk as context: `context=Talk.of(question)`")
+        if not isinstance(info.context, NotedTalk):
+            raise TypeError("validate with the talk as context: `context=NotedTalk.of(question)`")
         something_left(found_notes(self, info.context))
         return self
 
 
-def found_notes(output: NotesOutput, talk: Talk) -> list[Noted | str]:
+def found_notes(output: NotesOutput, talk: NotedTalk) -> list[Noted | str]:
     """Every note, or the reason why it is refused."""
     return [_found(item, talk) for item in output.notes]
 
 
-def _found(item: NoteItem, talk: Talk) -> Noted | str:
+def _found(item: NoteItem, talk: NotedTalk) -> Noted | str:
     place = talk.place(item.quote)
     if place is None:
         return "quote: does not stand in a line marked *: copy the words exactly as they are there, in one piece"
@@ -229,7 +229,7 @@ def extractions(output: NotesOutput, question: ExtractMemories) -> tuple[Extract
 
     Parameters
     ----------
-    output : NotesOutput                validated with `context=Talk.of(question)`
+    output : NotesOutput                validated with `context=NotedTalk.of(question)`
     question : ExtractMemories
 
     Returns
@@ -244,11 +244,11 @@ def extractions(output: NotesOutput, question: ExtractMemories) -> tuple[Extract
     >>> from datetime import datetime, UTC
     >>> question = ExtractMemories((Heard("Look, I skate!", datetime(2026, 1, 5, tzinfo=UTC)),))
     >>> told = {"quote": "i skate", "note": "The student skates.", "kind": "habit", "ledger": "none"}
-    >>> output = NotesOutput.model_validate({"notes": [told, told]}, context=Talk.of(question))
+    >>> output = NotesOutput.model_validate({"notes": [told, told]}, context=NotedTalk.of(question))
     >>> [(m.start, m.end, m.content, m.kind.value) for m in extractions(output, question)[0].memories]
     [(6, 13, 'The student skates.', 'trait')]
     """
-    talk = Talk.of(question)
+    talk = NotedTalk.of(question)
     noted: list[dict[str, Noted]] = [{} for _ in question.heard]
     for each in found_notes(output, talk):
         if isinstance(each, Noted):
@@ -257,7 +257,7 @@ def extractions(output: NotesOutput, question: ExtractMemories) -> tuple[Extract
     return tuple(_extraction(list(of_one.values()), heard, talk) for of_one, heard in pairs)
 
 
-def _extraction(noted: Sequence[Noted], heard: Heard, talk: Talk) -> Extraction:
+def _extraction(noted: Sequence[Noted], heard: Heard, talk: NotedTalk) -> Extraction:
     ordered = sorted(noted, key=lambda each: each.start)
     memories = tuple(_extract(each, heard, talk) for each in ordered)
     reminders = (_reminder(each) for each in ordered if each.item.ledger != "none")
@@ -273,7 +273,7 @@ def _relations(noted: Sequence[Noted], memories: Sequence[Extract], heard: Heard
     return relations(docs, [memory.modality is Modality.EMOTIONAL for memory in memories], heard.passes)
 
 
-def _extract(noted: Noted, heard: Heard, talk: Talk) -> Extract:
+def _extract(noted: Noted, heard: Heard, talk: NotedTalk) -> Extract:
     kind, modality, aspect = _KINDS[noted.item.kind]
     doc, words = Doc(noted.content), Doc(cleaned(heard.text[noted.start : noted.end]))
     entities = tuple(e for e in doc.entities if e.name.casefold() not in {_STUDENT, f"the {_STUDENT}"})
@@ -286,10 +286,10 @@ def _extract(noted: Noted, heard: Heard, talk: Talk) -> Extract:
         modality,
         kind,
         domain_of(doc, Sort(modality, kind), people),
-        SAID,
+        NOTED_CONFIDENCE,
         slot_of(words, heard.speaker) if noted.item.kind == "trait" else None,
         entities,
-        tuple(doc.key_phrases(TOPICS)),
+        tuple(doc.key_phrases(NOTE_TOPICS)),
         aspect,
         same=linked if noted.item.link == "same" else None,
         refines=linked if noted.item.link == "refines" else None,
@@ -297,7 +297,7 @@ def _extract(noted: Noted, heard: Heard, talk: Talk) -> Extract:
     )
 
 
-def _linked(item: NoteItem, talk: Talk) -> str | None:
+def _linked(item: NoteItem, talk: NotedTalk) -> str | None:
     number = item.known
     return talk.known[number - 1].id if number is not None and 0 < number <= len(talk.known) else None
 

@@ -12,7 +12,7 @@ from graphmem.llm.prompts import Prompt
 from graphmem.model import ExtractMemories, Heard, SourceKind
 from graphmem.text.quoting import abridged, one_line
 
-__all__ = ["FORMATION_ENDS", "Line", "formation_prompt", "talk_lines"]
+__all__ = ["FORMATION_ENDS", "TalkLine", "formation_prompt", "talk_lines"]
 
 FORMATION_ENDS = (3_000, 1_500)
 """Characters of the beginning and of the end of a message that are shown; what lies between is not read."""
@@ -48,7 +48,7 @@ _WHOSE = {
 
 
 @dataclass(frozen=True)
-class Line:
+class TalkLine:
     """A line of talk as a model is shown it.
 
     message : place of the message that it is, in the question; None for a line that is context only
@@ -59,7 +59,7 @@ class Line:
     message: int | None = None
 
 
-def talk_lines(heard: Sequence[Heard]) -> list[Line]:
+def talk_lines(heard: Sequence[Heard]) -> list[TalkLine]:
     """Lines of talk: the messages, and what was said before and after each.
 
     Examples
@@ -70,19 +70,19 @@ def talk_lines(heard: Sequence[Heard]) -> list[Line]:
     >>> [(line.speaker, line.text, line.message) for line in talk_lines(heard)]
     [('tutor', '2 + 2?', None), ('student', '4', 0), ('tutor', 'Yes.', None), ('student', 'Bye', None)]
     """
-    lines: list[Line] = []
+    lines: list[TalkLine] = []
     for place, message in enumerate(heard):
         between = "tutor" if message.kind is SourceKind.CHAT and message.speaker is None else "before"
         _add(lines, between, message.before)
-        lines.append(Line(_speaker(message), message.text, place if message.passes else None))
+        lines.append(TalkLine(_speaker(message), message.text, place if message.passes else None))
         _add(lines, "tutor", message.reply)
     return lines
 
 
-def _add(lines: list[Line], speaker: str, text: str) -> None:
+def _add(lines: list[TalkLine], speaker: str, text: str) -> None:
     """What was said by somebody else, unless it stands there as the last line."""
     if text.strip() and (not lines or lines[-1].text != text):
-        lines.append(Line(speaker, text))
+        lines.append(TalkLine(speaker, text))
 
 
 def _speaker(message: Heard) -> str:
@@ -123,7 +123,7 @@ def _material(question: ExtractMemories) -> Iterator[str]:
     yield "</talk>"
 
 
-def _abridged(line: Line) -> str:
+def _abridged(line: TalkLine) -> str:
     if line.message is None:
         return abridged(line.text, CONTEXT_CHARACTERS)
     head, tail = FORMATION_ENDS

@@ -36,7 +36,7 @@ from pydantic_ai.usage import RunUsage
 from pydantic_core import from_json
 
 from graphmem.errors import MindError, SetupError
-from graphmem.llm.formation_outputs import NotesOutput, Talk, extractions, found_notes
+from graphmem.llm.formation_outputs import NotedTalk, NotesOutput, extractions, found_notes
 from graphmem.llm.formation_prompt import formation_prompt
 from graphmem.llm.outputs import DistilOutput, PredictOutput, RespondOutput, predicted
 from graphmem.llm.prompts import Prompt, distil_prompt, predict_prompt, respond_prompt
@@ -151,7 +151,12 @@ FORMS: Mapping[type[MindQuestion[Any]], Form[Any, Any, Any]] = {
     Respond: Form(respond_prompt, RespondOutput, _response, 2_000, streamed="reply", temperature=REPLY_TEMPERATURE),
     Distil: Form(distil_prompt, DistilOutput, _lesson, 200),
     ExtractMemories: Form(
-        formation_prompt, NotesOutput, extractions, 2_000, Talk.of, items=lambda o, q: found_notes(o, Talk.of(q))
+        formation_prompt,
+        NotesOutput,
+        extractions,
+        2_000,
+        NotedTalk.of,
+        items=lambda o, q: found_notes(o, NotedTalk.of(q)),
     ),
     Analyse: Form(
         analyse_prompt,

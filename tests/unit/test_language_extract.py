@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.errors import MindError
-from graphmem.llm.formation_outputs import SAID
+from graphmem.llm.formation_outputs import NOTED_CONFIDENCE
 from graphmem.llm.formation_prompt import formation_prompt
 from graphmem.llm.mind import LanguageMind
 from graphmem.model import (
@@ -80,7 +80,7 @@ async def test_a_good_answer_becomes_an_extraction() -> None:
     found = await read(DOG, FEAR)
     dog, fear = found.memories
     assert (dog.content, dog.kind, dog.modality) == (DOG["note"], MemoryKind.TRAIT, Modality.SEMANTIC)
-    assert (TEXT[dog.start : dog.end], dog.confidence) == ("Our dog’s name is Bello", SAID)
+    assert (TEXT[dog.start : dog.end], dog.confidence) == ("Our dog’s name is Bello", NOTED_CONFIDENCE)
     assert "Bello" in {entity.name for entity in dog.entities}
     assert (fear.modality, fear.aspect) == (Modality.EMOTIONAL, Aspect.FEELING)
     assert found.reminders == ()
