@@ -53,8 +53,8 @@ MAX_RECALLED = 100
 MAX_BUDGET = 32_000
 """Greatest token budget."""
 REFRESHES = 3
-STANDING = frozenset({LedgerCategory.THREAT, LedgerCategory.FACT})
-"""Categories of ledger entries that always come, after those that surface."""
+STANDING = {LedgerCategory.THREAT: 2, LedgerCategory.FACT: 4}
+"""Categories of ledger entries that always come, after those that surface: of each this many, the newest."""
 
 
 @dataclass(frozen=True)
@@ -320,8 +320,11 @@ def _surfaced(kept: Sequence[StoredEntry], asking: RecallRequest, vector: Vector
     entries, vectors = [each.entry for each in kept], [each.embedding for each in kept]
     found = surfacing(entries, asking.doc, vector, vectors, now.timestamp())
     known = {each.entry.id for each in found}
-    standing = (e for e in entries if e.category in STANDING and e.id not in known)
-    return [*found, *(Surfaced(entry, ("standing",)) for entry in sorted(standing, key=lambda e: -e.importance))]
+    for category, most in STANDING.items():
+        others = (e for e in entries if e.category is category and e.id not in known)
+        newest = sorted(others, key=lambda entry: entry.created_at, reverse=True)[:most]
+        found += [Surfaced(entry, ("standing",)) for entry in newest]
+    return found
 
 
 def _asked(gm: Graphmem, text: str, as_of: datetime | None, limit: int) -> RecallRequest:
