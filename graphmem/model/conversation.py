@@ -155,11 +155,13 @@ class Conversation:
     """Conversation so far, as a mind is told it: oldest message first, the student's newest last.
 
     task : the exercise or lesson it is about; empty where the app gave none
+    earlier : messages before them that are no longer held
     """
 
     companion: Companion
     messages: tuple[Message, ...]
     task: str = ""
+    earlier: int = 0
 
 
 @dataclass(frozen=True)
