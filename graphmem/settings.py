@@ -111,6 +111,11 @@ class Settings(BaseSettings):
         description="who carries jobs: `memory` (the API runs them itself) or `redis://...` (`graphmem worker` does)",
     )
     jobs_quiet: float = Field(1.0, ge=0, description="seconds without a turn until the API's process runs jobs")
+    talk_pause: float = Field(
+        30.0,
+        ge=0,
+        description="seconds without a message after which a language model reads fewer than four turns together",
+    )
     jobs_patience: float = Field(60.0, ge=0, description="seconds after which jobs are run though turns go on")
     jobs_poll: float = Field(1.0, gt=0, description="seconds between two looks of a worker that has no Redis")
     jobs_lease: float = Field(

@@ -43,6 +43,7 @@ from graphmem.store.changes import (
     Promotion,
     Reinforced,
     Span,
+    renewed,
 )
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import STOP_WORDS
@@ -62,6 +63,10 @@ TENTATIVE = 0.5
 """Gravity, and share of strength, of what was said and is not consolidated (spec 6)."""
 STRENGTH = 0.5
 """Strength of a new memory; each reinforcement adds a fifth of what is missing to 1."""
+MAX_KNOWN = 8
+"""Most known memories that a mind is shown with some messages."""
+KNOWN_FROM = 0.2
+"""Cosine to a message from which a known memory is shown."""
 OFTEN = 4
 """Memories of one topic from which being occupied with it is a trait."""
 
@@ -155,7 +160,8 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
         else:
             again.setdefault(twin.id, Reinforced(_reinforced(twin, reading), span))
             ids.append(twin.id)
-    edges = [*_said_edges(reading, ids, known), *_alike_edges(reading, new, known)]
+    ended, revised = _revised(reading, ids, known)
+    edges = [*revised, *_said_edges(reading, ids, known), *_alike_edges(reading, new, known)]
     if reading.topic is not None and ids:
         edges += _abstracted(reading, reading.topic, ids[0], known, new, again)
     return Changes(
@@ -164,11 +170,46 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
         origin=Origin(reading.source.kind, reading.source.ref, reading.source.id, reading.source.at),
         formed=FormedSource(reading.snr, reading.scores.activity, reading.scores.features),
         new=tuple(new),
-        reinforced=tuple(again.values()),
+        reinforced=tuple(each for each in again.values() if each.memory.id not in ended),
+        updated=renewed(ended, invalid_at=reading.source.at, reliability=Reliability.SUPERSEDED),
         edges=_strongest(edges),
         mentions=tuple(_mentions(reading, ids)),
         ledger=_promotions(reading, ids),
     )
+
+
+def _revised(reading: Reading, ids: Sequence[str], known: SearchIndex) -> tuple[list[str], list[NewEdge]]:
+    """Known memories that hold no longer, by their ids, and edges from what ends or refines known ones."""
+    ended: dict[str, None] = {}
+    edges = []
+    for memory_id, extract in zip(ids, reading.extraction.memories, strict=True):
+        old = known.get(extract.ends or extract.refines or "")
+        if old is None or old.id in ids or old.invalid_at is not None or old.timestamp > reading.source.at:
+            continue
+        if extract.ends is not None:
+            ended[old.id] = None
+        type_ = EdgeType.REFINES if extract.ends is None else EdgeType.TEMPORAL_EVOLUTION
+        edges.append(NewEdge(memory_id, old.id, type_, extract.confidence))
+    return list(ended), edges
+
+
+def known_memories(vectors: Sequence[Vector], known: SearchIndex) -> tuple[Memory, ...]:
+    """Statements that messages may say again, refine or end: the nearest that hold now, oldest first.
+
+    Parameters
+    ----------
+    vectors : of the messages
+    known : SearchIndex
+    """
+    best: dict[str, float] = {}
+    for vector in vectors:
+        for memory, cosine in known.nearest(vector, 4 * MAX_KNOWN):
+            says = memory.role in {MemoryRole.SAID, MemoryRole.BELIEF} and memory.invalid_at is None
+            if says and cosine >= KNOWN_FROM:
+                best[memory.id] = max(cosine, best.get(memory.id, 0.0))
+    nearest = sorted(best, key=lambda each: -best[each])[:MAX_KNOWN]
+    found = [memory for memory in map(known.get, nearest) if memory is not None]
+    return tuple(sorted(found, key=lambda memory: (memory.timestamp, memory.id)))
 
 
 def find_topic(
@@ -207,6 +248,8 @@ def said_the_same(a: str, b: str) -> bool:
 
 def _twin(heard: Heard, extract: Extract, marked: Marked, known: SearchIndex) -> Memory | None:
     """The memory that says this already."""
+    if extract.same is not None and (said := known.get(extract.same)) is not None:
+        return said
     if (same := known.find(marked.content_hash)) is not None:
         return same
     for memory, cosine in known.nearest(marked.vector, MAX_RELATED):

@@ -135,6 +135,10 @@ async def apply_changes(gm: Graphmem, who: Who, changes: Changes) -> None:
         vector = held.index.vector(again.memory.id)
         if vector is not None:
             changed.append((again.memory, vector))
+    for update in changes.updated:
+        memory, vector = held.index.get(update.memory_id), held.index.vector(update.memory_id)
+        if memory is not None and vector is not None:
+            changed.append((replace(memory, **update.values), vector))
     linked = {p.memory_id for p in changes.ledger}
     if changed:
         known_now = [replace(m, in_ledger=m.in_ledger or m.id in linked) for m, _ in changed]

@@ -88,7 +88,7 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     jobs = [await _standing(gm, session, each) for each in claimed]
     vectors = await gm.embedder.embed([job.actual for job in jobs])
     surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
-    answer = await gm.mind.ask(Analyse(tuple(surprising)))
+    answer = await _analysed(gm, surprising)
     found, usage, questions = list[Understood](), answer.usage, list[str]()
     for each, job, vector, told, analysis in zip(claimed, jobs, vectors, surprising, answer.value, strict=True):
         episode = Episode(job, vector, replace(told, asked=(*told.asked, *questions)))
@@ -102,6 +102,23 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
         written += await _written(gm, session, each, understood, usage)
         usage = Usage()
     return written
+
+
+async def _analysed(gm: Graphmem, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
+    """An analysis of each episode; a language model is asked about those only that violated an expectation (spec 5)."""
+    violated = [
+        each.level not in {Level.NORMAL, Level.BOUNDARY} or (each.level is Level.BOUNDARY and bool(each.predicted))
+        for each in surprising
+    ]
+    asked = tuple(each for each, so in zip(surprising, violated, strict=True) if so)
+    rest = tuple(each for each, so in zip(surprising, violated, strict=True) if not so)
+    if not rest or not gm.mind.is_model:
+        return await gm.mind.ask(Analyse(tuple(surprising)))
+    by_rule = await gm.offline.ask(Analyse(rest))
+    by_model = await gm.mind.ask(Analyse(asked)) if asked else Answer(())
+    of_model, of_rule = iter(by_model.value), iter(by_rule.value)
+    values = tuple(next(of_model if so else of_rule) for so in violated)
+    return Answer(values, by_model.usage, by_model.degraded)
 
 
 async def _standing(gm: Graphmem, session: Session, claimed: Claimed) -> SurpriseJob:

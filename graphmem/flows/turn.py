@@ -237,7 +237,8 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
     question = plan.next_question(state, scored, message.text) if own_reply is None else None
     found = replace(result.found, facts=tuple(facts.value), question=None if question is None else question.text)
     recalled = await asyncio.to_thread(plan.recall, message, held, found, gm.settings)
-    conversation = Conversation(state.companion, (*talk, message), "" if task is None else task.text)
+    earlier = 2 * (state.turns - len(held.turn_ids))
+    conversation = Conversation(state.companion, (*talk, message), "" if task is None else task.text, earlier)
     answer = await _answer(gm, session, asked, Respond(conversation, recalled, danger), own_reply)
     danger = graver(danger, None if false_alarm else answer.value.danger)
     scored = scored if danger is None else plan.grave(scored)

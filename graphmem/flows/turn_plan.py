@@ -243,9 +243,10 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
     seq = state.turns + 1
     # Of what tells nothing at all nothing is remembered, however unexpected it is (spec 7).
     tells = thought.danger is not None or passes(snr(doc_of(thought.message), novelty=1.0, feeling=1.0)) > 0
+    surprising = _surprise_jobs(thought, seq) if tells else ()
     jobs = (
         *(_form_jobs(thought, seq) if tells else ()),
-        *(_surprise_jobs(thought, seq) if tells else ()),
+        *surprising,
         *(_distil_jobs(thought) if improve_facts else ()),
     )
     outcome = TurnOutcome(
@@ -364,6 +365,7 @@ def _form_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
         own_level=thought.own_level,
         false_alarm=thought.false_alarm,
         task="" if thought.task is None else thought.task.text,
+        reply=thought.answer.value.reply.text,
     )
     return (NewJob(f"form-{seq}", work, seq),)
 

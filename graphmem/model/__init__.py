@@ -11,6 +11,7 @@ from graphmem.model.concern import (
     WellbeingWeek,
 )
 from graphmem.model.conversation import (
+    Alternative,
     Answer,
     Companion,
     Conversation,
@@ -100,6 +101,7 @@ __all__ = [
     "ACUTE",
     "SERIOUS",
     "AboutWhom",
+    "Alternative",
     "Analyse",
     "Analysis",
     "Answer",

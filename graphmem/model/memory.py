@@ -56,6 +56,9 @@ class Heard:
     before : what was said just before it, by whomever; memories are found by it, nothing is formed from it
     task : the exercise or lesson it is about; nothing is formed from it either
     passes : 1 to 3, how thoroughly it is read (spec 7)
+    reply : what the tutor said to it, where an app gave it; it tells whether an answer was right, nothing is formed
+        from it
+    student : the student's name, where it is known
     doc : the annotations of `text` (`graphmem.text.doc.Doc`), where they were made
     """
 
@@ -65,7 +68,9 @@ class Heard:
     speaker: str | None = None
     before: str = ""
     passes: int = 1
+    reply: str = ""
     task: str = ""
+    student: str | None = None
     doc: object = field(default=None, repr=False, compare=False)
 
 
@@ -96,6 +101,8 @@ class Extract:
     slot : for a lasting attribute, what it is an attribute of and which, e.g. `self favourite colour`; two
         memories of one slot could replace each other
     about : what it is about in a few words, most telling first; the topics of `ABOUT` edges
+    same, refines, ends : id of a known memory that says this already, that this says more exactly, or that this shows
+        to hold no longer, where a mind was shown what is known
     """
 
     start: int
@@ -109,6 +116,9 @@ class Extract:
     entities: tuple[Entity, ...] = ()
     about: tuple[str, ...] = ()
     aspect: Aspect | None = None
+    same: str | None = None
+    refines: str | None = None
+    ends: str | None = None
 
 
 @dataclass(frozen=True)

@@ -112,10 +112,14 @@ async def _distil(_: OfflineMind, question: Distil, __: OnToken | None) -> Lesso
     return lesson(question.mismatch)
 
 
-async def _extract(_: OfflineMind, question: ExtractMemories, __: OnToken | None) -> Extraction:
+async def _extract(_: OfflineMind, question: ExtractMemories, __: OnToken | None) -> tuple[Extraction, ...]:
     # Rules take a while over long texts, which must not hold up the event loop.
-    long = len(question.heard.text) > THREAD_CHARACTERS
-    return await asyncio.to_thread(extract, question.heard) if long else extract(question.heard)
+    long = sum(len(heard.text) for heard in question.heard) > THREAD_CHARACTERS
+    return await asyncio.to_thread(_extracted, question) if long else _extracted(question)
+
+
+def _extracted(question: ExtractMemories) -> tuple[Extraction, ...]:
+    return tuple(extract(heard) if heard.passes else Extraction() for heard in question.heard)
 
 
 async def _analyse(_: OfflineMind, question: Analyse, __: OnToken | None) -> tuple[Analysis, ...]:

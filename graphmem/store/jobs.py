@@ -59,6 +59,7 @@ class FormJob:
     own_level : level that the message has without the danger; None where that is `level`
     false_alarm : it is like one that was taken back, so that no mind raises it again
     task : what the talk was about; nothing is formed from it
+    reply : what was replied to it; nothing is formed from that either
     """
 
     turn_id: str
@@ -74,6 +75,7 @@ class FormJob:
     own_level: Level | None = None
     false_alarm: bool = False
     task: str = ""
+    reply: str = ""
 
 
 @dataclass(frozen=True)
@@ -296,6 +298,20 @@ async def list_unformed(graph: Graph, who: Who, limit: int) -> list[Claimed]:
     """The newest jobs that wait to form memories, newest first, as nobody's: only to be read; `job/list_unformed`."""
     rows = await graph.run("job/list_unformed", who, kinds=[Kind.FORM.value, Kind.OBSERVE.value], limit=limit)
     return [Claimed(r["id"], Kind(r["kind"]), 0, "", bytes(r["payload"])) for r in rows]
+
+
+@dataclass(frozen=True)
+class WaitingTalk:
+    """Turns of which memories wait to be formed: how many, and when the newest came."""
+
+    turns: int
+    newest: datetime | None
+
+
+async def count_waiting_talk(graph: Graph, who: Who) -> WaitingTalk:
+    """Turns of a student that wait to be formed; `job/count_waiting_talk`."""
+    (row,) = await graph.run("job/count_waiting_talk", who, kind=Kind.FORM.value)
+    return WaitingTalk(row["turns"], moment(row["newest"]) if row["newest"] is not None else None)
 
 
 async def list_existing(graph: Graph, who: Who, ids: Sequence[str]) -> set[str]:

@@ -10,6 +10,7 @@ from zlib import compress, decompress
 from pydantic import TypeAdapter
 
 from graphmem.model import (
+    Alternative,
     Author,
     Companion,
     Correction,
@@ -302,7 +303,8 @@ def _prediction(session: Session, row: Row) -> Prediction | None:
     said = place.json("prediction", row["prediction"])
     sealed = row["prediction_embedding"]
     embedding = None if sealed is None else place.vector("prediction_embedding", sealed)
-    return Prediction(said["text"], tuple(said["needed_info"]), embedding)
+    others = tuple(Alternative(text, chance) for text, chance in said.get("alternatives", ()))
+    return Prediction(said["text"], tuple(said["needed_info"]), embedding, said.get("chance", 1.0), others)
 
 
 def _question(session: Session, question_id: str, created_at: int, text: bytes) -> Question:
@@ -313,8 +315,14 @@ def _sealed_prediction(session: Session, prediction: Prediction, seq: int) -> di
     """Bound to the turn it follows, so that an older prediction cannot be put in its place."""
     place = NodeSealer(session.keys, session, f"companion@{seq}")
     vector = prediction.embedding
+    said = {
+        "text": prediction.text,
+        "needed_info": prediction.needed_info,
+        "chance": prediction.chance,
+        "alternatives": [(other.text, other.chance) for other in prediction.alternatives],
+    }
     return {
-        "prediction": place.seal_json("prediction", {"text": prediction.text, "needed_info": prediction.needed_info}),
+        "prediction": place.seal_json("prediction", said),
         "prediction_embedding": None if vector is None else place.seal("prediction_embedding", vector_bytes(vector)),
     }
 
