@@ -26,6 +26,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         scale,
         surprise,
         turn,
+        understanding,
     )
 
     return {
@@ -34,6 +35,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         "keep": salience.measure_salience,
         "formation": formation.measure_formation,
         "boundaries": boundaries.measure_boundaries,
+        "understanding": understanding.measure_understanding,
         "match": matching.measure_match,
         "surprise": surprise.measure_surprise,
         "safety": safety.measure_safety,

@@ -103,11 +103,13 @@ def score(message: Message, known: Sequence[Message], state: State, sensed: Sens
     signal = surprise.signal(surprising, state.signals)
     level = surprise.level(signal, surprise.thresholds(state.corrections))
     now = message.at.timestamp()
-    rate = features.messages_per_minute([m.at.timestamp() for m in (*window, message)], now)
+    # The replies come as fast as they are made: how busy it is, the student says.
+    said = [m.at.timestamp() for m in window if m.author is Author.STUDENT]
+    rate = features.messages_per_minute([*said, now], now)
     latest = max((m.at.timestamp() for m in window), default=now)
     values = importance.Features(
         mentioned=float(matching.addressed(doc_of(message), [state.companion.name])),
-        recency=features.recency(latest - now),
+        recency=features.recency(now - latest),
         heat=importance.activity(rate),
         expertise=matching.overlap(doc_of(message), state.companion.expertise),
         novelty=features.novelty(_matrix(window, len(vector)), vector),
