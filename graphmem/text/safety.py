@@ -36,7 +36,8 @@ SIGN_OVERLAP = 200
 DANGER_HEADS = ("concern", *ConcernKind, "serious", "acute", "other")
 """What the model reads, each a number that a logistic function makes a probability."""
 
-_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+# As the weights were trained.
+_PHRASE_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _FIRST = frozenset(["i", "i'm", "i've", "im", "ive", "my", "me", "mine", "myself"])
 _THIRD = frozenset(["he", "she", "they", "him", "her", "them", "his", "their"])
 _DENIED = frozenset(["nobody", "alone", "never", "anymore", "always", "cant", "can't", "dont", "don't", "not", "no"])
@@ -102,7 +103,7 @@ def danger_features(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64], ND
     (9, 11)
     """
     read = text[:DANGER_CHARACTERS].lower().replace("’", "'")
-    words = _WORD.findall(read)
+    words = _PHRASE_WORD.findall(read)
     spaced = f" {' '.join(read.split())} "
     letters = {f"c{spaced[i : i + n]}" for n in (3, 4, 5) for i in range(len(spaced) - n + 1)}
     return _hashed(set(_phrases(words))), _hashed(letters), _marks(text[:DANGER_CHARACTERS], words)

@@ -2,6 +2,8 @@
 
 import re
 
+from graphmem.text.words import tokens
+
 _VERBS = {"is": "are", "has": "have", "does": "do", "was": "were", "isn't": "aren't", "hasn't": "haven't",
           "doesn't": "don't", "wasn't": "weren't"}  # fmt: skip
 _UNCHANGED = frozenset(
@@ -10,7 +12,6 @@ _UNCHANGED = frozenset(
 _OWN = {"i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself", "we": "you", "us": "you",
         "our": "your", "ours": "yours", "i'm": "you are", "im": "you are", "i've": "you have", "i'd": "you would",
         "i'll": "you will", "we're": "you are", "we've": "you have"}  # fmt: skip
-_WORD = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?")
 _AFTER_I = re.compile(r"\b(you|You)((?: (?:also|now|really|still|just|only|always|never))*) (am|was|wasn't)\b")
 _STUDENT = re.compile(r"\b[Tt]he student(?P<own>['’]s)?\b(?: (?P<verb>[a-z]+(?:n't)?))?(?: (?P<next>[a-z]+))?")
 _ABOUT = re.compile(r"\b(?:their|her|his)\b")
@@ -38,7 +39,11 @@ def to_second_person(text: str) -> str:
 
 
 def _of_own(text: str) -> str:
-    told = _WORD.sub(lambda match: _OWN.get(match[0].lower(), match[0]), text)
+    told, end = "", 0
+    for token in tokens(text):
+        told += text[end : token.start] + _OWN.get(token.text.lower(), token.text)
+        end = token.end
+    told += text[end:]
     return _AFTER_I.sub(lambda m: f"{m[1]}{m[2]} {'are' if m[3] == 'am' else m[3].replace('was', 'were')}", told)
 
 
