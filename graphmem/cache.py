@@ -188,7 +188,8 @@ class SessionCache:
 
 def _turn_bytes(turn: Unlocked) -> int:
     facts = sum(ENTRY_BYTES + sys.getsizeof(fact.text) for fact in turn.facts)
-    return facts + sum(map(_message_bytes, turn.messages))
+    task = 0 if turn.task is None else sys.getsizeof(turn.task.text) + turn.task.embedding.nbytes
+    return facts + task + sum(map(_message_bytes, turn.messages))
 
 
 def _message_bytes(message: Message) -> int:

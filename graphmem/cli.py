@@ -324,7 +324,7 @@ def reembed_command() -> None:
 
 @app.command("bench")
 def bench_command(
-    name: Annotated[str, typer.Argument(help="turn, load, jobs, recall, keep, formation, boundaries or scale")],
+    name: Annotated[str, typer.Argument(help="turn, load, jobs, recall, keep, formation, boundaries, match or scale")],
     file: Annotated[Path | None, typer.Argument(help="data to use instead of the shipped samples")] = None,
     as_json: AsJson = False,
 ) -> None:

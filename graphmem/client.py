@@ -422,10 +422,20 @@ class Operations:
 
     @Operation
     async def handle_turn(
-        self, student_id: str, turn_id: str, text: str, *, at: datetime | None = None, reply: str | None = None
+        self,
+        student_id: str,
+        turn_id: str,
+        text: str,
+        *,
+        at: datetime | None = None,
+        reply: str | None = None,
+        task: str | None = None,
+        opener: str | None = None,
+        used: Sequence[str] = (),
     ) -> TurnResult:
         """Answer a message, learn from it and predict the next; repeat with the same id after Unavailable."""
-        return await self._ask(_TURN, TurnResult, student_id, turnId=turn_id, text=text, at=at, reply=reply)
+        given = {"at": at, "reply": reply, "task": task, "opener": opener, "used": list(used)}
+        return await self._ask(_TURN, TurnResult, student_id, turnId=turn_id, text=text, **given)
 
     @Operation
     async def observe(self, student_id: str, observations: Sequence[Observation]) -> tuple[SourceResult, ...]:
@@ -646,7 +656,12 @@ _ENROL = _mutation("enrolStudent", "id: ID!, password: String!, displayName: Str
 _OPEN = _mutation("openSession", "studentId: ID!, password: String!", SessionResult)
 _CLOSE = _mutation("closeSession", "studentId: ID!", None)
 _PASSWORD = _mutation("changePassword", "studentId: ID!, old: String!, new: String!", None)
-_TURN = _mutation("handleTurn", "studentId: ID!, turnId: ID!, text: String!, at: DateTime, reply: String", TurnResult)
+_TURN = _mutation(
+    "handleTurn",
+    "studentId: ID!, turnId: ID!, text: String!, at: DateTime, reply: String, task: String, opener: String, "
+    "used: [ID!]",
+    TurnResult,
+)
 _OBSERVE = _mutation("observe", "studentId: ID!, observations: [ObservationInput!]!", SourceResult)
 _ADD = _mutation("addLedgerEntry", "studentId: ID!, entry: LedgerInput!", LedgerEntryResult)
 _SETTLE = _mutation("settleLedgerEntry", "studentId: ID!, id: ID!, note: String", LedgerEntryResult)

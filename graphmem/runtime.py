@@ -75,8 +75,13 @@ def neo4j_access(settings: Settings, say: Say) -> tuple[str, str, str]:
     return settings.neo4j_uri, settings.neo4j_user, settings.neo4j_password.get_secret_value()
 
 
+SWITCH_SECONDS = 0.0005
+"""Seconds a worker thread may hold the interpreter lock while the event loop waits; the default is half a turn."""
+
+
 def run_fast(main: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine on uvloop where there is one."""
+    sys.setswitchinterval(SWITCH_SECONDS)
     if sys.platform == "win32":
         return asyncio.run(main)
     import uvloop

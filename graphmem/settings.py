@@ -72,6 +72,11 @@ class Settings(BaseSettings):
     embedder_batch: int = Field(32, ge=1, description="most texts embedded at once")
 
     # The turn (spec 3, 4)
+    predict: Literal["combined", "separate"] = Field(
+        "combined",
+        description="language-model calls before a reply: `combined` (one) or `separate` (two: the next message is "
+        "predicted first)",
+    )
     message_limit: int = Field(32_000, ge=1, description="characters of one message")
     working_memory: int = Field(50, ge=1, description="raw turns kept while a session is open")
     facts_kept: int = Field(200, ge=1, description="facts kept for a student, oldest trimmed")

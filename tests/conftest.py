@@ -153,7 +153,8 @@ async def ann(enrol: Enrol) -> Pupil:
 async def say(gm: Graphmem, pupil: Pupil, text: str, turn_id: str | None = None, **more: Any) -> TurnOutcome:
     """One turn of a student."""
     at = more.pop("at", None) or datetime.now(UTC)
-    incoming = Incoming(turn_id or uuid4().hex, text, at, more.pop("reply", None))
+    given = {name: more.pop(name) for name in ("reply", "task", "opener", "used") if name in more}
+    incoming = Incoming(turn_id or uuid4().hex, text, at, **given)
     return await handle_turn(gm, pupil.session, incoming, **more)
 
 

@@ -28,4 +28,20 @@ TurnId = Annotated[
     ),
 ]
 At = Annotated[datetime | None, argument("When it was said (UTC), at most 300 s in the future; null: now.")]
+TaskText = Annotated[
+    str | None,
+    argument(
+        "The exercise or lesson the talk is about, at most 32,000 characters; kept for the session until another is "
+        "given, never remembered as the student's words; null: as before, empty: none any more."
+    ),
+]
+Opener = Annotated[
+    str | None,
+    argument("What the tutor said before this message and graphmem has not seen, 1 to 32,000 characters."),
+]
+Used = Annotated[
+    list[ID] | None,
+    argument("Ids of the memories that the app's own reply was built on, at most 100: they count as used."),
+]
+NONE_USED: list[ID] = []
 Reply = Annotated[str | None, argument("The app's own reply, 1 to 32,000 characters; null: graphmem replies.")]

@@ -42,7 +42,22 @@ from graphmem_api.access import (
     of_student,
     running_session,
 )
-from graphmem_api.arguments import ID, After, At, First, OneStudent, Reply, StudentId, Text, TurnId, argument
+from graphmem_api.arguments import (
+    ID,
+    NONE_USED,
+    After,
+    At,
+    First,
+    OneStudent,
+    Opener,
+    Reply,
+    StudentId,
+    TaskText,
+    Text,
+    TurnId,
+    Used,
+    argument,
+)
 from graphmem_api.enums import plain_value
 from graphmem_api.errors import code, log_unexpected
 from graphmem_api.inputs import LedgerInput, ObservationInput
@@ -163,10 +178,19 @@ class Mutation:
 
     @strawberry.mutation(description="Answer a message, learn from it and predict the next. Repeat with the same id.")
     async def handle_turn(
-        self, info: Info, student_id: StudentId, turn_id: TurnId, text: Text, at: At = None, reply: Reply = None
+        self,
+        info: Info,
+        student_id: StudentId,
+        turn_id: TurnId,
+        text: Text,
+        at: At = None,
+        reply: Reply = None,
+        task: TaskText = None,
+        opener: Opener = None,
+        used: Used = NONE_USED,
     ) -> TurnType:
         session, gm = in_session(info, student_id), info.context.gm
-        incoming = Incoming(turn_id, text, at or gm.clock(), reply)
+        incoming = Incoming(turn_id, text, at or gm.clock(), reply, task, opener, tuple(used or ()))
         return await _answered(gm, session, incoming)
 
     @strawberry.mutation(description="Note lessons, teachers' remarks, other speakers; also while locked.")
@@ -247,10 +271,18 @@ class Subscription:
 
     @strawberry.subscription(description="The reply while it is written, then the turn.")
     async def turn_stream(
-        self, info: Info, student_id: StudentId, turn_id: TurnId, text: Text, at: At = None, reply: Reply = None
+        self,
+        info: Info,
+        student_id: StudentId,
+        turn_id: TurnId,
+        text: Text,
+        at: At = None,
+        reply: Reply = None,
+        task: TaskText = None,
+        opener: Opener = None,
     ) -> AsyncIterator[TurnEventType]:
         session, gm = in_session(info, student_id), info.context.gm
-        incoming = Incoming(turn_id, text, at or gm.clock(), reply)
+        incoming = Incoming(turn_id, text, at or gm.clock(), reply, task, opener)
         pieces: asyncio.Queue[str | None] = asyncio.Queue()
 
         async def answered() -> TurnType:
@@ -259,12 +291,12 @@ class Subscription:
             finally:
                 await pieces.put(None)
 
-        # A listener that goes away must not end a turn half way: the task is the process' own.
-        task = asyncio.create_task(answered())
-        _keep(gm, task)
+        # A listener that goes away must not end a turn half way: the turn is the process' own.
+        handled = asyncio.create_task(answered())
+        _keep(gm, handled)
         while (piece := await pieces.get()) is not None:
             yield TurnEventType(token=piece)
-        yield TurnEventType(turn=await task)
+        yield TurnEventType(turn=await handled)
 
 
 def _keep(gm: Graphmem, task: asyncio.Task[Any]) -> None:

@@ -18,7 +18,7 @@ CREATE (source:Source {institution: $institution, student_id: $student_id, kind:
 SET source += $source, source.at = $at
 MERGE (turn:Turn {institution: $institution, student_id: $student_id, id: $turn_id})
 SET turn += $turn, turn.at = $at, turn.session_id = $session_id
-REMOVE turn.given_reply
+REMOVE turn.given_reply, turn.used
 MERGE (student)-[:SAID]->(turn)
 CREATE (turn)-[:FORMED_FROM]->(source)
 FOREACH (fact IN $facts |

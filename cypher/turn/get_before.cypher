@@ -20,5 +20,5 @@ RETURN student.version AS version, student.turns AS turns, student.facts AS fact
        companion.tolerance AS tolerance, companion.expertise AS expertise, companion.persona AS persona,
        companion.prediction AS prediction, companion.prediction_embedding AS prediction_embedding,
        session IS NOT NULL AS open,
-       turn {.id, .state, .text, .reply, .replied_by, .given_reply, .outcome, .at} AS turn,
+       turn {.id, .state, .text, .reply, .replied_by, .given_reply, .task, .opener, .used, .outcome, .at} AS turn,
        source IS NOT NULL AS handled

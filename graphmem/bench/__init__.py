@@ -14,7 +14,7 @@ Figures = dict[str, float]
 
 def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
     """Every benchmark by name."""
-    from graphmem.bench import boundaries, formation, jobs, load, recall, salience, scale, turn
+    from graphmem.bench import boundaries, formation, jobs, load, matching, recall, salience, scale, turn
 
     return {
         "turn": turn.measure_turn,
@@ -22,6 +22,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         "keep": salience.measure_salience,
         "formation": formation.measure_formation,
         "boundaries": boundaries.measure_boundaries,
+        "match": matching.measure_match,
         "load": load.measure_load,
         "jobs": jobs.measure_jobs,
         "scale": scale.measure_scale,

@@ -11,9 +11,10 @@ from uuid import uuid4
 
 from graphmem.app import Graphmem
 from graphmem.bench.significance import Counted, bootstrap_difference, chi_squared, mcnemar
+from graphmem.commands.replay import recorded_turn
 from graphmem.errors import InvalidInput
 from graphmem.flows import students
-from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.flows.turn import handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.llm.fallback import make_mind
@@ -307,7 +308,7 @@ async def _talk(gm: Graphmem, clock: _Clock, session: Session, dialogue: Dialogu
     replies = []
     for i, turn in enumerate(dialogue_turns(dialogue)):
         clock.now += CONVERSATION_GAP
-        outcome = await handle_turn(gm, session, Incoming(f"{dialogue.id}#{i}", turn.text, clock.now, turn.reply))
+        outcome = await handle_turn(gm, session, recorded_turn(dialogue, i, turn, clock.now))
         replies.append(_reply(outcome))
         await run_jobs(gm, session)
     return tuple(replies)

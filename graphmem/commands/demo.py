@@ -190,7 +190,15 @@ async def _session(client: AsyncClient, scene: Scene, expected: str | None, out:
     out.print(f"[dim]{escape(dialogue.topic[:200])}[/]")
     for incoming in incoming_turns(dialogue, scene.at):
         sent, reply = perf_counter(), None if scene.own_reply else incoming.reply
-        turn = await client.handle_turn(scene.student, incoming.turn_id, incoming.text, at=incoming.at, reply=reply)
+        turn = await client.handle_turn(
+            scene.student,
+            incoming.turn_id,
+            incoming.text,
+            at=incoming.at,
+            reply=reply,
+            task=incoming.task,
+            opener=incoming.opener,
+        )
         ms = 1000 * (perf_counter() - sent)
         turns.append(Told(scene.student, dialogue.id, expected, incoming.text, turn, ms))
         _tell(turns[-1], out)

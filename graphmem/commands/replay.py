@@ -14,7 +14,7 @@ from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.sessions import close_session
 from graphmem.model import TurnOutcome, Who
-from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
+from graphmem.samples.dialogues import Dialogue, DialogueTurn, dialogue_turns, load_dialogues
 
 REPLAY_GAP = timedelta(seconds=40)
 """Time between two messages of a recording that does not tell."""
@@ -78,4 +78,11 @@ def incoming_turns(dialogue: Dialogue, end: datetime) -> Iterator[Incoming]:
     """The student's messages of a dialogue that ends at `end`, with the tutor's real replies."""
     said = dialogue_turns(dialogue)
     for i, turn in enumerate(said):
-        yield Incoming(f"{dialogue.id}#{i}", turn.text, end - REPLAY_GAP * (len(said) - 1 - i), turn.reply)
+        at = end - REPLAY_GAP * (len(said) - 1 - i)
+        yield recorded_turn(dialogue, i, turn, at)
+
+
+def recorded_turn(dialogue: Dialogue, place: int, turn: DialogueTurn, at: datetime) -> Incoming:
+    """A student's message of a recorded dialogue, the tutor's real reply, the task, and before all what opened it."""
+    opener = turn.before if place == 0 else None
+    return Incoming(f"{dialogue.id}#{place}", turn.text, at, turn.reply, dialogue.topic, opener)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
@@ -50,7 +50,7 @@ class RecallRequest:
     """A question put to a student's memories.
 
     embedding : of it, as the first row, where somebody has it embedded already
-    before : what was said just before it, and its embedding, where there is one
+    before : what was said just before it, and its embedding, where there is one: given, or as a row of `embedding`
     as_of : answer with what was held at that moment; None means now
     unformed : whether messages of which no memories are formed yet are searched, too; a turn has its own in sight
     """
@@ -59,6 +59,7 @@ class RecallRequest:
     embedding: asyncio.Future[Matrix] | None = field(default=None, repr=False)
     before: str = ""
     before_vector: Vector | None = field(default=None, repr=False)
+    before_row: int | None = None
     as_of: datetime | None = None
     limit: int = 20
     unformed: bool = False
@@ -164,7 +165,10 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         nameless = group.create_task(gm.embedder.embed([asked.text])) if asked.names and asked.text else embedding
         lexical: LexicalScores | None
         lexical = await asyncio.to_thread(held.index.lexical, _words(asked, asking), now, asking.as_of)
-        vector, own = (await nameless)[0], (await embedding)[0]
+        rows = await embedding
+        vector, own = (await nameless)[0], rows[0]
+    if asking.before_row is not None:
+        asking = replace(asking, before_vector=rows[asking.before_row])
     query = _query(asked, asking, vector, now)
     for _ in range(REFRESHES):
         hits = await asyncio.to_thread(held.index.search, query, lexical)

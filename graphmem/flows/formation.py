@@ -66,7 +66,7 @@ async def form_message(gm: Graphmem, session: Session, claimed: jobs.Claimed) ->
     """Form memories from a message of a turn; False when another worker has taken the job over."""
     job = jobs.opened_payload(session, claimed, jobs.FormJob)
     source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at)
-    heard = Heard(job.text, job.at, SourceKind.CHAT, None, job.before, doc=Doc(job.text))
+    heard = Heard(job.text, job.at, SourceKind.CHAT, None, job.before, task=job.task, doc=Doc(job.text))
     scores = MessageScores(job.importance, job.surprise, job.level, job.activity, job.features)
     return await _form(gm, session, claimed, Input(str(claimed.seq), source, heard), scores)
 

@@ -7,15 +7,17 @@ version (spec 3).
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import TypeVar
 
 from graphmem.app import Graphmem
-from graphmem.errors import Conflict, Locked, MindError, ModelUnavailable
+from graphmem.errors import Conflict, InvalidInput, Locked, MindError, ModelUnavailable
 from graphmem.flows import turn_plan as plan
 from graphmem.flows.context import RecallRequest, search
+from graphmem.flows.gravity import gravity_now
+from graphmem.flows.session_cache import open_memories
 from graphmem.maths import features
 from graphmem.model import (
     Answer,
@@ -33,11 +35,12 @@ from graphmem.model import (
     Response,
     Session,
     State,
+    Task,
     TurnOutcome,
     Unlocked,
 )
 from graphmem.ports import Mind, OnToken
-from graphmem.store import turns
+from graphmem.store import jobs, turns
 from graphmem.tasks import task_group
 from graphmem.text import matching
 from graphmem.text.doc import Doc, doc_of
@@ -48,20 +51,32 @@ from graphmem.validation import checked_id, checked_text, checked_time
 APP = "app"
 """Who replied when the app wrote the reply itself; else the name of a mind."""
 
-IN_TALK = 5
-"""Messages of the student before a surprising one that are read with it."""
+MOST_USED = 100
+"""Most memories that an app's reply can be built on."""
+
+OPENER_ROW = 1
+"""Row of the opener among the embeddings of what came in."""
 
 Embedded = TypeVar("Embedded", Message, Prediction, Prediction | None)
 
 
 @dataclass(frozen=True)
 class Incoming:
-    """A message as the app sent it; `reply` is the app's own, where it writes its replies itself."""
+    """A message as the app sent it.
+
+    reply : the app's own, where it writes its replies itself
+    task : the exercise or lesson the talk is about, kept for the session until another is given; blank ends it
+    opener : what the tutor said before the message, where graphmem has not seen it
+    used : ids of the memories that the app's own reply was built on
+    """
 
     turn_id: str
     text: str
     at: datetime
     reply: str | None = None
+    task: str | None = None
+    opener: str | None = None
+    used: tuple[str, ...] = ()
 
     @cached_property
     def doc(self) -> Doc:
@@ -88,7 +103,8 @@ async def handle_turn(
 
     Raises
     ------
-    InvalidInput    the message, id or time will not do; nothing was stored
+    InvalidInput    the message, id or time will not do, or `used` names what is no memory of the student; nothing was
+                    stored
     Locked          the session is not open
     Conflict        the turn_id was used for another text or reply, or in a session that has ended; or other turns
                     of this student kept being first
@@ -131,8 +147,7 @@ async def answer_waiting(gm: Graphmem, session: Session) -> int:
     mind = gm.mind if gm.settings.degrade == "refuse" else gm.offline
     waiting = await turns.list_unanswered(gm.graph, session)
     for received in waiting:
-        incoming = Incoming(received.turn_id, received.text, received.at, received.reply)
-        await handle_turn(gm, session, incoming, mind=mind)
+        await handle_turn(gm, session, _incoming(received, received.reply), mind=mind)
     return len(waiting)
 
 
@@ -140,8 +155,13 @@ def _check(gm: Graphmem, incoming: Incoming) -> None:
     checked_id("turnId", incoming.turn_id)
     checked_text("text", incoming.text, gm.settings.message_limit)
     checked_time("at", incoming.at, gm.clock(), gm.settings.clock_skew)
-    if incoming.reply is not None:
-        checked_text("reply", incoming.reply, gm.settings.message_limit)
+    for name, text in (("reply", incoming.reply), ("opener", incoming.opener), ("task", incoming.task or None)):
+        if text is not None:
+            checked_text(name, text, gm.settings.message_limit)
+    if len(incoming.used) > MOST_USED:
+        raise InvalidInput(f"used has {len(incoming.used)} ids: at most {MOST_USED} are taken.")
+    for memory_id in incoming.used:
+        checked_id("used", memory_id)
 
 
 def _in_ms(at: datetime) -> datetime:
@@ -194,24 +214,29 @@ class _Asked:
 async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThought:
     """Score, predict, recall and respond: everything between reading and writing."""
     incoming, held, mind = asked.incoming, asked.held, asked.mind
-    before = held.messages[-1].text if held.messages else ""
+    used = await _used(gm, session, asked)
     # Searching waits for the embedding and the database, predicting may wait for a model: neither for the other.
     async with task_group() as group:
         searching = group.create_task(search(gm, session, _asking(asked, gm.settings.memories_recalled)))
         expecting = group.create_task(_expected(gm, session, asked))
+        tasking = group.create_task(_task(gm, asked))
         await asyncio.sleep(0)
-        message, own_reply = _messages(incoming, await asked.embedding)
+        message, opener, own_reply = _messages(asked, await asked.embedding)
+        talk = (*held.messages, *opener)
+        before = talk[-1].text if talk else ""
         state = replace(held.state, prediction=await _with_vector(gm, held.state.prediction))
-        scored = plan.score(message, held.messages, state, _emotion(gm, message))
-        starts = _starts(gm, (*held.messages, message))
+        task = await tasking
+        scored = plan.score(message, talk, state, _emotion(gm, message), task)
+        starts = _starts(gm, (*talk, message))
         fact = await _learned(gm, state, scored, message, before)
-        expected, facts = await expecting
+        facts = await expecting
         result = await searching
     question = plan.next_question(state, scored, message.text) if own_reply is None else None
-    recalled = await asyncio.to_thread(plan.recall, message, held, facts, result.memories, result.ledger, gm.settings)
+    found, surfaced = result.memories, result.ledger
+    recalled = await asyncio.to_thread(plan.recall, message, held, facts.value, found, surfaced, gm.settings)
     recalled = replace(recalled, question=None if question is None else question.text)
-    talk = Conversation(state.companion, (*held.messages, message))
-    answer = await _answer(asked, talk, recalled, own_reply)
+    conversation = Conversation(state.companion, (*talk, message), "" if task is None else task.text)
+    answer = await _answer(asked, conversation, recalled, own_reply)
     replied_by = APP if own_reply is not None else mind.name
     if replied_by != gm.offline.name:
         reply = await _with_vector(gm, answer.value.reply)
@@ -225,18 +250,22 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         fact=fact,
         asked=before,
         recalled=recalled,
-        expected=expected,
-        answer=answer,
+        answer=replace(answer, usage=facts.usage + answer.usage, degraded=facts.degraded or answer.degraded),
         replied_by=replied_by,
         question=question,
         starts=starts,
-        talk=tuple(m.text for m in held.messages[-2 * IN_TALK :: 2]),
+        talk=plan.said_before(held.messages),
+        task=task,
+        opener=opener[0] if opener else None,
+        used=used,
     )
 
 
 def _asking(asked: _Asked, limit: int) -> RecallRequest:
     """Recall request for a message, in the light of what it answers."""
     doc, before = asked.incoming.doc, asked.held.messages[-1:]
+    if (opener := _opener(asked)) is not None:
+        return RecallRequest(doc, asked.embedding, opener, before_row=OPENER_ROW, limit=limit)
     if not before:
         return RecallRequest(doc, asked.embedding, limit=limit)
     return RecallRequest(doc, asked.embedding, before[0].text, before[0].embedding, limit=limit)
@@ -252,18 +281,67 @@ async def _answer(
     return Answer(Response(own_reply, foreseen.value), foreseen.usage, foreseen.degraded)
 
 
-async def _expected(gm: Graphmem, session: Session, asked: _Asked) -> tuple[Answer[Prediction], list[Fact]]:
-    """Prediction of the student's next message, and the facts one needs for it."""
+async def _expected(gm: Graphmem, session: Session, asked: _Asked) -> Answer[list[Fact]]:
+    """The facts one needs for the student's next message.
+
+    That is what the last prediction named and what the message asks; with `separate` a model is asked before (spec 3).
+    """
     incoming, held = asked.incoming, asked.held
-    message = Message(Author.STUDENT, incoming.text, incoming.at, doc=incoming.doc)
-    talk = Conversation(held.state.companion, (*held.messages, message))
     storing = asyncio.ensure_future(_store_first(gm, session, incoming, asked.mind, asked.now))
     try:
-        expected = await asked.mind.ask(Predict(talk))
+        expected = await _asked_before(asked) if gm.settings.predict == "separate" else None
     finally:
         # A model that fails at once must not leave the message unstored.
         await storing
-    return expected, matching.retrieve(held.facts, expected.value.needed_info, gm.settings.facts_recalled)
+    prediction = held.state.prediction if expected is None else expected.value
+    needed = (*(() if prediction is None else prediction.needed_info), *incoming.doc.key_phrases())
+    facts = matching.retrieve(held.facts, needed, gm.settings.facts_recalled)
+    return Answer(facts) if expected is None else Answer(facts, expected.usage, expected.degraded)
+
+
+async def _asked_before(asked: _Asked) -> Answer[Prediction]:
+    """The prediction from history alone, as the loop was first described."""
+    incoming, held = asked.incoming, asked.held
+    message = Message(Author.STUDENT, incoming.text, incoming.at, doc=incoming.doc)
+    opener = [] if _opener(asked) is None else [Message(Author.COMPANION, incoming.opener or "", incoming.at)]
+    task = incoming.task if incoming.task is not None else "" if held.task is None else held.task.text
+    talk = Conversation(held.state.companion, (*held.messages, *opener, message), task)
+    return await asked.mind.ask(Predict(talk))
+
+
+def _opener(asked: _Asked) -> str | None:
+    """What the tutor said before the message, unless it is the reply that is held already."""
+    opener, last = asked.incoming.opener, asked.held.messages[-1:]
+    return None if last and last[0].text == opener else opener
+
+
+async def _task(gm: Graphmem, asked: _Asked) -> Task | None:
+    """The task of the talk from this message on."""
+    given, held = asked.incoming.task, asked.held.task
+    if given is None or (held is not None and held.text == given):
+        return held
+    return Task(given, (await gm.embedder.embed([given]))[0]) if given else None
+
+
+async def _used(gm: Graphmem, session: Session, asked: _Asked) -> tuple[turns.Boost, ...]:
+    """The memories that an app's reply was built on, as they are lifted by it.
+
+    What is recalled before it is formed has its job's id: there is nothing to lift yet.
+
+    Raises
+    ------
+    InvalidInput    an id is no memory of this student
+    """
+    ids = tuple(dict.fromkeys(asked.incoming.used))
+    if not ids:
+        return ()
+    held = await open_memories(gm, session)
+    found = [memory for memory in map(held.index.get, ids) if memory is not None]
+    if len(found) < len(ids):
+        known = await jobs.list_existing(gm.graph, session, ids)
+        if unknown := [each for each in ids if held.index.get(each) is None and each not in known]:
+            raise InvalidInput(f"used: this student has no memory {unknown[0]!r}: send ids that `context` gave.")
+    return tuple(plan.boost(memory.id, gravity_now(memory, asked.now)) for memory in found)
 
 
 def _trusted(
@@ -297,20 +375,27 @@ def _as_received(before: turns.Before) -> Incoming | None:
     received = before.received
     if received is None:
         return None
-    reply = received.reply if before.replied_by in (None, APP) else None
-    return Incoming(received.turn_id, received.text, received.at, reply)
+    return _incoming(received, received.reply if before.replied_by in (None, APP) else None)
+
+
+def _incoming(received: turns.Received, reply: str | None) -> Incoming:
+    return Incoming(received.turn_id, received.text, received.at, reply, received.task, received.opener, received.used)
 
 
 async def _embedded(gm: Graphmem, incoming: Incoming) -> Matrix:
-    return await gm.embedder.embed([incoming.text] if incoming.reply is None else [incoming.text, incoming.reply])
+    """Rows for the message, its opener and the app's own reply, as far as there are such."""
+    texts = (incoming.text, incoming.opener, incoming.reply)
+    return await gm.embedder.embed([text for text in texts if text is not None])
 
 
-def _messages(incoming: Incoming, vectors: Matrix) -> tuple[Message, Message | None]:
-    """The student's message and the app's own reply, with their embeddings."""
+def _messages(asked: _Asked, vectors: Matrix) -> tuple[Message, tuple[Message, ...], Message | None]:
+    """The student's message, what opened the talk before it, and the app's own reply, with their embeddings."""
+    incoming, opened = asked.incoming, _opener(asked)
     message = Message(Author.STUDENT, incoming.text, incoming.at, vectors[0], incoming.doc)
+    opener = () if opened is None else (Message(Author.COMPANION, opened, incoming.at, vectors[OPENER_ROW]),)
     if incoming.reply is None:
-        return message, None
-    return message, Message(Author.COMPANION, incoming.reply, incoming.at, vectors[1])
+        return message, opener, None
+    return message, opener, Message(Author.COMPANION, incoming.reply, incoming.at, vectors[-1])
 
 
 async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
@@ -321,25 +406,31 @@ async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
     kept, facts = await asyncio.gather(
         turns.list_turns(gm.graph, session), turns.list_ring(gm.graph, session, gm.settings.facts_kept)
     )
-    compared = [m.text for each in kept for m in (each.message, each.reply) if _is_compared(gm, each, m)]
-    vectors = iter(await gm.embedder.embed(compared))
+    task = kept[-1].task if kept else ""
+    compared = [m.text for each in kept for m in _messages_of(each) if _is_compared(gm, each, m)]
+    vectors = iter(await gm.embedder.embed([*compared, *([task] if task else [])]))
     return Unlocked(
         session_id=session.session_id,
         expires_at=session.expires_at,
         state=state,
         messages=tuple(
-            replace(m, embedding=next(vectors)) if _is_compared(gm, each, m) else m
+            plan.annotated(replace(m, embedding=next(vectors)) if _is_compared(gm, each, m) else m)
             for each in kept
-            for m in (each.message, each.reply)
+            for m in _messages_of(each)
         ),
         turn_ids=tuple(each.turn_id for each in kept),
         facts=tuple(facts),
+        task=Task(task, next(vectors)) if task else None,
     )
+
+
+def _messages_of(kept: turns.StoredTurn) -> tuple[Message, ...]:
+    return (*([] if kept.opener is None else [kept.opener]), kept.message, kept.reply)
 
 
 def _is_compared(gm: Graphmem, kept: turns.StoredTurn, message: Message) -> bool:
     """True if later messages are compared with this one; the offline mind's own replies say nothing new."""
-    return message is kept.message or kept.replied_by != gm.offline.name
+    return message is not kept.reply or kept.replied_by != gm.offline.name
 
 
 def _starts(gm: Graphmem, messages: Sequence[Message]) -> bool:
@@ -366,7 +457,7 @@ async def _learned(gm: Graphmem, state: State, scored: plan.Score, message: Mess
 async def _store_first(gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, now: datetime) -> None:
     """Store the message before a language model is waited for; the offline mind's one write is enough."""
     if mind.is_model:
-        received = turns.Received(incoming.turn_id, incoming.text, incoming.at, incoming.reply)
+        received = turns.Received(**{each.name: getattr(incoming, each.name) for each in fields(incoming)})
         await turns.receive(gm.graph, session, received, now)
 
 

@@ -13,6 +13,7 @@ from graphmem.maths.gravity import boosted
 from graphmem.model import (
     Answer,
     Attention,
+    Author,
     Fact,
     Job,
     JobState,
@@ -29,6 +30,7 @@ from graphmem.model import (
     Remembered,
     Response,
     State,
+    Task,
     TurnOutcome,
     Unlocked,
     Vector,
@@ -46,6 +48,8 @@ IN_SIGHT = 3
 """Turns so recent that nobody needs to be reminded of them."""
 SIGNALS = 100
 """Latest signals of surprise that are kept of a student; adapted thresholds need 50."""
+IN_TALK = 5
+"""Messages of the student before a surprising one that are read with it."""
 ASKED_EVERY = 3
 """Turns between two replies that ask a question of the companion's own."""
 SIMILAR = 0.35
@@ -75,7 +79,7 @@ class Score:
         return None if self.match is None else self.match >= matching.MATCHED
 
 
-def score(message: Message, known: Sequence[Message], state: State, emotion: float) -> Score:
+def score(message: Message, known: Sequence[Message], state: State, emotion: float, task: Task | None = None) -> Score:
     """Score a message against the conversation and what was expected of it.
 
     Parameters
@@ -84,13 +88,14 @@ def score(message: Message, known: Sequence[Message], state: State, emotion: flo
     known : messages of the session, oldest first; those without an embedding are not compared in meaning
     state : State, its prediction with embedding or None on the first turn
     emotion : float in [0, 1], strength of feeling in the message
+    task : Task, what the talk is about, if that is known
     """
     window, expected = known[-SURPRISE_WINDOW:], state.prediction
     vector = _vector(message)
     match = None
     if expected is not None:
         match = matching.match(expected.text, message.text, float(np.dot(_vector(expected), vector)))
-    compared = _compared(message, window)
+    compared = _compared(message, window, task)
     signal = surprise.signal(surprise.message_surprise(*compared), match)
     level = surprise.level(signal, surprise.thresholds(state.signals, state.corrections))
     now = message.at.timestamp()
@@ -136,12 +141,13 @@ def recall(
     surfaced : ledger entries
     settings : Settings
     """
-    said, replies = unlocked.messages[: -2 * IN_SIGHT : 2], unlocked.messages[1::2]
+    pairs = exchanges(unlocked.messages)
+    said = [message for message, _ in pairs[:-IN_SIGHT]]
     vector = _vector(message)
     first = unlocked.state.turns - len(unlocked.turn_ids) + 1
     similarities = (_matrix(said, len(vector)) @ vector).tolist()
     fitting = [
-        RecalledTurn(first + i, m.text, replies[i].text, similarity)
+        RecalledTurn(first + i, m.text, pairs[i][1].text, similarity)
         for i, (m, similarity) in enumerate(zip(said, similarities, strict=True))
         if similarity >= SIMILAR
     ]
@@ -152,6 +158,27 @@ def recall(
     memories = [r for r in found if not in_sight.issuperset(r.memory.source_refs)]
     remembered = Remembered(tuple(facts), tuple(best), tuple(memories), tuple(surfaced))
     return fitted(remembered, settings.context_tokens)
+
+
+def exchanges(messages: Sequence[Message]) -> list[tuple[Message, Message]]:
+    """The student's messages of a talk, each with the reply to it; what opened the talk is no reply."""
+    return [(said, reply) for said, reply in pairwise(messages) if said.author is Author.STUDENT]
+
+
+def said_before(messages: Sequence[Message]) -> tuple[str, ...]:
+    """The student's latest messages in sight, oldest first."""
+    return tuple(m.text for m in messages if m.author is Author.STUDENT)[-IN_TALK:]
+
+
+def latest_turns(messages: Sequence[Message], most: int) -> tuple[Message, ...]:
+    """The end of a talk: so many of the student's messages, with what stood around them."""
+    asked = [i for i, m in enumerate(messages) if m.author is Author.STUDENT]
+    return tuple(messages if len(asked) <= most else messages[asked[-most] :])
+
+
+def boost(memory_id: str, gravity: float) -> Boost:
+    """The use of a memory that has some gravity now (spec 9)."""
+    return Boost(memory_id, boosted(gravity))
 
 
 def new_fact(state: State, lesson: Lesson, at: datetime) -> Fact:
@@ -167,6 +194,8 @@ class TurnThought:
     question : one that waited, and that the reply asks
     starts : whether another matter begins with it, as `graphmem.text.topic_boundaries` judges
     talk : the student's messages before it that are in sight, oldest first
+    task, opener : what the talk is about, and what the tutor said before the message and nothing else held
+    used : the memories that the app's own reply was built on
     """
 
     student_id: str
@@ -177,12 +206,14 @@ class TurnThought:
     fact: Fact | None
     asked: str
     recalled: Remembered
-    expected: Answer[Prediction]
     answer: Answer[Response]
     replied_by: str
     question: Question | None = None
     starts: bool = False
     talk: tuple[str, ...] = ()
+    task: Task | None = None
+    opener: Message | None = None
+    used: tuple[Boost, ...] = ()
 
 
 def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, improve_facts: bool) -> TurnWrite:
@@ -196,7 +227,6 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
     improve_facts : bool, whether a language model shall word the fact better
     """
     state, scored, answer = thought.state, thought.score, thought.answer
-    usage = thought.expected.usage + answer.usage
     seq = state.turns + 1
     # Of what tells nothing at all nothing is remembered, however unexpected it is (spec 7).
     tells = passes(snr(doc_of(thought.message), novelty=1.0, feeling=1.0)) > 0
@@ -210,7 +240,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
         seq=seq,
         at=thought.message.at,
         reply=answer.value.reply.text,
-        degraded=thought.expected.degraded or answer.degraded,
+        degraded=answer.degraded,
         match=scored.match,
         matched=scored.matched,
         fact=thought.fact,
@@ -226,7 +256,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
         prediction=answer.value.prediction.text,
         needed_info=answer.value.prediction.needed_info,
         jobs=tuple(Job(job.id, job.kind, thought.student_id, JobState.WAITING, 0, now, now) for job in jobs),
-        usage=usage,
+        usage=answer.usage,
     )
     facts = state.facts + (thought.fact is not None)
     return TurnWrite(
@@ -239,10 +269,18 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
         oldest_fact=facts - settings.facts_kept + 1,
         now=now,
         jobs=jobs,
-        boosts=tuple(Boost(r.memory.id, boosted(r.gravity)) for r in thought.recalled.memories),
+        boosts=_boosts(thought),
         signals=(*state.signals, scored.surprise)[-SIGNALS:],
         question=thought.question,
+        task="" if thought.task is None else thought.task.text,
+        opener=None if thought.opener is None else thought.opener.text,
     )
+
+
+def _boosts(thought: TurnThought) -> tuple[Boost, ...]:
+    """Each memory that the prompt showed or the app's reply was built on, once."""
+    recalled = (boost(r.memory.id, r.gravity) for r in thought.recalled.memories)
+    return tuple({each.memory_id: each for each in (*recalled, *thought.used)}.values())
 
 
 def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWrite, settings: Settings) -> Unlocked:
@@ -259,17 +297,27 @@ def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWri
         asked_turn=thought.state.asked_turn if asked is None else write.outcome.seq,
     )
     most = settings.working_memory
+    opener = () if thought.opener is None else (annotated(thought.opener),)
+    messages = (*unlocked.messages, *opener, thought.message, annotated(thought.answer.value.reply))
     new_facts = () if thought.fact is None else (thought.fact,)
     return replace(
         unlocked,
         state=state,
-        messages=(*unlocked.messages, thought.message, thought.answer.value.reply)[-2 * most :],
+        messages=latest_turns(messages, most),
         turn_ids=(*unlocked.turn_ids, thought.turn_id)[-most:],
         facts=(*new_facts, *unlocked.facts)[: settings.facts_kept],
+        task=thought.task,
     )
 
 
-def _compared(message: Message, window: Sequence[Message]) -> tuple[surprise.History, Vector, float, str, int]:
+def annotated(message: Message) -> Message:
+    """The same message with the Doc that later turns read it by."""
+    return message if message.doc is not None else replace(message, doc=doc_of(message))
+
+
+def _compared(
+    message: Message, window: Sequence[Message], task: Task | None
+) -> tuple[surprise.History, Vector, float, str, int]:
     """History to compare a message with, and its own features, as `graphmem.maths.surprise` takes them."""
     own = [m for m in window if m.author == message.author]
     times = [m.at.timestamp() for m in own]
@@ -278,6 +326,7 @@ def _compared(message: Message, window: Sequence[Message]) -> tuple[surprise.His
         gaps=[max(0.0, b - a) for a, b in pairwise(times)],
         authors=[m.author for m in window],
         lengths=[len(m.text) for m in own],
+        task=None if task is None else task.embedding,
     )
     gap = max(0.0, message.at.timestamp() - times[-1]) if times else 0.0
     return history, _vector(message), gap, message.author, len(message.text)
@@ -296,6 +345,7 @@ def _form_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
         level=scored.level,
         activity=scored.rate,
         features=tuple(a.value for a in scored.attention),
+        task="" if thought.task is None else thought.task.text,
     )
     return (NewJob(f"form-{seq}", work, seq),)
 

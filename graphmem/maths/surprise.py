@@ -39,12 +39,14 @@ class History:
     gaps : seconds between the messages of the new one's author
     authors : one name a message
     lengths : characters of the messages of the new one's author
+    task : vector of what the talk is about, of shape (d,) and length 1; None where nobody said
     """
 
     vectors: Matrix
     gaps: Sequence[float]
     authors: Sequence[str]
     lengths: Sequence[int]
+    task: Vector | None = None
 
 
 def message_surprise(history: History, vector: Vector, gap: float, author: str, length: int) -> float:
@@ -215,7 +217,8 @@ def _next(name: Level) -> Level | None:
 
 def _parts(history: History, vector: Vector, gap: float, author: str, length: int) -> tuple[float, ...]:
     """Semantic, temporal, author and length surprise, each in [0, 1]."""
-    nearby = history.vectors[-5:] @ vector
+    known = history.vectors[-5:]
+    nearby = (known if history.task is None else np.vstack([known, history.task])) @ vector
     semantic = 1.0 - float(np.mean(nearby)) if len(nearby) else 1.0
     last = history.authors[-10:]
     strange_author = 1.0 - sum(a == author for a in last) / len(last)

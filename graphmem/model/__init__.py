@@ -15,6 +15,7 @@ from graphmem.model.conversation import (
     RecalledTurn,
     Remembered,
     Response,
+    Task,
     Usage,
     Vector,
 )
@@ -155,6 +156,7 @@ __all__ = [
     "SurpriseAction",
     "SurpriseResponse",
     "Surprising",
+    "Task",
     "TurnOutcome",
     "TurnState",
     "UncertaintyState",

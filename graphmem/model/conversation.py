@@ -90,6 +90,11 @@ class Fact:
         """The tags as they are searched."""
         return tuple(map(utils.default_process, self.tags))
 
+    @cached_property
+    def beginnings(self) -> frozenset[str]:
+        """The first four letters of each word, the same for most inflections and slips of the pen."""
+        return frozenset(word[:4] for text in (self.plain, *self.plain_tags) for word in text.split())
+
 
 @dataclass(frozen=True)
 class Companion:
@@ -121,11 +126,23 @@ class Question:
 
 
 @dataclass(frozen=True)
+class Task:
+    """The exercise or lesson that the talk is about, as the app gave it; never remembered as the student's words."""
+
+    text: str = field(repr=False)
+    embedding: Vector = field(repr=False, compare=False)
+
+
+@dataclass(frozen=True)
 class Conversation:
-    """Conversation so far, as a mind is told it: oldest message first, the student's newest last."""
+    """Conversation so far, as a mind is told it: oldest message first, the student's newest last.
+
+    task : the exercise or lesson it is about; empty where the app gave none
+    """
 
     companion: Companion
     messages: tuple[Message, ...]
+    task: str = ""
 
 
 @dataclass(frozen=True)

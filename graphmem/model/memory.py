@@ -51,10 +51,10 @@ class Heard:
 
     speaker : who said it, where it was not the student
     before : what was said just before it, by whomever; memories are found by it, nothing is formed from it
+    task : the exercise or lesson it is about; nothing is formed from it either
     passes : 1 to 3, how thoroughly it is read (spec 7)
     reply : what the tutor said to it, where an app gave it; it tells whether an answer was right, nothing is formed
         from it
-    task : exercise or lesson the talk is about
     student : the student's name, where it is known
     doc : the annotations of `text` (`graphmem.text.doc.Doc`), where they were made
     """
@@ -65,7 +65,7 @@ class Heard:
     speaker: str | None = None
     before: str = ""
     passes: int = 1
-    reply: str = ""
+reply: str = ""
     task: str = ""
     student: str | None = None
     doc: object = field(default=None, repr=False, compare=False)

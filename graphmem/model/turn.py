@@ -11,6 +11,7 @@ from graphmem.model.conversation import (
     Prediction,
     Question,
     RecalledTurn,
+    Task,
     Usage,
 )
 from graphmem.model.enums import Level
@@ -45,9 +46,10 @@ class State:
 class Unlocked:
     """Cached state of a student whose session is open in a process, as of one version of the student.
 
-    messages : the running session's, oldest first, the student's and the reply in turn
+    messages : the running session's, oldest first, the student's and the reply in turn, before some what opened them
     turn_ids : of those messages, oldest first
     facts : newest first
+    task : what the talk is about now; None where the app gave none
     """
 
     session_id: str
@@ -56,6 +58,7 @@ class Unlocked:
     messages: tuple[Message, ...] = field(repr=False)
     turn_ids: tuple[str, ...]
     facts: tuple[Fact, ...] = field(repr=False)
+    task: Task | None = None
 
 
 @dataclass(frozen=True)

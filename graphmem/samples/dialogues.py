@@ -49,8 +49,9 @@ def load_dialogues(path: Path) -> list[Dialogue]:
     Parameters
     ----------
     path : Path     a JSON lines file; each line an object with `dialogue_id` (or `id`) and `dialogue_turns`, a list of
-        `{"speaker": "student" | "teacher" | "tutor", "text": ...}`; optional: `student`, and as topic one of
-        `topic`, `question` (MathDial), `lesson_topic` (Bridge), `english` (CIMA); `source`. Other keys are ignored.
+        `{"speaker": "student" | "teacher" | "tutor", "text": ...}`; optional: `student`, `source`, and as
+        topic one of `topic`, `task`, `question` (MathDial), `lesson_topic` (Bridge), `english` (CIMA). Other keys are
+        ignored.
 
     Returns
     -------
@@ -136,7 +137,7 @@ def _said(row: Any, where: str) -> Said:
 
 
 def _topic(row: dict[str, Any], where: str) -> str:
-    for key in ("topic", "question", "lesson_topic", "english"):
+    for key in ("topic", "question", "lesson_topic", "english", "task"):
         value = row.get(key)
         if isinstance(value, str):
             return value.strip()

@@ -55,6 +55,7 @@ class FormJob:
 
     activity : messages a minute
     features : of its importance, in the order of `graphmem.maths.importance.Features`
+    task : what the talk was about; nothing is formed from it
     """
 
     turn_id: str
@@ -66,6 +67,7 @@ class FormJob:
     level: Level
     activity: float
     features: tuple[float, ...]
+    task: str = ""
 
 
 @dataclass(frozen=True)
@@ -285,6 +287,11 @@ async def list_unformed(graph: Graph, who: Who, limit: int) -> list[Claimed]:
     """The newest jobs that wait to form memories, newest first, as nobody's: only to be read; `job/list_unformed`."""
     rows = await graph.run("job/list_unformed", who, kinds=[Kind.FORM.value, Kind.OBSERVE.value], limit=limit)
     return [Claimed(r["id"], Kind(r["kind"]), 0, "", bytes(r["payload"])) for r in rows]
+
+
+async def list_existing(graph: Graph, who: Who, ids: Sequence[str]) -> set[str]:
+    """Those of some ids that are jobs of a student; `job/list_existing`."""
+    return {row["id"] for row in await graph.run("job/list_existing", who, ids=list(ids))}
 
 
 async def wait(graph: Graph, who: Who) -> bool:

@@ -1,6 +1,7 @@
 """Turns, facts and predictions in the graph: what one turn reads and the one thing it writes (spec 3, 4)."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -36,22 +37,36 @@ QUICKLY = 1
 
 @dataclass(frozen=True)
 class Received:
-    """A message that was stored and not answered yet; `reply` is the app's own, if it gave one."""
+    """A message that was stored and not answered yet.
+
+    reply : the app's own, if it gave one
+    task, opener, used : as of `graphmem.flows.turn.Incoming`
+    """
 
     turn_id: str
     text: str
     at: datetime
     reply: str | None
+    task: str | None = None
+    opener: str | None = None
+    used: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class StoredTurn:
-    """A turn of working memory; `replied_by` is `app` or the name of a mind."""
+    """A turn of working memory.
+
+    replied_by : `app` or the name of a mind
+    opener : what the tutor said before the message, where nothing else held it
+    task : what the talk was about; empty where the app gave nothing
+    """
 
     turn_id: str
     message: Message
     reply: Message
     replied_by: str
+    opener: Message | None = None
+    task: str = ""
 
 
 @dataclass(frozen=True)
@@ -87,6 +102,7 @@ class TurnWrite:
 
     signals : of surprise, of the latest turns with this one
     question : one the reply asks
+    task, opener : as of `StoredTurn`
     """
 
     text: str = field(repr=False)
@@ -101,6 +117,8 @@ class TurnWrite:
     boosts: tuple[Boost, ...] = ()
     signals: tuple[float, ...] = ()
     question: Question | None = None
+    task: str = field(default="", repr=False)
+    opener: str | None = field(default=None, repr=False)
 
 
 async def before(graph: Graph, session: Session, turn_id: str, now: datetime) -> Before | None:
@@ -146,7 +164,10 @@ async def receive(graph: Graph, session: Session, received: Received, now: datet
         session_id=session.session_id,
         turn_id=received.turn_id,
         text=place.seal("text", received.text),
-        reply=None if received.reply is None else place.seal("given_reply", received.reply),
+        reply=_sealed(place, "given_reply", received.reply),
+        task=_sealed(place, "task", received.task),
+        opener=_sealed(place, "opener", received.opener),
+        used=list(received.used),
         at=received.at,
         now=now,
     )
@@ -187,6 +208,8 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
             "text": place.seal("text", write.text),
             "reply": place.seal("reply", outcome.reply),
             "outcome": place.seal("outcome", compress(_OUTCOME.dump_json(outcome, exclude={"reply"}), QUICKLY)),
+            "task": _sealed(place, "task", write.task or None),
+            "opener": _sealed(place, "opener", write.opener),
         },
         "source": {"id": f"source-{outcome.seq}"},
         "companion": _sealed_prediction(session, write.prediction, outcome.seq),
@@ -205,7 +228,7 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
 async def list_turns(graph: Graph, session: Session) -> list[StoredTurn]:
     """The turns of the running session, oldest first; `turn/list`."""
     (row,) = await graph.run("turn/list", session, session_id=session.session_id)
-    return [_kept(session, *turn) for turn in row["turns"]]
+    return [_kept(session, turn) for turn in row["turns"]]
 
 
 async def list_ring(graph: Graph, session: Session, limit: int) -> list[Fact]:
@@ -286,13 +309,33 @@ def _received(session: Session, turn: Row, field: str = "given_reply") -> Receiv
         text=place.text("text", turn["text"]),
         at=moment(turn["at"]),
         reply=None if reply is None else place.text(field, reply),
+        task=_opened(place, "task", turn["task"]),
+        opener=_opened(place, "opener", turn["opener"]),
+        used=tuple(turn["used"] or ()),
     )
 
 
-def _kept(session: Session, turn_id: str, at: int, text: bytes, reply: bytes, replied_by: str) -> StoredTurn:
-    place, moment = NodeSealer(session.keys, session, turn_id), from_ms(at)
-    message = Message(Author.STUDENT, place.text("text", text), moment)
-    return StoredTurn(turn_id, message, Message(Author.COMPANION, place.text("reply", reply), moment), replied_by)
+def _kept(session: Session, row: Sequence[Any]) -> StoredTurn:
+    """A turn as `turn/list` returns it."""
+    turn_id, at, text, reply, replied_by, task, opener = row
+    place, said_at = NodeSealer(session.keys, session, turn_id), from_ms(at)
+    opened = _opened(place, "opener", opener)
+    return StoredTurn(
+        turn_id,
+        Message(Author.STUDENT, place.text("text", text), said_at),
+        Message(Author.COMPANION, place.text("reply", reply), said_at),
+        replied_by,
+        None if opened is None else Message(Author.COMPANION, opened, said_at),
+        _opened(place, "task", task) or "",
+    )
+
+
+def _sealed(place: NodeSealer, field: str, text: str | None) -> bytes | None:
+    return None if text is None else place.seal(field, text)
+
+
+def _opened(place: NodeSealer, field: str, sealed: bytes | None) -> str | None:
+    return None if sealed is None else place.text(field, sealed)
 
 
 def _fact(session: Session, fact_id: str, seq: int, created_at: int, text: bytes, tags: bytes) -> Fact:

@@ -72,7 +72,7 @@ def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floo
     """
     keywords = [k for k in (utils.default_process(n) for n in needed) if k]
     wanted = _beginnings(keywords)
-    near = [fact for fact in facts if not wanted.isdisjoint(_beginnings([fact.plain, *fact.plain_tags]))]
+    near = [fact for fact in facts if not wanted.isdisjoint(fact.beginnings)]
     if not near:
         return []
     best = _best_scores([f.plain for f in near], keywords, fuzz.partial_ratio, floor)

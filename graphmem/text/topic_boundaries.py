@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 from zipfile import BadZipFile
 
 import numpy as np
@@ -66,6 +67,11 @@ class BoundaryForm:
     vector: Numbers = field(repr=False)
     bias: float
     threshold: float
+
+
+_SPOKEN: WeakKeyDictionary[Doc, Doc] = WeakKeyDictionary()
+_READ: WeakKeyDictionary[Doc, _Read] = WeakKeyDictionary()
+"""What was read of messages, for as long as somebody holds their Docs: nothing of a student outlives the session."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +147,7 @@ class TopicBoundaryModel:
             raise InvalidInput("There is no newest message: give at least one.")
         last = messages[-SIGHT - 1 :]
         start = [start for start, _ in _sittings(last)][-1]
-        docs = [spoken_out(doc_of(m)) for m in last[start:]]
+        docs = [_spoken_out_once(doc_of(m)) for m in last[start:]]
         full = all(m.embedding is not None for m in last[start:])
         form = self.online_full if full else self.online_words
         vectors = _vectors(last[start:], len(form.vector)) if full else None
@@ -158,7 +164,7 @@ class TopicBoundaryModel:
         for start, stop in _sittings(messages):
             sitting = messages[start:stop]
             vectors = _vectors(sitting, len(online.vector)) if full else None
-            docs = [spoken_out(doc_of(m)) for m in sitting]
+            docs = [_spoken_out_once(doc_of(m)) for m in sitting]
             size = len(docs)
             known = range(1, size - 1) if ahead else range(0)
             at_once = range(max(1, known.stop), size)
@@ -192,7 +198,7 @@ def numbers(docs: Sequence[Doc], vectors: Matrix | None, turns: range, *, ahead:
     -------
     float64 array of shape (len(turns), features); NaN where there is nothing to compare with yet
     """
-    read = [_read(doc) for doc in docs]
+    read = [_read_once(doc) for doc in docs]
     rows = []
     for i in turns:
         row = [*_shared(read, i), *read[i].style, *read[i - 1].style, *(float(min(i, SIGHT) == k) for k in _PLACES)]
@@ -265,6 +271,21 @@ def _scored(form: BoundaryForm, docs: Sequence[Doc], vectors: Matrix | None, tur
             logits[row] += form.words[place][hashed[turn]].sum() * boundary_word_weight(hashed[turn])
     # Unlike 1 / (1 + exp(-x)) this does not overflow.
     return np.asarray(np.exp(-np.logaddexp(0.0, -logits)))
+
+
+def _spoken_out_once(doc: Doc) -> Doc:
+    """The message spoken out; the same Doc again for the same message, which a turn reads nine times."""
+    spoken = _SPOKEN.get(doc)
+    if spoken is None:
+        spoken = _SPOKEN[doc] = spoken_out(doc)
+    return spoken
+
+
+def _read_once(doc: Doc) -> _Read:
+    read = _READ.get(doc)
+    if read is None:
+        read = _READ[doc] = _read(doc)
+    return read
 
 
 def _read(doc: Doc) -> _Read:

@@ -14,7 +14,7 @@ from graphmem.flows.facts import list_facts
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
-from graphmem.model import Level, Predict, Respond
+from graphmem.model import Level, Respond
 from graphmem.store import turns
 from graphmem.store.graph import Graph, open_driver
 from graphmem.store.turns import Received
@@ -302,10 +302,10 @@ async def test_closing_answers_what_still_waits(gm: Graphmem, ann: Pupil) -> Non
 
 
 async def test_a_mind_that_fails_unexpectedly_leaves_the_message_stored(gm: Graphmem, ann: Pupil) -> None:
-    async def fails(_: Predict) -> NoReturn:
+    async def fails(_: Respond) -> NoReturn:
         raise MindError
 
-    failing = another_replica(gm, mind=ScriptedMind(gm.offline, {Predict: fails}, is_model=True))
+    failing = another_replica(gm, mind=ScriptedMind(gm.offline, {Respond: fails}, is_model=True))
     with pytest.raises(ModelUnavailable):
         await say(failing, ann, "I have a dog called Rex.", "t")
     assert len(await turns.list_unanswered(gm.graph, ann.session)) == 1

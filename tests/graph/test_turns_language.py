@@ -32,13 +32,13 @@ async def test_reply_and_prediction_come_from_the_model(gm: Graphmem, ann: Pupil
     with llm_server() as server:
         async with with_model(gm, server) as talking:
             outcome = await say(talking, ann, EXPECTED)
-            assert len(server.seen) == 2
+            assert len(server.seen) == 1
             following = await say(talking, ann, outcome.prediction)
     assert outcome.reply == REPLY
     assert outcome.prediction == f"I would try it again, because {EXPECTED}"
     assert outcome.needed_info == ("think", "have")
     assert not outcome.degraded
-    assert outcome.usage.calls == 2
+    assert outcome.usage.calls == 1
     assert outcome.usage.input_tokens > 0
     assert outcome.usage.output_tokens > 0
     assert following.matched
@@ -93,7 +93,7 @@ async def test_where_the_model_fails_the_offline_mind_answers(
     offline = await say(gm, bob, EXPECTED)
     assert outcome.degraded
     assert (outcome.reply, outcome.prediction) == (offline.reply, offline.prediction)
-    assert outcome.usage.calls == asked >= 2
+    assert outcome.usage.calls == asked >= 1
     assert (again.reply, again.degraded, again.repeated) == (outcome.reply, True, True)
     assert len(server.seen) == asked
     assert await count(gm, ann, "Turn") == await count(gm, ann, "Source") == 1
@@ -149,9 +149,17 @@ async def test_the_sweeper_leaves_what_only_the_model_may_answer(
     assert EXPECTED not in caplog.text
 
 
+async def test_a_model_is_asked_twice_before_a_reply_where_that_is_wanted(gm: Graphmem, ann: Pupil) -> None:
+    with llm_server() as server:
+        async with with_model(gm, server, predict="separate") as talking:
+            outcome = await say(talking, ann, EXPECTED)
+    assert (outcome.reply, outcome.usage.calls) == (REPLY, 2)
+    assert ["reply" in schema_fields(seen.body) for seen in server.seen] == [False, True]
+
+
 async def test_a_failed_reply_alone_is_degraded_and_keeps_what_it_cost(gm: Graphmem, ann: Pupil) -> None:
     with llm_server(Act(), Act(status=500)) as server:
-        async with with_model(gm, server) as talking:
+        async with with_model(gm, server, predict="separate") as talking:
             outcome = await say(talking, ann, EXPECTED)
     assert outcome.degraded
     assert outcome.reply != REPLY
@@ -166,7 +174,7 @@ async def test_a_repeated_turn_asks_nobody(gm: Graphmem, ann: Pupil, fresh: bool
             again = await say(another_replica(talking) if fresh else talking, ann, EXPECTED, "t")
     assert again.repeated
     assert again.reply == once.reply
-    assert len(server.seen) == 2
+    assert len(server.seen) == 1
 
 
 async def test_an_app_that_replies_itself_gets_predictions_only(gm: Graphmem, ann: Pupil) -> None:
@@ -174,9 +182,9 @@ async def test_an_app_that_replies_itself_gets_predictions_only(gm: Graphmem, an
         async with with_model(gm, server) as talking:
             outcome = await say(talking, ann, EXPECTED, reply="Why do you want to add them?")
     assert outcome.reply == "Why do you want to add them?"
-    assert outcome.usage.calls == len(server.seen) == 2
+    assert outcome.usage.calls == len(server.seen) == 1
     assert all("reply" not in schema_fields(seen.body) for seen in server.seen)
-    assert outcome.reply in server.seen[1].question
+    assert outcome.reply in server.seen[0].question
     (kept,) = await turns.list_turns(gm.graph, ann.session)
     assert kept.replied_by == "app"
 
@@ -214,15 +222,15 @@ async def test_the_models_reply_streams_and_ends_with_the_turn(
     assert len(events) > 3
     assert "".join(e["token"] for e in events[:-1]) == events[-1]["turn"]["reply"] == reply
     assert again == [{"token": None, "turn": {"reply": reply, "repeated": True}}]
-    assert (told["reply"], told["degraded"], told["usage"]["calls"]) == (reply, False, 2)
-    # Two for the turn, one that forms memories of it afterwards, and one about its surprise.
-    assert len(server.seen) == 4
+    assert (told["reply"], told["degraded"], told["usage"]["calls"]) == (reply, False, 1)
+    # One for the turn, one that forms memories of it afterwards, and one about its surprise.
+    assert len(server.seen) == 3
 
 
 async def test_a_stream_cut_off_ends_with_the_offline_reply(
     gm: Graphmem, ann: Pupil, bearer: Callable[[Role], str]
 ) -> None:
-    with llm_server(Act(), then=Act(cut=0.5)) as server:
+    with llm_server(then=Act(cut=0.5)) as server:
         async with with_model(gm, server) as talking, served(talking) as api, httpx.AsyncClient(base_url=api) as http:
             client = Client(http, bearer(Role.APP), ann.token)
             events = [e["data"]["turnStream"] for e in await streamed(api, client, in_payload=True)]
@@ -239,7 +247,7 @@ async def test_two_turns_at_once_come_one_after_the_other(gm: Graphmem, ann: Pup
     assert sorted(o.seq for o in outcomes) == [1, 2, 3]
     kept = await turns.list_turns(gm.graph, ann.session)
     assert {k.message.text for k in kept} == {f"Message number {i}" for i in range(3)}
-    assert len(server.seen) == 6
+    assert len(server.seen) == 3
 
 
 async def test_turns_at_once_on_two_replicas_are_never_lost(gm: Graphmem, ann: Pupil) -> None:

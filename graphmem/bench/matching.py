@@ -1,0 +1,185 @@
+"""Benchmark of match: does the chance given to a prediction tell whether it came true? (spec 4, Measured by).
+
+`auroc` and `accuracy` (at 0.6) set rows that came true (`same` 2) against rows that did not (0); the half-true ones
+count in the calibration only. Natural rows are predictions from the talk and the student's previous message, neither
+made to deceive. `parrot_matched` is the share called matched of predictions that repeat the student's previous message,
+before the messages of MathDial; `random_matched` of predictions that are a message of another row.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz import fuzz, utils
+
+from graphmem.bench import Figures
+from graphmem.bench.baselines import embedding
+from graphmem.bench.datasets import read_rows
+from graphmem.bench.held_out import text_hash, trained_hashes
+from graphmem.errors import InvalidInput
+from graphmem.samples import SAMPLES
+from graphmem.settings import Settings
+from graphmem.text.affect import load_affect
+from graphmem.text.doc import Doc
+from graphmem.text.embedder import SHIPPED
+from graphmem.text.match_model import MATCH_FOLDER, MatchModel, load_match
+from graphmem.text.matching import MATCHED
+from graphmem.text.pairs import Compared
+
+MATCH_SAMPLE = SAMPLES / "match" / "match.jsonl"
+NATURAL = ("pred", "prev")
+"""Beginnings of the ids of rows that nobody made to deceive."""
+BINS = 10
+"""Bins of the calibration error."""
+
+Compare = Callable[[str], Compared]
+
+
+@dataclass(frozen=True)
+class PredictedPair:
+    """A predicted and an actual student message, the message before, and how true the prediction came (0, 1, 2)."""
+
+    id: str
+    source: str
+    before: str
+    predicted: str
+    actual: str
+    same: int
+    previous: str = ""
+
+    @property
+    def group(self) -> str:
+        """What rows are kept together by: their dialogue, or of written rows the message before."""
+        return self.before if self.source == "written" else self.source
+
+    @property
+    def texts(self) -> tuple[str, str, str]:
+        """The three messages."""
+        return self.before, self.predicted, self.actual
+
+    @property
+    def natural(self) -> bool:
+        """True if the prediction was made from the talk, not from the actual message."""
+        return self.id.startswith(NATURAL)
+
+
+def measure_match(settings: Settings, file: Path | None) -> Figures:
+    """Figures of the match model on the rows of a file that it was not trained on.
+
+    Raises
+    ------
+    InvalidInput    another format, or no row of each kind is left
+    """
+    trained = trained_hashes(MATCH_FOLDER / "trained.npy")
+    pairs = [pair for pair in read_pairs(file or MATCH_SAMPLE) if text_hash(*pair.texts) not in trained]
+    if not {0, 2} <= {pair.same for pair in pairs}:
+        raise InvalidInput(
+            f"{file}: rows that came true and rows that did not are needed that no model was trained on."
+        )
+    with embedding(settings) as embed:
+        affect, shipped = load_affect(), settings.embedder == f"onnx:{SHIPPED}"
+
+        @cache
+        def compare(text: str) -> Compared:
+            doc, vector = Doc(text), embed([text])[0]
+            return Compared(doc, vector, affect.valence(doc, vector if shipped else None))
+
+        model = load_match()
+        chances = [model.chance(*map(compare, pair.texts)) for pair in pairs]
+        return match_figures(pairs, chances) | _baselines(model, compare, pairs)
+
+
+def match_figures(pairs: Sequence[PredictedPair], chances: Sequence[float]) -> Figures:
+    """Accuracy, AUROC and calibration of chances, and of the fuzzy ratio, on all rows and on natural ones."""
+    natural = [i for i, pair in enumerate(pairs) if pair.natural]
+    fuzzy = [fuzzy_match(pair.predicted, pair.actual) for pair in pairs]
+    figures = _judged("", pairs, chances) | _judged("fuzzy_", pairs, fuzzy)
+    if len({pairs[i].same for i in natural} & {0, 2}) > 1:
+        some = [pairs[i] for i in natural]
+        figures |= _judged("natural_", some, [chances[i] for i in natural])
+        figures |= _judged("natural_fuzzy_", some, [fuzzy[i] for i in natural])
+    return figures | {"rows": len(pairs), "natural_rows": len(natural)}
+
+
+def fuzzy_match(predicted: str, actual: str) -> float:
+    """The fuzzy ratio of two messages in [0, 1], without case and punctuation."""
+    return fuzz.ratio(predicted, actual, processor=utils.default_process) / 100
+
+
+def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:
+    """Chance that a true row has a higher score than a false one, ties half.
+
+    Examples
+    --------
+    >>> auroc([0.9, 0.8, 0.3, 0.3], [True, False, True, False])
+    0.625
+    """
+    true = np.array([s for s, label in zip(scores, labels, strict=True) if label])
+    false = np.array([s for s, label in zip(scores, labels, strict=True) if not label])
+    above = (true[:, None] > false).mean() + 0.5 * (true[:, None] == false).mean()
+    return float(above)
+
+
+def _judged(prefix: str, pairs: Sequence[PredictedPair], scores: Sequence[float]) -> Figures:
+    clear = [i for i, pair in enumerate(pairs) if pair.same != 1]
+    truth = [pairs[i].same == 2 for i in clear]
+    told = [scores[i] for i in clear]
+    right = [(score >= MATCHED) == true for score, true in zip(told, truth, strict=True)]
+    same = np.array([pair.same / 2 for pair in pairs])
+    given = np.array(scores)
+    figures = {"accuracy": fmean(right), "auroc": auroc(told, truth), "brier": float(np.mean((given - same) ** 2))}
+    return {f"{prefix}{name}": value for name, value in (figures | {"ece": _calibration_error(given, same)}).items()}
+
+
+def _calibration_error(given: NDArray[np.float64], same: NDArray[np.float64]) -> float:
+    places = np.minimum((given * BINS).astype(int), BINS - 1)
+    parts = [places == place for place in range(BINS)]
+    return float(sum(part.mean() * abs(given[part].mean() - same[part].mean()) for part in parts if part.any()))
+
+
+def _baselines(model: MatchModel, compare: Compare, pairs: Sequence[PredictedPair]) -> Figures:
+    """Shares of predictions called matched that know nothing, before the messages of MathDial."""
+    said = list({(p.before, p.actual): p for p in pairs if p.source.startswith("mathdial") and p.previous}.values())
+    if len(said) < 2:
+        return {}
+    others = [*said[1:], said[0]]
+    parrots = [(p.before, p.previous, p.actual) for p in said]
+    strays = [(p.before, other.actual, p.actual) for p, other in zip(said, others, strict=True)]
+    return {
+        f"{name}_matched": fmean(model.chance(*map(compare, texts)) >= MATCHED for texts in guessed)
+        for name, guessed in (("parrot", parrots), ("random", strays))
+    } | {
+        f"fuzzy_{name}_matched": fmean(fuzzy_match(told, actual) >= MATCHED for _, told, actual in guessed)
+        for name, guessed in (("parrot", parrots), ("random", strays))
+    }
+
+
+def read_pairs(path: Path) -> list[PredictedPair]:
+    """Read pairs of a predicted and an actual message, one a line.
+
+    Raises
+    ------
+    InvalidInput    a line is of another format; names file and line
+    """
+    found = []
+    for where, row in read_rows(path):
+        try:
+            pair = PredictedPair(
+                id=str(row["id"]),
+                source=str(row["source"]),
+                before=str(row["before"] or ""),
+                predicted=str(row["predicted"]),
+                actual=str(row["actual"]),
+                same=row["same"],
+                previous=str(row.get("previous") or ""),
+            )
+            if pair.same not in (0, 1, 2):
+                raise ValueError("same must be 0, 1 or 2")
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidInput(f"{where}: before, predicted, actual and same are needed: {error!r}.") from error
+        found.append(pair)
+    return found

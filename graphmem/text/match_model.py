@@ -1,0 +1,116 @@
+"""The chance that a prediction came true in substance, by a small forest over what parts two messages (spec 4).
+
+Made by `scripts/make_match.py` from pairs of a predicted and a real student message; its figures stand beside it.
+"""
+
+import json
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmem.errors import SetupError
+from graphmem.text.pairs import Compared, pair_feature_names, pair_features
+
+MATCH_FOLDER = Path(__file__).with_name("weights") / "match"
+MATCH_FILE = MATCH_FOLDER / "match.npz"
+
+
+@dataclass(frozen=True)
+class MatchModel:
+    """Decision trees side by side, each node at one place of flat arrays; `load_match` gives one.
+
+    roots : place of each tree's first node
+    feature : which feature a node looks at; -1 in a leaf
+    cut : the right branch is taken above it
+    left, right : places of the branches
+    share : in a leaf, the share of pairs that came true
+    scale, shift : logistic calibration of the mean share
+    """
+
+    roots: NDArray[np.int32] = field(repr=False)
+    feature: NDArray[np.int16] = field(repr=False)
+    cut: NDArray[np.float32] = field(repr=False)
+    left: NDArray[np.int32] = field(repr=False)
+    right: NDArray[np.int32] = field(repr=False)
+    share: NDArray[np.float32] = field(repr=False)
+    scale: float
+    shift: float
+
+    def chance(self, before: Compared, predicted: Compared, actual: Compared) -> float:
+        """The chance that a prediction came true in substance: same act, same answer, same understanding.
+
+        Parameters
+        ----------
+        before : Compared, the message that was answered; that of an empty text where there was none
+        predicted, actual : Compared
+
+        Returns
+        -------
+        float in [0, 1], calibrated on pairs that people would meet; a turn counts as matched from 0.6
+
+        Source: spec 4.
+
+        Examples
+        --------
+        >>> from graphmem.text.doc import Doc
+        >>> from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
+        >>> encode = onnx_encoder(EMBEDDER_FOLDER, threads=1)
+        >>> def chance(*texts):
+        ...     return load_match().chance(*(Compared(Doc(text), encode([text])[0]) for text in texts))
+        >>> chance("How much is it?", "It would cost $99 + $5 = $104", "99 - 5 = 94 dollars") < 0.4
+        True
+        >>> chance("How much is it?", "It would cost $99 + $5 = $104", "104 dollars") > 0.6
+        True
+        """
+        return self.chances(pair_features(before, predicted, actual)[np.newaxis])[0]
+
+    def chances(self, rows: NDArray[np.float64]) -> list[float]:
+        """Chances of pairs by their features.
+
+        Parameters
+        ----------
+        rows : float array of shape (n, features)
+
+        Returns
+        -------
+        n floats in [0, 1]
+        """
+        shares = np.array([self._share(row) for row in rows])
+        logits = np.log(np.clip(shares, 1e-3, 1 - 1e-3) / (1 - np.clip(shares, 1e-3, 1 - 1e-3)))
+        chances: list[float] = (1 / (1 + np.exp(-(self.scale * logits + self.shift)))).tolist()
+        return chances
+
+    def _share(self, row: NDArray[np.float64]) -> float:
+        places = self.roots
+        while (inner := self.feature[places] >= 0).any():
+            right = row[self.feature[places]] > self.cut[places]
+            places = np.where(inner, np.where(right, self.right[places], self.left[places]), places)
+        return float(self.share[places].mean())
+
+    @cached_property
+    def trees(self) -> int:
+        """Number of trees."""
+        return len(self.roots)
+
+
+def load_match(path: Path = MATCH_FILE) -> MatchModel:
+    """Load the shipped model, or one made by `scripts/make_match.py`.
+
+    Raises
+    ------
+    SetupError      the file is missing or damaged, or was made for other features
+    """
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            names = tuple(json.loads(str(file["features"])))
+            arrays = {name: file[name] for name in ("roots", "feature", "cut", "left", "right", "share")}
+            scale, shift = map(float, file["calibration"])
+    except (OSError, KeyError, ValueError, BadZipFile) as error:
+        raise SetupError(f"{path} cannot be loaded ({error}): install graphmem again.") from error
+    if names != pair_feature_names():
+        raise SetupError(f"{path} was made for other features: run scripts/make_match.py.")
+    return MatchModel(**arrays, scale=scale, shift=shift)
