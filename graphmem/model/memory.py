@@ -65,7 +65,7 @@ class Heard:
     speaker: str | None = None
     before: str = ""
     passes: int = 1
-reply: str = ""
+    reply: str = ""
     task: str = ""
     student: str | None = None
     doc: object = field(default=None, repr=False, compare=False)

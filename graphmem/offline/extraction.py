@@ -1,7 +1,7 @@
 """Memory extraction by rule and small models: statements of a message, their relations, its ledger entries (spec 7)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -32,15 +32,17 @@ WORTH = 0.5
 """Chance that a clause tells of the student from which it is kept."""
 WORK_WORTH = 0.5
 """Chance that a clause tells of the subject matter from which it is kept."""
-TURN_WORTH = {Aspect.MISCONCEPTION: 0.5, Aspect.UNDERSTANDING: 0.35}
+TURN_WORTH = {Aspect.MISCONCEPTION: 0.38, Aspect.UNDERSTANDING: 0.3}
 """Chance that a turn of work shows this from which it is kept."""
+HINTED = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
+"""Chance from which what is told of the subject matter is taken for it."""
 MANY_NUMBERS = 3
 """Numbers of a message that is work on a sum."""
 QUESTION_WORDS = 16
 """Words of the longest question that an answer is kept with."""
 
 _DIGIT = re.compile(r"\d")
-_WORK = re.compile(r"\d\s*[-+*/x×÷=<>]\s*[$€£]?\d|=|\d+/\d+")
+_WORK = re.compile(r"\d\s*[-+*/x×÷=<>]\s*[$€£]?\d|=")
 _ELLIPTIC = re.compile(
     r"^\W*(?:(?:yes|yep|yeah|no|nope|ok|and|oh|well)\W+)*(?:it|it's|its|they|he|she|that|this|them|handed|paid|did|done|didn't|didnt|only|like|since|not|maybe)\b",
     re.IGNORECASE,
@@ -118,6 +120,7 @@ def _who(heard: Heard) -> str:
 def _told(doc: Doc, heard: Heard, vectors: Matrix | None) -> list[_Found]:
     """What clauses tell of the student's life and ways."""
     spans, worth, found = _candidates(doc), load_worth(), list[_Found]()
+    shown = _aspect(doc, heard, HINTED)
     reckons = _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
     for place, span in enumerate(spans):
         text = doc.text[slice(*span)]
@@ -127,8 +130,11 @@ def _told(doc: Doc, heard: Heard, vectors: Matrix | None) -> list[_Found]:
         works = _WORK.search(text) is not None
         keep = personal >= WORTH or (kind == "work" and 1 - chances["nothing"] >= WORK_WORTH)
         if keep and not (works or (reckons and _DIGIT.search(text))) and not (is_question(Doc(text)) or text.rstrip().endswith("?")):
-            aspect = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING}.get(kind)
-            found.append(_Found(span, _statement(text, heard, first=place == 0), kind, aspect))
+            aspect = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING, "work": shown}.get(kind)
+            content = _statement(text, heard, first=place == 0)
+            if kind == "work" and aspect is not None:
+                content = _held(content, heard, aspect)
+            found.append(_Found(span, content, kind, aspect))
     return found
 
 
@@ -148,9 +154,8 @@ def _shown(doc: Doc, heard: Heard) -> list[_Found]:
     """What a turn of work shows: something misunderstood or understood, said without the exercise's numbers."""
     if heard.speaker is not None or not doc.text.strip() or doc.text.rstrip().endswith("?"):
         return []
-    chances = load_worth().of_turn(TutoringTurn(doc.text, heard.before, heard.reply))
-    aspect, chance = max(zip((Aspect.MISCONCEPTION, Aspect.UNDERSTANDING), chances[1:], strict=True), key=lambda e: e[1])
-    if chance < TURN_WORTH[aspect]:
+    aspect = _aspect(doc, heard, TURN_WORTH)
+    if aspect is None:
         return []
     wrong = [each.text for each in equations(doc.text) if not each.holds]
     spans = [span for span in statement_spans(doc) if content_words(Doc(doc.text[slice(*span)])) >= 2]  # noqa: PLR2004
@@ -165,6 +170,23 @@ def _shown(doc: Doc, heard: Heard) -> list[_Found]:
     if not general:
         return []
     return [_Found(span, _judged(general, aspect, text, heard), "work", aspect)]
+
+
+def _aspect(doc: Doc, heard: Heard, least: Mapping[Aspect, float]) -> Aspect | None:
+    """Misconception or understanding, whichever a turn shows, from some chance on."""
+    if heard.speaker is not None:
+        return None
+    chances = load_worth().of_turn(TutoringTurn(doc.text, heard.before, heard.reply))
+    wrong, right = chances[1:]
+    aspect = Aspect.MISCONCEPTION if wrong >= right else Aspect.UNDERSTANDING
+    return aspect if max(wrong, right) >= least[aspect] else None
+
+
+def _held(content: str, heard: Heard, aspect: Aspect) -> str:
+    """What somebody holds to be so, right or wrong."""
+    verb = "thinks" if aspect is Aspect.MISCONCEPTION else "understands"
+    who = _who(heard)
+    return content.replace(f"{who} says that", f"{who} {verb} that", 1).replace(f"{who} says:", f"{who} {verb}:", 1)
 
 
 def _telling(text: str, reply: frozenset[str], wrong: Sequence[str]) -> float:
