@@ -22,6 +22,7 @@ class OpenMemories:
     """A student's memories in clear while the session is open, as of one version of them.
 
     ledger : every entry, settled ones too
+    name : how the student is called, where that is known
     """
 
     session_id: str
@@ -29,6 +30,7 @@ class OpenMemories:
     version: int
     index: SearchIndex = field(repr=False)
     ledger: tuple[StoredEntry, ...] = field(default=(), repr=False)
+    name: str | None = field(default=None, repr=False)
 
     @property
     def nbytes(self) -> int:

@@ -100,7 +100,7 @@ def utterance_rows(rows: list[dict[str, Any]], known: set[str]) -> list[Row]:
 
 def features(rows: list[Row], vectors: Array | None) -> Array:
     own = np.stack([clause_features(row.text) for row in rows])
-    return own if vectors is None else np.hstack([own, VECTOR_SCALE * vectors])
+    return own if vectors is None else np.concatenate([own, VECTOR_SCALE * vectors], axis=1)
 
 
 def fitted(x: Array, rows: list[Row], strength: float, kinds: int) -> Array:
@@ -116,7 +116,8 @@ def fitted(x: Array, rows: list[Row], strength: float, kinds: int) -> Array:
 def probabilities(weights: Array, x: Array) -> Array:
     scores = weights[:, 0] + x @ weights[:, 1:].T
     powers = np.exp(scores - scores.max(1, keepdims=True))
-    return powers / powers.sum(1, keepdims=True)
+    found: Array = powers / powers.sum(1, keepdims=True)
+    return found
 
 
 def best(x: Array, rows: list[Row], more: tuple[Array, list[Row]] | None, kinds: int) -> tuple[float, dict[str, float]]:
@@ -151,7 +152,8 @@ def main() -> None:
     weights = {}
     for name, with_vector in (("full", True), ("plain", False)):
         x, y = (
-            features(rows, np.asarray(encode([r.text for r in rows])) if with_vector else None) for rows in (clauses, told)
+            features(rows, np.asarray(encode([r.text for r in rows])) if with_vector else None)
+            for rows in (clauses, told)
         )
         strength, figures[name] = best(x, clauses, (y, told), len(CLAUSE_KINDS))
         figures[name]["strength"] = strength
@@ -161,7 +163,8 @@ def main() -> None:
     figures["turn"]["strength"] = strength
     weights["turns"] = fitted(z, turns, strength, len(TURN_KINDS))
     WORTH_FILE.parent.mkdir(exist_ok=True)
-    np.savez_compressed(WORTH_FILE, **{name: each.astype(np.float32) for name, each in weights.items()})
+    full, plain, turn = (weights[name].astype(np.float32) for name in ("full", "plain", "turns"))
+    np.savez_compressed(WORTH_FILE, full=full, plain=plain, turns=turn)
     WORTH_FILE.with_suffix(".json").write_text(json.dumps(figures, indent=1) + "\n")
     print(json.dumps(figures, indent=1))
 

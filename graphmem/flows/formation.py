@@ -11,7 +11,7 @@ from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, Locked
 from graphmem.flows import formation_plan as forming
-from graphmem.flows.formation_plan import Marked, MessageScores, Reading, Topic
+from graphmem.flows.formation_plan import Marked, MessageScores, Reading, RetractionRequest, Topic
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.session_cache import apply_changes, open_memories
 from graphmem.maths import features, importance
@@ -35,6 +35,8 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.embedder import SHIPPED
 from graphmem.text.information import passes, snr
 from graphmem.text.normalize import said
+from graphmem.text.retelling import retold
+from graphmem.text.revision import retractions
 from graphmem.text.slots import slot_key
 
 NEW_FROM = 0.5
@@ -66,7 +68,9 @@ async def form_message(gm: Graphmem, session: Session, claimed: jobs.Claimed) ->
     """Form memories from a message of a turn; False when another worker has taken the job over."""
     job = jobs.opened_payload(session, claimed, jobs.FormJob)
     source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at)
-    heard = Heard(job.text, job.at, SourceKind.CHAT, None, job.before, task=job.task, doc=Doc(job.text))
+    heard = Heard(
+        job.text, job.at, SourceKind.CHAT, None, job.before, reply=job.reply, task=job.task, doc=Doc(job.text)
+    )
     scores = MessageScores(job.importance, job.surprise, job.level, job.activity, job.features)
     return await _form(gm, session, claimed, Input(str(claimed.seq), source, heard), scores)
 
@@ -92,7 +96,7 @@ async def _form(
     nearest = await asyncio.to_thread(held.index.nearest, vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     score = await asyncio.to_thread(snr, doc_of(heard), min(1.0, novelty / NEW_FROM), feeling)
-    heard = replace(heard, passes=passes(score), before=heard.before or _before(held, read.source))
+    heard = replace(heard, passes=passes(score), before=heard.before or _before(held, read.source), student=held.name)
     answer: Answer[Extraction] = Answer(Extraction())
     if heard.passes:
         answer = await gm.mind.ask(ExtractMemories(heard))
@@ -147,7 +151,16 @@ async def _reading(
         reminders=await _entries(gm, session, extraction),
         inferred_by=gm.offline.name if answer.degraded else gm.mind.name,
         topic=topic,
+        retracted=await _retracted(gm, heard),
     )
+
+
+async def _retracted(gm: Graphmem, heard: Heard) -> tuple[RetractionRequest, ...]:
+    """Matters that the student asks to forget, or says are not true."""
+    wanted = retractions(heard.text) if heard.speaker is None and heard.kind is SourceKind.CHAT else ()
+    named = [retold(each, heard.student or "The student", heard.at) for each in wanted if each is not None]
+    vectors = iter(await gm.embedder.embed(named) if named else ())
+    return tuple(RetractionRequest(None if each is None else next(vectors)) for each in wanted)
 
 
 async def _entries(gm: Graphmem, session: Session, extraction: Extraction) -> tuple[tuple[LedgerEntry, Vector], ...]:

@@ -11,7 +11,7 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import Locked
 from graphmem.model import Session, Unlocked, Who
 from graphmem.search.index import SearchIndex
-from graphmem.store import ledger, memories
+from graphmem.store import ledger, memories, students
 from graphmem.store.changes import Changes
 from graphmem.store.memories import LoadedMemory, MemoriesState
 
@@ -40,7 +40,9 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
     # The version is read first: what is written meanwhile is then read once more, never missed.
     state = await _state(gm, session)
     if held is None or state.removed > since:
-        held, since = OpenMemories(session.session_id, session.expires_at, 0, SearchIndex(gm.embedder.dimension)), 0
+        index = SearchIndex(gm.embedder.dimension)
+        name = await _name(gm, session)
+        held, since = OpenMemories(session.session_id, session.expires_at, 0, index, name=name), 0
         state = await _state(gm, session)
     found, kept = await asyncio.gather(
         memories.list_since(gm.graph, session, since), ledger.list_stored_entries(gm.graph, session, gm.clock())
@@ -58,6 +60,11 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
     )
     gm.cache.put(session, held)
     return held
+
+
+async def _name(gm: Graphmem, session: Session) -> str | None:
+    enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
+    return None if enrolled is None else students.opened_name(enrolled, session)
 
 
 async def _state(gm: Graphmem, session: Session) -> MemoriesState:
@@ -117,10 +124,19 @@ async def apply_changes(gm: Graphmem, who: Who, changes: Changes) -> None:
     if held is None or held.version != changes.known:
         return
     changed = [(n.memory, n.vector) for n in changes.new]
-    for again in changes.reinforced:
-        vector = held.index.vector(again.memory.id)
+    for each in changes.reinforced:
+        vector = held.index.vector(each.memory.id)
         if vector is not None:
-            changed.append((again.memory, vector))
+            changed.append((each.memory, vector))
+    again = {each.memory.id: each.memory for each in changes.reinforced}
+    for update in changes.updated:
+        memory, vector = (
+            again.get(update.memory_id) or held.index.get(update.memory_id),
+            held.index.vector(update.memory_id),
+        )
+        if memory is not None and vector is not None:
+            changed = [each for each in changed if each[0].id != memory.id]
+            changed.append((replace(memory, **update.values), vector))
     linked = {p.memory_id for p in changes.ledger}
     if changed:
         await asyncio.to_thread(

@@ -48,9 +48,6 @@ from graphmem.text.embedder import SHIPPED
 from graphmem.text.topic_boundaries import SIGHT
 from graphmem.validation import checked_id, checked_text, checked_time
 
-APP = "app"
-"""Who replied when the app wrote the reply itself; else the name of a mind."""
-
 MOST_USED = 100
 """Most memories that an app's reply can be built on."""
 
@@ -237,7 +234,7 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
     recalled = replace(recalled, question=None if question is None else question.text)
     conversation = Conversation(state.companion, (*talk, message), "" if task is None else task.text)
     answer = await _answer(asked, conversation, recalled, own_reply)
-    replied_by = APP if own_reply is not None else mind.name
+    replied_by = plan.APP if own_reply is not None else mind.name
     if replied_by != gm.offline.name:
         reply = await _with_vector(gm, answer.value.reply)
         answer = replace(answer, value=replace(answer.value, reply=reply))
@@ -375,7 +372,7 @@ def _as_received(before: turns.Before) -> Incoming | None:
     received = before.received
     if received is None:
         return None
-    return _incoming(received, received.reply if before.replied_by in (None, APP) else None)
+    return _incoming(received, received.reply if before.replied_by in (None, plan.APP) else None)
 
 
 def _incoming(received: turns.Received, reply: str | None) -> Incoming:

@@ -52,6 +52,8 @@ IN_TALK = 5
 """Messages of the student before a surprising one that are read with it."""
 ASKED_EVERY = 3
 """Turns between two replies that ask a question of the companion's own."""
+APP = "app"
+"""Who replied when the app wrote the reply itself; else the name of a mind."""
 SIMILAR = 0.35
 """Cosine from which an earlier turn fits a message."""
 
@@ -346,6 +348,7 @@ def _form_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
         activity=scored.rate,
         features=tuple(a.value for a in scored.attention),
         task="" if thought.task is None else thought.task.text,
+        reply=thought.answer.value.reply.text if thought.replied_by == APP else "",
     )
     return (NewJob(f"form-{seq}", work, seq),)
 

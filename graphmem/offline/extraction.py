@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-
 from graphmem.model import Aspect, EntityKind, Extract, Extraction, Heard, Matrix, MemoryKind, Modality, Relation
 from graphmem.text.arithmetic import equations
 from graphmem.text.chunks import chunks, is_small_talk
@@ -19,6 +17,7 @@ from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.memory_types import READ_WORDS, STATED_CONFIDENCE, Sort, confidence, is_question, sort_of
 from graphmem.text.normalize import cleaned
 from graphmem.text.retelling import retold
+from graphmem.text.revision import retractions
 from graphmem.text.sentences import SentenceSpan
 from graphmem.text.slots import is_state, slot_of
 from graphmem.text.words import is_known
@@ -44,7 +43,8 @@ QUESTION_WORDS = 16
 _DIGIT = re.compile(r"\d")
 _WORK = re.compile(r"\d\s*[-+*/x×÷=<>]\s*[$€£]?\d|=")
 _ELLIPTIC = re.compile(
-    r"^\W*(?:(?:yes|yep|yeah|no|nope|ok|and|oh|well)\W+)*(?:it|it's|its|they|he|she|that|this|them|handed|paid|did|done|didn't|didnt|only|like|since|not|maybe)\b",
+    r"^\W*(?:(?:yes|yep|yeah|no|nope|ok|and|oh|well)\W+)*(?:it|it's|its|they|he|she"
+    r"|that|this|them|handed|paid|did|done|didn't|didnt|only|like|since|not|maybe)\b",
     re.IGNORECASE,
 )
 _NUMBERS = re.compile(r"[$€£]?\b\d[\d.,]*(?:/\d+)?\s?%?")
@@ -55,7 +55,9 @@ _OPERATIONS = (
     (re.compile(r"\d\s*[*x×]\s*[$€£]?\d"), "multiplies"),
     (re.compile(r"\d\s*[/÷]\s*[$€£]?\d"), "divides"),
 )
-_OPERATION_WORD = re.compile(r"\b(?:add|subtract|multipl|divid|doubl|half|each|every|per|total|average)\w*", re.IGNORECASE)
+_OPERATION_WORD = re.compile(
+    r"\b(?:add|subtract|multipl|divid|doubl|half|each|every|per|total|average)\w*", re.IGNORECASE
+)
 
 
 def extract(heard: Heard, vectors: Matrix | None = None) -> Extraction:
@@ -124,12 +126,19 @@ def _told(doc: Doc, heard: Heard, vectors: Matrix | None) -> list[_Found]:
     reckons = _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
     for place, span in enumerate(spans):
         text = doc.text[slice(*span)]
-        chances = dict(zip(CLAUSE_KINDS, worth.of_clause(text, None if vectors is None else vectors[place]), strict=True))
+        chances = dict(
+            zip(CLAUSE_KINDS, worth.of_clause(text, None if vectors is None else vectors[place]), strict=True)
+        )
         kind = max(CLAUSE_KINDS[1:], key=chances.__getitem__)
         personal = 1 - chances["nothing"] - chances["work"]
         works = _WORK.search(text) is not None
         keep = personal >= WORTH or (kind == "work" and 1 - chances["nothing"] >= WORK_WORTH)
-        if keep and not (works or (reckons and _DIGIT.search(text))) and not (is_question(Doc(text)) or text.rstrip().endswith("?")):
+        keep = keep and not retractions(text)
+        if (
+            keep
+            and not (works or (reckons and _DIGIT.search(text)))
+            and not (is_question(Doc(text)) or text.rstrip().endswith("?"))
+        ):
             aspect = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING, "work": shown}.get(kind)
             content = _statement(text, heard, first=place == 0)
             if kind == "work" and aspect is not None:
@@ -158,7 +167,7 @@ def _shown(doc: Doc, heard: Heard) -> list[_Found]:
     if aspect is None:
         return []
     wrong = [each.text for each in equations(doc.text) if not each.holds]
-    spans = [span for span in statement_spans(doc) if content_words(Doc(doc.text[slice(*span)])) >= 2]  # noqa: PLR2004
+    spans = [span for span in statement_spans(doc) if content_words(Doc(doc.text[slice(*span)])) >= 2]
     if not spans:
         return []
     reply = Doc(heard.reply).stems
@@ -228,7 +237,11 @@ def generalised(text: str) -> str:
     text = _RECKONING.sub(" ", text)
     text = re.sub(r"\s+", " ", _NUMBERS.sub(" ", text))
     text = re.sub(r"\(\s*\)|\s+(?=[,.])", "", text)
-    return re.sub(r"(?:[\s,(]*\b(?:so|which is|which was|is|was|by|to|at|of|in|to get|or|plus|and)\b|[\s,()=])*([.!]?)$", r"\1", text).strip(" ,;:")
+    return re.sub(
+        r"(?:[\s,(]*\b(?:so|which is|which was|is|was|by|to|at|of|in|to get|or|plus|and)\b|[\s,()=])*([.!]?)$",
+        r"\1",
+        text,
+    ).strip(" ,;:")
 
 
 def _foreign(doc: Doc, heard: Heard) -> list[Extract]:
@@ -274,7 +287,9 @@ def _memory(found: _Found, heard: Heard) -> Extract:
 
 def _sort(found: _Found, doc: Doc, *, lasting: bool) -> Sort:
     if found.kind == "work" and found.aspect is not None:
-        return Sort(Modality.PROCEDURAL if _OPERATION_WORD.search(found.content) else Modality.SEMANTIC, MemoryKind.CONCEPT)
+        return Sort(
+            Modality.PROCEDURAL if _OPERATION_WORD.search(found.content) else Modality.SEMANTIC, MemoryKind.CONCEPT
+        )
     sort = sort_of(doc, lasting=lasting)
     return replace(sort, kind=MemoryKind.TRAIT) if found.kind == "trait" and sort.kind is MemoryKind.CONCEPT else sort
 

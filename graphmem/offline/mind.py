@@ -31,7 +31,7 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.offline.exemplars import Bank, load_bank
-from graphmem.offline.extraction import extract
+from graphmem.offline.extraction import candidate_texts, extract
 from graphmem.offline.facts import keywords, lesson
 from graphmem.offline.follow_ups import questions, reflection
 from graphmem.offline.prediction import expected_answer, own_messages
@@ -39,6 +39,7 @@ from graphmem.offline.replies import chosen_move, worded
 from graphmem.offline.surprise_analysis import analysis as analysed
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.doc import doc_of
+from graphmem.text.embedder import SHIPPED
 from graphmem.text.words import word_rarity
 
 T = TypeVar("T")
@@ -107,10 +108,13 @@ async def _distil(_: OfflineMind, question: Distil, __: OnToken | None) -> Lesso
     return lesson(question.mismatch)
 
 
-async def _extract(_: OfflineMind, question: ExtractMemories, __: OnToken | None) -> Extraction:
+async def _extract(mind: OfflineMind, question: ExtractMemories, _: OnToken | None) -> Extraction:
+    heard = question.heard
+    clauses = candidate_texts(heard) if mind.embedder.name == f"onnx:{SHIPPED}" else []
+    vectors = await mind.embedder.embed(clauses) if clauses else None
     # Rules take a while over long texts, which must not hold up the event loop.
-    long = len(question.heard.text) > THREAD_CHARACTERS
-    return await asyncio.to_thread(extract, question.heard) if long else extract(question.heard)
+    long = len(heard.text) > THREAD_CHARACTERS
+    return await asyncio.to_thread(extract, heard, vectors) if long else extract(heard, vectors)
 
 
 async def _analyse(_: OfflineMind, question: Analyse, __: OnToken | None) -> tuple[Analysis, ...]:

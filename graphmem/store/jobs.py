@@ -56,6 +56,7 @@ class FormJob:
     activity : messages a minute
     features : of its importance, in the order of `graphmem.maths.importance.Features`
     task : what the talk was about; nothing is formed from it
+    reply : what an app's tutor said to it; it tells whether an answer was right, nothing is formed from it
     """
 
     turn_id: str
@@ -68,6 +69,7 @@ class FormJob:
     activity: float
     features: tuple[float, ...]
     task: str = ""
+    reply: str = ""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,10 @@ _CUT = re.compile(
     re.IGNORECASE,
 )
 _HOLDS_TOGETHER = re.compile(
-    r"(?:and |so |but |then )?(?:to|for|in|with|by|from|based|next|finally|then|therefore|now|given|as|if|when|whenever|since|because|bc|cause|cuz|that|after|before|until|as soon as)\b", re.I
+    r"(?:and |so |but |then )?(?:to|for|in|with|by|from|based|next|finally|then"
+    r"|therefore|now|given|as|if|when|whenever|since|because|bc|cause|cuz|that|after"
+    r"|before|until|as soon as)\b",
+    re.I,
 )
 
 
@@ -56,7 +59,7 @@ def _parts(text: str, start: int, end: int) -> list[SentenceSpan]:
     for match in _CUT.finditer(text, start, end):
         left, right = text[start : match.start()], text[match.end() : end]
         short = len(left.split()) < CLAUSE_WORDS or len(right.split()) < CLAUSE_WORDS
-        if short or _HOLDS_TOGETHER.match(left.strip()) and len(left.split()) < INTRODUCTION_WORDS:
+        if short or (_HOLDS_TOGETHER.match(left.strip()) and len(left.split()) < INTRODUCTION_WORDS):
             continue
         parts.append(stripped(text, start, match.start()))
         start = match.end()
@@ -64,8 +67,10 @@ def _parts(text: str, start: int, end: int) -> list[SentenceSpan]:
 
 
 _LEANS = re.compile(
-    r"^\W*(?:(?:and|but|so|oh|then|also|yes|yeah|well|ok|cause|because)\s+)*(?:it|it's|its|he|he's|hes|she|she's|shes|they|they're|"
-    r"that|that's|thats|this|these|those|only|not|because|cause|bc|cuz|which|even|with|like|just|same|for that|them|her|him|"
+    r"\W*(?:(?:and|but|so|oh|then|also|yes|yeah|well|ok|cause|because)\s+)*(?:it|it's"
+    r"|its|he|he's|hes|she|she's|shes|they|they're|"
+    r"that|that's|thats|this|these|those|only|not|because|cause|bc|cuz|which|even|with"
+    r"|like|just|same|for that|them|her|him|"
     r"there|mind|else|such|in there)\b(?! (?:mum|dad)\b)",
     re.IGNORECASE,
 )

@@ -7,7 +7,10 @@ from graphmem.text.lexicon import MONTHS, WEEKDAYS
 
 _DAYS = {day[:3]: place for place, day in enumerate(WEEKDAYS)}
 _MONTHS = {month[:3]: place for place, month in enumerate(MONTHS, 1)}
-_MONTH = r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b"
+_MONTH = (
+    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?"
+    r"|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b"
+)
 _WEEKDAY = r"(?P<day>mon|tues?|we[dn]n?e?s?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b(?!s)"
 _NEAR = re.compile(
     r"\b(?P<word>day after tomorrow|tomorrow|tmrw|tmr|yesterday|last night|this morning|tonight|today)\b", re.IGNORECASE
@@ -15,19 +18,30 @@ _NEAR = re.compile(
 _NEAR_DAYS = {
     "day after tomorrow": 2, "tomorrow": 1, "tmrw": 1, "tmr": 1, "yesterday": -1, "last night": -1,
 }  # fmt: skip
-_ON_DAY = re.compile(rf"\b(?P<lead>on|this|next|last|by|till?|until|since|before|for|of)\s+{_WEEKDAY}(?!\s*,?\s*\d)", re.I)
-_BARE_DAY = re.compile(r"(?<=^)(?P<day>mon|tues|wednes|thurs|fri|satur|sun)day\b(?= i\b| we\b)", re.IGNORECASE)
+_ON_DAY = re.compile(
+    rf"\b(?P<lead>on|this|next|last|by|till?|until|since|before|for|of)\s+{_WEEKDAY}(?!\s*,?\s*\d)", re.I
+)
 _DATE = re.compile(rf"\b(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}(?!,? \d{{4}})", re.IGNORECASE)
 _DATE_AFTER = re.compile(rf"\b{_MONTH} (?P<number>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,? \d{{4}})(?!\d)", re.IGNORECASE)
-_DAY_OF_MONTH = re.compile(rf"\b(?:(?P<weekday>{_WEEKDAY.replace('?P<day>', '?:')})\s+)?(?:the )?(?P<number>\d{{1,2}})(?:st|nd|rd|th)\b(?! (?:grade|year|time|place|century|floor|birthday))", re.IGNORECASE)
+_DAY_OF_MONTH = re.compile(
+    rf"\b(?:(?P<weekday>{_WEEKDAY.replace('?P<day>', '?:')})\s+)?(?:the )?(?P<number>\d{{1,2}})(?:st"
+    rf"|nd|rd|th)\b(?! (?:grade|year|time|place|century|floor|birthday))",
+    re.IGNORECASE,
+)
 _IN_MONTH = re.compile(rf"\b(?P<lead>in|next|last|this|since|until|till?|from) {_MONTH}(?! \d)", re.IGNORECASE)
-_PERIOD = re.compile(r"\b(?P<which>last|next|this) (?P<unit>week|month|year|summer|winter|autumn|spring)\b(?!end)", re.I)
+_PERIOD = re.compile(
+    r"\b(?P<which>last|next|this) (?P<unit>week|month|year|summer|winter|autumn|spring)\b(?!end)", re.I
+)
 _PAST = re.compile(
     r"\b(?:was|were|had|did|didn't|didnt|\w{2,}ed|went|came|told|said|made|took|gave|paid|left|read|saw|met|broke|"
     r"lost|won|found|bought|felt|kept|ran|ate|fell|hit|hurt|forgot|slept|spent)\b",
     re.IGNORECASE,
 )
-_AHEAD = re.compile(r"\b(?:moved to|moving|is|are|i'm|im|we've got|will|'ll|going to|gonna|want|plan|promise|till?|until|by|next|have to|need to|must)\b", re.IGNORECASE)
+_AHEAD = re.compile(
+    r"\b(?:moved to|moving|is|are|i'm|im|we've got|will|'ll|going to|gonna|want|plan"
+    r"|promise|till?|until|by|next|have to|need to|must)\b",
+    re.IGNORECASE,
+)
 
 
 def dated(text: str, at: datetime) -> str:
@@ -103,7 +117,7 @@ def _this_month(match: re.Match[str], at: datetime, past: bool) -> str:
     if not 1 <= day <= 28:
         return match.group()
     month = at.month + (not past and day < at.day) - (past and day > at.day)
-    year = at.year + (month > 12) - (month < 1)  # noqa: PLR2004
+    year = at.year + (month > 12) - (month < 1)
     named, found = match["weekday"], datetime(year, (month - 1) % 12 + 1, day)  # noqa: DTZ001
     if named and _DAYS[named.lower()[:3]] != found.weekday():
         found = datetime(at.year, at.month, day)  # noqa: DTZ001

@@ -8,12 +8,20 @@ from graphmem.text.normalize import cleaned, straightened
 from graphmem.text.stems import is_past
 
 _LEAD_IN = re.compile(
-    r"^(?:\W*(?:(?:oh|ah|ohh+|hmm+|well|so|and|but|yeah|yep|yes+|yea|ya|yup|ok(?:ay)?|hey|hi+|hello|lol|btw|also|umm*|uh|erm?|"
-    r"no+|nope|actually|honestly|anyway|haha+|wow|thanks?|thx|thank you|cool|sorry|wait|right|yay+|yaa+y|yess+|noo+|soo+|oh+|sure|of course|i see|ugh|"
-    r"no wait|like|you know|by the way|deal|tbh|then|next|finally|therefore|thus|cause|because|first|firstly|after that|mhm|as you said)\b(?!\s+(?:to|for|about|of|that)\b))[\s,.!:…-]*)+",
+    r"^(?:\W*(?:(?:oh|ah|ohh+|hmm+|well|so|and|but|yeah|yep|yes+|yea|ya|yup|ok(?:ay)?"
+    r"|hey|hi+|hello|lol|btw|also|umm*|uh|erm?|"
+    r"no+|nope|actually|honestly|anyway|haha+|wow|thanks?|thx|thank you|cool|sorry"
+    r"|wait|right|yay+|yaa+y|yess+|noo+|soo+|oh+|sure|of course|i see|ugh|"
+    r"no wait|like|you know|by the way|deal|tbh|then|next|finally|therefore|thus|cause"
+    r"|because|first|firstly|after that|mhm|as you said)\b(?!\s+(?:to|for|about|of"
+    r"|that)\b))[\s,.!:…-]*)+",
     re.IGNORECASE,
 )
-_TAIL = re.compile(r"[\s,]*(?:\b(?:lol|haha+|hehe+|xd|tho|though|tbh|rn|please|pls|thx|thanks)\b|[:;]-?[()DP]|[^\w\s.,!?'\")%€$£°]+)+\s*([.!?]*)$", re.I)
+_TAIL = re.compile(
+    r"[\s,]*(?:\b(?:lol|haha+|hehe+|xd|tho|though|tbh|rn|please|pls|thx|thanks)\b"
+    r"|[:;]-?[()DP]|[^\w\s.,!?'\")%€$£°]+)+\s*([.!?]*)$",
+    re.I,
+)
 _SHORT = {
     "pls": "please", "plz": "please", "bc": "because", "cuz": "because", "cus": "because", "coz": "because",
     "u": "you", "ur": "your", "im": "I'm", "ive": "I've", "dont": "don't", "cant": "can't", "doesnt": "doesn't",
@@ -25,24 +33,44 @@ _SHORT = {
 }  # fmt: skip
 """Short forms of chats; a closed list."""
 _CAUSE = re.compile(r"(?<=\w )cause(?= (?:i|he|she|it|its|it's|they|we|the|my|there|you|8|\d)\b)", re.IGNORECASE)
-_ITS = re.compile(r"^its(?= (?:a|an|the|not|on|in|at|so|too|very|really|just|my|been|going|moved|always|every|like|now|ok|because)\b)", re.IGNORECASE)
+_ITS = re.compile(
+    r"^its(?= (?:a|an|the|not|on|in|at|so|too|very|really|just|my|been|going|moved"
+    r"|always|every|like|now|ok|because)\b)",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
 _ADVERBS = (
     r"(?:(?:also|always|really|just|still|never|now|often|usually|sometimes|only|even|already|actually|totally|kind of|"
     r"probably|finally|recently|currently|honestly|definitely|mostly|mainly|absolutely|almost|then|first|originally|"
-    r"initially|mistakenly|accidentally|incorrectly|wrongly|generally|normally|thus|therefore|again|both|rarely|simply)\s+)*"
+    r"initially|mistakenly|accidentally|incorrectly|wrongly|generally|normally|thus"
+    r"|therefore|again|both|rarely|simply)\s+)*"
 )
-_SUBJECT = re.compile(rf"\bI(?P<short>'m|'ve|'ll|'d)?(?P<gap>\s+)(?P<adverbs>{_ADVERBS})(?P<verb>[a-z]+?n't|[a-z]+)?", re.IGNORECASE)
+_SUBJECT = re.compile(
+    rf"\bI(?P<short>'m|'ve|'ll|'d)?(?P<gap>\s+)(?P<adverbs>{_ADVERBS})(?P<verb>[a-z]+?n't|[a-z]+)?", re.IGNORECASE
+)
 _INVERTED = re.compile(r"\b(?P<aux>am|have|do|did|was|can|could|should|will|would)\s+I\b", re.IGNORECASE)
 _FIXED = frozenset(
-    "can could will would should must might may shall did had was can't couldn't won't wouldn't shouldn't didn't hadn't wasn't".split()  # noqa: SIM905
+    """
+    can could will would should must might may shall did had was can't couldn't won't wouldn't shouldn't
+    didn't hadn't wasn't
+    """.split()  # noqa: SIM905
 )
-_BE = {"am": "is", "have": "has", "do": "does", "don't": "doesn't", "haven't": "hasn't", "are": "is", "were": "was", "go": "goes"}
+_BE = {
+    "am": "is",
+    "have": "has",
+    "do": "does",
+    "don't": "doesn't",
+    "haven't": "hasn't",
+    "are": "is",
+    "were": "was",
+    "go": "goes",
+}
 _OWN = {"my": "{own}", "mine": "{own}", "me": "them", "myself": "themselves"}
 _OWN_WORD = re.compile(r"\b(?:my|mine|me|myself)\b", re.IGNORECASE)
 _WE = re.compile(r"\b(?:we|we're|we've|our|us)\b", re.IGNORECASE)
-_ASKS = re.compile(r"^(?:please|don't|do not|can you|could you|call|stop|never|just|let's|remind|remember)\b", re.IGNORECASE)
-_THINKS = re.compile(r"^(?:I (?:think|guess|believe|suppose)|it|that|this|there|the|because|no|yes|\d)\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"^(?:please|don't|do not|can you|could you|call|stop|never|just|let's|remind|remember)\b", re.IGNORECASE
+)
 
 
 def retold(text: str, who: str, at: datetime) -> str:
@@ -131,11 +159,17 @@ def _lower(text: str) -> str:
 
 
 _FUNCTION = frozenset(
-    "the a an it it's that that's this there there's we we're our he she he's she's they his her please don't in on at when if no yes not and because maybe".split()  # noqa: SIM905
+    """
+    the a an it it's that that's this there there's we we're our he she he's she's they his her please
+    don't in on at when if no yes not and because maybe
+    """.split()  # noqa: SIM905
 )
 _CLAUSE = re.compile(
-    r"^(?:(?:the|a|an|his|her|their|our|it|it's|that|that's|this|there|there's|we|we're|he|she|he's|she's|they|they're|people|everyone|somebody|\w+'s|[A-Z]\w+|\w+)\s+){1,5}?"
-    r"(?:is|are|was|were|has|have|had|will|would|can|can't|could|isn't|aren't|wasn't|\w+s|\w+ed|got|went|said)\b|^(?:it's|that's|there's|he's|she's|they're|we're)\b",
+    r"^(?:(?:the|a|an|his|her|their|our|it|it's|that|that's|this|there|there's|we"
+    r"|we're|he|she|he's|she's|they|they're|people|everyone|somebody|\w+'s|[A-Z]\w+"
+    r"|\w+)\s+){1,5}?"
+    r"(?:is|are|was|were|has|have|had|will|would|can|can't|could|isn't|aren't|wasn't"
+    r"|\w+s|\w+ed|got|went|said)\b|^(?:it's|that's|there's|he's|she's|they're|we're)\b",
     re.IGNORECASE,
 )
 

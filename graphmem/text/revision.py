@@ -13,8 +13,9 @@ from functools import cached_property
 
 import numpy as np
 
-from graphmem.model import Aspect, MemoryKind, Vector
+from graphmem.model import Aspect, Vector
 from graphmem.text.doc import Doc
+from graphmem.text.lexicon import MONTHS, WEEKDAYS
 from graphmem.text.pairs import Compared, Likeness, likeness
 from graphmem.text.slots import holds_one_value, is_polar
 from graphmem.text.stems import is_past
@@ -33,26 +34,38 @@ _NOTHING: Vector = np.zeros(1, dtype=np.float32)
 GENERAL_STEMS = 1
 """Content words that two statements about one matter share at least."""
 
+_DATE_STEMS = Doc(
+    " ".join((*MONTHS, *WEEKDAYS, "today tomorrow yesterday week month year time thing remember ask"))
+).stems
+_ASKED = re.compile("“([^”]*)”")
 _CEASED = re.compile(
     r"\b(?:any ?more|no longer|stopped|quit|gave up|given up|forget (?:that|it|about)|after all|cancelled|called off|"
     r"changed my mind|used to|don't .{0,30}now|isn't .{0,20}now|is over|broke up|got rid of)\b",
     re.IGNORECASE,
 )
-_MOVED = re.compile(r"\b(?:moved to|postponed|put off|brought forward|now on|instead of|rescheduled|changed to)\b", re.IGNORECASE)
+_MOVED = re.compile(
+    r"\b(?:moved to|postponed|put off|brought forward|now on|instead of|rescheduled|changed to)\b", re.IGNORECASE
+)
 _CORRECTED = re.compile(
-    r"\b(?:i meant|meant to say|sorry,? (?:i|it|not)|oops|my mistake|i lied|not true|mixed up|i was wrong|it's actually|"
+    r"\b(?:i meant|meant to say|sorry,? (?:i|it|not)|oops|my mistake|i lied|not true"
+    r"|mixed up|i was wrong|it's actually|"
     r"actually it'?s)\b",
     re.IGNORECASE,
 )
 _EASED = re.compile(
-    r"\b(?:better|lighter|fine (?:now|again)|ok(?:ay)? now|again|finally|not .{0,20}any ?more|good now|sorted|calmer)\b", re.I
+    r"\b(?:better|lighter|fine (?:now|again)|ok(?:ay)? now|again|finally"
+    r"|not .{0,20}any ?more|good now|sorted|calmer)\b",
+    re.I,
 )
 _PLANS = re.compile(
-    r"\b(?:will|'ll|going to|gonna|wants? to|plans?|planning|promises?|promised|has to|have to|need to|needs to|must|owes?|"
+    r"\b(?:will|'ll|going to|gonna|wants? to|plans?|planning|promises?|promised|has to"
+    r"|have to|need to|needs to|must|owes?|"
     r"could|until|asks|remind|hasn't told|don't know|doesn't know|mustn't|test|exam|final)\b",
     re.IGNORECASE,
 )
-_DONE = re.compile(r"\b(?:did it|handed in|paid|told|read it|finished|done|went (?:ok|well|fine)|knows? now|passed|failed)\b", re.I)
+_DONE = re.compile(
+    r"\b(?:did it|handed in|paid|told|read it|finished|done|went (?:ok|well|fine)|knows? now|passed|failed)\b", re.I
+)
 
 
 class Effect(StrEnum):
@@ -76,7 +89,6 @@ class Told:
     content: str
     words: str
     at: datetime
-    kind: MemoryKind
     aspect: Aspect | None = None
     slot: str | None = None
     valence: float = 0.0
@@ -84,8 +96,9 @@ class Told:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """The stems of its content words, without the one that names the person."""
-        return Doc(self.content.split(" ", 1)[-1]).stems | Doc(self.words).stems
+        """The stems of its content words, and of the question it answers, without days and months."""
+        asked = _ASKED.search(self.content)
+        return (Doc(self.words).stems | (Doc(asked[1]).stems if asked else frozenset())) - _DATE_STEMS
 
     @cached_property
     def plans(self) -> bool:
@@ -156,7 +169,9 @@ def _of_one_slot(new: Told, old: Told) -> Effect | None:
     if new.compared.folded == old.compared.folded:
         return Effect.SAME
     if is_polar(new.slot):
-        return Effect.ENDS if new.compared.denies != old.compared.denies or new.valence * old.valence < 0 else Effect.SAME
+        return (
+            Effect.ENDS if new.compared.denies != old.compared.denies or new.valence * old.valence < 0 else Effect.SAME
+        )
     if not holds_one_value(new.slot):
         return None
     if _value_words(new) == _value_words(old):
@@ -178,9 +193,36 @@ def _says_more(new: Told, old: Told) -> bool:
 def _carried_out(new: Told, old: Told) -> bool:
     """A plan, promise or debt of which it is told that it was done."""
     done = _DONE.search(new.words) is not None or any(map(is_past, Doc(new.words).plain_words))
-    return old.plans and old.at < new.at and done and not (new.aspect is Aspect.PLAN)
+    return old.plans and old.at < new.at and done and new.aspect is not Aspect.PLAN
 
 
 def _eased(new: Told, old: Told) -> bool:
     """A bad feeling or state of which it is told that it is better."""
     return old.valence < 0 and _EASED.search(new.words) is not None and new.valence > old.valence
+
+
+_FORGET = re.compile(
+    r"(?:^|[.!?,]\s*|\b(?:please|pls|can you|could you)\s+)(?<!don't )(?<!dont )(?<!never )forget\s+"
+    r"(?:that|about|what i (?:said|told you) about|everything about)\s+(?P<what>[^.!?]{3,160})",
+    re.IGNORECASE,
+)
+_UNTRUE = re.compile(
+    r"(?:^|[.!]\s*)(?:actually,? |no,? |sorry,? )*(?:that'?s|that is|it'?s|it is"
+    r"|that was) (?:not true|wrong about me|a lie|not right about me)\b"
+    r"|\b(?:please|pls|just) forget (?:it|that|what i (?:just )?said)\s*[.!]?$",
+    re.IGNORECASE,
+)
+
+
+def retractions(text: str) -> tuple[str | None, ...]:
+    """Matters that a message asks to forget; None for what was said last.
+
+    Examples
+    --------
+    >>> retractions("Please forget that I failed the test."), retractions("thats not true, sorry")
+    (('I failed the test',), (None,))
+    >>> retractions("I won't forget that song"), retractions("don't forget about friday")
+    ((), ())
+    """
+    found: list[str | None] = [match["what"].strip() for match in _FORGET.finditer(text)]
+    return tuple(found) if found else (None,) if _UNTRUE.search(text) else ()

@@ -287,7 +287,8 @@ def is_state(slot: str | None) -> bool:
 
 _ONE_VALUE = re.compile(
     r" (?:home|school|grade|age|name|birthday|best friend|dream job|current book|bedtime|height|weight|job|favourite .+"
-    r"|hometown|hobby|nationality|teacher|coach|level|score|way to school|diet|household|.+ (?:teacher|coach|level|score))$"
+    r"|hometown|hobby|nationality|teacher|coach|level|score|way to school|diet"
+    r"|household|.+ (?:teacher|coach|level|score))$"
 )
 _POLAR_SLOT = re.compile(r"(?:likes ?:|plays |skill ?:|speaks ?:|collects ?:|allergy ?:|fear ?:)")
 

@@ -25,8 +25,32 @@ _IRREGULAR = {
     form: forms[0] for line in _FORMS.replace("\n", ";").split(";") if (forms := line.split()) for form in forms[1:]
 }
 _PLURALS = frozenset(
-    "children men women people feet teeth mice geese knives lives wives halves leaves wolves shelves thieves loaves buses "
-    "am is are has does goes".split()  # noqa: SIM905
+    [
+        "children",
+        "men",
+        "women",
+        "people",
+        "feet",
+        "teeth",
+        "mice",
+        "geese",
+        "knives",
+        "lives",
+        "wives",
+        "halves",
+        "leaves",
+        "wolves",
+        "shelves",
+        "thieves",
+        "loaves",
+        "buses",
+        "am",
+        "is",
+        "are",
+        "has",
+        "does",
+        "goes",
+    ]
 )
 _ENGLISH = stemmer("english")
 
@@ -64,4 +88,13 @@ def is_past(word: str) -> bool:
         return True
     if word in _IRREGULAR:
         return word not in _PLURALS
-    return word.endswith("ed") and word not in ("need", "feed", "bleed", "breed", "speed", "succeed", "proceed", "exceed")
+    return word.endswith("ed") and word not in (
+        "need",
+        "feed",
+        "bleed",
+        "breed",
+        "speed",
+        "succeed",
+        "proceed",
+        "exceed",
+    )

@@ -36,13 +36,20 @@ _DOUBTS = re.compile(
     r"|instead|doesn't|didn't|only|look|why)\b",
     re.IGNORECASE,
 )
-_PRAISE = r"(?:yes|yep|yeah|correct|that'?s (?:right|correct|it)|right|great|good|well done|brilliant|exactly|perfect|super|excellent|awesome|amazing|fantastic|nice|spot on)\b"
+_PRAISE = (
+    r"(?:yes|yep|yeah|correct|that'?s (?:right|correct|it)|right|great|good|well done"
+    r"|brilliant|exactly|perfect|super|excellent|awesome|amazing|fantastic|nice"
+    r"|spot on)\b"
+)
 _ACCEPTS = re.compile(rf"^\W*{_PRAISE}", re.IGNORECASE)
 _PRAISES = re.compile(rf"\b{_PRAISE}", re.IGNORECASE)
 _SEES = re.compile(
-    r"\b(?:oh|i see|i understand|got it|i get it|you'?re right|makes sense|i made a mistake|sorry|ah|now i)\b", re.IGNORECASE
+    r"\b(?:oh|i see|i understand|got it|i get it|you'?re right|makes sense|i made a mistake|sorry|ah|now i)\b",
+    re.IGNORECASE,
 )
-_REASONS = re.compile(r"\b(?:because|since|so|therefore|cause|i thought|i assumed|need to|should|have to)\b", re.IGNORECASE)
+_REASONS = re.compile(
+    r"\b(?:because|since|so|therefore|cause|i thought|i assumed|need to|should|have to)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -103,7 +110,7 @@ def clause_features(text: str) -> NDArray[np.float64]:
             bool(doc.time_words),
             min(2, len(doc.entities)) / 2,
             _LISTENER.search(text) is not None,
-            count <= 2,  # noqa: PLR2004
+            count <= 2,
             _REASONS.search(text) is not None,
             "!" in text,
         ],
