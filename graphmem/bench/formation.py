@@ -15,7 +15,9 @@ from rich.progress import track
 
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
+from graphmem.bench.gold import gold_figures, is_gold
 from graphmem.bench.harness import BENCH_INSTITUTION, PASSWORD, own_database
+from graphmem.bench.voe import held_out
 from graphmem.flows import students
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.gravity import CURVE
@@ -66,15 +68,19 @@ def measure_formation(settings: Settings, file: Path | None) -> Figures:
     with own_database(settings) as own:
         # Passwords are not what is measured here, most dialogues have a student of their own, and quiet ones last long.
         quick = {"model": "offline", "argon2_ops": 1, "argon2_mib": 8, "session_minutes": 100_000.0}
-        return asyncio.run(_measured(own.model_copy(update=quick), dialogues))
+        return asyncio.run(_measured(own.model_copy(update=quick), dialogues, file))
 
 
-async def _measured(settings: Settings, dialogues: Sequence[Dialogue]) -> Figures:
+async def _measured(settings: Settings, dialogues: Sequence[Dialogue], file: Path | None) -> Figures:
     seen, console, everybody = Seen(), Console(stderr=True), _by_student(dialogues)
-    async with open_graphmem(settings, say=lambda _: None, background=False) as gm:
+    async with (
+        open_graphmem(settings, say=lambda _: None, background=False) as opened,
+        held_out(opened, dialogues) as gm,
+    ):
+        gold = await gold_figures(gm, file) if file is not None and is_gold(file) else {}
         for name, held in track(everybody.items(), "Forming", console=console, disable=not console.is_terminal):
             await _live(gm, name, held, seen)
-    return _figures(seen)
+    return gold | _figures(seen)
 
 
 def _by_student(dialogues: Sequence[Dialogue]) -> dict[str, list[Dialogue]]:
