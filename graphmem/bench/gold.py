@@ -57,14 +57,14 @@ def is_gold(file: Path | None) -> bool:
     return file is not None and any("gold" in row and "nothing" in row for _, row in read_rows(file)[:1])
 
 
-async def gold_figures(gm: Graphmem, file: Path, *, read: Path | None = None) -> Figures:
+async def gold_figures(gm: Graphmem, file: Path, lines: list[str] | None = None) -> Figures:
     """Play dialogues with reference memories through the service and compare.
 
     Parameters
     ----------
     gm : Graphmem, whose bank has none of these dialogues
     file : JSON lines: `dialogue_id, student, date, task, turns, gold, nothing, questions`
-    read : where to write every memory beside the statements of its turn, to be read by people
+    lines : takes every memory beside the statements of its turn, to be read by people
 
     Returns
     -------
@@ -80,8 +80,8 @@ async def gold_figures(gm: Graphmem, file: Path, *, read: Path | None = None) ->
         _add(every, counts)
         if is_held_out(name):
             _add(held_out, counts)
-    if read is not None:
-        read.write_text("\n".join(every.lines) + "\n", encoding="utf-8")
+    if lines is not None:
+        lines += every.lines
     return _shares(every, "") | (_shares(held_out, "test_") if held_out.gold else {})
 
 

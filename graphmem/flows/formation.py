@@ -83,7 +83,7 @@ async def form_observation(gm: Graphmem, session: Session, claimed: jobs.Claimed
     observed = jobs.opened_observation(session, enrolled.lock, claimed)
     source = Source(observed_id(observed), observed.kind, observed.ref, observed.at)
     doc = Doc(observed.text)
-    heard = Heard(observed.text, observed.at, observed.kind, observed.speaker, observed.before, doc=doc)
+    heard = Heard(observed.text, observed.at, observed.kind, observed.speaker, observed.before, observed=True, doc=doc)
     return await _form(gm, session, claimed, Input(observed_key(observed), source, heard), None)
 
 

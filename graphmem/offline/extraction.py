@@ -5,7 +5,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from graphmem.model import Aspect, EntityKind, Extract, Extraction, Heard, Matrix, MemoryKind, Modality, Relation
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmem.model import (
+    Aspect,
+    EntityKind,
+    Extract,
+    Extraction,
+    Heard,
+    Matrix,
+    MemoryKind,
+    Modality,
+    Relation,
+    Reminder,
+)
 from graphmem.text.arithmetic import equations
 from graphmem.text.chunks import chunks, is_small_talk
 from graphmem.text.clauses import statement_spans
@@ -27,8 +41,10 @@ FEW_LANGUAGE_WORDS = 3
 """Words too few to tell a language by."""
 TOPICS = 3
 """Most key phrases a memory is filed under."""
-WORTH = 0.5
+WORTH = 0.43
 """Chance that a clause tells of the student from which it is kept."""
+WORTH_OBSERVED = 0.15
+"""The same of the best clause of what is observed, where none reaches `WORTH`."""
 WORK_WORTH = 0.5
 """Chance that a clause tells of the subject matter from which it is kept."""
 TURN_WORTH = {Aspect.MISCONCEPTION: 0.38, Aspect.UNDERSTANDING: 0.3}
@@ -86,14 +102,16 @@ def extract(heard: Heard, vectors: Matrix | None = None) -> Extraction:
     doc = doc_of(heard)
     if not _can_be_read(doc):
         return Extraction(tuple(_foreign(doc, heard)), (), reminders(heard))
-    found = [*_told(doc, heard, vectors), *_shown(doc, heard)]
+    kept = reminders(heard)
+    found = [*_told(doc, heard, vectors, kept), *_shown(doc, heard)]
     found.sort(key=lambda each: each.span)
-    memories = tuple(_memory(each, heard) for each in found)
+    quotes = _quotes([each.span for each in found], _candidates(doc))
+    memories = tuple(_memory(each, quote, heard) for each, quote in zip(found, quotes, strict=True))
     pieces = [Doc(doc.text[slice(*each.span)]) for each in found]
     joined: tuple[Relation, ...] = ()
     if pieces:
         joined = relations(pieces, [m.modality is Modality.EMOTIONAL for m in memories], heard.passes)
-    return Extraction(memories, joined, reminders(heard))
+    return Extraction(memories, joined, kept)
 
 
 def candidate_texts(heard: Heard) -> list[str]:
@@ -119,32 +137,80 @@ def _who(heard: Heard) -> str:
     return heard.speaker or heard.student or "The student"
 
 
-def _told(doc: Doc, heard: Heard, vectors: Matrix | None) -> list[_Found]:
-    """What clauses tell of the student's life and ways."""
-    spans, worth, found = _candidates(doc), load_worth(), list[_Found]()
-    shown = _aspect(doc, heard, HINTED)
-    reckons = _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
-    for place, span in enumerate(spans):
-        text = doc.text[slice(*span)]
-        chances = dict(
-            zip(CLAUSE_KINDS, worth.of_clause(text, None if vectors is None else vectors[place]), strict=True)
-        )
-        kind = max(CLAUSE_KINDS[1:], key=chances.__getitem__)
-        personal = 1 - chances["nothing"] - chances["work"]
-        works = _WORK.search(text) is not None
-        keep = personal >= WORTH or (kind == "work" and 1 - chances["nothing"] >= WORK_WORTH)
-        keep = keep and not retractions(text)
-        if (
-            keep
-            and not (works or (reckons and _DIGIT.search(text)))
-            and not (is_question(Doc(text)) or text.rstrip().endswith("?"))
-        ):
-            aspect = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING, "work": shown}.get(kind)
-            content = _statement(text, heard, first=place == 0)
-            if kind == "work" and aspect is not None:
-                content = _held(content, heard, aspect)
-            found.append(_Found(span, content, kind, aspect))
+def _quotes(spans: Sequence[SentenceSpan], candidates: Sequence[SentenceSpan]) -> list[SentenceSpan]:
+    """The words each statement is kept with: its own, and the clauses left out beside it, so that nothing is lost."""
+    quotes = list(spans)
+    for start, end in candidates:
+        if not spans or any(start < e and s < end for s, e in spans):
+            continue
+        before = [i for i, span in enumerate(spans) if span[1] <= start]
+        nearest = before[-1] if before else 0
+        quotes[nearest] = (min(quotes[nearest][0], start), max(quotes[nearest][1], end))
+    return quotes
+
+
+def _told(doc: Doc, heard: Heard, vectors: Matrix | None, kept: Sequence[Reminder]) -> list[_Found]:
+    """What clauses tell of the student's life and ways, and what belongs into the ledger."""
+    judged = [
+        _Judged(span, load_worth().of_clause(doc.text[slice(*span)], None if vectors is None else vectors[place]))
+        for place, span in enumerate(_candidates(doc))
+    ]
+    shown, reckons = _aspect(doc, heard, HINTED), _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
+    able = [each for each in judged if not _is_left_out(doc.text[slice(*each.span)], reckons=reckons)]
+    told = [
+        each
+        for each in able
+        if each.is_worth_keeping or _overlaps(each.span, kept) or is_state(slot_of(Doc(doc.text[slice(*each.span)])))
+    ]
+    if not told and able and heard.observed:
+        # Who observes has a reason, and talk outside a lesson mostly tells of life.
+        best = max(able, key=lambda each: each.personal)
+        told = [best] if best.personal >= WORTH_OBSERVED else []
+    found = []
+    for each in told:
+        text = doc.text[slice(*each.span)]
+        aspect = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING, "work": shown}.get(each.kind)
+        content = _statement(text, heard, first=each is judged[0])
+        if each.kind == "work" and aspect is not None:
+            content = _held(content, heard, aspect)
+        if content:
+            found.append(_Found(each.span, content, each.kind, aspect))
     return found
+
+
+class _Judged(NamedTuple):
+    """A clause and the chances of what it tells, in the order of `CLAUSE_KINDS`."""
+
+    span: SentenceSpan
+    chances: NDArray[np.float64]
+
+    @property
+    def kind(self) -> str:
+        return CLAUSE_KINDS[1 + int(self.chances[1:].argmax())]
+
+    @property
+    def personal(self) -> float:
+        return float(1 - self.chances[0] - self.chances[CLAUSE_KINDS.index("work")])
+
+    @property
+    def is_worth_keeping(self) -> bool:
+        of_work = self.kind == "work" and 1 - self.chances[0] >= WORK_WORTH
+        return self.personal >= WORTH or bool(of_work)
+
+
+def _is_left_out(text: str, *, reckons: bool) -> bool:
+    """True of a question, a step of a sum, and a request to forget."""
+    asks = is_question(Doc(text)) or text.rstrip().endswith("?")
+    return (
+        asks
+        or _WORK.search(text) is not None
+        or (reckons and _DIGIT.search(text) is not None)
+        or bool(retractions(text))
+    )
+
+
+def _overlaps(span: SentenceSpan, kept: Sequence[Reminder]) -> bool:
+    return any(span[0] < each.end and each.start < span[1] for each in kept)
 
 
 def _statement(text: str, heard: Heard, *, first: bool) -> str:
@@ -263,9 +329,9 @@ def _foreign(doc: Doc, heard: Heard) -> list[Extract]:
     return found
 
 
-def _memory(found: _Found, heard: Heard) -> Extract:
-    start, end = found.span
-    doc = Doc(cleaned(heard.text[start:end]))
+def _memory(found: _Found, quote: SentenceSpan, heard: Heard) -> Extract:
+    doc = Doc(cleaned(heard.text[slice(*found.span)]))
+    start, end = quote
     slot = slot_of(doc, heard.speaker)
     sort = _sort(found, doc, lasting=is_state(slot))
     speaker = (heard.speaker or "").casefold()

@@ -38,7 +38,7 @@ _PAST = re.compile(
     re.IGNORECASE,
 )
 _AHEAD = re.compile(
-    r"\b(?:moved to|moving|is|are|i'm|im|we've got|will|'ll|going to|gonna|want|plan"
+    r"\b(?:it'?s moved to|moving|is|are|i'm|im|we've got|will|'ll|going to|gonna|want|plan"
     r"|promise|till?|until|by|next|have to|need to|must)\b",
     re.IGNORECASE,
 )

@@ -319,7 +319,7 @@ def likeness(one: Compared, other: Compared) -> Likeness:
     statements that part in words only, neither denying what the other says, are `other`: a change without a sign of it
     ("thinks that ...", "understands that ...") is not seen here.
 
-    Source: spec 7.3.
+    Source: spec 7.
 
     Examples
     --------

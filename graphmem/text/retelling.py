@@ -38,7 +38,7 @@ _ITS = re.compile(
     r"|always|every|like|now|ok|because)\b)",
     re.IGNORECASE,
 )
-_WORD = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
+_SPELLED = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
 _ADVERBS = (
     r"(?:(?:also|always|really|just|still|never|now|often|usually|sometimes|only|even|already|actually|totally|kind of|"
     r"probably|finally|recently|currently|honestly|definitely|mostly|mainly|absolutely|almost|then|first|originally|"
@@ -113,7 +113,7 @@ def retold(text: str, who: str, at: datetime) -> str:
 
 def _spelled_out(text: str) -> str:
     text = _ITS.sub("it's", _CAUSE.sub("because", text))
-    return _WORD.sub(lambda m: _SHORT.get(m.group().lower(), m.group()), text)
+    return _SPELLED.sub(lambda m: _SHORT.get(m.group().lower(), m.group()), text)
 
 
 def _third_person(text: str, who: str) -> str:

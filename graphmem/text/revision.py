@@ -1,4 +1,4 @@
-"""Revision: the effect of a new statement on an older one of the same person, by rule (spec 7.3).
+"""Revision: the effect of a new statement on an older one of the same person, by rule (spec 7).
 
 Meaning alone cannot tell same from opposite, and cross-encoders trained on labelled pairs end too much; so a statement
 is ended only for a reason that can be named: another value of one attribute, the opposite of it, an end that is told
@@ -123,7 +123,7 @@ def effect(new: Told, old: Told, cosine: float) -> Effect:
     -------
     Effect; the older one is closed where it is ended (life has changed) or corrected (it was wrong)
 
-    Source: spec 7.3, 12.
+    Source: spec 7, 12.
     """
     shared = new.stems & old.stems
     if _overcomes(new, old, cosine):
