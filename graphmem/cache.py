@@ -10,6 +10,7 @@ from weakref import WeakValueDictionary
 from graphmem.model import Message, Unlocked, Who
 from graphmem.search.index import SearchIndex
 from graphmem.store.ledger import StoredEntry
+from graphmem.text.profile import ProfilePart
 
 ENTRY_BYTES = 400
 """Bytes of one message, fact or ledger entry beside its texts and its vector."""
@@ -22,7 +23,8 @@ class OpenMemories:
     """A student's memories in clear while the session is open, as of one version of them.
 
     ledger : every entry, settled ones too
-    name : how the student is called, where that is known
+    parts : by id, the part of the standing profile a memory belongs to, with its chance; none where it has no part
+    name : what the student is called, where it is known
     """
 
     session_id: str
@@ -30,6 +32,7 @@ class OpenMemories:
     version: int
     index: SearchIndex = field(repr=False)
     ledger: tuple[StoredEntry, ...] = field(default=(), repr=False)
+    parts: dict[str, tuple[ProfilePart, float]] = field(default_factory=dict, repr=False)
     name: str | None = field(default=None, repr=False)
 
     @property

@@ -58,14 +58,23 @@ class Result(BaseModel):
         return value.name if isinstance(value, Enum) else value
 
 
+class CompanionResult(Result):
+    """The companion assigned to a student: who it is, and what it knows best."""
+
+    name: str
+    persona: str = Field(repr=False)
+    expertise: tuple[str, ...]
+
+
 class StudentResult(Result):
-    """A student; `display_name` is None while locked."""
+    """A student; `display_name` and `companion` are None while locked."""
 
     id: str
     created_at: datetime
     locked: bool
     tolerance: float
     display_name: str | None
+    companion: CompanionResult | None = None
     memory_count: int
     waiting_jobs: int
 
@@ -163,6 +172,7 @@ class FactResult(Result):
     text: str = Field(repr=False)
     tags: tuple[str, ...] = Field(repr=False)
     created_at: datetime
+    why: tuple[str, ...] = ()
 
 
 class LedgerEntryResult(Result):
@@ -179,12 +189,21 @@ class LedgerEntryResult(Result):
     is_active: bool
     expires_at: datetime | None
     created_at: datetime
+    why: tuple[str, ...] = ()
+
+
+class ContextMessageResult(Result):
+    """A message of a conversation as frameworks for language models take it."""
+
+    role: str
+    content: str = Field(repr=False)
 
 
 class ContextResult(Result):
     """Context for answering a message: a block for the companion's prompt, and the items in it."""
 
     prompt: str = Field(repr=False)
+    messages: tuple[ContextMessageResult, ...] = ()
     tokens: int
     memories: tuple[RecalledResult, ...]
     ledger: tuple[LedgerEntryResult, ...]
@@ -421,6 +440,27 @@ class Operations:
         return await self._ask(_PASSWORD, bool, student_id, old=old, new=new)
 
     @Operation
+    async def set_companion(
+        self,
+        student_id: str,
+        *,
+        name: str | None = None,
+        persona: str | None = None,
+        expertise: Sequence[str] | None = None,
+    ) -> StudentResult:
+        """Set name, persona and expertise of a student's companion; None leaves what is there."""
+        given = {"name": name, "persona": persona, "expertise": None if expertise is None else list(expertise)}
+        return await self._ask(_COMPANION, StudentResult, student_id, **given)
+
+    @Operation
+    async def set_default_companion(
+        self, *, name: str | None = None, persona: str | None = None, expertise: Sequence[str] | None = None
+    ) -> CompanionResult:
+        """Set the companion that the institution's new students get. For admins."""
+        given = {"name": name, "persona": persona, "expertise": None if expertise is None else list(expertise)}
+        return await self._ask(_DEFAULT_COMPANION, CompanionResult, None, **given)
+
+    @Operation
     async def handle_turn(
         self,
         student_id: str,
@@ -461,11 +501,17 @@ class Operations:
 
     @Operation
     async def context(
-        self, student_id: str, query: str, *, token_budget: int = 2000, as_of: datetime | None = None
+        self,
+        student_id: str,
+        query: str,
+        *,
+        token_budget: int = 2000,
+        as_of: datetime | None = None,
+        history: int = 0,
     ) -> ContextResult:
-        """Get the context for answering a message, within a token budget."""
-        budget = token_budget
-        return await self._ask(_CONTEXT, ContextResult, student_id, query=query, tokenBudget=budget, asOf=as_of)
+        """Get the context for answering a message, within a token budget; latest turns stand in `messages`."""
+        given = {"query": query, "tokenBudget": token_budget, "asOf": as_of, "history": history}
+        return await self._ask(_CONTEXT, ContextResult, student_id, **given)
 
     @Operation
     async def memory(self, student_id: str, memory_id: str) -> MemoryResult | None:
@@ -656,6 +702,12 @@ _ENROL = _mutation("enrolStudent", "id: ID!, password: String!, displayName: Str
 _OPEN = _mutation("openSession", "studentId: ID!, password: String!", SessionResult)
 _CLOSE = _mutation("closeSession", "studentId: ID!", None)
 _PASSWORD = _mutation("changePassword", "studentId: ID!, old: String!, new: String!", None)
+_COMPANION = _mutation(
+    "setCompanion", "studentId: ID!, name: String, persona: String, expertise: [String!]", StudentResult
+)
+_DEFAULT_COMPANION = _mutation(
+    "setDefaultCompanion", "name: String, persona: String, expertise: [String!]", CompanionResult
+)
 _TURN = _mutation(
     "handleTurn",
     "studentId: ID!, turnId: ID!, text: String!, at: DateTime, reply: String, task: String, opener: String, "
@@ -673,7 +725,7 @@ _MEMORY = _query("memory", "studentId: ID!, id: ID!", MemoryResult)
 _JOBS = _query("jobs", "studentId: ID, state: JobState, first: Int, after: String", JobPageResult)
 _USAGE = _query("usage", "studentId: ID, since: DateTime", UsageResult)
 _RECALL = _of_student("recall", "query: String!, limit: Int, asOf: DateTime", RecalledResult)
-_CONTEXT = _of_student("context", "query: String!, tokenBudget: Int, asOf: DateTime", ContextResult)
+_CONTEXT = _of_student("context", "query: String!, tokenBudget: Int, asOf: DateTime, history: Int", ContextResult)
 _MEMORIES = _of_student(
     "memories",
     "modality: Modality, kind: MemoryKind, reliability: Reliability, minGravity: Float, asOf: DateTime, "

@@ -45,3 +45,11 @@ Used = Annotated[
 ]
 NONE_USED: list[ID] = []
 Reply = Annotated[str | None, argument("The app's own reply, 1 to 32,000 characters; null: graphmem replies.")]
+CompanionName = Annotated[str | None, argument("How the companion is called, 1 to 100 characters; null: as it is.")]
+Persona = Annotated[
+    str | None, argument("Who the companion is and how it speaks, 1 to 2,000 characters; null: as it is.")
+]
+Expertise = Annotated[
+    list[str] | None,
+    argument("Names or ids of concepts it knows best, at most 50; they count in importance; null: as they are."),
+]

@@ -1,5 +1,6 @@
 """The contract's types of memories, the ledger, doubts and jobs, field by field."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Self
 
@@ -330,9 +331,12 @@ class LedgerEntryType:
     is_active: bool = strawberry.field(description="Whether it still comes up: not settled, and not expired.")
     expires_at: datetime | None = strawberry.field(description="When it ceases to come up (UTC); null: never.")
     created_at: datetime = strawberry.field(description="When it was added (UTC).")
+    why: list[str] = strawberry.field(
+        description="Why it is in a context, such as `trigger: homework` or `meaning 0.83`; empty elsewhere."
+    )
 
     @classmethod
-    def of(cls, entry: model.LedgerEntry) -> Self:
+    def of(cls, entry: model.LedgerEntry, why: Sequence[str] = ()) -> Self:
         return cls(
             id=ID(entry.id),
             category=entry.category,
@@ -345,6 +349,7 @@ class LedgerEntryType:
             is_active=entry.is_active,
             expires_at=entry.expires_at,
             created_at=entry.created_at,
+            why=list(why),
         )
 
 

@@ -47,9 +47,12 @@ from graphmem_api.arguments import (
     NONE_USED,
     After,
     At,
+    CompanionName,
+    Expertise,
     First,
     OneStudent,
     Opener,
+    Persona,
     Reply,
     StudentId,
     TaskText,
@@ -64,6 +67,7 @@ from graphmem_api.inputs import LedgerInput, ObservationInput
 from graphmem_api.limits import CachedParsing, LimitedValidation
 from graphmem_api.memory_types import JobPageType, JobType, LedgerEntryType, MemoryType, SourceType
 from graphmem_api.types import (
+    CompanionType,
     Info,
     SessionType,
     StudentPageType,
@@ -175,6 +179,27 @@ class Mutation:
         who = of_student(info, student_id, Role.APP)
         await students.change_password(info.context.gm, who, old, new)
         return True
+
+    @strawberry.mutation(description="Set name, persona and expertise of a student's companion.")
+    async def set_companion(
+        self,
+        info: Info,
+        student_id: StudentId,
+        name: CompanionName = None,
+        persona: Persona = None,
+        expertise: Expertise = None,
+    ) -> StudentType:
+        session, gm = in_session(info, student_id), info.context.gm
+        change = students.CompanionChange(name, persona, expertise)
+        return StudentType.of(await students.set_companion(gm, session, change), locked=False)
+
+    @strawberry.mutation(description="Set the companion that the institution's new students get.")
+    async def set_default_companion(
+        self, info: Info, name: CompanionName = None, persona: Persona = None, expertise: Expertise = None
+    ) -> CompanionType:
+        caller, gm = allowed(info, Role.ADMIN), info.context.gm
+        change = students.CompanionChange(name, persona, expertise)
+        return CompanionType.of(await students.set_default_companion(gm, caller.institution, change))
 
     @strawberry.mutation(description="Answer a message, learn from it and predict the next. Repeat with the same id.")
     async def handle_turn(

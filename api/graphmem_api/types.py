@@ -40,10 +40,11 @@ class FactType:
     text: str = strawberry.field(description="The fact, in one sentence.")
     tags: list[str] = strawberry.field(description="Key words, lower case.")
     created_at: datetime = strawberry.field(description="When it was learned (UTC).")
+    why: list[str] = strawberry.field(description="Why it is in a context; empty elsewhere.")
 
     @classmethod
-    def of(cls, fact: model.Fact) -> Self:
-        return cls(id=ID(fact.id), text=fact.text, tags=list(fact.tags), created_at=fact.created_at)
+    def of(cls, fact: model.Fact, why: Sequence[str] = ()) -> Self:
+        return cls(id=ID(fact.id), text=fact.text, tags=list(fact.tags), created_at=fact.created_at, why=list(why))
 
 
 @strawberry.type(name="Attention")
@@ -184,16 +185,43 @@ class SessionType:
     )
 
 
+@strawberry.type(name="ContextMessage")
+class ContextMessageType:
+    """A message of a conversation as frameworks for language models take it."""
+
+    role: str = strawberry.field(description="`system`, `user` or `assistant`.")
+    content: str = strawberry.field(description="The text.")
+
+
 @strawberry.type(name="Context")
 class ContextType:
     """Context for answering a message: a block for the companion's prompt, and the items in it."""
 
-    prompt: str = strawberry.field(description="Block for a companion's prompt.")
+    prompt: str = strawberry.field(
+        description="Block for a companion's prompt; empty where nothing is remembered that fits."
+    )
+    messages: list[ContextMessageType] = strawberry.field(
+        description="The same for a framework's message list: the latest turns asked for, then the block as a "
+        "`system` message; the student's message is put after it."
+    )
     tokens: int = strawberry.field(description="Tokens of the prompt, 0 to tokenBudget, estimated.")
     memories: list[RecalledType] = strawberry.field(description="Memories in the prompt, best first.")
     ledger: list[LedgerEntryType] = strawberry.field(description="Ledger entries in the prompt.")
     facts: list[FactType] = strawberry.field(description="Facts in the prompt.")
     weave: list[GraphUncertaintyType] = strawberry.field(description="Uncertainties to be raised; none yet.")
+
+
+@strawberry.type(name="Companion")
+class CompanionType:
+    """The companion assigned to a student: who it is, and what it knows best."""
+
+    name: str = strawberry.field(description="How it is called.")
+    persona: str = strawberry.field(description="Who it is and how it speaks.")
+    expertise: list[str] = strawberry.field(description="Concepts it knows best; they count in importance.")
+
+    @classmethod
+    def of(cls, companion: model.Companion) -> Self:
+        return cls(name=companion.name, persona=companion.persona, expertise=list(companion.expertise))
 
 
 @strawberry.type(name="Student")
@@ -210,6 +238,7 @@ class StudentType:
         description="How the student is called; null while locked, or where no name was given."
     )
     tolerance: float = strawberry.field(description="Tolerance of the companion for uncertainty, 0.2 to 0.8.")
+    companion: CompanionType | None = strawberry.field(description="The student's companion; null while locked.")
 
     @classmethod
     def of(cls, student: model.Student, *, locked: bool) -> Self:
@@ -220,6 +249,7 @@ class StudentType:
             locked=locked,
             display_name=student.display_name,
             tolerance=student.tolerance,
+            companion=None if student.companion is None else CompanionType.of(student.companion),
         )
 
     @strawberry.field(description="Memories there are, 0 or more.")
@@ -290,16 +320,25 @@ class StudentType:
         query: Annotated[str, argument("The message, 1 to 32,000 characters.")],
         token_budget: Annotated[int | None, argument("Most tokens of the prompt, 1 to 32,000.")] = 2000,
         as_of: AsOf = None,
+        history: Annotated[
+            int | None,
+            argument(
+                "Latest turns of the session that stand in `messages`, 0 to 50; what was said in them is left out of "
+                "the prompt."
+            ),
+        ] = 0,
     ) -> ContextType:
         gm, session = info.context.gm, in_session(info, self.id)
         with recall_seconds.time():
-            found = await contexts.context(gm, session, query, 2000 if token_budget is None else token_budget, as_of)
+            budget = 2000 if token_budget is None else token_budget
+            found = await contexts.context(gm, session, query, budget, as_of, history or 0)
         return ContextType(
             prompt=found.prompt,
+            messages=[ContextMessageType(role=each.role, content=each.content) for each in found.messages],
             tokens=found.tokens,
             memories=[RecalledType.of(session, each, gm.clock()) for each in found.memories],
-            ledger=[LedgerEntryType.of(entry) for entry in found.ledger],
-            facts=[FactType.of(fact) for fact in found.facts],
+            ledger=[LedgerEntryType.of(entry, found.why.get(entry.id, ())) for entry in found.ledger],
+            facts=[FactType.of(fact, found.why.get(fact.id, ())) for fact in found.facts],
             weave=[],
         )
 

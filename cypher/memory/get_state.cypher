@@ -1,10 +1,11 @@
-// Version of a student's memories, and the version that last removed some.
+// Version of a student's memories, the version that last removed some, and the student's sealed name.
 // Nothing when the session has ended.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, session_id: str, now: datetime
-// returns: version: int, removed: int
+// returns: version: int, removed: int, name: bytes
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 WHERE session.expires_at > $now
-RETURN student.memory_version AS version, student.memories_removed AS removed
+RETURN student.memory_version AS version, student.memories_removed AS removed,
+       student.display_name AS name

@@ -1,7 +1,7 @@
 """Context retrieval for a question: search by meaning and words, expand along edges, weigh, fit (spec 10)."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -10,19 +10,29 @@ import numpy as np
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import InvalidInput, Locked
-from graphmem.flows.context_plan import fitted, ranked, tentative_memories
+from graphmem.flows.context_plan import (
+    ranked,
+    secret_ids,
+    shown,
+    standing_profile,
+    telling_memories,
+    tentative_memories,
+)
 from graphmem.flows.session_cache import ENDED, open_memories
 from graphmem.flows.unformed import read_unformed
-from graphmem.model import Fact, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
+from graphmem.model import Fact, LedgerCategory, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
 from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit, LexicalScores, SearchQuery
 from graphmem.store import memories, turns
+from graphmem.store.ledger import StoredEntry
 from graphmem.store.memories import Expanding, Expansion
 from graphmem.tasks import task_group
 from graphmem.text import matching
 from graphmem.text.doc import Doc
-from graphmem.text.ledger_triggers import surfacing
+from graphmem.text.embedder import SHIPPED
+from graphmem.text.ledger_triggers import Surfaced, is_active, surfacing
 from graphmem.text.memory_block import memory_block
+from graphmem.text.profile import AskedFor, load_profile_model
 from graphmem.text.query_parser import ParsedQuestion, query_words, read_question
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens
@@ -43,6 +53,8 @@ MAX_RECALLED = 100
 MAX_BUDGET = 32_000
 """Greatest token budget."""
 REFRESHES = 3
+STANDING = frozenset({LedgerCategory.THREAT, LedgerCategory.FACT})
+"""Categories of ledger entries that always come, after those that surface."""
 
 
 @dataclass(frozen=True)
@@ -67,22 +79,39 @@ class RecallRequest:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Memories that fit, best first, and ledger entries that surface, as of a version of the student."""
+    """What fits a question, as of a version of the student.
 
-    memories: list[Recalled]
-    ledger: list[LedgerEntry]
+    found : memories, best first, whether they have to do with the question or not; ledger entries that surface and
+        the standing profile
+    """
+
+    found: Remembered
     student_version: int
 
 
 @dataclass(frozen=True)
+class ContextMessage:
+    """A message of a conversation as frameworks take it: the role is `system`, `user` or `assistant`."""
+
+    role: str
+    content: str = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Context:
-    """Context of a message for a companion: the prompt block, its tokens, and what is in it."""
+    """Context of a message for a companion: the prompt block, its tokens, and what is in it.
+
+    messages : latest turns of the session, as far as they were asked for, then the block
+    why : by id, why a ledger entry or a fact is there
+    """
 
     prompt: str
     tokens: int
     memories: tuple[Recalled, ...]
     ledger: tuple[LedgerEntry, ...]
     facts: tuple[Fact, ...]
+    messages: tuple[ContextMessage, ...] = ()
+    why: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 async def recall(
@@ -106,11 +135,16 @@ async def recall(
     if not 1 <= limit <= MAX_RECALLED:
         raise InvalidInput(f"limit must lie between 1 and {MAX_RECALLED}.")
     asking = _asked(gm, text, as_of, limit)
-    return (await search(gm, session, asking)).memories
+    return list((await search(gm, session, asking)).found.memories)
 
 
 async def context(
-    gm: Graphmem, session: Session, text: str, budget: int = 2_000, as_of: datetime | None = None
+    gm: Graphmem,
+    session: Session,
+    text: str,
+    budget: int = 2_000,
+    as_of: datetime | None = None,
+    history: int = 0,
 ) -> Context:
     """Build the context of a message for a companion, within a token budget, as a block for its prompt.
 
@@ -121,18 +155,23 @@ async def context(
     text : str, the message
     budget : int, tokens, 1 to 32,000
     as_of : datetime, as in `recall`
+    history : int, 0 to 50, latest turns of the session that stand before the block in `messages`; what was said in
+        them is left out of the block
 
     Raises
     ------
-    InvalidInput    the message or the budget will not do
+    InvalidInput    the message, the budget or the history will not do
     Locked          the session has ended
     """
     if not 1 <= budget <= MAX_BUDGET:
         raise InvalidInput(f"tokenBudget must lie between 1 and {MAX_BUDGET}.")
+    if not 0 <= history <= gm.settings.working_memory:
+        raise InvalidInput(f"history must lie between 0 and {gm.settings.working_memory}.")
     asking = _asked(gm, text, as_of, MAX_RECALLED)
     result = await search(gm, session, asking)
     facts = await _facts(gm, session, result.student_version)
-    return await asyncio.to_thread(_block, gm, asking.doc, result, facts, budget)
+    visible = (await turns.list_turns(gm.graph, session))[-history:] if history else []
+    return await asyncio.to_thread(_block, gm, asking.doc, result, facts, budget, visible)
 
 
 async def _facts(gm: Graphmem, session: Session, student_version: int) -> Sequence[Fact]:
@@ -143,14 +182,34 @@ async def _facts(gm: Graphmem, session: Session, student_version: int) -> Sequen
     return await turns.list_ring(gm.graph, session, gm.settings.facts_kept)
 
 
-def _block(gm: Graphmem, doc: Doc, result: SearchResult, facts: Sequence[Fact], budget: int) -> Context:
+def _block(
+    gm: Graphmem,
+    doc: Doc,
+    result: SearchResult,
+    facts: Sequence[Fact],
+    budget: int,
+    visible: Sequence[turns.StoredTurn],
+) -> Context:
     """Fit what was found into a budget; off the event loop."""
     needed = matching.retrieve(facts, doc.key_phrases(), gm.settings.facts_recalled)
-    remembered = Remembered(facts=tuple(needed), memories=tuple(result.memories), ledger=tuple(result.ledger))
-    remembered = fitted(remembered, budget)
+    said = {turn.turn_id: turn.message.text for turn in visible}
+    remembered = shown(replace(result.found, facts=tuple(needed)), doc, said, budget)
     prompt = memory_block(remembered)
     (tokens,) = count_tokens([prompt])
-    return Context(prompt, tokens, remembered.memories, remembered.ledger, remembered.facts)
+    messages = [
+        ContextMessage(role, message.text)
+        for turn in visible
+        for role, message in (("user", turn.message), ("assistant", turn.reply))
+    ]
+    return Context(
+        prompt=prompt,
+        tokens=tokens,
+        memories=(*remembered.profile, *remembered.memories),
+        ledger=remembered.ledger,
+        facts=remembered.facts,
+        messages=(*messages, *([ContextMessage("system", prompt)] if prompt else [])),
+        why=remembered.why,
+    )
 
 
 async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> SearchResult:
@@ -176,11 +235,12 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         if expansion.version <= held.version:
             break
         held, lexical = await open_memories(gm, session, expansion.version), None
-    found, entries = await asyncio.to_thread(_chosen, held, unformed, asking, query, hits, expansion, own)
-    return SearchResult(found, entries, expansion.student_version)
+    found = await asyncio.to_thread(_chosen, gm, held, unformed, asking, query, hits, expansion, own)
+    return SearchResult(found, expansion.student_version)
 
 
 def _chosen(
+    gm: Graphmem,
     held: OpenMemories,
     unformed: SearchIndex | None,
     asking: RecallRequest,
@@ -188,12 +248,38 @@ def _chosen(
     hits: Sequence[Hit],
     expansion: Expansion,
     own: Vector,
-) -> tuple[list[Recalled], list[LedgerEntry]]:
+) -> Remembered:
     """Rank what was found, and see what surfaces; off the event loop."""
     tentative = () if unformed is None else tentative_memories(unformed.search(query), hits, unformed)
     moment, past = asking.as_of or query.now, asking.as_of is not None
-    found = ranked(hits, expansion, held.index, moment, asking.limit, past=past, tentative=tentative)
-    return found, _surfaced(held, asking, own, query.now)
+    found = ranked(
+        hits, expansion, held.index, moment, asking.limit, past=past, tentative=tentative, asked=query.vector
+    )
+    profile = standing_profile(held.index, held.parts, moment, own, past=past)
+    entries = [kept for kept in held.ledger if is_active(kept.entry, query.now.timestamp())]
+    surfaced = _surfaced(entries, asking, own, query.now)
+    asked_for = _asked_for(gm, own)
+    if asked_for == AskedFor.OVERVIEW:
+        known = {each.memory.id for each in (*found, *profile)}
+        found += [each for each in telling_memories(held.index, moment) if each.memory.id not in known]
+    return Remembered(
+        memories=tuple(found),
+        ledger=tuple(each.entry for each in surfaced),
+        profile=tuple(profile),
+        name=held.name,
+        today=moment,
+        asked_for=asked_for,
+        secrets=secret_ids([*profile, *found], [kept.entry for kept in entries]),
+        why={each.entry.id: each.why for each in surfaced},
+    )
+
+
+def _asked_for(gm: Graphmem, vector: Vector) -> str:
+    """Part of memory that a message asks for, where that can be told: `own`, `overview` or empty."""
+    if gm.embedder.name != f"onnx:{SHIPPED}":
+        return ""
+    asked, _ = load_profile_model().of_question(vector)
+    return "" if asked is AskedFor.OTHER else asked.value
 
 
 def _words(asked: ParsedQuestion, asking: RecallRequest) -> tuple[str, ...]:
@@ -226,10 +312,13 @@ async def _expansion(gm: Graphmem, session: Session, hits: Sequence[Hit]) -> Exp
     return expansion
 
 
-def _surfaced(held: OpenMemories, asking: RecallRequest, vector: Vector, now: datetime) -> list[LedgerEntry]:
-    entries = [kept.entry for kept in held.ledger]
-    vectors = [kept.embedding for kept in held.ledger]
-    return [surfaced.entry for surfaced in surfacing(entries, asking.doc, vector, vectors, now.timestamp())]
+def _surfaced(kept: Sequence[StoredEntry], asking: RecallRequest, vector: Vector, now: datetime) -> list[Surfaced]:
+    """Entries that the question brings back, then those that always come: a danger told, a lasting fact."""
+    entries, vectors = [each.entry for each in kept], [each.embedding for each in kept]
+    found = surfacing(entries, asking.doc, vector, vectors, now.timestamp())
+    known = {each.entry.id for each in found}
+    standing = (e for e in entries if e.category in STANDING and e.id not in known)
+    return [*found, *(Surfaced(entry, ("standing",)) for entry in sorted(standing, key=lambda e: -e.importance))]
 
 
 def _asked(gm: Graphmem, text: str, as_of: datetime | None, limit: int) -> RecallRequest:

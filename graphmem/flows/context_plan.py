@@ -1,20 +1,44 @@
 """Decisions of recall, as pure functions: rank the memories found, and fit them into a budget (spec 10)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 
-from graphmem.flows.gravity import faded
-from graphmem.model import Memory, MemoryRole, Recalled, Reliability, Remembered, Vector
-from graphmem.search.index import SearchIndex
+from graphmem.flows.gravity import faded, gravity_now
+from graphmem.model import (
+    LedgerCategory,
+    LedgerEntry,
+    Memory,
+    MemoryKind,
+    MemoryRole,
+    Recalled,
+    Reliability,
+    Remembered,
+    SourceKind,
+    Vector,
+)
+from graphmem.search.index import MAX_SNR, SearchIndex
 from graphmem.search.query import Hit
 from graphmem.search.scoring import fitting, mmr, weight
 from graphmem.store.memories import Expansion, Reached, Standing
-from graphmem.text.memory_block import ledger_line, memory_line
-from graphmem.text.quoting import escaped
+from graphmem.text.doc import Doc
+from graphmem.text.likeness import gist, is_said_by
+from graphmem.text.memory_block import (
+    fact_line,
+    ledger_line,
+    memory_line,
+    name_line,
+    question_line,
+    turn_line,
+    without_copies,
+)
+from graphmem.text.profile import AskedFor, ProfilePart
+from graphmem.text.stems import stem
 from graphmem.text.tokens import count_tokens, most_tokens
+from graphmem.text.words import word_rarity
 
 HOP = 0.5
 """Share of its seed's relevance that a memory found along edges gets, before the edges' weights are counted."""
@@ -30,8 +54,24 @@ COUNTED = 16
 """Lines whose tokens are counted at once."""
 SHORTEST = 8
 """Tokens of the shortest line."""
-FRAME = 23
-"""Tokens of the lines around the memories; those of lines simply add up."""
+FRAME = 36
+"""Tokens of the lines around the items: tags, date, heading; those of lines simply add up."""
+TITLE = 10
+"""Most tokens of the title of a part."""
+LEAST_COSINE = 0.15
+"""Cosine with the question from which on a memory may fit that has no telling word in common with it."""
+HEAVY = 0.6
+"""Share of the best memory's weight from which on another fits beside it, by what surrounds it."""
+SURE_COSINE = 0.3
+"""Cosine that one memory needs for any to be shown, where none has a telling word in common with the question."""
+RARE_WORD = 2.8
+"""Rarity from which on a common word tells that a memory has to do with a question."""
+NEEDS, IDENTITIES, GOALS = 6, 5, 3
+"""Most of what always comes: needs, who the student is, goals."""
+LATEST, TELLING = 300, 10
+"""Newest memories looked at, and most of them shown, where all that is remembered is asked for."""
+SURE_PART = 0.6
+"""Chance from which on a statement belongs into the standing profile."""
 
 
 def ranked(
@@ -43,6 +83,7 @@ def ranked(
     *,
     past: bool = False,
     tentative: Sequence["Tentative"] = (),
+    asked: Vector | None = None,
 ) -> list[Recalled]:
     """Found memories and what hangs together with them, by weight, diverse.
 
@@ -55,6 +96,7 @@ def ranked(
     limit : int >= 0
     past : whether the moment is asked about, so that what was superseded since counts
     tentative : messages that fit, of which no memories are formed yet
+    asked : embedding of the question, which memories are compared with
 
     Source: spec 10.2, 10.4, 10.6.
     """
@@ -80,8 +122,71 @@ def ranked(
     weights = np.array([_weight(each, standing, moment) for each, standing, _ in held])
     # Weights are of one question: the best one counts as 1.
     shares = weights / (weights.max() or 1.0)
-    order = mmr(shares, np.stack([vector for _, _, vector in held]), DIVERSITY, limit)
-    return [_recalled(*held[i][:2], float(weights[i]), moment) for i in order]
+    matrix = np.stack([vector for _, _, vector in held])
+    order = mmr(shares, matrix, DIVERSITY, limit)
+    near = np.zeros(len(held)) if asked is None else matrix @ asked
+    return [replace(_recalled(*held[i][:2], float(weights[i]), moment), similarity=float(near[i])) for i in order]
+
+
+def standing_profile(
+    index: SearchIndex,
+    parts: Mapping[str, tuple[ProfilePart, float]],
+    moment: datetime,
+    asked: Vector,
+    *,
+    past: bool = False,
+) -> list[Recalled]:
+    """What always comes: needs, who the student is, goals; of each the newest, of a slot the last (spec 10.7).
+
+    Parameters
+    ----------
+    index : SearchIndex, only read
+    parts : by id, the part of the profile that a memory belongs to, with its chance
+    moment : datetime; what is not held then is left out
+    asked : embedding of the question, which memories are compared with
+    past : whether the moment is asked about
+    """
+    sure = ((index.get(i), part, chance) for i, (part, chance) in parts.items() if chance >= SURE_PART)
+    held = [(m, part, chance) for m, part, chance in sure if m is not None and _stands(m, moment, past=past)]
+    held.sort(key=lambda each: each[0].timestamp, reverse=True)
+    left = {ProfilePart.NEED: NEEDS, ProfilePart.IDENTITY: IDENTITIES, ProfilePart.GOAL: GOALS}
+    found: dict[ProfilePart, list[Recalled]] = {part: [] for part in left}
+    slots: set[str] = set()
+    for memory, part, chance in held:
+        vector = index.vector(memory.id)
+        if len(found[part]) == left[part] or vector is None or memory.slot_key in slots:
+            continue
+        slots |= set() if memory.slot_key is None else {memory.slot_key}
+        why = (f"profile: {part} {chance:.2f}",)
+        found[part].append(Recalled(memory, chance, gravity_now(memory, moment), why, similarity=float(vector @ asked)))
+    return [recalled for recalls in found.values() for recalled in recalls]
+
+
+def telling_memories(index: SearchIndex, moment: datetime) -> list[Recalled]:
+    """Memories of the student that say most, for a question after all that is remembered."""
+    latest = [m for m in index.latest(LATEST) if _stands(m, moment, past=False) and m.kind is not MemoryKind.CONCEPT]
+    best = sorted(latest, key=lambda memory: -memory.snr)[:TELLING]
+    return [Recalled(m, m.snr / MAX_SNR, gravity_now(m, moment), ("telling",)) for m in best]
+
+
+def _stands(memory: Memory, moment: datetime, *, past: bool) -> bool:
+    """True if a memory may stand in a profile: what the student said or a teacher noted, and still holds."""
+    own = memory.speaker is None or memory.source_kind is SourceKind.TEACHER
+    held = past or memory.reliability in (Reliability.RELIABLE, Reliability.UNCERTAIN)
+    return own and held and not is_episode(memory) and _is_valid(memory, moment) and not Doc(memory.content or "").asks
+
+
+def secret_ids(recalled: Sequence[Recalled], ledger: Sequence[LedgerEntry]) -> frozenset[str]:
+    """Ids of memories that give away a secret of the ledger, though no entry of it may have surfaced.
+
+    Parameters
+    ----------
+    recalled : memories that may be shown
+    ledger : every entry of the student that is active
+    """
+    secrets = [gist(entry.content or "") for entry in ledger if entry.category is LedgerCategory.SECRET]
+    told = {r.memory.id: gist(r.memory.content or "") for r in recalled} if secrets else {}
+    return frozenset(i for i, own in told.items() if any(is_said_by(s, own) or is_said_by(own, s) for s in secrets))
 
 
 @dataclass(frozen=True)
@@ -119,8 +224,83 @@ def tentative_memories(unformed: Sequence[Hit], formed: Sequence[Hit], index: Se
     return tuple(Tentative(hit, vector) for hit, vector in pairs if vector is not None)
 
 
+def relevant(recalled: Sequence[Recalled], question: Doc) -> tuple[Recalled, ...]:
+    """The memories that have to do with a question, in order: an empty context is a good one (spec 10.7).
+
+    Parameters
+    ----------
+    recalled : with their similarity
+    question : Doc
+
+    Notes
+    -----
+    One fits by meaning from a cosine of 0.15 on, or by a telling word in common; none does where none is near (0.3) and
+    none has such a word. What weighs nearly as much as the best fits by what surrounds it, what an edge leads to where
+    its seed does, and what is of a time that the question names.
+    """
+    asked = telling_stems(question)
+    shares = {r.memory.id for r in recalled if not asked.isdisjoint(_stems(r.memory)) or _is_of_time(r)}
+    if not shares and not any(r.similarity >= SURE_COSINE for r in recalled):
+        return ()
+    heavy = HEAVY * max(r.weight for r in recalled)
+    near = shares | {r.memory.id for r in recalled if r.similarity >= LEAST_COSINE or r.weight >= heavy}
+    return tuple(r for r in recalled if r.memory.id in near or _seed(r) in near)
+
+
+def telling_stems(text: Doc) -> frozenset[str]:
+    """Stems of the words of a text that are rare enough to tell what it is about."""
+    words = (word for word in text.excerpt.plain_words if word[0].isalpha() and word_rarity(word) >= RARE_WORD)
+    return frozenset(map(stem, words))
+
+
+def _seed(recalled: Recalled) -> str:
+    """Id of the memory whose edges led to one; empty where none did."""
+    words = recalled.why[0].split() if recalled.why else []
+    return words[2] if words[:2] == ["hop", "from"] else ""
+
+
+def _is_of_time(recalled: Recalled) -> bool:
+    return any(reason.startswith("time ") for reason in recalled.why)
+
+
+def _stems(memory: Memory) -> frozenset[str]:
+    return Doc(memory.content or "").excerpt.stems
+
+
+def shown(remembered: Remembered, question: Doc, visible: Mapping[str, str], budget: int) -> Remembered:
+    """What a companion is shown: relevant, nothing twice, nothing that stands in the conversation, within a budget.
+
+    Parameters
+    ----------
+    remembered : Remembered, each kind most useful first
+    question : Doc
+    visible : by turn id, what the student said in the visible conversation
+    budget : int, tokens of the whole block
+
+    Source: spec 10.7.
+    """
+    asked_all = remembered.asked_for == AskedFor.OVERVIEW
+    fitting = remembered.memories if asked_all else relevant(remembered.memories, question)
+    memories = [r for r in fitting if not _is_visible(r, visible)]
+    profile = tuple(
+        r for r in remembered.profile if not _is_visible(r, visible) and r.memory.id not in remembered.secrets
+    )
+    asked = telling_stems(question)
+    facts = tuple(fact for fact in remembered.facts if not asked.isdisjoint(Doc(fact.text).stems))
+    whole = without_copies(
+        replace(remembered, memories=tuple(memories), profile=profile, facts=facts), tuple(visible.values())
+    )
+    reasons = {fact.id: (f"fits {', '.join(fact.tags[:2])}",) for fact in whole.facts} | dict(remembered.why)
+    return fitted(replace(whole, why=reasons), budget)
+
+
+def _is_visible(recalled: Recalled, visible: Collection[str]) -> bool:
+    refs = recalled.memory.source_refs
+    return bool(refs) and all(ref in visible for ref in refs)
+
+
 def fitted(remembered: Remembered, budget: int) -> Remembered:
-    """Fit recalled items into a token budget: the ledger first, then memories by weight, then facts.
+    """Fit recalled items into a token budget: instructions and profile first, then the ledger, memories, facts.
 
     Parameters
     ----------
@@ -129,22 +309,39 @@ def fitted(remembered: Remembered, budget: int) -> Remembered:
 
     Source: spec 10.6.
     """
-    left = budget - FRAME
-    ledger_lines = [ledger_line(entry) for entry in remembered.ledger]
-    memory_lines = [memory_line(recalled) for recalled in remembered.memories]
-    fact_lines = [f"- [fact, 2026-01-15] {escaped(fact.text)}" for fact in remembered.facts]
-    lines = (*ledger_lines, *memory_lines, *fact_lines)
+    bound = [e for e in remembered.ledger if e.category is LedgerCategory.INSTRUCTION]
+    others = [e for e in remembered.ledger if e.category is not LedgerCategory.INSTRUCTION]
+    names = [] if remembered.name is None else [remembered.name]
+    asked = [] if remembered.question is None else [remembered.question]
+    parts: list[tuple[str, Sequence[Any], list[str]]] = [
+        ("ledger", bound, list(map(ledger_line, bound))),
+        ("name", names, list(map(name_line, names))),
+        ("profile", remembered.profile, [memory_line(each, remembered) for each in remembered.profile]),
+        ("ledger", others, list(map(ledger_line, others))),
+        ("question", asked, list(map(question_line, asked))),
+        ("memories", remembered.memories, [memory_line(each, remembered) for each in remembered.memories]),
+        ("facts", remembered.facts, list(map(fact_line, remembered.facts))),
+        ("turns", remembered.turns, list(map(turn_line, remembered.turns))),
+    ]
+    left = budget - FRAME - TITLE * sum(bool(held) for _, _, held in parts)
+    lines = [line for _, _, held in parts for line in held]
     # Most of the time everything fits, and needs no counting.
     if sum(map(len, map(str.encode, lines))) <= left or sum(map(most_tokens, lines)) <= left:
         return remembered
-    ledger, left = _within(ledger_lines, left)
-    memories, left = _within(memory_lines, left)
-    facts, left = _within(fact_lines, left)
+    kept: dict[str, list[Any]] = {name: [] for name, _, _ in parts}
+    for name, items, held in parts:
+        places, left = _within(held, left)
+        kept[name] += [items[place] for place in places]
+    ids = {entry.id for entry in kept["ledger"]}
     return replace(
         remembered,
-        ledger=tuple(remembered.ledger[i] for i in ledger),
-        memories=tuple(remembered.memories[i] for i in memories),
-        facts=tuple(remembered.facts[i] for i in facts),
+        ledger=tuple(entry for entry in remembered.ledger if entry.id in ids),
+        name=next(iter(kept["name"]), None),
+        profile=tuple(kept["profile"]),
+        memories=tuple(kept["memories"]),
+        question=next(iter(kept["question"]), None),
+        facts=tuple(kept["facts"]),
+        turns=tuple(kept["turns"]),
     )
 
 

@@ -9,11 +9,13 @@ import numpy as np
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Locked
-from graphmem.model import Session, Unlocked, Who
+from graphmem.model import Matrix, Memory, Session, Unlocked, Who
 from graphmem.search.index import SearchIndex
-from graphmem.store import ledger, memories, students
+from graphmem.store import ledger, memories
 from graphmem.store.changes import Changes
 from graphmem.store.memories import LoadedMemory, MemoriesState
+from graphmem.text.embedder import SHIPPED
+from graphmem.text.profile import ProfilePart, load_profile_model
 
 ENDED = "This session has ended: open a new one."
 
@@ -41,8 +43,7 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
     state = await _state(gm, session)
     if held is None or state.removed > since:
         index = SearchIndex(gm.embedder.dimension)
-        name = await _name(gm, session)
-        held, since = OpenMemories(session.session_id, session.expires_at, 0, index, name=name), 0
+        held, since = OpenMemories(session.session_id, session.expires_at, 0, index), 0
         state = await _state(gm, session)
     found, kept = await asyncio.gather(
         memories.list_since(gm.graph, session, since), ledger.list_stored_entries(gm.graph, session, gm.clock())
@@ -50,21 +51,17 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
     if kept is None:
         gm.lock_up(session)
         raise Locked(ENDED)
-    await _index(gm, session, held.index, found)
+    await _index(gm, session, held, found)
     held = replace(
         held,
         session_id=session.session_id,
         expires_at=session.expires_at,
         version=state.version,
         ledger=await _embedded(gm, kept),
+        name=state.name,
     )
     gm.cache.put(session, held)
     return held
-
-
-async def _name(gm: Graphmem, session: Session) -> str | None:
-    enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
-    return None if enrolled is None else students.opened_name(enrolled, session)
 
 
 async def _state(gm: Graphmem, session: Session) -> MemoriesState:
@@ -82,11 +79,11 @@ async def _embedded(gm: Graphmem, kept: list[ledger.StoredEntry]) -> tuple[ledge
     return tuple(replace(each, embedding=next(vectors)) if each.embedding is None else each for each in kept)
 
 
-async def _index(gm: Graphmem, session: Session, index: SearchIndex, found: list[LoadedMemory]) -> None:
+async def _index(gm: Graphmem, session: Session, held: OpenMemories, found: list[LoadedMemory]) -> None:
     """Put memories into the index; those whose embedding model was changed are embedded anew first."""
     if not found:
         return
-    missing = [held.memory for held in found if held.vector is None]
+    missing = [loaded.memory for loaded in found if loaded.vector is None]
     vectors = dict(
         zip(
             (memory.id for memory in missing),
@@ -96,8 +93,19 @@ async def _index(gm: Graphmem, session: Session, index: SearchIndex, found: list
     )
     if vectors:
         await memories.set_vectors(gm.graph, session, vectors)
-    matrix = np.stack([vectors[held.memory.id] if held.vector is None else held.vector for held in found])
-    await asyncio.to_thread(index.put_many, [held.memory for held in found], matrix)
+    matrix = np.stack([vectors[each.memory.id] if each.vector is None else each.vector for each in found])
+    await asyncio.to_thread(_put, gm, held, [each.memory for each in found], matrix)
+
+
+def _put(gm: Graphmem, held: OpenMemories, found: list[Memory], matrix: Matrix) -> None:
+    """Put memories into the index, and note which belong into the standing profile; off the event loop."""
+    held.index.put_many(found, matrix)
+    if gm.embedder.name != f"onnx:{SHIPPED}":
+        return
+    for memory, (part, chance) in zip(found, load_profile_model().of_statements(matrix), strict=True):
+        held.parts.pop(memory.id, None)
+        if part is not ProfilePart.NONE:
+            held.parts[memory.id] = part, chance
 
 
 def apply_turn(gm: Graphmem, who: Who, version: int, change: Callable[[Unlocked], Unlocked]) -> None:
@@ -139,11 +147,8 @@ async def apply_changes(gm: Graphmem, who: Who, changes: Changes) -> None:
             changed.append((replace(memory, **update.values), vector))
     linked = {p.memory_id for p in changes.ledger}
     if changed:
-        await asyncio.to_thread(
-            held.index.put_many,
-            [replace(m, in_ledger=m.in_ledger or m.id in linked) for m, _ in changed],
-            np.stack([v for _, v in changed]),
-        )
+        known_now = [replace(m, in_ledger=m.in_ledger or m.id in linked) for m, _ in changed]
+        await asyncio.to_thread(_put, gm, held, known_now, np.stack([v for _, v in changed]))
     known = {kept.entry.id for kept in held.ledger}
     new = tuple(ledger.StoredEntry(p.entry, p.vector) for p in changes.ledger if p.entry.id not in known)
     gm.cache.put(who, replace(held, version=held.version + 1, ledger=(*new, *held.ledger)))

@@ -1,7 +1,7 @@
 """Enrolling a student, opening sessions, changing the password (spec 14)."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeVar
@@ -10,6 +10,7 @@ from uuid import uuid4
 from graphmem import sealing
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited
+from graphmem.flows.session_cache import ENDED
 from graphmem.model import Companion, Session, Student, StudentSummary, Who
 from graphmem.store import students
 from graphmem.validation import checked_id, checked_password, checked_text
@@ -17,6 +18,9 @@ from graphmem.validation import checked_id, checked_password, checked_text
 T = TypeVar("T")
 
 NOT_OPENED = "The password is wrong or there is no such student."
+
+NAME_CHARACTERS, PERSONA_CHARACTERS, MOST_EXPERTISE = 100, 2_000, 50
+"""Characters of a companion's name or a concept, of its persona, and most concepts."""
 
 COMPANION = Companion(
     name="Companion",
@@ -38,7 +42,7 @@ async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None 
         checked_text("displayName", display_name, 200)
     checked_password("password", password, gm.settings.password_min)
     lock, keys = await _slowly(gm, lambda: sealing.new_lock(who, password, gm.argon2))
-    companion = replace(COMPANION, tolerance=gm.settings.tolerance)
+    companion = replace(await _default_companion(gm, who.institution), tolerance=gm.settings.tolerance)
     enrolment = students.Enrolment(keys, lock, companion, display_name)
     if not await students.create(gm.graph, who, enrolment, gm.clock()):
         raise Conflict("A student of this id is enrolled already: choose another id.")
@@ -55,7 +59,84 @@ async def find_student(gm: Graphmem, who: Who, session: Session | None = None) -
         return None
     if session is None or session.session_id != enrolled.student.session_id:
         return enrolled.student
-    return replace(enrolled.student, display_name=students.opened_name(enrolled, session))
+    return replace(
+        enrolled.student,
+        display_name=students.opened_name(enrolled, session),
+        companion=students.opened_companion(enrolled, session),
+    )
+
+
+@dataclass(frozen=True)
+class CompanionChange:
+    """New name, persona and expertise of a companion; None leaves what is there.
+
+    expertise : names or ids of concepts, at most 50, which count in the importance of a message (spec 6)
+    """
+
+    name: str | None = None
+    persona: str | None = None
+    expertise: Sequence[str] | None = None
+
+    def applied(self, companion: Companion) -> Companion:
+        """The companion with the change.
+
+        Raises
+        ------
+        InvalidInput    a text is empty or too long, or there are too many concepts
+        """
+        if self.name is not None:
+            checked_text("name", self.name, NAME_CHARACTERS)
+        if self.persona is not None:
+            checked_text("persona", self.persona, PERSONA_CHARACTERS)
+        for concept in self.expertise or ():
+            checked_text("expertise", concept, NAME_CHARACTERS)
+        if len(self.expertise or ()) > MOST_EXPERTISE:
+            raise InvalidInput(f"expertise holds {len(self.expertise or ())} concepts: name at most {MOST_EXPERTISE}.")
+        return replace(
+            companion,
+            name=companion.name if self.name is None else self.name,
+            persona=companion.persona if self.persona is None else self.persona,
+            expertise=companion.expertise if self.expertise is None else tuple(dict.fromkeys(self.expertise)),
+        )
+
+
+async def set_companion(gm: Graphmem, session: Session, change: CompanionChange) -> Student:
+    """Change name, persona and expertise of a student's companion; the next turn has them.
+
+    Raises
+    ------
+    InvalidInput    a text is empty or too long, or there are too many concepts
+    Locked          there is no such student
+    Conflict        it was changed by another request at the same time
+    """
+    enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
+    if enrolled is None or enrolled.student.session_id != session.session_id:
+        raise Locked(ENDED)
+    companion = change.applied(students.opened_companion(enrolled, session))
+    if not await students.update_companion(gm.graph, session, enrolled, companion):
+        raise Conflict("The companion was changed meanwhile: send the change again.")
+    gm.drop(session)
+    return replace(enrolled.student, display_name=students.opened_name(enrolled, session), companion=companion)
+
+
+async def set_default_companion(gm: Graphmem, institution: str, change: CompanionChange) -> Companion:
+    """Change the companion that an institution's new students get; those enrolled keep theirs.
+
+    Raises
+    ------
+    InvalidInput    a text is empty or too long, or there are too many concepts
+    """
+    companion = change.applied(await _default_companion(gm, institution))
+    await students.save_default_companion(gm.graph, institution, companion)
+    return companion
+
+
+async def _default_companion(gm: Graphmem, institution: str) -> Companion:
+    found = await students.find_default_companion(gm.graph, institution)
+    if found is None:
+        return COMPANION
+    name, persona, expertise = found
+    return replace(COMPANION, name=name, persona=persona, expertise=expertise)
 
 
 @dataclass(frozen=True)

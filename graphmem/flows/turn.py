@@ -229,9 +229,8 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         facts = await expecting
         result = await searching
     question = plan.next_question(state, scored, message.text) if own_reply is None else None
-    found, surfaced = result.memories, result.ledger
-    recalled = await asyncio.to_thread(plan.recall, message, held, facts.value, found, surfaced, gm.settings)
-    recalled = replace(recalled, question=None if question is None else question.text)
+    found = replace(result.found, facts=tuple(facts.value), question=None if question is None else question.text)
+    recalled = await asyncio.to_thread(plan.recall, message, held, found, gm.settings)
     conversation = Conversation(state.companion, (*talk, message), "" if task is None else task.text)
     answer = await _answer(asked, conversation, recalled, own_reply)
     replied_by = plan.APP if own_reply is not None else mind.name

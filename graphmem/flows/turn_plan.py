@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from graphmem.flows.context_plan import fitted
+from graphmem.flows.context_plan import shown
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.gravity import boosted
 from graphmem.model import (
@@ -17,14 +17,12 @@ from graphmem.model import (
     Fact,
     Job,
     JobState,
-    LedgerEntry,
     Lesson,
     Level,
     Matrix,
     Message,
     Prediction,
     Question,
-    Recalled,
     RecalledId,
     RecalledTurn,
     Remembered,
@@ -127,9 +125,7 @@ def score(message: Message, known: Sequence[Message], state: State, emotion: flo
 def recall(
     message: Message,
     unlocked: Unlocked,
-    facts: Sequence[Fact],
-    found: Sequence[Recalled],
-    surfaced: Sequence[LedgerEntry],
+    found: Remembered,
     settings: Settings,
 ) -> Remembered:
     """Recall what fits a message, within the token budget of a turn.
@@ -138,9 +134,8 @@ def recall(
     ----------
     message : Message, with embedding
     unlocked : Unlocked
-    facts : those that fit, best first
-    found : memories that fit, best first; those of turns still in sight are left out
-    surfaced : ledger entries
+    found : memories and facts that fit, best first, the ledger entries that surface, the standing profile; what was
+        said in turns still in sight is left out
     settings : Settings
     """
     pairs = exchanges(unlocked.messages)
@@ -153,13 +148,12 @@ def recall(
         for i, (m, similarity) in enumerate(zip(said, similarities, strict=True))
         if similarity >= SIMILAR
     ]
-    formed = {ref for recalled in found for ref in recalled.memory.source_refs}
+    formed = {ref for recalled in found.memories for ref in recalled.memory.source_refs}
     fresh = [t for t in fitting if unlocked.turn_ids[t.seq - first] not in formed]
     best = sorted(fresh, key=lambda t: -t.similarity)[: settings.turns_recalled]
-    in_sight = set(unlocked.turn_ids[-IN_SIGHT:])
-    memories = [r for r in found if not in_sight.issuperset(r.memory.source_refs)]
-    remembered = Remembered(tuple(facts), tuple(best), tuple(memories), tuple(surfaced))
-    return fitted(remembered, settings.context_tokens)
+    latest = zip(unlocked.turn_ids[-IN_SIGHT:], unlocked.messages[-2 * IN_SIGHT :: 2], strict=False)
+    in_sight = {turn_id: said.text for turn_id, said in latest}
+    return shown(replace(found, turns=tuple(best)), doc_of(message), in_sight, settings.context_tokens)
 
 
 def exchanges(messages: Sequence[Message]) -> list[tuple[Message, Message]]:

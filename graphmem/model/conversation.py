@@ -1,5 +1,6 @@
 """Messages, expectations, facts and answers of a mind, as frozen values (spec 1, 4)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -157,9 +158,15 @@ class RecalledTurn:
 
 @dataclass(frozen=True)
 class Remembered:
-    """Recalled context that fits a message, as a mind is told it.
+    """Recalled context that fits a message, as a mind is told it; memories, facts and ledger most useful first.
 
     question : one that a surprise left open, to be asked with the reply
+    profile : what always comes: needs, who the student is, goals
+    name : what the student is called, where it is known
+    today : the moment that the context speaks of; None leaves the date out
+    asked_for : `own` where the message asks for something the student told, `overview` for all of it; else empty
+    secrets : ids of memories that give away a secret of the ledger
+    why : by id, why a ledger entry or a fact is there, as `Recalled.why`
     """
 
     facts: tuple[Fact, ...] = ()
@@ -167,6 +174,12 @@ class Remembered:
     memories: tuple[Recalled, ...] = ()
     ledger: tuple[LedgerEntry, ...] = ()
     question: str | None = None
+    profile: tuple[Recalled, ...] = ()
+    name: str | None = None
+    today: datetime | None = None
+    asked_for: str = ""
+    secrets: frozenset[str] = frozenset()
+    why: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from graphmem.model.conversation import Companion
+
 
 @dataclass(frozen=True)
 class Keys:
@@ -34,7 +36,7 @@ class Session(Who):
 
 @dataclass(frozen=True)
 class Student:
-    """Student data readable without any key; `display_name` only with the keys."""
+    """Student data readable without any key; `display_name` and `companion` only with the keys."""
 
     id: str
     institution: str
@@ -42,6 +44,7 @@ class Student:
     tolerance: float
     session_id: str | None
     display_name: str | None = field(default=None, repr=False)
+    companion: Companion | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

@@ -254,6 +254,7 @@ class Recalled:
 
     formed : False for a message or observation as it was said, of which no memories are formed yet; its memory lies
         in no graph, and its id is the job's that will form them
+    similarity : cosine with the question, -1..1; 0 where it was not compared
     """
 
     memory: Memory
@@ -261,3 +262,4 @@ class Recalled:
     gravity: float
     why: tuple[str, ...]
     formed: bool = True
+    similarity: float = 0.0

@@ -35,7 +35,7 @@ from graphmem.offline.extraction import candidate_texts, extract
 from graphmem.offline.facts import keywords, lesson
 from graphmem.offline.follow_ups import questions, reflection
 from graphmem.offline.prediction import expected_answer, own_messages
-from graphmem.offline.replies import chosen_move, worded
+from graphmem.offline.replies import replied
 from graphmem.offline.surprise_analysis import analysis as analysed
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.doc import doc_of
@@ -94,7 +94,7 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
     newest, before = _newest(question.talk)
     newest = await _embedded(mind, newest)
     messages = (*before, newest)
-    text = worded(chosen_move(messages), messages, question.remembered)
+    text = replied(messages, question.remembered)
     if question.remembered.question is not None:
         text = f"{text} {question.remembered.question}"
     if on_token is not None:

@@ -14,7 +14,8 @@ from zlib import crc32
 from rapidfuzz import fuzz, utils
 
 from graphmem.model import Author, Message, Remembered
-from graphmem.text.arithmetic import equations
+from graphmem.offline.recollection import answer_from_memory
+from graphmem.text.arithmetic import equations, reckoned_answer
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.lexicon import LESSON_WORDS, STOP_WORDS
@@ -68,13 +69,13 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "Good that you ask. What would be your own best guess?",
     ),
     "right sum": (
-        "Yes, {sum} works out. Why is that the step to take here?",
-        "{sum} is reckoned correctly. How does it bring you closer to what is asked?",
-        "I get the same: {sum}. What does that number stand for?",
+        "The arithmetic of {sum} is right. Is that the step to take here, and why?",
+        "{sum} is reckoned correctly. Does it answer what is asked?",
+        "In {sum} I get the same number. What does it stand for?",
     ),
     "wrong sum": (
         "Let us look at {sum} once more. What do you get when you work it out again, step by step?",
-        "I do not get the same for {sum}. Can you go through it slowly and tell me each step?",
+        "I do not get the same number for {sum}. Can you go through it slowly and tell me each step?",
     ),
     "step": (
         "You say {quote}. How did you get there?",
@@ -162,6 +163,22 @@ def chosen_move(messages: Sequence[Message]) -> Move:
         if earlier and act_of(doc_of(earlier[0])) is Act.CONFUSION:
             return Move("still confused")
     return Move(act.value)
+
+
+def replied(messages: Sequence[Message], remembered: Remembered) -> str:
+    """The reply to the student's last message: what is remembered or can be reckoned where that is asked, else a move.
+
+    Parameters
+    ----------
+    messages : sequence of Message, oldest first, the student's newest last
+    remembered : Remembered
+    """
+    move, doc = chosen_move(messages), doc_of(messages[-1])
+    if move.name != "question":
+        return worded(move, messages, remembered)
+    if reckoned := reckoned_answer(doc.text):
+        return f"{clean(reckoned)}. How could you check it?"
+    return answer_from_memory(messages, remembered) or worded(move, messages, remembered)
 
 
 def worded(move: Move, messages: Sequence[Message], remembered: Remembered) -> str:

@@ -76,10 +76,11 @@ class Expansion:
 
 @dataclass(frozen=True)
 class MemoriesState:
-    """Version of a student's memories, and when some were last removed."""
+    """Version of a student's memories, when some were last removed, and what the student is called."""
 
     version: int
     removed: int
+    name: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,9 @@ async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState 
     if not rows:
         return None
     (row,) = rows
-    return MemoriesState(row["version"], row["removed"])
+    sealed = row["name"]
+    name = None if sealed is None else NodeSealer(session.keys, session, "student").text("display_name", sealed)
+    return MemoriesState(row["version"], row["removed"], name)
 
 
 async def list_since(graph: Graph, session: Session, since: int) -> list[LoadedMemory]:

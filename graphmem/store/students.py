@@ -19,6 +19,8 @@ class Enrolled:
     student: Student
     lock: StudentLock
     sealed_name: bytes | None = None
+    sealed_persona: bytes = b""
+    expertise: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -46,14 +48,11 @@ async def create(graph: Graph, who: Who, enrolment: Enrolment, now: datetime) ->
     student = _lock_properties(enrolment.lock) | {"created_at": now}
     if enrolment.display_name is not None:
         student[DISPLAY_NAME] = NodeSealer(keys, who, "student").seal(DISPLAY_NAME, enrolment.display_name)
-    persona = NodeSealer(keys, who, "companion").seal_json(
-        "persona", {"name": companion.name, "persona": companion.persona}
-    )
     properties = {
         "id": "companion",
         "tolerance": companion.tolerance,
         "expertise": list(companion.expertise),
-        "persona": persona,
+        "persona": _sealed_persona(keys, who, companion),
     }
     (row,) = await graph.run("student/create", who, student=student, companion=properties)
     return bool(row["created"])
@@ -70,7 +69,7 @@ async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | Non
         id=found["id"],
         institution=found["institution"],
         created_at=moment(found["created_at"]),
-        tolerance=row["tolerance"],
+        tolerance=row["companion"]["tolerance"],
         session_id=row["session_id"],
     )
     lock = StudentLock(
@@ -80,13 +79,54 @@ async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | Non
         sealed_private_key=bytes(found["sealed_private_key"]),
         public_key=bytes(found["public_key"]),
     )
-    return Enrolled(student, lock, found.get(DISPLAY_NAME))
+    companion = row["companion"]
+    return Enrolled(student, lock, found.get(DISPLAY_NAME), bytes(companion["persona"]), tuple(companion["expertise"]))
 
 
 def opened_name(enrolled: Enrolled, session: Session) -> str | None:
     """Decrypt a student's name, if one was given."""
     sealed = enrolled.sealed_name
     return None if sealed is None else NodeSealer(session.keys, session, "student").text(DISPLAY_NAME, sealed)
+
+
+def opened_companion(enrolled: Enrolled, session: Session) -> Companion:
+    """Decrypt the companion of a student."""
+    told = NodeSealer(session.keys, session, "companion").json("persona", enrolled.sealed_persona)
+    return Companion(told["name"], told["persona"], enrolled.student.tolerance, enrolled.expertise)
+
+
+async def update_companion(graph: Graph, session: Session, enrolled: Enrolled, companion: Companion) -> bool:
+    """Change name, persona and expertise; `companion/update`. False if they were changed meanwhile."""
+    rows = await graph.run(
+        "companion/update",
+        session,
+        old_persona=enrolled.sealed_persona,
+        persona=_sealed_persona(session.keys, session, companion),
+        expertise=list(companion.expertise),
+    )
+    return bool(rows)
+
+
+async def find_default_companion(graph: Graph, institution: str) -> tuple[str, str, tuple[str, ...]] | None:
+    """Name, persona and expertise of the companion that new students get, if set; `companion/get_default`."""
+    rows = await graph.run("companion/get_default", institution=institution)
+    return (rows[0]["name"], rows[0]["persona"], tuple(rows[0]["expertise"])) if rows else None
+
+
+async def save_default_companion(graph: Graph, institution: str, companion: Companion) -> None:
+    """Set the companion that new students get; `companion/set_default`."""
+    await graph.run(
+        "companion/set_default",
+        institution=institution,
+        called=companion.name,
+        persona=companion.persona,
+        expertise=list(companion.expertise),
+    )
+
+
+def _sealed_persona(keys: Keys, who: Who, companion: Companion) -> bytes:
+    told = {"name": companion.name, "persona": companion.persona}
+    return NodeSealer(keys, who, "companion").seal_json("persona", told)
 
 
 async def list_student_page(graph: Graph, institution: str, after: str, limit: int) -> tuple[int, list[StudentSummary]]:

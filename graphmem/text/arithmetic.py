@@ -114,3 +114,35 @@ def _value(pieces: list[str]) -> Fraction | None:
         else:
             terms.append(number if operator == "+" else -number)
     return sum(terms, Fraction(0))
+
+
+_SPOKEN = {"times": "x", "multiplied by": "x", "plus": "+", "minus": "-", "divided by": "/", "over": "/"}
+_SPOKEN_WORD = re.compile(r"(?<=\d)\s+(multiplied by|divided by|times|plus|minus|over)\s+(?=[$€£]?\d)", re.IGNORECASE)
+_ASKED_SUM = re.compile(
+    r"^\W*(?:(?:what(?:'s| is| are)|whats|how much (?:is|are)|calculate|can you tell me what)\s+)?"
+    rf"({_SIDE})\s*=?\s*(?:is|are)?\s*\??\s*$",
+    re.IGNORECASE,
+)
+
+
+def reckoned_answer(text: str) -> str:
+    """The value of a sum that a message asks for and nothing else, such as `7 x 8 = 56`; empty where it does not.
+
+    Examples
+    --------
+    >>> reckoned_answer("What is 7 times 8?"), reckoned_answer("what's 1 / 3 ?"), reckoned_answer("How old is 7 of 9?")
+    ('7 x 8 = 56', '1 / 3 = 1/3', '')
+    """
+    plain = _SPOKEN_WORD.sub(lambda match: f" {_SPOKEN[match[1].lower()]} ", text[:ARITHMETIC_CHARACTERS].strip())
+    match = _ASKED_SUM.match(plain)
+    pieces = _pieces(match[1]) if match else []
+    if match is None or len(pieces) == 1 or "," in match[1]:
+        return ""
+    value = _value(pieces)
+    return "" if value is None else f"{' '.join(match[1].split())} = {_written(value)}"
+
+
+def _written(value: Fraction) -> str:
+    """A value as a decimal where it has a short one, else as a fraction."""
+    decimal = f"{float(value):.6f}".rstrip("0").rstrip(".")
+    return decimal if Fraction(decimal) == value else str(value)

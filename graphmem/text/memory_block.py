@@ -1,46 +1,184 @@
 """The block of text in which a companion is shown what is remembered of a student (spec 10.7)."""
 
-from graphmem.model import LedgerEntry, MemoryKind, Recalled, Remembered
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeVar
+
+from graphmem.model import Fact, LedgerCategory, LedgerEntry, MemoryKind, Recalled, RecalledTurn, Remembered
+from graphmem.text.likeness import Gist, gist, is_said_by
 from graphmem.text.quoting import one_line
 
-__all__ = ["ledger_line", "memory_block", "memory_line"]
+__all__ = [
+    "day",
+    "fact_line",
+    "ledger_line",
+    "memory_block",
+    "memory_line",
+    "name_line",
+    "question_line",
+    "turn_line",
+    "without_copies",
+]
+
+T = TypeVar("T")
+
+OPENING = "<COMPANION_MEMORY>"
+CLOSING = "</COMPANION_MEMORY>"
+REMEMBERED = "You remember about this student:"
+PROFILE = "Always so:"
+IN_ORDER = "From earlier, oldest first:"
+BINDING = "Instructions, to be followed:"
+LEDGER = "Critical facts (ledger):"
+ONLY_IF = "secret: only if the student brings it up"
 
 
 def memory_block(remembered: Remembered) -> str:
     """Format memories as the block of text a language model reads; empty when there are none.
+
+    Parameters
+    ----------
+    remembered : Remembered, without copies (`without_copies`)
+
+    Returns
+    -------
+    str: today's date, the standing profile, statements in the order of time, the ledger, instructions, a question that
+    waits; parts without a line are left out. Angle brackets of others are escaped
 
     Source: spec 10.7.
 
     Examples
     --------
     >>> from datetime import datetime, UTC
-    >>> from graphmem.model import Fact
     >>> fact = Fact("fact-1", 1, "Mixes up < and >.", ("signs",), datetime(2026, 1, 15, tzinfo=UTC))
-    >>> print(memory_block(Remembered((fact,))))
+    >>> print(memory_block(Remembered((fact,), today=datetime(2026, 2, 1, tzinfo=UTC))))
     <COMPANION_MEMORY>
+    Today is Sunday, 2026-02-01.
     You remember about this student:
+    From earlier, oldest first:
     - [fact, 2026-01-15] Mixes up &lt; and &gt;.
     </COMPANION_MEMORY>
     """
-    lines = [memory_line(recalled) for recalled in remembered.memories]
-    lines += [f"- [fact, {fact.created_at:%Y-%m-%d}] {one_line(fact.text)}" for fact in remembered.facts]
-    lines += [f"- [earlier in this conversation] the student said: {one_line(turn.text)}" for turn in remembered.turns]
-    if remembered.ledger:
-        lines += ["Critical facts (ledger):", *map(ledger_line, remembered.ledger)]
-    if not lines:
+    bound = [entry for entry in remembered.ledger if entry.category is LedgerCategory.INSTRUCTION]
+    others = [entry for entry in remembered.ledger if entry.category is not LedgerCategory.INSTRUCTION]
+    name = [] if remembered.name is None else [name_line(remembered.name)]
+    parts = (
+        (PROFILE, [*name, *(memory_line(each, remembered) for each in remembered.profile)]),
+        (IN_ORDER, [line for _, line in sorted(_dated(remembered), key=lambda each: each[0])]),
+        ("Earlier in this conversation:", list(map(turn_line, remembered.turns))),
+        (LEDGER, list(map(ledger_line, others))),
+        (BINDING, list(map(ledger_line, bound))),
+        (
+            "A question of yours, if it fits:",
+            [] if remembered.question is None else [question_line(remembered.question)],
+        ),
+    )
+    # A name alone is no memory.
+    if sum(len(held) for _, held in parts) == len(name):
         return ""
-    return "\n".join(["<COMPANION_MEMORY>", "You remember about this student:", *lines, "</COMPANION_MEMORY>"])
+    lines = [line for title, held in parts if held for line in (title, *held)]
+    today = [] if remembered.today is None else [f"Today is {remembered.today:%A, %Y-%m-%d}."]
+    return "\n".join([OPENING, *today, REMEMBERED, *lines, CLOSING])
 
 
-def memory_line(recalled: Recalled) -> str:
-    """One memory as the block shows it: of an episode the day, of a belief how present it is (spec 10.7)."""
+def _dated(remembered: Remembered) -> Iterator[tuple[datetime, str]]:
+    """Memories and facts, each with its time."""
+    for recalled in remembered.memories:
+        yield recalled.memory.valid_at or recalled.memory.timestamp, memory_line(recalled, remembered)
+    for fact in remembered.facts:
+        yield fact.created_at, fact_line(fact)
+
+
+def memory_line(recalled: Recalled, remembered: Remembered) -> str:
+    """One memory as the block shows it: of an episode the day, of a belief how present it is and since when."""
     memory = recalled.memory
     episode = memory.kind is MemoryKind.EPISODE or not recalled.formed
     mark = f"{memory.timestamp:%Y-%m-%d}" if episode else f"gravity={recalled.gravity:.1f}"
+    secret = f", {ONLY_IF}" if memory.id in remembered.secrets else ""
     speaker = f"{one_line(memory.speaker)}: " if memory.speaker else ""
-    return f"- [{memory.modality}, {mark}] {speaker}{one_line(memory.content or '')}"
+    notes = [] if episode else [day(memory.timestamp)]
+    if memory.reinforcement_count:
+        notes.append(f"said {memory.reinforcement_count + 1} times")
+    if memory.invalid_at is not None:
+        notes.append(f"until {day(memory.invalid_at)}")
+    told = f" ({', '.join(notes)})" if notes else ""
+    return f"- [{memory.modality}, {mark}{secret}] {speaker}{one_line(memory.content or '')}{told}"
+
+
+def day(at: datetime) -> str:
+    """A day as the block shows it.
+
+    Examples
+    --------
+    >>> day(datetime(2026, 5, 3))
+    '3 May 2026'
+    """
+    return f"{at.day} {at:%b %Y}"
+
+
+def fact_line(fact: Fact) -> str:
+    """One fact as the block shows it."""
+    return f"- [fact, {fact.created_at:%Y-%m-%d}] {one_line(fact.text)}"
+
+
+def name_line(name: str) -> str:
+    """The student's name as the block shows it."""
+    return f"- [name] {one_line(name)}"
+
+
+def turn_line(turn: RecalledTurn) -> str:
+    """An earlier turn of the running session as the block shows it."""
+    return f"- the student said: {one_line(turn.text)}"
 
 
 def ledger_line(entry: LedgerEntry) -> str:
-    """One ledger entry as the block shows it."""
-    return f"- [{entry.category}] {one_line(entry.content or '')}"
+    """One ledger entry as the block shows it: a secret with what to do with it, the others with their day."""
+    secret = entry.category is LedgerCategory.SECRET
+    until = "" if entry.expires_at is None else f", until {day(entry.expires_at)}"
+    mark = ONLY_IF if secret else entry.category.value
+    return f"- [{mark}] {one_line(entry.content or '')} ({day(entry.created_at)}{until})"
+
+
+def question_line(question: str) -> str:
+    """A question that waits as the block shows it."""
+    return f"- {one_line(question)}"
+
+
+def without_copies(remembered: Remembered, visible: Sequence[str] = ()) -> Remembered:
+    """The same without what another item or the visible conversation says already.
+
+    The ledger goes first, then the profile, memories, facts and earlier turns, each most useful first; of two that say
+    the same the first stays.
+
+    Examples
+    --------
+    >>> from datetime import datetime, UTC
+    >>> at = datetime(2026, 1, 15, tzinfo=UTC)
+    >>> facts = [Fact(f"fact-{i}", i, text, (), at) for i, text in enumerate(["A red cat, Mimi.", "a red cat Mimi"])]
+    >>> [fact.id for fact in without_copies(Remembered(tuple(facts))).facts]
+    ['fact-0']
+    """
+    told: list[Gist] = []
+    ledger = _fresh(told, remembered.ledger, [entry.content or "" for entry in remembered.ledger])
+    profile = _fresh(told, remembered.profile, _contents(remembered.profile))
+    memories = _fresh(told, remembered.memories, _contents(remembered.memories))
+    seen = [gist(text) for text in visible]
+    telling = [fact for fact in remembered.facts if not any(is_said_by(s, gist(fact.text)) for s in (*told, *seen))]
+    facts = _fresh([*told, *seen], telling, [fact.text for fact in telling])
+    turns = _fresh(told, remembered.turns, [turn.text for turn in remembered.turns])
+    return replace(remembered, ledger=ledger, profile=profile, memories=memories, facts=facts, turns=turns)
+
+
+def _contents(recalled: Iterable[Recalled]) -> list[str]:
+    return [each.memory.content or "" for each in recalled]
+
+
+def _fresh(told: list[Gist], items: Sequence[T], texts: Sequence[str]) -> tuple[T, ...]:
+    """The items that say something new, in order; what they say is added to what is told."""
+    kept = []
+    for item, text in zip(items, texts, strict=True):
+        own = gist(text)
+        if not any(is_said_by(own, other) for other in told):
+            kept.append(item)
+            told.append(own)
+    return tuple(kept)

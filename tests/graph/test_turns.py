@@ -183,6 +183,9 @@ async def test_facts_are_recalled_when_they_are_needed(gm: Graphmem, ann: Pupil)
     await say(gm, ann, MESSAGES[0])
     learned = await say(gm, ann, "Purple submarines frighten my uncle Ferdinand.")
     assert learned.fact is not None
+    # What stands in the visible conversation needs no fact.
+    for number in range(3):
+        await say(gm, ann, f"The step gives {number} apples.")
     outcome = await say(gm, ann, "Do you remember the purple submarines?")
     assert learned.fact in outcome.recalled_facts
 

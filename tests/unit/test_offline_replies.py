@@ -9,11 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.model import Author, Fact, Message, RecalledTurn, Remembered
-from graphmem.offline.replies import REPLY_CHARACTERS, WORDINGS, chosen_move, mentioned, worded
+from graphmem.model import Author, Fact, Message, Recalled, RecalledTurn, Remembered
+from graphmem.offline.recollection import NOTHING, NOTHING_AT_ALL
+from graphmem.offline.replies import REPLY_CHARACTERS, WORDINGS, chosen_move, mentioned, replied, worded
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc
 from graphmem.text.sanitize import clean, clipped, quoted
+from tests.support.memories import NOW, memory
 
 AT = datetime(2026, 1, 15, 12, tzinfo=UTC)
 TEXTS = st.one_of(
@@ -122,6 +124,34 @@ def test_nothing_is_called_right_or_wrong_that_was_not_reckoned(text: str) -> No
 def test_the_students_own_words_are_used() -> None:
     assert "180 minutes" in reply_to("So it would take Chase 180 minutes.")
     assert "spoons" in reply_to("I don't know about the spoons")
+
+
+def own_question(text: str, *contents: str, name: str | None = None, asked_for: str = "own") -> str:
+    """The answer to a question for what is remembered, all of it as near as can be."""
+    memories = tuple(
+        Recalled(memory(f"m{i}", content), 0.5, 1.0, (), similarity=0.5) for i, content in enumerate(contents)
+    )
+    return replied(student(text), Remembered(memories=memories, name=name, asked_for=asked_for, today=NOW))
+
+
+def test_what_the_student_told_is_answered_from_memory() -> None:
+    assert "you live in Hamburg" in own_question("Where do I live?", "The student lives in Hamburg.", "I like tea.")
+    assert "your dog is called Bello" in own_question("What is my dog called?", "My dog is called Bello.")
+    assert own_question("Do you remember my name?", "I like tea.", name="Kim") == "Your name is Kim."
+    assert "your name is Kim; you like tea" in own_question("What do you know of me?", "I like tea.", name="Kim",
+                                                           asked_for="overview")  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["What is my cat called?", "Which instrument do I play?"])
+def test_what_is_not_known_is_not_claimed(text: str) -> None:
+    assert own_question(text, "I have two brothers.", "So 12 - 3 = 9.") in NOTHING
+    assert own_question(text, asked_for="") not in NOTHING
+    assert own_question("What do you know about me?", asked_for="overview") in NOTHING_AT_ALL
+
+
+def test_a_sum_that_is_asked_for_is_reckoned() -> None:
+    assert replied(student("What is 7 times 8?"), Remembered()).startswith("7 x 8 = 56.")
+    assert "=" not in replied(student("What is 7 to the power of 8?"), Remembered())
 
 
 def test_a_student_who_stays_confused_gets_another_way() -> None:

@@ -1,0 +1,175 @@
+"""Answers of the offline mind from memory: one thing the student asks for, or all that is remembered.
+
+An answer is the best statement, said to the student; where none is good enough the mind says so.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from zlib import crc32
+
+import numpy as np
+
+from graphmem.model import Author, LedgerCategory, Message, Recalled, Remembered, Vector
+from graphmem.text.arithmetic import equations
+from graphmem.text.doc import Doc, doc_of
+from graphmem.text.likeness import gist, is_said_by
+from graphmem.text.sanitize import clean, quoted
+from graphmem.text.second_person import to_second_person
+from graphmem.text.stems import stem
+
+FITS = 0.75
+"""Score from which on a statement answers: cosine with the question, and half the share of its words it holds."""
+FITS_ALONE = 0.6
+"""Cosine from which on it answers without a word of the question."""
+LEDGER_COSINE = 0.4
+"""Cosine that a ledger entry counts with: it came by its triggers, and is known to matter."""
+NEARLY = 0.2
+"""Difference of scores within which the newer statement answers."""
+MOST_TOLD = 5
+"""Most statements told to somebody who asks for all of them."""
+TOLD_CHARACTERS = 120
+"""Characters of the longest statement that is told."""
+_ASKING = frozenset(map(stem, "remember know tell told said say called still again think mention already".split()))  # noqa: SIM905
+_OWN_WORDS = frozenset({"i", "me", "my", "mine", "i'm", "im", "we", "our", "us"})
+
+FOUND = (
+    "You told me{when} that {said}.",
+    "As far as I remember, {said}.",
+    "I remember that {said}.",
+)
+FOUND_QUOTE = ("You told me{when}: {quote}.", "This is what I have noted{when}: {quote}.")
+ALL = ("This is what I remember about you: {list}.", "You told me a few things: {list}.", "I remember this: {list}.")
+NOTHING = (
+    "I don't have that noted. Will you tell me?",
+    "That I don't know: you have not told me, or I did not note it.",
+    "I have nothing noted about that. What is it?",
+)
+NOTHING_AT_ALL = (
+    "I don't have anything noted about you yet. What should I know?",
+    "So far I know nothing about you. What would you like me to remember?",
+)
+
+
+@dataclass(frozen=True)
+class Recollection:
+    """Something the student told: how near it is to the question, and when it was told."""
+
+    text: str
+    at: datetime
+    cosine: float
+    secret: bool = False
+
+
+def answer_from_memory(messages: Sequence[Message], remembered: Remembered) -> str:
+    """An answer to a question for what is remembered; empty where the student asks for something else.
+
+    Parameters
+    ----------
+    messages : sequence of Message, oldest first, the student's newest last, with embeddings where there are any
+    remembered : Remembered; `asked_for` says what the question asks for
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> at = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> said = [Message(Author.STUDENT, "What's my name?", at)]
+    >>> answer_from_memory(said, Remembered(name="Kim", asked_for="own"))
+    'Your name is Kim.'
+    >>> answer_from_memory(said, Remembered(asked_for="own")) in NOTHING, answer_from_memory(said, Remembered())
+    (True, '')
+    """
+    doc = doc_of(messages[-1])
+    if not remembered.asked_for or _OWN_WORDS.isdisjoint(doc.plain_words):
+        return ""
+    start = crc32(f"{len(messages)} {doc.text[:600]}".encode("utf-8", "replace"))
+    question = next((sentence for sentence in reversed(doc.excerpt.sentences) if sentence.asks), doc)
+    wanted = question.stems - _ASKING
+    if remembered.name and wanted == {stem("name")}:
+        return f"Your name is {clean(remembered.name)}."
+    if remembered.asked_for == "overview":
+        return _overview(messages, remembered, start)
+    best = _best(doc, wanted, [*_statements(remembered), *_visible(messages)])
+    return _chosen(NOTHING, start) if best is None else _told(doc, best, remembered.today, start)
+
+
+def _statements(remembered: Remembered) -> Iterable[Recollection]:
+    for entry in remembered.ledger:
+        if entry.category is not LedgerCategory.INSTRUCTION:
+            secret = entry.category is LedgerCategory.SECRET
+            yield Recollection(entry.content or "", entry.created_at, LEDGER_COSINE, secret)
+    for recalled in (*remembered.profile, *remembered.memories):
+        if recalled.memory.speaker is None:
+            yield _of_memory(recalled, remembered)
+    if remembered.today is not None:
+        for turn in remembered.turns:
+            yield Recollection(turn.text, remembered.today, turn.similarity)
+
+
+def _of_memory(recalled: Recalled, remembered: Remembered) -> Recollection:
+    memory = recalled.memory
+    return Recollection(memory.content or "", memory.timestamp, recalled.similarity, memory.id in remembered.secrets)
+
+
+def _visible(messages: Sequence[Message]) -> Iterable[Recollection]:
+    """What the student said in the conversation itself, which no context repeats."""
+    asked = messages[-1].embedding
+    for message in messages[:-1]:
+        if message.author is Author.STUDENT and message.embedding is not None and asked is not None:
+            yield Recollection(message.text, message.at, _cosine(asked, message.embedding))
+
+
+def _cosine(one: Vector, other: Vector) -> float:
+    return float(np.dot(one, other))
+
+
+def _best(question: Doc, wanted: frozenset[str], statements: Iterable[Recollection]) -> Recollection | None:
+    """The statement that answers, of those nearly as good the newest."""
+    own = gist(question.text)
+    scored = []
+    for statement in statements:
+        doc = Doc(statement.text).excerpt
+        if doc.asks or (gist(statement.text) == own):
+            continue
+        # "The student lives" and "I live" are one word only when both are said to the student.
+        held = doc.stems | Doc(to_second_person(doc.text)).stems
+        share = len(wanted & held) / len(wanted) if wanted else 0.0
+        score = statement.cosine + share / 2
+        if (score >= FITS and share > 0) or statement.cosine >= FITS_ALONE:
+            scored.append((score, statement))
+    if not scored:
+        return None
+    top = max(score for score, _ in scored)
+    return max((s for score, s in scored if score >= top - NEARLY), key=lambda s: s.at.timestamp())
+
+
+def _told(question: Doc, statement: Recollection, today: datetime | None, start: int) -> str:
+    """A statement said to the student, or else quoted, with its day where that is another one."""
+    sentences = Doc(statement.text).excerpt.sentences
+    sentence = max(sentences, key=lambda each: len(each.stems & question.stems)).text
+    at = statement.at
+    when = "" if today is None or at.date() == today.date() else f" on {at.day} {at:%B}"
+    said = clean(to_second_person(sentence))
+    if not said.lower().startswith(("you ", "your ")) or len(said) > TOLD_CHARACTERS:
+        return _chosen(FOUND_QUOTE, start).format(when=when, quote=quoted(sentence, TOLD_CHARACTERS, 25))
+    return _chosen(FOUND, start).format(when=when, said=said)
+
+
+def _overview(messages: Sequence[Message], remembered: Remembered, start: int) -> str:
+    """What is remembered, in a few statements; secrets and worked steps are not told."""
+    items = [*(r for r in _statements(remembered) if not r.secret), *_visible(messages)]
+    told: list[str] = [] if not remembered.name else [f"your name is {clean(remembered.name)}"]
+    known = [gist(remembered.name or "")]
+    for statement in items:
+        text = max(Doc(statement.text).excerpt.sentences, key=lambda each: len(each.stems), default=None)
+        if text is None or text.asks or equations(text.text) or any(is_said_by(gist(text.text), k) for k in known):
+            continue
+        said = clean(to_second_person(text.text))
+        if said.lower().startswith(("you ", "your ")) and len(said) <= TOLD_CHARACTERS and len(told) < MOST_TOLD:
+            told.append(said)
+            known.append(gist(text.text))
+    return _chosen(ALL, start).format(list="; ".join(told)) if told else _chosen(NOTHING_AT_ALL, start)
+
+
+def _chosen(wordings: Sequence[str], start: int) -> str:
+    return wordings[start % len(wordings)]

@@ -1,0 +1,50 @@
+"""Near copies among statements, told by their content words, numbers and negation."""
+
+from dataclasses import dataclass
+
+from graphmem.text.doc import Doc
+
+SAME_SHARE = 0.8
+"""Share of the content words of the shorter of two texts that the other must hold, to say the same."""
+FEW_STEMS = 1
+"""Content words of a text too short to be part of another by chance."""
+# How a statement speaks of the student, who speaks of "I" and "my".
+_STUDENT = frozenset({"student", "said", "say", "tell"})
+
+
+@dataclass(frozen=True)
+class Gist:
+    """Content of a statement: stems of its content words, numbers, and whether it denies."""
+
+    stems: frozenset[str]
+    numbers: tuple[float, ...]
+    negates: bool
+
+
+def gist(text: str) -> Gist:
+    """The content of a statement, whoever speaks.
+
+    Examples
+    --------
+    >>> gist("The student has 2 dogs.") == gist("I have 2 dogs!")
+    True
+    """
+    doc = Doc(text).excerpt
+    return Gist(doc.stems - _STUDENT, tuple(sorted(doc.numbers)), doc.negates)
+
+
+def is_said_by(one: Gist, other: Gist) -> bool:
+    """True if a statement adds nothing to another: its words, numbers and negation stand there.
+
+    Examples
+    --------
+    >>> is_said_by(gist("My dog is called Bello"), gist("The student's dog is called Bello, a poodle."))
+    True
+    >>> is_said_by(gist("I am in grade 7"), gist("The student is in grade 8."))
+    False
+    """
+    if not one.stems or one.negates != other.negates or not set(one.numbers) <= set(other.numbers):
+        return False
+    if len(one.stems) <= FEW_STEMS:
+        return one.stems == other.stems
+    return len(one.stems & other.stems) >= SAME_SHARE * len(one.stems)

@@ -1,0 +1,112 @@
+"""Two linear heads on an embedding: what belongs into a student's standing profile, and what asks for memories.
+
+Made by `scripts/make_profile.py`; the figures lie beside the weights in `figures.json`. They read vectors of the
+shipped model only.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmem.errors import SetupError
+from graphmem.model import Matrix, Vector
+
+PROFILE_FILE = Path(__file__).with_name("weights") / "profile" / "profile.npz"
+
+
+class ProfilePart(StrEnum):
+    """Part of the standing profile that a statement belongs to."""
+
+    NONE = "none"
+    NEED = "need"
+    IDENTITY = "identity"
+    GOAL = "goal"
+
+
+class AskedFor(StrEnum):
+    """Subject of a question: something else, one thing about the student, or all that is remembered."""
+
+    OTHER = "other"
+    OWN = "own"
+    OVERVIEW = "overview"
+
+
+@dataclass(frozen=True)
+class Head:
+    """A softmax on a vector: weights of shape (classes, 384) and a bias of each class."""
+
+    labels: tuple[str, ...]
+    weights: NDArray[np.float32] = field(repr=False)
+    bias: NDArray[np.float32] = field(repr=False)
+
+    def chances(self, vectors: Matrix) -> NDArray[np.float32]:
+        """Chance of each class.
+
+        Parameters
+        ----------
+        vectors : float32 array of shape (n, 384), rows of length 1, by `onnx:all-MiniLM-L6-v2`
+
+        Returns
+        -------
+        float array of shape (n, classes), each row summing to 1
+        """
+        scores = vectors @ self.weights.T + self.bias
+        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+        chances: NDArray[np.float32] = powers / powers.sum(axis=1, keepdims=True)
+        return chances
+
+
+@dataclass(frozen=True)
+class ProfileModel:
+    """The two heads; `load_profile_model` gives them."""
+
+    statement: Head
+    question: Head
+
+    def of_statements(self, vectors: Matrix) -> list[tuple[ProfilePart, float]]:
+        """The part of the profile each statement belongs to, with its chance.
+
+        Examples
+        --------
+        >>> load_profile_model().of_statements(np.zeros((0, 384), dtype=np.float32))
+        []
+        """
+        return [(ProfilePart(label), chance) for label, chance in _best(self.statement, vectors)]
+
+    def of_question(self, vector: Vector) -> tuple[AskedFor, float]:
+        """The subject of a question, with its chance."""
+        ((label, chance),) = _best(self.question, vector[np.newaxis])
+        return AskedFor(label), chance
+
+
+@lru_cache(maxsize=1)
+def load_profile_model(path: Path = PROFILE_FILE) -> ProfileModel:
+    """Read the weights, once a process.
+
+    Raises
+    ------
+    SetupError      the file is missing or damaged
+    """
+    try:
+        with path.open("rb") as raw, np.load(raw) as file:
+            heads = [
+                Head(tuple(map(str, file[f"{name}_labels"])), file[f"{name}_weights"], file[f"{name}_bias"])
+                for name in ("statement", "question")
+            ]
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        raise SetupError(
+            f"The weights of the standing profile in {path} cannot be loaded ({error}): install graphmem again."
+        ) from error
+    return ProfileModel(*heads)
+
+
+def _best(head: Head, vectors: Matrix) -> list[tuple[str, float]]:
+    if not len(vectors):
+        return []
+    chances = head.chances(vectors)
+    return [(head.labels[place], float(row[place])) for row, place in zip(chances, chances.argmax(axis=1), strict=True)]

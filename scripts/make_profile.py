@@ -1,0 +1,123 @@
+"""Make the heads of the standing profile: logistic regression on the vectors of the shipped model.
+
+    python scripts/make_profile.py --understanding utterances.jsonl
+
+Rows written for it lie in `scripts/data/profile.jsonl` (CC0); lasting facts and ordinary talk come from labelled
+utterances (`{"text", "source", "kind", "lasting", "ledger", "about_self"}`). A fifth of the rows, by a hash of their
+group, is only reported; strength is chosen by cross-validation on the rest.
+"""
+
+import argparse
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.progress import track
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import f1_score
+from sklearn.model_selection import GroupKFold, cross_val_predict
+
+from graphmem.text.embedder import EMBEDDER_FOLDER as EMBEDDER
+from graphmem.text.embedder import onnx_encoder
+from graphmem.text.profile import PROFILE_FILE
+
+WRITTEN = Path(__file__).parent / "data" / "profile.jsonl"
+STRENGTHS = (1.0, 3.0, 10.0, 30.0)
+LASTING = 2
+
+
+@dataclass(frozen=True)
+class Row:
+    """A labelled text, and the group it must not be parted from."""
+
+    text: str
+    label: str
+    group: str
+
+
+def is_test(group: str) -> bool:
+    """True for the fifth of the groups that nothing is fitted to."""
+    return hashlib.sha256(group.encode()).digest()[0] % 5 == 0
+
+
+def written(about: str) -> list[Row]:
+    rows = [json.loads(line) for line in WRITTEN.read_text("utf-8").splitlines()]
+    return [Row(row["text"], row["label"], row["text"]) for row in rows if row["about"] == about]
+
+
+def from_talk(path: Path) -> tuple[list[Row], list[Row]]:
+    """Statements and questions among the labelled utterances."""
+    statements, questions = [], []
+    for row in map(json.loads, path.read_text("utf-8").splitlines()):
+        group = row["text"] if row["source"] == "written" else row["source"].split("#")[0]
+        if row["text"].rstrip().endswith("?"):
+            questions.append(Row(row["text"], "other", group))
+        elif not row["lasting"]:
+            statements.append(Row(row["text"], "none", group))
+        elif row["kind"] == "trait" and row["ledger"] == "fact" and row["lasting"] > LASTING:
+            statements.append(Row(row["text"], "need", group))
+    return statements, questions
+
+
+def fitted(name: str, rows: Sequence[Row], encode: Any) -> tuple[dict[str, Any], dict[str, float]]:
+    """Weights and figures of one head."""
+    x = np.concatenate([encode([row.text]) for row in track(rows, name)])
+    y, groups = np.array([row.label for row in rows]), np.array([row.group for row in rows])
+    test = np.array([is_test(row.group) for row in rows])
+
+    def model(strength: float) -> LogisticRegression:
+        return LogisticRegression(C=strength, class_weight="balanced", max_iter=2000)
+
+    def score(strength: float) -> float:
+        guessed = cross_val_predict(model(strength), x[~test], y[~test], groups=groups[~test], cv=GroupKFold(5))
+        return float(f1_score(y[~test], guessed, average="macro"))
+
+    scores = {strength: score(strength) for strength in STRENGTHS}
+    best = max(scores, key=lambda strength: scores[strength])
+    made = model(best).fit(x[~test], y[~test])
+    guessed = made.predict(x[test])
+    figures = {
+        "strength": best,
+        "macro_f1_cross_validated": round(scores[best], 3),
+        "macro_f1_test": round(float(f1_score(y[test], guessed, average="macro")), 3),
+        "accuracy_test": round(float(np.mean(guessed == y[test])), 3),
+        "rows": len(rows),
+        "rows_test": int(test.sum()),
+    }
+    for row, guess in zip(np.array([row.text for row in rows])[test], guessed, strict=True):
+        wanted = next(each.label for each in rows if each.text == row)
+        if wanted != guess:
+            print(f"  {wanted} read as {guess}: {row[:90]}")
+    weights = {
+        f"{name}_labels": made.classes_.astype(str),
+        f"{name}_weights": made.coef_.astype(np.float32),
+        f"{name}_bias": made.intercept_.astype(np.float32),
+    }
+    return weights, figures
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--understanding", type=Path, required=True, help="labelled utterances as JSON lines")
+    parser.add_argument("--out", type=Path, default=PROFILE_FILE, help="file to write")
+    args = parser.parse_args()
+
+    encode = onnx_encoder(EMBEDDER, threads=1)
+    talk = dict(zip(("statement", "question"), from_talk(args.understanding), strict=True))
+    made: dict[str, Any] = {}
+    figures = {}
+    for name, rows in talk.items():
+        weights, figures[name] = fitted(name, [*written(name), *rows], encode)
+        made |= weights
+        print(name, figures[name])
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(args.out, **made)
+    args.out.with_name("figures.json").write_text(json.dumps(figures, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()

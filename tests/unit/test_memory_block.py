@@ -1,0 +1,117 @@
+"""The memory block: its parts, its marks, its order, without a database."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from graphmem.flows.context_plan import secret_ids, shown
+from graphmem.model import Fact, LedgerCategory, LedgerEntry, Matrix, MemoryKind, Recalled, Remembered
+from graphmem.text.doc import Doc
+from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
+from graphmem.text.memory_block import day, memory_block, without_copies
+from graphmem.text.profile import AskedFor, ProfilePart, load_profile_model
+from tests.support.memories import NOW, memory
+
+Encode = Callable[[list[str]], Matrix]
+
+
+@pytest.fixture(scope="module")
+def encode() -> Encode:
+    return onnx_encoder(EMBEDDER_FOLDER, threads=1)
+
+
+def recalled(memory_id: str, content: str, days: int = 0, similarity: float = 0.5, **changes: object) -> Recalled:
+    one = replace(memory(memory_id, content), timestamp=NOW - timedelta(days=days), **changes)  # type: ignore[arg-type]
+    return Recalled(replace(one, valid_at=one.timestamp), similarity, 0.8, ("dense 0.50",), similarity=similarity)
+
+
+def entry(category: LedgerCategory, content: str) -> LedgerEntry:
+    return LedgerEntry(f"ledger-{content[:9]}", category, content, "", 0.5, (), (), 0.7, True, None, NOW)
+
+
+def test_parts_stand_in_their_order_each_with_its_title() -> None:
+    block = memory_block(
+        Remembered(
+            facts=(Fact("f", 1, "Mixes up < and >.", ("signs",), NOW - timedelta(days=3)),),
+            memories=(recalled("new", "Likes tea."), recalled("old", "Likes milk.", days=9)),
+            ledger=(entry(LedgerCategory.INSTRUCTION, "Call me Mo."), entry(LedgerCategory.SECRET, "I sing.")),
+            question="How did the test go?",
+            profile=(recalled("need", "Is allergic to nuts."),),
+            name="Mo <b>",
+            today=NOW,
+        )
+    )
+    lines = block.splitlines()
+    assert lines[1] == f"Today is {NOW:%A, %Y-%m-%d}."
+    order = ["Always so:", "- [name] Mo &lt;b&gt;", "From earlier, oldest first:", "Critical facts (ledger):",
+             "Instructions, to be followed:", "A question of yours, if it fits:", "- How did the test go?"]  # fmt: skip
+    assert sorted(order, key=lines.index) == order
+    told = [line for line in lines if any(word in line for word in ("milk", "Mixes", "tea"))]
+    assert [line.split("] ")[1].split()[1] for line in told] == ["milk.", "up", "tea."]
+    assert f"- [secret: only if the student brings it up] I sing. ({day(NOW)})" in lines
+    assert memory_block(Remembered(today=NOW)) == ""
+
+
+def test_a_belief_tells_its_day_how_often_it_was_said_and_when_it_ended() -> None:
+    ended = recalled("a", "Lives in Bonn.", days=30, kind=MemoryKind.TRAIT, reinforcement_count=2, invalid_at=NOW)
+    block = memory_block(Remembered(memories=(ended,)))
+    assert f"gravity=0.8] Lives in Bonn. ({day(NOW - timedelta(days=30))}, said 3 times, until {day(NOW)})" in block
+
+
+def test_nothing_is_told_twice() -> None:
+    same = recalled("same", "The student's dog Bello ate homework about fractions.")
+    copy = recalled("copy", "My dog Bello ate my homework about fractions!")
+    other = recalled("other", "My dog Bello ate 2 pages of homework about fractions.")
+    fact = Fact("f", 1, "The student said “My dog Bello ate my homework about fractions!”.", (), NOW)
+    kept = without_copies(Remembered((fact,), memories=(same, copy, other)))
+    assert [each.memory.id for each in kept.memories] == ["same", "other"]
+    assert kept.facts == ()
+
+
+def test_what_does_not_fit_and_what_is_in_sight_is_left_out() -> None:
+    far, word = recalled("far", "Swims on Mondays.", similarity=0.1), recalled("word", "Has otters.", similarity=0.1)
+    near = recalled("near", "Keeps animals.", similarity=0.4, source_refs=("turn-1",))
+    whole = Remembered(memories=(far, word, near))
+    asked = Doc("How are the otters?")
+    assert [r.memory.id for r in shown(whole, asked, {}, 500).memories] == ["word", "near"]
+    assert [r.memory.id for r in shown(whole, asked, {"turn-1": "Hi"}, 500).memories] == ["word"]
+    assert shown(Remembered(memories=(far,)), asked, {}, 500).memories == ()
+
+
+def test_a_memory_that_gives_a_secret_away_is_marked() -> None:
+    told, plain = recalled("told", "I cried because Emil moves to Hamburg."), recalled("plain", "I like Emil's dog.")
+    ids = secret_ids([told, plain], [entry(LedgerCategory.SECRET, "I cried because Emil moves to Hamburg")])
+    assert ids == {"told"}
+    block = memory_block(Remembered(memories=(told, plain), secrets=ids))
+    (marked,) = [line for line in block.splitlines() if "only if the student brings it up" in line]
+    assert "Hamburg" in marked
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("I am allergic to shellfish.", ProfilePart.NEED),
+        ("The student is in grade 9.", ProfilePart.IDENTITY),
+        ("I want to become an engineer.", ProfilePart.GOAL),
+        ("So 12 - 3 = 9 spoons are left.", ProfilePart.NONE),
+        ("We went to the cinema.", ProfilePart.NONE),
+    ],
+)
+def test_the_profile_knows_what_always_comes(text: str, part: ProfilePart, encode: Encode) -> None:
+    ((found, _),) = load_profile_model().of_statements(encode([text]))
+    assert found is part
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Which town do I live in?", AskedFor.OWN),
+        ("What do you still know about me?", AskedFor.OVERVIEW),
+        ("What is a denominator?", AskedFor.OTHER),
+    ],
+)
+def test_questions_for_memories_are_known(text: str, asked: AskedFor, encode: Encode) -> None:
+    (vector,) = encode([text])
+    assert load_profile_model().of_question(vector)[0] is asked
