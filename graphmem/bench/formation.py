@@ -167,7 +167,10 @@ def _figures(seen: Seen) -> Figures:
         "memories_per_dialogue": count / max(1, seen.dialogues),
         "memories_per_message": count / max(1, messages),
         "junk_rate": sum(junk.rate * junk.memories for junk in seen.junk) / max(1, count),
-        **{f"junk_{kind}": sum(getattr(j, kind) for j in seen.junk) for kind in ("exact", "near", "loops", "no_span")},
+        **{
+            f"junk_{kind}": sum(getattr(j, kind) for j in seen.junk)
+            for kind in ("exact", "near", "loops", "talk", "no_span")
+        },
         "form_p50_ms": 1000 * median(seen.seconds),
         "form_p95_ms": 1000 * float(np.percentile(seen.seconds, 95)),
     }

@@ -84,7 +84,7 @@ def is_past(word: str) -> bool:
     >>> is_past("bought"), is_past("wanted"), is_past("want"), is_past("need")
     (True, True, False, False)
     """
-    if word in ("cut", "hit", "hurt", "put", "let", "quit", "shut", "felt", "understood", "drawed", "misread"):
+    if word in ("cut", "hit", "hurt", "put", "let", "quit", "shut", "felt", "understood", "drawed", "misread", "read"):
         return True
     if word in _IRREGULAR:
         return word not in _PLURALS

@@ -148,3 +148,7 @@ def test_relations_run_between_statements() -> None:
     text = "My brother broke his leg in June. That made me so sad!"
     found = extract(Heard(text, AT, passes=2, observed=True))
     assert all(0 <= relation.source < len(found.memories) for relation in found.relations)
+
+
+def test_a_request_to_forget_is_not_remembered() -> None:
+    assert heard("Please forget that I failed the test.").memories == ()
