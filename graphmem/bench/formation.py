@@ -38,6 +38,7 @@ ACTIVITY = (0.5, 2.0, 5.0, 10.0)
 SITTING = 12
 """Dialogues of one student in one sitting, so that busy times last long enough to be busy."""
 FORMATION_PAGE = 200
+JUNK_KINDS = ("exact", "near", "loops", "talk", "no_span")
 
 
 @dataclass
