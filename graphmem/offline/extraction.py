@@ -27,7 +27,7 @@ from graphmem.text.discourse import content_words, relations
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
 from graphmem.text.ledger_cues import reminders
-from graphmem.text.lexicon import STOP_WORDS
+from graphmem.text.lexicon import FIRST_PERSON, SECOND_PERSON, STOP_WORDS
 from graphmem.text.memory_types import READ_WORDS, STATED_CONFIDENCE, Sort, confidence, is_question, sort_of
 from graphmem.text.normalize import cleaned
 from graphmem.text.retelling import retold
@@ -156,7 +156,12 @@ def _told(doc: Doc, heard: Heard, vectors: Matrix | None, kept: Sequence[Reminde
         for place, span in enumerate(_candidates(doc))
     ]
     shown, reckons = _aspect(doc, heard, HINTED), _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
-    able = [each for each in judged if not _is_left_out(doc.text[slice(*each.span)], reckons=reckons)]
+    able = [
+        each
+        for each in judged
+        if not _is_left_out(doc.text[slice(*each.span)], reckons=reckons)
+        and (_overlaps(each.span, kept) or not _is_of_listener(Doc(doc.text[slice(*each.span)])))
+    ]
     told = [
         each
         for each in able
@@ -207,6 +212,12 @@ def _is_left_out(text: str, *, reckons: bool) -> bool:
         or (reckons and _DIGIT.search(text) is not None)
         or bool(retractions(text))
     )
+
+
+def _is_of_listener(clause: Doc) -> bool:
+    """True if a clause tells of whom it is said to, and of nobody else: praise and wishes."""
+    words = frozenset(clause.plain_words)
+    return not words.isdisjoint(SECOND_PERSON) and words.isdisjoint(FIRST_PERSON) and not clause.entities
 
 
 def _overlaps(span: SentenceSpan, kept: Sequence[Reminder]) -> bool:
