@@ -48,7 +48,7 @@ from graphmem.store.changes import (
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.normalize import cleaned
-from graphmem.text.revision import Effect, Told, effect
+from graphmem.text.revision import Effect, Revisable, effect
 
 SAME_COSINE = 0.95
 """Cosine from which two memories with the same numbers, negations and speaker say the same thing."""
@@ -56,9 +56,9 @@ RELATED = 0.5
 """Cosine from which two memories are related, and the weight of that edge."""
 REFINED = 0.7
 """Cosine from which a belief that says more refines one that says less."""
-COMPARED = 12
+CANDIDATES = 12
 """Nearest memories that a new statement is compared with."""
-CLOSING = (Effect.ENDS, Effect.CORRECTS)
+END_EFFECTS = (Effect.ENDS, Effect.CORRECTS)
 """Effects that close a memory."""
 RETRACTED, RETRACTED_MARGIN = 0.4, 0.05
 """Cosine from which a memory is the one that is to be forgotten, and what others may be farther."""
@@ -184,7 +184,7 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
             again.setdefault(twin.id, Reinforced(_reinforced(twin, reading), span))
             ids.append(twin.id)
         refined += [NewEdge(ids[-1], m.id, EdgeType.REFINES, 1.0) for m, e in touched if e is Effect.REFINES]
-        ended |= {m.id: Ended(m.id, ids[-1], e) for m, e in touched if e in CLOSING and m.id != ids[-1]}
+        ended |= {m.id: Ended(m.id, ids[-1], e) for m, e in touched if e in END_EFFECTS and m.id != ids[-1]}
     ended |= {m.id: Ended(m.id, None, Effect.CORRECTS) for m in _retracted(reading, known)}
     again = {memory_id: each for memory_id, each in again.items() if memory_id not in ended}
     edges = [*_said_edges(reading, ids, known), *_alike_edges(reading, new, known, ended)]
@@ -247,7 +247,7 @@ def _touched(reading: Reading, extract: Extract, marked: Marked, known: SearchIn
     same = known.find(marked.content_hash)
     if same is not None:
         return [(same, Effect.SAME)]
-    near = known.nearest(marked.vector, COMPARED)
+    near = known.nearest(marked.vector, CANDIDATES)
     slot = known.of_slot(marked.slot_key) if marked.slot_key is not None else []
     candidates = {memory.id: (memory, cosine) for memory, cosine in near}
     candidates |= {m.id: (m, _cosine(known, m, marked)) for m in slot if m.id not in candidates}
@@ -273,16 +273,18 @@ def _cosine(known: SearchIndex, memory: Memory, marked: Marked) -> float:
     return 0.0 if vector is None else float(vector @ marked.vector)
 
 
-def _told(reading: Reading, extract: Extract, marked: Marked) -> Told:
+def _told(reading: Reading, extract: Extract, marked: Marked) -> Revisable:
     words = cleaned(reading.heard.text[extract.start : extract.end])
-    return Told(extract.content, words, reading.source.at, extract.aspect, extract.slot, marked.valence, marked.vector)
+    return Revisable(
+        extract.content, words, reading.source.at, extract.aspect, extract.slot, marked.valence, marked.vector
+    )
 
 
-def _remembered(memory: Memory, known: SearchIndex, extract: Extract, marked: Marked) -> Told:
+def _remembered(memory: Memory, known: SearchIndex, extract: Extract, marked: Marked) -> Revisable:
     slot = extract.slot if memory.slot_key is not None and memory.slot_key == marked.slot_key else None
     content = memory.content or ""
     vector = known.vector(memory.id)
-    return Told(content, memory.quote or content, memory.timestamp, memory.aspect, slot, memory.valence, vector)
+    return Revisable(content, memory.quote or content, memory.timestamp, memory.aspect, slot, memory.valence, vector)
 
 
 def _retracted(reading: Reading, known: SearchIndex) -> Iterator[Memory]:
@@ -294,7 +296,7 @@ def _retracted(reading: Reading, known: SearchIndex) -> Iterator[Memory]:
             if newest is not None and gap < SEGMENT_GAP and _comparable(newest, reading):
                 yield newest
             continue
-        near = known.nearest(each.vector, COMPARED)
+        near = known.nearest(each.vector, CANDIDATES)
         found = [(m, c) for m, c in near if c >= RETRACTED and _comparable(m, reading)]
         yield from (memory for memory, cosine in found if cosine >= found[0][1] - RETRACTED_MARGIN)
 

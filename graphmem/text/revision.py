@@ -20,7 +20,7 @@ from graphmem.text.pairs import Compared, Likeness, likeness
 from graphmem.text.slots import holds_one_value, is_polar
 from graphmem.text.stems import is_past
 
-NEAR = 0.45
+ONE_MATTER = 0.45
 """Cosine from which two statements may be about one matter."""
 OVERCOME = 0.6
 """Cosine from which an understanding overcomes a misconception of an earlier lesson."""
@@ -79,7 +79,7 @@ class Effect(StrEnum):
 
 
 @dataclass(frozen=True)
-class Told:
+class Revisable:
     """A statement as it is compared with others of the same person.
 
     content, words : the statement, and the words it comes from
@@ -111,12 +111,12 @@ class Told:
         return Compared(Doc(self.content), self.vector if self.vector is not None else _NOTHING, self.valence)
 
 
-def effect(new: Told, old: Told, cosine: float) -> Effect:
+def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
     """The effect of a new statement on an older one of the same person.
 
     Parameters
     ----------
-    new, old : Told, the older one still held true
+    new, old : Revisable, the older one still held true
     cosine : float, of their embeddings
 
     Returns
@@ -134,37 +134,37 @@ def effect(new: Told, old: Told, cosine: float) -> Effect:
         return found
     if len(shared) < GENERAL_STEMS or cosine < TOUCHING:
         return Effect.NONE
-    if _carried_out(new, old) and (cosine >= NEAR or len(shared) > GENERAL_STEMS):
+    if _carried_out(new, old) and (cosine >= ONE_MATTER or len(shared) > GENERAL_STEMS):
         return Effect.ENDS
     if _twins(new, old, cosine):
         return Effect.REFINES if _says_more(new, old) else Effect.SAME
-    if _CORRECTED.search(new.words) and cosine >= NEAR:
+    if _CORRECTED.search(new.words) and cosine >= ONE_MATTER:
         return Effect.CORRECTS
     ceased = _CEASED.search(new.words) is not None and _CEASED.search(old.words) is None
     moved = _MOVED.search(new.words) is not None and old.plans
-    if (ceased or moved) and (cosine >= NEAR or len(shared) > GENERAL_STEMS):
+    if (ceased or moved) and (cosine >= ONE_MATTER or len(shared) > GENERAL_STEMS):
         return Effect.ENDS
-    return Effect.ENDS if _eased(new, old) and cosine >= NEAR else Effect.NONE
+    return Effect.ENDS if _eased(new, old) and cosine >= ONE_MATTER else Effect.NONE
 
 
-def _overcomes(new: Told, old: Told, cosine: float) -> bool:
+def _overcomes(new: Revisable, old: Revisable, cosine: float) -> bool:
     """A misconception of the same lesson, or of the same matter, that is understood now."""
     if new.aspect is not Aspect.UNDERSTANDING or old.aspect is not Aspect.MISCONCEPTION:
         return False
     return abs(new.at - old.at) <= SAME_TALK or cosine >= OVERCOME
 
 
-def _is_work(told: Told) -> bool:
+def _is_work(told: Revisable) -> bool:
     return told.aspect in (Aspect.MISCONCEPTION, Aspect.UNDERSTANDING)
 
 
-def _twins(new: Told, old: Told, cosine: float) -> bool:
+def _twins(new: Revisable, old: Revisable, cosine: float) -> bool:
     """Two statements that say the same: nothing parts them, and they share most of their words."""
     shared = len(new.stems & old.stems) / max(1, min(len(new.stems), len(old.stems)))
     return cosine >= TWIN_COSINE and shared >= TWIN_WORDS and likeness(new.compared, old.compared) is Likeness.SAME
 
 
-def _of_one_slot(new: Told, old: Told) -> Effect | None:
+def _of_one_slot(new: Revisable, old: Revisable) -> Effect | None:
     assert new.slot is not None  # callers only
     if new.compared.folded == old.compared.folded:
         return Effect.SAME
@@ -179,24 +179,24 @@ def _of_one_slot(new: Told, old: Told) -> Effect | None:
     return Effect.CORRECTS if _CORRECTED.search(new.words) else Effect.ENDS
 
 
-def _value_words(told: Told) -> frozenset[str]:
+def _value_words(told: Revisable) -> frozenset[str]:
     """What may be the value of an attribute: names and numbers, else all content words."""
     doc = Doc(told.words)
     values = {e.name.casefold() for e in doc.entities} | {str(n) for n in doc.numbers}
     return frozenset(values) or doc.stems
 
 
-def _says_more(new: Told, old: Told) -> bool:
+def _says_more(new: Revisable, old: Revisable) -> bool:
     return old.stems < new.stems and len(new.stems) >= len(old.stems) + 2
 
 
-def _carried_out(new: Told, old: Told) -> bool:
+def _carried_out(new: Revisable, old: Revisable) -> bool:
     """A plan, promise or debt of which it is told that it was done."""
     done = _DONE.search(new.words) is not None or any(map(is_past, Doc(new.words).plain_words))
     return old.plans and old.at < new.at and done and new.aspect is not Aspect.PLAN
 
 
-def _eased(new: Told, old: Told) -> bool:
+def _eased(new: Revisable, old: Revisable) -> bool:
     """A bad feeling or state of which it is told that it is better."""
     return old.valence < 0 and _EASED.search(new.words) is not None and new.valence > old.valence
 

@@ -9,7 +9,7 @@ from graphmem.offline.extraction import extract
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
-from graphmem.text.revision import Effect, Told, effect, retractions
+from graphmem.text.revision import Effect, Revisable, effect, retractions
 from graphmem.text.slots import slot_of
 
 AT = datetime(2026, 9, 1, tzinfo=UTC)
@@ -17,12 +17,12 @@ encode = onnx_encoder(EMBEDDER_FOLDER, threads=1)
 affect = load_affect()
 
 
-def told(text: str, days: int = 0) -> Told:
+def told(text: str, days: int = 0) -> Revisable:
     at = AT + timedelta(days=days)
     memory = extract(Heard(text, at, student="Tobi", observed=True)).memories[0]
     vector = encode([memory.content])[0]
     valence = affect.valence(Doc(memory.content), vector)
-    return Told(memory.content, text, at, memory.aspect, slot_of(Doc(text)), valence, vector)
+    return Revisable(memory.content, text, at, memory.aspect, slot_of(Doc(text)), valence, vector)
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ def test_what_a_new_statement_does_to_an_older_one(old: str, new: str, wanted: E
 
 
 def test_an_understanding_overcomes_the_misconception_of_its_lesson() -> None:
-    wrong = Told("Tobi thinks 1/8 is more.", "1/8 is more", AT, Aspect.MISCONCEPTION)
-    right = Told("Tobi understands that pieces get smaller.", "the pieces get smaller", AT, Aspect.UNDERSTANDING)
+    wrong = Revisable("Tobi thinks 1/8 is more.", "1/8 is more", AT, Aspect.MISCONCEPTION)
+    right = Revisable("Tobi understands that pieces get smaller.", "the pieces get smaller", AT, Aspect.UNDERSTANDING)
     assert effect(right, wrong, 0.2) is Effect.ENDS
     assert effect(wrong, right, 0.2) is Effect.NONE
 
