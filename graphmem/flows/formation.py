@@ -34,7 +34,7 @@ from graphmem.store.sources import observed_id, observed_key
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.embedder import SHIPPED
 from graphmem.text.information import passes, snr
-from graphmem.text.normalize import said
+from graphmem.text.normalize import cleaned, said
 from graphmem.text.retelling import retold
 from graphmem.text.revision import retractions
 from graphmem.text.slots import slot_key
@@ -130,7 +130,11 @@ async def _reading(
 ) -> Reading:
     """Embed, hash and weigh what the mind found."""
     extraction, heard, vector = answer.value, scored.input.heard, scored.vector
-    contents = [extract.content for extract in extraction.memories]
+    # Others' talk is searched by its own words, which find it best.
+    contents = [
+        cleaned(heard.text[extract.start : extract.end]) if heard.observed else extract.content
+        for extract in extraction.memories
+    ]
     embedded = await gm.embedder.embed([c for c in contents if c != heard.text])
     vectors = iter(embedded)
     own = [vector if content == heard.text else next(vectors) for content in contents]

@@ -105,6 +105,9 @@ def extract(heard: Heard, vectors: Matrix | None = None) -> Extraction:
     kept = reminders(heard)
     found = [*_told(doc, heard, vectors, kept), *_shown(doc, heard)]
     found.sort(key=lambda each: each.span)
+    if heard.observed and len(found) > 1:
+        # Whole messages: evidence recall is measured by messages, and split ones were found worse.
+        found = [_joined(found)]
     quotes = _quotes([each.span for each in found], _candidates(doc))
     memories = tuple(_memory(each, quote, heard) for each, quote in zip(found, quotes, strict=True))
     pieces = [Doc(doc.text[slice(*each.span)]) for each in found]
@@ -218,6 +221,12 @@ def _is_of_listener(clause: Doc) -> bool:
     """True if a clause tells of whom it is said to, and of nobody else: praise and wishes."""
     words = frozenset(clause.plain_words)
     return not words.isdisjoint(SECOND_PERSON) and words.isdisjoint(FIRST_PERSON) and not clause.entities
+
+
+def _joined(found: Sequence[_Found]) -> _Found:
+    """Several statements as one, of the kind of the first."""
+    content = " ".join(each.content for each in found)
+    return found[0]._replace(span=(found[0].span[0], found[-1].span[1]), content=content)
 
 
 def _overlaps(span: SentenceSpan, kept: Sequence[Reminder]) -> bool:

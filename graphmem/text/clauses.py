@@ -5,7 +5,7 @@ import re
 from graphmem.text.doc import Doc
 from graphmem.text.sentences import SentenceSpan, stripped
 
-CLAUSE_WORDS = 4
+CLAUSE_WORDS = 6
 """Words a clause needs to stand alone."""
 INTRODUCTION_WORDS = 14
 """Words a clause has that only leads on to the next."""

@@ -142,8 +142,8 @@ async def test_memories_hang_together_in_time_and_by_likeness(gm: Graphmem, ann:
     at = datetime(2026, 1, 5, 9, tzinfo=UTC)
     texts = (
         "My horse Bella won a prize at the riding school on Sunday.",
-        "The riding school gave my horse Bella a golden ribbon.",
-        "My cousin Kim is scared of volcanoes since last summer.",
+        "My horse Bella got a golden ribbon at my riding school.",
+        "I am scared of volcanoes since last summer.",
     )
     for i, text in enumerate(texts):
         await told(gm, ann, text, at=at + timedelta(minutes=i))
