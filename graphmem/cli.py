@@ -307,11 +307,12 @@ def demo_command(
     dialogues: Annotated[
         Path | None, typer.Option(help="other dialogues than the shipped ones", exists=True, dir_okay=False)
     ] = None,
+    verbose: Annotated[bool, typer.Option("--verbose", help="every turn: expected, said, measured, recalled")] = False,
 ) -> None:
-    """The main job: real tutoring dialogues over HTTP, and what was predicted, learned and remembered."""
+    """The main job: real tutoring dialogues over HTTP, and what was predicted, learned and remembered, on a page."""
     from graphmem.commands.demo import demonstrate
 
-    demonstrate(load_settings(), dialogues, as_json=as_json)
+    demonstrate(load_settings(), dialogues, as_json=as_json, verbose=verbose)
 
 
 @app.command("reembed")

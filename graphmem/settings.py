@@ -71,6 +71,18 @@ class Settings(BaseSettings):
     embedder_threads: int = Field(1, ge=1, description="processor threads of one embedding")
     embedder_batch: int = Field(32, ge=1, description="most texts embedded at once")
 
+    # Safety (spec 20)
+    help: str = Field(
+        "Please talk to a grown-up you trust today, such as a parent, a teacher or a counsellor at your school. If you "
+        "or somebody else is in danger right now, call your local emergency number.",
+        min_length=1,
+        max_length=2_000,
+        description="what a reply holds word for word when a message tells of danger: a helpline, a person",
+    )
+    help_institutions: dict[str, str] = Field(
+        {}, description="the same for some institutions, as a JSON object of texts by institution"
+    )
+
     # The turn (spec 3, 4)
     predict: Literal["combined", "separate"] = Field(
         "combined",
@@ -99,6 +111,11 @@ class Settings(BaseSettings):
         description="who carries jobs: `memory` (the API runs them itself) or `redis://...` (`graphmem worker` does)",
     )
     jobs_quiet: float = Field(1.0, ge=0, description="seconds without a turn until the API's process runs jobs")
+    talk_pause: float = Field(
+        30.0,
+        ge=0,
+        description="seconds without a message after which a language model reads fewer than four turns together",
+    )
     jobs_patience: float = Field(60.0, ge=0, description="seconds after which jobs are run though turns go on")
     jobs_poll: float = Field(1.0, gt=0, description="seconds between two looks of a worker that has no Redis")
     jobs_lease: float = Field(
@@ -160,6 +177,10 @@ class Settings(BaseSettings):
     worker_metrics_port: int | None = Field(
         None, ge=1, le=65535, description="port on 127.0.0.1 at which a worker serves its metrics; unset: it does not"
     )
+
+    def help_of(self, institution: str) -> str:
+        """Help text of an institution."""
+        return self.help_institutions.get(institution, self.help)
 
 
 def misspelt(names: Iterable[str]) -> dict[str, str | None]:

@@ -9,6 +9,17 @@ import strawberry
 from graphmem import model
 
 VALUES: dict[type[Enum], str] = {
+    model.ConcernKind: """
+        SELF_HARM hurting oneself, thoughts of death
+        ABUSE harm by a carer, a teacher, a coach
+        SEXUAL_ABUSE sexual harm, grooming, blackmail with pictures
+        VIOLENCE harm or threats by others, weapons, attacks
+        THREAT_TO_OTHERS somebody may be harmed by the student or by another
+        NEGLECT no food, warmth, medicine or care
+        EATING an eating disorder
+        SUBSTANCE alcohol, drugs, medicines
+        BULLYING severe or lasting bullying
+        OTHER_DANGER running away, forced marriage, stalking, dares, accidents""",
     model.DetectionContext: """
         INGESTION when a memory was formed
         DRIFT when memories faded

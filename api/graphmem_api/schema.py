@@ -16,6 +16,7 @@ from strawberry.types.graphql import OperationType
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError
 from graphmem.flows import students
+from graphmem.flows.concern import correct_concern, wellbeing
 from graphmem.flows.ledger import add_entry, settle_entry
 from graphmem.flows.memories import find_memory
 from graphmem.flows.observation import observe
@@ -76,6 +77,7 @@ from graphmem_api.types import (
     TurnEventType,
     TurnType,
     UsageType,
+    WellbeingType,
 )
 
 
@@ -113,6 +115,20 @@ class Query:
         who = of_student(info, student_id, Role.APP, Role.TEACHER, Role.AUDITOR, Role.ADMIN)
         found = await find_memory(info.context.gm, who, id, maybe_in_session(info, student_id))
         return None if found is None else MemoryType.of(who, found, info.context.gm.clock())
+
+    @strawberry.field(
+        description="How a student has fared lately, for auditors and apps: counts, means and concerns, nothing "
+        "that was said."
+    )
+    async def wellbeing(
+        self,
+        info: Info,
+        student_id: StudentId,
+        weeks: Annotated[int | None, argument("Weeks up to now, 1 to 104.")] = 12,
+    ) -> WellbeingType:
+        who, gm = of_student(info, student_id, Role.AUDITOR, Role.APP), info.context.gm
+        found = await wellbeing(gm, who, 12 if weeks is None else weeks)
+        return WellbeingType.of(student_id, found, gm.settings.help_of(who.institution))
 
     @strawberry.field(description="Background work, newest first: of the institution, or of one student.")
     async def jobs(
@@ -251,6 +267,20 @@ class Mutation:
     ) -> LedgerEntryType:
         session, gm = in_session(info, student_id), info.context.gm
         return LedgerEntryType.of(await settle_entry(gm, session, id, note))
+
+    @strawberry.mutation(
+        description="Say that a concern was a false alarm: its flag is marked, its ledger entry no longer active, the "
+        "surprise as it would have been, and the like of the message raises no concern again unless it is acute. "
+        "Twice is as once."
+    )
+    async def correct_concern(
+        self,
+        info: Info,
+        student_id: StudentId,
+        id: Annotated[ID, argument("Id of the concern.")],
+        note: Annotated[str | None, argument("Why, 1 to 2,000 characters.")] = None,
+    ) -> bool:
+        return await correct_concern(info.context.gm, in_session(info, student_id), id, note)
 
     @strawberry.mutation(
         description="Say that a surprise was important, or was not: its level, flashbulb and belief updates follow, "

@@ -1,7 +1,7 @@
 """The types of the contract, made from the nouns of `graphmem.model`."""
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Self
 
 import strawberry
@@ -90,6 +90,35 @@ class RecalledTurnType:
     similarity: float = strawberry.field(description="Cosine similarity with the message, -1 to 1.")
 
 
+@strawberry.type(name="Concern")
+class ConcernType:
+    """Danger that a message tells of; nothing of what was said."""
+
+    id: ID = strawberry.field(description="Id of the concern, for correctConcern.")
+    kind: model.ConcernKind = strawberry.field(description="Kind of danger.")
+    urgency: int = strawberry.field(description="1 worrying, 2 serious, 3 acute.")
+    about: str = strawberry.field(description="Whom it concerns: `self` (the student) or `other`.")
+    at: datetime = strawberry.field(description="When it was said (UTC).")
+    help: str = strawberry.field(description="Help text that graphmem's reply holds; show it beside a reply of yours.")
+    person_should_look: bool = strawberry.field(description="Whether a person should look now: urgency 2 or 3.")
+    corrected_at: datetime | None = strawberry.field(
+        description="When it was taken back as a false alarm (UTC); null while it stands."
+    )
+
+    @classmethod
+    def of(cls, concern: model.Concern, help_text: str = "") -> Self:
+        return cls(
+            id=ID(concern.id),
+            kind=concern.kind,
+            urgency=concern.urgency,
+            about=concern.about.value,
+            at=concern.at,
+            help=concern.help or help_text,
+            person_should_look=concern.urgency >= model.SERIOUS,
+            corrected_at=concern.corrected_at,
+        )
+
+
 @strawberry.type(name="Turn")
 class TurnType:
     """A message answered: what was expected, how surprising it was, what was learned and recalled."""
@@ -126,6 +155,9 @@ class TurnType:
     repeated: bool = strawberry.field(
         description="Whether this turnId had been answered before; then nothing was changed."
     )
+    concern: ConcernType | None = strawberry.field(
+        description="Danger that the message tells of; null otherwise. From urgency 2 a person should look."
+    )
 
     @classmethod
     def of(cls, session: model.Session, outcome: model.TurnOutcome) -> Self:
@@ -153,6 +185,7 @@ class TurnType:
             jobs=[JobType.of(job) for job in outcome.jobs],
             usage=UsageType.of(outcome.usage),
             repeated=outcome.repeated,
+            concern=None if outcome.concern is None else ConcernType.of(outcome.concern),
         )
 
     @strawberry.field(description="The memories that were recalled, best first.")
@@ -165,6 +198,42 @@ class TurnType:
     async def ledger(self, info: Info) -> list[LedgerEntryType]:
         found = await memories.surfaced_again(info.context.gm, self.session, self.outcome.ledger)
         return [LedgerEntryType.of(entry) for entry in found]
+
+
+@strawberry.type(name="WellbeingWeek")
+class WellbeingWeekType:
+    """Counts and means of a week, of what is clear."""
+
+    week: date = strawberry.field(description="Monday of the week (UTC).")
+    turns: int = strawberry.field(description="Turns, 0 or more.")
+    mean_valence: float | None = strawberry.field(description="Mean valence of what was said, -1 to 1; null: nothing.")
+    emotional_memories: int = strawberry.field(description="Emotional memories, 0 or more.")
+    threats: int = strawberry.field(description="Concerns raised and not taken back, 0 or more.")
+    secrets: int = strawberry.field(description="Secrets told, 0 or more.")
+    mean_surprise: float | None = strawberry.field(description="Mean surprise, 0 to 1; null where nothing was said.")
+
+
+@strawberry.type(name="Wellbeing")
+class WellbeingType:
+    """Wellbeing of a student without anything that was said: counts, means, and concerns."""
+
+    student_id: ID = strawberry.field(description="Id of the student.")
+    weeks: list[WellbeingWeekType] = strawberry.field(description="Weeks asked for, oldest first.")
+    open_threats: int = strawberry.field(description="Concerns that nobody has taken back, ever; 0 or more.")
+    flag: bool = strawberry.field(description="Whether a concern of these weeks still stands: look at it.")
+    concerns: list[ConcernType] = strawberry.field(
+        description="Concerns of these weeks, newest first, at most 200; those taken back too."
+    )
+
+    @classmethod
+    def of(cls, student_id: str, found: model.Wellbeing, help_text: str) -> Self:
+        return cls(
+            student_id=ID(student_id),
+            weeks=[WellbeingWeekType(**vars(week)) for week in found.weeks],
+            open_threats=found.open_concerns,
+            flag=any(concern.corrected_at is None for concern in found.concerns),
+            concerns=[ConcernType.of(concern, help_text) for concern in found.concerns],
+        )
 
 
 @strawberry.type(name="TurnEvent")

@@ -23,15 +23,21 @@ UNWIND $observations AS observed
 // A remark that was noted while remarks had the kind of turns keeps it.
 OPTIONAL MATCH (old:Source {institution: $institution, student_id: $student_id, kind: 'chat', ref: observed.ref})
 WHERE old.id = observed.id
-WITH observed, coalesce(old.kind, observed.kind) AS kind
+WITH student, observed, coalesce(old.kind, observed.kind) AS kind
 MERGE (source:Source {institution: $institution, student_id: $student_id, kind: kind, ref: observed.ref})
 ON CREATE SET source.id = observed.id, source.at = observed.at
-WITH source, observed
-CALL (source, observed) {
+WITH student, source, observed
+CALL (student, source, observed) {
   // What has been formed already has no job any more, once that was deleted.
   WITH * WHERE source.id = observed.id AND source.formed_at IS NULL
   MERGE (job:Job {institution: $institution, student_id: $student_id, id: observed.job.id})
   ON CREATE SET job += observed.job
+  FOREACH (raised IN observed.concerns |
+    MERGE (concern:Concern {institution: $institution, student_id: $student_id, id: raised.id})
+    ON CREATE SET concern += raised
+    MERGE (student)-[:SHOWS]->(concern)
+    MERGE (concern)-[:FORMED_FROM]->(source)
+  )
 }
 WITH collect([source.id, source.kind, source.ref, source.at.epochMillis]) AS sources
 WHERE size(sources) > 0

@@ -2,7 +2,7 @@
 // Nothing when another turn came first, when this one was written before, or when the session has ended.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, facts: list, jobs: list, boosts: list, asked: list, at: datetime, oldest_turn: int, oldest_fact: int, now: datetime
+// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, facts: list, jobs: list, boosts: list, asked: list, concerns: list, at: datetime, oldest_turn: int, oldest_fact: int, now: datetime
 // returns: version: int
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Counting the version up locks the student, so that the turns read below are the newest.
@@ -56,5 +56,20 @@ CALL () {
   MATCH (question:Question {institution: $institution, student_id: $student_id, id: id})
   WHERE question.state = 'waiting'
   SET question.state = 'asked', question.asked_at = $now
+}
+CALL (student) {
+  UNWIND $concerns AS raised
+  MATCH (source:Source {institution: $institution, student_id: $student_id, kind: 'chat', ref: $turn_id})
+  SET student.memory_version = student.memory_version + 1
+  MERGE (concern:Concern {institution: $institution, student_id: $student_id, id: raised.concern.id})
+  ON CREATE SET concern += raised.concern
+  MERGE (student)-[:SHOWS]->(concern)
+  MERGE (concern)-[:FORMED_FROM]->(source)
+  MERGE (entry:LedgerEntry {institution: $institution, student_id: $student_id, id: raised.entry.id})
+  ON CREATE SET entry += raised.entry
+  SET entry.is_active = true
+  MERGE (student)-[:KEEPS]->(entry)
+  MERGE (concern)-[:KEPT_AS]->(entry)
+  MERGE (entry)-[:FORMED_FROM]->(source)
 }
 RETURN student.version AS version

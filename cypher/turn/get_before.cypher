@@ -2,7 +2,7 @@
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, session_id: str, turn_id: str, now: datetime
-// returns: version: int, turns: int, facts: int, signals: list of float, corrected_signals: list of float, corrected_levels: list of str, verdicts: list of str, asked_turn: int, questions: list of [id: str, created_at: int in ms, text: bytes], tolerance: float, expertise: list, persona: bytes, prediction: bytes, prediction_embedding: bytes, open: bool, turn: map, handled: bool
+// returns: version: int, turns: int, facts: int, signals: list of float, corrected_signals: list of float, corrected_levels: list of str, verdicts: list of str, asked_turn: int, questions: list of [id: str, created_at: int in ms, text: bytes], false_alarms: list of [id: str, kind: str, urgency: int, text: bytes], tolerance: float, expertise: list, persona: bytes, prediction: bytes, prediction_embedding: bytes, open: bool, turn: map, handled: bool
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (companion:Companion {institution: $institution, student_id: $student_id})
 OPTIONAL MATCH (session:OpenSession {institution: $institution, student_id: $student_id})
@@ -17,6 +17,10 @@ RETURN student.version AS version, student.turns AS turns, student.facts AS fact
                  WHERE question.id IS NOT NULL AND question.state = 'waiting'
                  RETURN [question.id, question.created_at.epochMillis, question.text]
                  ORDER BY question.created_at, question.id LIMIT 10 } AS questions,
+       COLLECT { MATCH (concern:Concern {institution: $institution, student_id: $student_id})
+                 WHERE concern.id IS NOT NULL AND concern.corrected_at IS NOT NULL AND concern.text IS NOT NULL
+                 RETURN [concern.id, concern.kind, concern.urgency, concern.text]
+                 ORDER BY concern.corrected_at DESC, concern.id LIMIT 50 } AS false_alarms,
        companion.tolerance AS tolerance, companion.expertise AS expertise, companion.persona AS persona,
        companion.prediction AS prediction, companion.prediction_embedding AS prediction_embedding,
        session IS NOT NULL AS open,

@@ -14,7 +14,7 @@ Figures = dict[str, float]
 
 def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
     """Every benchmark by name."""
-    from graphmem.bench import boundaries, formation, jobs, load, matching, recall, salience, scale, turn
+    from graphmem.bench import boundaries, formation, jobs, load, matching, recall, safety, salience, scale, turn
 
     return {
         "turn": turn.measure_turn,
@@ -23,6 +23,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         "formation": formation.measure_formation,
         "boundaries": boundaries.measure_boundaries,
         "match": matching.measure_match,
+        "safety": safety.measure_safety,
         "load": load.measure_load,
         "jobs": jobs.measure_jobs,
         "scale": scale.measure_scale,

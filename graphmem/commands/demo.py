@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -24,20 +25,24 @@ from rich.markup import escape
 
 from graphmem.app import server_secret
 from graphmem.bearer import make_token
-from graphmem.client import AsyncClient, ContextResult, TurnResult
+from graphmem.client import AsyncClient, ContextResult, LedgerEntryResult, TurnResult
 from graphmem.commands.replay import incoming_turns
 from graphmem.errors import SetupError
 from graphmem.local import server
 from graphmem.model import Role
 from graphmem.runtime import neo4j_access, open_graph
-from graphmem.samples import sample_dialogues
+from graphmem.samples import sample_dialogues, written_story
 from graphmem.samples.dialogues import Dialogue, load_dialogues
 from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.store.queries import browser_query
+from graphmem.text.sanitize import clipped
 
 DEMO_INSTITUTION = "demo"
 DEMO_START_SECONDS = 60.0
+FORMING_SECONDS = 20.0
+LINE_CHARACTERS = 110
+STORY_QUESTION = "Where does Kim live, and which fraction is bigger, 1/4 or 1/8?"
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,7 @@ class Scene:
     dialogue: Dialogue
     at: datetime
     own_reply: bool
+    name: str | None = None
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,18 @@ class Told:
     text: str
     turn: TurnResult
     ms: float
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Story:
+    """The written story as it was remembered: the ledger, and the context of one question before and after."""
+
+    told: list[Told]
+    ledger: tuple[LedgerEntryResult, ...]
+    question: str
+    before: ContextResult
+    after: ContextResult
 
 
 @dataclass(frozen=True)
@@ -71,9 +89,11 @@ class Played:
     last_student: str
     memory_count: int
     remembered: ContextResult
+    story: Story | None = None
+    waiting: tuple[str, ...] = ()
 
 
-def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None:
+def demonstrate(settings: Settings, file: Path | None, *, as_json: bool, verbose: bool = False) -> None:
     """Start what is needed, put dialogues through the API, tell what happened, stop what was started.
 
     Parameters
@@ -81,11 +101,15 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None
     settings : Settings
     file : dialogues instead of the shipped ones
     as_json : print one JSON document instead of the account
+    verbose : tell every turn, not a page
     """
     dialogues = sample_dialogues() if file is None else load_dialogues(file)
+    now = datetime.now(UTC)
+    played_scenes = [*(told_scenes(written_story(), now) if file is None else ()), *scenes(dialogues, now)]
     out, say = Console(quiet=as_json, highlight=False), Console(stderr=True, highlight=False)
-    with _database(settings, say), _api(say) as address:
-        played = asyncio.run(_play(settings, address, scenes(dialogues, datetime.now(UTC)), out))
+    full = out if verbose else Console(quiet=True)
+    with _database(settings, say), _api(say) as address, say.status("Playing dialogues through the API"):
+        played = asyncio.run(_play(settings, address, played_scenes, full))
         nodes = asyncio.run(_count(settings))
         browser = _browser_link(settings, played.last_student)
     if as_json:
@@ -101,7 +125,19 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None
         }
         print(json.dumps(turns, ensure_ascii=False))
     else:
-        _sum_up(played, nodes, browser, out)
+        if played.story is not None:
+            _tell_story(played.story, out)
+        _tell_highlights(played, out)
+        _sum_up(played, nodes, browser, out, verbose=verbose)
+
+
+def told_scenes(story: list[Dialogue], now: datetime) -> list[Scene]:
+    """A written story, a week between its sessions, the companion replying by itself."""
+    student = f"{story[0].student}-{token_hex(3)}"
+    return [
+        Scene(student, dialogue, now - timedelta(weeks=len(story) - 1 - i), own_reply=True, name=dialogue.student)
+        for i, dialogue in enumerate(story)
+    ]
 
 
 def scenes(dialogues: list[Dialogue], now: datetime) -> list[Scene]:
@@ -138,7 +174,8 @@ def _api(say: Console) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "graphmem", "serve", "--port", str(port)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)  # noqa: S603
+    quiet = os.environ | {"GRAPHMEM_LOG_LEVEL": "warning"}
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=quiet)  # noqa: S603
     address = f"http://127.0.0.1:{port}"
     try:
         with say.status("Starting the API"):
@@ -164,22 +201,48 @@ async def _play(settings: Settings, address: str, played: list[Scene], out: Cons
     secret, now = server_secret(settings), datetime.now(UTC)
     admin, app = (make_token(secret, DEMO_INSTITUTION, role, 3600, now) for role in (Role.ADMIN, Role.APP))
     told: list[Told] = []
-    start, student = perf_counter(), ""
+    start, student, story = perf_counter(), "", None
+    waiting: dict[str, None] = {}
     async with AsyncClient(address, admin) as as_admin, AsyncClient(address, app) as as_app:
         for student, sessions in groupby(played, key=lambda s: s.student):
             password, expected = token_urlsafe(), None
-            await as_admin.enrol_student(student, password, student)
+            enrolled = False
             for scene in sessions:
+                if not enrolled:
+                    await as_admin.enrol_student(student, password, scene.name or student)
+                    enrolled = True
                 await as_app.open_session(student, password)
                 told += await _session(as_app, scene, expected, out)
                 expected = told[-1].turn.next_prediction.text
+                waiting |= {question.text or "": None for question in await as_app.questions(student)}
+                if scene.name is not None:
+                    story = await _remembered_story(as_app, student, told)
                 # The last session stays open, so that its turns can still be seen in Neo4j Browser.
                 if scene is not played[-1]:
                     await as_app.close_session(student)
         seconds = perf_counter() - start
         found = await as_app.student(student)
         remembered = await as_app.context(student, told[-1].text, token_budget=400)
-    return Played(told, seconds, student, found.memory_count if found else 0, remembered)
+    return Played(told, seconds, student, found.memory_count if found else 0, remembered, story, tuple(waiting))
+
+
+async def _remembered_story(client: AsyncClient, student: str, told: list[Told]) -> Story:
+    """What is remembered of the story so far, once its memories are formed."""
+    deadline = monotonic() + FORMING_SECONDS
+    while monotonic() < deadline:
+        found = await client.student(student)
+        if found is None or not found.waiting_jobs:
+            break
+        await asyncio.sleep(0.2)
+    first = [each for each in told if each.student == student and each.dialogue == told[0].dialogue]
+    before = first[-1].at + timedelta(minutes=1)
+    return Story(
+        told=[each for each in told if each.student == student],
+        ledger=await client.ledger(student),
+        question=STORY_QUESTION,
+        before=await client.context(student, STORY_QUESTION, token_budget=600, as_of=min(before, datetime.now(UTC))),
+        after=await client.context(student, STORY_QUESTION, token_budget=600),
+    )
 
 
 async def _session(client: AsyncClient, scene: Scene, expected: str | None, out: Console) -> list[Told]:
@@ -200,7 +263,7 @@ async def _session(client: AsyncClient, scene: Scene, expected: str | None, out:
             opener=incoming.opener,
         )
         ms = 1000 * (perf_counter() - sent)
-        turns.append(Told(scene.student, dialogue.id, expected, incoming.text, turn, ms))
+        turns.append(Told(scene.student, dialogue.id, expected, incoming.text, turn, ms, incoming.at))
         _tell(turns[-1], out)
         expected = turn.next_prediction.text
     return turns
@@ -224,12 +287,53 @@ def _tell(told: Told, out: Console) -> None:
     out.print()
 
 
-def _sum_up(played: Played, nodes: dict[str, int], browser: str, out: Console) -> None:
+def _tell_story(story: Story, out: Console) -> None:
+    """The written talk, what was kept of it, and the context before and after."""
+    out.rule("Kim, two sessions a week apart (written; the rest is real)")
+    for session, told in groupby(story.told, key=lambda each: each.dialogue):
+        lines = list(told)
+        out.print(f"[bold]{lines[0].at:%A %d %B}[/]")
+        for each in lines:
+            out.print(f"  [cyan]Kim[/]       {escape(each.text)}", soft_wrap=True)
+            if session != story.told[0].dialogue:
+                out.print(f"  [green]graphmem[/]  {escape(each.turn.reply)}", soft_wrap=True)
+    out.print("[bold]Never forgotten[/] (the ledger)")
+    for entry in story.ledger:
+        out.print(f"  {entry.category.value:<9} {escape(entry.content or '')}", soft_wrap=True)
+    out.print(f"[bold]What a companion is told[/] for “{story.question}”", soft_wrap=True)
+    for title, found in (("after the first session", story.before), ("now", story.after)):
+        out.print(f"  {title}:")
+        for line in found.prompt.splitlines():
+            # Of the parts of the block only the memories: the whole is for a model.
+            if line.startswith("- [") and not line.startswith("- [fact"):
+                out.print(f"    [dim]{escape(clipped(line, LINE_CHARACTERS))}[/]", soft_wrap=True)
+
+
+def _tell_highlights(played: Played, out: Console) -> None:
+    """Of the real dialogues: the most surprising message, what was learned from it, and a question kept for later."""
+    story = () if played.story is None else played.story.told
+    real = [told for told in played.turns if told not in story]
+    surprising = max(real, key=lambda told: told.turn.surprise, default=None)
+    sources = len({told.dialogue for told in real})
+    out.rule(f"Real tutoring: {len(real)} turns of {sources} dialogues, with the tutors' own replies")
+    if surprising is not None:
+        out.print(f"[cyan]expected[/]   {escape(surprising.expected or '(nothing yet)')}")
+        out.print(f"[cyan]was said[/]   {escape(surprising.text)}")
+        out.print(
+            f"[cyan]surprise[/]   {surprising.turn.surprise:.2f}, {surprising.turn.level.value.replace('_', ' ')}"
+        )
+        if fact := surprising.turn.learned_fact:
+            out.print(f"[cyan]learned[/]    {escape(fact.text)}")
+    for question in played.waiting[:1]:
+        out.print(f"[cyan]to ask[/]     {escape(question)} (later, when it fits)")
+
+
+def _sum_up(played: Played, nodes: dict[str, int], browser: str, out: Console, *, verbose: bool) -> None:
     turns, times = [told.turn for told in played.turns], sorted(told.ms for told in played.turns)
     expected = [turn for turn in turns if turn.match is not None]
     levels = Counter(turn.level.value for turn in turns)
     out.rule("What happened")
-    out.print(f"turns      {len(turns)} of {len({told.dialogue for told in played.turns})} real dialogues, "
+    out.print(f"turns      {len(turns)} of {len({told.dialogue for told in played.turns})} dialogues, "
               f"{played.seconds:.1f} s over HTTP")  # fmt: skip
     out.print(
         f"predicted  {sum(turn.matched is True for turn in expected)} of {len(expected)} expectations came true "
@@ -240,9 +344,10 @@ def _sum_up(played: Played, nodes: dict[str, int], browser: str, out: Console) -
     calls = sum(turn.usage.calls for turn in turns)
     out.print(f"handleTurn p50 {median(times):.1f} ms, p95 {times[int(0.95 * len(times))]:.1f} ms, {calls} model calls")
     remembered = played.remembered
-    out.print(f"remembered {played.memory_count} memories of {played.last_student}; for its last message, as a "
-              f"companion would be told in {remembered.tokens} tokens:")  # fmt: skip
-    out.print(f"[green]{escape(remembered.prompt)}[/]")
+    told = f"; for its last message, in {remembered.tokens} tokens:" if verbose else ""
+    out.print(f"remembered {played.memory_count} memories of {played.last_student}{told}")
+    if verbose:
+        out.print(f"[green]{escape(remembered.prompt)}[/]")
     out.print(f"in Neo4j   {', '.join(f'{n} {label}' for label, n in nodes.items() if n)}")
     out.print(f"\nTo see it: `graphmem up`, then open the link, log in and press Run:\n{browser}", soft_wrap=True)
     out.print("`graphmem up` tells user and password. What was said is sealed: Browser shows structure and numbers.")
@@ -250,7 +355,8 @@ def _sum_up(played: Played, nodes: dict[str, int], browser: str, out: Console) -
 
 def _document(told: Told) -> dict[str, Any]:
     """A turn as JSON, with GraphQL's names."""
-    document = {name: value for name, value in vars(told).items() if name != "turn"}
+    document = {name: value for name, value in vars(told).items() if name not in ("turn", "at")}
+    document["at"] = told.at.isoformat()
     return document | told.turn.model_dump(mode="json", by_alias=True)
 
 

@@ -53,8 +53,8 @@ MAX_RECALLED = 100
 MAX_BUDGET = 32_000
 """Greatest token budget."""
 REFRESHES = 3
-STANDING = frozenset({LedgerCategory.THREAT, LedgerCategory.FACT})
-"""Categories of ledger entries that always come, after those that surface."""
+STANDING = {LedgerCategory.THREAT: 2, LedgerCategory.FACT: 4}
+"""Categories of ledger entries that always come, after those that surface: of each this many, the newest."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +83,12 @@ class SearchResult:
 
     found : memories, best first, whether they have to do with the question or not; ledger entries that surface and
         the standing profile
+    as_of : the moment that was asked about; None means now
     """
 
     found: Remembered
     student_version: int
+    as_of: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,8 @@ def _block(
     visible: Sequence[turns.StoredTurn],
 ) -> Context:
     """Fit what was found into a budget; off the event loop."""
-    needed = matching.retrieve(facts, doc.key_phrases(), gm.settings.facts_recalled)
+    held = [fact for fact in facts if fact.created_at <= moment] if (moment := result.as_of) else facts
+    needed = matching.retrieve(held, doc.key_phrases(), gm.settings.facts_recalled)
     said = {turn.turn_id: turn.message.text for turn in visible}
     remembered = shown(replace(result.found, facts=tuple(needed)), doc, said, budget)
     prompt = memory_block(remembered)
@@ -236,7 +239,7 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
             break
         held, lexical = await open_memories(gm, session, expansion.version), None
     found = await asyncio.to_thread(_chosen, gm, held, unformed, asking, query, hits, expansion, own)
-    return SearchResult(found, expansion.student_version)
+    return SearchResult(found, expansion.student_version, asking.as_of)
 
 
 def _chosen(
@@ -317,8 +320,11 @@ def _surfaced(kept: Sequence[StoredEntry], asking: RecallRequest, vector: Vector
     entries, vectors = [each.entry for each in kept], [each.embedding for each in kept]
     found = surfacing(entries, asking.doc, vector, vectors, now.timestamp())
     known = {each.entry.id for each in found}
-    standing = (e for e in entries if e.category in STANDING and e.id not in known)
-    return [*found, *(Surfaced(entry, ("standing",)) for entry in sorted(standing, key=lambda e: -e.importance))]
+    for category, most in STANDING.items():
+        others = (e for e in entries if e.category is category and e.id not in known)
+        newest = sorted(others, key=lambda entry: entry.created_at, reverse=True)[:most]
+        found += [Surfaced(entry, ("standing",)) for entry in newest]
+    return found
 
 
 def _asked(gm: Graphmem, text: str, as_of: datetime | None, limit: int) -> RecallRequest:

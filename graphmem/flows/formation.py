@@ -5,18 +5,21 @@ effect once, since it finishes the source's job.
 """
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, Locked
 from graphmem.flows import formation_plan as forming
+from graphmem.flows.concern import keep_heard_danger, standing_level, told_danger, without_threats
 from graphmem.flows.formation_plan import Marked, MessageScores, Reading, RetractionRequest, Topic
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.session_cache import apply_changes, open_memories
 from graphmem.maths import features, importance
 from graphmem.model import (
     Answer,
+    Danger,
     Extract,
     Extraction,
     ExtractMemories,
@@ -25,9 +28,10 @@ from graphmem.model import (
     Session,
     Source,
     SourceKind,
+    Usage,
     Vector,
 )
-from graphmem.sealing import keyed_hash
+from graphmem.sealing import StudentLock, keyed_hash
 from graphmem.store import jobs, students
 from graphmem.store.changes import write
 from graphmem.store.sources import observed_id, observed_key
@@ -41,17 +45,29 @@ from graphmem.text.slots import slot_key
 
 NEW_FROM = 0.5
 """Novelty from which on a message counts as wholly new: half of all talk is a little like what was said before."""
+MESSAGES_AT_ONCE = 5
+"""Messages that a language model reads in one question."""
+GRAVE = 800
+"""SNR from which a message is read three times; what tells of danger has at least this."""
 FORMATION_ATTEMPTS = 50
 """Times a plan is made again when memories changed meanwhile; each time another worker has got on."""
 
 
 @dataclass(frozen=True)
 class Input:
-    """A source to form memories from, with what was said; `key` is what their ids are made with."""
+    """A source to form memories from, with what was said; `key` is what their ids are made with.
+
+    danger : that it tells of
+    kept : the danger has its ledger entry
+    false_alarm : no mind finds danger in it any more
+    """
 
     key: str
     source: Source
     heard: Heard
+    danger: Danger | None = None
+    kept: bool = False
+    false_alarm: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,49 +80,98 @@ class Scored:
     vector: Vector = field(repr=False)
 
 
-async def form_message(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> bool:
-    """Form memories from a message of a turn; False when another worker has taken the job over."""
-    job = jobs.opened_payload(session, claimed, jobs.FormJob)
-    source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at)
-    heard = Heard(
-        job.text, job.at, SourceKind.CHAT, None, job.before, reply=job.reply, task=job.task, doc=Doc(job.text)
-    )
-    scores = MessageScores(job.importance, job.surprise, job.level, job.activity, job.features)
-    return await _form(gm, session, claimed, Input(str(claimed.seq), source, heard), scores)
+@dataclass(frozen=True)
+class Work:
+    """A job that forms memories, and what it reads; `scores` None for an observation."""
+
+    claimed: jobs.Claimed
+    input: Input
+    scores: MessageScores | None
 
 
-async def form_observation(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> bool:
-    """Form memories from an observation; False when another worker has taken the job over."""
+async def form_messages(gm: Graphmem, session: Session, claimed: Sequence[jobs.Claimed]) -> int:
+    """Form memories from some messages of one talk, which a language model reads in one question.
+
+    Returns
+    -------
+    int, how many jobs took effect; not those that another worker has taken over
+    """
+    return await _form_each(gm, session, [await _message_work(gm, session, each) for each in claimed])
+
+
+async def form_observations(gm: Graphmem, session: Session, claimed: Sequence[jobs.Claimed]) -> int:
+    """Form memories from some observations, as `form_messages` does."""
     enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
     if enrolled is None:
         raise Locked
-    observed = jobs.opened_observation(session, enrolled.lock, claimed)
+    return await _form_each(gm, session, [_observation_work(session, enrolled.lock, each) for each in claimed])
+
+
+async def _message_work(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> Work:
+    job = jobs.opened_payload(session, claimed, jobs.FormJob)
+    key = str(claimed.seq)
+    source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at)
+    heard = Heard(job.text, job.at, before=job.before, reply=job.reply, task=job.task, doc=Doc(job.text))
+    level = await standing_level(gm, session, key, job.level, job.own_level)
+    scores = MessageScores(job.importance, job.surprise, level, job.activity, job.features)
+    read = Input(key, source, heard, job.danger, kept=job.danger is not None, false_alarm=job.false_alarm)
+    return Work(claimed, read, scores)
+
+
+def _observation_work(session: Session, lock: StudentLock, claimed: jobs.Claimed) -> Work:
+    observed = jobs.opened_observation(session, lock, claimed)
     source = Source(observed_id(observed), observed.kind, observed.ref, observed.at)
     doc = Doc(observed.text)
     heard = Heard(observed.text, observed.at, observed.kind, observed.speaker, observed.before, observed=True, doc=doc)
-    return await _form(gm, session, claimed, Input(observed_key(observed), source, heard), None)
+    return Work(claimed, Input(observed_key(observed), source, heard, observed.danger), None)
 
 
-async def _form(
-    gm: Graphmem, session: Session, claimed: jobs.Claimed, read: Input, scores: MessageScores | None
-) -> bool:
-    held, heard = await open_memories(gm, session), read.heard
+async def _form_each(gm: Graphmem, session: Session, works: Sequence[Work]) -> int:
+    """Together where a language model reads them, else one by one, so that each knows what came of those before."""
+    if gm.mind.is_model:
+        return await _form(gm, session, works)
+    return sum([await _form(gm, session, [work]) for work in works])
+
+
+async def _form(gm: Graphmem, session: Session, works: Sequence[Work]) -> int:
+    held = await open_memories(gm, session)
+    scored = [await _scored(gm, held, work) for work in works]
+    heard = tuple(each.input.heard for each in scored)
+    answer: Answer[tuple[Extraction, ...]] = Answer(tuple(Extraction() for _ in heard))
+    if any(each.passes for each in heard):
+        known = forming.known_memories([each.vector for each in scored if each.input.heard.passes], held.index)
+        answer = await gm.mind.ask(ExtractMemories(heard, known))
+    usage, written = answer.usage, 0
+    for work, each, extraction in zip(works, scored, answer.value, strict=True):
+        # What was asked about several messages is counted with the first.
+        written += await _written(gm, session, work, each, Answer(extraction, usage, answer.degraded))
+        usage = Usage()
+    return written
+
+
+async def _scored(gm: Graphmem, held: OpenMemories, work: Work) -> Scored:
+    heard = work.input.heard
     (vector,) = await gm.embedder.embed([heard.text])
     feeling = features.emotion(*affect_of(gm, doc_of(heard), vector))
     nearest = await asyncio.to_thread(held.index.nearest, vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     score = await asyncio.to_thread(snr, doc_of(heard), min(1.0, novelty / NEW_FROM), feeling)
-    heard = replace(heard, passes=passes(score), before=heard.before or _before(held, read.source), student=held.name)
-    answer: Answer[Extraction] = Answer(Extraction())
-    if heard.passes:
-        answer = await gm.mind.ask(ExtractMemories(heard))
-    if scores is None:
-        scores = MessageScores(_importance(heard, novelty, feeling))
+    # Danger is band three (spec 20).
+    score = score if work.input.danger is None else max(score, GRAVE)
+    before = heard.before or _before(held, work.input.source)
+    heard = replace(heard, passes=passes(score), before=before, student=held.name)
+    scores = work.scores or MessageScores(_importance(heard, novelty, feeling))
+    return Scored(replace(work.input, heard=heard), score, scores, vector)
+
+
+async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, answer: Answer[Extraction]) -> bool:
+    """Plan and write, again when memories changed meanwhile; False when the job is another worker's by now."""
+    answer = replace(answer, value=await _without_danger(gm, session, scored.input, answer.value))
     for _ in range(FORMATION_ATTEMPTS):
-        scored = Scored(replace(read, heard=heard), score, scores, vector)
+        held = await open_memories(gm, session)
         reading = await _reading(gm, session, held, scored, answer)
         changes = await asyncio.to_thread(forming.planned_formation, reading, held.index, held.version)
-        done = jobs.Finished(claimed, answer.usage)
+        done = jobs.Finished(work.claimed, answer.usage)
         written = await write(gm.graph, session, changes, gm.clock(), done)
         if written is None:
             return False
@@ -114,8 +179,16 @@ async def _form(
             async with gm.memory_lock(session):
                 await apply_changes(gm, session, changes)
             return True
-        held = await open_memories(gm, session, held.version + 1)
+        await open_memories(gm, session, held.version + 1)
     raise Conflict("Memories of this student keep changing: they are formed later.")
+
+
+async def _without_danger(gm: Graphmem, session: Session, read: Input, found: Extraction) -> Extraction:
+    """What was found, but for danger, which is kept as a concern with a ledger entry of its own."""
+    danger = read.danger or (None if read.false_alarm else told_danger(found))
+    if danger is not None and not read.kept:
+        await keep_heard_danger(gm, session, read.key, read.source, read.heard.text, danger)
+    return without_threats(found)
 
 
 def _before(held: OpenMemories, source: Source) -> str:

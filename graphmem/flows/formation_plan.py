@@ -70,6 +70,10 @@ TENTATIVE = 0.5
 """Gravity, and share of strength, of what was said and is not consolidated (spec 6)."""
 STRENGTH = 0.5
 """Strength of a new memory; each reinforcement adds a fifth of what is missing to 1."""
+MAX_KNOWN = 8
+"""Most known memories that a mind is shown with some messages."""
+KNOWN_FROM = 0.2
+"""Cosine to a message from which a known memory is shown."""
 OFTEN = 4
 """Memories of one topic from which being occupied with it is a trait."""
 
@@ -186,8 +190,10 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
         refined += [NewEdge(ids[-1], m.id, EdgeType.REFINES, 1.0) for m, e in touched if e is Effect.REFINES]
         ended |= {m.id: Ended(m.id, ids[-1], e) for m, e in touched if e in END_EFFECTS and m.id != ids[-1]}
     ended |= {m.id: Ended(m.id, None, Effect.CORRECTS) for m in _retracted(reading, known)}
+    told, revised = _revised(reading, ids, known)
+    ended |= {memory_id: Ended(memory_id, None, Effect.ENDS) for memory_id in told if memory_id not in ended}
     again = {memory_id: each for memory_id, each in again.items() if memory_id not in ended}
-    edges = [*_said_edges(reading, ids, known), *_alike_edges(reading, new, known, ended)]
+    edges = [*revised, *_said_edges(reading, ids, known), *_alike_edges(reading, new, known, ended)]
     edges += [*refined, *_revision_edges(ended.values())]
     if reading.topic is not None and ids:
         edges += _abstracted(reading, reading.topic, ids[0], known, new, again)
@@ -206,6 +212,40 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
         mentions=tuple(_mentions(reading, ids)),
         ledger=_promotions(reading, ids),
     )
+
+
+def _revised(reading: Reading, ids: Sequence[str], known: SearchIndex) -> tuple[list[str], list[NewEdge]]:
+    """Known memories that hold no longer, by their ids, and edges from what ends or refines known ones."""
+    ended: dict[str, None] = {}
+    edges = []
+    for memory_id, extract in zip(ids, reading.extraction.memories, strict=True):
+        old = known.get(extract.ends or extract.refines or "")
+        if old is None or old.id in ids or old.invalid_at is not None or old.timestamp > reading.source.at:
+            continue
+        if extract.ends is not None:
+            ended[old.id] = None
+        type_ = EdgeType.REFINES if extract.ends is None else EdgeType.TEMPORAL_EVOLUTION
+        edges.append(NewEdge(memory_id, old.id, type_, extract.confidence))
+    return list(ended), edges
+
+
+def known_memories(vectors: Sequence[Vector], known: SearchIndex) -> tuple[Memory, ...]:
+    """Statements that messages may say again, refine or end: the nearest that hold now, oldest first.
+
+    Parameters
+    ----------
+    vectors : of the messages
+    known : SearchIndex
+    """
+    best: dict[str, float] = {}
+    for vector in vectors:
+        for memory, cosine in known.nearest(vector, 4 * MAX_KNOWN):
+            says = memory.role in {MemoryRole.SAID, MemoryRole.BELIEF} and memory.invalid_at is None
+            if says and cosine >= KNOWN_FROM:
+                best[memory.id] = max(cosine, best.get(memory.id, 0.0))
+    nearest = sorted(best, key=lambda each: -best[each])[:MAX_KNOWN]
+    found = [memory for memory in map(known.get, nearest) if memory is not None]
+    return tuple(sorted(found, key=lambda memory: (memory.timestamp, memory.id)))
 
 
 def find_topic(
@@ -244,7 +284,8 @@ def said_the_same(a: str, b: str) -> bool:
 
 def _touched(reading: Reading, extract: Extract, marked: Marked, known: SearchIndex) -> list[tuple[Memory, Effect]]:
     """Known memories that a new statement says again, refines or ends."""
-    same = known.find(marked.content_hash)
+    same = None if extract.same is None else known.get(extract.same)
+    same = same or known.find(marked.content_hash)
     if same is not None:
         return [(same, Effect.SAME)]
     near = known.nearest(marked.vector, CANDIDATES)

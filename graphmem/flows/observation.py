@@ -1,5 +1,6 @@
 """Observations: what lessons, teachers, systems and other speakers bring, also while the student is locked (spec 7)."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC
@@ -7,9 +8,11 @@ from itertools import pairwise
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound, RateLimited
+from graphmem.flows.concern import danger_of
 from graphmem.maths.features import SEGMENT_GAP
-from graphmem.model import Observation, Source, Who
+from graphmem.model import Matrix, Observation, Source, Who
 from graphmem.store import sources, students
+from graphmem.text.doc import Doc
 from graphmem.validation import checked_id, checked_text, checked_time
 
 SPEAKER_LIMIT = 100
@@ -48,8 +51,10 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
         raise NotFound("There is no such student: enrol the student first.")
     if not checked:
         return []
+    vectors = await gm.embedder.embed([observed.text for observed in checked])
+    told = await asyncio.to_thread(_with_dangers, gm, _in_context(checked), vectors)
     noted = await sources.save_observations(
-        gm.graph, who, enrolled.lock.public_key, _in_context(checked), gm.settings.jobs_waiting, gm.clock()
+        gm.graph, who, enrolled.lock.public_key, told, gm.settings.jobs_waiting, gm.clock()
     )
     if noted is None:
         raise RateLimited("Too many observations of this student wait: send more once sessions have worked them off.")
@@ -63,6 +68,14 @@ def _checked(gm: Graphmem, observed: Observation) -> Observation:
         checked_text("speaker", observed.speaker, SPEAKER_LIMIT)
     at = checked_time("at", observed.at, gm.clock(), gm.settings.clock_skew).astimezone(UTC)
     return replace(observed, at=at.replace(microsecond=at.microsecond // 1000 * 1000))
+
+
+def _with_dangers(gm: Graphmem, observations: Sequence[Observation], vectors: Matrix) -> list[Observation]:
+    """Each with the danger it tells of, whoever noted it (spec 20)."""
+    return [
+        replace(observed, danger=danger_of(gm, Doc(observed.text), vector))
+        for observed, vector in zip(observations, vectors, strict=True)
+    ]
 
 
 def _in_context(observations: Sequence[Observation]) -> list[Observation]:

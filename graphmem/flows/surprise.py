@@ -9,6 +9,7 @@ from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, InvalidInput, MindError, NotFound
 from graphmem.flows import surprise_plan as responding
+from graphmem.flows.concern import standing_level
 from graphmem.flows.formation import affect_of, said_hash
 from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import apply_turn, open_memories
@@ -84,10 +85,10 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     """
     held = await open_memories(gm, session)
     asked = await surprises.list_open_questions(gm.graph, session)
-    jobs = [opened_payload(session, each, SurpriseJob) for each in claimed]
+    jobs = [await _standing(gm, session, each) for each in claimed]
     vectors = await gm.embedder.embed([job.actual for job in jobs])
     surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
-    answer = await gm.mind.ask(Analyse(tuple(surprising)))
+    answer = await _analysed(gm, surprising)
     found, usage, questions = list[Understood](), answer.usage, list[str]()
     for each, job, vector, told, analysis in zip(claimed, jobs, vectors, surprising, answer.value, strict=True):
         episode = Episode(job, vector, replace(told, asked=(*told.asked, *questions)))
@@ -101,6 +102,30 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
         written += await _written(gm, session, each, understood, usage)
         usage = Usage()
     return written
+
+
+async def _analysed(gm: Graphmem, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
+    """An analysis of each episode; a language model is asked about those only that violated an expectation (spec 5)."""
+    violated = [
+        each.level not in {Level.NORMAL, Level.BOUNDARY} or (each.level is Level.BOUNDARY and bool(each.predicted))
+        for each in surprising
+    ]
+    asked = tuple(each for each, so in zip(surprising, violated, strict=True) if so)
+    rest = tuple(each for each, so in zip(surprising, violated, strict=True) if not so)
+    if not rest or not gm.mind.is_model:
+        return await gm.mind.ask(Analyse(tuple(surprising)))
+    by_rule = await gm.offline.ask(Analyse(rest))
+    by_model = await gm.mind.ask(Analyse(asked)) if asked else Answer(())
+    of_model, of_rule = iter(by_model.value), iter(by_rule.value)
+    values = tuple(next(of_model if so else of_rule) for so in violated)
+    return Answer(values, by_model.usage, by_model.degraded)
+
+
+async def _standing(gm: Graphmem, session: Session, claimed: Claimed) -> SurpriseJob:
+    """A job, its level as it stands now: the concern that lifted it may have been taken back."""
+    job = opened_payload(session, claimed, SurpriseJob)
+    level = await standing_level(gm, session, str(claimed.seq), job.level, job.own_level)
+    return job if level is job.level else replace(job, level=level, danger=None)
 
 
 async def _after(spent: Usage, question: Awaitable[Answer[T]]) -> Answer[T]:
@@ -128,6 +153,7 @@ def _surprising(held: OpenMemories, job: SurpriseJob, vector: Vector, asked: Seq
         most_facts=MOST_FACTS[job.level],
         unusual=job.unusual,
         asked=tuple(question.text for question in asked),
+        danger=job.danger,
     )
 
 

@@ -15,6 +15,8 @@ from typing import TypeVar
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked, MindError, ModelUnavailable
 from graphmem.flows import turn_plan as plan
+from graphmem.flows.care import ask_in_danger, caring_answer, with_help
+from graphmem.flows.concern import graver, heard_danger, raised_by_turn
 from graphmem.flows.context import RecallRequest, search
 from graphmem.flows.gravity import gravity_now
 from graphmem.flows.session_cache import open_memories
@@ -30,7 +32,6 @@ from graphmem.model import (
     Mismatch,
     Predict,
     Prediction,
-    Remembered,
     Respond,
     Response,
     Session,
@@ -219,11 +220,13 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         tasking = group.create_task(_task(gm, asked))
         await asyncio.sleep(0)
         message, opener, own_reply = _messages(asked, await asked.embedding)
+        danger, false_alarm = heard_danger(gm, incoming.doc, message.embedding, held.state.false_alarms)
         talk = (*held.messages, *opener)
         before = talk[-1].text if talk else ""
         state = replace(held.state, prediction=await _with_vector(gm, held.state.prediction))
         task = await tasking
-        scored = plan.score(message, talk, state, _emotion(gm, message), task)
+        own = plan.score(message, talk, state, _emotion(gm, message), task)
+        scored = own if danger is None else plan.grave(own)
         starts = _starts(gm, (*talk, message))
         fact = await _learned(gm, state, scored, message, before)
         facts = await expecting
@@ -231,8 +234,11 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
     question = plan.next_question(state, scored, message.text) if own_reply is None else None
     found = replace(result.found, facts=tuple(facts.value), question=None if question is None else question.text)
     recalled = await asyncio.to_thread(plan.recall, message, held, found, gm.settings)
-    conversation = Conversation(state.companion, (*talk, message), "" if task is None else task.text)
-    answer = await _answer(asked, conversation, recalled, own_reply)
+    earlier = 2 * (state.turns - len(held.turn_ids))
+    conversation = Conversation(state.companion, (*talk, message), "" if task is None else task.text, earlier)
+    answer = await _answer(gm, session, asked, Respond(conversation, recalled, danger), own_reply)
+    danger = graver(danger, None if false_alarm else answer.value.danger)
+    scored = scored if danger is None else plan.grave(scored)
     replied_by = plan.APP if own_reply is not None else mind.name
     if replied_by != gm.offline.name:
         reply = await _with_vector(gm, answer.value.reply)
@@ -250,6 +256,9 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         replied_by=replied_by,
         question=question,
         starts=starts,
+        danger=danger,
+        raised=None if danger is None else raised_by_turn(gm, session, state.turns + 1, message, danger, own.level),
+        false_alarm=false_alarm,
         talk=plan.said_before(held.messages),
         task=task,
         opener=opener[0] if opener else None,
@@ -268,13 +277,24 @@ def _asking(asked: _Asked, limit: int) -> RecallRequest:
 
 
 async def _answer(
-    asked: _Asked, talk: Conversation, recalled: Remembered, own_reply: Message | None
+    gm: Graphmem, session: Session, asked: _Asked, question: Respond, own_reply: Message | None
 ) -> Answer[Response]:
     """The reply and what follows it; of the app's own reply only what follows."""
-    if own_reply is None:
-        return await asked.mind.ask(Respond(talk, recalled), asked.on_token)
-    foreseen = await asked.mind.ask(Predict(talk, own_reply, recalled))
-    return Answer(Response(own_reply, foreseen.value), foreseen.usage, foreseen.degraded)
+    mind, help_text = asked.mind, gm.settings.help_of(session.institution)
+    if own_reply is not None:
+        after = Predict(question.talk, own_reply, question.remembered)
+        foreseen = await (mind.ask(after) if question.danger is None else ask_in_danger(gm, mind, after))
+        return Answer(Response(own_reply, foreseen.value), foreseen.usage, foreseen.degraded)
+    if question.danger is not None:
+        return await caring_answer(gm, mind, replace(question, help=help_text), asked.on_token)
+    answer = await mind.ask(question, asked.on_token)
+    if answer.value.danger is None:
+        return answer
+    # What only the model has noticed is shown already: the help comes after it.
+    told = with_help(answer, help_text)
+    if asked.on_token is not None:
+        await asked.on_token(told.value.reply.text[len(answer.value.reply.text) :])
+    return told
 
 
 async def _expected(gm: Graphmem, session: Session, asked: _Asked) -> Answer[list[Fact]]:

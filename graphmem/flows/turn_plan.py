@@ -14,6 +14,7 @@ from graphmem.model import (
     Answer,
     Attention,
     Author,
+    Danger,
     Fact,
     Job,
     JobState,
@@ -35,7 +36,7 @@ from graphmem.model import (
 )
 from graphmem.settings import Settings
 from graphmem.store.jobs import DistilJob, FormJob, NewJob, SurpriseJob
-from graphmem.store.turns import Boost, TurnWrite
+from graphmem.store.turns import Boost, Raised, TurnWrite
 from graphmem.text import matching
 from graphmem.text.doc import doc_of
 from graphmem.text.information import passes, snr
@@ -122,6 +123,12 @@ def score(message: Message, known: Sequence[Message], state: State, emotion: flo
     )
 
 
+def grave(scored: Score) -> Score:
+    """The score of a message that tells of danger: at least cognitive dissonance, whatever the signal (spec 5)."""
+    shaken = scored.level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT)
+    return scored if shaken else replace(scored, level=Level.COGNITIVE_DISSONANCE)
+
+
 def recall(
     message: Message,
     unlocked: Unlocked,
@@ -190,6 +197,8 @@ class TurnThought:
     question : one that waited, and that the reply asks
     starts : whether another matter begins with it, as `graphmem.text.topic_boundaries` judges
     talk : the student's messages before it that are in sight, oldest first
+    danger : that the message tells of, with the concern it raises
+    false_alarm : it is like a message whose concern was taken back
     task, opener : what the talk is about, and what the tutor said before the message and nothing else held
     used : the memories that the app's own reply was built on
     """
@@ -207,9 +216,17 @@ class TurnThought:
     question: Question | None = None
     starts: bool = False
     talk: tuple[str, ...] = ()
+    danger: Danger | None = None
+    raised: Raised | None = None
+    false_alarm: bool = False
     task: Task | None = None
     opener: Message | None = None
     used: tuple[Boost, ...] = ()
+
+    @property
+    def own_level(self) -> Level | None:
+        """Level that the message has without the danger it tells of; None where it tells of none."""
+        return None if self.raised is None else self.raised.raised.level
 
 
 def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, improve_facts: bool) -> TurnWrite:
@@ -225,10 +242,11 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
     state, scored, answer = thought.state, thought.score, thought.answer
     seq = state.turns + 1
     # Of what tells nothing at all nothing is remembered, however unexpected it is (spec 7).
-    tells = passes(snr(doc_of(thought.message), novelty=1.0, feeling=1.0)) > 0
+    tells = thought.danger is not None or passes(snr(doc_of(thought.message), novelty=1.0, feeling=1.0)) > 0
+    surprising = _surprise_jobs(thought, seq) if tells else ()
     jobs = (
         *(_form_jobs(thought, seq) if tells else ()),
-        *(_surprise_jobs(thought, seq) if tells else ()),
+        *surprising,
         *(_distil_jobs(thought) if improve_facts else ()),
     )
     outcome = TurnOutcome(
@@ -252,6 +270,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
         prediction=answer.value.prediction.text,
         needed_info=answer.value.prediction.needed_info,
         jobs=tuple(Job(job.id, job.kind, thought.student_id, JobState.WAITING, 0, now, now) for job in jobs),
+        concern=None if thought.raised is None else thought.raised.raised.concern,
         usage=answer.usage,
     )
     facts = state.facts + (thought.fact is not None)
@@ -268,6 +287,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
         boosts=_boosts(thought),
         signals=(*state.signals, scored.surprise)[-SIGNALS:],
         question=thought.question,
+        raised=thought.raised,
         task="" if thought.task is None else thought.task.text,
         opener=None if thought.opener is None else thought.opener.text,
     )
@@ -341,8 +361,11 @@ def _form_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
         level=scored.level,
         activity=scored.rate,
         features=tuple(a.value for a in scored.attention),
+        danger=thought.danger,
+        own_level=thought.own_level,
+        false_alarm=thought.false_alarm,
         task="" if thought.task is None else thought.task.text,
-        reply=thought.answer.value.reply.text if thought.replied_by == APP else "",
+        reply=thought.answer.value.reply.text,
     )
     return (NewJob(f"form-{seq}", work, seq),)
 
@@ -364,6 +387,8 @@ def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
         actual=message.text,
         talk=thought.talk,
         unusual=scored.unusual,
+        danger=thought.danger,
+        own_level=thought.own_level,
     )
     return (NewJob(f"surprise-{seq}", work, seq),)
 

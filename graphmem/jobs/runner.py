@@ -14,7 +14,7 @@ from itertools import groupby
 
 from graphmem.app import Graphmem
 from graphmem.errors import BudgetExceeded, Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable, place
-from graphmem.flows.formation import form_message, form_observation
+from graphmem.flows.formation import MESSAGES_AT_ONCE, form_messages, form_observations
 from graphmem.flows.session_cache import apply_turn
 from graphmem.flows.surprise import EPISODES_AT_ONCE as EPISODES
 from graphmem.flows.surprise import MAX_MIND_QUESTIONS, respond_to_surprises
@@ -33,6 +33,8 @@ FIRST_WAIT = 30.0
 LONGEST_WAIT = 3600.0
 JOBS_AT_ONCE = 20
 """Jobs taken at once where none of them asks a language model."""
+TURNS_TOGETHER = 4
+"""Turns from which on a language model reads them while the talk goes on."""
 YIELD_SECONDS = 0.25
 """Seconds for which a job lets turns go first."""
 RUNNING_POLL = 0.05
@@ -85,7 +87,10 @@ async def run_jobs(gm: Graphmem, session: Session, *, yield_to_turns: bool = Fal
     """
     finished = 0
     async with gm.job_lock(session):
-        while not (yield_to_turns and gm.background.stopping.is_set()) and (claimed := await _claimed(gm, session)):
+        while not (yield_to_turns and gm.background.stopping.is_set()):
+            claimed = await _claimed(gm, session, await _wanted(gm, session) if yield_to_turns else kinds(gm))
+            if not claimed:
+                break
             done, all_tried = await _run_all(gm, session, claimed, yield_to_turns)
             finished += done
             if not all_tried:
@@ -95,12 +100,28 @@ async def run_jobs(gm: Graphmem, session: Session, *, yield_to_turns: bool = Fal
     return finished
 
 
-async def _claimed(gm: Graphmem, session: Session) -> list[Claimed]:
+async def _wanted(gm: Graphmem, session: Session) -> list[Kind]:
+    """The kinds of jobs that are done in the background now.
+
+    What a language model reads together waits until there are some turns of it, or the talk pauses; so does what rests
+    on the memories of those turns.
+    """
+    wanted = kinds(gm)
+    if not gm.mind.is_model:
+        return wanted
+    waiting = await jobs.count_waiting_talk(gm.graph, session)
+    paused = waiting.newest is None or (gm.clock() - waiting.newest).total_seconds() >= gm.settings.talk_pause
+    if paused or waiting.turns >= TURNS_TOGETHER:
+        return wanted
+    return [kind for kind in wanted if kind not in {Kind.FORM, Kind.SURPRISE}]
+
+
+async def _claimed(gm: Graphmem, session: Session, wanted: Sequence[Kind]) -> list[Claimed]:
     """The next jobs: one by one, or as many as are asked about together, where each asks a language model."""
     asks = gm.mind.is_model
     now = gm.clock()
     until = now + lease(gm)
-    claimed = await jobs.claim(gm.graph, session, kinds(gm), 1 if asks else JOBS_AT_ONCE, until, now, alone=True)
+    claimed = await jobs.claim(gm.graph, session, wanted, 1 if asks else JOBS_AT_ONCE, until, now, alone=True)
     if asks and claimed and (more := HANDLERS[claimed[0].kind].at_once - 1):
         first = claimed[0]
         claimed += await jobs.claim(gm.graph, session, [first.kind], more, until, now, alone=True, lease=first.lease)
@@ -145,7 +166,7 @@ def grouped(claimed: Sequence[Claimed]) -> list[list[Claimed]]:
     --------
     >>> told = [Claimed("a", Kind.FORM, 0, "", b""), Claimed("b", Kind.FORM, 0, "", b"")]
     >>> [[job.id for job in group] for group in grouped(told)]
-    [['a'], ['b']]
+    [['a', 'b']]
     """
     groups = []
     for kind, alike in groupby(claimed, lambda job: job.kind):
@@ -287,8 +308,8 @@ def one_by_one(
 
 
 HANDLERS: Mapping[Kind, Handler] = {
-    Kind.FORM: Handler(one_by_one(form_message)),
-    Kind.OBSERVE: Handler(one_by_one(form_observation)),
+    Kind.FORM: Handler(form_messages, at_once=MESSAGES_AT_ONCE),
+    Kind.OBSERVE: Handler(form_observations, at_once=MESSAGES_AT_ONCE),
     Kind.SURPRISE: Handler(respond_to_surprises, at_once=EPISODES, questions=MAX_MIND_QUESTIONS),
     Kind.DISTIL: Handler(one_by_one(_distil), needs_model=True),
 }

@@ -11,7 +11,7 @@ Importing this module takes seconds; `graphmem.llm.fallback.make_mind` does it o
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncIterable, Callable, Mapping
+from collections.abc import AsyncIterable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, Generic, TypeVar
@@ -36,34 +36,27 @@ from pydantic_ai.usage import RunUsage
 from pydantic_core import from_json
 
 from graphmem.errors import MindError, SetupError
-from graphmem.llm.extraction_prompt import extract_prompt
-from graphmem.llm.outputs import (
-    DistilOutput,
-    ExtractOutput,
-    ItemwiseOutput,
-    PredictOutput,
-    RespondOutput,
-    extraction,
-    predicted,
-)
+from graphmem.llm.formation_outputs import NotedTalk, NotesOutput, extractions, found_notes
+from graphmem.llm.formation_prompt import formation_prompt
+from graphmem.llm.outputs import DistilOutput, PredictOutput, RespondOutput, predicted
 from graphmem.llm.prompts import Prompt, distil_prompt, predict_prompt, respond_prompt
-from graphmem.llm.quotes import Passage
 from graphmem.llm.surprise_outputs import (
     AnalyseOutput,
     AskedEpisodes,
+    BoundaryOutput,
     FollowUpOutput,
     ReflectOutput,
+    analysed_items,
     analyses,
     reflected,
 )
-from graphmem.llm.surprise_prompts import analyse_prompt, follow_up_prompt, reflect_prompt
+from graphmem.llm.surprise_prompts import analyse_prompt, asks_updates, follow_up_prompt, reflect_prompt
 from graphmem.model import (
     Analyse,
     Analysis,
     Answer,
     Author,
     Distil,
-    Extraction,
     ExtractMemories,
     FollowUp,
     Lesson,
@@ -95,6 +88,9 @@ _MODEL_FORM = (
 )
 
 
+REPLY_TEMPERATURE = 0.7
+"""Temperature of replies, which need not be the same each time."""
+
 T = TypeVar("T")
 Q = TypeVar("Q")
 Output = TypeVar("Output", bound=BaseModel)
@@ -106,15 +102,23 @@ class Form(Generic[Q, Output, T]):
 
     output : schema of the answer
     read : the answer as our values
+    tokens : most tokens of an answer
     context : what the answer is validated against
+    leaner : another schema where a question asks for less
+    items : what the answer lists; a text in place of an item says why it is refused
     streamed : field of the answer that is passed on while it grows
+    temperature : 0 for what a job asks
     """
 
     prompt: Callable[[Q], Prompt]
     output: type[Output]
     read: Callable[[Output, Q], T]
+    tokens: int
     context: Callable[[Q], object] = lambda _: None
+    leaner: Callable[[Q], type[Output] | None] = lambda _: None
+    items: Callable[[Output, Q], Sequence[object]] = lambda *_: ()
     streamed: str | None = None
+    temperature: float = 0.0
 
 
 def _prediction(output: PredictOutput, _: Predict) -> Prediction:
@@ -130,10 +134,6 @@ def _lesson(output: DistilOutput, _: Distil) -> Lesson:
     return Lesson(output.fact, tuple(output.tags))
 
 
-def _extraction(output: ExtractOutput, _: ExtractMemories) -> Extraction:
-    return extraction(output)
-
-
 def _analyses(output: AnalyseOutput, question: Analyse) -> tuple[Analysis, ...]:
     return analyses(output, question.episodes)
 
@@ -147,15 +147,30 @@ def _reflection(output: ReflectOutput, _: Reflect) -> Reflection:
 
 
 FORMS: Mapping[type[MindQuestion[Any]], Form[Any, Any, Any]] = {
-    Predict: Form(predict_prompt, PredictOutput, _prediction),
-    Respond: Form(respond_prompt, RespondOutput, _response, streamed="reply"),
-    Distil: Form(distil_prompt, DistilOutput, _lesson),
-    ExtractMemories: Form(extract_prompt, ExtractOutput, _extraction, lambda question: Passage(question.heard.text)),
-    Analyse: Form(analyse_prompt, AnalyseOutput, _analyses, lambda question: AskedEpisodes(question.episodes)),
-    FollowUp: Form(
-        follow_up_prompt, FollowUpOutput, _follow_ups, lambda question: AskedEpisodes((question.surprising,))
+    Predict: Form(predict_prompt, PredictOutput, _prediction, 600),
+    Respond: Form(respond_prompt, RespondOutput, _response, 2_000, streamed="reply", temperature=REPLY_TEMPERATURE),
+    Distil: Form(distil_prompt, DistilOutput, _lesson, 200),
+    ExtractMemories: Form(
+        formation_prompt,
+        NotesOutput,
+        extractions,
+        2_000,
+        NotedTalk.of,
+        items=lambda o, q: found_notes(o, NotedTalk.of(q)),
     ),
-    Reflect: Form(reflect_prompt, ReflectOutput, _reflection),
+    Analyse: Form(
+        analyse_prompt,
+        AnalyseOutput,
+        _analyses,
+        3_000,
+        lambda question: AskedEpisodes(question.episodes),
+        leaner=lambda question: None if asks_updates(question) else BoundaryOutput,
+        items=lambda output, _: analysed_items(output),
+    ),
+    FollowUp: Form(
+        follow_up_prompt, FollowUpOutput, _follow_ups, 300, lambda question: AskedEpisodes((question.surprising,))
+    ),
+    Reflect: Form(reflect_prompt, ReflectOutput, _reflection, 400),
 }
 """Form of each kind of question."""
 
@@ -201,7 +216,7 @@ class LanguageMind:
         self._timeout = settings.model_timeout
         self._prices = settings.model_price_in, settings.model_price_out
         self._model = _model(settings.model, settings.model_base_url)
-        self._agents = {kind: _agent(self._model, form.output) for kind, form in FORMS.items()}
+        self._agents: dict[type[BaseModel], Agent[_Asked, Any]] = {}
         for name in _TALKATIVE:
             logging.getLogger(name).setLevel(logging.WARNING)
 
@@ -216,9 +231,9 @@ class LanguageMind:
         output, usage = await self._ask(question, form, stream)
         if stream is not None:
             await stream.finish(output)
-        if isinstance(output, ItemwiseOutput) and output.refused:
-            kind = type(question).__name__
-            _log.info("refused %d of %d items of an answer to %s", len(output.refused), len(output.items), kind)
+        items = form.items(output, question)
+        if refused := sum(isinstance(item, str) for item in items):
+            _log.info("refused %d of %d items of an answer to %s", refused, len(items), type(question).__name__)
         return Answer(form.read(output, question), usage)
 
     async def aclose(self) -> None:
@@ -227,15 +242,22 @@ class LanguageMind:
         async with self._model:
             pass
 
+    def _agent(self, output: type[Output]) -> "Agent[_Asked, Output]":
+        agent = self._agents.get(output)
+        if agent is None:
+            agent = self._agents[output] = _agent(self._model, output)
+        return agent
+
     async def _ask(
         self, question: MindQuestion[T], form: Form[Any, Output, T], stream: "_FieldStream | None"
     ) -> tuple[Output, Usage]:
         prompt, asked = form.prompt(question), _Asked(form.context(question), self._prices)
         try:
             async with asyncio.timeout(self._timeout):
-                result = await self._agents[type(question)].run(
+                result = await self._agent(form.leaner(question) or form.output).run(
                     prompt.question,
                     instructions=prompt.instructions,
+                    model_settings=_settings(self._model, form),
                     deps=asked,
                     usage=asked.tokens,
                     event_stream_handler=None if stream is None else stream.listen,
@@ -356,18 +378,24 @@ async def _count(context: RunContext[_Asked], request: ModelRequestContext) -> M
 def _agent(model: Model[Any], output: type[Output]) -> Agent[_Asked, Output]:
     # Where a provider can hold the answer to a schema, small models keep it, too; elsewhere it is a tool's argument.
     native = model.profile.get("supports_json_schema_output", False)
-    settings = ModelSettings() if "max_retries" in model.unsupported_settings else ModelSettings(max_retries=0)
     agent = Agent(
         model,
         output_type=NativeOutput(output) if native else output,
         deps_type=_Asked,
         validation_context=lambda context: context.deps.context,
         retries=1,
-        model_settings=settings,
         capabilities=[Hooks(before_model_request=_count)],
     )
     agent.instrument = False  # traces would hold the conversation
     return agent
+
+
+def _settings(model: Model[Any], form: Form[Any, Any, Any]) -> ModelSettings:
+    """What is sent with a request. Of a model that thinks first, nobody knows how long, the answer is not cut."""
+    settings = ModelSettings() if "max_retries" in model.unsupported_settings else ModelSettings(max_retries=0)
+    if model.profile.get("thinking_always_enabled"):
+        return settings
+    return settings | ModelSettings(temperature=form.temperature, max_tokens=form.tokens)
 
 
 def _model(name: str, base_url: str | None) -> Model[Any]:

@@ -6,45 +6,59 @@ the student wrote, are refused and the others kept; where all are refused the wh
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
-    ConfigDict,
-    Field,
     PlainValidator,
     ValidationError,
     ValidationInfo,
+    model_validator,
 )
 from rapidfuzz import fuzz, utils
 
 from graphmem.llm.outputs import (
     Content,
-    ItemwiseOutput,
     Sentence,
-    Share,
     Tags,
-    all_asked_for,
+    bare,
     cleaned_field,
-    or_empty,
+    listed_as,
     read_as,
     sameness,
+    share,
+    shortened,
+    something_left,
     up_to,
-    word,
 )
 from graphmem.llm.quotes import Passage
 from graphmem.model import Analysis, BeliefUpdate, Lesson, MemoryKind, Modality, Reflection, Strategy, Surprising
 from graphmem.text.doc import Doc
 
-__all__ = ["AnalyseOutput", "AskedEpisodes", "FollowUpOutput", "ReflectOutput", "analyses", "reflected"]
+__all__ = [
+    "AnalyseOutput",
+    "AskedEpisodes",
+    "BoundaryOutput",
+    "FollowUpOutput",
+    "ReflectOutput",
+    "analysed_items",
+    "analyses",
+    "reflected",
+]
 
 UPDATES = 6
 """Most belief updates that are taken from one episode."""
 MAX_FACTS = 30
 SAME_QUESTION_SCORE = 80.0
 """Fuzzy score from which on two questions are the same."""
+UNKNOWN_BEFORE = "Nothing was known of it."
+"""What was held before, where it was none of the beliefs shown."""
+CONFIDENT = 0.8
+"""Confidence in what a student plainly says to hold now."""
+UNSURE_DELTA = 0.5
+"""How far confidence in what was held before falls, where a model does not say so."""
 _NOTHING = {"", "null", "none", "n/a", "-"}
 
 
@@ -60,7 +74,6 @@ class _Episode:
     """One episode while its part of an answer is read: where quotes are looked up, and how many beliefs there are."""
 
     actual: Passage
-    talk: Passage
     beliefs: int
 
 
@@ -71,29 +84,37 @@ def _in_actual(quote: Any, info: ValidationInfo) -> tuple[int, int]:
     return span
 
 
-def _in_talk(quote: Any, info: ValidationInfo) -> tuple[int, int]:
-    span = _episode(info).talk.find(quote) if isinstance(quote, str) else None
-    if span is None:
-        raise ValueError("does not stand in <earlier> or <said>: copy the words exactly, in one piece")
-    return span
-
-
 def _episode(info: ValidationInfo) -> _Episode:
     if not isinstance(info.context, _Episode):
         raise TypeError("validate with the episodes as context: `context=AskedEpisodes(...)`")
     return info.context
 
 
+_Strategies = Literal["none", "deep_extraction", "connect_prior", "ask_follow_up_questions", "self_reflect"]
+
+
 def _belief(prior: Any, info: ValidationInfo) -> int | None:
-    if prior is None:
-        return None
-    if not isinstance(prior, int) or isinstance(prior, bool) or not 0 <= prior < _episode(info).beliefs:
-        raise ValueError("is no number of a belief in <beliefs>; null where the assumption is none of them")
-    return prior
+    number = isinstance(prior, int) and not isinstance(prior, bool)
+    return prior if number and 0 <= prior < _episode(info).beliefs else None
 
 
-def _strategy(value: Any) -> Any:
-    return "_".join(value.lower().replace("-", " ").split()) if isinstance(value, str) else value
+def _strategy(value: Any) -> Strategy:
+    name = "_".join(bare(value).replace("-", " ").split())
+    return Strategy(name) if name in list(Strategy) else Strategy.NONE
+
+
+def _belief_kind(value: Any) -> MemoryKind:
+    return MemoryKind.CONCEPT if bare(value) == MemoryKind.CONCEPT else MemoryKind.TRAIT
+
+
+def _delta(value: Any) -> float:
+    sign = -1.0 if isinstance(value, int | float) and value < 0 else 1.0
+    told = share(abs(value) if isinstance(value, int | float) and not isinstance(value, bool) else value)
+    return -UNSURE_DELTA if told is None else sign * told
+
+
+def _listed(most: int) -> BeforeValidator:
+    return BeforeValidator(lambda values: values[:most] if isinstance(values, list) else [])
 
 
 def _or_none(value: Any) -> Any:
@@ -106,59 +127,40 @@ def _asks(question: str) -> str:
     return question
 
 
-_Explanation = Annotated[str, BeforeValidator(cleaned_field), Field(min_length=1, max_length=600)]
-_Delta = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
-_Question = Annotated[str, BeforeValidator(cleaned_field), Field(min_length=1, max_length=300), AfterValidator(_asks)]
-_Procedure = Annotated[str, BeforeValidator(cleaned_field), Field(min_length=1, max_length=200)]
+_Explanation = Annotated[str, BeforeValidator(shortened(600)), BeforeValidator(cleaned_field)]
+_Question = Annotated[str, AfterValidator(_asks), BeforeValidator(cleaned_field)]
+_Procedure = Annotated[str, BeforeValidator(shortened(200)), BeforeValidator(cleaned_field)]
 
 
 class UpdateItem(BaseModel):
-    """A prior assumption that no longer holds, and what takes its place."""
-
-    model_config = ConfigDict(json_schema_extra=all_asked_for)
-
-    prior: Annotated[int | None, PlainValidator(_belief, json_schema_input_type=int | None)]
-    assumption: Content
+    prior: Annotated[int | None, PlainValidator(_belief, json_schema_input_type=int)]
     quote: Annotated[tuple[int, int], PlainValidator(_in_actual, json_schema_input_type=str)]
     new: Content
-    kind: Annotated[Literal[MemoryKind.TRAIT, MemoryKind.CONCEPT], BeforeValidator(word)]
-    modality: Annotated[Modality, BeforeValidator(word)] = Modality.SEMANTIC
-    delta: _Delta
-    confidence: Share = 0.7
-    evolution: bool = False
+    kind: Annotated[MemoryKind, PlainValidator(_belief_kind, json_schema_input_type=Literal["trait", "concept"])]
+    delta: Annotated[float, PlainValidator(_delta, json_schema_input_type=float)]
+    evolution: Annotated[bool, PlainValidator(lambda value: value is True, json_schema_input_type=bool)]
 
 
 class FactItem(BaseModel):
-    """One fact about the student, with the words it rests on."""
-
-    quote: Annotated[tuple[int, int], PlainValidator(_in_talk, json_schema_input_type=str)]
+    quote: Annotated[tuple[int, int], PlainValidator(_in_actual, json_schema_input_type=str)]
     fact: Sentence
     tags: Tags
 
 
-_Updates = Annotated[
-    list[Annotated[UpdateItem | str, read_as(UpdateItem)]],
-    BeforeValidator(up_to(UPDATES)),
-    BeforeValidator(or_empty),
-    Field(max_length=UPDATES),
-]
-_Facts = Annotated[
-    list[Annotated[FactItem | str, read_as(FactItem)]],
-    BeforeValidator(up_to(MAX_FACTS)),
-    BeforeValidator(or_empty),
-    Field(max_length=MAX_FACTS),
-]
+_Updates = Annotated[list[Annotated[UpdateItem | str, read_as(UpdateItem)]], _listed(UPDATES), listed_as(UpdateItem)]
+_Facts = Annotated[list[Annotated[FactItem | str, read_as(FactItem)]], _listed(MAX_FACTS), listed_as(FactItem)]
+
+
+class BoundaryItem(BaseModel):
+    explanation: _Explanation
+    facts: _Facts
 
 
 class AnalysisItem(BaseModel):
-    """What one episode means."""
-
-    model_config = ConfigDict(json_schema_extra=all_asked_for)
-
     explanation: _Explanation
-    updates: _Updates = []
-    strategy: Annotated[Strategy, BeforeValidator(_strategy)] = Strategy.NONE
-    facts: _Facts = []
+    updates: _Updates
+    strategy: Annotated[Strategy, PlainValidator(_strategy, json_schema_input_type=_Strategies)]
+    facts: _Facts
 
 
 def _each_by_its_episode(values: Any, info: ValidationInfo) -> list[AnalysisItem]:
@@ -169,10 +171,9 @@ def _each_by_its_episode(values: Any, info: ValidationInfo) -> list[AnalysisItem
         raise ValueError(f"must be a list of exactly {len(asked)}, one for each episode, in their order")
     found = []
     for place, (value, episode) in enumerate(zip(values, asked, strict=True)):
-        talk = Passage("\n".join((*episode.talk, episode.actual)))
-        context = _Episode(Passage(episode.actual), talk, len(episode.beliefs))
+        context = _Episode(Passage(episode.actual), len(episode.beliefs))
         try:
-            found.append(AnalysisItem.model_validate(value, context=context))
+            found.append(AnalysisItem.model_validate(_completed(value), context=context))
         except ValidationError as error:
             first = error.errors(include_input=False)[0]
             where = ".".join(map(str, first["loc"])) or "item"
@@ -180,22 +181,27 @@ def _each_by_its_episode(values: Any, info: ValidationInfo) -> list[AnalysisItem
     return found
 
 
-_Analyses = Annotated[
-    list[AnalysisItem], PlainValidator(_each_by_its_episode, json_schema_input_type=list[AnalysisItem])
-]
+def _completed(value: Any) -> Any:
+    return {"updates": [], "strategy": "none", "facts": []} | value if isinstance(value, dict) else value
 
 
-class AnalyseOutput(ItemwiseOutput):
-    """What each episode means, in the order they were shown."""
+class AnalyseOutput(BaseModel):
+    analyses: Annotated[list[AnalysisItem], PlainValidator(_each_by_its_episode), listed_as(AnalysisItem)]
 
-    analyses: Annotated[
-        list[AnalysisItem], PlainValidator(_each_by_its_episode, json_schema_input_type=list[AnalysisItem])
-    ]
+    @model_validator(mode="after")
+    def _something_is_left(self) -> Self:
+        something_left(analysed_items(self))
+        return self
 
-    @property
-    def items(self) -> list[BaseModel | str]:
-        """Updates and facts."""
-        return [item for each in self.analyses for item in (*each.updates, *each.facts)]
+
+# At a boundary nothing that was believed is in question. A docstring would be sent to the model.
+class BoundaryOutput(AnalyseOutput):
+    analyses: Annotated[list[AnalysisItem], PlainValidator(_each_by_its_episode), listed_as(BoundaryItem)]
+
+
+def analysed_items(output: AnalyseOutput) -> list[UpdateItem | FactItem | str]:
+    """Updates and facts, or the reason why one is refused."""
+    return [item for each in output.analyses for item in (*each.updates, *each.facts)]
 
 
 def _new_questions(questions: list[str], info: ValidationInfo) -> list[str]:
@@ -216,20 +222,12 @@ def _new_questions(questions: list[str], info: ValidationInfo) -> list[str]:
 
 
 class FollowUpOutput(BaseModel):
-    """Questions to be put to the student."""
-
-    questions: Annotated[
-        list[_Question], BeforeValidator(up_to(3)), Field(min_length=1, max_length=3), AfterValidator(_new_questions)
-    ]
+    questions: Annotated[list[_Question], AfterValidator(_new_questions), BeforeValidator(up_to(3))]
 
 
 class ReflectOutput(BaseModel):
-    """What the companion takes from a surprise."""
-
-    model_config = ConfigDict(json_schema_extra=all_asked_for)
-
     reflection: _Explanation
-    procedure: Annotated[_Procedure | None, BeforeValidator(_or_none)] = None
+    procedure: Annotated[_Procedure | None, BeforeValidator(_or_none)]
 
 
 def analyses(answer: AnalyseOutput, asked: Sequence[Surprising]) -> tuple[Analysis, ...]:
@@ -276,8 +274,7 @@ def _analysis(answer: AnalysisItem, episode: Surprising) -> Analysis:
     updates: dict[object, BeliefUpdate] = {}
     for item in answer.updates:
         if isinstance(item, UpdateItem):
-            key = sameness(item.assumption) if item.prior is None else item.prior
-            updates.setdefault(key, _update(item, episode))
+            updates.setdefault(sameness(item.new) if item.prior is None else item.prior, _update(item, episode))
     facts: dict[str, Lesson] = {}
     for fact in answer.facts:
         if isinstance(fact, FactItem):
@@ -288,14 +285,17 @@ def _analysis(answer: AnalysisItem, episode: Surprising) -> Analysis:
 
 def _update(item: UpdateItem, episode: Surprising) -> BeliefUpdate:
     belief = None if item.prior is None else episode.beliefs[item.prior]
+    modality = Modality.SEMANTIC if item.kind is MemoryKind.TRAIT else Modality.PROCEDURAL
+    start, end = item.quote
     return BeliefUpdate(
         None if belief is None else belief.id,
-        item.assumption if belief is None else belief.content,
+        UNKNOWN_BEFORE if belief is None else belief.content,
         item.new,
-        *item.quote,
+        start,
+        end,
         item.kind,
-        item.modality,
+        modality,
         item.delta,
-        item.confidence,
+        CONFIDENT,
         item.evolution,
     )

@@ -1,6 +1,17 @@
 """The nouns: what graphmem speaks of, as frozen values without behaviour (spec 1)."""
 
+from graphmem.model.concern import (
+    ACUTE,
+    SERIOUS,
+    Concern,
+    Danger,
+    FalseAlarm,
+    RaisedConcern,
+    Wellbeing,
+    WellbeingWeek,
+)
 from graphmem.model.conversation import (
+    Alternative,
     Answer,
     Companion,
     Conversation,
@@ -20,8 +31,10 @@ from graphmem.model.conversation import (
     Vector,
 )
 from graphmem.model.enums import (
+    AboutWhom,
     Aspect,
     Author,
+    ConcernKind,
     DetectionContext,
     Domain,
     EdgeType,
@@ -85,6 +98,10 @@ from graphmem.model.surprise import (
 from graphmem.model.turn import Attention, RecalledId, State, TurnOutcome, Unlocked
 
 __all__ = [
+    "ACUTE",
+    "SERIOUS",
+    "AboutWhom",
+    "Alternative",
     "Analyse",
     "Analysis",
     "Answer",
@@ -94,8 +111,11 @@ __all__ = [
     "Belief",
     "BeliefUpdate",
     "Companion",
+    "Concern",
+    "ConcernKind",
     "Conversation",
     "Correction",
+    "Danger",
     "DetectionContext",
     "Distil",
     "Domain",
@@ -107,6 +127,7 @@ __all__ = [
     "ExtractMemories",
     "Extraction",
     "Fact",
+    "FalseAlarm",
     "FollowUp",
     "Heard",
     "Job",
@@ -131,6 +152,7 @@ __all__ = [
     "Prediction",
     "Question",
     "QuestionState",
+    "RaisedConcern",
     "Recalled",
     "RecalledId",
     "RecalledTurn",
@@ -165,5 +187,7 @@ __all__ = [
     "Usage",
     "Vector",
     "Verdict",
+    "Wellbeing",
+    "WellbeingWeek",
     "Who",
 ]

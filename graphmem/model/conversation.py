@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import utils
 
+from graphmem.model.concern import Danger
 from graphmem.model.enums import Author, Level, QuestionState, Verdict
 from graphmem.model.memory import LedgerEntry, Recalled
 
@@ -55,12 +56,27 @@ class Message:
 
 
 @dataclass(frozen=True)
+class Alternative:
+    """Something else that the student may say next, and the chance of it."""
+
+    text: str
+    chance: float
+    embedding: Vector | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
 class Prediction:
-    """Prediction of the student's next message, and the keywords of what one needs to know for it (spec 4)."""
+    """Prediction of the student's next message, and the keywords of what one needs to know for it (spec 4).
+
+    chance : float in (0, 1], of what is predicted
+    alternatives : up to two more, less likely
+    """
 
     text: str
     needed_info: tuple[str, ...] = ()
     embedding: Vector | None = field(default=None, repr=False, compare=False)
+    chance: float = 1.0
+    alternatives: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -139,11 +155,13 @@ class Conversation:
     """Conversation so far, as a mind is told it: oldest message first, the student's newest last.
 
     task : the exercise or lesson it is about; empty where the app gave none
+    earlier : messages before them that are no longer held
     """
 
     companion: Companion
     messages: tuple[Message, ...]
     task: str = ""
+    earlier: int = 0
 
 
 @dataclass(frozen=True)
@@ -184,10 +202,14 @@ class Remembered:
 
 @dataclass(frozen=True)
 class Response:
-    """A reply and what is expected to follow it."""
+    """A reply and what is expected to follow it.
+
+    danger : that a mind reads from the message; it may add to what was detected, never take away
+    """
 
     reply: Message
     prediction: Prediction
+    danger: Danger | None = None
 
 
 @dataclass(frozen=True)

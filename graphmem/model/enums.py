@@ -136,6 +136,28 @@ class LedgerCategory(StrEnum):
     OBSERVATION = "observation"
 
 
+class ConcernKind(StrEnum):
+    """Kind of danger that a message tells of (spec 20)."""
+
+    SELF_HARM = "self_harm"
+    ABUSE = "abuse"
+    SEXUAL_ABUSE = "sexual_abuse"
+    VIOLENCE = "violence"
+    THREAT_TO_OTHERS = "threat_to_others"
+    NEGLECT = "neglect"
+    EATING = "eating"
+    SUBSTANCE = "substance"
+    BULLYING = "bullying"
+    OTHER_DANGER = "other_danger"
+
+
+class AboutWhom(StrEnum):
+    """Whom a danger concerns (spec 20)."""
+
+    SELF = "self"
+    OTHER = "other"
+
+
 class Strategy(StrEnum):
     """Strategy that a surprise suggests."""
 

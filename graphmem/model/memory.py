@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from graphmem.model.concern import Danger
 from graphmem.model.enums import (
     Aspect,
     Domain,
@@ -35,6 +36,7 @@ class Observation:
     ref : the caller's own name of it; the same kind and ref again is the same observation
     speaker : who said it, where it was not the student
     before : what was said just before it
+    danger : that it tells of, where it was found
     """
 
     kind: SourceKind
@@ -43,6 +45,7 @@ class Observation:
     at: datetime
     speaker: str | None = None
     before: str = ""
+    danger: Danger | None = None
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,8 @@ class Extract:
     slot : for a lasting attribute, what it is an attribute of and which, e.g. `self favourite colour`; two
         memories of one slot could replace each other
     about : what it is about in a few words, most telling first; the topics of `ABOUT` edges
+    same, refines, ends : id of a known memory that says this already, that this says more exactly, or that this shows
+        to hold no longer, where a mind was shown what is known
     """
 
     start: int
@@ -113,6 +118,9 @@ class Extract:
     entities: tuple[Entity, ...] = ()
     about: tuple[str, ...] = ()
     aspect: Aspect | None = None
+    same: str | None = None
+    refines: str | None = None
+    ends: str | None = None
 
 
 @dataclass(frozen=True)

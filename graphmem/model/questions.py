@@ -4,8 +4,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import ClassVar, Generic, TypeVar
 
+from graphmem.model.concern import Danger
 from graphmem.model.conversation import Conversation, Lesson, Message, Mismatch, Prediction, Remembered, Response
-from graphmem.model.memory import Extraction, Heard
+from graphmem.model.memory import Extraction, Heard, Memory
 from graphmem.model.surprise import Analysis, Reflection, Surprising
 
 T_co = TypeVar("T_co", covariant=True)
@@ -72,12 +73,18 @@ class Predict(MindQuestion[Prediction]):
 
 @dataclass(frozen=True)
 class Respond(MindQuestion[Response]):
-    """The companion's reply to the student's newest message, and what the student is expected to say to it."""
+    """The companion's reply to the student's newest message, and what the student is expected to say to it.
+
+    danger : that the message tells of: then the reply takes care of that alone
+    help : text that such a reply holds word for word
+    """
 
     when_away = OnFailure.FALL_BACK
 
     talk: Conversation
     remembered: Remembered = field(default_factory=Remembered)
+    danger: Danger | None = None
+    help: str = ""
 
 
 @dataclass(frozen=True)
@@ -93,10 +100,15 @@ class Distil(MindQuestion[Lesson]):
 
 
 @dataclass(frozen=True)
-class ExtractMemories(MindQuestion[Extraction]):
-    """Memories worth keeping of a message, the relations between them, and what belongs into the ledger."""
+class ExtractMemories(MindQuestion[tuple[Extraction, ...]]):
+    """Memories worth keeping of some messages of one talk, oldest first; one extraction for each, in the same order.
 
-    heard: Heard
+    heard : those with `passes` 0 are there to be understood by, and nothing is formed from them
+    known : memories that may be said again, refined or ended by them
+    """
+
+    heard: tuple[Heard, ...]
+    known: tuple[Memory, ...] = ()
 
 
 @dataclass(frozen=True)

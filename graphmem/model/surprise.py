@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from graphmem.model.concern import Danger
 from graphmem.model.conversation import Lesson
 from graphmem.model.enums import Level, MemoryKind, Modality, Strategy
 
@@ -39,6 +40,7 @@ class Surprising:
     asked : questions that were put to the student lately or still wait, not to be asked again
     memory_ids : what was remembered of the episode, for the caller's own use
     doc : the annotations of `actual` (`graphmem.text.doc.Doc`), where they were made
+    danger : that `actual` tells of
     """
 
     level: Level
@@ -55,6 +57,7 @@ class Surprising:
     asked: tuple[str, ...] = field(default=(), repr=False)
     memory_ids: tuple[str, ...] = ()
     doc: object = field(default=None, repr=False, compare=False)
+    danger: Danger | None = None
 
 
 @dataclass(frozen=True)

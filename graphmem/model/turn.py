@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from graphmem.model.concern import Concern, FalseAlarm
 from graphmem.model.conversation import (
     Companion,
     Correction,
@@ -29,6 +30,7 @@ class State:
     corrections : what was said of surprises afterwards, oldest first
     questions : those that wait to be asked, longest waiting first
     asked_turn : the last turn whose reply asked one; 0 for none
+    false_alarms : messages that were no danger after all, newest first
     """
 
     version: int
@@ -40,6 +42,7 @@ class State:
     corrections: tuple[Correction, ...] = ()
     questions: tuple[Question, ...] = ()
     asked_turn: int = 0
+    false_alarms: tuple[FalseAlarm, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,7 @@ class TurnOutcome:
     """All that is told about one turn; the same again whenever the turn is repeated (spec 3).
 
     ledger : ids of the entries that surfaced
+    concern : the danger that the message tells of, if it does
     """
 
     turn_id: str
@@ -108,4 +112,5 @@ class TurnOutcome:
     needed_info: tuple[str, ...]
     jobs: tuple[Job, ...]
     usage: Usage
+    concern: Concern | None = None
     repeated: bool = False

@@ -17,7 +17,6 @@ SAME_FOLLOW_UP_SCORE = 80.0
 
 # {said} the student's words, {topic} what they are about; a wording is left out where what it needs is missing.
 _QUESTIONS: dict[Act, tuple[str, ...]] = {
-    Act.DISTRESS: ("Is there a grown-up you trust whom you could tell about this today?",),
     Act.SORROW: ("Would you like to tell me more about {topic}?", "What would help you most right now?"),
     Act.FRUSTRATION: ("What about {topic} bothers you most?", "Which part would you like us to make smaller?"),
     Act.CONFUSION: (
@@ -30,6 +29,7 @@ _QUESTIONS: dict[Act, tuple[str, ...]] = {
     Act.AGREEMENT: ("Can you say in your own words what you agree with?",),
     Act.STATEMENT: ("What makes you think so about {topic}?", "Where did you come across {topic}?"),
 }
+_TRUSTED = "Is there a grown-up you trust whom you could tell about this today?"
 _ALWAYS = (
     "You said {said}: can you tell me a little more about it?",
     "What should I know to understand that better?",
@@ -128,8 +128,8 @@ def _procedure(surprising: Surprising, updates: tuple[BeliefUpdate, ...], topic:
 
 def _possible(surprising: Surprising, analysis: Analysis) -> Iterator[str]:
     act = act_of(doc_of(surprising))
-    if act is Act.DISTRESS:
-        yield from _QUESTIONS[act]
+    if surprising.danger is not None:
+        yield _TRUSTED
     for update in analysis.updates:
         yield from _about_change(update)
     wordings = (*_QUESTIONS.get(act, ()), *_ALWAYS)

@@ -19,6 +19,7 @@ from graphmem.model import (
     Extraction,
     ExtractMemories,
     FollowUp,
+    Heard,
     Lesson,
     Message,
     MindQuestion,
@@ -30,6 +31,7 @@ from graphmem.model import (
     Response,
     Vector,
 )
+from graphmem.offline.care import caring_reply
 from graphmem.offline.exemplars import Bank, load_bank
 from graphmem.offline.extraction import candidate_texts, extract
 from graphmem.offline.facts import keywords, lesson
@@ -94,7 +96,11 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
     newest, before = _newest(question.talk)
     newest = await _embedded(mind, newest)
     messages = (*before, newest)
-    text = replied(messages, question.remembered)
+    if question.danger is None:
+        text = replied(messages, question.remembered)
+    else:
+        said = [each.text for each in before if each.author is Author.COMPANION]
+        text = caring_reply(question.danger, question.help, said[-3:])
     if question.remembered.question is not None:
         text = f"{text} {question.remembered.question}"
     if on_token is not None:
@@ -108,8 +114,11 @@ async def _distil(_: OfflineMind, question: Distil, __: OnToken | None) -> Lesso
     return lesson(question.mismatch)
 
 
-async def _extract(mind: OfflineMind, question: ExtractMemories, _: OnToken | None) -> Extraction:
-    heard = question.heard
+async def _extract(mind: OfflineMind, question: ExtractMemories, _: OnToken | None) -> tuple[Extraction, ...]:
+    return tuple([await _extracted(mind, heard) if heard.passes else Extraction() for heard in question.heard])
+
+
+async def _extracted(mind: OfflineMind, heard: Heard) -> Extraction:
     clauses = candidate_texts(heard) if mind.embedder.name == f"onnx:{SHIPPED}" else []
     vectors = await mind.embedder.embed(clauses) if clauses else None
     # Rules take a while over long texts, which must not hold up the event loop.

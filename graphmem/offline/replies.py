@@ -106,12 +106,6 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "I hear you. Let us make it smaller: what is one thing in it that you can do?",
         "That is a fair thing to feel. Shall we try one small step together, or take a short break first?",
     ),
-    "distress": (
-        "I am sorry that you feel this way, and I am glad you said it. I am only a program: please talk to a grown-up "
-        "you trust now, or call your local emergency number if you are in danger.",
-        "Thank you for telling me; this matters more than any exercise. Please tell a parent, a teacher or another "
-        "grown-up you trust today, or call your local emergency number if you are in danger.",
-    ),
     "instruction": (
         "I stay with our lesson. What would you like to work on?",
         "That is not something I do. Which part of your work shall we look at?",

@@ -31,7 +31,6 @@ COMPARED = 3
 """Earlier messages needed to say what length is usual."""
 
 ACTS = {
-    Act.DISTRESS: "distress",
     Act.INSTRUCTION: "an instruction",
     Act.SORROW: "something sad",
     Act.FRUSTRATION: "frustration",
@@ -47,7 +46,7 @@ ACTS = {
     Act.UNREADABLE: "something in other words than English",
 }
 """How each act of a student is called in an explanation."""
-_NEEDS_CARE = {Act.DISTRESS, Act.SORROW, Act.FRUSTRATION, Act.CONFUSION}
+_NEEDS_CARE = {Act.SORROW, Act.FRUSTRATION, Act.CONFUSION}
 _UNUSUAL = {
     "topic": "it had little to do with what was said just before",
     "gap": "the time it took was unusual",
@@ -216,7 +215,7 @@ def _strategy(surprising: Surprising, updates: Iterable[BeliefUpdate], facts: It
     deep = Strategy.DEEP_EXTRACTION if tuple(facts) else Strategy.NONE
     if surprising.level is Level.BOUNDARY:
         return deep
-    if act_of(doc_of(surprising)) in _NEEDS_CARE:
+    if surprising.danger is not None or act_of(doc_of(surprising)) in _NEEDS_CARE:
         return Strategy.ASK_FOLLOW_UP_QUESTIONS
     if tuple(updates):
         shift = surprising.level is Level.PARADIGM_SHIFT

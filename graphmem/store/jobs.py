@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter
 
-from graphmem.model import Job, JobState, Lesson, Level, Observation, Session, Usage, Who
+from graphmem.model import Danger, Job, JobState, Lesson, Level, Observation, Session, Usage, Who
 from graphmem.sealing import StudentLock, open_sealed_box
 from graphmem.store import usage as usages
 from graphmem.store.graph import Graph, Row, Transaction
@@ -55,8 +55,11 @@ class FormJob:
 
     activity : messages a minute
     features : of its importance, in the order of `graphmem.maths.importance.Features`
+    danger : that the message tells of, where it raised a concern
+    own_level : level that the message has without the danger; None where that is `level`
+    false_alarm : it is like one that was taken back, so that no mind raises it again
     task : what the talk was about; nothing is formed from it
-    reply : what an app's tutor said to it; it tells whether an answer was right, nothing is formed from it
+    reply : what was replied to it; nothing is formed from that either
     """
 
     turn_id: str
@@ -68,6 +71,9 @@ class FormJob:
     level: Level
     activity: float
     features: tuple[float, ...]
+    danger: Danger | None = None
+    own_level: Level | None = None
+    false_alarm: bool = False
     task: str = ""
     reply: str = ""
 
@@ -78,6 +84,7 @@ class SurpriseJob:
 
     talk : the student's messages before it that are still in sight, oldest first
     unusual : what about it was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
+    danger, own_level : as in `FormJob`
     """
 
     turn_id: str
@@ -91,6 +98,8 @@ class SurpriseJob:
     actual: str
     talk: tuple[str, ...]
     unusual: tuple[str, ...]
+    danger: Danger | None = None
+    own_level: Level | None = None
 
 
 @dataclass(frozen=True)
@@ -289,6 +298,20 @@ async def list_unformed(graph: Graph, who: Who, limit: int) -> list[Claimed]:
     """The newest jobs that wait to form memories, newest first, as nobody's: only to be read; `job/list_unformed`."""
     rows = await graph.run("job/list_unformed", who, kinds=[Kind.FORM.value, Kind.OBSERVE.value], limit=limit)
     return [Claimed(r["id"], Kind(r["kind"]), 0, "", bytes(r["payload"])) for r in rows]
+
+
+@dataclass(frozen=True)
+class WaitingTalk:
+    """Turns of which memories wait to be formed: how many, and when the newest came."""
+
+    turns: int
+    newest: datetime | None
+
+
+async def count_waiting_talk(graph: Graph, who: Who) -> WaitingTalk:
+    """Turns of a student that wait to be formed; `job/count_waiting_talk`."""
+    (row,) = await graph.run("job/count_waiting_talk", who, kind=Kind.FORM.value)
+    return WaitingTalk(row["turns"], moment(row["newest"]) if row["newest"] is not None else None)
 
 
 async def list_existing(graph: Graph, who: Who, ids: Sequence[str]) -> set[str]:

@@ -6,8 +6,9 @@ from datetime import datetime, timedelta
 from nacl.encoding import HexEncoder
 from nacl.hash import blake2b
 
-from graphmem.model import Observation, Source, SourceKind, Who
+from graphmem.model import Concern, Danger, Observation, RaisedConcern, Source, SourceKind, Who
 from graphmem.sealing import seal_for
+from graphmem.store.concerns import clear_concern
 from graphmem.store.graph import Graph
 from graphmem.store.jobs import Kind, observation_text, waiting_job
 from graphmem.store.rows import from_ms
@@ -48,7 +49,9 @@ async def save_observations(
         job = waiting_job(f"observe-{source_id}", Kind.OBSERVE, payload, now)
         job["created_at"] = now + timedelta(microseconds=place)
         kind = kind_in_graph(observed.kind)
-        rows.append({"id": source_id, "kind": kind, "ref": observed.ref, "at": observed.at, "job": job})
+        concerns = [] if observed.danger is None else [clear_concern(observed_concern(observed, observed.danger))]
+        row = {"id": source_id, "kind": kind, "ref": observed.ref, "at": observed.at, "job": job, "concerns": concerns}
+        rows.append(row)
     found = await graph.run("source/observe", who, observations=rows, most=most, now=now)
     if not found:
         return None
@@ -64,3 +67,9 @@ def observed_key(observed: Observation) -> str:
     """Key for the ids of an observation's source and memories: a hash of its kind and ref."""
     name = f"{observed.kind}:{observed.ref}".encode()
     return str(blake2b(name, digest_size=8, encoder=HexEncoder).decode())
+
+
+def observed_concern(observed: Observation, danger: Danger) -> RaisedConcern:
+    """The concern that an observation raises."""
+    concern = Concern(f"concern-{observed_key(observed)}", danger.kind, danger.urgency, danger.about, observed.at)
+    return RaisedConcern(concern, danger.probability)

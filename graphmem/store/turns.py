@@ -10,21 +10,26 @@ from zlib import compress, decompress
 from pydantic import TypeAdapter
 
 from graphmem.model import (
+    Alternative,
     Author,
     Companion,
     Correction,
     Fact,
+    LedgerEntry,
     Level,
     Message,
     Prediction,
     Question,
+    RaisedConcern,
     Session,
     State,
     TurnOutcome,
     TurnState,
+    Vector,
     Verdict,
 )
 from graphmem.store import usage as usages
+from graphmem.store.concerns import opened_alarm, sealed_concern
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.jobs import NewJob, pages, sealed_job
 from graphmem.store.rows import NodeSealer, from_ms, moment, vector_bytes
@@ -97,11 +102,25 @@ class Boost:
 
 
 @dataclass(frozen=True)
+class Raised:
+    """A concern of a message, the ledger entry that is kept of it, and the part of the message kept with it.
+
+    vector : embedding of the message
+    """
+
+    raised: RaisedConcern
+    entry: LedgerEntry
+    text: str = field(repr=False)
+    vector: Vector | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
 class TurnWrite:
     """Everything one turn changes, decided before anything is written.
 
     signals : of surprise, of the latest turns with this one
     question : one the reply asks
+    raised : the concern of its message
     task, opener : as of `StoredTurn`
     """
 
@@ -117,6 +136,7 @@ class TurnWrite:
     boosts: tuple[Boost, ...] = ()
     signals: tuple[float, ...] = ()
     question: Question | None = None
+    raised: Raised | None = None
     task: str = field(default="", repr=False)
     opener: str | None = field(default=None, repr=False)
 
@@ -144,6 +164,7 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
         ),
         questions=tuple(_question(session, *question) for question in row["questions"]),
         asked_turn=row["asked_turn"],
+        false_alarms=tuple(opened_alarm(session, *alarm) for alarm in row["false_alarms"]),
     )
     return Before(
         state=state,
@@ -218,6 +239,7 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
         "facts": [] if outcome.fact is None else [_timeless(sealed_fact(session, outcome.fact))],
         "jobs": [_timeless(sealed_job(session, job, write.now)) for job in write.jobs],
         "boosts": [{"id": boost.memory_id, "gravity": boost.gravity} for boost in write.boosts],
+        "concerns": [] if write.raised is None else [_concern(session, write.raised)],
         "oldest_turn": write.oldest_turn,
         "oldest_fact": write.oldest_fact,
         "at": outcome.at,
@@ -265,6 +287,10 @@ def _totals(write: TurnWrite) -> dict[str, Any]:
     return totals if write.question is None else totals | {"asked_turn": write.outcome.seq}
 
 
+def _concern(session: Session, kept: Raised) -> dict[str, Any]:
+    return sealed_concern(session, kept.raised, kept.text, kept.entry, kept.vector)
+
+
 def _companion(session: Session, row: Row) -> Companion:
     who = NodeSealer(session.keys, session, "companion").json("persona", row["persona"])
     return Companion(who["name"], who["persona"], row["tolerance"], tuple(row["expertise"]))
@@ -277,7 +303,8 @@ def _prediction(session: Session, row: Row) -> Prediction | None:
     said = place.json("prediction", row["prediction"])
     sealed = row["prediction_embedding"]
     embedding = None if sealed is None else place.vector("prediction_embedding", sealed)
-    return Prediction(said["text"], tuple(said["needed_info"]), embedding)
+    others = tuple(Alternative(text, chance) for text, chance in said.get("alternatives", ()))
+    return Prediction(said["text"], tuple(said["needed_info"]), embedding, said.get("chance", 1.0), others)
 
 
 def _question(session: Session, question_id: str, created_at: int, text: bytes) -> Question:
@@ -288,8 +315,14 @@ def _sealed_prediction(session: Session, prediction: Prediction, seq: int) -> di
     """Bound to the turn it follows, so that an older prediction cannot be put in its place."""
     place = NodeSealer(session.keys, session, f"companion@{seq}")
     vector = prediction.embedding
+    said = {
+        "text": prediction.text,
+        "needed_info": prediction.needed_info,
+        "chance": prediction.chance,
+        "alternatives": [(other.text, other.chance) for other in prediction.alternatives],
+    }
     return {
-        "prediction": place.seal_json("prediction", {"text": prediction.text, "needed_info": prediction.needed_info}),
+        "prediction": place.seal_json("prediction", said),
         "prediction_embedding": None if vector is None else place.seal("prediction_embedding", vector_bytes(vector)),
     }
 

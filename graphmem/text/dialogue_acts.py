@@ -5,7 +5,6 @@ from enum import StrEnum
 
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import ACQUAINTANCES, ANIMALS, GREETINGS, KIN, STOP_WORDS, THANKS
-from graphmem.text.safety import is_danger
 from graphmem.text.words import is_known
 
 ACT_CHARACTERS = 2_000
@@ -20,7 +19,6 @@ FEW_FUNCTION_WORDS = 3
 class Act(StrEnum):
     """Dialogue act of a student's message."""
 
-    DISTRESS = "distress"
     INSTRUCTION = "instruction"
     SORROW = "sorrow"
     FRUSTRATION = "frustration"
@@ -112,7 +110,7 @@ def act_of(doc: Doc) -> Act:
 
     Parameters
     ----------
-    doc : Doc; of a long one the first 2,000 characters are read, except for signs of danger, which count anywhere
+    doc : Doc; of a long one the first 2,000 characters are read
 
     Returns
     -------
@@ -120,7 +118,7 @@ def act_of(doc: Doc) -> Act:
 
     Notes
     -----
-    Rules are tried in the order of what must not be missed: distress first, small talk only where little else
+    Rules are tried in the order of what must not be missed: small talk only where little else
     is said. A message with a number is a step, unless it asks or is stuck.
 
     Source: after the student actions of CIMA (guess, question, affirmation, other; Stasaski et al. 2020), with acts for
@@ -133,8 +131,6 @@ def act_of(doc: Doc) -> Act:
     >>> act_of(Doc("Thanks! So Chase takes 180 minutes.")).value, act_of(Doc("Ich verstehe das nicht")).value
     ('step', 'unreadable')
     """
-    if is_danger(doc):
-        return Act.DISTRESS
     text = doc.plain[:ACT_CHARACTERS]
     for act, pattern in _IN_ORDER:
         if pattern.search(text):

@@ -61,7 +61,7 @@ FEELING = 4.0
 """Most that strength of feeling adds, and only where the speaker tells of themselves: praise is full of it."""
 
 _SMALL_TALK = frozenset({Act.THANKS, Act.GREETING, Act.GOODBYE, Act.AGREEMENT})
-_BONUS = {Act.DISTRESS: 40.0, Act.SORROW: 10.0, Act.FRUSTRATION: 10.0, Act.DISCLOSURE: 8.0}
+_BONUS = {Act.SORROW: 10.0, Act.FRUSTRATION: 10.0, Act.DISCLOSURE: 8.0}
 
 _EVENTS = frozenset(
     """
@@ -125,7 +125,7 @@ def snr(doc: Doc, novelty: float, feeling: float) -> int:
     A sentence tells the rarities of its words that were not there before, with more for dates, numbers, names,
     events, family, grave matters and negation, and with less where it says little, asks, or is about the listener;
     one about the speaker or their home tells more, one that only reckons less. Their sum, kept small for pieces of an
-    answer and small talk, lifted for questions with a subject, reasons, distress, sorrow, frustration and disclosure,
+    answer and small talk, lifted for questions with a subject, reasons, sorrow, frustration and disclosure,
     is laid on the scale. Words of praise and mood hardly count and feeling little: in talk between friends the most
     emotional turns hold less than their share of what is asked for later (23 % of it in 30 % of the turns of LoCoMo),
     while the best 30 % by this score hold 66 %, those by length 53 %. Of a script that is not known every word counts.
@@ -182,7 +182,7 @@ def _of_message(told: float, doc: Doc, words: set[str]) -> float:
     if told > 0 and not words.isdisjoint(_REASONS):
         told += REASON
     # "Ugh" alone tells of no frustration worth keeping.
-    return told + _BONUS.get(act, 0.0) if told > LONE or act is Act.DISTRESS else told
+    return told + _BONUS.get(act, 0.0) if told > LONE else told
 
 
 def _is_fragment(doc: Doc, words: set[str]) -> bool:

@@ -67,3 +67,11 @@ HARMED = rf"""(?:me|us|him|her|them|(?:my|our|his|her)\s(?:little\s|big\s|baby\s
 WILL = r"""(?:will|'?ll|gonna|going\sto|'d|theyd|hed|shed|would|wants?\sto|about\sto|plan(?:s|ning|ned)?\sto
     |threat\w+\sto|try\sto|tried\sto)"""
 SELF = r"(?:my\s?self|him\s?self|her\s?self|them\s?sel(?:f|ves))"
+
+
+def announced(sign: Cue, sentence: str) -> tuple[int, int] | None:
+    """The span of what announces a cue in a sentence; None where something is missing or takes it back."""
+    hit = sign.says.search(sentence)
+    if hit is None or (sign.also and not sign.also.search(sentence)) or (sign.unless and sign.unless.search(sentence)):
+        return None
+    return hit.span()

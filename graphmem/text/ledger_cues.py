@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from graphmem.model import Heard, LedgerCategory, Reminder, SourceKind
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.ledger_cue_parts import announced
 from graphmem.text.ledger_cues_lasting import FACT_CUES, INSTRUCTIONS, NOTES, OBSERVATIONS
 from graphmem.text.ledger_cues_told import DEBTS, PROMISES, SECRETS
 from graphmem.text.normalize import straightened
-from graphmem.text.safety import DANGER_SIGNS, announced, danger_sign, read_spans
 from graphmem.text.sanitize import clipped
+from graphmem.text.sentences import stripped
 from graphmem.text.words import word_rarity
 
 SUMMARY_CHARACTERS = 80
@@ -26,6 +27,8 @@ NAME_CHARACTERS = 100
 """Longest trigger entity."""
 TRIGGER_RARITY = 3.2
 """Rarity from which a word alone brings an entry back; commoner ones do so in phrases."""
+SENTENCE_CHARACTERS = 1_000
+"""Longest piece of an endless sentence."""
 IMPORTANCE = {
     LedgerCategory.THREAT: 1.0,
     LedgerCategory.SECRET: 0.9,
@@ -37,9 +40,10 @@ IMPORTANCE = {
 }
 """How much an entry of a category matters, 0..1."""
 
-CUES = (*DANGER_SIGNS, *SECRETS, *DEBTS, *PROMISES, *INSTRUCTIONS, *FACT_CUES, *OBSERVATIONS, *NOTES)
-"""A sentence goes to the first that it announces: danger before everything, then what was told in confidence."""
+CUES = (*SECRETS, *DEBTS, *PROMISES, *INSTRUCTIONS, *FACT_CUES, *OBSERVATIONS, *NOTES)
+"""A sentence goes to the first that it announces, what was told in confidence before everything."""
 
+_LETTER = re.compile(r"[^\W\d_]")
 _QUOTED = re.compile(r"[\"“”][^\"“”\n]{1,200}[\"“”]")
 _CUE_WORDS = frozenset(
     """
@@ -78,7 +82,7 @@ def reminders(heard: Heard) -> tuple[Reminder, ...]:
     doc = doc_of(heard)
     text = straightened(doc.text)
     noted = heard.kind in (SourceKind.TEACHER, SourceKind.SYSTEM)
-    spans = read_spans(doc)
+    spans = _read_spans(doc)
     found: list[Reminder] = []
     end = 0
     for place in range(len(spans)):
@@ -90,6 +94,18 @@ def reminders(heard: Heard) -> tuple[Reminder, ...]:
         found.append(_reminder(heard.text, start, stop, hit.category))
         end = stop
     return tuple(found)
+
+
+def danger_reminder(doc: Doc) -> Reminder:
+    """The ledger entry of a message that tells of danger: its words, up to 600 characters.
+
+    Examples
+    --------
+    >>> danger_reminder(Doc("He said he will beat me.")).category.value
+    'threat'
+    """
+    _, stop = _at_words(doc.text, 0, min(len(doc.text), SPAN_CHARACTERS), 0, len(doc.text))
+    return _reminder(doc.text, 0, stop, LedgerCategory.THREAT)
 
 
 def summary_of(content: str) -> str:
@@ -116,9 +132,8 @@ def _announced(sentence: str, noted: bool) -> _Hit | None:
     for cue in CUES:
         if cue.noted and not noted:
             continue
-        # Somebody else's words in quotation marks announce nothing, except when they threaten.
-        said = sentence if cue.category is LedgerCategory.THREAT else masked
-        if (span := announced(cue, said)) is not None:
+        # Somebody else's words in quotation marks announce nothing.
+        if (span := announced(cue, masked)) is not None:
             return _Hit(cue.category, *span)
     return None
 
@@ -132,8 +147,7 @@ def _whole(text: str, spans: list[tuple[int, int]], place: int, hit: _Hit, free:
     start, stop = spans[place]
     rest = f"{text[start : start + hit.start]} . {text[start + hit.end : stop]}"
     if hit.category is LedgerCategory.SECRET and not Doc(rest).key_phrases(1):
-        # Danger is an entry of its own, whatever else it is said with.
-        if place == 0 and len(spans) > 1 and danger_sign(text[slice(*spans[1])]) is None:
+        if place == 0 and len(spans) > 1:
             return start, spans[1][1]
         if place > 0 and spans[place - 1][0] >= free:
             return spans[place - 1][0], stop
@@ -191,3 +205,18 @@ def _triggers(content: Doc, names: tuple[str, ...]) -> tuple[str, ...]:
     for words_ in sorted(scored, key=lambda each: -scored[each]):
         kept.setdefault(words_.casefold(), words_)
     return tuple(kept.values())[:CUE_TRIGGERS]
+
+
+def _read_spans(doc: Doc) -> list[tuple[int, int]]:
+    """The spans of the sentences; an endless one in pieces, as patterns look far ahead."""
+    spans = []
+    for sentence in doc.sentences:
+        start, stop = sentence.start, sentence.end
+        while start < stop:
+            end = stop
+            if stop - start > SENTENCE_CHARACTERS:
+                end = doc.text.rfind(" ", start + 1, start + SENTENCE_CHARACTERS) + 1 or start + SENTENCE_CHARACTERS
+            if _LETTER.search(doc.text, start, end):
+                spans.append(stripped(doc.text, start, end))
+            start = end
+    return spans

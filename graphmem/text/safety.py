@@ -1,181 +1,246 @@
-"""Signs of danger to a student or to others: one list, which decides the reply and the ledger alike (spec 8)."""
+"""Danger to a student or to others: the one detector that reply, ledger, surprise and wellbeing go by (spec 20).
 
+A linear model on the message's embedding, its hashed words and letters and a few marks of its surface, beside plain
+signs that must never be missed (`graphmem.text.danger_signs`). Made by `scripts/make_safety.py`; figures on untouched
+rows stand beside the weights.
+"""
+
+import math
 import re
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from zipfile import BadZipFile
 
-from graphmem.model import LedgerCategory
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz import fuzz
+
+from graphmem.errors import SetupError
+from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm, Vector
+from graphmem.text.danger_signs import danger_sign
 from graphmem.text.doc import Doc
-from graphmem.text.ledger_cue_parts import FICTION, HARMED, HURTS, NAME, PLAY, SELF, WILL, Cue, cue
-from graphmem.text.normalize import straightened
-from graphmem.text.sentences import stripped
+from graphmem.text.lexicon import is_negation
+from graphmem.text.normalize import said, straightened
 
-SIGN_CHARACTERS = 1_000
-"""Longest piece of an endless sentence."""
-_LETTER = re.compile(r"[^\W\d_]")
+DANGER_FILE = Path(__file__).with_name("weights") / "safety" / "safety.npz"
+DANGER_BUCKETS = 1 << 14
+DANGER_CHARACTERS = 2_000
+"""Characters the model reads; signs are looked for in all of a text."""
+SIGN_CHARACTERS = 4_000
+"""Characters of a piece in which signs are looked for."""
+SIGN_OVERLAP = 200
+"""Characters that two pieces share."""
+DANGER_HEADS = ("concern", *ConcernKind, "serious", "acute", "other")
+"""What the model reads, each a number that a logistic function makes a probability."""
 
-DANGER_SIGNS = (
-    cue(
-        LedgerCategory.THREAT,
-        rf"""(?:hurt|harm|cut|kill|burn|starv)(?:e|s|t?ing)?\s{SELF}|(?:cut|cutting|burn(?:ed|t|ing)?|slit)\s(?:my
-        |her|his)\s(?:arms?|wrists?|legs?|thighs?|skin)"""
-        rf"""|self-?\s?harm|suicid\w+|(?:end|take|took|taking|ending)\s(?:it\sall|(?:my|her|his|their)\s
-        (?:own\s)?life)""",
-        unless=rf"""{FICTION}|(?:shaving|paper|cooking|knife\sslip|kitchen|playing|gym|football|bike|skat|running
-        |accident|tripp|fell)|squad""",
-    ),
-    cue(
-        LedgerCategory.THREAT,
-        r"""(?:don'?t|do\snot|didn'?t|doesn'?t)\swant\sto\s(?:be\salive|live(?!\s(?:in|near|with|at|on|here|there))
-        |exist|wake\sup(?!\s(?:early|at|so)))
-        |(?:don'?t|do\snot)\swant\sto\s(?:be\shere|go\son)\sany\s?more|wan(?:t|ts|ted|na)\s(?:to\s)?(?:die|be\sdead
-        |kill)|wish\s(?:i|he|she)\s(?:was|were|wasn'?t|weren'?t|had\snever\sbeen|could)\s(?:dead|never\sborn|alive
-        |born|disappear|die)
-        |better\soff\s(?:dead|without\sme)|no\s(?:point|reason)\s(?:in\s|to\s)?(?:liv|be\salive|being\salive)
-        |not\sworth\sliving|overdos\w+
-        |(?:took|taken|take|swallow\w*)\s(?:(?:a\s(?:whole\s)?(?:bunch|lot|bottle|handful)|all|too\smany|lots|the\swhole|half)\b.{0,30}\b|\d+\s
-        (?:\w+\s){0,3}?)(?:pills|tablets)|jump(?:ing|ed)?\s(?:off|from|out\sof|in\sfront\sof)\s(?:a|the|my|our)\s
-        (?:bridge|roof|building|train|window|bus|balcony)""",
-        unless=rf"""{FICTION}|kill\stime|laugh|(?:a|per|each|every)\sday|days?\W*\sworth|supposed\sto|prescri
-        |the\sdoctor""",
-    ),
-    cue(
-        LedgerCategory.THREAT,
-        rf"""{WILL}\s(?:really\s|so\s|just\s)?(?:beat|hit|punch|kick|slap|push|stab|shoot|kill|hurt|attack|burn
-        |choke|smash|strangle|jump|drown)\s(?:me|us|him|her|them|you|my|himself|every\s?one|some\s?one|people
-        |{NAME})\b
-        |(?:said|says|told|wrote|texted|swore|threatened)\b.{{0,40}}\b(?:kill|beat|hurt|stab|shoot|hit|get)\s(?:me|us
-        |him|her|them|my)\b""",
-        unless=rf"""{FICTION}|{PLAY}|hit\s(?:me|him|her|you)\sup|(?:m[uo]m|dad|parents|teacher|coach|she|he|they
-        |this|it|homework|test|exam)(?:'?s|'?re|\sis|\sare|\swill|'?ll)?\s(?:gonna|going\sto|so\sgonna|will|would
-        |might|'?ll|'?d)?\s?(?:so\s|literally\s)?kill\sme(?=[.,!]|$|.*\b(?:if|when|for|because|over|grade|mark
-        |fail\w*|test|late|sees?|finds?|phone|report|homework|room)\b)
-        |push\s(?:me|us|him|her|you|my\w*)\sto""",
-    ),
-    cue(
-        LedgerCategory.THREAT,
-        rf"""{HURTS}(?:s|es|ies|ts|ed|ped|bed|ied|en|ened|ens|t)?\s(?:on\s)?{HARMED}|(?:touch(?:es|ed)|grab(?:s
-        |bed)|push(?:es|ed))\s(?:me|my\ssister|my\sbrother|her|him)\b
-        |(?:been|be|keeps?|kept|was|is|are|were|started)\s(?:following|stalking|filming|touching|hitting|hurting
-        |threatening|bullying|harassing|blackmailing|picking\son|beating|kicking|pushing|messaging
-        |watching)\s{HARMED}
-        |(?:been|being|get|gets|getting|got|was|is|are|were|am)\s(?:bullied|beaten|abused|harassed|blackmailed
-        |stalked|threatened|molested|raped|beaten\sup)\b|call(?:s|ed)?\sme\s(?:fat|ugly|a\sfreak)\severy""",
-        also=r"(?:i|me|my|us|he|she|they|him|her|we|i'm|our)\b",
-        unless=rf"""{FICTION}|{PLAY}|it\s(?:just\s|really\s|suddenly\s)?(?:hit|hurts?|kicks?|attack\w*)\s(?:me|us)|
-        (?:beat|beats)\s(?:me|us|him|her|them)\s(?:at|in|to|by|again\sat)\b|hit\s(?:me|us)\s(?:up|that)
-        |(?:tooth|teeth|head|back|knee|foot|feet|leg|arm|stomach|tummy|throat|ear|hand|shoe|shoes|ball|book
-        |question)s?\s(?:\w+\s)?(?:hit|hits|hurt|hurts)|push(?:es|ed)?\s(?:me|us|him|her)\s(?:to|hard)|(?:dog|cat
-        |puppy|kitten|duck|bird|bee|song|goose)\b|insta|tiktok|youtube|twitter|by\saccident|words|hurt\smy\s
-        |(?:did|do|were|are|have)\s(?:you|u)\s(?:ever\s)?(?:get|being|been|bullied)|(?:car|truck|bike|cancer|wave
-        |wind)\s(?:\w+\s){{0,5}}(?:hit|beat
-        |attack)|king|queen|bishop|rook|pawn|habitat|species|extinct|endangered|story|touched\sme\sdeeply|^\W*beats\sme""",
-    ),
-    cue(
-        LedgerCategory.THREAT,
-        r"""(?:brought|bring(?:s|ing)?|show(?:ed|s)|pulled|carr(?:y|ies|ied|ying)|pointed|has|have|had|got|hid(?:es
-        |ing)?|took)\b.{0,30}\b(?:gun|knife|weapon|pistol|rifle|bomb|machete|razor)s?\b
-        |(?:shoot|blow|burn)\s(?:up\s|down\s)?(?:the|our|this|my)\s(?:school|class)|bomb\sthreat""",
-        unless=rf"""{FICTION}|kitchen|butter|swiss|palette|cook|bread|toy|nerf|water\sgun|glue|bath|history|war\b
-        |museum|drawing|fork|spoon|cake|photo\s?bomb|carv|camp|fish""",
-    ),
-    cue(
-        LedgerCategory.THREAT,
-        r"""(?:post|leak|share|send|publish|spread|show)(?:s|ing)?\b.{0,25}\bmy\s(?:pictures?|photos?|pics?|nudes?
-        |videos?|address)\b.{0,20}\b(?:if|unless)|threaten(?:s|ed|ing)\s(?:to|me|us|him|her|my)\b|(?:asks?|asked
-        |asking|wants?|send|sent)\b.{0,20}\b(?:nudes?|naked)\b
-        |(?:stopped|not|hardly|hasn'?t|haven'?t|won'?t|refuses\sto|barely)\s(?:been\s)?eat(?:s|ing|en)?\b.{0,30}\b
-        (?:days|completely|at\sall|weeks|anything|faint\w*)|mak(?:e|es|ing)\s(?:my|her|him)self\s(?:throw\sup|vomit
-        |sick|puke)
-        |(?:scared|afraid|terrified)\s(?:to\sgo\shome|of\s(?:going\shome|being\sat\shome|my\s(?:step)?-?(?:dad|father
-        |mom|mum|brother|uncle)))|(?:not|don'?t\sfeel|doesn'?t\sfeel|never\sfeel|isn'?t)\ssafe\b|unsafe|run
-        (?:ning)?\saway\sfrom\shome|ran\saway\sfrom\shome|lock(?:s|ed)\s(?:me|us|him|her)\s(?:in|out|up)""",
-        unless=rf"{FICTION}|{PLAY}|king|queen|bishop|rook|knight|pawn|answer|website|password|internet",
-    ),
-    cue(
-        LedgerCategory.THREAT,
-        rf"""hang(?:ed|ing)?\s{SELF}|drown(?:ed|ing)?\s{SELF}|(?:nobody|no\s?one)\s(?:would|will)\s(?:even\s)?(?:miss
-        |care\sif)
-        |(?:end|ending)\s(?:it|everything)\s(?:all|tonight|soon|today)|goodbye\s(?:letter|note)|don'?t\ssee\s(?:a|the
-        |any)\spoint\s(?:in\sliving|any\s?more)
-        |(?:disappear|go\sto\ssleep\sand\s(?:not|never)\swake)\s(?:forever|for\sgood|up)|thoughts\sof\s(?:dying|death
-        |killing)|think(?:ing)?\sabout\s(?:dying|death|killing)
-        |(?:thr[eo]ws?|threw)\s(?:\w+\s){{1,3}}at\s{HARMED}|bruises?\b|(?:wait(?:s|ing)?|waited)\sfor\sme\s(?:after
-        |outside|at\sthe)|knows?\swhere\si\slive|(?:gonna|going\sto|'?ll|will)\s(?:get|jump|find)\s(?:me|you|him
-        |her)\s(?:after|at|outside|when)
-        |wants?\s(?:me\s)?to\smeet\s(?:me|up|him|alone)|(?:met|know)\s(?:him|her|this\s\w+|someone|a\s\w+)\sonline
-        |dead\smeat|you'?re\sdead|death\sthreats?|(?:slammed|dragged|pinned|held)\s(?:me|us|him|her|my)\b
-        |(?:drinks?|drunk)\sand\s(?:\w+\s)?(?:drives?|drove|hits?|yells?|screams?|throws?)|(?:scared|afraid
-        |terrified)\s(?:that\s)?(?:he|she|they|someone|my\s\w+)(?:'?ll|\swill|\smight|'?s\sgoing|\sis\sgoing)\s
-        (?:to\s)?(?:hurt|kill|hit|beat|do\ssomething)""",
-        also=r"(?:i|i'?m|me|my|us|he|she|they|him|her|we|our)\b",
-        unless=rf"{FICTION}|{PLAY}|fruit|apple|banana|ball\b|dinosaur|history",
-    ),
-    # A student speaking of harm done to or wished by the student: few words take it back.
-    cue(
-        LedgerCategory.THREAT,
-        r"""(?:kill|hurt|harm|cut)\smy\s?self|(?:i|i'?m|i'?ve|my)\s(?:\w+\s){0,4}suicid\w*|(?:want|wish)\s(?:to\sdie|i
-        \s(?:was|were)\sdead)|self[-\s]harm""",
-        unless=r"""squad|(?:don'?t|do\snot|never|didn'?t)\s(?:\w+\s)?want\sto\sdie\b.*\b(?:game|level|minecraft
-        |fortnite|roblox)""",
-    ),
-    cue(
-        LedgerCategory.THREAT,
-        r"(?:hits|beats|abuses|touches)\sme\b",
-        unless=r"""(?:it|this|that|what|which|ball|song|music|story|book|film|movie|poem|reality|dog|cat|puppy|kitten
-        |zombies?|dragon|monster|boss|villain|enemy|skeleton|creeper|bot)\s(?:\w+\s)?(?:hits|beats|touches)\sme
-        |^\W*beats\sme|beats\sme\s(?:at(?!\s(?:home|night|school))|to\s(?:the|it)|in\s(?:a\s|the\s|every\s)?(?:race
-        |game|match|math\w*|spelling|chess|sport|quiz))""",
-    ),
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+_FIRST = frozenset(["i", "i'm", "i've", "im", "ive", "my", "me", "mine", "myself"])
+_THIRD = frozenset(["he", "she", "they", "him", "her", "them", "his", "their"])
+_DENIED = frozenset(["nobody", "alone", "never", "anymore", "always", "cant", "can't", "dont", "don't", "not", "no"])
+_LAUGHS = re.compile(r"\b(?:lol|lmao|haha\w*)\b|[😂🤣💀]")
+
+
+@dataclass(frozen=True)
+class DangerModel:
+    """Weights of the detector; `load_danger_model` gives them.
+
+    vector, words, letters, surface, bias : one row for each of `DANGER_HEADS`
+    plain_words, plain_letters, plain_surface, plain_bias : of the first head, where there is no vector
+    threshold, plain_threshold : scores from which on a message raises a concern
+    """
+
+    vector: NDArray[np.float32] = field(repr=False)
+    words: NDArray[np.float32] = field(repr=False)
+    letters: NDArray[np.float32] = field(repr=False)
+    surface: NDArray[np.float32] = field(repr=False)
+    bias: NDArray[np.float32] = field(repr=False)
+    plain_words: NDArray[np.float32] = field(repr=False)
+    plain_letters: NDArray[np.float32] = field(repr=False)
+    plain_surface: NDArray[np.float32] = field(repr=False)
+    plain_bias: NDArray[np.float32] = field(repr=False)
+    threshold: float
+    plain_threshold: float
+
+    def scores(self, text: str, vector: Vector | None) -> NDArray[np.float32]:
+        """Scores of a text, one for each of `DANGER_HEADS`; without a vector the first is less sure."""
+        words, letters, marks = danger_features(text)
+        found = self.bias + _summed(self.words, words) + _summed(self.letters, letters) + self.surface @ marks
+        if vector is not None:
+            return np.asarray(found + self.vector @ vector, dtype=np.float32)
+        plain = _summed(self.plain_words, words) + _summed(self.plain_letters, letters) + self.plain_surface @ marks
+        found[0] = (self.plain_bias + plain)[0]
+        return np.asarray(found, dtype=np.float32)
+
+
+@cache
+def load_danger_model(path: Path = DANGER_FILE) -> DangerModel:
+    """Read the weights, once a process.
+
+    Raises
+    ------
+    SetupError                          the file is missing or damaged
+    """
+    try:
+        with path.open("rb") as raw, np.load(raw) as file:
+            # Kept in half precision, summed in full: four times as fast.
+            arrays = {name: file[name].astype(np.float32) for name in DangerModel.__dataclass_fields__}
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        raise SetupError(f"The detector of danger in {path} cannot be loaded ({error}): install again.") from error
+    return DangerModel(**(arrays | {name: float(arrays[name]) for name in ("threshold", "plain_threshold")}))
+
+
+def danger_features(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
+    """Hashed words and letters of the beginning of a text, each once, and 11 marks of its surface.
+
+    Examples
+    --------
+    >>> words, letters, marks = danger_features("I am so tired.")
+    >>> len(words), len(marks)
+    (9, 11)
+    """
+    read = text[:DANGER_CHARACTERS].lower().replace("’", "'")
+    words = _WORD.findall(read)
+    spaced = f" {' '.join(read.split())} "
+    letters = {f"c{spaced[i : i + n]}" for n in (3, 4, 5) for i in range(len(spaced) - n + 1)}
+    return _hashed(set(_phrases(words))), _hashed(letters), _marks(text[:DANGER_CHARACTERS], words)
+
+
+def find_danger(doc: Doc, vector: Vector | None = None) -> Danger | None:
+    """Danger that a message tells of; None where it tells of none.
+
+    Parameters
+    ----------
+    doc : Doc
+    vector : array of shape (384,), its embedding by the shipped model `onnx:all-MiniLM-L6-v2`; None where another model
+        embeds: then words and letters decide, which is weaker
+
+    Source: spec 20.
+
+    Examples
+    --------
+    >>> find_danger(Doc("Hi! I don’t want to live anymore.")).kind.value
+    'self_harm'
+    >>> find_danger(Doc("I think 12 plus 30 is 42.")) is None
+    True
+    """
+    model = load_danger_model()
+    scores = model.scores(doc.text, vector)
+    sign = sign_anywhere(straightened(doc.text))
+    if sign is None and scores[0] < (model.plain_threshold if vector is None else model.threshold):
+        return None
+    told = dict(zip(DANGER_HEADS, scores.tolist(), strict=True))
+    kind = sign or max(ConcernKind, key=lambda each: told[each])
+    urgency = ACUTE if told["acute"] >= 0 else SERIOUS if told["serious"] >= 0 or sign else 1
+    about = AboutWhom.OTHER if told["other"] >= 0 else AboutWhom.SELF
+    return Danger(kind, urgency, about, _share(told["concern"]))
+
+
+def sign_anywhere(text: str) -> ConcernKind | None:
+    """The kind of the first plain sign of danger in a text of any length, read in pieces; None where there is none."""
+    starts = range(0, max(1, len(text) - SIGN_OVERLAP), SIGN_CHARACTERS - SIGN_OVERLAP)
+    return next((sign for start in starts if (sign := danger_sign(text[start : start + SIGN_CHARACTERS]))), None)
+
+
+def _phrases(words: Sequence[str]) -> Iterator[str]:
+    for n in (1, 2, 3):
+        for i in range(len(words) - n + 1):
+            yield f"w{' '.join(words[i : i + n])}"
+
+
+def _hashed(terms: set[str]) -> NDArray[np.int64]:
+    return np.array([zlib.crc32(term.encode("utf-8", "replace")) % DANGER_BUCKETS for term in terms], dtype=np.int64)
+
+
+def _marks(text: str, words: Sequence[str]) -> NDArray[np.float32]:
+    known = set(words)
+    return np.array(
+        [
+            len(text) / 200,
+            len(words) / 30,
+            "?" in text,
+            "!" in text,
+            len(known & _FIRST) / 2,
+            len(known & _THIRD) / 2,
+            sum(map(str.isdigit, text)) / 10,
+            text[:1].isupper(),
+            _LAUGHS.search(text.lower()) is not None,
+            not text.isascii(),
+            len(known & _DENIED) / 2,
+        ],
+        dtype=np.float32,
+    )
+
+
+def _summed(weights: NDArray[np.float32], buckets: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Sum of the weights of some buckets, normalised by their number: long texts do not count more."""
+    total = weights[:, buckets].sum(axis=1)
+    return np.asarray(total / math.sqrt(max(1, len(buckets))), dtype=np.float32)
+
+
+def _share(score: float) -> float:
+    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, score))))
+
+
+SAME_ALARM_SCORE = 92.0
+"""Fuzzy score from which on two messages are the same false alarm."""
+
+
+def is_known_alarm(doc: Doc, danger: Danger, alarms: Sequence[FalseAlarm]) -> bool:
+    """True if a message is like one of the same student that was no danger after all.
+
+    Like is the same text but for small things, with the same negations, taken for no more urgent than that one was.
+    What endangers a life now is never taken for one.
+
+    Examples
+    --------
+    >>> alarms = [FalseAlarm("the dragon stabbed me again lol", ConcernKind.VIOLENCE, 2)]
+    >>> taken = Danger(ConcernKind.VIOLENCE, 2)
+    >>> is_known_alarm(Doc("The dragon stabbed me again, lol!"), taken, alarms)
+    True
+    >>> is_known_alarm(Doc("My uncle stabbed me again lol"), taken, alarms)
+    False
+    """
+    if danger.urgency >= ACUTE:
+        return False
+    text, negations = said(doc.text), _negations(doc)
+    return any(
+        danger.urgency <= alarm.urgency
+        and fuzz.ratio(text, said(alarm.text)) >= SAME_ALARM_SCORE
+        and negations == _negations(Doc(alarm.text))
+        for alarm in alarms
+    )
+
+
+def _negations(doc: Doc) -> int:
+    return sum(map(is_negation, doc.words))
+
+
+_SECRECY = re.compile(
+    r"\b(?:won'?t|will not|never|not going to|promise not to) (?:\w+ )?(?:tell|share|say)\b"
+    r"|\b(?:our|keep (?:it|this|that)(?: a| as a| as our)?) (?:little )?secret\b"
+    r"|\bbetween (?:us|you and me)\b|\bconfidential\b",
+    re.IGNORECASE,
+)
+_HONESTLY = re.compile(r"\b(?:can(?:no|')?t|cannot|not able to|unable to) (?:\w+ ){0,3}$", re.IGNORECASE)
+_EXERCISE = re.compile(
+    r"\d\s*[-+*/=×÷]\s*\d|\b(?:back to|on with|continue with|carry on with|return to|focus on) (?:the|our|your) "
+    r"(?:\w+ )?(?:exercise|lesson|homework|work|task|problem|question|fractions?|maths?|essay)\b|\bnext step\b",
+    re.IGNORECASE,
 )
 
 
-def danger_sign(sentence: str) -> tuple[int, int] | None:
-    """The span of the first sign of danger in a sentence; None where there is none.
-
-    Words in quotation marks count: a threat that is quoted was made.
+def is_careful(reply: str) -> bool:
+    """True if a reply to somebody in danger neither promises secrecy nor turns to the exercise, as far as English goes.
 
     Examples
     --------
-    >>> danger_sign("he said he will beat me")
-    (3, 23)
-    >>> danger_sign("this homework kills me") is None
+    >>> is_careful("I am so glad you told me. I cannot keep this between us.")
     True
+    >>> is_careful("I won't tell anyone."), is_careful("Sorry to hear that. What is 3 + 4?")
+    (False, False)
     """
-    for sign in DANGER_SIGNS:
-        if (span := announced(sign, sentence)) is not None:
-            return span
-    return None
-
-
-def announced(sign: Cue, sentence: str) -> tuple[int, int] | None:
-    """The span of what announces a cue in a sentence; None where something is missing or takes it back."""
-    hit = sign.says.search(sentence)
-    if hit is None or (sign.also and not sign.also.search(sentence)) or (sign.unless and sign.unless.search(sentence)):
-        return None
-    return hit.span()
-
-
-def is_danger(doc: Doc) -> bool:
-    """True if a sentence of a text holds a sign of danger; the whole text is read.
-
-    Examples
-    --------
-    >>> is_danger(Doc("Hi! I don’t want to live anymore.")), is_danger(Doc("Suicide Squad was a boring film."))
-    (True, False)
-    """
-    said = straightened(doc.text)
-    return any(danger_sign(said[start:stop]) is not None for start, stop in read_spans(doc))
-
-
-def read_spans(doc: Doc) -> list[tuple[int, int]]:
-    """The spans of the sentences; an endless one in pieces, as patterns look far ahead."""
-    spans = []
-    for sentence in doc.sentences:
-        start, stop = sentence.start, sentence.end
-        while start < stop:
-            end = stop
-            if stop - start > SIGN_CHARACTERS:
-                end = doc.text.rfind(" ", start + 1, start + SIGN_CHARACTERS) + 1 or start + SIGN_CHARACTERS
-            if _LETTER.search(doc.text, start, end):
-                spans.append(stripped(doc.text, start, end))
-            start = end
-    return spans
+    secret = any(not _HONESTLY.search(reply[: hit.start()]) for hit in _SECRECY.finditer(reply))
+    return not secret and _EXERCISE.search(reply) is None

@@ -16,14 +16,17 @@ import re
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import unescape
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Json = dict[str, Any]
+
+LINE = r"^(\d+)\* [^:\n]*: (.*)$"
+"""A line of talk that a model is to read."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +91,15 @@ def _texts(node: Any) -> Iterator[str]:
         yield from _texts(node.get("content") or node.get("text") or [])
 
 
+Answerer = Callable[[Seen], str | None]
+"""What a model writes to a request; None for a proper answer."""
+
+
 class LlmServer:
     """A running server: its address, the requests it saw, and the acts that are still to come."""
 
-    def __init__(self, acts: tuple[Act, ...], then: Act, port: int) -> None:
+    def __init__(self, acts: tuple[Act, ...], then: Act, port: int, answer: Answerer) -> None:
+        self._answer = answer
         self.seen: list[Seen] = []
         self.stopping = threading.Event()
         self._acts = deque(acts)
@@ -113,13 +121,16 @@ class LlmServer:
     def next_act(self, seen: Seen) -> Act:
         with self._lock:
             self.seen.append(seen)
-            return self._acts.popleft() if self._acts else self._then
+            act = self._acts.popleft() if self._acts else self._then
+        return act if act.content is not None else replace(act, content=self._answer(seen))
 
 
 @contextmanager
-def llm_server(*acts: Act, then: Act | None = None, port: int = 0) -> Iterator[LlmServer]:
-    """Run a server in a thread, on a free port unless one is given."""
-    server = LlmServer(acts, then or Act(), port)
+def llm_server(
+    *acts: Act, then: Act | None = None, port: int = 0, answer: Answerer = lambda _: None
+) -> Iterator[LlmServer]:
+    """Run a server in a thread, on a free port unless one is given; what `answer` leaves open is answered properly."""
+    server = LlmServer(acts, then or Act(), port, answer)
     thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
@@ -308,20 +319,19 @@ def usage(seen: Seen, content: str) -> tuple[int, int]:
 
 def proper_answer(seen: Seen) -> str:
     """The fields that the request's schema asks for, filled from the student's newest words."""
-    tags = r"<(student|said|message)>(.*?)</\1>"
+    tags = r"<(student|said)>(.*?)</\1>"
     said = [unescape(text) for _, text in re.findall(tags, seen.question, re.DOTALL)]
-    newest = (said[-1] if said else "nothing yet").strip()
+    lines = [(int(number), unescape(text)) for number, text in re.findall(LINE, seen.question, re.MULTILINE)]
+    newest = (said[-1] if said else lines[-1][1] if lines else "nothing yet").strip()
     words = sorted(set(re.findall(r"[^\W\d_]{4,}", newest.lower())), key=lambda word: (-len(word), word))[:3]
     excerpt = newest[:120]
     fields: Json = {
         "reply": f"You said: {excerpt} — what would you try next, and why?",
-        "prediction": f"I would try it again, because {excerpt}",
+        "predictions": [{"text": f"I would try it again, because {excerpt}", "chance": 0.7}],
         "needed_info": words or ["progress"],
         "fact": f"The student wrote: {excerpt}",
         "tags": words or ["talk"],
-        "memories": [noted(excerpt, words)] if words else [],
-        "relations": [],
-        "reminders": [],
+        "notes": [noted(text) for _, text in lines if re.search(r"[^\W\d_]{4,}", text)],
         "analyses": [analysed(unescape(e)) for e in re.findall(r"<episode>(.*?)</episode>", seen.question, re.DOTALL)],
         "questions": [f"What made you think of {' and '.join(words[:2]) or 'that'}?"],
         "reflection": f"I did not expect to read: {excerpt}",
@@ -334,43 +344,31 @@ def proper_answer(seen: Seen) -> str:
 def analysed(episode: str) -> Json:
     """What a model makes of one episode: each sentence is a fact, and the first one puts the nearest belief right."""
     said = episode.rpartition("<said>")[2].partition("</said>")[0]
-    prior = 0 if "<beliefs>" in episode else None
     sentences = [part.strip() for part in re.findall(r"[^.!?]+[.!?]?", said) if re.search(r"\w{4,}", part)]
     return {
         "explanation": f"Something else was expected than: {said[:120]}",
-        "updates": [updated(sentence, prior) for sentence in sentences[:1]],
+        "updates": [updated(sentence, 0 if "<beliefs>" in episode else -1) for sentence in sentences[:1]],
         "strategy": "connect_prior",
         "facts": [{"quote": s, "fact": f"The student told: {s}"[:300], "tags": ["telling"]} for s in sentences],
     }
 
 
-def updated(quote: str, prior: int | None) -> Json:
+def updated(quote: str, prior: int) -> Json:
     """A belief that was told otherwise, as a model writes it."""
-    return {
-        "prior": prior,
-        "assumption": "The companion did not know.",
-        "quote": quote,
-        "new": f"The student holds: {quote}",
-        "kind": "trait",
-        "modality": "semantic",
-        "delta": -0.5,
-        "confidence": 0.8,
-        "evolution": False,
-    }
+    told = {"quote": quote, "new": f"The student holds: {quote}", "kind": "trait"}
+    return {"prior": prior, **told, "delta": -0.5, "evolution": False}
 
 
-def noted(quote: str, about: list[str]) -> Json:
-    """One memory, as a model writes it."""
+def noted(text: str) -> Json:
+    """One note, as a model writes it."""
+    quote = text[:120]
     return {
         "quote": quote,
-        "content": f"The student wrote: {quote}",
-        "modality": "episodic",
-        "kind": "episode",
-        "domain": "other",
-        "confidence": 0.7,
-        "slot": None,
-        "entities": [],
-        "about": about,
+        "note": f"The student wrote: {quote}",
+        "kind": "event",
+        "link": "new",
+        "known": 0,
+        "ledger": "none",
     }
 
 

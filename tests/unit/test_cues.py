@@ -34,7 +34,8 @@ def categories(text: str, kind: SourceKind = SourceKind.CHAT) -> list[str]:
 
 
 def test_each_category_has_cues_and_an_importance() -> None:
-    assert {cue.category for cue in CUES} == set(LedgerCategory) == set(IMPORTANCE)
+    assert {cue.category for cue in CUES} == set(LedgerCategory) - {LedgerCategory.THREAT}
+    assert set(IMPORTANCE) == set(LedgerCategory)
 
 
 def test_spans_are_the_sentences_themselves() -> None:
@@ -60,8 +61,7 @@ def test_a_secret_comes_with_what_is_secret(text: str, content: str) -> None:
     assert found(text)[-1].category is LedgerCategory.SECRET
 
 
-def test_a_sentence_is_one_entry_and_danger_comes_first() -> None:
-    assert categories("Don't tell anyone but I want to die") == ["threat"]
+def test_a_sentence_is_one_entry() -> None:
     assert categories("I promised Tom to pay back the money I owe him") == ["debt"]
 
 
@@ -69,9 +69,8 @@ def test_nothing_is_formed_from_what_was_said_before() -> None:
     assert found("Yes.", before="I promised Mia I'd feed her rabbits.") == ()
 
 
-def test_words_in_quotation_marks_announce_nothing_but_danger() -> None:
+def test_words_in_quotation_marks_announce_nothing() -> None:
     assert categories('What does "I promised to come" mean?') == []
-    assert categories('He wrote "I will kill you" on my locker') == ["threat"]
 
 
 def test_habits_that_a_teacher_notes_need_no_further_cue() -> None:
@@ -138,7 +137,8 @@ def scores(split: str) -> tuple[float, float, dict[str, float]]:
     hits, wanted, false = Counter[str](), Counter[str](), 0
     for line in LABELLED.read_text("utf-8").splitlines():
         row = json.loads(line)
-        if row["split"] == split:
+        # Danger is found by the detector, not by a cue.
+        if row["split"] == split and row["category"] != LedgerCategory.THREAT:
             told = set(categories(row["text"]))
             wanted[row["category"]] += row["category"] != "none"
             hits[row["category"]] += row["category"] in told

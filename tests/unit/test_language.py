@@ -8,6 +8,7 @@ import traceback
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from pydantic_ai.models.openai import OpenAIChatModel
@@ -22,8 +23,11 @@ from graphmem.model import (
     Companion,
     Conversation,
     Distil,
+    ExtractMemories,
     Fact,
+    Heard,
     Message,
+    MindQuestion,
     Mismatch,
     Predict,
     Remembered,
@@ -32,6 +36,7 @@ from graphmem.model import (
 )
 from graphmem.settings import Settings
 from graphmem.text.memory_block import memory_block
+from graphmem.text.tokens import count_tokens
 from tests.support.llm_server import Act, LlmServer, llm_server
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
@@ -70,7 +75,7 @@ class Listener:
 
 
 def answer(reply: object = "And then?", prediction: object = "Five sixths", needed: object = ("fractions",)) -> str:
-    return json.dumps({"reply": reply, "prediction": prediction, "needed_info": needed})
+    return json.dumps({"reply": reply, "predictions": [{"text": prediction, "chance": 0.6}], "needed_info": needed})
 
 
 @pytest.mark.parametrize("model", PROTOCOLS)
@@ -83,7 +88,7 @@ async def test_predict_asks_for_the_next_message_only(model: str) -> None:
     assert not predicted.degraded
     assert predicted.usage.calls == len(server.seen) == 1
     assert '"reply"' not in json.dumps(server.seen[0].body)
-    assert "COMPANION_MEMORY" not in server.seen[0].text
+    assert "COMPANION_MEMORY" not in server.seen[0].question
 
 
 @pytest.mark.parametrize("model", PROTOCOLS)
@@ -174,6 +179,64 @@ async def test_blanks_and_control_characters_are_taken_off() -> None:
     assert response.value.prediction.needed_info == ("a", "b")
 
 
+MENDED: dict[str, tuple[object, object, object]] = {
+    "no keywords": ("Well?", "Yes.", []),
+    "keywords in one": ("Well?", "Yes.", "fractions, halves"),
+    "keywords of all sorts": ("Well?", "Yes.", [None, "", "a" * 200, *"abcdefghijk"]),
+    "too long a prediction": ("Well?", "a" * 2_000, ["a"]),
+    "too long a reply": ("a" * 9_000, "Yes.", ["a"]),
+}
+
+
+@pytest.mark.parametrize("name", MENDED)
+async def test_what_can_be_mended_needs_no_second_request(name: str) -> None:
+    with llm_server(Act(content=answer(*MENDED[name]))) as server:
+        async with mind_at(server) as mind:
+            prediction = (await mind.ask(Respond(TALK, MEMORY))).value.prediction
+    assert 0 < len(prediction.text) <= 1_000
+    assert len(prediction.needed_info) <= 8
+    assert all(0 < len(word) <= 80 for word in prediction.needed_info)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "chances"),
+    [
+        ([{"text": "a", "chance": 0.2}, {"text": "b", "chance": 0.7}, {"text": "c"}, {"text": "d"}], [0.7, 0.2, 0.1]),
+        ([{"text": "a", "chance": "60 %"}, {"text": "b", "chance": 80}], [0.571, 0.429]),
+        (["a", "b"], [0.5, 0.5]),
+        ("a", [1.0]),
+        ([{"text": "a", "chance": "likely"}, {"text": "", "chance": 0.9}], [1.0]),
+    ],
+)
+async def test_up_to_three_messages_are_foreseen_with_their_chances(predictions: object, chances: list[float]) -> None:
+    written = json.dumps({"predictions": predictions, "needed_info": ["a"]})
+    with llm_server(Act(content=written)) as server:
+        async with mind_at(server) as mind:
+            found = (await mind.ask(Predict(TALK))).value
+    assert [round(each, 3) for each in (found.chance, *(a.chance for a in found.alternatives))] == chances
+
+
+async def test_every_schema_is_strict_and_answers_are_bounded() -> None:
+    questions: list[MindQuestion[Any]] = [
+        Predict(TALK),
+        Respond(TALK, MEMORY),
+        Distil(Mismatch("a", "b c d e f")),
+        ExtractMemories((Heard("I have a dog called Rex.", AT),)),
+    ]
+    with llm_server() as server:
+        async with mind_at(server) as mind:
+            for question in questions:
+                await mind.ask(question)
+    for seen in server.seen:
+        schema = seen.body["response_format"]["json_schema"]
+        told = seen.text.removesuffix(seen.question)
+        assert schema["strict"] is True
+        assert '"default"' not in json.dumps(schema)
+        assert seen.body["max_completion_tokens"] <= 2_000
+        assert sum(count_tokens([told, json.dumps(schema["schema"], separators=(",", ":"))])) <= 600
+    assert [seen.body["temperature"] for seen in server.seen] == [0.0, 0.7, 0.0, 0.0]
+
+
 TROUBLE = {
     "unauthorised": ([Act(status=401)], "401", True, 1),
     "too many requests": ([Act(status=429, headers={"Retry-After": "0"})], "429", True, 1),
@@ -191,9 +254,7 @@ TROUBLE = {
     "broken JSON": ([Act(content='{"reply": "ab", "predic')] * 2, "no valid answer", False, 2),
     "wrong types": ([Act(content=answer(1, [], "x"))] * 2, "no valid answer", False, 2),
     "blank reply": ([Act(content=answer(" \n "))] * 2, "no valid answer", False, 2),
-    "no keywords": ([Act(content=answer(needed=[]))] * 2, "no valid answer", False, 2),
-    "too many keywords": ([Act(content=answer(needed=[str(n) for n in range(9)]))] * 2, "no valid", False, 2),
-    "too long a prediction": ([Act(content=answer(prediction="a" * 1001))] * 2, "no valid answer", False, 2),
+    "no prediction": ([Act(content=answer(prediction=" "))] * 2, "no valid answer", False, 2),
     "cut by the token limit": ([Act(content='{"reply": "ab', finish="length")] * 2, "no valid answer", False, 1),
     "content filter": ([Act(content="", finish="content_filter")], "content filter", False, 1),
     "refusal": ([Act(refusal=f"I will not speak of {SECRET}")], "content filter", False, 1),
@@ -281,7 +342,7 @@ async def test_one_repair_is_asked_for(first: str, streamed: bool) -> None:
 
 async def test_a_repaired_reply_does_not_mix_with_what_was_streamed_before() -> None:
     listener = Listener()
-    with llm_server(Act(content=answer("First try", needed=[])), Act(content=answer("Second"))) as server:
+    with llm_server(Act(content=answer("First try", " ")), Act(content=answer("Second"))) as server:
         async with mind_at(server) as mind:
             response = await mind.ask(Respond(TALK, MEMORY), listener)
     assert response.value.reply.text == "Second"

@@ -71,7 +71,7 @@ class RuleMind:
             Predict: Prediction(self.name),
             Respond: Response(Message(Author.COMPANION, self.name, AT), Prediction(self.name)),
             Distil: Lesson(self.name, ("tag",)),
-            ExtractMemories: Extraction(),
+            ExtractMemories: (Extraction(),),
         }
         return Answer(values[type(question)], SPENT)
 
@@ -146,12 +146,12 @@ async def test_a_lesson_waits_for_the_model(mind: Fallback, model: RuleMind, rul
 async def test_a_message_waits_for_a_model_that_is_away_and_not_for_one_that_cannot_digest_it(
     mind: Fallback, model: RuleMind, rules: RuleMind
 ) -> None:
-    question = ExtractMemories(Heard("I skate.", AT))
+    question = ExtractMemories((Heard("I skate.", AT),))
     model.error = away()
     with pytest.raises(MindError, match="gone"):
         await mind.ask(question)
     model.error = MindError("nonsense", usage=SPENT)
-    assert await mind.ask(question) == Answer(Extraction(), SPENT + SPENT, degraded=True)
+    assert await mind.ask(question) == Answer((Extraction(),), SPENT + SPENT, degraded=True)
     assert rules.asked == 1
 
 

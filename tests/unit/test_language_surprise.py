@@ -59,23 +59,23 @@ MOVED = Surprising(
     most_facts=2,
     asked=("Did you do your homework?",),
 )
-SLIP = replace(MOVED, level=Level.BOUNDARY, actual="7 x 8 is 56, I was wrong.", beliefs=(), talk=(), most_facts=10)
+TABLE = Belief("memory-8", "7 x 8 is 54.", MemoryKind.CONCEPT, None, AT, 0.9)
+SLIP = replace(
+    MOVED, level=Level.BOUNDARY, actual="7 x 8 is 56, I was wrong.", beliefs=(TABLE,), talk=(), most_facts=10
+)
 ANALYSIS = Analysis("The student moved.")
 TAG = re.compile(r"</?[a-z_]+>")
 
 UPDATE = {
     "prior": 0,
-    "assumption": "The student lives in Rome.",
     "quote": "We've moved to Paris",
     "new": "The student lives in Paris.",
     "kind": "trait",
-    "modality": "semantic",
     "delta": -0.9,
-    "confidence": 0.9,
     "evolution": True,
 }
 FACT = {"quote": "I miss my friends", "fact": "The student misses their friends.", "tags": ["friends"]}
-TIRED = {"quote": "I didn't sleep well", "fact": "The student slept badly.", "tags": ["sleep"]}
+GONE = {"quote": "moved to Paris", "fact": "The student has left.", "tags": ["move"]}
 
 
 def analysed(**parts: Any) -> dict[str, Any]:
@@ -117,9 +117,9 @@ async def ask(*contents: str) -> Answer[tuple[str, ...]]:
 
 
 async def test_several_episodes_are_one_question_and_keep_their_order() -> None:
-    first = analysed(updates=[UPDATE], strategy="Connect prior", facts=[FACT, TIRED])
-    corrected = {**UPDATE, "prior": None, "assumption": "7 x 8 is 54.", "quote": "7 x 8 is 56", "kind": "concept"}
-    second = analysed(explanation="A slip was mended.", updates=[{**corrected, "evolution": False}])
+    first = analysed(updates=[UPDATE], strategy="Connect prior", facts=[FACT, GONE])
+    corrected = {**UPDATE, "quote": "7 x 8 is 56", "kind": "concept", "evolution": False}
+    second = analysed(explanation="A slip was mended.", updates=[corrected])
     found = await analyse(answer(first, second), episodes=(MOVED, SLIP))
     moved, slip = found.value
     assert moved == Analysis(
@@ -134,15 +134,18 @@ async def test_several_episodes_are_one_question_and_keep_their_order() -> None:
                 MemoryKind.TRAIT,
                 Modality.SEMANTIC,
                 -0.9,
-                0.9,
+                0.8,
                 True,
             ),
         ),
         Strategy.CONNECT_PRIOR,
-        (Lesson("The student misses their friends.", ("friends",)), Lesson("The student slept badly.", ("sleep",))),
+        (
+            Lesson("The student misses their friends.", ("friends",)),
+            Lesson("The student has left.", ("move",)),
+        ),
     )
     (update,) = slip.updates
-    assert (update.prior_id, update.prior, update.start, update.end) == (None, "7 x 8 is 54.", 0, 11)
+    assert (update.prior_id, update.start, update.end, update.modality) == ("memory-8", 0, 11, Modality.PROCEDURAL)
     assert slip.explanation == "A slip was mended."
     assert found.usage.calls == 1
     assert not found.degraded
@@ -158,11 +161,44 @@ UNFOUNDED: dict[str, dict[str, object]] = {
     "from the expectation": {"quote": "I added 12 and 30"},
     "from the companion": {"quote": "How did you get there?"},
     "from an earlier message": {"quote": "I didn't sleep well"},
-    "no such belief": {"prior": 1},
-    "no number": {"prior": True},
-    "an episode": {"kind": "episode"},
-    "too sure": {"delta": -1.5},
+    "empty": {"new": " "},
 }
+NO_BELIEF: list[object] = [-1, 1, None, True, "0"]
+
+
+@pytest.mark.parametrize("prior", NO_BELIEF)
+async def test_an_update_of_no_belief_that_was_shown_closes_none(prior: object) -> None:
+    (found,) = (await analyse(answer(analysed(updates=[{**UPDATE, "prior": prior}])))).value
+    assert [update.prior_id for update in found.updates] == [None]
+
+
+MENDED: dict[str, dict[str, object]] = {
+    "an episode": {"kind": "episode"},
+    "too sure": {"delta": -150},
+    "in words": {"delta": "very"},
+    "half": {"evolution": None},
+}
+
+
+@pytest.mark.parametrize("name", MENDED)
+async def test_a_wrong_side_field_costs_no_update(name: str) -> None:
+    (found,) = (await analyse(answer(analysed(updates=[{**UPDATE, **MENDED[name]}])))).value
+    (update,) = found.updates
+    assert (update.prior_id, update.kind) == ("memory-7", MemoryKind.TRAIT)
+    assert -1 <= update.delta <= 0
+
+
+async def test_at_a_boundary_no_updates_are_asked_for() -> None:
+    with llm_server() as server:
+        async with mind_at(server) as mind:
+            for level in (Level.BOUNDARY, Level.COGNITIVE_DISSONANCE):
+                await mind.ask(Analyse((replace(MOVED, level=level),)))
+    assert ["updates" in json.dumps(seen.body) for seen in server.seen] == [False, True]
+
+
+async def test_what_is_left_out_of_an_analysis_is_nothing() -> None:
+    (found,) = (await analyse(answer({"explanation": "A move came."}))).value
+    assert found == Analysis("A move came.")
 
 
 @pytest.mark.parametrize("name", UNFOUNDED)
@@ -178,18 +214,17 @@ async def test_nothing_is_believed_that_the_student_did_not_say(name: str, caplo
 
 async def test_one_belief_is_updated_once_and_facts_are_distinct_and_bounded() -> None:
     again = {**UPDATE, "new": "The student lives in France."}
-    facts = [FACT, {**FACT, "fact": "the student misses their friends"}, TIRED, {**FACT, "fact": "One too many."}]
+    facts = [FACT, {**FACT, "fact": "the student misses their friends"}, GONE, {**FACT, "fact": "One too many."}]
     (found,) = (await analyse(answer(analysed(updates=[UPDATE, again], facts=facts)))).value
     assert [update.new for update in found.updates] == ["The student lives in Paris."]
-    assert [fact.tags for fact in found.facts] == [("friends",), ("sleep",)]
+    assert [fact.tags for fact in found.facts] == [("friends",), ("move",)]
 
 
 TROUBLE = {
     "all unfounded": (answer(analysed(updates=[{**UPDATE, "quote": "We moved to Berlin"}])), "<said>"),
     "one too few": (answer(), "exactly 1"),
     "one too many": (answer(analysed(), analysed()), "exactly 1"),
-    "no explanation": (answer(analysed(explanation=" ")), "explanation"),
-    "no such strategy": (answer(analysed(strategy="panic")), "strategy"),
+    "no explanation": (answer({"updates": []}), "explanation"),
     "prose": ("The student moved.", ""),
 }
 

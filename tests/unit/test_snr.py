@@ -69,7 +69,6 @@ def test_a_question_with_a_subject_and_a_grave_word_are_stored(text: str) -> Non
     "text",
     [
         "My sister Nele moves to Rome in May.",
-        "I want to hurt myself",
         "моя бабушка вчера умерла, и я не могу спать",
         "Meine Schwester Nele zieht im August nach Rom",
         "我叫小明，我的狗昨天在公园里走丢了",

@@ -1,0 +1,55 @@
+"""Replies to a message that tells of danger: checked as a whole before anything of them is shown (spec 20)."""
+
+import re
+from dataclasses import replace
+from typing import TypeVar
+
+from graphmem.app import Graphmem
+from graphmem.errors import MindError
+from graphmem.model import Answer, MindQuestion, Respond, Response, Usage
+from graphmem.ports import Mind, OnToken
+from graphmem.text.safety import is_careful
+
+T = TypeVar("T")
+
+
+async def ask_in_danger(gm: Graphmem, mind: Mind, question: MindQuestion[T]) -> Answer[T]:
+    """Ask a mind; where it fails the offline mind answers, also where it must not otherwise (`degrade`)."""
+    try:
+        return await mind.ask(question)
+    except MindError as error:
+        answer = await gm.offline.ask(question)
+        return replace(answer, usage=answer.usage + (error.usage or Usage()), degraded=True)
+
+
+async def caring_answer(gm: Graphmem, mind: Mind, question: Respond, on_token: OnToken | None) -> Answer[Response]:
+    """The reply to a message that tells of danger; it is streamed once it is whole.
+
+    A model's reply that promises secrecy or turns to the exercise gives way to the offline mind's, and whoever wrote
+    it, it holds the help text word for word.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    mind : Mind
+    question : Respond, with its danger and help text
+    on_token : as in `handle_turn`
+    """
+    answer = await ask_in_danger(gm, mind, question)
+    if mind.is_model and not is_careful(answer.value.reply.text):
+        own = await gm.offline.ask(question)
+        answer = replace(answer, value=replace(answer.value, reply=own.value.reply))
+    answer = with_help(answer, question.help)
+    if on_token is not None:
+        for piece in re.findall(r"\s*\S+", answer.value.reply.text):
+            await on_token(piece)
+    return answer
+
+
+def with_help(answer: Answer[Response], help_text: str) -> Answer[Response]:
+    """The same answer, its reply holding the help text."""
+    reply = answer.value.reply
+    if help_text in reply.text:
+        return answer
+    told = replace(reply, text=f"{reply.text.rstrip()} {help_text}", embedding=None, doc=None)
+    return replace(answer, value=replace(answer.value, reply=told))

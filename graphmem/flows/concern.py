@@ -1,0 +1,253 @@
+"""Concerns: what follows a message that tells of danger, how it is taken back, and what an auditor sees (spec 20)."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, time, timedelta
+
+from graphmem.app import Graphmem
+from graphmem.errors import InvalidInput, NotFound
+from graphmem.flows.ledger import drafted, new_entry
+from graphmem.flows.running import check_running
+from graphmem.flows.session_cache import open_memories
+from graphmem.model import (
+    SERIOUS,
+    Concern,
+    ConcernKind,
+    Danger,
+    Extraction,
+    FalseAlarm,
+    Keys,
+    LedgerCategory,
+    LedgerEntry,
+    Level,
+    Message,
+    RaisedConcern,
+    Reliability,
+    Session,
+    Source,
+    Vector,
+    Wellbeing,
+    Who,
+)
+from graphmem.store import concerns, surprises
+from graphmem.store.changes import Changes, Update, renewed, write
+from graphmem.store.sources import kind_in_graph
+from graphmem.store.turns import Raised
+from graphmem.text.doc import Doc, doc_of
+from graphmem.text.embedder import SHIPPED
+from graphmem.text.ledger_cues import danger_reminder
+from graphmem.text.safety import find_danger, is_known_alarm
+from graphmem.text.sanitize import clipped
+from graphmem.validation import checked_id, checked_text
+
+NOTE_CHARACTERS = 2_000
+"""Characters of what is said of a false alarm."""
+ALARM_CHARACTERS = 2_000
+"""Characters of a message that are kept with its concern."""
+MOST_WEEKS = 104
+MOST_CONCERNS = 200
+"""Most concerns that an auditor is shown at once."""
+CORRECTION_ATTEMPTS = 50
+"""Times the correction of a surprise is planned again when memories changed meanwhile."""
+
+
+def danger_of(gm: Graphmem, doc: Doc, vector: Vector | None) -> Danger | None:
+    """Danger that a message tells of, by the one detector; vectors of other models are not understood."""
+    return find_danger(doc, vector if gm.embedder.name == f"onnx:{SHIPPED}" else None)
+
+
+def heard_danger(
+    gm: Graphmem, doc: Doc, vector: Vector | None, alarms: Sequence[FalseAlarm]
+) -> tuple[Danger | None, bool]:
+    """Danger that a student's message tells of, and whether one was passed over as a known false alarm."""
+    danger = danger_of(gm, doc, vector)
+    if danger is not None and is_known_alarm(doc, danger, alarms):
+        return None, True
+    return danger, False
+
+
+def graver(found: Danger | None, told: Danger | None) -> Danger | None:
+    """The more urgent of two readings of a message: what one finds the other never takes away.
+
+    Examples
+    --------
+    >>> from graphmem.model import ConcernKind
+    >>> mild, grave = Danger(ConcernKind.BULLYING, 1), Danger(ConcernKind.SELF_HARM, 3)
+    >>> graver(mild, grave) is graver(grave, mild) is grave, graver(None, None)
+    (True, None)
+    """
+    return max((each for each in (found, told) if each is not None), key=lambda d: d.urgency, default=None)
+
+
+def concern_id(key: str) -> str:
+    """The id of a source's concern; the key is that of its memories."""
+    return f"concern-{key}"
+
+
+def raised_by_turn(gm: Graphmem, session: Session, seq: int, message: Message, danger: Danger, level: Level) -> Raised:
+    """The concern of a turn's message, with the ledger entry that is kept of it.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    session : Session
+    seq : int, of the turn
+    message : Message
+    danger : Danger
+    level : Level, that the message has without the danger
+    """
+    concern = Concern(
+        concern_id(str(seq)),
+        danger.kind,
+        danger.urgency,
+        danger.about,
+        message.at,
+        gm.settings.help_of(session.institution),
+    )
+    entry = threat_entry(session.keys, doc_of(message), gm.clock())
+    return Raised(RaisedConcern(concern, danger.probability, level), entry, kept_text(message.text), message.embedding)
+
+
+def threat_entry(keys: Keys, doc: Doc, now: datetime) -> LedgerEntry:
+    """The ledger entry of a message that tells of danger."""
+    return new_entry(keys, drafted(danger_reminder(doc)), now)
+
+
+def told_danger(extraction: Extraction) -> Danger | None:
+    """Danger that a mind has found in a message; it may raise a concern that the detector has not."""
+    threats = any(r.category is LedgerCategory.THREAT for r in extraction.reminders)
+    return Danger(ConcernKind.OTHER_DANGER, SERIOUS) if threats else None
+
+
+def without_threats(extraction: Extraction) -> Extraction:
+    """What a mind found in a message whose danger is in the ledger already."""
+    others = tuple(r for r in extraction.reminders if r.category is not LedgerCategory.THREAT)
+    return replace(extraction, reminders=others)
+
+
+async def keep_heard_danger(
+    gm: Graphmem, session: Session, key: str, source: Source, text: str, danger: Danger
+) -> None:
+    """Keep the concern of a source with its ledger entry, once; also of what only a mind has found."""
+    doc = Doc(text)
+    entry = threat_entry(session.keys, doc, gm.clock())
+    concern = Concern(concern_id(key), danger.kind, danger.urgency, danger.about, source.at)
+    await concerns.keep_concern(
+        gm.graph,
+        session,
+        RaisedConcern(concern, danger.probability),
+        kept_text(text),
+        entry,
+        ((source.kind.value, kind_in_graph(source.kind)), source.ref),
+    )
+
+
+def kept_text(text: str) -> str:
+    """The part of a message that is kept with its concern."""
+    return clipped(text, ALARM_CHARACTERS)
+
+
+async def standing_level(gm: Graphmem, who: Who, key: str, level: Level, own: Level | None) -> Level:
+    """Level of a message: its own again, where the concern that had lifted it was taken back meanwhile."""
+    if own is None or level is own:
+        return level
+    return own if await concerns.is_corrected(gm.graph, who, concern_id(key)) else level
+
+
+async def correct_concern(gm: Graphmem, session: Session, concern: str, note: str | None = None) -> bool:
+    """Take a concern back: flag marked, ledger entry inactive, surprise as it would have been without it.
+
+    The same message, or one very like it, does not raise it again, unless it is taken for acute.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    session : Session, open
+    concern : str, its id
+    note : str, why; of the first time, at most 2,000 characters
+
+    Returns
+    -------
+    bool, True: twice is as once
+
+    Raises
+    ------
+    InvalidInput    the note will not do
+    NotFound        there is no such concern
+    Locked          the session has ended
+
+    Source: spec 20.
+    """
+    checked_id("id", concern)
+    if note is not None:
+        checked_text("note", note, NOTE_CHARACTERS)
+    found = await concerns.correct(gm.graph, session, concern, note, gm.clock())
+    if found is None:
+        await check_running(gm, session)
+        raise NotFound("There is no such concern: read `turn.concern` or `wellbeing`.")
+    gm.drop(session)
+    level, memory_ids = found
+    if level is not None and memory_ids:
+        await _revise(gm, session, memory_ids, level)
+    return True
+
+
+async def _revise(gm: Graphmem, session: Session, memory_ids: Sequence[str], level: Level) -> None:
+    """Give the memories of a message the level it has without the danger, and undo what followed from that."""
+    for _ in range(CORRECTION_ATTEMPTS):
+        held = await open_memories(gm, session)
+        known = [memory_id for memory_id in memory_ids if held.index.get(memory_id) is not None]
+        updated = list[Update](renewed(known, surprise_level=level, flashbulb=False))
+        for response in (await surprises.list_responses(gm.graph, session, known)).values():
+            own = [r.new_id for r in response.revisions if held.index.get(r.new_id) is not None]
+            prior = [r.prior_id for r in response.revisions if r.prior_id is not None]
+            updated += renewed(own, invalid_at=gm.clock(), reliability=Reliability.SUPERSEDED)
+            updated += renewed(prior, invalid_at=None, reliability=Reliability.RELIABLE)
+        if not known:
+            return
+        changes = Changes(held.version, "correction", updated=tuple(updated))
+        written = await write(gm.graph, session, changes, gm.clock())
+        await open_memories(gm, session, held.version + 1)
+        if written is not None and written.current:
+            return
+
+
+async def wellbeing(gm: Graphmem, who: Who, weeks: int = 12) -> Wellbeing:
+    """Wellbeing of a student in the last weeks, from what is clear.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    who : Who
+    weeks : int, 1 to 104; the running one is the last
+
+    Raises
+    ------
+    InvalidInput    the number of weeks will not do
+    NotFound        there is no such student
+
+    Source: spec 15, 20.
+    """
+    if not 1 <= weeks <= MOST_WEEKS:
+        raise InvalidInput(f"weeks must lie between 1 and {MOST_WEEKS}.")
+    still_open = await concerns.count_open(gm.graph, who)
+    if still_open is None:
+        raise NotFound("There is no such student: enrol the student first.")
+    spans = week_spans(gm.clock(), weeks)
+    found = await concerns.list_weeks(gm.graph, who, spans)
+    shown = await concerns.list_concerns(gm.graph, who, spans[0][0], MOST_CONCERNS)
+    return Wellbeing(tuple(found), tuple(shown), still_open)
+
+
+def week_spans(now: datetime, weeks: int) -> list[tuple[datetime, datetime]]:
+    """Beginning and end of the last weeks, from Monday to Monday (UTC), oldest first.
+
+    Examples
+    --------
+    >>> [start.day for start, _ in week_spans(datetime(2026, 1, 15, tzinfo=UTC), 2)]
+    [5, 12]
+    """
+    today = now.astimezone(UTC).date()
+    monday = datetime.combine(today - timedelta(days=today.weekday()), time(), UTC)
+    starts = [monday - timedelta(weeks=back) for back in range(weeks - 1, -1, -1)]
+    return [(start, start + timedelta(weeks=1)) for start in starts]

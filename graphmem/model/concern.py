@@ -1,0 +1,92 @@
+"""Danger that a message tells of, as frozen values (spec 20)."""
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from graphmem.model.enums import AboutWhom, ConcernKind, Level
+
+SERIOUS = 2
+"""Urgency from which a person should look."""
+ACUTE = 3
+"""Urgency of what endangers a life now; nothing that was learned makes it unheard."""
+
+
+@dataclass(frozen=True)
+class Danger:
+    """Danger as the detector or a mind reads it from a message.
+
+    urgency : 1 worrying, 2 serious, 3 acute
+    about : whom it befalls; of a threat to others, who might do it
+    probability : float in [0, 1], of any danger at all
+    """
+
+    kind: ConcernKind
+    urgency: int
+    about: AboutWhom = AboutWhom.SELF
+    probability: float = 1.0
+
+
+@dataclass(frozen=True)
+class Concern:
+    """Concern that a message has raised, as it is told to the app.
+
+    help : text that the reply holds word for word; empty where the concern is read without a reply
+    corrected_at : when somebody said it was a false alarm
+    """
+
+    id: str
+    kind: ConcernKind
+    urgency: int
+    about: AboutWhom
+    at: datetime
+    help: str = ""
+    corrected_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class RaisedConcern:
+    """Concern as it is written: with the probability, and the level of surprise the message would have had."""
+
+    concern: Concern
+    probability: float
+    level: Level | None = None
+
+
+@dataclass(frozen=True)
+class FalseAlarm:
+    """Message that was no danger after all, and what it had been taken for."""
+
+    text: str = field(repr=False)
+    kind: ConcernKind
+    urgency: int
+
+
+@dataclass(frozen=True)
+class WellbeingWeek:
+    """Counts and means of a week of a student, of what is clear; means are None where there is nothing to count.
+
+    week : its Monday
+    threats : concerns that nobody has taken back
+    """
+
+    week: date
+    turns: int
+    mean_valence: float | None
+    emotional_memories: int
+    threats: int
+    secrets: int
+    mean_surprise: float | None
+
+
+@dataclass(frozen=True)
+class Wellbeing:
+    """Wellbeing of a student as an auditor sees it, without any key.
+
+    weeks : oldest first
+    concerns : of these weeks, newest first, those taken back too
+    open_concerns : ever, that nobody has taken back
+    """
+
+    weeks: tuple[WellbeingWeek, ...]
+    concerns: tuple[Concern, ...]
+    open_concerns: int

@@ -1,0 +1,140 @@
+"""Concerns in the graph: flags that are clear, so that an auditor sees them without any key (spec 20)."""
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from typing import Any
+
+from graphmem.model import (
+    AboutWhom,
+    Concern,
+    ConcernKind,
+    FalseAlarm,
+    LedgerEntry,
+    Level,
+    RaisedConcern,
+    Session,
+    Vector,
+    WellbeingWeek,
+    Who,
+)
+from graphmem.store.graph import Graph, Row
+from graphmem.store.ledger import sealed_ledger_entry
+from graphmem.store.rows import NodeSealer, moment
+
+
+def clear_concern(raised: RaisedConcern) -> dict[str, Any]:
+    """The properties of a concern that anybody with access to the graph may see."""
+    concern = raised.concern
+    return {
+        "id": concern.id,
+        "kind": concern.kind.value,
+        "urgency": concern.urgency,
+        "about": concern.about.value,
+        "at": concern.at,
+        "probability": raised.probability,
+        "level": None if raised.level is None else raised.level.value,
+    }
+
+
+def sealed_concern(
+    session: Session, raised: RaisedConcern, text: str, entry: LedgerEntry, vector: Vector | None = None
+) -> dict[str, Any]:
+    """A concern with its message sealed, and the ledger entry that is kept of it."""
+    place = NodeSealer(session.keys, session, raised.concern.id)
+    return {
+        "concern": clear_concern(raised) | {"text": place.seal("text", text)},
+        "entry": sealed_ledger_entry(session, entry, vector),
+    }
+
+
+async def keep_concern(
+    graph: Graph,
+    session: Session,
+    raised: RaisedConcern,
+    text: str,
+    entry: LedgerEntry,
+    source: tuple[Sequence[str], str],
+) -> None:
+    """Keep a concern with its ledger entry, where it was not taken back; `concern/keep`. Twice is as once.
+
+    `source` is given by its kinds in the graph and its ref.
+    """
+    kinds, ref = source
+    await graph.run(
+        "concern/keep",
+        session,
+        raised=sealed_concern(session, raised, text, entry),
+        kinds=list(kinds),
+        ref=ref,
+    )
+
+
+async def correct(
+    graph: Graph, session: Session, concern_id: str, note: str | None, now: datetime
+) -> tuple[Level | None, list[str]] | None:
+    """Take a concern back; `concern/correct`. The first time counts, with its note.
+
+    The level of surprise that the message has without the danger, and the memories that were formed of it; None
+    without such a concern, or when the session has ended.
+    """
+    sealed = None if note is None else NodeSealer(session.keys, session, concern_id).seal("note", note)
+    rows = await graph.run(
+        "concern/correct", session, session_id=session.session_id, id=concern_id, note=sealed, now=now
+    )
+    if not rows:
+        return None
+    (row,) = rows
+    return (None if row["level"] is None else Level(row["level"])), list(row["memories"])
+
+
+async def is_corrected(graph: Graph, who: Who, concern_id: str) -> bool:
+    """True if a concern was taken back; `concern/find`."""
+    rows = await graph.run("concern/find", who, id=concern_id)
+    return bool(rows) and rows[0]["concern"].get("corrected_at") is not None
+
+
+async def list_concerns(graph: Graph, who: Who, since: datetime, limit: int) -> list[Concern]:
+    """A student's concerns since a moment, newest first, those taken back too; `concern/list`."""
+    rows = await graph.run("concern/list", who, since=since, limit=limit)
+    return [opened_concern(row["concern"]) for row in rows]
+
+
+async def count_open(graph: Graph, who: Who) -> int | None:
+    """Count the concerns that nobody has taken back; `concern/count`. None without such a student."""
+    rows = await graph.run("concern/count", who)
+    return int(rows[0]["open"]) if rows else None
+
+
+async def list_weeks(graph: Graph, who: Who, weeks: Sequence[tuple[datetime, datetime]]) -> list[WellbeingWeek]:
+    """What is clear of some weeks, as counts and means; `concern/list_weeks`."""
+    rows = await graph.run("concern/list_weeks", who, weeks=[{"start": start, "end": end} for start, end in weeks])
+    return [
+        WellbeingWeek(
+            week=date.fromisoformat(row["week"]),
+            turns=row["turns"],
+            mean_valence=row["mean_valence"],
+            emotional_memories=row["emotional_memories"],
+            threats=row["threats"],
+            secrets=row["secrets"],
+            mean_surprise=row["mean_surprise"],
+        )
+        for row in rows
+    ]
+
+
+def opened_concern(row: Row) -> Concern:
+    """A concern as it was found in the graph."""
+    corrected = row.get("corrected_at")
+    return Concern(
+        id=row["id"],
+        kind=ConcernKind(row["kind"]),
+        urgency=row["urgency"],
+        about=AboutWhom(row["about"]),
+        at=moment(row["at"]),
+        corrected_at=None if corrected is None else moment(corrected),
+    )
+
+
+def opened_alarm(session: Session, concern_id: str, kind: str, urgency: int, text: bytes) -> FalseAlarm:
+    """A concern that was taken back, with its message."""
+    return FalseAlarm(NodeSealer(session.keys, session, concern_id).text("text", text), ConcernKind(kind), urgency)

@@ -1,0 +1,267 @@
+"""What follows a message that tells of danger, on the real database: flag, ledger, surprise, reply, taking it back."""
+
+import asyncio
+from datetime import UTC, datetime
+
+import pytest
+
+from graphmem.app import Graphmem
+from graphmem.errors import MindError, NotFound
+from graphmem.flows import concern as concern_flow
+from graphmem.flows import students
+from graphmem.flows.concern import correct_concern, wellbeing
+from graphmem.flows.ledger import list_entries
+from graphmem.flows.observation import observe
+from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.jobs.runner import run_jobs
+from graphmem.jobs.sessions import close_session
+from graphmem.model import (
+    Author,
+    Concern,
+    ConcernKind,
+    Danger,
+    LedgerCategory,
+    Level,
+    Message,
+    Observation,
+    Prediction,
+    Respond,
+    Response,
+    SourceKind,
+    TurnOutcome,
+    Who,
+)
+from graphmem.text.doc import Doc
+from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
+from tests.support.minds import ScriptedMind
+from tests.support.remembering import nodes
+
+CRY = "I don't want to live anymore."
+CALM = "I think 12 plus 30 is 42."
+CLEAR = {"institution", "student_id", "id", "kind", "urgency", "about", "at", "probability", "level", "labels"}
+
+
+def concern_of(outcome: TurnOutcome) -> Concern:
+    assert outcome.concern is not None
+    return outcome.concern
+
+
+async def threats(gm: Graphmem, pupil: Pupil) -> list[tuple[str | None, bool]]:
+    found = await list_entries(gm, pupil.session, LedgerCategory.THREAT)
+    return [(entry.content, entry.is_active) for entry in found]
+
+
+async def test_danger_raises_a_flag_a_threat_and_the_surprise_in_the_turn_itself(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, CALM)
+    outcome = await say(gm, ann, CRY)
+    concern = concern_of(outcome)
+    assert concern.kind is ConcernKind.SELF_HARM
+    assert concern.urgency >= 2
+    assert (concern.about, concern.help) == ("self", gm.settings.help)
+    assert outcome.level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT)
+    assert await threats(gm, ann) == [(CRY, True)]
+    (flag,) = await nodes(gm, ann.who, "Concern")
+    assert flag.keys() - {"text"} == CLEAR
+    assert isinstance(flag["text"], bytes)
+    assert b"live" not in flag["text"]
+    await run_jobs(gm, ann.session)
+    memories = [m for m in await nodes(gm, ann.who, "Memory") if m["timestamp"].to_native() == concern.at]
+    assert memories
+    assert all(m["surprise_level"] == outcome.level for m in memories)
+    assert max(m["snr"] for m in memories) >= 800
+    assert await threats(gm, ann) == [(CRY, True)]
+
+
+async def test_a_harmless_message_raises_nothing(gm: Graphmem, ann: Pupil) -> None:
+    assert (await say(gm, ann, CALM)).concern is None
+    assert await nodes(gm, ann.who, "Concern") == []
+
+
+async def test_the_reply_takes_care_and_holds_the_help_text(gm: Graphmem, ann: Pupil) -> None:
+    own = another_replica(gm, settings=gm.settings.model_copy(update={"help": "Ring Ms Lee: 555."}))
+    streamed: list[str] = []
+
+    async def on_token(piece: str) -> None:
+        streamed.append(piece)
+
+    outcome = await say(own, ann, CRY, on_token=on_token)
+    assert "Ring Ms Lee: 555." in outcome.reply
+    assert "?" not in outcome.reply
+    assert "".join(streamed) == outcome.reply
+    assert concern_of(outcome).help == "Ring Ms Lee: 555."
+
+
+async def test_an_institution_has_help_of_its_own(gm: Graphmem, ann: Pupil) -> None:
+    texts = {ann.who.institution: "Go to room 7."}
+    own = another_replica(gm, settings=gm.settings.model_copy(update={"help_institutions": texts}))
+    assert "Go to room 7." in (await say(own, ann, CRY)).reply
+
+
+async def test_an_apps_own_reply_stays_and_the_concern_is_told(gm: Graphmem, ann: Pupil) -> None:
+    outcome = await say(gm, ann, CRY, reply="What is 3 plus 4?")
+    assert outcome.reply == "What is 3 plus 4?"
+    assert concern_of(outcome).help == gm.settings.help
+
+
+async def test_the_same_turn_again_doubles_nothing(gm: Graphmem, ann: Pupil) -> None:
+    at = datetime.now(UTC)
+    first = await say(gm, ann, CRY, "t1", at=at)
+    again = await say(another_replica(gm), ann, CRY, "t1", at=at)
+    assert again.repeated
+    assert again.concern == first.concern
+    assert len(await nodes(gm, ann.who, "Concern")) == len(await threats(gm, ann)) == 1
+
+
+async def test_many_at_once_raise_one_concern_each(gm: Graphmem, ann: Pupil) -> None:
+    replica = another_replica(gm)
+    turns = [Incoming(f"t{i % 3}", CRY, datetime(2026, 1, 5, 9, i % 3, tzinfo=UTC)) for i in range(6)]
+    await asyncio.gather(
+        *(handle_turn(gm if i < 3 else replica, ann.session, turn) for i, turn in enumerate(turns)),
+        return_exceptions=True,
+    )
+    for turn in turns[:3]:
+        await handle_turn(gm, ann.session, turn)
+    assert len(await nodes(gm, ann.who, "Concern")) == 3
+    assert len(await threats(gm, ann)) == 1
+
+
+# A language model
+
+
+def model(gm: Graphmem, text: str, danger: Danger | None = None) -> ScriptedMind:
+    async def respond(question: Respond) -> Response:
+        reply = Message(Author.COMPANION, text, question.talk.messages[-1].at)
+        return Response(reply, Prediction("I see.", ("fractions",)), danger)
+
+    return ScriptedMind(gm.offline, {Respond: respond}, name="model", is_model=True)
+
+
+@pytest.mark.parametrize(
+    "text", ["Sure, I won't tell anyone!", "I see. And what is 12 + 30?", "Let's get back to our lesson."]
+)
+async def test_a_careless_models_reply_gives_way(gm: Graphmem, ann: Pupil, text: str) -> None:
+    outcome = await say(gm, ann, CRY, mind=model(gm, text))
+    assert text not in outcome.reply
+    assert gm.settings.help in outcome.reply
+
+
+async def test_a_careful_models_reply_stays_with_the_help(gm: Graphmem, ann: Pupil) -> None:
+    streamed: list[str] = []
+
+    async def on_token(piece: str) -> None:
+        streamed.append(piece)
+
+    outcome = await say(gm, ann, CRY, mind=model(gm, "I am so glad you told me."), on_token=on_token)
+    assert outcome.reply == f"I am so glad you told me. {gm.settings.help}"
+    assert "".join(streamed) == outcome.reply
+
+
+async def test_a_model_may_raise_a_concern_and_not_lower_one(gm: Graphmem, ann: Pupil) -> None:
+    mild = Danger(ConcernKind.BULLYING, 1)
+    grave = Danger(ConcernKind.NEGLECT, 3)
+    assert concern_of(await say(gm, ann, CRY, mind=model(gm, "I am here.", mild))).kind is ConcernKind.SELF_HARM
+    outcome = await say(gm, ann, "There was soup today.", mind=model(gm, "I am here.", grave))
+    assert (concern_of(outcome).kind, concern_of(outcome).urgency) == (ConcernKind.NEGLECT, 3)
+    assert outcome.reply == f"I am here. {gm.settings.help}"
+    assert outcome.level is Level.COGNITIVE_DISSONANCE
+
+
+async def test_danger_is_answered_even_where_the_model_must_not_be_stood_in_for(gm: Graphmem, ann: Pupil) -> None:
+    async def away(_: Respond) -> Response:
+        raise MindError("away", kind="timeout")
+
+    mind = ScriptedMind(gm.offline, {Respond: away}, name="model", is_model=True)
+    outcome = await say(gm, ann, CRY, mind=mind)
+    assert outcome.degraded
+    assert gm.settings.help in outcome.reply
+
+
+# Observations
+
+
+async def test_what_a_teacher_observes_is_flagged_at_once_though_the_student_is_locked(
+    gm: Graphmem, ann: Pupil
+) -> None:
+    await close_session(gm, ann.session)
+    noted = Observation(SourceKind.TEACHER, "note-1", "Ann told me that she wants to kill herself.", datetime.now(UTC))
+    for _ in range(2):
+        await observe(gm, ann.who, [noted])
+    (flag,) = await nodes(gm, ann.who, "Concern")
+    assert flag["kind"] == "self_harm"
+    assert "text" not in flag
+    assert (await wellbeing(gm, ann.who)).open_concerns == 1
+    token, session = await students.open_session(gm, ann.who, PASSWORD)
+    pupil = Pupil(ann.who, PASSWORD, session, token)
+    await run_jobs(gm, session)
+    assert await threats(gm, pupil) == [(noted.text, True)]
+    assert await correct_concern(gm, session, flag["id"])
+    assert await threats(gm, pupil) == [(noted.text, False)]
+
+
+# Taking it back
+
+
+@pytest.fixture
+def alarmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A detector that takes every threat of a beating for serious violence."""
+
+    def found(doc: Doc, _: object = None) -> Danger | None:
+        return Danger(ConcernKind.VIOLENCE, 2) if "beat me" in doc.text.lower() else None
+
+    monkeypatch.setattr(concern_flow, "find_danger", found)
+
+
+@pytest.mark.usefixtures("alarmed")
+async def test_a_false_alarm_is_taken_back_once_and_everywhere(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, CALM)
+    outcome = await say(gm, ann, "The dragon in my game said he will beat me.")
+    concern = concern_of(outcome)
+    await run_jobs(gm, ann.session)
+    await say(replica, ann, "And then 30 minus 12 is 18.")
+    assert await correct_concern(replica, ann.session, concern.id, "a game")
+    assert await correct_concern(gm, ann.session, concern.id, "again")
+    found = await wellbeing(gm, ann.who)
+    assert found.open_concerns == 0
+    assert [each.corrected_at is None for each in found.concerns] == [False]
+    assert [active for _, active in await threats(gm, ann)] == [False]
+    lifted = {
+        m["surprise_level"] for m in await nodes(gm, ann.who, "Memory") if m["timestamp"].to_native() == concern.at
+    }
+    assert lifted == {(await nodes(gm, ann.who, "Concern"))[0]["level"]}
+    for each in (gm, replica):
+        assert (await say(each, ann, "the dragon in my game said he will beat me")).concern is None
+    assert (await say(gm, ann, "My uncle said he will beat me.")).concern is not None
+
+
+@pytest.mark.usefixtures("alarmed")
+async def test_one_taken_back_before_its_jobs_leaves_no_lifted_memory(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, CALM)
+    concern = concern_of(await say(gm, ann, "The dragon in my game said he will beat me."))
+    await correct_concern(gm, ann.session, concern.id)
+    await run_jobs(gm, ann.session)
+    (flag,) = await nodes(gm, ann.who, "Concern")
+    levels = {
+        m["surprise_level"] for m in await nodes(gm, ann.who, "Memory") if m["timestamp"].to_native() == concern.at
+    }
+    assert levels <= {flag["level"]}
+    assert [active for _, active in await threats(gm, ann)] == [False]
+
+
+async def test_there_is_nothing_to_take_back_of_another_student(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
+    concern = concern_of(await say(gm, ann, CRY))
+    bob = await enrol("bob")
+    with pytest.raises(NotFound):
+        await correct_concern(gm, bob.session, concern.id)
+    assert await nodes(gm, bob.who, "Concern") == []
+    assert (await wellbeing(gm, bob.who)).open_concerns == 0
+    with pytest.raises(NotFound):
+        await wellbeing(gm, Who("another school", "ann"))
+
+
+async def test_wellbeing_counts_the_weeks(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, CALM)
+    await say(gm, ann, CRY)
+    await run_jobs(gm, ann.session)
+    found = await wellbeing(gm, ann.who, 2)
+    assert [(week.turns, week.threats) for week in found.weeks] == [(0, 0), (2, 1)]
+    assert found.weeks[1].mean_surprise is not None
