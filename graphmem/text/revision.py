@@ -24,7 +24,7 @@ ONE_MATTER = 0.45
 """Cosine from which two statements may be about one matter."""
 OVERCOME = 0.6
 """Cosine from which an understanding overcomes a misconception of an earlier lesson."""
-TWIN_COSINE, TWIN_WORDS = 0.7, 0.6
+TWINS_FROM = ((0.7, 0.8), (0.87, 0.6))
 """Cosine, and share of the content words of the shorter one, from which two statements may say the same."""
 TOUCHING = 0.3
 """Cosine that two statements about one matter need, beside the words they share."""
@@ -161,7 +161,8 @@ def _is_work(told: Revisable) -> bool:
 def _twins(new: Revisable, old: Revisable, cosine: float) -> bool:
     """Two statements that say the same: nothing parts them, and they share most of their words."""
     shared = len(new.stems & old.stems) / max(1, min(len(new.stems), len(old.stems)))
-    return cosine >= TWIN_COSINE and shared >= TWIN_WORDS and likeness(new.compared, old.compared) is Likeness.SAME
+    near = any(cosine >= least and shared >= words for least, words in TWINS_FROM)
+    return near and likeness(new.compared, old.compared) is Likeness.SAME
 
 
 def _of_one_slot(new: Revisable, old: Revisable) -> Effect | None:

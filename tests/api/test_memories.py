@@ -105,7 +105,7 @@ async def test_pages_are_stable_and_hold_everything_once(app_client: Client, ids
         seen += [item["content"] for item in page["items"]]
         if (after := page["next"]) is None:
             break
-    assert seen == list(LIFE[::-1])
+    assert seen == [statement(text) for text in LIFE[::-1]]
 
 
 async def test_filters(gm: Graphmem, app_client: Client, ann: Pupil, ids: dict[str, str]) -> None:
