@@ -142,7 +142,7 @@ async def test_memories_hang_together_in_time_and_by_likeness(gm: Graphmem, ann:
     at = datetime(2026, 1, 5, 9, tzinfo=UTC)
     texts = (
         "My horse Bella won a prize at the riding school on Sunday.",
-        "My horse Bella got a golden ribbon at my riding school.",
+        "I fell off my horse Bella twice because she is afraid of dogs.",
         "I am scared of volcanoes since last summer.",
     )
     for i, text in enumerate(texts):
