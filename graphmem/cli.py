@@ -325,7 +325,9 @@ def reembed_command() -> None:
 
 @app.command("bench")
 def bench_command(
-    name: Annotated[str, typer.Argument(help="turn, load, jobs, recall, keep, formation, boundaries, match or scale")],
+    name: Annotated[
+        str, typer.Argument(help="turn, load, jobs, recall, keep, formation, boundaries, match, surprise or scale")
+    ],
     file: Annotated[Path | None, typer.Argument(help="data to use instead of the shipped samples")] = None,
     as_json: AsJson = False,
 ) -> None:

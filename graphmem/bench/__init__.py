@@ -14,7 +14,20 @@ Figures = dict[str, float]
 
 def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
     """Every benchmark by name."""
-    from graphmem.bench import boundaries, formation, jobs, load, matching, recall, safety, salience, scale, turn
+    from graphmem.bench import (
+        boundaries,
+        formation,
+        jobs,
+        load,
+        matching,
+        recall,
+        safety,
+        salience,
+        scale,
+        surprise,
+        turn,
+        understanding,
+    )
 
     return {
         "turn": turn.measure_turn,
@@ -22,7 +35,9 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         "keep": salience.measure_salience,
         "formation": formation.measure_formation,
         "boundaries": boundaries.measure_boundaries,
+        "understanding": understanding.measure_understanding,
         "match": matching.measure_match,
+        "surprise": surprise.measure_surprise,
         "safety": safety.measure_safety,
         "load": load.measure_load,
         "jobs": jobs.measure_jobs,

@@ -33,8 +33,8 @@ from graphmem.settings import Settings
 from graphmem.store import memories
 from graphmem.store.memories import Cut, Filter, Moment
 
-ACTIVITY = (0.5, 2.0, 5.0, 10.0)
-"""Messages a minute; sittings take turns in how busy they are."""
+ACTIVITY = (0.5, 2.0, 5.0, 10.0, 60.0)
+"""Messages of the student a minute; sittings take turns in how busy they are."""
 SITTING = 12
 """Dialogues of one student in one sitting, so that busy times last long enough to be busy."""
 FORMATION_PAGE = 200
@@ -138,8 +138,7 @@ async def _talk(
     for dialogue in sitting:
         seen.dialogues += 1
         for i, turn in enumerate(dialogue_turns(dialogue)):
-            # A turn is two messages.
-            clock.now += timedelta(minutes=2 / rate)
+            clock.now += timedelta(minutes=1 / rate)
             outcome = await handle_turn(gm, session, Incoming(f"{dialogue.id}#{i}", turn.text, clock.now, turn.reply))
             seen.messages[rate] += 1
             seen.levels[outcome.level] += 1

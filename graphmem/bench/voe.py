@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import pairwise
 from statistics import fmean
 from uuid import uuid4
 
@@ -14,14 +15,17 @@ from graphmem.bench.significance import Counted, bootstrap_difference, chi_squar
 from graphmem.commands.replay import recorded_turn
 from graphmem.errors import InvalidInput
 from graphmem.flows import students
+from graphmem.flows.sensing import Senses
 from graphmem.flows.turn import handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.llm.fallback import make_mind
-from graphmem.model import Session, TurnOutcome, Who
+from graphmem.model import Author, Message, Prediction, Session, TurnOutcome, Who
 from graphmem.offline.exemplars import load_bank
 from graphmem.offline.mind import OfflineMind
-from graphmem.samples.dialogues import Dialogue, dialogue_turns
+from graphmem.samples.dialogues import Dialogue, DialogueTurn, dialogue_turns
+from graphmem.text.embedder import SHIPPED
+from graphmem.text.matching import MATCHED
 
 SIGNIFICANT = 0.05
 """p below which a difference is more than chance (spec 4)."""
@@ -82,6 +86,8 @@ class Findings:
     difference_low, difference_high : 95 % interval of the difference of the rates, bootstrap over conversations
     with_facts_recalled : turns of the first arm after which facts were recalled for the next expectation
     degraded : turns of both arms in which a language model failed
+    rate_parrot, rate_random : of the same messages, what would match of predictions that repeat the student's previous
+        message, and of messages of other dialogues; None where that was not measured
     """
 
     conversations: int
@@ -107,6 +113,8 @@ class Findings:
     enough: bool = field(default=False)
     significant: bool = field(default=False)
     improved: bool = field(default=False)
+    rate_parrot: float | None = None
+    rate_random: float | None = None
 
     @property
     def reached(self) -> bool:
@@ -277,6 +285,48 @@ def findings(pairs: Sequence[Pair], seed: int) -> Findings:
         significant=test.p < SIGNIFICANT,
         improved=better,
     )
+
+
+async def with_baselines(gm: Graphmem, found: Findings, by_student: dict[str, list[Dialogue]], seed: int) -> Findings:
+    """The findings with the match rates of predictions that know nothing, on the same messages.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    found : Findings
+    by_student : dialogues of each student, as they were compared
+    seed : int, of the messages drawn from other dialogues
+
+    Source: spec 4.
+    """
+    dialogues = [dialogue for held in by_student.values() for dialogue in held]
+    chance, said = random.Random(seed), {d.id: [turn.text for turn in dialogue_turns(d)] for d in dialogues}
+    parrots: list[bool] = []
+    strays: list[bool] = []
+    for dialogue in dialogues:
+        others = [text for name, texts in said.items() if name != dialogue.id for text in texts]
+        for before, turn in pairwise(dialogue_turns(dialogue)):
+            parrots.append(await _would_match(gm, before.text, turn))
+            if others:
+                strays.append(await _would_match(gm, chance.choice(others), turn))
+    return replace(
+        found,
+        rate_parrot=fmean(parrots) if parrots else None,
+        rate_random=fmean(strays) if strays else None,
+    )
+
+
+async def _would_match(gm: Graphmem, predicted: str, turn: DialogueTurn) -> bool:
+    """True if a prediction would count as matched by what a student said."""
+    asked, at = turn.before or "", gm.clock()
+    guess, said, before = await gm.embedder.embed([predicted, turn.text, asked])
+    senses = Senses(gm.affect, gm.matches, shipped=gm.embedder.name == f"onnx:{SHIPPED}")
+    sensed = senses.of(
+        Message(Author.STUDENT, turn.text, at, said),
+        Message(Author.COMPANION, asked, at, before) if asked else None,
+        Prediction(predicted, (), guess),
+    )
+    return sensed.match is not None and sensed.match >= MATCHED
 
 
 @dataclass

@@ -10,7 +10,17 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from graphmem.bench.voe import ENOUGH, SIGNIFICANT, WANTED, Findings, chosen, compare, findings, held_out
+from graphmem.bench.voe import (
+    ENOUGH,
+    SIGNIFICANT,
+    WANTED,
+    Findings,
+    chosen,
+    compare,
+    findings,
+    held_out,
+    with_baselines,
+)
 from graphmem.errors import InvalidInput
 from graphmem.local import server
 from graphmem.runtime import open_graphmem
@@ -73,6 +83,15 @@ def table(found: Findings, model: str) -> str:
         f"{'arm':<16}{'turns':>8}{'matched':>9}{'rate':>8}{'mean match':>12}",
         *(f"{arm:<16}{found.turns:>8}{hits:>9}{rate:>8.1%}{mean:>12.3f}" for arm, hits, rate, mean in arms),
         "",
+        *(
+            f"{guess:<33}{rate:>8.1%}"
+            for guess, rate in (
+                ("repeating the message before", found.rate_parrot),
+                ("a message of another dialogue", found.rate_random),
+            )
+            if rate is not None
+        ),
+        "",
         f"relative improvement    {improvement}",
         f"difference of rates     {found.difference:+.1%}, 95 % interval {found.difference_low:+.1%} to "
         f"{found.difference_high:+.1%} (bootstrap over conversations)",
@@ -108,6 +127,7 @@ def _found(
                 open_graphmem(own_settings, say=lambda _: None, background=False) as gm,
                 held_out(gm, dialogues) as fair,
             ):
-                return findings(await compare(fair, by_student, lambda: progress.advance(task)), seed)
+                found = findings(await compare(fair, by_student, lambda: progress.advance(task)), seed)
+                return await with_baselines(fair, found, by_student, seed)
 
         return asyncio.run(compared())

@@ -35,9 +35,9 @@ async def consolidate(gm: Graphmem, who: Who) -> tuple[int, int]:
     Source: spec 6.
     """
     considered = kept = 0
-    while waiting := await thoughts.list_waiting(gm.graph, who, THOUGHTS_AT_ONCE):
+    while (waiting := await thoughts.list_waiting(gm.graph, who, THOUGHTS_AT_ONCE)).thoughts:
         now = gm.clock()
-        verdicts = [verdict(thought, now) for thought in waiting]
+        verdicts = [verdict(thought, waiting.ended) for thought in waiting.thoughts]
         written = await thoughts.save_verdicts(gm.graph, who, verdicts, now)
         if not written:
             # Another process considers the same thoughts at this moment.
@@ -47,11 +47,12 @@ async def consolidate(gm: Graphmem, who: Who) -> tuple[int, int]:
     return considered, kept
 
 
-def verdict(thought: UnconsolidatedMemory, now: datetime) -> ConsolidationVerdict:
-    """Decide if a thought is kept, and how important it is by now.
+def verdict(thought: UnconsolidatedMemory, ended: datetime) -> ConsolidationVerdict:
+    """Decide if a thought is kept, and how important it is when the talk has ended.
 
-    Its recency is of now: what was said long ago needs more in its favour. The threshold is of the time at
-    which it was said: busy times keep less.
+    Its age is counted from the end of the talk, the moment of the last thought that waits, however long the session
+    stayed open after it: what was said long before needs more in its favour. The threshold is of the time at which it
+    was said: busy times keep less.
 
     Examples
     --------
@@ -61,7 +62,7 @@ def verdict(thought: UnconsolidatedMemory, now: datetime) -> ConsolidationVerdic
     >>> verdict(plain, said).consolidated, verdict(plain, said + timedelta(minutes=30)).consolidated
     (True, False)
     """
-    age = max(0.0, (now - thought.at).total_seconds())
+    age = max(0.0, (ended - thought.at).total_seconds())
     values = replace(importance.Features(*thought.features), recency=features.recency(age))
     score = importance.importance(values, importance.temperature(importance.activity(thought.activity)))
     final = importance.final(score, thought.surprise)

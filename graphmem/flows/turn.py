@@ -19,8 +19,8 @@ from graphmem.flows.care import ask_in_danger, caring_answer, with_help
 from graphmem.flows.concern import graver, heard_danger, raised_by_turn
 from graphmem.flows.context import RecallRequest, search
 from graphmem.flows.gravity import gravity_now
+from graphmem.flows.sensing import Senses
 from graphmem.flows.session_cache import open_memories
-from graphmem.maths import features
 from graphmem.model import (
     Answer,
     Author,
@@ -44,7 +44,7 @@ from graphmem.ports import Mind, OnToken
 from graphmem.store import jobs, turns
 from graphmem.tasks import task_group
 from graphmem.text import matching
-from graphmem.text.doc import Doc, doc_of
+from graphmem.text.doc import Doc
 from graphmem.text.embedder import SHIPPED
 from graphmem.text.topic_boundaries import SIGHT
 from graphmem.validation import checked_id, checked_text, checked_time
@@ -223,9 +223,11 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         danger, false_alarm = heard_danger(gm, incoming.doc, message.embedding, held.state.false_alarms)
         talk = (*held.messages, *opener)
         before = talk[-1].text if talk else ""
-        state = replace(held.state, prediction=await _with_vector(gm, held.state.prediction))
+        expected = plan.expected_in_session(held.state.prediction, held.messages)
+        state = replace(held.state, prediction=await _with_vectors(gm, expected))
         task = await tasking
-        own = plan.score(message, talk, state, _emotion(gm, message), task)
+        sensed = _senses(gm).of(message, talk[-1] if talk else None, state.prediction)
+        own = plan.score(message, talk, state, sensed, task)
         scored = own if danger is None else plan.grave(own)
         starts = _starts(gm, (*talk, message))
         fact = await _learned(gm, state, scored, message, before)
@@ -457,9 +459,8 @@ def _starts(gm: Graphmem, messages: Sequence[Message]) -> bool:
     return gm.episodes.newest_starts(recent)
 
 
-def _emotion(gm: Graphmem, message: Message) -> float:
-    vector = message.embedding if gm.embedder.name == f"onnx:{SHIPPED}" else None
-    return features.emotion(gm.affect.valence(doc_of(message), vector), gm.affect.arousal(doc_of(message), vector))
+def _senses(gm: Graphmem) -> Senses:
+    return Senses(gm.affect, gm.matches, shipped=gm.embedder.name == f"onnx:{SHIPPED}")
 
 
 async def _learned(gm: Graphmem, state: State, scored: plan.Score, message: Message, asked: str) -> Fact | None:
@@ -483,3 +484,13 @@ async def _with_vector(gm: Graphmem, of: Embedded) -> Embedded:
         return of
     (vector,) = await gm.embedder.embed([of.text])
     return replace(of, embedding=vector)
+
+
+async def _with_vectors(gm: Graphmem, prediction: Prediction | None) -> Prediction | None:
+    """A prediction with the embeddings of all that it foresees."""
+    main = await _with_vector(gm, prediction)
+    if main is None or not main.alternatives:
+        return main
+    vectors = await gm.embedder.embed([other.text for other in main.alternatives])
+    others = zip(main.alternatives, vectors, strict=True)
+    return replace(main, alternatives=tuple(replace(other, embedding=vector) for other, vector in others))

@@ -8,8 +8,10 @@ from itertools import pairwise
 import numpy as np
 
 from graphmem.flows.context_plan import shown
+from graphmem.flows.sensing import Sensed
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.gravity import boosted
+from graphmem.maths.surprise import MessageParts
 from graphmem.model import (
     Answer,
     Attention,
@@ -46,7 +48,7 @@ SURPRISE_WINDOW = 50
 IN_SIGHT = 3
 """Turns so recent that nobody needs to be reminded of them."""
 SIGNALS = 100
-"""Latest signals of surprise that are kept of a student; adapted thresholds need 50."""
+"""Latest sums of surprise that are kept of a student, uncalibrated."""
 IN_TALK = 5
 """Messages of the student before a surprising one that are read with it."""
 ASKED_EVERY = 3
@@ -61,17 +63,21 @@ SIMILAR = 0.35
 class Score:
     """Scores of a message, computed before any mind is asked (spec 4 to 6).
 
+    surprising : the sum that `surprise` is calibrated from
     rate : messages a minute
+    parts : of message surprise, before calibration
     unusual : what about it was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
     """
 
     match: float | None
     surprise: float
+    surprising: float
     level: Level
     importance: float
     threshold: float
     attention: tuple[Attention, ...]
     rate: float
+    parts: MessageParts
     unusual: tuple[str, ...] = ()
 
     @property
@@ -80,46 +86,49 @@ class Score:
         return None if self.match is None else self.match >= matching.MATCHED
 
 
-def score(message: Message, known: Sequence[Message], state: State, emotion: float, task: Task | None = None) -> Score:
+def score(message: Message, known: Sequence[Message], state: State, sensed: Sensed, task: Task | None = None) -> Score:
     """Score a message against the conversation and what was expected of it.
 
     Parameters
     ----------
     message : Message, with embedding
     known : messages of the session, oldest first; those without an embedding are not compared in meaning
-    state : State, its prediction with embedding or None on the first turn
-    emotion : float in [0, 1], strength of feeling in the message
+    state : State
+    sensed : Sensed, what the models make of it
     task : Task, what the talk is about, if that is known
     """
-    window, expected = known[-SURPRISE_WINDOW:], state.prediction
+    window = known[-SURPRISE_WINDOW:]
     vector = _vector(message)
-    match = None
-    if expected is not None:
-        match = matching.match(expected.text, message.text, float(np.dot(_vector(expected), vector)))
-    compared = _compared(message, window, task)
-    signal = surprise.signal(surprise.message_surprise(*compared), match)
-    level = surprise.level(signal, surprise.thresholds(state.signals, state.corrections))
+    parts = _parts(message, window, task)
+    error = None if sensed.match is None else surprise.prediction_error(sensed.match, sensed.likely)
+    surprising = surprise.combined(surprise.message_surprise(parts), error, sensed.told)
+    signal = surprise.signal(surprising, state.signals)
+    level = surprise.level(signal, surprise.thresholds(state.corrections))
     now = message.at.timestamp()
-    rate = features.messages_per_minute([m.at.timestamp() for m in (*window, message)], now)
+    # The replies come as fast as they are made: how busy it is, the student says.
+    said = [m.at.timestamp() for m in window if m.author is Author.STUDENT]
+    rate = features.messages_per_minute([*said, now], now)
     latest = max((m.at.timestamp() for m in window), default=now)
     values = importance.Features(
         mentioned=float(matching.addressed(doc_of(message), [state.companion.name])),
-        recency=features.recency(latest - now),
+        recency=features.recency(now - latest),
         heat=importance.activity(rate),
         expertise=matching.overlap(doc_of(message), state.companion.expertise),
         novelty=features.novelty(_matrix(window, len(vector)), vector),
-        emotion=emotion,
+        emotion=sensed.emotion,
     )
     warmth = importance.temperature(importance.activity(rate))
     return Score(
-        match=match,
+        match=sensed.match,
         surprise=signal,
+        surprising=surprising,
         level=level,
         importance=importance.importance(values, warmth),
         threshold=importance.threshold(rate),
         attention=importance.attention(values, warmth),
         rate=rate,
-        unusual=() if level is Level.NORMAL else surprise.unusual(*compared),
+        parts=parts,
+        unusual=() if level is Level.NORMAL else surprise.unusual(parts),
     )
 
 
@@ -285,7 +294,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
         now=now,
         jobs=jobs,
         boosts=_boosts(thought),
-        signals=(*state.signals, scored.surprise)[-SIGNALS:],
+        signals=(*state.signals, scored.surprising)[-SIGNALS:],
         question=thought.question,
         raised=thought.raised,
         task="" if thought.task is None else thought.task.text,
@@ -331,10 +340,13 @@ def annotated(message: Message) -> Message:
     return message if message.doc is not None else replace(message, doc=doc_of(message))
 
 
-def _compared(
-    message: Message, window: Sequence[Message], task: Task | None
-) -> tuple[surprise.History, Vector, float, str, int]:
-    """History to compare a message with, and its own features, as `graphmem.maths.surprise` takes them."""
+def expected_in_session(prediction: Prediction | None, known: Sequence[Message]) -> Prediction | None:
+    """What was foreseen of a message; nothing of the first one of a session, which answers no prediction (spec 4)."""
+    return prediction if any(m.author is Author.STUDENT for m in known) else None
+
+
+def _parts(message: Message, window: Sequence[Message], task: Task | None) -> surprise.MessageParts:
+    """The parts of a message's surprise."""
     own = [m for m in window if m.author == message.author]
     times = [m.at.timestamp() for m in own]
     history = surprise.History(
@@ -345,7 +357,7 @@ def _compared(
         task=None if task is None else task.embedding,
     )
     gap = max(0.0, message.at.timestamp() - times[-1]) if times else 0.0
-    return history, _vector(message), gap, message.author, len(message.text)
+    return surprise.message_parts(history, _vector(message), gap, message.author, len(message.text))
 
 
 def _form_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:

@@ -8,6 +8,8 @@ from graphmem.model import Matrix, Vector
 
 RATE_WINDOW = 600.0
 """Seconds over which messages a minute are averaged."""
+RATE_LEAST = 30.0
+"""Seconds of a talk that has only begun: a second message after one second is no busy time yet."""
 SEGMENT_GAP = 3600.0
 """Seconds between two messages from which on they belong to different sittings."""
 
@@ -63,7 +65,9 @@ def recency(age: float) -> float:
 
 
 def messages_per_minute(times: Sequence[float], now: float) -> float:
-    """Messages a minute over the ten minutes up to `now`.
+    """Messages a minute over the ten minutes up to `now`, or over so much of them as there was a talk.
+
+    A talk of four minutes is as busy as what is said in them; averaged over ten it would always be a quiet one.
 
     Parameters
     ----------
@@ -74,5 +78,9 @@ def messages_per_minute(times: Sequence[float], now: float) -> float:
     --------
     >>> messages_per_minute([0.0, 590.0, 595.0, 600.0, 601.0], now=601.0)
     0.4
+    >>> messages_per_minute([0.0, 30.0, 60.0], now=60.0), messages_per_minute([], now=0.0)
+    (3.0, 0.0)
     """
-    return sum(0.0 <= now - t < RATE_WINDOW for t in times) / (RATE_WINDOW / 60.0)
+    said = sum(0.0 <= now - t < RATE_WINDOW for t in times)
+    talked = now - min(times, default=now)
+    return said * 60.0 / min(RATE_WINDOW, max(RATE_LEAST, talked))

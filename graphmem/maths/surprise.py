@@ -1,23 +1,19 @@
 """Surprise of a message, and the level of surprise that it makes (spec 5)."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from graphmem.maths.ordinary import ORDINARY, ORDINARY_SHARES
 from graphmem.model import Correction, Level, Matrix, Vector, Verdict
 
-KNOWN_ENOUGH = 5
-"""With fewer messages than this everything is new."""
-UNKNOWN_SURPRISE = 0.8
 THRESHOLDS: Mapping[Level, float] = {
     Level.BOUNDARY: 0.65,
     Level.COGNITIVE_DISSONANCE: 0.85,
     Level.PARADIGM_SHIFT: 0.90,
 }
-PERCENTILES = {Level.BOUNDARY: 80, Level.COGNITIVE_DISSONANCE: 95, Level.PARADIGM_SHIFT: 98}
-ADAPTS_FROM = 50
-"""With fewer signals than this the thresholds of a student are the defaults."""
 HIGHEST = 0.99
 """No correction raises a threshold above this."""
 LOWERED = 0.1
@@ -26,9 +22,20 @@ STEP = 0.5
 """Share of the way that a threshold goes at one correction."""
 BEYOND = 0.02
 """How far beyond the signal in question that way leads, so that a few equal corrections suffice."""
-UNUSUAL = 0.75
-"""From this on a part of message surprise is named when a surprise is explained."""
-_PARTS = ("topic", "gap", "author", "length")
+UNUSUAL = 0.9
+"""From this quantile on a part of message surprise is named when a surprise is explained."""
+WEIGHTS: Mapping[str, float] = {"topic": 0.4, "gap": 0.2, "author": 0.2, "length": 0.2}
+"""Weights of the parts of message surprise; one that is missing leaves its weight to the others."""
+FEW = 3
+"""Fewer gaps or lengths than this are no habit; fewer authors than this take turns."""
+SMALLEST_SPREAD = 0.25
+"""Least standard deviation of lengths, as a share of their mean: short messages do not surprise by a letter."""
+TOLD_WEIGHT = 0.5
+"""Weight of what a message tells beside how it surprises."""
+OWN_COUNTS = 50
+"""So many signals of the student's own count as much as all ordinary talk."""
+KNOTS = ((0.0, 0.80, 0.95, 0.98, 1.0), (0.0, 0.65, 0.85, 0.90, 1.0))
+"""Quantiles in ordinary talk, and the signals they become."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +56,18 @@ class History:
     task: Vector | None = None
 
 
-def message_surprise(history: History, vector: Vector, gap: float, author: str, length: int) -> float:
-    """Surprise of a message against the recent conversation.
+@dataclass(frozen=True)
+class MessageParts:
+    """Parts of message surprise before calibration, each from 0; None where there is nothing to compare with."""
+
+    topic: float | None = None
+    gap: float | None = None
+    author: float | None = None
+    length: float | None = None
+
+
+def message_parts(history: History, vector: Vector, gap: float, author: str, length: int) -> MessageParts:
+    """The parts of a message's surprise against the recent conversation.
 
     Parameters
     ----------
@@ -62,8 +79,8 @@ def message_surprise(history: History, vector: Vector, gap: float, author: str, 
 
     Returns
     -------
-    float in [0, 1]: 0.4 semantic + 0.2 temporal + 0.2 author + 0.2 length, each in [0, 1];
-    0.8 while fewer than 5 messages are known
+    MessageParts: 1 - mean cosine with the last 5 messages and the task; deviation of the gap from its mean, as a share
+    of it; 1 - share of the last 10 messages, where three or more speak; |z| / 2 of the length
 
     Notes
     -----
@@ -75,60 +92,150 @@ def message_surprise(history: History, vector: Vector, gap: float, author: str, 
     Examples
     --------
     >>> import numpy as np
-    >>> same = History(np.ones((6, 1), dtype=np.float32), [10.0] * 5, ["ann"] * 6, [20] * 6)
-    >>> message_surprise(same, np.ones(1, dtype=np.float32), 10.0, "ann", 20)
-    0.0
-    >>> message_surprise(same, -np.ones(1, dtype=np.float32), 60.0, "bob", 900)
-    1.0
+    >>> same = History(np.ones((6, 1), dtype=np.float32), [10.0] * 5, ["ann", "bob"] * 3, [20] * 6)
+    >>> message_parts(same, np.ones(1, dtype=np.float32), 30.0, "ann", 20)
+    MessageParts(topic=0.0, gap=2.0, author=None, length=0.0)
     """
-    if len(history.authors) < KNOWN_ENOUGH:
-        return UNKNOWN_SURPRISE
-    return _capped(float(np.dot((0.4, 0.2, 0.2, 0.2), _parts(history, vector, gap, author, length))))
+    return MessageParts(
+        topic=_distance(history, vector),
+        gap=_deviation(history.gaps, gap),
+        author=_strangeness(history.authors, author),
+        length=_z_score(history.lengths, length),
+    )
 
 
-def unusual(history: History, vector: Vector, gap: float, author: str, length: int) -> tuple[str, ...]:
-    """Unusual aspects of a message; arguments as of `message_surprise`.
+def message_surprise(parts: MessageParts) -> float:
+    """Surprise of a message: the weighted mean of its parts' quantiles in ordinary talk.
 
     Returns
     -------
-    those of `topic`, `gap`, `author`, `length` whose part of message surprise is at least 0.75; none while fewer than
-    5 messages are known, as then there is nothing ordinary yet
+    float in [0, 1]: 0.4 semantic + 0.2 temporal + 0.2 author + 0.2 length, what is missing leaving its weight to the
+    others; 0.5 where there is nothing to compare with
 
     Source: spec 5.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> same = History(np.ones((6, 1), dtype=np.float32), [10.0] * 5, ["ann"] * 6, [20] * 6)
-    >>> unusual(same, np.ones(1, dtype=np.float32), 60.0, "ann", 20)
-    ('gap',)
+    >>> message_surprise(MessageParts()), message_surprise(MessageParts(topic=0.0)), message_surprise(MessageParts(2.0))
+    (0.5, 0.0, 1.0)
     """
-    if len(history.authors) < KNOWN_ENOUGH:
-        return ()
-    parts = _parts(history, vector, gap, author, length)
-    return tuple(name for name, part in zip(_PARTS, parts, strict=True) if part >= UNUSUAL)
+    known = _calibrated_parts(parts)
+    if not known:
+        return 0.5
+    return sum(WEIGHTS[name] * value for name, value in known.items()) / sum(WEIGHTS[name] for name in known)
 
 
-def signal(message: float, match: float | None) -> float:
-    """Message surprise, halved with the prediction error where there was a prediction.
+def unusual(parts: MessageParts) -> tuple[str, ...]:
+    """The parts of a message's surprise that nine of ten ordinary messages do not reach.
+
+    Source: spec 5.
+
+    Examples
+    --------
+    >>> unusual(MessageParts(topic=2.0, gap=0.0))
+    ('topic',)
+    """
+    return tuple(name for name, value in _calibrated_parts(parts).items() if value >= UNUSUAL)
+
+
+def prediction_error(match: float, chance: float = 1.0) -> float:
+    """How wrong a prediction was.
+
+    Parameters
+    ----------
+    match : float in [0, 1], chance that what was foreseen came true
+    chance : float in (0, 1], chance that was given to it, as a share of the likeliest alternative's
+
+    Returns
+    -------
+    float in [0, 1]; what came true but was thought unlikely is an error, too
+
+    Source: spec 4.
+
+    Examples
+    --------
+    >>> prediction_error(1.0), prediction_error(0.8, chance=0.5)
+    (0.0, 0.6)
+    """
+    return 1.0 - match * chance
+
+
+def combined(message: float, error: float | None, told: float | None) -> float:
+    """Message surprise, prediction error and what is told, before the sum is calibrated.
 
     Parameters
     ----------
     message : float in [0, 1]
-    match : float in [0, 1], how well the prediction fitted; None without a prediction
+    error : float in [0, 1]; None without a prediction
+    told : float, how grave what a message tells is, higher being graver; None where nobody judged
 
     Returns
     -------
-    float in [0, 1]
+    float in [0, 1]: half message surprise, half the quantile of the error; of that, half again the quantile of `told`
 
     Source: spec 5.
 
     Examples
     --------
-    >>> signal(0.5, match=None), signal(0.5, match=0.0), signal(0.5, match=1.0)
-    (0.5, 0.75, 0.25)
+    >>> combined(0.5, None, None), combined(0.5, 2.0, None), combined(0.5, 2.0, 99.0)
+    (0.5, 0.75, 0.875)
     """
-    return message if match is None else 0.5 * message + 0.5 * (1.0 - match)
+    surprise = message if error is None else 0.5 * message + 0.5 * quantile(error, ORDINARY["error"])
+    if told is None:
+        return surprise
+    return (1 - TOLD_WEIGHT) * surprise + TOLD_WEIGHT * quantile(told, ORDINARY["told"])
+
+
+def signal(value: float, own: Sequence[float] = ()) -> float:
+    """The surprise signal: how few ordinary messages reach such a sum.
+
+    Parameters
+    ----------
+    value : float in [0, 1], as `combined` gives it
+    own : the same of the student's earlier messages, which count n / (n + 50)
+
+    Returns
+    -------
+    float in [0, 1]: 0.65, 0.85 and 0.90 are reached by about 20, 5 and 2 % of ordinary messages
+
+    Source: spec 5.
+
+    Examples
+    --------
+    >>> signal(0.0), signal(1.0)
+    (0.0, 1.0)
+    >>> signal(0.6, [0.5] * 100) > signal(0.6) > signal(0.6, [0.7] * 100)
+    True
+    """
+    share = len(own) / (len(own) + OWN_COUNTS)
+    below = 0.0
+    if own:
+        values = np.asarray(own)
+        below = float(np.mean(values < value) + 0.5 * np.mean(values == value))
+    rank = (1 - share) * quantile(value, ORDINARY["sum"]) + share * below
+    return float(np.interp(rank, *KNOTS))
+
+
+def quantile(value: float, table: Sequence[float]) -> float:
+    """The share of ordinary values below one, ties half.
+
+    Parameters
+    ----------
+    value : float
+    table : ascending values at the shares `graphmem.maths.ordinary.ORDINARY_SHARES`
+
+    Examples
+    --------
+    >>> from graphmem.maths.ordinary import ORDINARY_SHARES
+    >>> quantile(0.5, ORDINARY_SHARES), quantile(-1.0, ORDINARY_SHARES), quantile(2.0, ORDINARY_SHARES)
+    (0.5, 0.0, 1.0)
+    """
+    first, after = bisect_left(table, value), bisect_right(table, value)
+    if first < after:
+        return (ORDINARY_SHARES[first] + ORDINARY_SHARES[after - 1]) / 2
+    if first in (0, len(table)):
+        return float(first > 0)
+    return float(np.interp(value, table[first - 1 : first + 1], ORDINARY_SHARES[first - 1 : first + 1]))
 
 
 def level(signal: float, thresholds: Mapping[Level, float] = THRESHOLDS) -> Level:
@@ -152,19 +259,17 @@ def level(signal: float, thresholds: Mapping[Level, float] = THRESHOLDS) -> Leve
     return reached[-1] if reached else Level.NORMAL
 
 
-def thresholds(signals: Sequence[float], corrections: Sequence[Correction] = ()) -> dict[Level, float]:
+def thresholds(corrections: Sequence[Correction] = ()) -> dict[Level, float]:
     """Thresholds of the levels of surprise for one student.
 
     Parameters
     ----------
-    signals : sequence of float in [0, 1], the student's signals so far, in any order
     corrections : sequence of Correction, what was said of surprises afterwards, oldest first
 
     Returns
     -------
-    dict of the levels above normal, lowest first, to floats that never fall from level to level. Without corrections
-    each is its default and, from 50 signals on, at least the student's own 80th, 95th or 98th percentile (linear
-    interpolation)
+    dict of the levels above normal, lowest first, to floats that never fall from level to level; without corrections
+    each is its default, since it is the signal that a student's own history changes
 
     Notes
     -----
@@ -175,23 +280,19 @@ def thresholds(signals: Sequence[float], corrections: Sequence[Correction] = ())
     default. A further "was not important" never lowers any threshold, a further "was important" never raises any,
     wherever in the sequence it stands. Last, a threshold below that of a lower level is lifted to it.
 
-    Source: spec 5; the percentiles are those of `numpy.percentile`.
+    Source: spec 5.
 
     Examples
     --------
-    >>> list(thresholds([0.7] * 49).values())
+    >>> list(thresholds().values())
     [0.65, 0.85, 0.9]
-    >>> {str(name): round(start, 2) for name, start in thresholds([0.7] * 90 + [0.95] * 10).items()}
-    {'boundary': 0.7, 'cognitive_dissonance': 0.95, 'paradigm_shift': 0.95}
     >>> noise = Correction(0.92, Level.PARADIGM_SHIFT, Verdict.WAS_NOT_IMPORTANT)
-    >>> [round(thresholds([], [noise] * n)[Level.PARADIGM_SHIFT], 3) for n in (0, 1, 2, 3)]
+    >>> [round(thresholds([noise] * n)[Level.PARADIGM_SHIFT], 3) for n in (0, 1, 2, 3)]
     [0.9, 0.92, 0.93, 0.935]
     """
-    known = len(signals) >= ADAPTS_FROM
-    own = np.percentile(signals, list(PERCENTILES.values())) if known else np.zeros(len(PERCENTILES))
     found: dict[Level, float] = {}
-    for (name, default), share in zip(THRESHOLDS.items(), own, strict=True):
-        start = _corrected(max(default, float(share)), name, corrections)
+    for name, default in THRESHOLDS.items():
+        start = _corrected(default, name, corrections)
         found[name] = max(start, *found.values()) if found else start
     return found
 
@@ -215,36 +316,32 @@ def _next(name: Level) -> Level | None:
     return order[place] if place < len(order) else None
 
 
-def _parts(history: History, vector: Vector, gap: float, author: str, length: int) -> tuple[float, ...]:
-    """Semantic, temporal, author and length surprise, each in [0, 1]."""
+def _calibrated_parts(parts: MessageParts) -> dict[str, float]:
+    """The quantile in ordinary talk of each part that is known; of the author's there is none, since two take turns."""
+    known = {name: value for name in WEIGHTS if (value := getattr(parts, name)) is not None}
+    return {name: value if name == "author" else quantile(value, ORDINARY[name]) for name, value in known.items()}
+
+
+def _distance(history: History, vector: Vector) -> float | None:
     known = history.vectors[-5:]
     nearby = (known if history.task is None else np.vstack([known, history.task])) @ vector
-    semantic = 1.0 - float(np.mean(nearby)) if len(nearby) else 1.0
-    last = history.authors[-10:]
-    strange_author = 1.0 - sum(a == author for a in last) / len(last)
-    parts = (semantic, _deviation(history.gaps, gap), strange_author, _z_score(history.lengths, length) / 2)
-    return tuple(map(_capped, parts))
+    return 1.0 - float(np.mean(nearby)) if len(nearby) else None
 
 
-def _capped(value: float) -> float:
-    return min(1.0, max(0.0, value))
+def _strangeness(authors: Sequence[str], author: str) -> float | None:
+    last = authors[-10:]
+    return 1.0 - sum(a == author for a in last) / len(last) if len({*last, author}) >= FEW else None
 
 
-def _deviation(known: Sequence[float], value: float) -> float:
-    """|value - mean| as a share of the mean; 0 without anything to compare with."""
-    if not known:
-        return 0.0
+def _deviation(known: Sequence[float], value: float) -> float | None:
+    """|value - mean| as a share of the mean."""
+    mean = float(np.mean(known)) if len(known) >= FEW else 0.0
+    return abs(value - mean) / mean if mean > 0.0 else None
+
+
+def _z_score(known: Sequence[int], value: int) -> float | None:
+    """|z| / 2 of a value."""
+    if len(known) < FEW:
+        return None
     mean = float(np.mean(known))
-    if mean == 0.0:
-        return 0.0 if value == 0.0 else 1.0
-    return abs(value - mean) / mean
-
-
-def _z_score(known: Sequence[int], value: int) -> float:
-    """|z| of a value; a deviation from values that never varied counts as extreme."""
-    if not known:
-        return 0.0
-    mean, spread = float(np.mean(known)), float(np.std(known))
-    if spread == 0.0:
-        return 0.0 if value == mean else float("inf")
-    return abs(value - mean) / spread
+    return abs(value - mean) / max(float(np.std(known)), SMALLEST_SPREAD * mean, 1.0) / 2

@@ -26,7 +26,7 @@ class State:
     version : counts the student's changes; what a process holds of an older version is stale
     turns, facts : how many there ever were; the newest has this sequence number
     prediction : what is expected of the next turn; None before the first one
-    signals : of surprise, of the latest turns, oldest first
+    signals : sums of surprise before calibration, of the latest turns, oldest first
     corrections : what was said of surprises afterwards, oldest first
     questions : those that wait to be asked, longest waiting first
     asked_turn : the last turn whose reply asked one; 0 for none

@@ -27,6 +27,14 @@ class UnconsolidatedMemory:
 
 
 @dataclass(frozen=True)
+class WaitingThoughts:
+    """The oldest thoughts that nobody has considered, and the moment of the last of all that wait."""
+
+    thoughts: tuple[UnconsolidatedMemory, ...]
+    ended: datetime
+
+
+@dataclass(frozen=True)
 class ConsolidationVerdict:
     """Decision of consolidation on a thought."""
 
@@ -37,13 +45,14 @@ class ConsolidationVerdict:
     strength: float
 
 
-async def list_waiting(graph: Graph, who: Who, limit: int) -> list[UnconsolidatedMemory]:
+async def list_waiting(graph: Graph, who: Who, limit: int) -> WaitingThoughts:
     """Thoughts nobody has considered yet, oldest first; `thought/list`."""
     (row,) = await graph.run("thought/list", who, limit=limit)
-    return [
+    found = tuple(
         UnconsolidatedMemory(memory_id, from_ms(at), snr, surprise, activity, tuple(features), strength)
         for memory_id, at, snr, surprise, activity, features, strength in row["thoughts"]
-    ]
+    )
+    return WaitingThoughts(found, from_ms(row["ended"] or 0))
 
 
 async def save_verdicts(graph: Graph, who: Who, verdicts: Sequence[ConsolidationVerdict], now: datetime) -> int:

@@ -69,8 +69,8 @@ def make_embedder(settings: Settings) -> Embedder:
     return BatchedEmbedder(settings.embedder, dimension, encode, settings.embedder_batch)
 
 
-def onnx_encoder(folder: Path, threads: int) -> Encode:
-    """The shipped model on onnxruntime, one text at a time.
+def onnx_encoder(folder: Path, threads: int, tokens: Path | None = None) -> Encode:
+    """A shipped model on onnxruntime, one text at a time; `tokens` is the folder of its tokenizer, if another.
 
     Its activations are quantised with a scale taken from what runs together, so a text embedded beside others would
     get a slightly different vector (cosine 0.997, at worst 0.98). Alone, a text always gets the same one, bit for
@@ -91,7 +91,7 @@ def onnx_encoder(folder: Path, threads: int) -> Encode:
     # A spinning thread pool would take a whole core from Neo4j beside us.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
-        tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        tokenizer = Tokenizer.from_file(str((tokens or folder) / "tokenizer.json"))
         session = onnxruntime.InferenceSession(folder / "model.onnx", options, providers=["CPUExecutionProvider"])
     except Exception as error:  # both libraries raise bare exceptions of their own
         raise SetupError(f"The model in {folder} cannot be loaded ({error}): install graphmem again.") from error

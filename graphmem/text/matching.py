@@ -14,31 +14,6 @@ MATCHED = 0.6
 """A turn counts as matched from this score on."""
 
 
-def match(predicted: str, actual: str, similarity: float) -> float:
-    """Similarity of a prediction to the actual message: spelling or meaning, whichever is higher.
-
-    Parameters
-    ----------
-    predicted, actual : str     the two messages; compared without case, punctuation and outer spaces
-    similarity : float          cosine of their embeddings, in [-1, 1]
-
-    Returns
-    -------
-    float in [0, 1]; matched from 0.6
-
-    Source: spec 4.
-
-    Examples
-    --------
-    >>> match("I would add 5 and 12", "i would add 5 and 12.", similarity=0.9)
-    1.0
-    >>> match("I subtracted three", "What is a fraction?", similarity=0.25) < MATCHED
-    True
-    """
-    spelling = fuzz.ratio(predicted, actual, processor=utils.default_process) / 100
-    return min(1.0, max(spelling, similarity, 0.0))
-
-
 def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floor: float = 60.0) -> list[Fact]:
     """The facts that fit the needed-info keywords best; ties newest first.
 

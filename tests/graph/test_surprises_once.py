@@ -223,7 +223,7 @@ async def test_no_question_disturbs_a_surprise_a_question_or_an_app_that_replies
 ) -> None:
     await responded(gm, ann, CONFUSED, Level.PARADIGM_SHIFT)
     (first, *_) = await list_questions(gm, ann.session)
-    surprising = await say(gm, ann, PARIS)
+    surprising = await say(gm, ann, "My dad hits me at home and I am scared to go back.")
     assert surprising.level is not Level.NORMAL
     await quiet(gm, ann)
     asking = await say(gm, ann, "What is a denominator?")

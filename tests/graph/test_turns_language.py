@@ -42,7 +42,8 @@ async def test_reply_and_prediction_come_from_the_model(gm: Graphmem, ann: Pupil
     assert outcome.usage.input_tokens > 0
     assert outcome.usage.output_tokens > 0
     assert following.matched
-    assert following.match == 1.0
+    assert following.match is not None
+    assert following.match > 0.95
     (kept, _) = await turns.list_turns(gm.graph, ann.session)
     assert (kept.reply.text, kept.replied_by) == (REPLY, "openai:stub")
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.maths import features, importance, surprise
-from graphmem.model import Correction, Fact, Level, Verdict
+from graphmem.maths.ordinary import ORDINARY, ORDINARY_SHARES
+from graphmem.model import Correction, Fact, Level, Vector, Verdict
 from graphmem.text import matching
 from graphmem.text.doc import Doc
 
@@ -21,23 +22,10 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 CORRECTIONS = st.lists(
     st.builds(Correction, UNIT, st.sampled_from(list(Level)), st.sampled_from(list(Verdict))), max_size=30
 )
-SIGNALS = st.lists(UNIT, max_size=80)
 
 
 def fact(seq: int, text: str, *tags: str) -> Fact:
     return Fact(f"fact-{seq}", seq, text, tags, AT)
-
-
-@given(st.text(max_size=80), st.text(max_size=80), st.floats(-1, 1))
-def test_a_match_is_never_below_the_similarity_and_stays_in_range(predicted: str, actual: str, cosine: float) -> None:
-    value = matching.match(predicted, actual, cosine)
-    assert max(0.0, cosine) <= value <= 1.0
-
-
-def test_a_match_takes_the_kinder_of_spelling_and_meaning() -> None:
-    assert matching.match("abcd", "wxyz", 0.61) == pytest.approx(0.61)
-    assert matching.match("I added five", "I added five!", 0.1) == 1.0
-    assert matching.match("abcd", "wxyz", -0.5) == 0.0
 
 
 def test_facts_are_retrieved_best_first_and_ties_newest_first() -> None:
@@ -114,53 +102,83 @@ def test_levels_begin_exactly_at_their_thresholds(signal: float, level: Level) -
     assert surprise.level(signal) is level
 
 
-def history(n: int) -> surprise.History:
-    return surprise.History(np.tile(np.eye(4, dtype=np.float32)[0], (n, 1)), [10.0] * n, ["ann", "bob"] * n, [20] * n)
+ALIKE, UNLIKE = np.eye(4, dtype=np.float32)[:2]
 
 
-@pytest.mark.parametrize("known", range(5))
-def test_everything_is_new_while_fewer_than_five_messages_are_known(known: int) -> None:
-    few = surprise.History(np.zeros((known, 4), dtype=np.float32), [], ["ann"] * known, [])
-    assert surprise.message_surprise(few, np.eye(4, dtype=np.float32)[0], 0.0, "ann", 5) == 0.8
+def parts(vector: Vector = ALIKE, gap: float = 10.0, author: str = "ann", length: int = 20) -> surprise.MessageParts:
+    """Of a message after ten, of two who take turns."""
+    known = surprise.History(np.tile(ALIKE, (10, 1)), [10.0] * 9, ["ann", "bob"] * 5, [18, 22] * 5)
+    return surprise.message_parts(known, vector, gap, author, length)
 
 
-def test_each_part_of_surprise_has_its_weight() -> None:
-    same, other = np.eye(4, dtype=np.float32)[0], np.eye(4, dtype=np.float32)[1]
-    alone = surprise.History(np.tile(same, (10, 1)), [10.0] * 9, ["ann"] * 10, [18, 22] * 5)
-    assert surprise.message_surprise(alone, same, 10.0, "ann", 20) == pytest.approx(0.0)
-    assert surprise.message_surprise(alone, other, 10.0, "ann", 20) == pytest.approx(0.4)
-    assert surprise.message_surprise(alone, same, 15.0, "ann", 20) == pytest.approx(0.1)
-    assert surprise.message_surprise(alone, same, 10.0, "bob", 20) == pytest.approx(0.2)
-    assert surprise.message_surprise(alone, same, 10.0, "ann", 22) == pytest.approx(0.1)
+def test_a_message_like_all_others_has_no_part_of_surprise() -> None:
+    assert parts() == surprise.MessageParts(topic=0.0, gap=0.0, author=None, length=0.0)
 
 
-@given(st.floats(0, 1e6), st.integers(0, 32000), st.sampled_from(["ann", "bob", "eve"]), st.integers(5, 50))
-def test_surprise_stays_in_range(gap: float, length: int, author: str, known: int) -> None:
-    value = surprise.message_surprise(history(known), np.eye(4, dtype=np.float32)[2], gap, author, length)
+def test_each_part_looks_at_one_thing() -> None:
+    assert parts(vector=UNLIKE).topic == pytest.approx(1.0)
+    assert parts(gap=15.0).gap == pytest.approx(0.5)
+    assert parts(author="eve").author == pytest.approx(1.0)
+    assert parts(length=40).length == pytest.approx(2.0)
+    assert parts(length=21).length == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("known", range(3))
+def test_what_is_no_habit_yet_is_left_out(known: int) -> None:
+    few = surprise.History(np.tile(ALIKE, (known, 1)), [10.0] * known, ["ann"] * known, [20] * known)
+    found = surprise.message_parts(few, UNLIKE, 99.0, "ann", 999)
+    assert found == surprise.MessageParts(topic=None if known == 0 else 1.0)
+
+
+def test_the_task_is_compared_too() -> None:
+    task = surprise.History(np.zeros((0, 4), dtype=np.float32), [], [], [], task=UNLIKE)
+    assert surprise.message_parts(task, UNLIKE, 0.0, "ann", 5).topic == pytest.approx(0.0)
+
+
+def test_parts_that_are_missing_leave_their_weight_to_the_others() -> None:
+    highest = {name: ORDINARY[name][-1] + 1 for name in ("topic", "gap", "length")}
+    assert surprise.message_surprise(surprise.MessageParts(**highest)) == pytest.approx(1.0)
+    two = surprise.MessageParts(topic=highest["topic"], length=0.0)
+    assert 2 / 3 <= surprise.message_surprise(two) <= 2 / 3 + 0.05
+
+
+@given(st.floats(0, 1e6), st.integers(0, 32000), st.sampled_from(["ann", "bob", "eve"]))
+def test_surprise_stays_in_range(gap: float, length: int, author: str) -> None:
+    assert 0.0 <= surprise.message_surprise(parts(UNLIKE, gap, author, length)) <= 1.0
+
+
+@given(UNIT, st.none() | UNIT, st.none() | st.floats(-30, 30), st.lists(UNIT, max_size=120))
+def test_the_signal_stays_in_range(message: float, error: float | None, told: float | None, own: list[float]) -> None:
+    value = surprise.combined(message, error, told)
     assert 0.0 <= value <= 1.0
+    assert 0.0 <= surprise.signal(value, own) <= 1.0
 
 
-@given(UNIT, st.none() | UNIT)
-def test_the_signal_stays_in_range(message: float, match: float | None) -> None:
-    assert 0.0 <= surprise.signal(message, match) <= 1.0
+@given(UNIT, UNIT, st.lists(UNIT, max_size=120))
+def test_the_signal_rises_with_the_sum(value: float, other: float, own: list[float]) -> None:
+    low, high = sorted((value, other))
+    assert surprise.signal(low, own) <= surprise.signal(high, own) + 1e-12
+
+
+@pytest.mark.parametrize(("share", "level"), [(0.8, 0.65), (0.95, 0.85), (0.98, 0.90)])
+def test_levels_are_reached_by_a_fifth_a_twentieth_and_a_fiftieth_of_ordinary_talk(share: float, level: float) -> None:
+    value = ORDINARY["sum"][ORDINARY_SHARES.index(share)]
+    assert surprise.signal(value) == pytest.approx(level, abs=0.02)
+
+
+def test_a_student_s_own_history_raises_and_lowers_the_signal() -> None:
+    middle = ORDINARY["sum"][ORDINARY_SHARES.index(0.5)]
+    assert surprise.signal(middle, [middle / 2] * 100) > surprise.signal(middle) > surprise.signal(middle, [1.0] * 100)
+
+
+def test_what_comes_true_though_it_was_thought_unlikely_is_an_error() -> None:
+    assert surprise.prediction_error(0.9, 1.0) == pytest.approx(0.1)
+    assert surprise.prediction_error(0.9, 0.1) == pytest.approx(0.91)
 
 
 def test_what_is_out_of_the_ordinary_is_named() -> None:
-    same, other = np.eye(4, dtype=np.float32)[0], np.eye(4, dtype=np.float32)[1]
-    alone = surprise.History(np.tile(same, (10, 1)), [10.0] * 9, ["ann"] * 10, [18, 22] * 5)
-    assert surprise.unusual(alone, same, 10.0, "ann", 20) == ()
-    assert surprise.unusual(alone, other, 20.0, "bob", 25) == ("topic", "gap", "author", "length")
-    few = surprise.History(alone.vectors[:4], [10.0] * 3, ["ann"] * 4, [20] * 4)
-    assert surprise.unusual(few, other, 99.0, "bob", 999) == ()
-
-
-def test_thresholds_adapt_from_fifty_signals_on() -> None:
-    loud = [0.5 + i / 100 for i in range(50)]
-    assert surprise.thresholds(loud[:49]) == dict(surprise.THRESHOLDS)
-    found = surprise.thresholds(loud)
-    assert list(found) == [Level.BOUNDARY, Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT]
-    assert list(found.values()) == pytest.approx([float(np.percentile(loud, p)) for p in (80, 95, 98)])
-    assert surprise.thresholds([0.1] * 50) == dict(surprise.THRESHOLDS)
+    assert surprise.unusual(parts()) == ()
+    assert surprise.unusual(parts(UNLIKE, 100.0, "eve", 2000)) == ("topic", "gap", "author", "length")
 
 
 def test_a_level_begins_where_the_student_s_thresholds_say() -> None:
@@ -172,31 +190,30 @@ def test_a_level_begins_where_the_student_s_thresholds_say() -> None:
 @pytest.mark.parametrize("signal", [0.9, 0.93, 0.96])
 def test_what_is_called_unimportant_again_and_again_is_no_shift_any_more(signal: float) -> None:
     noise = [Correction(signal, Level.PARADIGM_SHIFT, Verdict.WAS_NOT_IMPORTANT)] * 4
-    assert surprise.level(signal, surprise.thresholds([], noise[:0])) is Level.PARADIGM_SHIFT
-    assert surprise.level(signal, surprise.thresholds([], noise)) is Level.COGNITIVE_DISSONANCE
+    assert surprise.level(signal, surprise.thresholds(noise[:0])) is Level.PARADIGM_SHIFT
+    assert surprise.level(signal, surprise.thresholds(noise)) is Level.COGNITIVE_DISSONANCE
 
 
 def test_what_is_called_important_again_and_again_reaches_the_next_level() -> None:
     missed = [Correction(0.87, Level.COGNITIVE_DISSONANCE, Verdict.WAS_IMPORTANT)] * 4
-    assert surprise.level(0.87, surprise.thresholds([], missed[:1])) is not Level.PARADIGM_SHIFT
-    assert surprise.level(0.87, surprise.thresholds([], missed)) is Level.PARADIGM_SHIFT
+    assert surprise.level(0.87, surprise.thresholds(missed[:1])) is not Level.PARADIGM_SHIFT
+    assert surprise.level(0.87, surprise.thresholds(missed)) is Level.PARADIGM_SHIFT
 
 
-@given(SIGNALS, CORRECTIONS)
-def test_thresholds_keep_their_order_and_bounds(signals: list[float], corrections: list[Correction]) -> None:
-    found = list(surprise.thresholds(signals, corrections).values())
-    plain = list(surprise.thresholds(signals).values())
+@given(CORRECTIONS)
+def test_thresholds_keep_their_order_and_bounds(corrections: list[Correction]) -> None:
+    found = list(surprise.thresholds(corrections).values())
     assert found == sorted(found)
-    for start, uncorrected, default in zip(found, plain, surprise.THRESHOLDS.values(), strict=True):
-        assert default - 0.1 - 1e-12 <= start <= max(0.99, *plain, uncorrected) + 1e-12
+    for start, default in zip(found, surprise.THRESHOLDS.values(), strict=True):
+        assert default - 0.1 - 1e-12 <= start <= 0.99 + 1e-12
 
 
-@given(SIGNALS, CORRECTIONS, UNIT, st.sampled_from(list(Level)), st.sampled_from(list(Verdict)), st.integers(0, 30))
+@given(CORRECTIONS, UNIT, st.sampled_from(list(Level)), st.sampled_from(list(Verdict)), st.integers(0, 30))
 def test_a_verdict_moves_thresholds_one_way_only(
-    signals: list[float], corrections: list[Correction], signal: float, level: Level, verdict: Verdict, place: int
+    corrections: list[Correction], signal: float, level: Level, verdict: Verdict, place: int
 ) -> None:
     more = [*corrections[:place], Correction(signal, level, verdict), *corrections[place:]]
-    before, after = surprise.thresholds(signals, corrections), surprise.thresholds(signals, more)
+    before, after = surprise.thresholds(corrections), surprise.thresholds(more)
     for name in before:
         if verdict is Verdict.WAS_IMPORTANT:
             assert after[name] <= before[name] + 1e-12
@@ -207,7 +224,8 @@ def test_a_verdict_moves_thresholds_one_way_only(
 @given(st.lists(st.floats(0, 10_000), max_size=30), st.floats(0, 10_000))
 def test_only_the_last_ten_minutes_count(times: list[float], now: float) -> None:
     rate = features.messages_per_minute(times, now)
-    assert rate == sum(0 <= now - t < 600 for t in times) / 10
+    talked = min(600.0, max(30.0, now - min(times, default=now)))
+    assert rate == pytest.approx(sum(0 <= now - t < 600 for t in times) * 60 / talked)
 
 
 def test_you_and_names_are_addresses() -> None:

@@ -1,4 +1,4 @@
-"""Numbers by their value, and what parts two texts (spec 4, 7.3)."""
+"""Numbers by their value, and what parts two texts (spec 4, 7)."""
 
 from fractions import Fraction
 

@@ -1,0 +1,180 @@
+"""Benchmark of surprise: life events told in the middle of real tutoring talk against its ordinary turns (spec 5).
+
+Each event takes the place of one student message; before it stands the real talk. The prediction of a message is the
+student's message before it, as the offline mind's mostly are; pauses, which recordings do not have, are drawn about 40
+seconds. `auroc` is of the signal, the shares are of turns that reach cognitive dissonance or paradigm shift.
+"""
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from graphmem.bench import Figures
+from graphmem.bench.baselines import embedding
+from graphmem.bench.datasets import read_rows
+from graphmem.bench.held_out import text_hash, trained_hashes
+from graphmem.bench.matching import auroc
+from graphmem.errors import InvalidInput
+from graphmem.flows.sensing import Sensed, Senses
+from graphmem.flows.turn_plan import SURPRISE_WINDOW, Score, grave, score
+from graphmem.model import Author, Companion, Level, Message, Prediction, State, Vector
+from graphmem.samples import SAMPLES
+from graphmem.samples.dialogues import SPEAKERS
+from graphmem.settings import Settings
+from graphmem.text.affect import load_affect
+from graphmem.text.doc import Doc
+from graphmem.text.embedder import SHIPPED
+from graphmem.text.match_model import load_match
+from graphmem.text.safety import DANGER_FILE, find_danger
+
+SURPRISE_SAMPLE = SAMPLES / "surprise" / "surprise.jsonl"
+BEGAN = datetime(2024, 1, 8, 9, 0, tzinfo=UTC)
+A_PAUSE, PAUSES_VARY = 40.0, 0.5
+"""Seconds between a student's messages, and the standard deviation of their logarithm."""
+PLACES = 3
+"""Places at which each event is told."""
+REFERENCE_FILE = SAMPLES / "surprise" / "reference.npy"
+"""Hashes of the talks that the reference was made of."""
+GRAVE_BAND = "three"
+NOBODY = State(version=0, turns=0, facts=0, companion=Companion("Companion", "", 0.5), prediction=None)
+"""A student of whom nothing is known."""
+
+TalkTurn = tuple[Author, str]
+
+
+@dataclass(frozen=True)
+class SurpriseFile:
+    """Talks as lists of who said what, and life events told in them."""
+
+    talks: tuple[tuple[TalkTurn, ...], ...]
+    events: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ScoredTurn:
+    """A student's message of a talk, what the models sensed and how it was scored."""
+
+    text: str
+    sensed: Sensed
+    score: Score
+
+
+def measure_surprise(settings: Settings, file: Path | None) -> Figures:
+    """Figures of the surprise of life events in ordinary talk.
+
+    Parameters
+    ----------
+    settings : Settings
+    file : Path     JSON lines: talks (`turns`, as `graphmem replay` takes them) and events (`text`; where rows are
+        labelled by `band` or `urgency` only the grave ones); what is not there is taken from the sample that ships
+
+    Raises
+    ------
+    InvalidInput    another format
+    """
+    given, sample = read_surprise(file or SURPRISE_SAMPLE), read_surprise(SURPRISE_SAMPLE)
+    talks, events = given.talks or sample.talks, given.events or sample.events
+    with embedding(settings) as embed:
+        vector = cache(lambda text: embed([text])[0])
+        senses = Senses(load_affect(), load_match(), shipped=settings.embedder == f"onnx:{SHIPPED}")
+        return surprise_figures(talks, events, senses, vector)
+
+
+def surprise_figures(
+    talks: Sequence[Sequence[TalkTurn]], events: Sequence[str], senses: Senses, vector: Callable[[str], Vector]
+) -> Figures:
+    """Figures of events told in talks."""
+    ordinary = [turn.score for i, talk in enumerate(talks) for turn in scored_turns(talk, senses, vector, seed=i)]
+    told = [
+        list(scored_turns(talk, senses, vector, seed=i))[-1].score
+        for i, talk in enumerate(told_in(talks, events, random.Random(0)))
+    ]
+    shaken = (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT)
+    signals = [each.surprise for each in (*told, *ordinary)]
+    return {
+        "auroc": auroc(signals, [True] * len(told) + [False] * len(ordinary)),
+        "events_dissonance": fmean(each.level in shaken for each in told),
+        "events_shift": fmean(each.level is Level.PARADIGM_SHIFT for each in told),
+        "ordinary_boundary": fmean(each.level is not Level.NORMAL for each in ordinary),
+        "ordinary_dissonance": fmean(each.level in shaken for each in ordinary),
+        "ordinary_shift": fmean(each.level is Level.PARADIGM_SHIFT for each in ordinary),
+        "ordinary_turns": len(ordinary),
+        "events": len(told),
+    }
+
+
+def told_in(
+    talks: Sequence[Sequence[TalkTurn]], events: Sequence[str], chance: random.Random
+) -> Iterator[tuple[TalkTurn, ...]]:
+    """Talks that end with an event, which stands where the student went on with the lesson."""
+    able = [(talk, places) for talk in talks if (places := _places(talk)[1:])]
+    if not able:
+        raise InvalidInput("Talks in which a student says two things are needed.")
+    for event in events:
+        for _ in range(PLACES):
+            talk, places = chance.choice(able)
+            yield (*talk[: chance.choice(places)], (Author.STUDENT, event))
+
+
+def scored_turns(
+    talk: Sequence[TalkTurn], senses: Senses, vector: Callable[[str], Vector], seed: int
+) -> Iterator[ScoredTurn]:
+    """The student's messages of a talk, each scored as a turn would score it."""
+    chance, known, sums = random.Random(seed), list[Message](), list[float]()
+    at, expected = BEGAN, None
+    for author, text in talk:
+        if author is Author.STUDENT:
+            at += timedelta(seconds=A_PAUSE * chance.lognormvariate(0.0, PAUSES_VARY))
+        message = Message(author, text, at, vector(text), Doc(text))
+        if author is Author.STUDENT:
+            sensed = senses.of(message, known[-1] if known else None, expected)
+            scored = score(message, known[-SURPRISE_WINDOW:], replace(NOBODY, signals=tuple(sums)), sensed)
+            danger = find_danger(Doc(text), message.embedding if senses.shipped else None)
+            yield ScoredTurn(text, sensed, scored if danger is None else grave(scored))
+            sums.append(scored.surprising)
+            expected = Prediction(text, (), message.embedding)
+        known.append(message)
+
+
+def read_surprise(path: Path) -> SurpriseFile:
+    """Read talks and events that nothing was made of.
+
+    Raises
+    ------
+    InvalidInput    a line is neither talk nor event; names file and line
+    """
+    trained = trained_hashes(REFERENCE_FILE)
+    known_dangers = trained_hashes(DANGER_FILE.with_name("trained.npy"))
+    talks, events = dict[tuple[TalkTurn, ...], None](), dict[str, None]()
+    for where, row in read_rows(path):
+        try:
+            if "turns" in row:
+                talks[tuple((SPEAKERS[turn["speaker"]], turn["text"]) for turn in row["turns"] if turn["text"])] = None
+            elif is_grave(row):
+                events[str(row["text"])] = None
+        except (KeyError, TypeError) as error:
+            raise InvalidInput(f"{where}: `turns` of speaker and text, or a `text`, are needed: {error!r}.") from error
+    return SurpriseFile(
+        tuple(talk for talk in talks if _places(talk) and talk_hash(talk) not in trained),
+        tuple(event for event in events if text_hash(event) not in known_dangers),
+    )
+
+
+def talk_hash(talk: Sequence[TalkTurn]) -> int:
+    """A hash of what was said in a talk, by which it is recognised."""
+    return text_hash(*(text for _, text in talk))
+
+
+def is_grave(row: dict[str, Any]) -> bool:
+    """True if a row is a life event, a need or a danger: by its `band` or `urgency`, or where it has neither."""
+    labelled = "band" in row or "urgency" in row
+    return not labelled or row.get("band") == GRAVE_BAND or row.get("urgency", 0) > 0
+
+
+def _places(talk: Sequence[TalkTurn]) -> list[int]:
+    return [i for i, (author, _) in enumerate(talk) if author is Author.STUDENT]

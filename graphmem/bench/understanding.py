@@ -1,0 +1,168 @@
+"""Benchmark of understanding: does the reader tell what a student's message means? (spec 7, Measured by).
+
+`band_accuracy` is the share of messages in the right band of worth, `band_length_spearman` the rank correlation of the
+score with the number of words: worth is not length. The others are macro F1 over the classes; kind and modality on the
+messages that have one. With `rules_` before it stands what the plain rules reach.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+
+from scipy.stats import spearmanr  # type: ignore[import-untyped]
+
+from graphmem.bench import Figures
+from graphmem.bench.datasets import UNDATED, read_rows
+from graphmem.bench.held_out import text_hash, trained_hashes
+from graphmem.errors import InvalidInput
+from graphmem.model import Heard, SourceKind
+from graphmem.samples import SAMPLES
+from graphmem.settings import Settings
+from graphmem.text.doc import Doc
+from graphmem.text.information import passes, snr
+from graphmem.text.ledger_cues import reminders
+from graphmem.text.memory_types import MINE, sort_of
+from graphmem.text.reader import BANDS, READER_FOLDER, MessageReader, MessageReading
+
+UNDERSTANDING_SAMPLE = SAMPLES / "understanding" / "utterances.jsonl"
+
+
+@dataclass(frozen=True)
+class LabelledUtterance:
+    """A student's message and what a reader said it means; `ledger`, `kind` and `modality` may be None."""
+
+    id: str
+    text: str
+    source: str
+    band: str
+    modality: str | None
+    kind: str | None
+    lasting: int
+    ledger: str | None
+    valence: float
+    about_self: bool
+
+    @property
+    def group(self) -> str:
+        """What messages are kept together by: their dialogue; a written one stands alone."""
+        return self.id if self.source == "written" else self.source.partition("#")[0]
+
+    @property
+    def origin(self) -> str:
+        """Where it comes from: `written`, `mathdial`, `cima` or `bridge`."""
+        return self.source.partition(":")[0]
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What a message was taken to mean."""
+
+    snr: int
+    modality: str
+    kind: str
+    ledger: str | None
+    about_self: bool
+
+
+def measure_understanding(settings: Settings, file: Path | None) -> Figures:
+    """Figures of the reader and of the plain rules on the messages of a file that the reader was not trained on.
+
+    Raises
+    ------
+    InvalidInput    another format, or no message is left
+    """
+    trained = trained_hashes(READER_FOLDER / "trained.npy")
+    rows = [row for row in read_utterances(file or UNDERSTANDING_SAMPLE) if text_hash(row.text) not in trained]
+    if not rows:
+        raise InvalidInput(f"{file}: messages are needed that the reader was not trained on.")
+    read = asyncio.run(_read([row.text for row in rows]))
+    figures = understanding_figures(rows, [learned_guess(each) for each in read])
+    rules = understanding_figures(rows, [rule_guess(row.text) for row in rows])
+    return figures | {f"rules_{name}": value for name, value in rules.items()} | {"rows": len(rows)}
+
+
+async def _read(texts: Sequence[str]) -> list[MessageReading]:
+    reader = MessageReader()
+    try:
+        return await reader.read(texts)
+    finally:
+        await reader.aclose()
+
+
+def learned_guess(read: MessageReading) -> Guess:
+    """What the reader takes a message to mean."""
+    return Guess(read.snr, read.likely_modality, read.likely_kind, read.likely_ledger, read.about_self >= 0.5)
+
+
+def rule_guess(text: str) -> Guess:
+    """What the rules take a message to mean."""
+    doc = Doc(text)
+    sort = sort_of(doc)
+    told = reminders(Heard(text, UNDATED, SourceKind.CHAT, None, "", doc=doc))
+    ledger = told[0].category.value if told else None
+    return Guess(snr(doc, 1.0, 0.0), sort.modality, sort.kind, ledger, MINE.search(doc.plain) is not None)
+
+
+def understanding_figures(rows: Sequence[LabelledUtterance], guesses: Sequence[Guess]) -> Figures:
+    """Accuracy of the bands, their rank correlation with length, and macro F1 of the rest."""
+    pairs = list(zip(rows, guesses, strict=True))
+    words = [len(row.text.split()) for row in rows]
+    right = [BANDS[passes(guess.snr)] == row.band for row, guess in pairs]
+    sorted_rows = [(row, guess) for row, guess in pairs if row.kind is not None]
+    return {
+        "band_accuracy": fmean(right),
+        "band_length_spearman": float(spearmanr([guess.snr for guess in guesses], words).statistic),
+        "modality_f1": macro_f1([(row.modality, guess.modality) for row, guess in sorted_rows]),
+        "kind_f1": macro_f1([(row.kind, guess.kind) for row, guess in sorted_rows]),
+        "ledger_f1": macro_f1([(row.ledger, guess.ledger) for row, guess in pairs]),
+        "self_f1": macro_f1([(row.about_self, guess.about_self) for row, guess in pairs]),
+    }
+
+
+def macro_f1(pairs: Sequence[tuple[object, object]]) -> float:
+    """The mean over the classes of F1, of pairs (truth, guess).
+
+    Examples
+    --------
+    >>> macro_f1([("a", "a"), ("a", "b"), ("b", "b")])
+    0.6666666666666666
+    """
+    classes = {truth for truth, _ in pairs}
+    found = []
+    for each in classes:
+        hit = sum(truth == guess == each for truth, guess in pairs)
+        of_class = sum((truth == each) + (guess == each) for truth, guess in pairs)
+        found.append(2 * hit / of_class)
+    return fmean(found) if found else 0.0
+
+
+def read_utterances(path: Path) -> list[LabelledUtterance]:
+    """Read labelled messages, one a line.
+
+    Raises
+    ------
+    InvalidInput    a line is of another format; names file and line
+    """
+    found = []
+    for where, row in read_rows(path):
+        try:
+            read = LabelledUtterance(
+                id=str(row["id"]),
+                text=str(row["text"]),
+                source=str(row["source"]),
+                band=str(row["band"]),
+                modality=row["modality"],
+                kind=row["kind"],
+                lasting=int(row["lasting"]),
+                ledger=row["ledger"],
+                valence=float(row["valence"]),
+                about_self=bool(row["about_self"]),
+            )
+            if read.band not in BANDS:
+                raise ValueError(f"band must be one of {', '.join(BANDS)}")
+        except (KeyError, TypeError, ValueError) as error:
+            raise InvalidInput(f"{where}: a labelled message is needed: {error!r}.") from error
+        found.append(read)
+    return found

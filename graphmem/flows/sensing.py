@@ -1,0 +1,78 @@
+"""What the small models of this process make of a message, before any mind is asked (spec 4, 5)."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from graphmem.maths import features
+from graphmem.model import Alternative, Message, Prediction, Vector
+from graphmem.text.affect import AffectModel
+from graphmem.text.doc import Doc, doc_of
+from graphmem.text.match_model import MatchModel
+from graphmem.text.pairs import Compared
+from graphmem.text.safety import load_danger_model
+
+
+@dataclass(frozen=True)
+class Sensed:
+    """What the models sense of a message.
+
+    emotion : float in [0, 1], strength of feeling
+    match : float in [0, 1], chance that what was foreseen came true; None where nothing was
+    likely : float in (0, 1], how likely the alternative that came nearest was thought, against the likeliest
+    told : how grave what it tells is, the score of the detector of danger; None where the embedding is another model's
+    """
+
+    emotion: float = 0.0
+    match: float | None = None
+    likely: float = 1.0
+    told: float | None = None
+
+
+@dataclass(frozen=True)
+class Senses:
+    """The models, and whether embeddings are of the shipped model, which they were made for."""
+
+    affect: AffectModel
+    matches: MatchModel
+    shipped: bool
+
+    def of(self, message: Message, before: Message | None, expected: Prediction | None) -> Sensed:
+        """Sense a message.
+
+        Parameters
+        ----------
+        message : Message, with embedding
+        before : Message, what it answers, if anything
+        expected : Prediction, with embeddings; None where nothing was foreseen in this session
+        """
+        said = self._compared(message)
+        vector = message.embedding if self.shipped else None
+        match, likely = (None, 1.0) if expected is None else self._nearest(said, before, expected)
+        return Sensed(
+            emotion=features.emotion(said.valence, self.affect.arousal(said.doc, vector)),
+            match=match,
+            likely=likely,
+            told=None if vector is None else float(load_danger_model().scores(said.doc.text, vector)[0]),
+        )
+
+    def _nearest(self, said: Compared, before: Message | None, expected: Prediction) -> tuple[float, float]:
+        """Match of the alternative that came nearest, and how likely that was thought to be."""
+        asked = Compared(Doc(""), np.zeros_like(said.vector))
+        if before is not None:
+            asked = self._compared(replace(before, embedding=_or_nothing(before.embedding, said.vector)))
+        foreseen = (Alternative(expected.text, expected.chance, expected.embedding), *expected.alternatives)
+        chances = [self.matches.chance(asked, self._compared(each), said) for each in foreseen]
+        best = int(np.argmax(chances))
+        return chances[best], foreseen[best].chance / max(each.chance for each in foreseen)
+
+    def _compared(self, of: Message | Alternative) -> Compared:
+        doc = doc_of(of) if isinstance(of, Message) else Doc(of.text)
+        if of.embedding is None:
+            raise ValueError("an embedding is missing")
+        return Compared(doc, of.embedding, self.affect.valence(doc, of.embedding if self.shipped else None))
+
+
+def _or_nothing(vector: Vector | None, like: Vector) -> Vector:
+    """A vector, or one that is like nothing: a message that nobody embedded is compared in words alone."""
+    return np.zeros_like(like) if vector is None else vector

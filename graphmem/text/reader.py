@@ -1,0 +1,213 @@
+"""Reads a student's message in one pass: what it is worth, what sort it is, whether anybody is in danger.
+
+One small network answers every question at once: the shipped embedding model with a linear head for each question over
+what three of its layers see. `scripts/make_reader.py` makes it, and its figures stand beside it.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from graphmem.model import Domain, LedgerCategory, Matrix, MemoryKind, Modality, Vector
+from graphmem.text.embedder import EMBEDDER_FOLDER, BatchedEmbedder, onnx_encoder
+from graphmem.text.information import PASSES
+
+READER_FOLDER = Path(__file__).with_name("weights") / "reader"
+READER_BATCH = 16
+"""Messages read one after the other before others that wait are looked at."""
+
+BANDS = ("none", "one", "two", "three")
+"""How much a message tells that is worth remembering, named by the passes it is read with."""
+KINDS = (MemoryKind.CONCEPT, MemoryKind.EPISODE, MemoryKind.TRAIT)
+MODALITIES = (Modality.SEMANTIC, Modality.EPISODIC, Modality.EMOTIONAL, Modality.PROCEDURAL, Modality.SENSORY)
+LEDGER_CATEGORIES = (
+    None,
+    LedgerCategory.PROMISE,
+    LedgerCategory.SECRET,
+    LedgerCategory.DEBT,
+    LedgerCategory.THREAT,
+    LedgerCategory.FACT,
+    LedgerCategory.INSTRUCTION,
+    LedgerCategory.OBSERVATION,
+)
+CONCERNS = (
+    "none",
+    "self_harm",
+    "abuse",
+    "sexual_abuse",
+    "violence",
+    "threat_to_others",
+    "neglect",
+    "eating",
+    "substance",
+    "bullying",
+    "other_danger",
+)
+DOMAINS = (Domain.SCHOOL, Domain.PERSONAL, Domain.RELATIONSHIPS, Domain.HOBBIES, Domain.HEALTH, Domain.OTHER)
+HEADS = {
+    "band": len(BANDS),
+    "kind": len(KINDS),
+    "modality": len(MODALITIES),
+    "ledger": len(LEDGER_CATEGORIES),
+    "lasting": 4,
+    "about_self": 1,
+    "valence": 1,
+    "concern": len(CONCERNS),
+    "urgency": 4,
+    "domain": len(DOMAINS),
+}
+"""The questions in the order of the network's output, and how many numbers answer each."""
+WIDTH = sum(HEADS.values())
+SNR_BANDS = (0, *PASSES, 1000)
+"""Scores at which the bands begin, and the highest."""
+
+
+@dataclass(frozen=True, eq=False)
+class MessageReading:
+    """What a message tells, as probabilities.
+
+    Each array is float32, its values in [0, 1] with sum 1, in the order of the constant that is named.
+
+    Attributes
+    ----------
+    snr : int in 0..1000, how much worth remembering it tells: 100, 400 and 800 begin the bands (spec 7)
+    band : shape (4,), `BANDS`
+    kind : shape (3,), `KINDS`
+    modality : shape (5,), `MODALITIES`
+    ledger : shape (8,), `LEDGER_CATEGORIES`
+    lasting : shape (4,): it holds for the moment, for days, for months, for good
+    about_self : float in [0, 1], the chance that the student tells of their own
+    valence : float in [-1, 1], what the speaker feels
+    concern : shape (11,), `CONCERNS`
+    concern_logits : shape (11,), float32: the same before they were made to sum to 1
+    urgency : shape (4,): none, worrying, serious, acute (spec 20)
+    domain : shape (6,), `DOMAINS`
+    """
+
+    snr: int
+    band: Vector
+    kind: Vector
+    modality: Vector
+    ledger: Vector
+    lasting: Vector
+    about_self: float
+    valence: float
+    concern: Vector
+    concern_logits: Vector
+    urgency: Vector
+    domain: Vector
+
+    @property
+    def likely_kind(self) -> MemoryKind:
+        """The likeliest kind."""
+        return KINDS[int(self.kind.argmax())]
+
+    @property
+    def likely_modality(self) -> Modality:
+        """The likeliest modality."""
+        return MODALITIES[int(self.modality.argmax())]
+
+    @property
+    def likely_ledger(self) -> LedgerCategory | None:
+        """The likeliest category of the ledger; None where nothing belongs into it."""
+        return LEDGER_CATEGORIES[int(self.ledger.argmax())]
+
+    @property
+    def likely_domain(self) -> Domain:
+        """The likeliest domain."""
+        return DOMAINS[int(self.domain.argmax())]
+
+
+class MessageReader:
+    """Reads messages on a thread of its own, off the event loop; close it with `aclose`.
+
+    Parameters
+    ----------
+    threads : int > 0, that one message is computed with
+
+    Raises
+    ------
+    SetupError      a file is missing or damaged
+
+    Examples
+    --------
+    >>> import asyncio
+    >>> reader = MessageReader()
+    >>> told, asked = asyncio.run(reader.read(["I'm dyslexic, so please read it out to me.", "ok"]))
+    >>> told.band.shape, told.snr > asked.snr
+    ((4,), True)
+    >>> asyncio.run(reader.aclose())
+    """
+
+    def __init__(self, threads: int = 1) -> None:
+        self._cuts = read_cuts(READER_FOLDER)
+        encode = onnx_encoder(READER_FOLDER, threads, EMBEDDER_FOLDER)
+        self._encoder = BatchedEmbedder("reader", WIDTH, encode, READER_BATCH)
+
+    async def read(self, texts: Sequence[str]) -> list[MessageReading]:
+        """Read messages, each alone: what stands beside it changes nothing.
+
+        Only the first 256 tokens of a message count; one without a letter or digit tells nothing.
+
+        Raises
+        ------
+        Unavailable     the reader has been closed
+        """
+        read = readings(await self._encoder.embed(texts), self._cuts)
+        return [each if _says(text) else replace(each, snr=0) for text, each in zip(texts, read, strict=True)]
+
+    async def aclose(self) -> None:
+        """Finish what is queued, then release the thread; calling it again does nothing."""
+        await self._encoder.aclose()
+
+
+def readings(rows: Matrix, cuts: Sequence[float]) -> list[MessageReading]:
+    """The readings that rows of the network's output stand for.
+
+    Parameters
+    ----------
+    rows : float32 array of shape (n, WIDTH)
+    cuts : three numbers in (0, 3), rising: the expected band at which one, two and three begin
+    """
+    ends = np.cumsum(list(HEADS.values()))
+    parts = dict(zip(HEADS, np.split(rows, ends[:-1], axis=1), strict=True))
+    shares = {name: _softmax(part) for name, part in parts.items() if HEADS[name] > 1}
+    expected = shares["band"] @ np.arange(len(BANDS), dtype=np.float32)
+    scores = np.interp(expected, (0.0, *cuts, len(BANDS) - 1.0), SNR_BANDS)
+    about_self = 1.0 / (1.0 + np.exp(-parts["about_self"][:, 0]))
+    valence = np.tanh(parts["valence"][:, 0])
+    return [
+        MessageReading(
+            snr=int(scores[i]),
+            band=shares["band"][i],
+            kind=shares["kind"][i],
+            modality=shares["modality"][i],
+            ledger=shares["ledger"][i],
+            lasting=shares["lasting"][i],
+            about_self=float(about_self[i]),
+            valence=float(valence[i]),
+            concern=shares["concern"][i],
+            concern_logits=parts["concern"][i],
+            urgency=shares["urgency"][i],
+            domain=shares["domain"][i],
+        )
+        for i in range(len(rows))
+    ]
+
+
+def read_cuts(folder: Path) -> tuple[float, ...]:
+    """The expected bands at which the bands begin, from the file beside the weights."""
+    return tuple(json.loads((folder / "reader.json").read_text(encoding="utf-8"))["cuts"])
+
+
+def _says(text: str) -> bool:
+    return any(map(str.isalnum, text))
+
+
+def _softmax(rows: Matrix) -> Matrix:
+    powers = np.exp(rows - rows.max(axis=1, keepdims=True))
+    shares: Matrix = powers / powers.sum(axis=1, keepdims=True)
+    return shares

@@ -1,0 +1,114 @@
+"""Make the reference that surprise is calibrated with: how much ordinary talk surprises.
+
+    python scripts/make_surprise.py --talk mathdial.jsonl cima.jsonl bridge.jsonl --told utterances.jsonl safety.jsonl
+
+Talk: real tutoring dialogues as `graphmem replay` takes them. Told: labelled messages with `id`, `text` and `band` or
+`urgency`; written ones only. Dialogues whose id is held out (`is_held_out`) are no part of the reference; they become
+the sample of `graphmem bench surprise`, and the figures of both parts lie in `figures.json` beside it.
+"""
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from graphmem.bench import surprise as bench
+from graphmem.bench.held_out import is_held_out
+from graphmem.flows.sensing import Senses
+from graphmem.maths import ordinary, surprise
+from graphmem.model import Vector
+from graphmem.samples.dialogues import SPEAKERS
+from graphmem.text.affect import load_affect
+from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
+from graphmem.text.match_model import load_match
+
+ORDINARY_SHARES = (*np.arange(0, 0.9, 0.05).round(2).tolist(), 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)
+SOME_EVENTS = 150
+
+Row = dict[str, Any]
+Tables = dict[str, tuple[float, ...]]
+
+
+def read(path: Path) -> list[Row]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def talk_of(row: Row) -> tuple[bench.TalkTurn, ...]:
+    return tuple((SPEAKERS[turn["speaker"]], turn["text"]) for turn in row["turns"] if turn["text"])
+
+
+def table(values: Sequence[float]) -> tuple[float, ...]:
+    return tuple(round(float(value), 4) for value in np.quantile(values, ORDINARY_SHARES))
+
+
+def write(tables: Tables) -> None:
+    """Write `graphmem/maths/ordinary.py`, and have it used from here on."""
+    file = Path(ordinary.__file__)
+    head, _ = file.read_text(encoding="utf-8").split("ORDINARY_SHARES = ")
+    rows = "".join(f"    {name!r}: {values},\n" for name, values in tables.items())
+    body = f"ORDINARY_SHARES = {ORDINARY_SHARES}\n\nORDINARY: Mapping[str, tuple[float, ...]] = {{\n{rows}}}\n"
+    file.write_text(head + body, encoding="utf-8")
+    # The form of the other files.
+    subprocess.run([sys.executable, "-m", "ruff", "format", "-q", file], check=True)
+    vars(surprise).update(ORDINARY=tables, ORDINARY_SHARES=ORDINARY_SHARES)
+
+
+def reference(talks: Sequence[tuple[bench.TalkTurn, ...]], senses: Senses, vector: Callable[[str], Vector]) -> None:
+    """Tables of the parts first, then of the sum of what they make of the parts."""
+
+    def turns() -> list[bench.ScoredTurn]:
+        return [t for i, talk in enumerate(talks) for t in bench.scored_turns(talk, senses, vector, seed=i)]
+
+    first = turns()
+    names = [part.name for part in fields(surprise.MessageParts) if part.name in ordinary.ORDINARY]
+    tables = {n: table([v for t in first if (v := getattr(t.score.parts, n)) is not None]) for n in names}
+    tables["error"] = table([1 - t.sensed.match for t in first if t.sensed.match is not None])
+    # The detector was made of most of these messages, too: those it has not seen score a little higher.
+    tables["told"] = table([t.sensed.told for t in first if t.sensed.told is not None])
+    write(tables | {"sum": ORDINARY_SHARES})
+    write(tables | {"sum": table([t.score.surprising for t in turns()])})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--talk", type=Path, nargs="+", required=True, help="real tutoring dialogues")
+    parser.add_argument("--told", type=Path, nargs="+", required=True, help="labelled messages of students")
+    args = parser.parse_args()
+
+    encode = onnx_encoder(EMBEDDER_FOLDER, threads=1)
+    vector = cache(lambda text: encode([text])[0])
+    dialogues = {row["dialogue_id"]: row for path in args.talk for row in read(path)}
+    rows = [row for path in args.told for row in read(path) if row.get("source", "written") == "written"]
+    events = [row for row in rows if bench.is_grave(row)]
+    known = [talk for name, row in dialogues.items() if not is_held_out(name) and (talk := talk_of(row))]
+    held = [row for name, row in dialogues.items() if is_held_out(name)]
+    senses = Senses(load_affect(), load_match(), shipped=True)
+    reference(known, senses, vector)
+
+    sample = [{"dialogue_id": row["dialogue_id"], "turns": row["turns"]} for row in held]
+    sample += [{"id": row["id"], "text": row["text"]} for row in events if is_held_out(row["id"])]
+    bench.SURPRISE_SAMPLE.parent.mkdir(exist_ok=True)
+    np.save(bench.REFERENCE_FILE, np.array(sorted(map(bench.talk_hash, known)), dtype=np.int64))
+    lines = (json.dumps(row, ensure_ascii=False) for row in sample)
+    bench.SURPRISE_SAMPLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    seen = random.Random(0).sample([row["text"] for row in events if not is_held_out(row["id"])], SOME_EVENTS)
+    kept = [talk for row in held if (talk := talk_of(row))]
+    figures = {
+        "reference": bench.surprise_figures(known, seen, senses, vector),
+        "held out": bench.surprise_figures(kept, [r["text"] for r in events if is_held_out(r["id"])], senses, vector),
+    }
+    text = json.dumps({k: {n: round(v, 4) for n, v in each.items()} for k, each in figures.items()}, indent=2)
+    (bench.SURPRISE_SAMPLE.parent / "figures.json").write_text(text + "\n", encoding="utf-8")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
