@@ -15,7 +15,9 @@ from rich.progress import track
 
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
+from graphmem.bench.gold import gold_figures, is_gold
 from graphmem.bench.harness import BENCH_INSTITUTION, PASSWORD, own_database
+from graphmem.bench.voe import held_out
 from graphmem.flows import students
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.gravity import CURVE
@@ -36,6 +38,7 @@ ACTIVITY = (0.5, 2.0, 5.0, 10.0, 60.0)
 SITTING = 12
 """Dialogues of one student in one sitting, so that busy times last long enough to be busy."""
 FORMATION_PAGE = 200
+JUNK_KINDS = ("exact", "near", "loops", "talk", "no_span")
 
 
 @dataclass
@@ -66,15 +69,19 @@ def measure_formation(settings: Settings, file: Path | None) -> Figures:
     with own_database(settings) as own:
         # Passwords are not what is measured here, most dialogues have a student of their own, and quiet ones last long.
         quick = {"model": "offline", "argon2_ops": 1, "argon2_mib": 8, "session_minutes": 100_000.0}
-        return asyncio.run(_measured(own.model_copy(update=quick), dialogues))
+        return asyncio.run(_measured(own.model_copy(update=quick), dialogues, file))
 
 
-async def _measured(settings: Settings, dialogues: Sequence[Dialogue]) -> Figures:
+async def _measured(settings: Settings, dialogues: Sequence[Dialogue], file: Path | None) -> Figures:
     seen, console, everybody = Seen(), Console(stderr=True), _by_student(dialogues)
-    async with open_graphmem(settings, say=lambda _: None, background=False) as gm:
+    async with (
+        open_graphmem(settings, say=lambda _: None, background=False) as opened,
+        held_out(opened, dialogues) as gm,
+    ):
+        gold = await gold_figures(gm, file) if file is not None and is_gold(file) else {}
         for name, held in track(everybody.items(), "Forming", console=console, disable=not console.is_terminal):
             await _live(gm, name, held, seen)
-    return _figures(seen)
+    return gold | _figures(seen)
 
 
 def _by_student(dialogues: Sequence[Dialogue]) -> dict[str, list[Dialogue]]:
@@ -160,7 +167,10 @@ def _figures(seen: Seen) -> Figures:
         "memories_per_dialogue": count / max(1, seen.dialogues),
         "memories_per_message": count / max(1, messages),
         "junk_rate": sum(junk.rate * junk.memories for junk in seen.junk) / max(1, count),
-        **{f"junk_{kind}": sum(getattr(j, kind) for j in seen.junk) for kind in ("exact", "near", "loops", "no_span")},
+        **{
+            f"junk_{kind}": sum(getattr(j, kind) for j in seen.junk)
+            for kind in ("exact", "near", "loops", "talk", "no_span")
+        },
         "form_p50_ms": 1000 * median(seen.seconds),
         "form_p95_ms": 1000 * float(np.percentile(seen.seconds, 95)),
     }

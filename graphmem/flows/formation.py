@@ -13,7 +13,7 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, Locked
 from graphmem.flows import formation_plan as forming
 from graphmem.flows.concern import keep_heard_danger, standing_level, told_danger, without_threats
-from graphmem.flows.formation_plan import Marked, MessageScores, Reading, Topic
+from graphmem.flows.formation_plan import Marked, MessageScores, Reading, RetractionRequest, Topic
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.session_cache import apply_changes, open_memories
 from graphmem.maths import features, importance
@@ -38,7 +38,9 @@ from graphmem.store.sources import observed_id, observed_key
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.embedder import SHIPPED
 from graphmem.text.information import passes, snr
-from graphmem.text.normalize import said
+from graphmem.text.normalize import cleaned, said
+from graphmem.text.retelling import retold
+from graphmem.text.revision import retractions
 from graphmem.text.slots import slot_key
 
 NEW_FROM = 0.5
@@ -120,7 +122,7 @@ def _observation_work(session: Session, lock: StudentLock, claimed: jobs.Claimed
     observed = jobs.opened_observation(session, lock, claimed)
     source = Source(observed_id(observed), observed.kind, observed.ref, observed.at)
     doc = Doc(observed.text)
-    heard = Heard(observed.text, observed.at, observed.kind, observed.speaker, observed.before, doc=doc)
+    heard = Heard(observed.text, observed.at, observed.kind, observed.speaker, observed.before, observed=True, doc=doc)
     return Work(claimed, Input(observed_key(observed), source, heard, observed.danger), None)
 
 
@@ -156,7 +158,8 @@ async def _scored(gm: Graphmem, held: OpenMemories, work: Work) -> Scored:
     score = await asyncio.to_thread(snr, doc_of(heard), min(1.0, novelty / NEW_FROM), feeling)
     # Danger is band three (spec 20).
     score = score if work.input.danger is None else max(score, GRAVE)
-    heard = replace(heard, passes=passes(score), before=heard.before or _before(held, work.input.source))
+    before = heard.before or _before(held, work.input.source)
+    heard = replace(heard, passes=passes(score), before=before, student=held.name)
     scores = work.scores or MessageScores(_importance(heard, novelty, feeling))
     return Scored(replace(work.input, heard=heard), score, scores, vector)
 
@@ -200,7 +203,11 @@ async def _reading(
 ) -> Reading:
     """Embed, hash and weigh what the mind found."""
     extraction, heard, vector = answer.value, scored.input.heard, scored.vector
-    contents = [extract.content for extract in extraction.memories]
+    # Others' talk is searched by its own words, which find it best.
+    contents = [
+        cleaned(heard.text[extract.start : extract.end]) if heard.observed else extract.content
+        for extract in extraction.memories
+    ]
     embedded = await gm.embedder.embed([c for c in contents if c != heard.text])
     vectors = iter(embedded)
     own = [vector if content == heard.text else next(vectors) for content in contents]
@@ -221,7 +228,16 @@ async def _reading(
         reminders=await _entries(gm, session, extraction),
         inferred_by=gm.offline.name if answer.degraded else gm.mind.name,
         topic=topic,
+        retracted=await _retracted(gm, heard),
     )
+
+
+async def _retracted(gm: Graphmem, heard: Heard) -> tuple[RetractionRequest, ...]:
+    """Matters that the student asks to forget, or says are not true."""
+    wanted = retractions(heard.text) if heard.speaker is None and heard.kind is SourceKind.CHAT else ()
+    named = [retold(each, heard.student or "The student", heard.at) for each in wanted if each is not None]
+    vectors = iter(await gm.embedder.embed(named) if named else ())
+    return tuple(RetractionRequest(None if each is None else next(vectors)) for each in wanted)
 
 
 async def _entries(gm: Graphmem, session: Session, extraction: Extraction) -> tuple[tuple[LedgerEntry, Vector], ...]:

@@ -5,7 +5,7 @@ Near duplicates reinforce instead of being copied; edges go to what is known alr
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import pairwise
@@ -48,6 +48,7 @@ from graphmem.store.changes import (
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.normalize import cleaned
+from graphmem.text.revision import Effect, Revisable, effect
 
 SAME_COSINE = 0.95
 """Cosine from which two memories with the same numbers, negations and speaker say the same thing."""
@@ -55,6 +56,12 @@ RELATED = 0.5
 """Cosine from which two memories are related, and the weight of that edge."""
 REFINED = 0.7
 """Cosine from which a belief that says more refines one that says less."""
+CANDIDATES = 12
+"""Nearest memories that a new statement is compared with."""
+END_EFFECTS = (Effect.ENDS, Effect.CORRECTS)
+"""Effects that close a memory."""
+RETRACTED, RETRACTED_MARGIN = 0.4, 0.05
+"""Cosine from which a memory is the one that is to be forgotten, and what others may be farther."""
 MAX_RELATED = 3
 """Most memories a new one is related to by likeness."""
 REMINDED = timedelta(days=7)
@@ -116,6 +123,22 @@ class Topic:
 
 
 @dataclass(frozen=True)
+class Ended:
+    """A memory that no longer holds, by which other, and whether life has changed or it was wrong."""
+
+    id: str
+    by_id: str | None
+    effect: Effect
+
+
+@dataclass(frozen=True)
+class RetractionRequest:
+    """Something the student asks to forget or says is not true; `vector` is None for what was said last."""
+
+    vector: Vector | None = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Reading:
     """Everything that was found out about one source, before it becomes what is written.
 
@@ -134,6 +157,7 @@ class Reading:
     reminders: tuple[tuple[LedgerEntry, Vector], ...]
     inferred_by: str
     topic: Topic | None = None
+    retracted: tuple[RetractionRequest, ...] = ()
 
 
 def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Changes:
@@ -148,10 +172,13 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
     """
     new: list[New] = []
     again: dict[str, Reinforced] = {}
+    ended: dict[str, Ended] = {}
+    refined: list[NewEdge] = []
     ids: list[str] = []
     for extract, marked in zip(reading.extraction.memories, reading.marked, strict=True):
         span = Span(extract.start, extract.end)
-        twin = _twin(reading.heard, extract, marked, known)
+        touched = _touched(reading, extract, marked, known)
+        twin = next((memory for memory, effect in touched if effect is Effect.SAME), None)
         if twin is None and (same := [n for n in new if n.memory.content_hash == marked.content_hash]):
             ids.append(same[0].memory.id)
         elif twin is None:
@@ -160,8 +187,14 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
         else:
             again.setdefault(twin.id, Reinforced(_reinforced(twin, reading), span))
             ids.append(twin.id)
-    ended, revised = _revised(reading, ids, known)
-    edges = [*revised, *_said_edges(reading, ids, known), *_alike_edges(reading, new, known)]
+        refined += [NewEdge(ids[-1], m.id, EdgeType.REFINES, 1.0) for m, e in touched if e is Effect.REFINES]
+        ended |= {m.id: Ended(m.id, ids[-1], e) for m, e in touched if e in END_EFFECTS and m.id != ids[-1]}
+    ended |= {m.id: Ended(m.id, None, Effect.CORRECTS) for m in _retracted(reading, known)}
+    told, revised = _revised(reading, ids, known)
+    ended |= {memory_id: Ended(memory_id, None, Effect.ENDS) for memory_id in told if memory_id not in ended}
+    again = {memory_id: each for memory_id, each in again.items() if memory_id not in ended}
+    edges = [*revised, *_said_edges(reading, ids, known), *_alike_edges(reading, new, known, ended)]
+    edges += [*refined, *_revision_edges(ended.values())]
     if reading.topic is not None and ids:
         edges += _abstracted(reading, reading.topic, ids[0], known, new, again)
     return Changes(
@@ -170,8 +203,11 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
         origin=Origin(reading.source.kind, reading.source.ref, reading.source.id, reading.source.at),
         formed=FormedSource(reading.snr, reading.scores.activity, reading.scores.features),
         new=tuple(new),
-        reinforced=tuple(each for each in again.values() if each.memory.id not in ended),
-        updated=renewed(ended, invalid_at=reading.source.at, reliability=Reliability.SUPERSEDED),
+        reinforced=tuple(again.values()),
+        updated=(
+            *renewed(tuple(ended), invalid_at=reading.source.at, reliability=Reliability.SUPERSEDED),
+            *renewed(_revived(again), invalid_at=None, reliability=Reliability.RELIABLE),
+        ),
         edges=_strongest(edges),
         mentions=tuple(_mentions(reading, ids)),
         ledger=_promotions(reading, ids),
@@ -246,17 +282,77 @@ def said_the_same(a: str, b: str) -> bool:
     return _NUMBERS.findall(a) == _NUMBERS.findall(b) and Doc(a).negates == Doc(b).negates
 
 
-def _twin(heard: Heard, extract: Extract, marked: Marked, known: SearchIndex) -> Memory | None:
-    """The memory that says this already."""
-    if extract.same is not None and (said := known.get(extract.same)) is not None:
-        return said
-    if (same := known.find(marked.content_hash)) is not None:
-        return same
-    for memory, cosine in known.nearest(marked.vector, MAX_RELATED):
-        alike = cosine >= SAME_COSINE and memory.speaker == heard.speaker and memory.invalid_at is None
-        if alike and said_the_same(memory.content or "", extract.content):
-            return memory
-    return None
+def _touched(reading: Reading, extract: Extract, marked: Marked, known: SearchIndex) -> list[tuple[Memory, Effect]]:
+    """Known memories that a new statement says again, refines or ends."""
+    same = None if extract.same is None else known.get(extract.same)
+    same = same or known.find(marked.content_hash)
+    if same is not None:
+        return [(same, Effect.SAME)]
+    near = known.nearest(marked.vector, CANDIDATES)
+    slot = known.of_slot(marked.slot_key) if marked.slot_key is not None else []
+    candidates = {memory.id: (memory, cosine) for memory, cosine in near}
+    candidates |= {m.id: (m, _cosine(known, m, marked)) for m in slot if m.id not in candidates}
+    said = _told(reading, extract, marked)
+    touched: list[tuple[Memory, Effect]] = []
+    for memory, cosine in candidates.values():
+        if _comparable(memory, reading):
+            found = effect(said, _remembered(memory, known, extract, marked), cosine)
+            if found is not Effect.NONE:
+                touched.append((memory, found))
+    return touched
+
+
+def _comparable(memory: Memory, reading: Reading) -> bool:
+    """True if a memory may be said again or ended by what the same person says now."""
+    holds = memory.invalid_at is None and memory.reliability is not Reliability.SUPERSEDED
+    made = memory.role in (MemoryRole.SAID, MemoryRole.BELIEF) and not memory.flashbulb
+    return holds and made and memory.speaker == reading.heard.speaker and memory.timestamp <= reading.source.at
+
+
+def _cosine(known: SearchIndex, memory: Memory, marked: Marked) -> float:
+    vector = known.vector(memory.id)
+    return 0.0 if vector is None else float(vector @ marked.vector)
+
+
+def _told(reading: Reading, extract: Extract, marked: Marked) -> Revisable:
+    words = cleaned(reading.heard.text[extract.start : extract.end])
+    return Revisable(
+        extract.content, words, reading.source.at, extract.aspect, extract.slot, marked.valence, marked.vector
+    )
+
+
+def _remembered(memory: Memory, known: SearchIndex, extract: Extract, marked: Marked) -> Revisable:
+    slot = extract.slot if memory.slot_key is not None and memory.slot_key == marked.slot_key else None
+    content = memory.content or ""
+    vector = known.vector(memory.id)
+    return Revisable(content, memory.quote or content, memory.timestamp, memory.aspect, slot, memory.valence, vector)
+
+
+def _retracted(reading: Reading, known: SearchIndex) -> Iterator[Memory]:
+    """Memories that the student asks to forget, or says are not true."""
+    for each in reading.retracted:
+        if each.vector is None:
+            newest = known.before(reading.source.at)
+            gap = math.inf if newest is None else (reading.source.at - newest.timestamp).total_seconds()
+            if newest is not None and gap < SEGMENT_GAP and _comparable(newest, reading):
+                yield newest
+            continue
+        near = known.nearest(each.vector, CANDIDATES)
+        found = [(m, c) for m, c in near if c >= RETRACTED and _comparable(m, reading)]
+        yield from (memory for memory, cosine in found if cosine >= found[0][1] - RETRACTED_MARGIN)
+
+
+def _revived(again: Mapping[str, Reinforced]) -> tuple[str, ...]:
+    """Memories that had been ended and are said again."""
+    return tuple(memory_id for memory_id, each in again.items() if each.memory.invalid_at is not None)
+
+
+def _revision_edges(ended: Iterable[Ended]) -> Iterator[NewEdge]:
+    for each in ended:
+        if each.by_id is not None and each.effect is Effect.ENDS:
+            yield NewEdge(each.id, each.by_id, EdgeType.TEMPORAL_EVOLUTION, 1.0)
+        elif each.by_id is not None:
+            yield NewEdge(each.by_id, each.id, EdgeType.REFINES, 1.0)
 
 
 def _memory(
@@ -371,17 +467,21 @@ def _said_edges(reading: Reading, ids: Sequence[str], known: SearchIndex) -> Ite
             yield NewEdge(*ends, relation.type, relation.weight)
 
 
-def _alike_edges(reading: Reading, new: Sequence[New], known: SearchIndex) -> Iterator[NewEdge]:
+def _alike_edges(
+    reading: Reading, new: Sequence[New], known: SearchIndex, ended: Mapping[str, Ended]
+) -> Iterator[NewEdge]:
     """Edges from new memories to those known ones that are like them, or fill the same slot."""
     for each in new:
         memory = each.memory
         slot = known.of_slot(memory.slot_key) if memory.slot_key is not None else ()
         for other in slot:
+            if other.id in ended or other.invalid_at is not None:
+                continue
             type_ = EdgeType.CONTRADICTS if differs(memory, other) else EdgeType.SUPPORTS
             yield NewEdge(memory.id, other.id, type_, 0.8)
         in_slot = {other.id for other in slot}
         for other, cosine in known.nearest(each.vector, MAX_RELATED):
-            if cosine >= RELATED and other.id not in in_slot:
+            if cosine >= RELATED and other.id not in in_slot and other.id not in ended:
                 yield NewEdge(memory.id, other.id, _likeness(memory, other, cosine), min(1.0, cosine))
 
 

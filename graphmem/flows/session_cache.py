@@ -42,7 +42,8 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
     # The version is read first: what is written meanwhile is then read once more, never missed.
     state = await _state(gm, session)
     if held is None or state.removed > since:
-        held, since = OpenMemories(session.session_id, session.expires_at, 0, SearchIndex(gm.embedder.dimension)), 0
+        index = SearchIndex(gm.embedder.dimension)
+        held, since = OpenMemories(session.session_id, session.expires_at, 0, index), 0
         state = await _state(gm, session)
     found, kept = await asyncio.gather(
         memories.list_since(gm.graph, session, since), ledger.list_stored_entries(gm.graph, session, gm.clock())
@@ -131,13 +132,18 @@ async def apply_changes(gm: Graphmem, who: Who, changes: Changes) -> None:
     if held is None or held.version != changes.known:
         return
     changed = [(n.memory, n.vector) for n in changes.new]
-    for again in changes.reinforced:
-        vector = held.index.vector(again.memory.id)
+    for each in changes.reinforced:
+        vector = held.index.vector(each.memory.id)
         if vector is not None:
-            changed.append((again.memory, vector))
+            changed.append((each.memory, vector))
+    again = {each.memory.id: each.memory for each in changes.reinforced}
     for update in changes.updated:
-        memory, vector = held.index.get(update.memory_id), held.index.vector(update.memory_id)
+        memory, vector = (
+            again.get(update.memory_id) or held.index.get(update.memory_id),
+            held.index.vector(update.memory_id),
+        )
         if memory is not None and vector is not None:
+            changed = [each for each in changed if each[0].id != memory.id]
             changed.append((replace(memory, **update.values), vector))
     linked = {p.memory_id for p in changes.ledger}
     if changed:

@@ -49,9 +49,6 @@ from graphmem.text.embedder import SHIPPED
 from graphmem.text.topic_boundaries import SIGHT
 from graphmem.validation import checked_id, checked_text, checked_time
 
-APP = "app"
-"""Who replied when the app wrote the reply itself; else the name of a mind."""
-
 MOST_USED = 100
 """Most memories that an app's reply can be built on."""
 
@@ -244,7 +241,7 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
     answer = await _answer(gm, session, asked, Respond(conversation, recalled, danger), own_reply)
     danger = graver(danger, None if false_alarm else answer.value.danger)
     scored = scored if danger is None else plan.grave(scored)
-    replied_by = APP if own_reply is not None else mind.name
+    replied_by = plan.APP if own_reply is not None else mind.name
     if replied_by != gm.offline.name:
         reply = await _with_vector(gm, answer.value.reply)
         answer = replace(answer, value=replace(answer.value, reply=reply))
@@ -396,7 +393,7 @@ def _as_received(before: turns.Before) -> Incoming | None:
     received = before.received
     if received is None:
         return None
-    return _incoming(received, received.reply if before.replied_by in (None, APP) else None)
+    return _incoming(received, received.reply if before.replied_by in (None, plan.APP) else None)
 
 
 def _incoming(received: turns.Received, reply: str | None) -> Incoming:

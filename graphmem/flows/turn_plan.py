@@ -53,6 +53,8 @@ IN_TALK = 5
 """Messages of the student before a surprising one that are read with it."""
 ASKED_EVERY = 3
 """Turns between two replies that ask a question of the companion's own."""
+APP = "app"
+"""Who replied when the app wrote the reply itself; else the name of a mind."""
 SIMILAR = 0.35
 """Cosine from which an earlier turn fits a message."""
 

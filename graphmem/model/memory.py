@@ -59,6 +59,7 @@ class Heard:
     reply : what the tutor said to it, where an app gave it; it tells whether an answer was right, nothing is formed
         from it
     student : the student's name, where it is known
+    observed : somebody chose to have it remembered; it is no turn of the student's
     doc : the annotations of `text` (`graphmem.text.doc.Doc`), where they were made
     """
 
@@ -71,6 +72,7 @@ class Heard:
     reply: str = ""
     task: str = ""
     student: str | None = None
+    observed: bool = False
     doc: object = field(default=None, repr=False, compare=False)
 
 

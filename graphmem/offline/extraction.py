@@ -1,36 +1,93 @@
-"""Memory extraction by rule: the memories of a message, their relations, its ledger entries (spec 7)."""
+"""Memory extraction by rule and small models: statements of a message, their relations, its ledger entries (spec 7)."""
 
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from graphmem.model import EntityKind, Extract, Extraction, Heard, MemoryKind, Modality
-from graphmem.text.chunks import chunks
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmem.model import (
+    Aspect,
+    EntityKind,
+    Extract,
+    Extraction,
+    Heard,
+    Matrix,
+    MemoryKind,
+    Modality,
+    Relation,
+    Reminder,
+)
+from graphmem.text.arithmetic import equations
+from graphmem.text.chunks import chunks, is_small_talk
+from graphmem.text.clauses import statement_spans
 from graphmem.text.discourse import content_words, relations
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
 from graphmem.text.ledger_cues import reminders
-from graphmem.text.lexicon import STOP_WORDS
-from graphmem.text.memory_types import READ_WORDS, STATED_CONFIDENCE, Sort, confidence, sort_of
+from graphmem.text.lexicon import FIRST_PERSON, SECOND_PERSON, STOP_WORDS
+from graphmem.text.memory_types import READ_WORDS, STATED_CONFIDENCE, Sort, confidence, is_question, sort_of
 from graphmem.text.normalize import cleaned
+from graphmem.text.retelling import retold
+from graphmem.text.revision import retractions
+from graphmem.text.sentences import SentenceSpan
 from graphmem.text.slots import is_state, slot_of
 from graphmem.text.words import is_known
+from graphmem.text.worth import CLAUSE_KINDS, TutoringTurn, load_worth
 
 FEW_LANGUAGE_WORDS = 3
 """Words too few to tell a language by."""
 TOPICS = 3
 """Most key phrases a memory is filed under."""
+WORTH = 0.43
+"""Chance that a clause tells of the student from which it is kept."""
+WORTH_OBSERVED = 0.15
+"""The same of the best clause of what is observed, where none reaches `WORTH`."""
+WORK_WORTH = 0.5
+"""Chance that a clause tells of the subject matter from which it is kept."""
+TURN_WORTH = {Aspect.MISCONCEPTION: 0.38, Aspect.UNDERSTANDING: 0.3}
+"""Chance that a turn of work shows this from which it is kept."""
+HINTED = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
+"""Chance from which what is told of the subject matter is taken for it."""
+MANY_NUMBERS = 3
+"""Numbers of a message that is work on a sum."""
+QUESTION_WORDS = 16
+"""Words of the longest question that an answer is kept with."""
+
+_DIGIT = re.compile(r"\d")
+_WORK = re.compile(r"\d\s*[-+*/x×÷=<>]\s*[$€£]?\d|=")
+_ELLIPTIC = re.compile(
+    r"^\W*(?:(?:yes|yep|yeah|no|nope|ok|and|oh|well)\W+)*(?:it|it's|its|they|he|she"
+    r"|that|this|them|handed|paid|did|done|didn't|didnt|only|like|since|not|maybe)\b",
+    re.IGNORECASE,
+)
+_NUMBERS = re.compile(r"[$€£]?\b\d[\d.,]*(?:/\d+)?\s?%?")
+_RECKONING = re.compile(r"(?:(?:[$€£]?\d[\d.,]*%?|\b[a-z]\b)\s*[-+*/x×÷=]\s*)+(?:[$€£]?\d[\d.,]*%?|\b[a-z]\b)?")
+_OPERATIONS = (
+    (re.compile(r"\d\s*\+\s*[$€£]?\d"), "adds"),
+    (re.compile(r"\d\s*[-−]\s*[$€£]?\d"), "subtracts"),
+    (re.compile(r"\d\s*[*x×]\s*[$€£]?\d"), "multiplies"),
+    (re.compile(r"\d\s*[/÷]\s*[$€£]?\d"), "divides"),
+)
+_OPERATION_WORD = re.compile(
+    r"\b(?:add|subtract|multipl|divid|doubl|half|each|every|per|total|average)\w*", re.IGNORECASE
+)
 
 
-def extract(heard: Heard) -> Extraction:
-    """The memories of a message, their relations, and what belongs into the ledger.
+def extract(heard: Heard, vectors: Matrix | None = None) -> Extraction:
+    """The statements of a message that are worth keeping, their relations, and what belongs into the ledger.
 
     Parameters
     ----------
-    heard : Heard; of `before` nothing is formed. From two passes on relations are read and clauses cut (spec 7)
+    heard : Heard; of `before` and `reply` nothing is formed, they say what it answers and whether it was right
+    vectors : float32 array of shape (n, 384), of the texts of `candidate_texts(heard)`, by the shipped embedder
 
     Returns
     -------
-    Extraction; each memory with the span it comes from and that span's own words as content. Nothing where a message
-    is only greetings, thanks and praise, or has no letter or digit. In other languages than English a memory is
+    Extraction; each memory is a statement with the span it comes from. Nothing of greetings, thanks, praise, bare
+    answers, bare steps, questions and jokes. In other languages than English a memory is the message's own words,
     taken for knowledge, without entities or slot
 
     Source: spec 1, 7.
@@ -40,41 +97,269 @@ def extract(heard: Heard) -> Extraction:
     >>> from datetime import datetime, UTC
     >>> heard = Heard("Hi Ada! My favourite colour is teal.", datetime(2026, 1, 5, tzinfo=UTC))
     >>> [(m.start, m.end, m.content, m.kind.value, m.slot) for m in extract(heard).memories]
-    [(8, 36, 'My favourite colour is teal.', 'trait', 'self favourite colour')]
+    [(8, 36, "The student's favourite colour is teal.", 'trait', 'self favourite colour')]
     """
     doc = doc_of(heard)
-    pieces = [_piece(doc, start, end) for start, end in chunks(doc, heard.passes)]
-    memories = tuple(_memory(piece, heard) for piece in pieces)
-    found = relations([p.doc for p in pieces], [m.modality is Modality.EMOTIONAL for m in memories], heard.passes)
-    return Extraction(memories, found, reminders(heard))
-
-
-class _Piece(NamedTuple):
-    """A piece of a message on one line, and its place in the message."""
-
-    doc: Doc
-    start: int
-    end: int
-
-
-def _piece(doc: Doc, start: int, end: int) -> _Piece:
-    content = cleaned(doc.text[start:end])
-    return _Piece(doc if content == doc.text else Doc(content), start, end)
-
-
-def _memory(piece: _Piece, heard: Heard) -> Extract:
-    doc, start, end = piece
     if not _can_be_read(doc):
-        sort = Sort(Modality.SEMANTIC, MemoryKind.CONCEPT)
-        return Extract(start, end, doc.text, sort.modality, sort.kind, confidence=STATED_CONFIDENCE, about=_topics(doc))
+        return Extraction(tuple(_foreign(doc, heard)), (), reminders(heard))
+    kept = reminders(heard)
+    found = [*_told(doc, heard, vectors, kept), *_shown(doc, heard)]
+    found.sort(key=lambda each: each.span)
+    if heard.observed and len(found) > 1:
+        # Whole messages: evidence recall is measured by messages, and split ones were found worse.
+        found = [_joined(found)]
+    quotes = _quotes([each.span for each in found], _candidates(doc))
+    memories = tuple(_memory(each, quote, heard) for each, quote in zip(found, quotes, strict=True))
+    pieces = [Doc(doc.text[slice(*each.span)]) for each in found]
+    joined: tuple[Relation, ...] = ()
+    if pieces:
+        joined = relations(pieces, [m.modality is Modality.EMOTIONAL for m in memories], heard.passes)
+    return Extraction(memories, joined, kept)
+
+
+def candidate_texts(heard: Heard) -> list[str]:
+    """The clauses of a message whose worth is judged, in order."""
+    doc = doc_of(heard)
+    return [doc.text[slice(*span)] for span in _candidates(doc)] if _can_be_read(doc) else []
+
+
+class _Found(NamedTuple):
+    """A statement that is kept: its span, content, and the kind of clause or aspect it was taken for."""
+
+    span: SentenceSpan
+    content: str
+    kind: str
+    aspect: Aspect | None = None
+
+
+def _candidates(doc: Doc) -> list[SentenceSpan]:
+    return [span for span in statement_spans(doc) if not is_small_talk(Doc(doc.text[slice(*span)]))]
+
+
+def _who(heard: Heard) -> str:
+    return heard.speaker or heard.student or "The student"
+
+
+def _quotes(spans: Sequence[SentenceSpan], candidates: Sequence[SentenceSpan]) -> list[SentenceSpan]:
+    """The words each statement is kept with: its own, and the clauses left out beside it, so that nothing is lost."""
+    quotes = list(spans)
+    for start, end in candidates:
+        if not spans or any(start < e and s < end for s, e in spans):
+            continue
+        before = [i for i, span in enumerate(spans) if span[1] <= start]
+        nearest = before[-1] if before else 0
+        quotes[nearest] = (min(quotes[nearest][0], start), max(quotes[nearest][1], end))
+    return quotes
+
+
+def _told(doc: Doc, heard: Heard, vectors: Matrix | None, kept: Sequence[Reminder]) -> list[_Found]:
+    """What clauses tell of the student's life and ways, and what belongs into the ledger."""
+    judged = [
+        _Judged(span, load_worth().of_clause(doc.text[slice(*span)], None if vectors is None else vectors[place]))
+        for place, span in enumerate(_candidates(doc))
+    ]
+    shown, reckons = _aspect(doc, heard, HINTED), _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
+    able = [
+        each
+        for each in judged
+        if not _is_left_out(doc.text[slice(*each.span)], reckons=reckons)
+        and (_overlaps(each.span, kept) or not _is_of_listener(Doc(doc.text[slice(*each.span)])))
+    ]
+    told = [
+        each
+        for each in able
+        if each.is_worth_keeping or _overlaps(each.span, kept) or is_state(slot_of(Doc(doc.text[slice(*each.span)])))
+    ]
+    if not told and able and heard.observed:
+        # Who observes has a reason, and talk outside a lesson mostly tells of life.
+        best = max(able, key=lambda each: each.personal)
+        told = [best] if best.personal >= WORTH_OBSERVED else []
+    found = []
+    for each in told:
+        text = doc.text[slice(*each.span)]
+        aspect = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING, "work": shown}.get(each.kind)
+        content = _statement(text, heard, first=each is judged[0])
+        if each.kind == "work" and aspect is not None:
+            content = _held(content, heard, aspect)
+        if content:
+            found.append(_Found(each.span, content, each.kind, aspect))
+    return found
+
+
+class _Judged(NamedTuple):
+    """A clause and the chances of what it tells, in the order of `CLAUSE_KINDS`."""
+
+    span: SentenceSpan
+    chances: NDArray[np.float64]
+
+    @property
+    def kind(self) -> str:
+        return CLAUSE_KINDS[1 + int(self.chances[1:].argmax())]
+
+    @property
+    def personal(self) -> float:
+        return float(1 - self.chances[0] - self.chances[CLAUSE_KINDS.index("work")])
+
+    @property
+    def is_worth_keeping(self) -> bool:
+        of_work = self.kind == "work" and 1 - self.chances[0] >= WORK_WORTH
+        return self.personal >= WORTH or bool(of_work)
+
+
+def _is_left_out(text: str, *, reckons: bool) -> bool:
+    """True of a question, a step of a sum, and a request to forget."""
+    asks = is_question(Doc(text)) or text.rstrip().endswith("?")
+    return (
+        asks
+        or _WORK.search(text) is not None
+        or (reckons and _DIGIT.search(text) is not None)
+        or bool(retractions(text))
+    )
+
+
+def _is_of_listener(clause: Doc) -> bool:
+    """True if a clause tells of whom it is said to, and of nobody else: praise and wishes."""
+    words = frozenset(clause.plain_words)
+    return not words.isdisjoint(SECOND_PERSON) and words.isdisjoint(FIRST_PERSON) and not clause.entities
+
+
+def _joined(found: Sequence[_Found]) -> _Found:
+    """Several statements as one, of the kind of the first."""
+    content = " ".join(each.content for each in found)
+    return found[0]._replace(span=(found[0].span[0], found[-1].span[1]), content=content)
+
+
+def _overlaps(span: SentenceSpan, kept: Sequence[Reminder]) -> bool:
+    return any(span[0] < each.end and each.start < span[1] for each in kept)
+
+
+def _statement(text: str, heard: Heard, *, first: bool) -> str:
+    """A clause as a statement; an answer that says too little alone stands with the question."""
+    said = retold(text, _who(heard), heard.at)
+    asked = _question(heard.before) if first and _ELLIPTIC.match(text) else ""
+    return f"Asked “{asked}”: {said}" if asked and said else said
+
+
+def _question(before: str) -> str:
+    last = next((s.text.strip() for s in reversed(Doc(before).sentences) if s.text.rstrip().endswith("?")), "")
+    return last if 0 < len(last.split()) <= QUESTION_WORDS else ""
+
+
+def _shown(doc: Doc, heard: Heard) -> list[_Found]:
+    """What a turn of work shows: something misunderstood or understood, said without the exercise's numbers."""
+    if heard.speaker is not None or not doc.text.strip() or doc.text.rstrip().endswith("?"):
+        return []
+    aspect = _aspect(doc, heard, TURN_WORTH)
+    if aspect is None:
+        return []
+    wrong = [each.text for each in equations(doc.text) if not each.holds]
+    spans = [span for span in statement_spans(doc) if content_words(Doc(doc.text[slice(*span)])) >= 2]
+    if not spans:
+        return []
+    reply = Doc(heard.reply).stems
+    span = max(spans, key=lambda s: _telling(doc.text[slice(*s)], reply, wrong))
+    text = doc.text[slice(*span)]
+    if not (_OPERATION_WORD.search(text) or any(pattern.search(text) for pattern, _ in _OPERATIONS)):
+        return []
+    general = retold(generalised(text), _who(heard), heard.at)
+    if not general:
+        return []
+    return [_Found(span, _judged(general, aspect, text, heard), "work", aspect)]
+
+
+def _aspect(doc: Doc, heard: Heard, least: Mapping[Aspect, float]) -> Aspect | None:
+    """Misconception or understanding, whichever a turn shows, from some chance on."""
+    if heard.speaker is not None:
+        return None
+    chances = load_worth().of_turn(TutoringTurn(doc.text, heard.before, heard.reply))
+    wrong, right = chances[1:]
+    aspect = Aspect.MISCONCEPTION if wrong >= right else Aspect.UNDERSTANDING
+    return aspect if max(wrong, right) >= least[aspect] else None
+
+
+def _held(content: str, heard: Heard, aspect: Aspect) -> str:
+    """What somebody holds to be so, right or wrong."""
+    verb = "thinks" if aspect is Aspect.MISCONCEPTION else "understands"
+    who = _who(heard)
+    return content.replace(f"{who} says that", f"{who} {verb} that", 1).replace(f"{who} says:", f"{who} {verb}:", 1)
+
+
+def _telling(text: str, reply: frozenset[str], wrong: Sequence[str]) -> float:
+    """How much a clause shows of what is understood."""
+    doc = Doc(text)
+    shared = len(doc.stems & reply) / (1 + len(reply))
+    return (
+        min(8, content_words(doc)) / 8
+        + 2 * shared
+        + (_OPERATION_WORD.search(text) is not None)
+        + 2 * any(each in text for each in wrong)
+    )
+
+
+def _judged(general: str, aspect: Aspect, text: str, heard: Heard) -> str:
+    """The step as a habit: right or wrong, what is reckoned, and what for."""
+    who = _who(heard)
+    said = general.removeprefix(f"{who} says that ").removeprefix(f"{who} says: ").rstrip(".!")
+    own = said.startswith(f"{who} ")
+    body = said.removeprefix(who).strip() if own else said
+    done = [name for pattern, name in _OPERATIONS if pattern.search(text) and name[:5] not in body]
+    how = " and ".join(done)
+    if how:
+        body = f"{how} and {body}" if own else f"{how} to find that {body}"
+    elif not own:
+        body = f"takes it that {body}"
+    wrong = aspect is Aspect.MISCONCEPTION
+    return f"{who} {body}, which is wrong." if wrong else f"{who} has understood: {body}."
+
+
+def generalised(text: str) -> str:
+    """A step of a solution without its numbers.
+
+    Examples
+    --------
+    >>> generalised("I multiplied 4 rewards by $1 to get the total, so 4 x 1 = 4")
+    'I multiplied rewards by to get the total'
+    """
+    text = _RECKONING.sub(" ", text)
+    text = re.sub(r"\s+", " ", _NUMBERS.sub(" ", text))
+    text = re.sub(r"\(\s*\)|\s+(?=[,.])", "", text)
+    return re.sub(
+        r"(?:[\s,(]*\b(?:so|which is|which was|is|was|by|to|at|of|in|to get|or|plus|and)\b|[\s,()=])*([.!]?)$",
+        r"\1",
+        text,
+    ).strip(" ,;:")
+
+
+def _foreign(doc: Doc, heard: Heard) -> list[Extract]:
+    """What is said in a language that is not read: whole, as it was said."""
+    found = []
+    for start, end in chunks(doc, heard.passes):
+        piece = Doc(cleaned(doc.text[start:end]))
+        found.append(
+            Extract(
+                start,
+                end,
+                piece.text,
+                Modality.SEMANTIC,
+                MemoryKind.CONCEPT,
+                confidence=STATED_CONFIDENCE,
+                about=_topics(piece),
+            )
+        )
+    return found
+
+
+def _memory(found: _Found, quote: SentenceSpan, heard: Heard) -> Extract:
+    doc = Doc(cleaned(heard.text[slice(*found.span)]))
+    start, end = quote
     slot = slot_of(doc, heard.speaker)
-    sort = sort_of(doc, lasting=is_state(slot))
+    sort = _sort(found, doc, lasting=is_state(slot))
     speaker = (heard.speaker or "").casefold()
     named = tuple(entity for entity in doc.entities if entity.name.casefold() != speaker)
     return Extract(
         start,
         end,
-        doc.text,
+        found.content,
         sort.modality,
         sort.kind,
         domain_of(doc, sort, any(entity.kind is EntityKind.PERSON for entity in named)),
@@ -82,7 +367,17 @@ def _memory(piece: _Piece, heard: Heard) -> Extract:
         slot if sort.kind is MemoryKind.TRAIT else None,
         named,
         _topics(doc),
+        found.aspect,
     )
+
+
+def _sort(found: _Found, doc: Doc, *, lasting: bool) -> Sort:
+    if found.kind == "work" and found.aspect is not None:
+        return Sort(
+            Modality.PROCEDURAL if _OPERATION_WORD.search(found.content) else Modality.SEMANTIC, MemoryKind.CONCEPT
+        )
+    sort = sort_of(doc, lasting=lasting)
+    return replace(sort, kind=MemoryKind.TRAIT) if found.kind == "trait" and sort.kind is MemoryKind.CONCEPT else sort
 
 
 def _can_be_read(doc: Doc) -> bool:

@@ -19,6 +19,7 @@ from graphmem.model import (
     Extraction,
     ExtractMemories,
     FollowUp,
+    Heard,
     Lesson,
     Message,
     MindQuestion,
@@ -32,7 +33,7 @@ from graphmem.model import (
 )
 from graphmem.offline.care import caring_reply
 from graphmem.offline.exemplars import Bank, load_bank
-from graphmem.offline.extraction import extract
+from graphmem.offline.extraction import candidate_texts, extract
 from graphmem.offline.facts import keywords, lesson
 from graphmem.offline.follow_ups import questions, reflection
 from graphmem.offline.prediction import expected_answer, own_messages
@@ -40,6 +41,7 @@ from graphmem.offline.replies import replied
 from graphmem.offline.surprise_analysis import analysis as analysed
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.doc import doc_of
+from graphmem.text.embedder import SHIPPED
 from graphmem.text.words import word_rarity
 
 T = TypeVar("T")
@@ -112,14 +114,16 @@ async def _distil(_: OfflineMind, question: Distil, __: OnToken | None) -> Lesso
     return lesson(question.mismatch)
 
 
-async def _extract(_: OfflineMind, question: ExtractMemories, __: OnToken | None) -> tuple[Extraction, ...]:
+async def _extract(mind: OfflineMind, question: ExtractMemories, _: OnToken | None) -> tuple[Extraction, ...]:
+    return tuple([await _extracted(mind, heard) if heard.passes else Extraction() for heard in question.heard])
+
+
+async def _extracted(mind: OfflineMind, heard: Heard) -> Extraction:
+    clauses = candidate_texts(heard) if mind.embedder.name == f"onnx:{SHIPPED}" else []
+    vectors = await mind.embedder.embed(clauses) if clauses else None
     # Rules take a while over long texts, which must not hold up the event loop.
-    long = sum(len(heard.text) for heard in question.heard) > THREAD_CHARACTERS
-    return await asyncio.to_thread(_extracted, question) if long else _extracted(question)
-
-
-def _extracted(question: ExtractMemories) -> tuple[Extraction, ...]:
-    return tuple(extract(heard) if heard.passes else Extraction() for heard in question.heard)
+    long = len(heard.text) > THREAD_CHARACTERS
+    return await asyncio.to_thread(extract, heard, vectors) if long else extract(heard, vectors)
 
 
 async def _analyse(_: OfflineMind, question: Analyse, __: OnToken | None) -> tuple[Analysis, ...]:

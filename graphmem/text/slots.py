@@ -285,6 +285,36 @@ def is_state(slot: str | None) -> bool:
     return slot is not None and slot.endswith(_STATES)
 
 
+_ONE_VALUE = re.compile(
+    r" (?:home|school|grade|age|name|birthday|best friend|dream job|current book|bedtime|height|weight|job|favourite .+"
+    r"|hometown|hobby|nationality|teacher|coach|level|score|way to school|diet"
+    r"|household|.+ (?:teacher|coach|level|score))$"
+)
+_POLAR_SLOT = re.compile(r"(?:likes ?:|plays |skill ?:|speaks ?:|collects ?:|allergy ?:|fear ?:)")
+
+
+def holds_one_value(slot: str) -> bool:
+    """True if a slot, or the key of one, has one value at a time.
+
+    Examples
+    --------
+    >>> holds_one_value("self home"), holds_one_value("self likes:football")
+    (True, False)
+    """
+    return _ONE_VALUE.search(slot) is not None
+
+
+def is_polar(slot: str) -> bool:
+    """True if a slot, or the key of one, tells that something is so or is not so.
+
+    Examples
+    --------
+    >>> is_polar("self likes:football"), is_polar("self home")
+    (True, False)
+    """
+    return _POLAR_SLOT.search(slot) is not None
+
+
 def _theirs(sentence: str) -> str | None:
     related = _RELATED.search(sentence)
     if related is None:

@@ -24,6 +24,34 @@ _FORMS = """
 _IRREGULAR = {
     form: forms[0] for line in _FORMS.replace("\n", ";").split(";") if (forms := line.split()) for form in forms[1:]
 }
+_PLURALS = frozenset(
+    [
+        "children",
+        "men",
+        "women",
+        "people",
+        "feet",
+        "teeth",
+        "mice",
+        "geese",
+        "knives",
+        "lives",
+        "wives",
+        "halves",
+        "leaves",
+        "wolves",
+        "shelves",
+        "thieves",
+        "loaves",
+        "buses",
+        "am",
+        "is",
+        "are",
+        "has",
+        "does",
+        "goes",
+    ]
+)
 _ENGLISH = stemmer("english")
 
 
@@ -46,3 +74,27 @@ def stem(word: str) -> str:
     if len(word) > MAX_STEMMED_LETTERS or not word.isascii():
         return word
     return str(_ENGLISH.stemWord(_IRREGULAR.get(word, word)))
+
+
+def is_past(word: str) -> bool:
+    """True if an English word in lower case is a past form of a verb, regular or irregular.
+
+    Examples
+    --------
+    >>> is_past("bought"), is_past("wanted"), is_past("want"), is_past("need")
+    (True, True, False, False)
+    """
+    if word in ("cut", "hit", "hurt", "put", "let", "quit", "shut", "felt", "understood", "drawed", "misread", "read"):
+        return True
+    if word in _IRREGULAR:
+        return word not in _PLURALS
+    return word.endswith("ed") and word not in (
+        "need",
+        "feed",
+        "bleed",
+        "breed",
+        "speed",
+        "succeed",
+        "proceed",
+        "exceed",
+    )

@@ -16,7 +16,7 @@ from graphmem.model import Role
 from graphmem.sealing import opened_token, session_token
 from tests.conftest import PASSWORD, Enrol, Pupil
 from tests.support.client import CLOSE, OPEN, Client, Refused
-from tests.support.remembering import LIFE, held, lived
+from tests.support.remembering import LIFE, as_said, held, lived, statement
 
 Bearer = Callable[[Role], str]
 
@@ -73,7 +73,7 @@ async def ids(gm: Graphmem, ann: Pupil) -> dict[str, str]:
 
 async def test_a_memory_with_all_its_fields(app_client: Client, ids: dict[str, str]) -> None:
     found = await app_client.call(MEMORY, id=ids[LIFE[0]])
-    assert found["content"] == LIFE[0]
+    assert found["content"] == statement(LIFE[0])
     assert (found["modality"], found["kind"], found["reliability"]) == ("SEMANTIC", "TRAIT", "RELIABLE")
     assert [source["ref"] for source in found["sources"]] == ["r0"]
     assert {edge["toLabel"] for edge in found["edges"]} >= {"Memory", "Entity"}
@@ -105,7 +105,7 @@ async def test_pages_are_stable_and_hold_everything_once(app_client: Client, ids
         seen += [item["content"] for item in page["items"]]
         if (after := page["next"]) is None:
             break
-    assert seen == list(LIFE[::-1])
+    assert seen == [statement(text) for text in LIFE[::-1]]
 
 
 async def test_filters(gm: Graphmem, app_client: Client, ann: Pupil, ids: dict[str, str]) -> None:
@@ -186,7 +186,7 @@ async def test_a_neighbourhood(app_client: Client, ids: dict[str, str]) -> None:
 
 async def test_recall_says_why(app_client: Client, ids: dict[str, str]) -> None:
     found = (await app_client.call(RECALL, q="What does uncle Ferdinand build?", limit=3))["recall"]
-    assert found[0]["memory"]["content"] == LIFE[5]
+    assert found[0]["memory"]["content"] == statement(LIFE[5])
     assert found[0]["sourceRefs"] == ["r5"]
     assert found[0]["why"]
     assert len(found) <= 3
@@ -293,7 +293,7 @@ async def test_observations_of_an_open_student_are_formed_behind_the_answer(
     assert noted[1]["ref"]
     await asyncio.gather(*gm.background.tasks)
     await run_jobs(gm, ann.session)
-    assert {memory.content for memory in await held(gm, ann.session)} == set(LIFE[:2])
+    assert {as_said(memory) for memory in await held(gm, ann.session)} == set(LIFE[:2])
     assert (await app_client.call(OBSERVE, o=given[:1])) == noted[:1]
 
 
@@ -307,7 +307,7 @@ async def test_a_teacher_observes_a_locked_student_and_cannot_read_it(
     await run_jobs(gm, opened_token(gm.secret, token, gm.clock()))
     opened = replace(app_client, session=token)
     found = (await opened.call(RECALL, q="Which arm did she break?"))["recall"]
-    assert found[0]["memory"]["content"] == LIFE[2]
+    assert found[0]["memory"]["content"] == statement(LIFE[2])
     answer = await raw(http, teacher, MEMORY, id=found[0]["memory"]["id"])
     assert answer["data"]["memory"]["content"] is None
 
@@ -393,7 +393,7 @@ async def test_a_turn_tells_what_it_recalled_and_again_when_repeated(
     question = "What does my uncle Ferdinand build out of matchboxes?"
     once = await app_client.call(TURN, turn="t", text=question)
     assert not once["repeated"]
-    assert LIFE[5] in [each["memory"]["content"] for each in once["recalled"]]
+    assert statement(LIFE[5]) in [each["memory"]["content"] for each in once["recalled"]]
     assert all(each["why"] and each["sourceRefs"] for each in once["recalled"])
     assert [each["id"] for each in once["ledger"]] == [kept["id"]]
     assert [job["kind"] for job in once["jobs"]] == ["form", "surprise"]

@@ -19,7 +19,7 @@ from graphmem.model import (
 )
 from graphmem.store import memories
 from tests.conftest import Enrol, Pupil, say
-from tests.support.remembering import TOLD, again_open, contents, held, nodes, observations, told
+from tests.support.remembering import TOLD, again_open, as_said, contents, held, nodes, observations, told
 
 
 async def test_an_observation_is_formed_while_the_session_runs(gm: Graphmem, ann: Pupil) -> None:
@@ -27,7 +27,7 @@ async def test_an_observation_is_formed_while_the_session_runs(gm: Graphmem, ann
     assert (source.kind, source.ref) == (SourceKind.CHAT, "r0")
     assert await run_jobs(gm, ann.session) == 1
     (memory,) = await held(gm, ann.session)
-    assert (memory.content, memory.speaker, memory.source_refs) == (TOLD, "Julia", ("r0",))
+    assert (as_said(memory), memory.speaker, memory.source_refs) == (TOLD, "Julia", ("r0",))
     assert (memory.surprise, memory.surprise_level, memory.consolidated) == (None, None, True)
     (node,) = await nodes(gm, ann.who, "Memory")
     assert not {"speaker", "before"} & node.keys()
@@ -43,7 +43,7 @@ async def test_what_is_observed_of_a_locked_student_is_formed_in_the_next_sessio
     opened = await again_open(gm, ann)
     assert await run_jobs(gm, opened.session) == 1
     (memory,) = await held(gm, opened.session)
-    assert memory.content == TOLD
+    assert as_said(memory) == TOLD
     assert memory.source_kind is SourceKind.TEACHER
     assert [s.id for s in (await memories.list_sources(gm.graph, ann.who, [memory.id]))[memory.id]] == [source.id]
 
@@ -159,7 +159,7 @@ async def test_what_was_observed_just_before_is_the_context_of_what_follows(gm: 
     far = replace(second, ref="far", text="I repaired the clock of my grandfather.", at=second.at + timedelta(days=1))
     await observe(gm, ann.who, [first, second, far])
     await run_jobs(gm, ann.session)
-    before = {memory.content: memory.before for memory in await held(gm, ann.session)}
+    before = {as_said(memory): memory.before for memory in await held(gm, ann.session)}
     assert before["I saw it with Sigrid at the harbour."] == "Did you see the aurora over Tromso?"
     assert before["I repaired the clock of my grandfather."] == ""
 
@@ -225,7 +225,7 @@ async def test_a_remark_and_a_turn_may_bear_the_same_name(gm: Graphmem, replica:
     assert await observe(gm, ann.who, remarks) == [source]
     await run_jobs(gm, ann.session)
     assert set(await contents(gm, ann.session)) == {TOLD, "My favourite colour is teal."}
-    by_id = {m.id: m.content for m in await held(gm, ann.session)}
+    by_id = {m.id: as_said(m) for m in await held(gm, ann.session)}
     sources = await memories.list_sources(gm.graph, ann.who, list(by_id))
     found = {by_id[memory_id]: own for memory_id, own in sources.items()}
     assert found[TOLD] == [source]

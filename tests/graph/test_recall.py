@@ -31,6 +31,7 @@ from tests.support.remembering import (
     LIFE,
     TOLD,
     again_open,
+    as_said,
     asked,
     changed,
     held,
@@ -276,7 +277,7 @@ async def test_what_was_just_said_is_found_before_memories_are_formed_of_it(gm: 
     jobs = await nodes(gm, ann.who, "Job")
     for question, text in (("Who keeps llamas?", "llamas in Norway"), ("What is the hamster called?", "called Plato")):
         (first, *_) = found = await recall(gm, ann.session, question, 20, None)
-        assert text in (first.memory.content or "")
+        assert text in as_said(first.memory)
         assert (first.formed, first.why[0]) == (False, "said, not yet formed")
         assert all(0 <= each.weight <= 1 for each in found)
         assert text in (await context(gm, ann.session, question, 2000, None)).prompt

@@ -25,7 +25,7 @@ from graphmem.model import (
 from graphmem.store import jobs
 from graphmem.store.students import expire_session
 from tests.conftest import Pupil, another_replica, say
-from tests.support.remembering import TOLD, again_open, asked, changed, held, nodes, told, turn_state_of
+from tests.support.remembering import TOLD, again_open, as_said, asked, changed, held, nodes, told, turn_state_of
 from tests.support.surprising import (
     CONFUSED,
     MANY,
@@ -188,7 +188,7 @@ async def test_what_is_no_longer_so_may_be_so_again(gm: Graphmem, ann: Pupil) ->
         at += timedelta(days=1)
         await surprises(gm, ann, "We moved, can you believe it?", Level.COGNITIVE_DISSONANCE, at=at)
         assert await run_jobs(convinced(gm, update(prior, new)), ann.session) == 2
-    lived = [(m.content, m.valid_at, m.invalid_at) for m in await held(gm, ann.session) if m.kind is MemoryKind.TRAIT]
+    lived = [(as_said(m), m.valid_at, m.invalid_at) for m in await held(gm, ann.session) if m.kind is MemoryKind.TRAIT]
     days = [at - timedelta(days=2), at - timedelta(days=1), at]
     assert lived == [
         ("I live in Rome.", days[0], days[1]),
@@ -264,7 +264,7 @@ async def test_how_to_go_about_it_is_remembered_once(gm: Graphmem, ann: Pupil) -
     assert known is not None
     assert vector is not None
     # It is how the companion goes about it, and no belief of the student's.
-    outcome = await surprises(gm, ann, known.content or "", Level.COGNITIVE_DISSONANCE)
+    outcome = await surprises(gm, ann, as_said(known), Level.COGNITIVE_DISSONANCE)
     (job,) = await claimed(gm, ann)
     work = jobs.opened_payload(ann.session, job, jobs.SurpriseJob)
     assert work.turn_id == outcome.turn_id
@@ -332,7 +332,7 @@ async def test_episodes_come_out_alike_in_whatever_order_the_work_is_done(gm: Gr
 async def test_what_was_known_before_stays_where_it_was_said_first(gm: Graphmem, ann: Pupil) -> None:
     await responded(gm, ann, TOLD, Level.BOUNDARY)
     await responded(gm, ann, TOLD, Level.BOUNDARY)
-    (memory,) = [m for m in await held(gm, ann.session) if m.content == TOLD]
+    (memory,) = [m for m in await held(gm, ann.session) if as_said(m) == TOLD]
     assert memory.reinforcement_count == 1
     assert await edges_of(gm, ann, "ABSTRACTS") == {("episode-1", memory.id)}
 

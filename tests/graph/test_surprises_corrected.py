@@ -23,7 +23,7 @@ from graphmem.model import (
 )
 from graphmem.store import turns
 from tests.conftest import Pupil, another_replica, say
-from tests.support.remembering import TOLD, changed, held, observations, told, turn_state_of
+from tests.support.remembering import TOLD, as_said, changed, held, observations, told, turn_state_of
 from tests.support.surprising import (
     CONFUSED,
     PARIS,
@@ -136,7 +136,7 @@ async def test_a_correction_that_makes_no_sense_is_refused(gm: Graphmem, ann: Pu
     await responded(gm, ann, TOLD, Level.BOUNDARY)
     await observe(gm, ann.who, observations([TEAL]))
     await run_jobs(gm, ann.session)
-    (noted,) = [m.id for m in await held(gm, ann.session) if m.content == TEAL]
+    (noted,) = [m.id for m in await held(gm, ann.session) if as_said(m) == TEAL]
     before = await everything(gm, ann)
     with pytest.raises(NotFound):
         await correct_surprise(gm, ann.session, "nobody", Verdict.WAS_IMPORTANT, "")

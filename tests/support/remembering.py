@@ -14,6 +14,7 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.model import Memory, MemoryRole, Observation, Recalled, Session, SourceKind, Unlocked, Who
 from graphmem.store import memories
 from graphmem.store.memories import Cut, Filter, Moment
+from graphmem.text.retelling import retold
 from tests.conftest import PASSWORD, Pupil, say
 
 TOLD = "My sister Ada moved to Lisbon with her horse Bella in May."
@@ -64,7 +65,18 @@ async def formed(gm: Graphmem, who: Who) -> list[dict[str, Any]]:
 
 
 async def contents(gm: Graphmem, session: Session) -> list[str]:
-    return [memory.content or "" for memory in await held(gm, session)]
+    """What was said of each memory, oldest first."""
+    return [as_said(memory) for memory in await held(gm, session)]
+
+
+def as_said(memory: Memory) -> str:
+    """The words a memory comes from."""
+    return memory.quote or memory.content or ""
+
+
+def statement(text: str, who: str = "Name of ann") -> str:
+    """The statement that is made of what a pupil said on 5 January 2026."""
+    return retold(text, who, datetime(2026, 1, 5, 9, tzinfo=UTC))
 
 
 async def told(gm: Graphmem, pupil: Pupil, *texts: str, **more: Any) -> None:
@@ -89,7 +101,7 @@ async def lived(gm: Graphmem, pupil: Pupil, texts: tuple[str, ...] = LIFE) -> di
     """Memories of a life, by what they say."""
     await observe(gm, pupil.who, observations(texts, kind=SourceKind.CHAT))
     await run_jobs(gm, pupil.session)
-    return {memory.content or "": memory for memory in await held(gm, pupil.session)}
+    return {as_said(memory): memory for memory in await held(gm, pupil.session)}
 
 
 def turn_state_of(gm: Graphmem, pupil: Pupil) -> Unlocked:
@@ -114,4 +126,4 @@ async def linked(gm: Graphmem, pupil: Pupil, from_id: str, to_id: str, type_: st
 
 
 def said(found: list[Recalled]) -> list[str]:
-    return [each.memory.content or "" for each in found]
+    return [as_said(each.memory) for each in found]

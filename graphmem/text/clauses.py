@@ -1,0 +1,103 @@
+"""Clauses: the parts of a sentence that state something each."""
+
+import re
+
+from graphmem.text.doc import Doc
+from graphmem.text.sentences import SentenceSpan, stripped
+
+CLAUSE_WORDS = 6
+"""Words a clause needs to stand alone."""
+INTRODUCTION_WORDS = 14
+"""Words a clause has that only leads on to the next."""
+MAX_CLAUSES = 40
+"""Most clauses of one message; what follows belongs to the last."""
+
+_CUT = re.compile(
+    r"[,;]?\s+(?=(?:and|but|so|also|plus|oh and|btw)\s+(?:now |then |also |maybe |even )?"
+    r"(?:i|i'm|im|i've|ive|i'll|i'd|we|we're|my|our|he|she|they|it's|its|there's|the|if|when|pls|please|"
+    r"don'?t|can|next|tomorrow|today|yesterday)\b)"
+    r"|[,;]\s+(?=(?:i|i'm|im|i've|ive|i'll|ill|we|we're|my|our|he|she|they|it's|its|that's|thats|pls|please|only my)\b)"
+    r"|\s+[-–—]\s+|;\s+",
+    re.IGNORECASE,
+)
+_HOLDS_TOGETHER = re.compile(
+    r"(?:and |so |but |then )?(?:to|for|in|with|by|from|based|next|finally|then"
+    r"|therefore|now|given|as|if|when|whenever|since|because|bc|cause|cuz|that|after"
+    r"|before|until|as soon as)\b",
+    re.I,
+)
+
+
+def clauses(doc: Doc) -> tuple[SentenceSpan, ...]:
+    """The clauses of a text, in order.
+
+    Parameters
+    ----------
+    doc : Doc, of any length
+
+    Returns
+    -------
+    tuple of (start, end), disjoint, ascending, each with a letter or digit; at most 40
+
+    Source: spec 7 (a memory is one statement).
+
+    Examples
+    --------
+    >>> text = "yes paid her on friday. and pls dont ask me about home every time, i'll say if i want to talk"
+    >>> [text[start:end] for start, end in clauses(Doc(text))]
+    ['yes paid her on friday.', 'and pls dont ask me about home every time', "i'll say if i want to talk"]
+    """
+    found = [span for sentence in doc.sentences for span in _parts(doc.text, sentence.start, sentence.end)]
+    found = [span for span in found if any(map(str.isalnum, doc.text[slice(*span)]))]
+    if len(found) > MAX_CLAUSES:
+        found = [*found[: MAX_CLAUSES - 1], (found[MAX_CLAUSES - 1][0], found[-1][1])]
+    return tuple(found)
+
+
+def _parts(text: str, start: int, end: int) -> list[SentenceSpan]:
+    parts: list[SentenceSpan] = []
+    for match in _CUT.finditer(text, start, end):
+        left, right = text[start : match.start()], text[match.end() : end]
+        short = len(left.split()) < CLAUSE_WORDS or len(right.split()) < CLAUSE_WORDS
+        if short or (_HOLDS_TOGETHER.match(left.strip()) and len(left.split()) < INTRODUCTION_WORDS):
+            continue
+        parts.append(stripped(text, start, match.start()))
+        start = match.end()
+    return [*parts, stripped(text, start, end)]
+
+
+_LEANS = re.compile(
+    r"\W*(?:(?:and|but|so|oh|then|also|yes|yeah|well|ok|cause|because)\s+)*(?:it|it's"
+    r"|its|he|he's|hes|she|she's|shes|they|they're|"
+    r"that|that's|thats|this|these|those|only|not|because|cause|bc|cuz|which|even|with"
+    r"|like|just|same|for that|them|her|him|"
+    r"there|mind|else|such|in there)\b(?! (?:mum|dad)\b)",
+    re.IGNORECASE,
+)
+MAX_STATEMENT_WORDS = 40
+"""Words from which on a statement takes up no further clause."""
+
+
+def statement_spans(doc: Doc) -> tuple[SentenceSpan, ...]:
+    """The clauses of a text, each with those after it that cannot be understood without it.
+
+    Examples
+    --------
+    >>> text = "emil is moving in march. hes my best friend. i cried a bit"
+    >>> [text[start:end] for start, end in statement_spans(Doc(text))]
+    ['emil is moving in march. hes my best friend.', 'i cried a bit']
+    """
+    found: list[SentenceSpan] = []
+    for start, end in clauses(doc):
+        leans = _LEANS.match(doc.text, start, end) is not None
+        short = bool(found) and len(doc.text[found[-1][0] : end].split()) <= MAX_STATEMENT_WORDS
+        asked = bool(found) and doc.text[: found[-1][1]].rstrip().endswith("?")
+        if leans and short and not asked and _says_enough(doc.text[slice(*found[-1])]):
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return tuple(found)
+
+
+def _says_enough(text: str) -> bool:
+    return len(text.split()) > 1

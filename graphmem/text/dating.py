@@ -1,0 +1,147 @@
+"""Words like "tomorrow" and "on Friday" replaced by the dates they mean on the day they are said."""
+
+import re
+from datetime import datetime, timedelta
+
+from graphmem.text.lexicon import MONTHS, WEEKDAYS
+
+_DAYS = {day[:3]: place for place, day in enumerate(WEEKDAYS)}
+_MONTHS = {month[:3]: place for place, month in enumerate(MONTHS, 1)}
+_MONTH = (
+    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?"
+    r"|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b"
+)
+_WEEKDAY = r"(?P<day>mon|tues?|we[dn]n?e?s?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b(?!s)"
+_NEAR = re.compile(
+    r"\b(?P<word>day after tomorrow|tomorrow|tmrw|tmr|yesterday|last night|this morning|tonight|today)\b", re.IGNORECASE
+)
+_NEAR_DAYS = {
+    "day after tomorrow": 2, "tomorrow": 1, "tmrw": 1, "tmr": 1, "yesterday": -1, "last night": -1,
+}  # fmt: skip
+_ON_DAY = re.compile(
+    rf"\b(?P<lead>on|this|next|last|by|till?|until|since|before|for|of)\s+{_WEEKDAY}(?!\s*,?\s*\d)", re.I
+)
+_DATE = re.compile(rf"\b(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}(?!,? \d{{4}})", re.IGNORECASE)
+_DATE_AFTER = re.compile(rf"\b{_MONTH} (?P<number>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,? \d{{4}})(?!\d)", re.IGNORECASE)
+_DAY_OF_MONTH = re.compile(
+    rf"\b(?:(?P<weekday>{_WEEKDAY.replace('?P<day>', '?:')})\s+)?(?:the )?(?P<number>\d{{1,2}})(?:st"
+    rf"|nd|rd|th)\b(?! (?:grade|year|time|place|century|floor|birthday))",
+    re.IGNORECASE,
+)
+_IN_MONTH = re.compile(rf"\b(?P<lead>in|next|last|this|since|until|till?|from) {_MONTH}(?! \d)", re.IGNORECASE)
+_PERIOD = re.compile(
+    r"\b(?P<which>last|next|this) (?P<unit>week|month|year|summer|winter|autumn|spring)\b(?!end)", re.I
+)
+_PAST = re.compile(
+    r"\b(?:was|were|had|did|didn't|didnt|\w{2,}ed|went|came|told|said|made|took|gave|paid|left|read|saw|met|broke|"
+    r"lost|won|found|bought|felt|kept|ran|ate|fell|hit|hurt|forgot|slept|spent)\b",
+    re.IGNORECASE,
+)
+_AHEAD = re.compile(
+    r"\b(?:it'?s moved to|moving|is|are|i'm|im|we've got|will|'ll|going to|gonna|want|plan"
+    r"|promise|till?|until|by|next|have to|need to|must)\b",
+    re.IGNORECASE,
+)
+
+
+def dated(text: str, at: datetime) -> str:
+    """A text whose words for days are dates, reckoned from the day it was said.
+
+    Parameters
+    ----------
+    text : str, in English; what cannot be reckoned stays
+    at : datetime, when it was said
+
+    Source: spec 7 (dates reckoned from the day).
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> dated("the test is tomorrow, and the trip on friday", datetime(2026, 2, 24, tzinfo=UTC))
+    'the test is on 25 February 2026, and the trip on Friday, 27 February 2026'
+    >>> dated("we went there yesterday and in march", datetime(2026, 5, 6, tzinfo=UTC))
+    'we went there on 5 May 2026 and in March 2026'
+    """
+    past = _PAST.search(text) is not None and _AHEAD.search(text) is None
+    text = _NEAR.sub(lambda m: _near(m, at), text)
+    text = _DATE.sub(lambda m: _with_year(m, at, past), text)
+    text = _DATE_AFTER.sub(lambda m: _with_year(m, at, past), text)
+    text = _DAY_OF_MONTH.sub(lambda m: _this_month(m, at, past), text)
+    text = _ON_DAY.sub(lambda m: _weekday(m, at, past), text)
+    text = _IN_MONTH.sub(lambda m: _month(m, at, past), text)
+    return _PERIOD.sub(lambda m: _period(m, at), text)
+
+
+def spelled(day: datetime) -> str:
+    """A day in words.
+
+    Examples
+    --------
+    >>> spelled(datetime(2026, 2, 6))
+    '6 February 2026'
+    """
+    return f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
+
+
+def _near(match: re.Match[str], at: datetime) -> str:
+    word = match["word"].lower()
+    part = {"last night": "in the night of ", "this morning": "in the morning of ", "tonight": "in the evening of "}
+    return part.get(word, "on ") + spelled(at + timedelta(days=_NEAR_DAYS.get(word, 0)))
+
+
+def _weekday(match: re.Match[str], at: datetime, past: bool) -> str:
+    lead, place = match["lead"].lower(), _DAYS[match["day"].lower()[:3]]
+    ahead = (place - at.weekday()) % 7 or 7
+    back = lead in ("last", "since") or (past and lead not in ("next", "this", "by", "till", "til", "until"))
+    day = at + timedelta(days=ahead - 7 if back and ahead < 7 else -7 if back else ahead)
+    lead = "on" if lead in ("this", "next", "last") else "until" if lead in ("til", "till") else lead
+    return f"{lead} {WEEKDAYS[place].capitalize()}, {spelled(day)}"
+
+
+def _year(at: datetime, month: int, day: int, past: bool) -> int:
+    later = (month, day) >= (at.month, at.day)
+    if past:
+        return at.year - 1 if later and (month, day) != (at.month, at.day) else at.year
+    return at.year if later else at.year + 1
+
+
+def _with_year(match: re.Match[str], at: datetime, past: bool) -> str:
+    month, day = _MONTHS[match["month"].lower()[:3]], int(match["number"])
+    if not 1 <= day <= 31:
+        return match.group()
+    return f"{day} {MONTHS[month - 1].capitalize()} {_year(at, month, day, past)}"
+
+
+def _this_month(match: re.Match[str], at: datetime, past: bool) -> str:
+    day = int(match["number"])
+    if not 1 <= day <= 28:
+        return match.group()
+    month = at.month + (not past and day < at.day) - (past and day > at.day)
+    year = at.year + (month > 12) - (month < 1)
+    named, found = match["weekday"], datetime(year, (month - 1) % 12 + 1, day)  # noqa: DTZ001
+    if named and _DAYS[named.lower()[:3]] != found.weekday():
+        found = datetime(at.year, at.month, day)  # noqa: DTZ001
+        if _DAYS[named.lower()[:3]] != found.weekday():
+            return match.group()
+    return (f"{WEEKDAYS[found.weekday()].capitalize()}, " if named else "") + spelled(found)
+
+
+def _month(match: re.Match[str], at: datetime, past: bool) -> str:
+    month, lead = _MONTHS[match["month"].lower()[:3]], match["lead"].lower()
+    if match["month"] == "may" and lead != "in":
+        return match.group()
+    back = past or lead in ("last", "since")
+    year = at.year - (back and month > at.month) + (not back and month < at.month)
+    lead = "in" if lead in ("next", "last", "this") else lead
+    return f"{lead} {MONTHS[month - 1].capitalize()} {year}"
+
+
+def _period(match: re.Match[str], at: datetime) -> str:
+    shift, unit = {"last": -1, "this": 0, "next": 1}[match["which"].lower()], match["unit"].lower()
+    if unit == "week":
+        monday = at - timedelta(days=at.weekday()) + timedelta(weeks=shift)
+        return f"in the week of {spelled(monday)}"
+    if unit == "month":
+        month = at.month - 1 + shift
+        return f"in {MONTHS[month % 12].capitalize()} {at.year + month // 12}"
+    return f"in {at.year + shift}" if unit == "year" else f"in {unit} {at.year + shift}"

@@ -1,0 +1,178 @@
+"""Retelling: what somebody said of themselves as a statement about them, in the third person, for English."""
+
+import re
+from datetime import datetime
+
+from graphmem.text.dating import dated
+from graphmem.text.normalize import cleaned, straightened
+from graphmem.text.stems import is_past
+
+_LEAD_IN = re.compile(
+    r"^(?:\W*(?:(?:oh|ah|ohh+|hmm+|well|so|and|but|yeah|yep|yes+|yea|ya|yup|ok(?:ay)?"
+    r"|hey|hi+|hello|lol|btw|also|umm*|uh|erm?|"
+    r"no+|nope|actually|honestly|anyway|haha+|wow|thanks?|thx|thank you|cool|sorry"
+    r"|wait|right|yay+|yaa+y|yess+|noo+|soo+|oh+|sure|of course|i see|ugh|"
+    r"no wait|like|you know|by the way|deal|tbh|then|next|finally|therefore|thus|cause"
+    r"|because|first|firstly|after that|mhm|as you said)\b(?!\s+(?:to|for|about|of"
+    r"|that)\b))[\s,.!:…-]*)+",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r"[\s,]*(?:\b(?:lol|haha+|hehe+|xd|tho|though|tbh|rn|please|pls|thx|thanks)\b"
+    r"|[:;]-?[()DP]|[^\w\s.,!?'\")%€$£°]+)+\s*([.!?]*)$",
+    re.I,
+)
+_SHORT = {
+    "pls": "please", "plz": "please", "bc": "because", "cuz": "because", "cus": "because", "coz": "because",
+    "u": "you", "ur": "your", "im": "I'm", "ive": "I've", "dont": "don't", "cant": "can't", "doesnt": "doesn't",
+    "didnt": "didn't", "isnt": "isn't", "wasnt": "wasn't", "thats": "that's", "hes": "he's", "shes": "she's",
+    "theyre": "they're", "theres": "there's", "havent": "haven't", "wont": "won't", "gonna": "going to",
+    "wanna": "want to", "gotta": "have to", "abt": "about", "smth": "something", "idk": "I don't know", "ppl": "people",
+    "thru": "through", "yrs": "years", "ya": "yes", "kinda": "kind of", "couldnt": "couldn't", "wouldnt": "wouldn't",
+    "arent": "aren't", "aint": "isn't", "fav": "favourite", "whats": "what's", "mum's": "mother's", "cos": "because",
+}  # fmt: skip
+"""Short forms of chats; a closed list."""
+_CAUSE = re.compile(r"(?<=\w )cause(?= (?:i|he|she|it|its|it's|they|we|the|my|there|you|8|\d)\b)", re.IGNORECASE)
+_ITS = re.compile(
+    r"^its(?= (?:a|an|the|not|on|in|at|so|too|very|really|just|my|been|going|moved"
+    r"|always|every|like|now|ok|because)\b)",
+    re.IGNORECASE,
+)
+_SPELLED = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
+_ADVERBS = (
+    r"(?:(?:also|always|really|just|still|never|now|often|usually|sometimes|only|even|already|actually|totally|kind of|"
+    r"probably|finally|recently|currently|honestly|definitely|mostly|mainly|absolutely|almost|then|first|originally|"
+    r"initially|mistakenly|accidentally|incorrectly|wrongly|generally|normally|thus"
+    r"|therefore|again|both|rarely|simply)\s+)*"
+)
+_SUBJECT = re.compile(
+    rf"\bI(?P<short>'m|'ve|'ll|'d)?(?P<gap>\s+)(?P<adverbs>{_ADVERBS})(?P<verb>[a-z]+?n't|[a-z]+)?", re.IGNORECASE
+)
+_INVERTED = re.compile(r"\b(?P<aux>am|have|do|did|was|can|could|should|will|would)\s+I\b", re.IGNORECASE)
+_FIXED = frozenset(
+    """
+    can could will would should must might may shall did had was can't couldn't won't wouldn't shouldn't
+    didn't hadn't wasn't
+    """.split()  # noqa: SIM905
+)
+_BE = {
+    "am": "is",
+    "have": "has",
+    "do": "does",
+    "don't": "doesn't",
+    "haven't": "hasn't",
+    "are": "is",
+    "were": "was",
+    "go": "goes",
+}
+_OWN = {"my": "{own}", "mine": "{own}", "me": "them", "myself": "themselves"}
+_OWN_WORD = re.compile(r"\b(?:my|mine|me|myself)\b", re.IGNORECASE)
+_WE = re.compile(r"\b(?:we|we're|we've|our|us)\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"^(?:please|don't|do not|can you|could you|call|stop|never|just|let's|remind|remember)\b", re.IGNORECASE
+)
+
+
+def retold(text: str, who: str, at: datetime) -> str:
+    """A clause as a statement about its speaker.
+
+    Parameters
+    ----------
+    text : str, one clause or a few, in English
+    who : str, the speaker's name, or "The student"
+    at : datetime, when it was said; days are reckoned from it
+
+    Returns
+    -------
+    str that begins with `who`; first person becomes third, days become dates, short forms of chats are written out
+
+    Source: spec 7 (a memory is one statement that stands by itself).
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> day = datetime(2026, 2, 3, tzinfo=UTC)
+    >>> retold("i have a dog and im scared of spiders lol", "Tobi", day)
+    'Tobi has a dog and they are scared of spiders.'
+    >>> retold("pls dont tell my mum", "Tobi", day), retold("oh and the test is on friday", "Tobi", day)
+    ("Tobi asks: please don't tell Tobi's mum.", 'Tobi says that the test is on Friday, 6 February 2026.')
+    """
+    words = _TAIL.sub(r"\1", _LEAD_IN.sub("", cleaned(straightened(text)))).strip(" ,")
+    words = dated(_spelled_out(words), at)
+    if not words:
+        return ""
+    asks = _ASKS.match(words) is not None
+    told = _third_person(words, who)
+    if asks:
+        told = f"{who} asks: {_lower(told)}"
+    elif not told.startswith(who):
+        told = f"{who} says that {_lower(told)}" if _is_clause(told) else f"{who} says: {_lower(told)}"
+    told = told.strip(" ,;:-")
+    return told if told[-1:] in ".!?" else f"{told}."
+
+
+def _spelled_out(text: str) -> str:
+    text = _ITS.sub("it's", _CAUSE.sub("because", text))
+    return _SPELLED.sub(lambda m: _SHORT.get(m.group().lower(), m.group()), text)
+
+
+def _third_person(text: str, who: str) -> str:
+    named = False
+
+    def subject(match: re.Match[str]) -> str:
+        nonlocal named
+        name = "they" if named else who
+        first, named = not named, True
+        return name + match["gap"] + _conjugated(match, third=first)
+
+    text = _INVERTED.sub(lambda m: f"{m['aux']} they", text)
+    text = _SUBJECT.sub(subject, text)
+    own = iter(range(10_000))
+    return _OWN_WORD.sub(
+        lambda m: _OWN[m.group().lower()].format(own=f"{who}'s" if next(own) == 0 and not named else "their"), text
+    )
+
+
+def _conjugated(match: re.Match[str], *, third: bool) -> str:
+    short = (match["short"] or "").lower()
+    adverbs, verb = match["adverbs"] or "", match["verb"] or ""
+    if short:
+        full = {"'m": "is" if third else "are", "'ve": "has" if third else "have", "'ll": "will", "'d": "would"}[short]
+        return f"{full} {adverbs}{verb}"
+    return adverbs + (_verb(verb.lower()) if third else {"am": "are", "was": "were"}.get(verb.lower(), verb))
+
+
+def _verb(verb: str) -> str:
+    """The form of a verb for the third person singular."""
+    if verb in _FIXED or not verb or is_past(verb):
+        return verb
+    if verb in _BE:
+        return _BE[verb]
+    if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
+        return f"{verb}es"
+    return f"{verb[:-1]}ies" if verb.endswith("y") and verb[-2:-1] not in "aeiou" else f"{verb}s"
+
+
+def _lower(text: str) -> str:
+    first = text.split(" ", 1)[0]
+    return text[0].lower() + text[1:] if first[1:].islower() and len(first) > 1 and first.lower() in _FUNCTION else text
+
+
+_FUNCTION = frozenset(
+    """
+    the a an it it's that that's this there there's we we're our he she he's she's they his her please
+    don't in on at when if no yes not and because maybe
+    """.split()  # noqa: SIM905
+)
+_CLAUSE = re.compile(
+    r"^(?:(?:the|a|an|his|her|their|our|it|it's|that|that's|this|there|there's|we"
+    r"|we're|he|she|he's|she's|they|they're|people|everyone|somebody|\w+'s|[A-Z]\w+"
+    r"|\w+)\s+){1,5}?"
+    r"(?:is|are|was|were|has|have|had|will|would|can|can't|could|isn't|aren't|wasn't"
+    r"|\w+s|\w+ed|got|went|said)\b|^(?:it's|that's|there's|he's|she's|they're|we're)\b",
+    re.IGNORECASE,
+)
+
+
+def _is_clause(text: str) -> bool:
+    return _CLAUSE.match(text) is not None

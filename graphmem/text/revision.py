@@ -1,0 +1,229 @@
+"""Revision: the effect of a new statement on an older one of the same person, by rule (spec 7).
+
+Meaning alone cannot tell same from opposite, and cross-encoders trained on labelled pairs end too much; so a statement
+is ended only for a reason that can be named: another value of one attribute, the opposite of it, an end that is told
+in words, a plan carried out, a misconception overcome.
+"""
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+
+from graphmem.model import Aspect, Vector
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import MONTHS, WEEKDAYS
+from graphmem.text.pairs import Compared, Likeness, likeness
+from graphmem.text.slots import holds_one_value, is_polar
+from graphmem.text.stems import is_past
+
+ONE_MATTER = 0.45
+"""Cosine from which two statements may be about one matter."""
+OVERCOME = 0.6
+"""Cosine from which an understanding overcomes a misconception of an earlier lesson."""
+TWINS_FROM = ((0.7, 0.8), (0.87, 0.6))
+"""Cosine, and share of the content words of the shorter one, from which two statements may say the same."""
+TOUCHING = 0.3
+"""Cosine that two statements about one matter need, beside the words they share."""
+SAME_TALK = timedelta(hours=6)
+"""Time within which a misconception shown and an understanding reached are of one lesson."""
+_NOTHING: Vector = np.zeros(1, dtype=np.float32)
+GENERAL_STEMS = 1
+"""Content words that two statements about one matter share at least."""
+
+_DATE_STEMS = Doc(
+    " ".join((*MONTHS, *WEEKDAYS, "today tomorrow yesterday week month year time thing remember ask"))
+).stems
+_ASKED = re.compile("“([^”]*)”")
+_CEASED = re.compile(
+    r"\b(?:any ?more|no longer|stopped|quit|gave up|given up|forget (?:that|it|about)|after all|cancelled|called off|"
+    r"changed my mind|used to|don't .{0,30}now|isn't .{0,20}now|is over|broke up|got rid of)\b",
+    re.IGNORECASE,
+)
+_MOVED = re.compile(
+    r"\b(?:moved to|postponed|put off|brought forward|now on|instead of|rescheduled|changed to)\b", re.IGNORECASE
+)
+_CORRECTED = re.compile(
+    r"\b(?:i meant|meant to say|sorry,? (?:i|it|not)|oops|my mistake|i lied|not true"
+    r"|mixed up|i was wrong|it's actually|"
+    r"actually it'?s)\b",
+    re.IGNORECASE,
+)
+_EASED = re.compile(
+    r"\b(?:better|lighter|fine (?:now|again)|ok(?:ay)? now|again|finally"
+    r"|not .{0,20}any ?more|good now|sorted|calmer)\b",
+    re.I,
+)
+_PLANS = re.compile(
+    r"\b(?:will|'ll|going to|gonna|wants? to|plans?|planning|promises?|promised|has to"
+    r"|have to|need to|needs to|must|owes?|"
+    r"could|until|asks|remind|hasn't told|don't know|doesn't know|mustn't|test|exam|final)\b",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"\b(?:did it|handed in|paid|told|read it|finished|done|went (?:ok|well|fine)|knows? now|passed|failed)\b", re.I
+)
+
+
+class Effect(StrEnum):
+    """Effect of a new statement on an older one."""
+
+    NONE = "none"
+    SAME = "same"
+    REFINES = "refines"
+    ENDS = "ends"
+    CORRECTS = "corrects"
+
+
+@dataclass(frozen=True)
+class Revisable:
+    """A statement as it is compared with others of the same person.
+
+    content, words : the statement, and the words it comes from
+    vector : embedding of the statement
+    """
+
+    content: str
+    words: str
+    at: datetime
+    aspect: Aspect | None = None
+    slot: str | None = None
+    valence: float = 0.0
+    vector: Vector | None = field(default=None, repr=False)
+
+    @cached_property
+    def stems(self) -> frozenset[str]:
+        """The stems of its content words, and of the question it answers, without days and months."""
+        asked = _ASKED.search(self.content)
+        return (Doc(self.words).stems | (Doc(asked[1]).stems if asked else frozenset())) - _DATE_STEMS
+
+    @cached_property
+    def plans(self) -> bool:
+        """True if it tells what is to come, is owed or is kept secret."""
+        return self.aspect is Aspect.PLAN or _PLANS.search(self.content) is not None
+
+    @cached_property
+    def compared(self) -> Compared:
+        """It as pairs are compared."""
+        return Compared(Doc(self.content), self.vector if self.vector is not None else _NOTHING, self.valence)
+
+
+def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
+    """The effect of a new statement on an older one of the same person.
+
+    Parameters
+    ----------
+    new, old : Revisable, the older one still held true
+    cosine : float, of their embeddings
+
+    Returns
+    -------
+    Effect; the older one is closed where it is ended (life has changed) or corrected (it was wrong)
+
+    Source: spec 7, 12.
+    """
+    shared = new.stems & old.stems
+    if _overcomes(new, old, cosine):
+        return Effect.ENDS
+    if _is_work(new) or _is_work(old):
+        return Effect.SAME if new.aspect is old.aspect and _twins(new, old, cosine) else Effect.NONE
+    if new.slot is not None and new.slot == old.slot and (found := _of_one_slot(new, old)) is not None:
+        return found
+    if len(shared) < GENERAL_STEMS or cosine < TOUCHING:
+        return Effect.NONE
+    if _carried_out(new, old) and (cosine >= ONE_MATTER or len(shared) > GENERAL_STEMS):
+        return Effect.ENDS
+    if _twins(new, old, cosine):
+        return Effect.REFINES if _says_more(new, old) else Effect.SAME
+    if _CORRECTED.search(new.words) and cosine >= ONE_MATTER:
+        return Effect.CORRECTS
+    ceased = _CEASED.search(new.words) is not None and _CEASED.search(old.words) is None
+    moved = _MOVED.search(new.words) is not None and old.plans
+    if (ceased or moved) and (cosine >= ONE_MATTER or len(shared) > GENERAL_STEMS):
+        return Effect.ENDS
+    return Effect.ENDS if _eased(new, old) and cosine >= ONE_MATTER else Effect.NONE
+
+
+def _overcomes(new: Revisable, old: Revisable, cosine: float) -> bool:
+    """A misconception of the same lesson, or of the same matter, that is understood now."""
+    if new.aspect is not Aspect.UNDERSTANDING or old.aspect is not Aspect.MISCONCEPTION:
+        return False
+    return abs(new.at - old.at) <= SAME_TALK or cosine >= OVERCOME
+
+
+def _is_work(told: Revisable) -> bool:
+    return told.aspect in (Aspect.MISCONCEPTION, Aspect.UNDERSTANDING)
+
+
+def _twins(new: Revisable, old: Revisable, cosine: float) -> bool:
+    """Two statements that say the same: nothing parts them, and they share most of their words."""
+    shared = len(new.stems & old.stems) / max(1, min(len(new.stems), len(old.stems)))
+    near = any(cosine >= least and shared >= words for least, words in TWINS_FROM)
+    return near and likeness(new.compared, old.compared) is Likeness.SAME
+
+
+def _of_one_slot(new: Revisable, old: Revisable) -> Effect | None:
+    assert new.slot is not None  # callers only
+    if new.compared.folded == old.compared.folded:
+        return Effect.SAME
+    if is_polar(new.slot):
+        return (
+            Effect.ENDS if new.compared.denies != old.compared.denies or new.valence * old.valence < 0 else Effect.SAME
+        )
+    if not holds_one_value(new.slot):
+        return None
+    if _value_words(new) == _value_words(old):
+        return Effect.SAME
+    return Effect.CORRECTS if _CORRECTED.search(new.words) else Effect.ENDS
+
+
+def _value_words(told: Revisable) -> frozenset[str]:
+    """What may be the value of an attribute: names and numbers, else all content words."""
+    doc = Doc(told.words)
+    values = {e.name.casefold() for e in doc.entities} | {str(n) for n in doc.numbers}
+    return frozenset(values) or doc.stems
+
+
+def _says_more(new: Revisable, old: Revisable) -> bool:
+    return old.stems < new.stems and len(new.stems) >= len(old.stems) + 2
+
+
+def _carried_out(new: Revisable, old: Revisable) -> bool:
+    """A plan, promise or debt of which it is told that it was done."""
+    done = _DONE.search(new.words) is not None or any(map(is_past, Doc(new.words).plain_words))
+    return old.plans and old.at < new.at and done and new.aspect is not Aspect.PLAN
+
+
+def _eased(new: Revisable, old: Revisable) -> bool:
+    """A bad feeling or state of which it is told that it is better."""
+    return old.valence < 0 and _EASED.search(new.words) is not None and new.valence > old.valence
+
+
+_FORGET = re.compile(
+    r"(?:^|[.!?,]\s*|\b(?:please|pls|can you|could you)\s+)(?<!don't )(?<!dont )(?<!never )forget\s+"
+    r"(?:that|about|what i (?:said|told you) about|everything about)\s+(?P<what>[^.!?]{3,160})",
+    re.IGNORECASE,
+)
+_UNTRUE = re.compile(
+    r"(?:^|[.!]\s*)(?:actually,? |no,? |sorry,? )*(?:that'?s|that is|it'?s|it is"
+    r"|that was) (?:not true|wrong about me|a lie|not right about me)\b"
+    r"|\b(?:please|pls|just) forget (?:it|that|what i (?:just )?said)\s*[.!]?$",
+    re.IGNORECASE,
+)
+
+
+def retractions(text: str) -> tuple[str | None, ...]:
+    """Matters that a message asks to forget; None for what was said last.
+
+    Examples
+    --------
+    >>> retractions("Please forget that I failed the test."), retractions("thats not true, sorry")
+    (('I failed the test',), (None,))
+    >>> retractions("I won't forget that song"), retractions("don't forget about friday")
+    ((), ())
+    """
+    found: list[str | None] = [match["what"].strip() for match in _FORGET.finditer(text)]
+    return tuple(found) if found else (None,) if _UNTRUE.search(text) else ()

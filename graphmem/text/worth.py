@@ -1,0 +1,174 @@
+"""Worth of a clause for a student's memory, and of a tutoring turn: learned from labelled dialogues (spec 7)."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graphmem.errors import SetupError
+from graphmem.model import Vector
+from graphmem.text.arithmetic import equations
+from graphmem.text.doc import Doc
+
+WORTH_FILE = Path(__file__).parent / "weights" / "worth" / "worth.npz"
+CLAUSE_KINDS = ("nothing", "trait", "plan", "feeling", "episode", "work")
+"""What a clause may tell; `work` is knowledge of the subject matter, right or wrong."""
+TURN_KINDS = ("nothing", "misconception", "understanding")
+"""What a turn of work on a task may show."""
+VECTOR_SCALE = 3.0
+"""Weight of a unit vector's numbers beside the other features."""
+
+_SELF = re.compile(r"\b(?:i|i'm|im|my|me|we|our|mine|i've|ive|i'll|i'd)\b", re.IGNORECASE)
+_LISTENER = re.compile(r"\b(?:you|u|your|ur)\b", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+_REJECTS = re.compile(
+    r"^\W*(?:no\b|not quite|not exactly|not really|wrong|incorrect|almost|careful|are you sure|hmm|but |i don'?t think"
+    r"|remember|try again|close)|\b(?:not quite|incorrect|mistake|wrong)\b",
+    re.IGNORECASE,
+)
+_DOUBTS = re.compile(
+    r"\b(?:no|not|isn't|error|recheck|re-?check|re-?read|check|again|sure|remember|but|however|actually|try|think"
+    r"|instead|doesn't|didn't|only|look|why)\b",
+    re.IGNORECASE,
+)
+_PRAISE = (
+    r"(?:yes|yep|yeah|correct|that'?s (?:right|correct|it)|right|great|good|well done"
+    r"|brilliant|exactly|perfect|super|excellent|awesome|amazing|fantastic|nice"
+    r"|spot on)\b"
+)
+_ACCEPTS = re.compile(rf"^\W*{_PRAISE}", re.IGNORECASE)
+_PRAISES = re.compile(rf"\b{_PRAISE}", re.IGNORECASE)
+_SEES = re.compile(
+    r"\b(?:oh|i see|i understand|got it|i get it|you'?re right|makes sense|i made a mistake|sorry|ah|now i)\b",
+    re.IGNORECASE,
+)
+_REASONS = re.compile(
+    r"\b(?:because|since|so|therefore|cause|i thought|i assumed|need to|should|have to)\b", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class TutoringTurn:
+    """A student's message at work on a task, with the tutor's lines around it.
+
+    reply : what the tutor said to it; empty where that is not known
+    """
+
+    text: str
+    before: str = ""
+    reply: str = ""
+
+
+@dataclass(frozen=True)
+class WorthModel:
+    """Weights of the multinomial logistic regressions, one row a kind; the first column is the bias.
+
+    full : clauses, from features and the vector of the shipped embedder
+    plain : clauses, from features alone
+    turns : turns of work
+    """
+
+    full: NDArray[np.float64]
+    plain: NDArray[np.float64]
+    turns: NDArray[np.float64]
+
+    def of_clause(self, text: str, vector: Vector | None) -> NDArray[np.float64]:
+        """Probabilities of `CLAUSE_KINDS`.
+
+        Parameters
+        ----------
+        text : str, a clause
+        vector : its embedding of the shipped model; None where another is used
+        """
+        features = clause_features(text)
+        if vector is None:
+            return _softmax(self.plain, features)
+        return _softmax(self.full, np.concatenate([features, VECTOR_SCALE * vector]))
+
+    def of_turn(self, turn: TutoringTurn) -> NDArray[np.float64]:
+        """Probabilities of `TURN_KINDS`."""
+        return _softmax(self.turns, turn_features(turn))
+
+
+def clause_features(text: str) -> NDArray[np.float64]:
+    """Features of a clause that do not depend on an embedder, about 0 to 1 each."""
+    doc, words = Doc(text), text.split()
+    count = max(1, len(words))
+    return np.array(
+        [
+            _SELF.search(text) is not None,
+            "?" in text,
+            sum(_DIGIT.search(word) is not None for word in words) / count,
+            "=" in text,
+            np.log1p(len(words)) / 3,
+            doc.negates,
+            bool(doc.time_words),
+            min(2, len(doc.entities)) / 2,
+            _LISTENER.search(text) is not None,
+            count <= 2,
+            _REASONS.search(text) is not None,
+            "!" in text,
+        ],
+        dtype=np.float64,
+    )
+
+
+def turn_features(turn: TutoringTurn) -> NDArray[np.float64]:
+    """Features of a turn of work: its reckoning, and how the tutor takes it."""
+    text, reply, before = turn.text, turn.reply, turn.before
+    accepted, sees = _ACCEPTS.search(reply) is not None, _SEES.search(text) is not None
+    return np.array(
+        [
+            np.log1p(len(text.split())) / 3,
+            min(6, text.count("=")) / 3,
+            any(not equation.holds for equation in equations(text)),
+            _REJECTS.search(reply) is not None,
+            _DOUBTS.search(reply) is not None,
+            accepted,
+            _PRAISES.search(reply) is not None,
+            not reply,
+            _REJECTS.search(before) is not None,
+            _DOUBTS.search(before) is not None,
+            _ACCEPTS.search(before) is not None,
+            "?" in before,
+            sees,
+            _REASONS.search(text) is not None,
+            _SELF.search(text) is not None,
+            sees and accepted,
+            _DIGIT.search(text) is not None,
+            "?" in text,
+        ],
+        dtype=np.float64,
+    )
+
+
+@lru_cache(maxsize=1)
+def load_worth(path: Path = WORTH_FILE) -> WorthModel:
+    """Read the weights, once a process.
+
+    Raises
+    ------
+    SetupError                          the file is missing or damaged
+
+    Examples
+    --------
+    >>> model = load_worth()
+    >>> CLAUSE_KINDS[int(model.of_clause("ok thanks", None).argmax())]
+    'nothing'
+    """
+    try:
+        with path.open("rb") as raw, np.load(raw) as file:
+            return WorthModel(**{name: file[name].astype(np.float64) for name in WorthModel.__dataclass_fields__})
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        raise SetupError(f"The sense of worth in {path} cannot be loaded ({error}): install graphmem again.") from error
+
+
+def _softmax(weights: NDArray[np.float64], features: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    scores = weights[:, 0] + weights[:, 1:] @ np.asarray(features)
+    powers = np.exp(scores - scores.max())
+    return powers / powers.sum()  # type: ignore[no-any-return]

@@ -1,0 +1,69 @@
+"""What a new statement does to an older one: same, refined, ended, forgotten."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from graphmem.model import Aspect, Heard
+from graphmem.offline.extraction import extract
+from graphmem.text.affect import load_affect
+from graphmem.text.doc import Doc
+from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
+from graphmem.text.revision import Effect, Revisable, effect, retractions
+from graphmem.text.slots import slot_of
+
+AT = datetime(2026, 9, 1, tzinfo=UTC)
+encode = onnx_encoder(EMBEDDER_FOLDER, threads=1)
+affect = load_affect()
+
+
+def told(text: str, days: int = 0) -> Revisable:
+    at = AT + timedelta(days=days)
+    memory = extract(Heard(text, at, student="Tobi", observed=True)).memories[0]
+    vector = encode([memory.content])[0]
+    valence = affect.valence(Doc(memory.content), vector)
+    return Revisable(memory.content, text, at, memory.aspect, slot_of(Doc(text)), valence, vector)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ("I am in grade 7 at Lincoln School.", "I am in grade 8 now.", Effect.ENDS),
+        ("My favourite food is pizza.", "My favourite food is sushi, not pizza any more.", Effect.ENDS),
+        ("I live in Rome.", "We moved to Paris.", Effect.ENDS),
+        ("I hate decimals.", "I don't hate decimals anymore, they are ok.", Effect.ENDS),
+        ("emil is moving to hamburg in march", "emil isn't moving anymore!!", Effect.ENDS),
+        ("i promise i read chapter 3 to oma till friday", "i read chapter 3 to oma on thursday", Effect.ENDS),
+        ("I like drawing comics.", "I love drawing comics.", Effect.SAME),
+        ("I like Honda.", "I like Toyota.", Effect.NONE),
+        ("I am allergic to peanuts.", "I am allergic to cats.", Effect.NONE),
+        ("My dog is called Biscuit.", "I have football on Monday.", Effect.NONE),
+    ],
+)
+def test_what_a_new_statement_does_to_an_older_one(old: str, new: str, wanted: Effect) -> None:
+    before, after = told(old), told(new, 7)
+    assert before.vector is not None
+    assert after.vector is not None
+    assert effect(after, before, float(before.vector @ after.vector)) is wanted
+
+
+def test_an_understanding_overcomes_the_misconception_of_its_lesson() -> None:
+    wrong = Revisable("Tobi thinks 1/8 is more.", "1/8 is more", AT, Aspect.MISCONCEPTION)
+    right = Revisable("Tobi understands that pieces get smaller.", "the pieces get smaller", AT, Aspect.UNDERSTANDING)
+    assert effect(right, wrong, 0.2) is Effect.ENDS
+    assert effect(wrong, right, 0.2) is Effect.NONE
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("Please forget that I failed the test.", ("I failed the test",)),
+        ("thats not true, sorry", (None,)),
+        ("forget it", ()),
+        ("don't forget about friday", ()),
+        ("I will never forget that day", ()),
+        ("I forgot about the homework", ()),
+    ],
+)
+def test_what_is_to_be_forgotten(text: str, wanted: tuple[str | None, ...]) -> None:
+    assert retractions(text) == wanted
