@@ -28,7 +28,6 @@ from graphmem.store.graph import Graph, open_driver
 from graphmem.text.affect import AffectModel, load_affect
 from graphmem.text.embedder import make_embedder
 from graphmem.text.match_model import MatchModel, load_match
-from graphmem.text.reader import MessageReader
 from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_boundaries
 
 
@@ -50,7 +49,6 @@ class Graphmem:
     affect: AffectModel
     matches: MatchModel
     episodes: TopicBoundaryModel
-    reader: MessageReader
     secret: bytes = field(repr=False)
     cache: SessionCache = field(repr=False)
     background: Background = field(repr=False)
@@ -118,7 +116,7 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
     # Our matrices are small: a second thread of the linear algebra would mostly wait for a free processor.
     threadpool_limits(1, user_api="blas")
     graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
-    embedder, reader = make_embedder(settings), MessageReader(settings.embedder_threads)
+    embedder = make_embedder(settings)
     mind: Mind | None = None
     background = Background(JobNotifier(settings))
     try:
@@ -134,7 +132,6 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
             affect=load_affect(),
             matches=load_match(),
             episodes=load_topic_boundaries(),
-            reader=reader,
             secret=server_secret(settings),
             cache=SessionCache(settings.cache_mib * 2**20),
             background=background,
@@ -145,7 +142,6 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
         if mind is not None:
             await mind.aclose()
         await embedder.aclose()
-        await reader.aclose()
         await graph.aclose()
 
 
