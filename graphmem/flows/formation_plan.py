@@ -224,8 +224,9 @@ def _revised(reading: Reading, ids: Sequence[str], known: SearchIndex) -> tuple[
             continue
         if extract.ends is not None:
             ended[old.id] = None
-        type_ = EdgeType.REFINES if extract.ends is None else EdgeType.TEMPORAL_EVOLUTION
-        edges.append(NewEdge(memory_id, old.id, type_, extract.confidence))
+            edges.append(NewEdge(old.id, memory_id, EdgeType.TEMPORAL_EVOLUTION, extract.confidence))
+        else:
+            edges.append(NewEdge(memory_id, old.id, EdgeType.REFINES, extract.confidence))
     return list(ended), edges
 
 

@@ -31,6 +31,7 @@ from graphmem.store.jobs import SurpriseJob
 from graphmem.text.doc import Doc
 from graphmem.text.domains import domain_of
 from graphmem.text.memory_types import Sort
+from graphmem.text.normalize import said
 from graphmem.text.sanitize import quoted
 
 MOST_FACTS = {Level.NORMAL: 0, Level.BOUNDARY: 10, Level.COGNITIVE_DISSONANCE: 20, Level.PARADIGM_SHIFT: 30}
@@ -111,15 +112,18 @@ def episode_content(actual: Doc) -> str:
 
 
 def beliefs_near(vector: Vector, job: SurpriseJob, known: SearchIndex) -> tuple[Belief, ...]:
-    """Prior beliefs near a message, nearest first; none that was formed of it, or holds no longer."""
+    """Prior beliefs near a message, nearest first; none that was formed of it, or had ended before it.
+
+    Those that formation has ended by what the message says come first, however near they are.
+    """
     near = [
-        memory
-        for memory, cosine in known.nearest(vector, BELIEF_CANDIDATES)
-        if cosine >= NEAR and _is_belief(memory) and _held_before(memory, job)
+        (memory, cosine) for memory, cosine in known.nearest(vector, BELIEF_CANDIDATES) if _held_before(memory, job)
     ]
+    found = [memory for memory, cosine in near if _is_belief(memory) and (cosine >= NEAR or _ended_by(memory, job))]
+    found.sort(key=lambda memory: not _ended_by(memory, job))
     return tuple(
-        Belief(memory.id, memory.content or "", memory.kind, None, memory.valid_at, memory.confidence)
-        for memory in near[:BELIEFS]
+        Belief(memory.id, memory.content or "", memory.kind, None, memory.valid_at, memory.confidence, memory.quote)
+        for memory in found[:BELIEFS]
     )
 
 
@@ -143,7 +147,7 @@ def planned_response(understood: Understood, known: SearchIndex, version: int) -
             revision = _revised(understood, place, update, worded, known, new)
             if revision is not None:
                 revisions.append(revision)
-                edges += _revision_edges(revision, update)
+                edges += _revision_edges(revision, update, job, known)
     if shifted and understood.procedure is not None:
         procedure_id = _procedure(understood, understood.procedure, known, new)
         edges.append(NewEdge(episode.memory.id, procedure_id, EdgeType.ENABLES, 1.0))
@@ -152,7 +156,7 @@ def planned_response(understood: Understood, known: SearchIndex, version: int) -
     facts = tuple(_facts(understood))
     questions = tuple(_questions(understood, "question", understood.questions)) if shifted else ()
     reflection = understood.reflection if shifted else None
-    flashbulbs = tuple(_said_then(job, known)) if shifted else ()
+    flashbulbs = tuple(memory.id for memory in _said_then(job, known)) if shifted else ()
     actions = _actions(understood, episode.memory.id, facts, revisions, flashbulbs, linked)
     closed = tuple(dict.fromkeys(r.prior_id for r in revisions if r.prior_id is not None))
     return Changes(
@@ -202,7 +206,13 @@ def _actions(
 
 
 def _held_before(memory: Memory, job: SurpriseJob) -> bool:
-    return _holds(memory) and memory.timestamp <= job.at and job.turn_id not in memory.source_refs
+    held = _holds(memory) or _ended_by(memory, job)
+    return held and memory.timestamp <= job.at and job.turn_id not in memory.source_refs
+
+
+def _ended_by(memory: Memory, job: SurpriseJob) -> bool:
+    """True if formation has ended a memory by what the surprising message says (spec 7)."""
+    return memory.reliability is Reliability.SUPERSEDED and memory.invalid_at == job.at
 
 
 def _holds(memory: Memory) -> bool:
@@ -214,11 +224,11 @@ def _is_belief(memory: Memory) -> bool:
     return memory.kind in BELIEVED and not memory.speaker and memory.role is not MemoryRole.PROCEDURE
 
 
-def _said_then(job: SurpriseJob, known: SearchIndex) -> Iterator[str]:
+def _said_then(job: SurpriseJob, known: SearchIndex) -> Iterator[Memory]:
     """Memories formed of the surprising message itself."""
     for memory in known.latest(len(known)):
         if job.turn_id in memory.source_refs:
-            yield memory.id
+            yield memory
 
 
 def _linked(understood: Understood, known: SearchIndex) -> Iterator[NewEdge]:
@@ -258,8 +268,8 @@ def _revised(
     prior = None if update.prior_id is None else known.get(update.prior_id)
     if prior is not None and prior.content_hash == worded.content_hash:
         return None
-    held = prior if prior is not None and _holds(prior) else None
-    twin = _twin(worded, known, new, but=held)
+    held = prior if prior is not None and (_holds(prior) or _ended_by(prior, understood.job)) else None
+    twin = _formed(update, understood.job, known) or _twin(worded, known, new, but=held)
     if twin is None:
         made = Made(
             id=f"belief-{understood.seq}-{place}",
@@ -289,11 +299,27 @@ def _believed(
             yield memory.id, kinds[revision.new_understanding]
 
 
-def _revision_edges(revision: Revision, update: BeliefUpdate) -> Iterator[NewEdge]:
+def _revision_edges(
+    revision: Revision, update: BeliefUpdate, job: SurpriseJob, known: SearchIndex
+) -> Iterator[NewEdge]:
+    prior = None if revision.prior_id is None else known.get(revision.prior_id)
+    new = known.get(revision.new_id)
+    if prior is not None and _ended_by(prior, job) and new is not None and job.turn_id in new.source_refs:
+        return  # Formation has linked them.
     if revision.prior_id is not None and update.evolution:
         yield NewEdge(revision.prior_id, revision.new_id, EdgeType.TEMPORAL_EVOLUTION, 1.0)
     elif revision.prior_id is not None:
         yield NewEdge(revision.new_id, revision.prior_id, EdgeType.REFINES, 1.0)
+
+
+def _formed(update: BeliefUpdate, job: SurpriseJob, known: SearchIndex) -> Memory | None:
+    """The memory that formation made of the very words of a new understanding."""
+    new = said(update.new)
+    for memory in _said_then(job, known):
+        words = said(memory.quote or memory.content or "")
+        if memory.role is MemoryRole.SAID and _holds(memory) and words and (words in new or new in words):
+            return memory
+    return None
 
 
 def _twin(worded: Worded, known: SearchIndex, new: Sequence[New], but: Memory | None = None) -> Memory | None:

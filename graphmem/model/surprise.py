@@ -16,6 +16,7 @@ class Belief:
         replace each other. A mind also reads the slot from the content
     valid_at : since when it is held true
     confidence : 0..1
+    quote : the words it comes from; None where the content is those words
     """
 
     id: str
@@ -24,6 +25,12 @@ class Belief:
     slot: str | None = field(default=None, repr=False)
     valid_at: datetime | None = None
     confidence: float = 0.7
+    quote: str | None = field(default=None, repr=False)
+
+    @property
+    def words(self) -> str:
+        """The words it comes from, which rules compare with what is said now."""
+        return self.quote or self.content
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ def belief_updates(surprising: Surprising) -> tuple[BeliefUpdate, ...]:
 
 def _scene(surprising: Surprising) -> _Scene:
     talk = [s for i, text in enumerate(surprising.talk[-TALK_READ:]) for s in _placed(Doc(text), i, None)]
-    beliefs = [s for b in surprising.beliefs for s in _placed(Doc(b.content), _place(b, talk), b)]
+    beliefs = [s for b in surprising.beliefs for s in _placed(Doc(b.words), _place(b, talk), b)]
     known = {prior.said.text for prior in beliefs}
     priors = sorted([*beliefs, *(p for p in talk if p.said.text not in known)], key=lambda prior: prior.place)
     doc, before = doc_of(surprising), Doc(surprising.before[:TYPE_CHARACTERS]).plain
@@ -174,7 +174,7 @@ def _placed(doc: Doc, place: int, belief: Belief | None) -> Iterator[_Prior]:
 
 def _place(belief: Belief, talk: Sequence[_Prior]) -> int:
     """Position in the talk at which a belief was formed; -1, before the talk, if not there."""
-    return next((prior.place for prior in talk if prior.said.text in belief.content), -1)
+    return next((prior.place for prior in talk if prior.said.text in belief.words), -1)
 
 
 def _update(reason: _Reason) -> BeliefUpdate:
@@ -307,7 +307,7 @@ _RULES: tuple[_Rule, ...] = (
 def _slot(prior: _Prior) -> str | None:
     told = _told_slot(prior.said)
     # Where a belief has several sentences, nobody knows which of them its slot is about.
-    whole = prior.belief is not None and prior.said.end - prior.said.start >= len(prior.belief.content.strip())
+    whole = prior.belief is not None and prior.said.end - prior.said.start >= len(prior.belief.words.strip())
     return told or (prior.belief.slot if prior.belief and whole else None)
 
 

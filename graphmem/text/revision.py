@@ -47,7 +47,7 @@ _MOVED = re.compile(
     r"\b(?:moved to|postponed|put off|brought forward|now on|instead of|rescheduled|changed to)\b", re.IGNORECASE
 )
 _CORRECTED = re.compile(
-    r"\b(?:i meant|meant to say|sorry,? (?:i|it|not)|oops|my mistake|i lied|not true"
+    r"\b(?:i meant|meant to say|sorry,? (?:i|it|my|not)|oops|my mistake|i lied|not true"
     r"|mixed up|i was wrong|it's actually|"
     r"actually it'?s)\b",
     re.IGNORECASE,

@@ -35,6 +35,7 @@ from graphmem.text.doc import Doc
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.minds import ScriptedMind
 from tests.support.remembering import nodes
+from tests.support.surprising import quiet
 
 CRY = "I don't want to live anymore."
 CALM = "I think 12 plus 30 is 42."
@@ -160,6 +161,7 @@ async def test_a_model_may_raise_a_concern_and_not_lower_one(gm: Graphmem, ann: 
     mild = Danger(ConcernKind.BULLYING, 1)
     grave = Danger(ConcernKind.NEGLECT, 3)
     assert concern_of(await say(gm, ann, CRY, mind=model(gm, "I am here.", mild))).kind is ConcernKind.SELF_HARM
+    await quiet(gm, ann)
     outcome = await say(gm, ann, "There was soup today.", mind=model(gm, "I am here.", grave))
     assert (concern_of(outcome).kind, concern_of(outcome).urgency) == (ConcernKind.NEGLECT, 3)
     assert outcome.reply == f"I am here. {gm.settings.help}"

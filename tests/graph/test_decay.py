@@ -17,7 +17,7 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.model import Memory, Who
 from graphmem.store.memories import Filter
 from tests.conftest import Pupil, another_replica
-from tests.support.remembering import LIFE, changed, formed, held, linked, lived, nodes, observations, told
+from tests.support.remembering import LIFE, as_said, changed, formed, held, linked, lived, nodes, observations, told
 
 
 async def test_gravity_is_written_down_without_changing_what_it_is_computed_from(gm: Graphmem, ann: Pupil) -> None:
@@ -127,7 +127,7 @@ async def test_pages_hold_every_memory_once_also_while_new_ones_come(gm: Graphme
     after = None
     while True:
         page = await list_memories(gm, ann.who, Filter(), 5, after, ann.session)
-        seen += [memory.content or "" for memory in page.items]
+        seen += [as_said(memory) for memory in page.items]
         if page.next is None:
             break
         after = page.next
