@@ -20,6 +20,7 @@ from pydantic.alias_generators import to_camel
 from graphmem.errors import GraphmemError, NotFound, Unavailable
 from graphmem.model import (
     Aspect,
+    ConcernKind,
     Domain,
     EdgeType,
     JobState,
@@ -264,6 +265,19 @@ class JobPageResult(Result):
     next: str | None
 
 
+class ConcernResult(Result):
+    """Danger that a message tells of; nothing of what was said."""
+
+    id: str
+    kind: ConcernKind
+    urgency: int
+    about: str
+    at: datetime
+    help: str
+    person_should_look: bool
+    corrected_at: datetime | None
+
+
 class TurnResult(Result):
     """A message answered: what was expected, how surprising it was, what was learned and recalled."""
 
@@ -286,6 +300,7 @@ class TurnResult(Result):
     jobs: tuple[JobResult, ...]
     usage: UsageResult
     repeated: bool
+    concern: ConcernResult | None
 
 
 class QuestionResult(Result):
@@ -606,6 +621,11 @@ class Operations:
         return await self._ask(_CORRECT, MemoryResult, student_id, memoryId=memory_id, verdict=verdict, note=note)
 
     @Operation
+    async def correct_concern(self, student_id: str, concern_id: str, note: str | None = None) -> bool:
+        """Say that a message told of no danger."""
+        return await self._ask(_CORRECT_CONCERN, bool, student_id, id=concern_id, note=note)
+
+    @Operation
     async def jobs(
         self,
         student_id: str | None = None,
@@ -719,6 +739,7 @@ _ADD = _mutation("addLedgerEntry", "studentId: ID!, entry: LedgerInput!", Ledger
 _SETTLE = _mutation("settleLedgerEntry", "studentId: ID!, id: ID!, note: String", LedgerEntryResult)
 _ANSWER = _mutation("answerQuestion", "studentId: ID!, id: ID!, text: String!", None)
 _CORRECT = _mutation("correctSurprise", "studentId: ID!, memoryId: ID!, verdict: Verdict!, note: String", MemoryResult)
+_CORRECT_CONCERN = _mutation("correctConcern", "studentId: ID!, id: ID!, note: String", None)
 _RETRY = _mutation("retryJob", "id: ID!", JobResult)
 _STUDENT = "query Student($id: ID!) { student(id: $id) { " + " ".join(_selection(StudentResult)) + " } }"
 _MEMORY = _query("memory", "studentId: ID!, id: ID!", MemoryResult)

@@ -105,6 +105,8 @@ def retold(text: str, who: str, at: datetime) -> str:
     told = _third_person(words, who)
     if asks:
         told = f"{who} asks: {_lower(told)}"
+    elif f"{who} " in told:
+        told = told[0].upper() + told[1:]
     elif not told.startswith(who):
         told = f"{who} says that {_lower(told)}" if _is_clause(told) else f"{who} says: {_lower(told)}"
     told = told.strip(" ,;:-")

@@ -188,7 +188,7 @@ async def test_reembed_changes_the_model_and_predictions_are_embedded_anew(
         "MATCH (c:Companion) WHERE c.prediction_embedding IS NOT NULL RETURN c", {}, reads=True
     )
     assert rows == []
-    assert (await say(replica, ann, first.prediction)).match == 1.0
+    assert ((await say(replica, ann, first.prediction)).match or 0.0) > 0.99
     code, _, err = await graphmem("reembed")
     assert (code, "Nothing to do" in err) == (0, True)
 

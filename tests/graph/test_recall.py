@@ -42,6 +42,7 @@ from tests.support.remembering import (
     nodes,
     observations,
     said,
+    statement,
     told,
 )
 
@@ -163,10 +164,10 @@ async def test_what_was_held_at_a_moment(gm: Graphmem, ann: Pupil) -> None:
     fresh = another_replica(gm)
     question = "What is her favourite colour?"
     assert text not in said(await recall(fresh, ann.session, question, 20, None))
-    assert text not in (await context(fresh, ann.session, question, 2000, None)).prompt
+    assert statement(text) not in (await context(fresh, ann.session, question, 2000, None)).prompt
     before, after = ended - timedelta(days=1), ended + timedelta(days=1)
     assert text in said(await recall(fresh, ann.session, question, 20, before))
-    assert text in (await context(fresh, ann.session, question, 2000, before)).prompt
+    assert statement(text) in (await context(fresh, ann.session, question, 2000, before)).prompt
     assert text not in said(await recall(fresh, ann.session, question, 20, after))
     listed = [await count_memories(gm, ann.who, Filter(as_of=at)) for at in (before, after)]
     assert listed == [len(LIFE), len(LIFE) - 1]
@@ -227,7 +228,7 @@ async def test_the_block_is_as_a_companion_reads_it(gm: Graphmem, ann: Pupil) ->
     assert lines[-1] == "</COMPANION_MEMORY>"
     ledger = lines[lines.index("Critical facts (ledger):") :]
     assert any(line.startswith(f"- [promise] {promise} (") for line in ledger)
-    assert any(line.startswith("- [semantic, gravity=") and LIFE[1] in line for line in lines)
+    assert any(line.startswith("- [semantic, gravity=") and statement(LIFE[1]) in line for line in lines)
 
 
 async def test_what_a_student_said_can_neither_open_nor_close_the_block(gm: Graphmem, ann: Pupil) -> None:
@@ -351,8 +352,9 @@ async def test_a_deleted_memory_is_gone_from_every_replica(gm: Graphmem, replica
     for each in (replica, gm):
         assert LIFE[5] not in said(await recall(each, ann.session, "submarines", 20, None))
         assert memories_of(each, ann).index.get(gone.id) is None
-    await told(replica, ann, LIFE[5])
-    assert LIFE[5] in said(await recall(gm, ann.session, "submarines", 20, None))
+    again = "My uncle Ferdinand builds tiny submarines out of matchboxes."
+    await told(replica, ann, again)
+    assert again in said(await recall(gm, ann.session, "submarines", 20, None))
 
 
 async def test_a_ledger_entry_added_elsewhere_surfaces(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
