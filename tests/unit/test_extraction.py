@@ -68,7 +68,7 @@ def test_a_wrong_step_is_said_without_its_sum() -> None:
     (memory,) = extract(Heard(text, AT, reply=reply, student="Mo")).memories
     assert memory.aspect is Aspect.MISCONCEPTION
     assert memory.content.startswith("Mo ")
-    assert memory.content.endswith("added 8 to the price, which is wrong.")
+    assert memory.content == "Mo multiplied the 4 rewards by $2 to get the total, which is wrong."
 
 
 @pytest.mark.parametrize(
