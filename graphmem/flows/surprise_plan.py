@@ -40,8 +40,8 @@ LINKED = 5
 """Prior memories that a paradigm shift is linked to."""
 BELIEFS = 10
 """Beliefs that a mind is shown, the nearest."""
-NEAR = 0.3
-"""Cosine from which a belief is near a message."""
+NEAR = 0.2
+"""Cosine from which a belief is near a message: its statement in the third person is farther than its words."""
 BELIEF_CANDIDATES = 50
 """Memories among which beliefs are looked for."""
 PHRASES = 3
@@ -269,7 +269,7 @@ def _revised(
     if prior is not None and prior.content_hash == worded.content_hash:
         return None
     held = prior if prior is not None and (_holds(prior) or _ended_by(prior, understood.job)) else None
-    twin = _formed(update, understood.job, known) or _twin(worded, known, new, but=held)
+    twin = _formed(update, understood.job, known, but=held) or _twin(worded, known, new, but=held)
     if twin is None:
         made = Made(
             id=f"belief-{understood.seq}-{place}",
@@ -312,12 +312,13 @@ def _revision_edges(
         yield NewEdge(revision.new_id, revision.prior_id, EdgeType.REFINES, 1.0)
 
 
-def _formed(update: BeliefUpdate, job: SurpriseJob, known: SearchIndex) -> Memory | None:
+def _formed(update: BeliefUpdate, job: SurpriseJob, known: SearchIndex, but: Memory | None) -> Memory | None:
     """The memory that formation made of the very words of a new understanding."""
     new = said(update.new)
     for memory in _said_then(job, known):
         words = said(memory.quote or memory.content or "")
-        if memory.role is MemoryRole.SAID and _holds(memory) and words and (words in new or new in words):
+        own = memory.role is MemoryRole.SAID and not memory.speaker and _holds(memory) and memory is not but
+        if own and words and (words in new or new in words):
             return memory
     return None
 

@@ -155,7 +155,8 @@ def recall(
     settings : Settings
     """
     pairs = exchanges(unlocked.messages)
-    said = [message for message, _ in pairs[:-IN_SIGHT]]
+    messages = [message for message, _ in pairs]
+    said = messages[:-IN_SIGHT]
     vector = _vector(message)
     first = unlocked.state.turns - len(unlocked.turn_ids) + 1
     similarities = (_matrix(said, len(vector)) @ vector).tolist()
@@ -167,8 +168,8 @@ def recall(
     formed = {ref for recalled in found.memories for ref in recalled.memory.source_refs}
     fresh = [t for t in fitting if unlocked.turn_ids[t.seq - first] not in formed]
     best = sorted(fresh, key=lambda t: -t.similarity)[: settings.turns_recalled]
-    latest = zip(unlocked.turn_ids[-IN_SIGHT:], unlocked.messages[-2 * IN_SIGHT :: 2], strict=False)
-    in_sight = {turn_id: said.text for turn_id, said in latest}
+    latest = zip(unlocked.turn_ids[-IN_SIGHT:], messages[-IN_SIGHT:], strict=False)
+    in_sight = {turn_id: m.text for turn_id, m in latest}
     return shown(replace(found, turns=tuple(best)), doc_of(message), in_sight, settings.context_tokens)
 
 

@@ -45,11 +45,11 @@ async def shaken(gm: Graphmem, ann: Pupil) -> Pupil:
         [
             (ROME, None),
             (TEAL, None),
-            ("Volcanoes erupt because hot magma rises through cracks in the crust.", Level.BOUNDARY),
+            ("My uncle studies volcanoes and took me to one in Sicily.", Level.BOUNDARY),
             (ORANGE, Level.COGNITIVE_DISSONANCE),
             (PARIS, Level.PARADIGM_SHIFT),
             (CONFUSED, Level.PARADIGM_SHIFT),
-            ("Uncle Ferdinand builds tiny submarines out of matchboxes.", Level.NORMAL),
+            ("My uncle Ferdinand builds tiny submarines out of matchboxes.", Level.NORMAL),
         ]
     ):
         await surprises(gm, ann, text, level, turn_id=f"t{hour}", at=AT + timedelta(hours=hour))

@@ -27,7 +27,7 @@ from graphmem.settings import Settings
 T = TypeVar("T")
 
 MATHDIAL = SAMPLES / "mathdial" / "dialogues.jsonl"
-APPLES = "I always give the green apples away to my neighbour first."
+APPLES = "You subtract the green apples first."
 QUOTE = re.compile(r"the student said “(.+?)”")
 
 
@@ -59,7 +59,7 @@ def dialogue(name: str, student: str, *texts: str) -> Dialogue:
 
 def stubborn(name: str) -> Dialogue:
     """A student who answers each question about apples alike."""
-    questions = ("How many green apples are left?", "And the apples after that?", "Whose apples were green?")
+    questions = ("How many green apples are left?", "And whose apples were green?")
     return dialogue(name, "ann", *(text for question in questions for text in (question, APPLES)))
 
 
@@ -72,23 +72,24 @@ async def test_real_dialogues_go_through_both_arms_and_differ_in_facts_alone(gm:
     for pair in pairs:
         assert [a.matched is None for a in pair.with_facts] == [b.matched is None for b in pair.without]
         assert all(b.facts == 0 for b in pair.without)
-    # Only of the very first message nothing is expected; the second session goes on from the first.
-    assert [reply.matched is None for pair in pairs for reply in pair.with_facts].count(True) == 1
+    # Of the first message of a session nothing is expected.
+    assert [[reply.matched is None for reply in pair.with_facts].index(False) for pair in pairs] == [1, 1]
     found = findings(pairs, seed=1)
     assert found.conversations == 2
     assert found.facts_learned > 0
     assert found.with_facts_recalled > 0
-    assert 0 < found.matched_with < found.turns
+    assert found.matched_with < found.turns
+    assert 0 < found.mean_match_with < 1
     assert not found.enough
 
 
 async def test_a_mind_that_reads_facts_does_better_with_them(gm: Graphmem) -> None:
     mind = Trusting(await load_bank(gm.embedder), gm.embedder)
-    pairs = await compare(replace(gm, mind=mind), {"ann": [stubborn(f"d{i}") for i in range(3)]})
+    pairs = await compare(replace(gm, mind=mind), {"ann": [stubborn(f"d{i}") for i in range(7)]})
     found = findings(pairs, seed=1)
-    assert found.turns == 8
+    assert found.turns == 7
     assert found.matched_without == 0
-    # The first mismatch teaches a fact, which the turn after it recalls.
+    # The first mismatch teaches a fact, which is recalled once it no longer stands in the conversation.
     assert found.matched_with == found.only_with == 6
     assert found.improvement is None
     assert found.significant

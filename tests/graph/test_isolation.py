@@ -61,7 +61,7 @@ async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
     for i, text in enumerate(texts(secret)):
         await say(gm, pupil, text, f"t{i}")
     await observe(gm, pupil.who, observations([f"Ottilie admired the {secret} of Lisbon."], kind=SourceKind.TEACHER))
-    own = observations([f"The {secret} was polished for hours."])[0]
+    own = observations([f"I polished my {secret} with wax for hours."])[0]
     await observe(gm, pupil.who, [replace(own, ref=f"only-the-{secret}-has-this")])
     # A surprise with all that follows it.
     await surprises(gm, pupil, f"I don't understand what a {secret} is good for.", Level.PARADIGM_SHIFT, turn_id="t4")
@@ -366,6 +366,7 @@ async def test_the_statements_do_show_ones_own(gm: Graphmem, pupils: dict[str, P
         "concern/list_weeks",
         "job/any_running",
         "job/any_waiting",
+        "job/count_waiting_talk",
         "student/count",
         "job/count",
         "memory/count",

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-import pytest
-
 from graphmem.app import Graphmem
 from graphmem.flows.context import context
 from graphmem.flows.session_cache import open_memories
@@ -11,6 +9,9 @@ from tests.conftest import Enrol
 from tests.support.language import with_model
 from tests.support.llm_server import Json, llm_server
 from tests.support.recorded_model import Outcome, RecordedModel, played, recorded_rows
+
+TOLD_MOST = ("Tobi", "Mariana")
+"""The students who say most: half of all turns, so that a test takes no longer than others."""
 
 
 async def outcomes(gm: Graphmem, enrol: Enrol, name: str, students: Mapping[str, list[Json]]) -> list[Outcome]:
@@ -44,18 +45,20 @@ def told(found: list[Outcome]) -> None:
         print(*outcome.lines, {name: round(value, 2) for name, value in outcome.figures.items()}, sep="\n")
 
 
-@pytest.mark.timeout(900)
 async def test_a_careful_model_remembers_what_matters(gm: Graphmem, enrol: Enrol) -> None:
-    found = await outcomes(gm, enrol, "careful", by_student(recorded_rows("dialogues")))
+    dialogues = [row for row in recorded_rows("dialogues") if row["student"] in TOLD_MOST]
+    found = await outcomes(gm, enrol, "careful", by_student(dialogues))
     told(found)
     figures = {name: weighed(found, name, "gold") for name in ("held", "closed", "answered")}
-    figures |= {name: weighed(found, name, "turns") for name in ("kept", "calls", "tokens")}
+    figures |= {name: weighed(found, name, "turns") for name in ("kept", "calls", "calls_DistilOutput", "tokens")}
     print(figures)
-    assert figures["held"] >= 0.70
-    assert figures["kept"] <= 0.10
-    assert figures["closed"] >= 0.70
-    assert figures["calls"] <= 2.0
-    assert figures["tokens"] <= 1_500
+    assert figures["held"] >= 0.80
+    assert figures["kept"] <= 0.05
+    assert figures["closed"] >= 0.90
+    # One a turn before the reply and one of a few turns; nearly each turn is distilled, as nothing foreseen comes true.
+    assert figures["calls"] - figures["calls_DistilOutput"] <= 1.6
+    assert figures["calls"] <= 2.5
+    assert figures["tokens"] <= 2_350
 
 
 async def test_a_careless_model_costs_no_memory_and_adds_nothing_untrue(gm: Graphmem, enrol: Enrol) -> None:

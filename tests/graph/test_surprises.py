@@ -172,8 +172,12 @@ async def test_what_was_put_right_is_refined(gm: Graphmem, ann: Pupil) -> None:
 
 
 async def test_a_boundary_changes_no_belief(gm: Graphmem, ann: Pupil) -> None:
+    """Not even where a mind finds one changed."""
     await told(gm, ann, ROME)
-    response = await responded(gm, ann, PARIS, Level.BOUNDARY)
+    await surprises(gm, ann, "We moved, can you believe it?", Level.BOUNDARY)
+    assert await run_jobs(convinced(gm, update("memory-1-1", "I live in Paris.")), ann.session) == 2
+    response = await response_of(gm, ann.session, "episode-2")
+    assert response is not None
     assert response.revisions == ()
     assert "update_beliefs" not in {action.kind for action in response.actions}
     (prior,) = [m for m in await held(gm, ann.session) if m.id == "memory-1-1"]
@@ -212,13 +216,13 @@ async def test_a_paradigm_shift_lights_up_links_asks_and_reflects(gm: Graphmem, 
     await told(
         gm,
         ann,
-        "Fractions with an equal denominator can be added by their numerators.",
+        "I like fractions with an equal denominator best.",
         "My brother Tom collects stamps from Peru.",
-        "A fraction has a numerator above and a denominator below.",
-        "The denominator says into how many parts the whole is cut.",
+        "I never know which part of a fraction is the numerator.",
+        "I cut a cake into parts to see what the denominator of a fraction is.",
         "I find fractions harder than decimals.",
-        "Our teacher draws a pizza for every fraction.",
-        "Half a pizza is more than a third of it.",
+        "My teacher draws a pizza for every fraction at the board.",
+        "I learnt my first fractions from a pizza at my aunt's.",
     )
     response = await responded(gm, ann, CONFUSED, Level.PARADIGM_SHIFT)
     done = {action.kind: action for action in response.actions}
@@ -273,8 +277,23 @@ async def test_how_to_go_about_it_is_remembered_once(gm: Graphmem, ann: Pupil) -
 
 async def test_a_natural_surprise_goes_all_the_way_by_itself(gm: Graphmem, ann: Pupil) -> None:
     at = datetime(2026, 1, 5, 9, tzinfo=UTC)
-    for i, text in enumerate([*["I add the tens first."] * 6, "My grandma in Bergen gave me a telescope yesterday!"]):
-        outcome = await say(gm, ann, text, at=at + timedelta(minutes=i))
+    sums = (
+        "I add the tens first.",
+        "Then I add the ones.",
+        "So it is 42.",
+        "I take 12 away.",
+        "I get 30.",
+        "Half is 15.",
+    )
+    for i, text in enumerate(sums):
+        await say(gm, ann, text, at=at + timedelta(minutes=i))
+    outcome = await say(
+        gm,
+        ann,
+        "My grandma in Bergen gave me a telescope yesterday! "
+        "We saw the rings of Saturn from her roof in the middle of the night.",
+        at=at + timedelta(minutes=20),
+    )
     assert "surprise" in {job.kind for job in outcome.jobs}
     await run_jobs(gm, ann.session)
     response = await response_of(gm, ann.session, f"episode-{outcome.seq}")
@@ -291,10 +310,10 @@ async def test_a_natural_surprise_goes_all_the_way_by_itself(gm: Graphmem, ann: 
 async def test_what_is_said_while_an_episode_runs_belongs_to_it(gm: Graphmem, ann: Pupil) -> None:
     await told(gm, ann, TEAL)
     await responded(gm, ann, TOLD, Level.BOUNDARY)
-    await surprises(gm, ann, "Bella likes apples and fresh hay from the meadow.", None)
+    await surprises(gm, ann, "I brought Bella apples and fresh hay from the meadow yesterday.", None)
     await run_jobs(gm, ann.session)
-    await responded(gm, ann, "Volcanoes erupt because hot magma rises.", Level.BOUNDARY)
-    await surprises(gm, ann, "The lava of a volcano cools down to black basalt.", None)
+    await responded(gm, ann, "My uncle studies volcanoes and took me to one in Sicily.", Level.BOUNDARY)
+    await surprises(gm, ann, "I brought a stone of black lava home from Etna.", None)
     await run_jobs(gm, ann.session)
     episodes = await ids_of(gm, ann, MemoryRole.EPISODE)
     parts = {e for e in await edges_of(gm, ann, "ABSTRACTS") if e[0] in episodes}
@@ -310,9 +329,9 @@ async def test_episodes_come_out_alike_in_whatever_order_the_work_is_done(gm: Gr
     texts = (
         TEAL,
         TOLD,
-        "Bella likes apples and fresh hay.",
-        "Volcanoes erupt because magma rises.",
-        "Lava is hot rock.",
+        "I brought Bella apples and fresh hay from the meadow yesterday.",
+        "My uncle studies volcanoes and took me to one in Sicily.",
+        "I brought a stone of black lava home from Etna.",
     )
     levels = (None, Level.BOUNDARY, None, Level.BOUNDARY, None)
     for i, (text, level) in enumerate(zip(texts, levels, strict=True)):

@@ -1,5 +1,6 @@
 """Surprises on the real database with a real model server: asked together, paid for once, never in the way."""
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 import pytest
@@ -13,7 +14,7 @@ from graphmem.store.jobs import Kind
 from tests.conftest import Pupil, another_replica, say
 from tests.support.language import asks, with_model
 from tests.support.llm_server import Act, llm_server
-from tests.support.remembering import held, nodes
+from tests.support.remembering import held, nodes, statement
 from tests.support.surprising import counted, ids_of, memories_by_id, surprises
 
 ROME = "I live in Rome with my family."
@@ -24,11 +25,11 @@ SAID = (
 )
 
 
-async def surprised(gm: Graphmem, pupil: Pupil, *levels: Level) -> None:
+async def surprised(gm: Graphmem, pupil: Pupil, *levels: Level, texts: Sequence[str] = SAID) -> None:
     """A belief, then surprises that wait; the memories are formed by rule already and nothing was asked yet."""
     quiet = another_replica(gm, mind=gm.offline)
     await surprises(quiet, pupil, ROME, None)
-    for text, level in zip(SAID, levels, strict=False):
+    for text, level in zip(texts, levels, strict=False):
         await surprises(quiet, pupil, text, level)
     await formed(gm, pupil)
 
@@ -68,7 +69,9 @@ async def test_several_surprises_are_one_question_and_each_gets_its_own_answer(g
     assert question_left.text.startswith("What made you think of ")
     found = {memory.id: memory.content for memory in await held(gm, ann.session)}
     assert (found["procedure-4"] or "").startswith("Ask about ")
-    assert found["belief-3-1"] == f"The student holds: {SAID[1]}"
+    # What is held now is the memory that was formed of the same words.
+    assert [(r.prior_id, r.new_id) for each in responses[1:2] if each for r in each.revisions] == [(None, "memory-3-1")]
+    assert found["memory-3-1"] == statement(SAID[1])
     after = await counted(gm, ann)
     assert after["calls"] == before["calls"] + 3
     (usage,) = [node for node in await nodes(gm, ann.who, "Usage") if node["kind"] == "surprise"]
@@ -91,13 +94,14 @@ async def test_more_surprises_than_fit_into_one_question_take_two(gm: Graphmem, 
 async def test_the_models_belief_update_closes_the_belief_it_was_shown(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
-            await surprised(gm, ann, Level.COGNITIVE_DISSONANCE)
+            # By rule nothing ends by these words.
+            await surprised(gm, ann, Level.COGNITIVE_DISSONANCE, texts=["My family is in Paris. Rome is far."])
             assert await run_jobs(talking, ann.session) == 1
-    assert ROME in asks(server, "analyses")[0].question
+    assert statement(ROME) in asks(server, "analyses")[0].question
     response = await response_of(gm, ann.session, "episode-2")
     assert response is not None
     assert [(r.prior_id, r.prior_assumption, r.new_id) for r in response.revisions] == [
-        ("memory-1-1", ROME, "belief-2-1")
+        ("memory-1-1", statement(ROME), "belief-2-1")
     ]
     found = await memories_by_id(gm, ann)
     assert found["memory-1-1"]["reliability"] == "superseded"

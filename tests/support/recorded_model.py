@@ -27,6 +27,9 @@ RECORDED = Path(__file__).parents[1] / "data" / "recorded"
 TURNS_TOGETHER = 4
 """Turns after which jobs are run, as the service does while a talk goes on."""
 
+UNSAID: Json = {"explanation": "It was not expected.", "updates": [], "strategy": "connect_prior", "facts": []}
+"""An analysis that finds nothing."""
+
 
 def recorded_rows(name: str) -> list[Json]:
     """Rows of a file of recorded answers, or the dialogues."""
@@ -34,12 +37,14 @@ def recorded_rows(name: str) -> list[Json]:
 
 
 class RecordedModel:
-    """Answers to the requests that form memories, from recorded notes."""
+    """Answers to the requests that form memories, from recorded notes; what surprises mean is not recorded."""
 
     def __init__(self, rows: Sequence[Json]) -> None:
         self.notes: list[Json] = [note for row in rows for note in row["notes"]]
 
     def __call__(self, seen: Seen) -> str | None:
+        if episodes := seen.question.count("<episode>"):
+            return json.dumps({"analyses": [UNSAID] * episodes})
         if "<talk>" not in seen.question:
             return None
         lines = [" ".join(unescape(text).split()) for _, text in re.findall(LINE, seen.question, re.MULTILINE)]

@@ -159,6 +159,18 @@ def test_ids_are_of_the_turn_so_that_a_second_plan_is_the_same() -> None:
 # Beliefs shown
 
 
+def test_what_formation_ended_by_the_message_is_a_prior_of_its_surprise() -> None:
+    """It is recorded, so that a verdict can undo it; the memory of the message takes its place, and they are linked."""
+    ended = known("m1", reliability=Reliability.SUPERSEDED, invalid_at=AT)
+    said = known("m2", "Ann moved to Paris.", source_refs=("t7",), timestamp=AT, quote="We moved to Paris!")
+    shown = index((ended, AWAY), (said, UP))
+    assert [belief.id for belief in beliefs_near(EAST, understood().job, shown)] == ["m1"]
+    found = planned_response(understood(Level.COGNITIVE_DISSONANCE, update("m1", "We moved to Paris!")), shown, 3)
+    (revision,) = response(found).revisions
+    assert (revision.prior_id, revision.new_id) == ("m1", "m2")
+    assert edges(found, EdgeType.TEMPORAL_EVOLUTION) == []
+
+
 def test_beliefs_shown_are_prior_and_held_and_the_students() -> None:
     shown = index(
         (known("held"), towards(0.9)),
@@ -174,7 +186,7 @@ def test_beliefs_shown_are_prior_and_held_and_the_students() -> None:
             known("own procedure", "I add tens first.", kind=MemoryKind.CONCEPT, modality=Modality.PROCEDURAL),
             towards(0.8),
         ),
-        (known("far"), towards(0.2)),
+        (known("far"), towards(0.1)),
     )
     found = beliefs_near(EAST, understood().job, shown)
     assert [belief.id for belief in found] == ["nearer", "held", "own procedure"]
