@@ -34,7 +34,7 @@ from graphmem.text.retelling import retold
 from graphmem.text.revision import retractions
 from graphmem.text.sentences import SentenceSpan
 from graphmem.text.slots import is_state, slot_of
-from graphmem.text.words import is_known
+from graphmem.text.words import is_known, word_rarity
 from graphmem.text.worth import CLAUSE_KINDS, TutoringTurn, load_worth
 
 FEW_LANGUAGE_WORDS = 3
@@ -63,14 +63,14 @@ _ELLIPTIC = re.compile(
     r"|that|this|them|handed|paid|did|done|didn't|didnt|only|like|since|not|maybe)\b",
     re.IGNORECASE,
 )
-_NUMBERS = re.compile(r"[$€£]?\b\d[\d.,]*(?:/\d+)?\s?%?")
-_RECKONING = re.compile(r"(?:(?:[$€£]?\d[\d.,]*%?|\b[a-z]\b)\s*[-+*/x×÷=]\s*)+(?:[$€£]?\d[\d.,]*%?|\b[a-z]\b)?")
-_OPERATIONS = (
-    (re.compile(r"\d\s*\+\s*[$€£]?\d"), "adds"),
-    (re.compile(r"\d\s*[-−]\s*[$€£]?\d"), "subtracts"),
-    (re.compile(r"\d\s*[*x×]\s*[$€£]?\d"), "multiplies"),
-    (re.compile(r"\d\s*[/÷]\s*[$€£]?\d"), "divides"),
+LEAST_RARITY = 2.75
+"""Rarity that the content words of a clause add up to at least; a word among the thousand commonest has less."""
+_BESIDE = re.compile(r"\s*\([^()]*\d[^()]*\)")
+_SUM_AT_END = re.compile(
+    r"[\s,;:=]*\b(?:(?:so|which|that|this|it|is|was|gives|us|equals|or|and|then|to|get|of)\b[\s,:]*)*"
+    r"(?:[$€£]?\d[\d.,]*%?|\b[a-z]\b)(?:\s*[-+*/x×÷=]\s*[$€£]?(?:\d[\d.,]*%?|\b[a-z]\b))+[\s.]*$"
 )
+_OPERATION = re.compile(r"\d\s*[-−+*x×/÷]\s*[$€£]?\d")
 _OPERATION_WORD = re.compile(
     r"\b(?:add|subtract|multipl|divid|doubl|half|each|every|per|total|average)\w*", re.IGNORECASE
 )
@@ -103,7 +103,12 @@ def extract(heard: Heard, vectors: Matrix | None = None) -> Extraction:
     if not _can_be_read(doc):
         return Extraction(tuple(_foreign(doc, heard)), (), reminders(heard))
     kept = reminders(heard)
-    found = [*_told(doc, heard, vectors, kept), *_shown(doc, heard)]
+    shown = _shown(doc, heard)
+    # What a step shows, right or wrong, is not told a second time.
+    told = [
+        each for each in _told(doc, heard, vectors, kept) if not any(_meet(each.span, other.span) for other in shown)
+    ]
+    found = [*told, *shown]
     found.sort(key=lambda each: each.span)
     if heard.observed and len(found) > 1:
         # Whole messages: evidence recall is measured by messages, and split ones were found worse.
@@ -207,14 +212,21 @@ class _Judged(NamedTuple):
 
 
 def _is_left_out(text: str, *, reckons: bool) -> bool:
-    """True of a question, a step of a sum, and a request to forget."""
+    """True of a question, a step of a sum, a request to forget, and of what says next to nothing."""
     asks = is_question(Doc(text)) or text.rstrip().endswith("?")
     return (
         asks
+        or not _says_enough(Doc(text))
         or _WORK.search(text) is not None
         or (reckons and _DIGIT.search(text) is not None)
         or bool(retractions(text))
     )
+
+
+def _says_enough(clause: Doc) -> bool:
+    """True if a clause has more than a very common content word: "dyslexic" says enough, "sure" does not."""
+    words = [word for word in clause.plain_words if word[0].isalpha() and word not in STOP_WORDS]
+    return sum(map(word_rarity, words)) >= LEAST_RARITY
 
 
 def _is_of_listener(clause: Doc) -> bool:
@@ -230,7 +242,11 @@ def _joined(found: Sequence[_Found]) -> _Found:
 
 
 def _overlaps(span: SentenceSpan, kept: Sequence[Reminder]) -> bool:
-    return any(span[0] < each.end and each.start < span[1] for each in kept)
+    return any(_meet(span, (each.start, each.end)) for each in kept)
+
+
+def _meet(one: SentenceSpan, other: SentenceSpan) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
 
 
 def _statement(text: str, heard: Heard, *, first: bool) -> str:
@@ -259,12 +275,12 @@ def _shown(doc: Doc, heard: Heard) -> list[_Found]:
     reply = Doc(heard.reply).stems
     span = max(spans, key=lambda s: _telling(doc.text[slice(*s)], reply, wrong))
     text = doc.text[slice(*span)]
-    if not (_OPERATION_WORD.search(text) or any(pattern.search(text) for pattern, _ in _OPERATIONS)):
+    if not (_OPERATION_WORD.search(text) or _OPERATION.search(text)):
         return []
     general = retold(generalised(text), _who(heard), heard.at)
     if not general:
         return []
-    return [_Found(span, _judged(general, aspect, text, heard), "work", aspect)]
+    return [_Found(span, _judged(general, aspect, heard), "work", aspect)]
 
 
 def _aspect(doc: Doc, heard: Heard, least: Mapping[Aspect, float]) -> Aspect | None:
@@ -296,38 +312,30 @@ def _telling(text: str, reply: frozenset[str], wrong: Sequence[str]) -> float:
     )
 
 
-def _judged(general: str, aspect: Aspect, text: str, heard: Heard) -> str:
-    """The step as a habit: right or wrong, what is reckoned, and what for."""
-    who = _who(heard)
-    said = general.removeprefix(f"{who} says that ").removeprefix(f"{who} says: ").rstrip(".!")
-    own = said.startswith(f"{who} ")
-    body = said.removeprefix(who).strip() if own else said
-    done = [name for pattern, name in _OPERATIONS if pattern.search(text) and name[:5] not in body]
-    how = " and ".join(done)
-    if how:
-        body = f"{how} and {body}" if own else f"{how} to find that {body}"
-    elif not own:
-        body = f"takes it that {body}"
-    wrong = aspect is Aspect.MISCONCEPTION
-    return f"{who} {body}, which is wrong." if wrong else f"{who} has understood: {body}."
+def _judged(general: str, aspect: Aspect, heard: Heard) -> str:
+    """The step as it was meant, right or wrong."""
+    who, said = _who(heard), general.rstrip(".!")
+    right = aspect is Aspect.UNDERSTANDING
+    if said.startswith(f"{who} ") and not said.startswith(f"{who} says"):
+        return f"{said}, and has understood it." if right else f"{said}, which is wrong."
+    body = said.removeprefix(f"{who} says that ").removeprefix(f"{who} says: ")
+    if body == said:
+        body = said[:1].lower() + said[1:]
+    return f"{who} has understood that {body}." if right else f"{who} takes it that {body}, which is wrong."
 
 
 def generalised(text: str) -> str:
-    """A step of a solution without its numbers.
+    """A step of a solution without the sums beside it and at its end; numbers it cannot be understood without stay.
 
     Examples
     --------
-    >>> generalised("I multiplied 4 rewards by $1 to get the total, so 4 x 1 = 4")
-    'I multiplied rewards by to get the total'
+    >>> generalised("I multiplied the rewards (4) by the price to get the total, so 4 x 1 = 4")
+    'I multiplied the rewards by the price to get the total'
+    >>> generalised("1/8 is bigger than 1/4 because 8 is bigger than 4")
+    '1/8 is bigger than 1/4 because 8 is bigger than 4'
     """
-    text = _RECKONING.sub(" ", text)
-    text = re.sub(r"\s+", " ", _NUMBERS.sub(" ", text))
-    text = re.sub(r"\(\s*\)|\s+(?=[,.])", "", text)
-    return re.sub(
-        r"(?:[\s,(]*\b(?:so|which is|which was|is|was|by|to|at|of|in|to get|or|plus|and)\b|[\s,()=])*([.!]?)$",
-        r"\1",
-        text,
-    ).strip(" ,;:")
+    text = re.sub(r"\s+", " ", _BESIDE.sub(" ", text))
+    return _SUM_AT_END.sub("", text).strip(" ,;:")
 
 
 def _foreign(doc: Doc, heard: Heard) -> list[Extract]:
