@@ -102,6 +102,7 @@ def transcript(
     Examples
     --------
     >>> from datetime import UTC, datetime
+    >>> from graphmem.model import Author
     >>> print(transcript([Message(Author.STUDENT, "Is 2 < 3?", datetime(2026, 1, 5, tzinfo=UTC))]))
     <conversation>
     <student>Is 2 &lt; 3?</student>
