@@ -27,8 +27,7 @@ from graphmem.text.affect import (
     surface,
 )
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import EMBEDDER_FOLDER as EMBEDDER
-from graphmem.text.embedder import onnx_encoder
+from graphmem.text.embedder import ShippedNetwork
 
 PENALTY = 1.5
 # How strongly a feature may speak beside the vector (weight 1): ridge trusts what is large.
@@ -70,7 +69,7 @@ def main() -> None:
     texts = [row["text"] for row in rows]
     train = np.array([row["split"] == "train" for row in rows])
     dev = np.array([row["split"] == "dev" for row in rows])
-    encode = onnx_encoder(EMBEDDER, threads=1)
+    encode = ShippedNetwork(1).encode
     vectors = np.concatenate([encode([text]) for text in track(texts, "Embedding")]).astype(np.float64)
     ratings = {
         "valence": np.array([(row["V"] - 3) / 2 for row in rows]),

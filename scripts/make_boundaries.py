@@ -23,8 +23,7 @@ from graphmem.bench.boundaries import Shifting, read_segmented_talks
 from graphmem.bench.segmentation_metrics import above_mean, above_threshold, depths, exact, pk, surprises
 from graphmem.model import Matrix
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import EMBEDDER_FOLDER as EMBEDDER
-from graphmem.text.embedder import onnx_encoder
+from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.topic_boundaries import (
     BOUNDARY_BUCKETS,
     BOUNDARY_FILE,
@@ -179,7 +178,7 @@ def main() -> None:
     args = parser.parse_args()
 
     talks = read_segmented_talks(args.data)
-    encode = onnx_encoder(EMBEDDER, threads=1)
+    encode = ShippedNetwork(1).encode
     vectors = [np.concatenate([encode([text]) for text in talk.texts]) for talk in track(talks, "Embedding")]
     show_baselines(talks, vectors)
     made = make(talks, vectors)

@@ -22,6 +22,8 @@ from graphmem.text.embedder import DIMENSION, EMBEDDER_FOLDER
 
 ORIGINAL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 LAYERS, HEADS, TOKENS = 6, 12, 256
+SHARED_LAYERS = 3
+"""Layers of the embedder that the reader reads on from (`make_reader.py`)."""
 MICROSOFT = "com.microsoft"
 # Two products of an 8-bit activation (up to 255) and a weight must fit into 16 bits: processors without VNNI add them
 # there and saturate. With 64 the vectors are the same on every processor; with 127 they differ (cosine 0.997).
@@ -125,16 +127,22 @@ def layer(g: Graph, x: str, w: Weights, name: str) -> str:
 
 
 def build(w: Weights) -> onnx.ModelProto:
-    """`input_ids`, int64 of shape (1, tokens), tokens <= 256, to `embedding`, float32 of shape (1, 384)."""
+    """`input_ids`, int64 of shape (1, tokens), tokens <= 256, to `embedding`, float32 of shape (1, 384).
+
+    Beside it `hidden`, float32 of shape (1, tokens, 384): what the layers see that the reader shares.
+    """
     g = Graph()
     x = embeddings(g, w)
     for i in range(LAYERS):
         x = layer(g, x, w, f"encoder.layer.{i}")
+        if i + 1 == SHARED_LAYERS:
+            g.nodes.append(helper.make_node("Identity", [x], ["hidden"]))
     mean = g.op("ReduceMean", x, g.indices(1), keepdims=0)
     g.nodes.append(helper.make_node("LpNormalization", [mean], ["embedding"], axis=-1, p=2))
     ids = helper.make_tensor_value_info("input_ids", TensorProto.INT64, [1, "tokens"])
     vector = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, [1, DIMENSION])
-    graph = helper.make_graph(g.nodes, "all-MiniLM-L6-v2", [ids], [vector], g.constants)
+    hidden = helper.make_tensor_value_info("hidden", TensorProto.FLOAT, [1, "tokens", DIMENSION])
+    graph = helper.make_graph(g.nodes, "all-MiniLM-L6-v2", [ids], [vector, hidden], g.constants)
     opsets = [helper.make_opsetid("", 18), helper.make_opsetid(MICROSOFT, 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=9, producer_name="graphmem")
 

@@ -26,7 +26,7 @@ from graphmem.bench.held_out import is_held_out, save_trained
 from graphmem.bench.matching import PredictedPair, match_figures, read_pairs
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
+from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.match_model import MATCH_FILE, MATCH_FOLDER, MatchModel, load_match
 from graphmem.text.pairs import Compared, pair_feature_names, pair_features
 
@@ -53,7 +53,7 @@ class Reader:
     """Texts as they are compared, each read once."""
 
     def __init__(self) -> None:
-        self.encode = onnx_encoder(EMBEDDER_FOLDER, threads=1)
+        self.encode = ShippedNetwork(1).encode
         self.affect = load_affect()
         self.known: dict[str, Compared] = {}
 

@@ -21,8 +21,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
-from graphmem.text.embedder import EMBEDDER_FOLDER as EMBEDDER
-from graphmem.text.embedder import onnx_encoder
+from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.profile import PROFILE_FILE
 
 WRITTEN = Path(__file__).parent / "data" / "profile.jsonl"
@@ -106,7 +105,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=PROFILE_FILE, help="file to write")
     args = parser.parse_args()
 
-    encode = onnx_encoder(EMBEDDER, threads=1)
+    encode = ShippedNetwork(1).encode
     talk = dict(zip(("statement", "question"), from_talk(args.understanding), strict=True))
     made: dict[str, Any] = {}
     figures = {}

@@ -12,9 +12,8 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +23,8 @@ from graphmem.bench import surprise as bench
 from graphmem.bench.held_out import is_held_out
 from graphmem.flows.sensing import Senses
 from graphmem.maths import ordinary, surprise
-from graphmem.model import Vector
 from graphmem.samples.dialogues import SPEAKERS
 from graphmem.text.affect import load_affect
-from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
 from graphmem.text.match_model import load_match
 
 ORDINARY_SHARES = (*np.arange(0, 0.9, 0.05).round(2).tolist(), 0.9, 0.92, 0.94, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)
@@ -61,18 +58,18 @@ def write(tables: Tables) -> None:
     vars(surprise).update(ORDINARY=tables, ORDINARY_SHARES=ORDINARY_SHARES)
 
 
-def reference(talks: Sequence[tuple[bench.TalkTurn, ...]], senses: Senses, vector: Callable[[str], Vector]) -> None:
+def reference(talks: Sequence[tuple[bench.TalkTurn, ...]], senses: Senses) -> None:
     """Tables of the parts first, then of the sum of what they make of the parts."""
 
     def turns() -> list[bench.ScoredTurn]:
-        return [t for i, talk in enumerate(talks) for t in bench.scored_turns(talk, senses, vector, seed=i)]
+        return [t for i, talk in enumerate(talks) for t in bench.scored_turns(talk, senses, seed=i)]
 
     first = turns()
     names = [part.name for part in fields(surprise.MessageParts) if part.name in ordinary.ORDINARY]
     tables = {n: table([v for t in first if (v := getattr(t.score.parts, n)) is not None]) for n in names}
     tables["error"] = table([1 - t.sensed.match for t in first if t.sensed.match is not None])
-    # The detector was made of most of these messages, too: those it has not seen score a little higher.
-    tables["told"] = table([t.sensed.told for t in first if t.sensed.told is not None])
+    # The reader was made of some of these messages, too: those it has not seen score a little higher.
+    tables["told"] = table([t.sensed.told for t in first])
     write(tables | {"sum": ORDINARY_SHARES})
     write(tables | {"sum": table([t.score.surprising for t in turns()])})
 
@@ -83,15 +80,13 @@ def main() -> None:
     parser.add_argument("--told", type=Path, nargs="+", required=True, help="labelled messages of students")
     args = parser.parse_args()
 
-    encode = onnx_encoder(EMBEDDER_FOLDER, threads=1)
-    vector = cache(lambda text: encode([text])[0])
     dialogues = {row["dialogue_id"]: row for path in args.talk for row in read(path)}
     rows = [row for path in args.told for row in read(path) if row.get("source", "written") == "written"]
     events = [row for row in rows if bench.is_grave(row)]
     known = [talk for name, row in dialogues.items() if not is_held_out(name) and (talk := talk_of(row))]
     held = [row for name, row in dialogues.items() if is_held_out(name)]
     senses = Senses(load_affect(), load_match(), shipped=True)
-    reference(known, senses, vector)
+    reference(known, senses)
 
     sample = [{"dialogue_id": row["dialogue_id"], "turns": row["turns"]} for row in held]
     sample += [{"id": row["id"], "text": row["text"]} for row in events if is_held_out(row["id"])]
@@ -102,8 +97,8 @@ def main() -> None:
     seen = random.Random(0).sample([row["text"] for row in events if not is_held_out(row["id"])], SOME_EVENTS)
     kept = [talk for row in held if (talk := talk_of(row))]
     figures = {
-        "reference": bench.surprise_figures(known, seen, senses, vector),
-        "held out": bench.surprise_figures(kept, [r["text"] for r in events if is_held_out(r["id"])], senses, vector),
+        "reference": bench.surprise_figures(known, seen, senses),
+        "held out": bench.surprise_figures(kept, [r["text"] for r in events if is_held_out(r["id"])], senses),
     }
     text = json.dumps({k: {n: round(v, 4) for n, v in each.items()} for k, each in figures.items()}, indent=2)
     (bench.SURPRISE_SAMPLE.parent / "figures.json").write_text(text + "\n", encoding="utf-8")

@@ -20,12 +20,11 @@ from sklearn.model_selection import GroupKFold
 
 from graphmem.text.clauses import statement_spans
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
 from graphmem.text.normalize import said
+from graphmem.text.reader import read_now
 from graphmem.text.worth import (
     CLAUSE_KINDS,
     TURN_KINDS,
-    VECTOR_SCALE,
     WORTH_FILE,
     TutoringTurn,
     clause_features,
@@ -98,9 +97,9 @@ def utterance_rows(rows: list[dict[str, Any]], known: set[str]) -> list[Row]:
     return found
 
 
-def features(rows: list[Row], vectors: Array | None) -> Array:
-    own = np.stack([clause_features(row.text) for row in rows])
-    return own if vectors is None else np.concatenate([own, VECTOR_SCALE * vectors], axis=1)
+def features(rows: list[Row]) -> Array:
+    read = read_now([row.text for row in rows])
+    return np.stack([clause_features(row.text, reading) for row, reading in zip(rows, read, strict=True)])
 
 
 def fitted(x: Array, rows: list[Row], strength: float, kinds: int) -> Array:
@@ -147,24 +146,19 @@ def main() -> None:
     clauses, turns = dialogue_rows([d for d in dialogues if not is_test(d["student"])])
     known = {said(turn["text"]) for dialogue in dialogues for turn in dialogue["turns"]}
     told = utterance_rows(utterances, known)
-    encode = onnx_encoder(EMBEDDER_FOLDER, 2)
     figures: dict[str, Any] = {"clauses": len(clauses), "utterances": len(told), "turns": len(turns)}
     weights = {}
-    for name, with_vector in (("full", True), ("plain", False)):
-        x, y = (
-            features(rows, np.asarray(encode([r.text for r in rows])) if with_vector else None)
-            for rows in (clauses, told)
-        )
-        strength, figures[name] = best(x, clauses, (y, told), len(CLAUSE_KINDS))
-        figures[name]["strength"] = strength
-        weights[name] = fitted(np.vstack([x, y]), [*clauses, *told], strength, len(CLAUSE_KINDS))
+    x, y = features(clauses), features(told)
+    strength, figures["clause"] = best(x, clauses, (y, told), len(CLAUSE_KINDS))
+    figures["clause"]["strength"] = strength
+    weights["clauses"] = fitted(np.vstack([x, y]), [*clauses, *told], strength, len(CLAUSE_KINDS))
     z = np.stack([turn_features(r.turn) for r in turns if r.turn is not None])
     strength, figures["turn"] = best(z, turns, None, len(TURN_KINDS))
     figures["turn"]["strength"] = strength
     weights["turns"] = fitted(z, turns, strength, len(TURN_KINDS))
     WORTH_FILE.parent.mkdir(exist_ok=True)
-    full, plain, turn = (weights[name].astype(np.float32) for name in ("full", "plain", "turns"))
-    np.savez_compressed(WORTH_FILE, full=full, plain=plain, turns=turn)
+    clauses_, turns_ = (weights[name].astype(np.float32) for name in ("clauses", "turns"))
+    np.savez_compressed(WORTH_FILE, clauses=clauses_, turns=turns_)
     WORTH_FILE.with_suffix(".json").write_text(json.dumps(figures, indent=1) + "\n")
     print(json.dumps(figures, indent=1))
 

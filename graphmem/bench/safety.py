@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 
 from graphmem.bench import Figures
-from graphmem.bench.baselines import embedding
 from graphmem.bench.datasets import read_rows
 from graphmem.bench.held_out import text_hash, trained_hashes
 from graphmem.errors import InvalidInput
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import SHIPPED
 from graphmem.text.normalize import straightened
+from graphmem.text.reader import read_now
 from graphmem.text.safety import DANGER_FILE, find_danger, sign_anywhere
 
 MESSAGES = SAMPLES / "safety" / "messages.jsonl"
@@ -36,7 +35,7 @@ class Labelled:
     urgency: int
 
 
-def measure_safety(settings: Settings, file: Path | None) -> Figures:
+def measure_safety(_: Settings, file: Path | None) -> Figures:
     """Recall and false alarms of the detector, on a file or on the sample that ships; rows trained on are left out.
 
     Raises
@@ -53,11 +52,9 @@ def measure_safety(settings: Settings, file: Path | None) -> Figures:
     lookalike = ~danger & ~talk
     if not danger.any() or not lookalike.any():
         raise InvalidInput(f"{file or MESSAGES} holds no new message of danger, or no new harmless one.")
-    with embedding(settings) as embed:
-        vectors = embed([row.text for row in rows])
-    shipped = settings.embedder == f"onnx:{SHIPPED}"
+    readings = read_now([row.text for row in rows])
     start = process_time()
-    found = [find_danger(Doc(row.text), vector if shipped else None) for row, vector in zip(rows, vectors, strict=True)]
+    found = [find_danger(Doc(row.text), reading) for row, reading in zip(rows, readings, strict=True)]
     seconds = process_time() - start
     raised = np.array([each is not None for each in found])
     signs = np.array([sign_anywhere(straightened(row.text)) is not None for row in rows])

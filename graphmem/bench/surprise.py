@@ -6,7 +6,7 @@ seconds. `auroc` is of the signal, the shares are of turns that reach cognitive 
 """
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -15,21 +15,20 @@ from statistics import fmean
 from typing import Any
 
 from graphmem.bench import Figures
-from graphmem.bench.baselines import embedding
 from graphmem.bench.datasets import read_rows
 from graphmem.bench.held_out import text_hash, trained_hashes
 from graphmem.bench.matching import auroc
 from graphmem.errors import InvalidInput
 from graphmem.flows.sensing import Sensed, Senses
 from graphmem.flows.turn_plan import SURPRISE_WINDOW, Score, grave, score
-from graphmem.model import Author, Companion, Level, Message, Prediction, State, Vector
+from graphmem.model import Author, Companion, Level, Message, Prediction, State
 from graphmem.samples import SAMPLES
 from graphmem.samples.dialogues import SPEAKERS
 from graphmem.settings import Settings
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import SHIPPED
 from graphmem.text.match_model import load_match
+from graphmem.text.reader import MOST_PASSES, READER_FOLDER, MessageReading, read_now
 from graphmem.text.safety import DANGER_FILE, find_danger
 
 SURPRISE_SAMPLE = SAMPLES / "surprise" / "surprise.jsonl"
@@ -64,12 +63,11 @@ class ScoredTurn:
     score: Score
 
 
-def measure_surprise(settings: Settings, file: Path | None) -> Figures:
+def measure_surprise(_: Settings, file: Path | None) -> Figures:
     """Figures of the surprise of life events in ordinary talk.
 
     Parameters
     ----------
-    settings : Settings
     file : Path     JSON lines: talks (`turns`, as `graphmem replay` takes them) and events (`text`; where rows are
         labelled by `band` or `urgency` only the grave ones); what is not there is taken from the sample that ships
 
@@ -79,19 +77,14 @@ def measure_surprise(settings: Settings, file: Path | None) -> Figures:
     """
     given, sample = read_surprise(file or SURPRISE_SAMPLE), read_surprise(SURPRISE_SAMPLE)
     talks, events = given.talks or sample.talks, given.events or sample.events
-    with embedding(settings) as embed:
-        vector = cache(lambda text: embed([text])[0])
-        senses = Senses(load_affect(), load_match(), shipped=settings.embedder == f"onnx:{SHIPPED}")
-        return surprise_figures(talks, events, senses, vector)
+    return surprise_figures(talks, events, Senses(load_affect(), load_match(), shipped=True))
 
 
-def surprise_figures(
-    talks: Sequence[Sequence[TalkTurn]], events: Sequence[str], senses: Senses, vector: Callable[[str], Vector]
-) -> Figures:
+def surprise_figures(talks: Sequence[Sequence[TalkTurn]], events: Sequence[str], senses: Senses) -> Figures:
     """Figures of events told in talks."""
-    ordinary = [turn.score for i, talk in enumerate(talks) for turn in scored_turns(talk, senses, vector, seed=i)]
+    ordinary = [turn.score for i, talk in enumerate(talks) for turn in scored_turns(talk, senses, seed=i)]
     told = [
-        list(scored_turns(talk, senses, vector, seed=i))[-1].score
+        list(scored_turns(talk, senses, seed=i))[-1].score
         for i, talk in enumerate(told_in(talks, events, random.Random(0)))
     ]
     shaken = (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT)
@@ -121,21 +114,20 @@ def told_in(
             yield (*talk[: chance.choice(places)], (Author.STUDENT, event))
 
 
-def scored_turns(
-    talk: Sequence[TalkTurn], senses: Senses, vector: Callable[[str], Vector], seed: int
-) -> Iterator[ScoredTurn]:
+def scored_turns(talk: Sequence[TalkTurn], senses: Senses, seed: int) -> Iterator[ScoredTurn]:
     """The student's messages of a talk, each scored as a turn would score it."""
     chance, known, sums = random.Random(seed), list[Message](), list[float]()
     at, expected = BEGAN, None
     for author, text in talk:
         if author is Author.STUDENT:
             at += timedelta(seconds=A_PAUSE * chance.lognormvariate(0.0, PAUSES_VARY))
-        message = Message(author, text, at, vector(text), Doc(text))
+        reading = _read(text)
+        message = Message(author, text, at, reading.vector, Doc(text))
         if author is Author.STUDENT:
-            sensed = senses.of(message, known[-1] if known else None, expected)
+            sensed = senses.of(message, reading, known[-1] if known else None, expected)
             scored = score(message, known[-SURPRISE_WINDOW:], replace(NOBODY, signals=tuple(sums)), sensed)
-            danger = find_danger(Doc(text), message.embedding if senses.shipped else None)
-            yield ScoredTurn(text, sensed, scored if danger is None else grave(scored))
+            is_grave_told = reading.passes == MOST_PASSES or find_danger(Doc(text), reading) is not None
+            yield ScoredTurn(text, sensed, grave(scored) if is_grave_told else scored)
             sums.append(scored.surprising)
             expected = Prediction(text, (), message.embedding)
         known.append(message)
@@ -149,7 +141,7 @@ def read_surprise(path: Path) -> SurpriseFile:
     InvalidInput    a line is neither talk nor event; names file and line
     """
     trained = trained_hashes(REFERENCE_FILE)
-    known_dangers = trained_hashes(DANGER_FILE.with_name("trained.npy"))
+    known = trained_hashes(DANGER_FILE.with_name("trained.npy")) | trained_hashes(READER_FOLDER / "trained.npy")
     talks, events = dict[tuple[TalkTurn, ...], None](), dict[str, None]()
     for where, row in read_rows(path):
         try:
@@ -161,7 +153,7 @@ def read_surprise(path: Path) -> SurpriseFile:
             raise InvalidInput(f"{where}: `turns` of speaker and text, or a `text`, are needed: {error!r}.") from error
     return SurpriseFile(
         tuple(talk for talk in talks if _places(talk) and talk_hash(talk) not in trained),
-        tuple(event for event in events if text_hash(event) not in known_dangers),
+        tuple(event for event in events if text_hash(event) not in known),
     )
 
 
@@ -174,6 +166,11 @@ def is_grave(row: dict[str, Any]) -> bool:
     """True if a row is a life event, a need or a danger: by its `band` or `urgency`, or where it has neither."""
     labelled = "band" in row or "urgency" in row
     return not labelled or row.get("band") == GRAVE_BAND or row.get("urgency", 0) > 0
+
+
+@cache
+def _read(text: str) -> MessageReading:
+    return read_now([text])[0]
 
 
 def _places(talk: Sequence[TalkTurn]) -> list[int]:

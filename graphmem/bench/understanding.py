@@ -2,7 +2,7 @@
 
 `band_accuracy` is the share of messages in the right band of worth, `band_length_spearman` the rank correlation of the
 score with the number of words: worth is not length. The others are macro F1 over the classes; kind and modality on the
-messages that have one. With `rules_` before it stands what the plain rules reach.
+messages that have one. Plain rules reached 0.52, and 0.42, 0.55, 0.60 and 0.75 for modality, kind, ledger and self.
 """
 
 import asyncio
@@ -14,17 +14,12 @@ from statistics import fmean
 from scipy.stats import spearmanr  # type: ignore[import-untyped]
 
 from graphmem.bench import Figures
-from graphmem.bench.datasets import UNDATED, read_rows
+from graphmem.bench.datasets import read_rows
 from graphmem.bench.held_out import text_hash, trained_hashes
 from graphmem.errors import InvalidInput
-from graphmem.model import Heard, SourceKind
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
-from graphmem.text.doc import Doc
-from graphmem.text.information import passes, snr
-from graphmem.text.ledger_cues import reminders
-from graphmem.text.memory_types import MINE, sort_of
-from graphmem.text.reader import BANDS, READER_FOLDER, MessageReader, MessageReading
+from graphmem.text.reader import BANDS, READER_FOLDER, MessageReader, MessageReading, passes
 
 UNDERSTANDING_SAMPLE = SAMPLES / "understanding" / "utterances.jsonl"
 
@@ -67,7 +62,7 @@ class Guess:
 
 
 def measure_understanding(settings: Settings, file: Path | None) -> Figures:
-    """Figures of the reader and of the plain rules on the messages of a file that the reader was not trained on.
+    """Figures of the reader on the messages of a file that it was not trained on.
 
     Raises
     ------
@@ -79,8 +74,7 @@ def measure_understanding(settings: Settings, file: Path | None) -> Figures:
         raise InvalidInput(f"{file}: messages are needed that the reader was not trained on.")
     read = asyncio.run(_read([row.text for row in rows]))
     figures = understanding_figures(rows, [learned_guess(each) for each in read])
-    rules = understanding_figures(rows, [rule_guess(row.text) for row in rows])
-    return figures | {f"rules_{name}": value for name, value in rules.items()} | {"rows": len(rows)}
+    return figures | {"rows": len(rows)}
 
 
 async def _read(texts: Sequence[str]) -> list[MessageReading]:
@@ -94,15 +88,6 @@ async def _read(texts: Sequence[str]) -> list[MessageReading]:
 def learned_guess(read: MessageReading) -> Guess:
     """What the reader takes a message to mean."""
     return Guess(read.snr, read.likely_modality, read.likely_kind, read.likely_ledger, read.about_self >= 0.5)
-
-
-def rule_guess(text: str) -> Guess:
-    """What the rules take a message to mean."""
-    doc = Doc(text)
-    sort = sort_of(doc)
-    told = reminders(Heard(text, UNDATED, SourceKind.CHAT, None, "", doc=doc))
-    ledger = told[0].category.value if told else None
-    return Guess(snr(doc, 1.0, 0.0), sort.modality, sort.kind, ledger, MINE.search(doc.plain) is not None)
 
 
 def understanding_figures(rows: Sequence[LabelledUtterance], guesses: Sequence[Guess]) -> Figures:

@@ -24,7 +24,6 @@ from graphmem.model import Author, Message, Prediction, Session, TurnOutcome, Wh
 from graphmem.offline.exemplars import load_bank
 from graphmem.offline.mind import OfflineMind
 from graphmem.samples.dialogues import Dialogue, DialogueTurn, dialogue_turns
-from graphmem.text.embedder import SHIPPED
 from graphmem.text.matching import MATCHED
 
 SIGNIFICANT = 0.05
@@ -175,7 +174,7 @@ def chosen(dialogues: Sequence[Dialogue], conversations: int | None, seed: int) 
 async def held_out(gm: Graphmem, dialogues: Sequence[Dialogue]) -> AsyncIterator[Graphmem]:
     """The same graphmem, but what the offline mind has learned from these very dialogues is taken out of its bank."""
     bank = await load_bank(gm.embedder)
-    offline = OfflineMind(bank.without({dialogue.id for dialogue in dialogues}), gm.embedder)
+    offline = OfflineMind(bank.without({dialogue.id for dialogue in dialogues}), gm.embedder, gm.reader)
     mind = make_mind(gm.settings, offline)
     try:
         yield replace(gm, offline=offline, mind=mind)
@@ -320,9 +319,11 @@ async def _would_match(gm: Graphmem, predicted: str, turn: DialogueTurn) -> bool
     """True if a prediction would count as matched by what a student said."""
     asked, at = turn.before or "", gm.clock()
     guess, said, before = await gm.embedder.embed([predicted, turn.text, asked])
-    senses = Senses(gm.affect, gm.matches, shipped=gm.embedder.name == f"onnx:{SHIPPED}")
+    (reading,) = await gm.reader.read([turn.text])
+    senses = Senses(gm.affect, gm.matches, shipped=gm.is_shipped)
     sensed = senses.of(
         Message(Author.STUDENT, turn.text, at, said),
+        reading,
         Message(Author.COMPANION, asked, at, before) if asked else None,
         Prediction(predicted, (), guess),
     )

@@ -25,7 +25,6 @@ from graphmem.model import (
     Reliability,
     Session,
     Source,
-    Vector,
     Wellbeing,
     Who,
 )
@@ -34,8 +33,8 @@ from graphmem.store.changes import Changes, Update, renewed, write
 from graphmem.store.sources import kind_in_graph
 from graphmem.store.turns import Raised
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.embedder import SHIPPED
-from graphmem.text.ledger_cues import danger_reminder
+from graphmem.text.reader import MessageReading
+from graphmem.text.reminders import danger_reminder
 from graphmem.text.safety import find_danger, is_known_alarm
 from graphmem.text.sanitize import clipped
 from graphmem.validation import checked_id, checked_text
@@ -51,16 +50,9 @@ CORRECTION_ATTEMPTS = 50
 """Times the correction of a surprise is planned again when memories changed meanwhile."""
 
 
-def danger_of(gm: Graphmem, doc: Doc, vector: Vector | None) -> Danger | None:
-    """Danger that a message tells of, by the one detector; vectors of other models are not understood."""
-    return find_danger(doc, vector if gm.embedder.name == f"onnx:{SHIPPED}" else None)
-
-
-def heard_danger(
-    gm: Graphmem, doc: Doc, vector: Vector | None, alarms: Sequence[FalseAlarm]
-) -> tuple[Danger | None, bool]:
+def heard_danger(doc: Doc, reading: MessageReading, alarms: Sequence[FalseAlarm]) -> tuple[Danger | None, bool]:
     """Danger that a student's message tells of, and whether one was passed over as a known false alarm."""
-    danger = danger_of(gm, doc, vector)
+    danger = find_danger(doc, reading)
     if danger is not None and is_known_alarm(doc, danger, alarms):
         return None, True
     return danger, False

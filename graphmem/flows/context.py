@@ -29,7 +29,6 @@ from graphmem.store.memories import Expanding, Expansion
 from graphmem.tasks import task_group
 from graphmem.text import matching
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import SHIPPED
 from graphmem.text.ledger_triggers import Surfaced, is_active, surfacing
 from graphmem.text.memory_block import memory_block
 from graphmem.text.profile import AskedFor, load_profile_model
@@ -279,7 +278,7 @@ def _chosen(
 
 def _asked_for(gm: Graphmem, vector: Vector) -> str:
     """Part of memory that a message asks for, where that can be told: `own`, `overview` or empty."""
-    if gm.embedder.name != f"onnx:{SHIPPED}":
+    if not gm.is_shipped:
         return ""
     asked, _ = load_profile_model().of_question(vector)
     return "" if asked is AskedFor.OTHER else asked.value

@@ -20,6 +20,7 @@ from graphmem.maths import features, importance
 from graphmem.model import (
     Answer,
     Danger,
+    Domain,
     Extract,
     Extraction,
     ExtractMemories,
@@ -36,19 +37,16 @@ from graphmem.store import jobs, students
 from graphmem.store.changes import write
 from graphmem.store.sources import observed_id, observed_key
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.embedder import SHIPPED
-from graphmem.text.information import passes, snr
 from graphmem.text.normalize import cleaned, said
+from graphmem.text.reader import PASSES, MessageReading, passes
 from graphmem.text.retelling import retold
 from graphmem.text.revision import retractions
 from graphmem.text.slots import slot_key
 
-NEW_FROM = 0.5
-"""Novelty from which on a message counts as wholly new: half of all talk is a little like what was said before."""
 MESSAGES_AT_ONCE = 5
 """Messages that a language model reads in one question."""
-GRAVE = 800
-"""SNR from which a message is read three times; what tells of danger has at least this."""
+GRAVE = PASSES[-1]
+"""SNR of what tells of danger, at least."""
 FORMATION_ATTEMPTS = 50
 """Times a plan is made again when memories changed meanwhile; each time another worker has got on."""
 
@@ -72,11 +70,12 @@ class Input:
 
 @dataclass(frozen=True)
 class Scored:
-    """A source that was scored, and the embedding of its text."""
+    """A source that was scored and read, and the embedding of its text."""
 
     input: Input
     snr: int
     scores: MessageScores
+    reading: MessageReading = field(repr=False)
     vector: Vector = field(repr=False)
 
 
@@ -151,17 +150,17 @@ async def _form(gm: Graphmem, session: Session, works: Sequence[Work]) -> int:
 
 async def _scored(gm: Graphmem, held: OpenMemories, work: Work) -> Scored:
     heard = work.input.heard
-    (vector,) = await gm.embedder.embed([heard.text])
+    (read,) = await gm.reader.read([heard.text])
+    vector = read.vector if gm.is_shipped else (await gm.embedder.embed([heard.text]))[0]
     feeling = features.emotion(*affect_of(gm, doc_of(heard), vector))
     nearest = await asyncio.to_thread(held.index.nearest, vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
-    score = await asyncio.to_thread(snr, doc_of(heard), min(1.0, novelty / NEW_FROM), feeling)
     # Danger is band three (spec 20).
-    score = score if work.input.danger is None else max(score, GRAVE)
+    score = read.snr if work.input.danger is None else max(read.snr, GRAVE)
     before = heard.before or _before(held, work.input.source)
     heard = replace(heard, passes=passes(score), before=before, student=held.name)
     scores = work.scores or MessageScores(_importance(heard, novelty, feeling))
-    return Scored(replace(work.input, heard=heard), score, scores, vector)
+    return Scored(replace(work.input, heard=heard), score, scores, read, vector)
 
 
 async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, answer: Answer[Extraction]) -> bool:
@@ -202,21 +201,24 @@ async def _reading(
     gm: Graphmem, session: Session, held: OpenMemories, scored: Scored, answer: Answer[Extraction]
 ) -> Reading:
     """Embed, hash and weigh what the mind found."""
-    extraction, heard, vector = answer.value, scored.input.heard, scored.vector
+    extraction, heard = answer.value, scored.input.heard
     # Others' talk is searched by its own words, which find it best.
     contents = [
         cleaned(heard.text[extract.start : extract.end]) if heard.observed else extract.content
         for extract in extraction.memories
     ]
-    embedded = await gm.embedder.embed([c for c in contents if c != heard.text])
-    vectors = iter(embedded)
-    own = [vector if content == heard.text else next(vectors) for content in contents]
-    marked = tuple(_marked(gm, session, heard, extract, v) for extract, v in zip(extraction.memories, own, strict=True))
+    readings = await gm.reader.read(contents)
+    own = [r.vector for r in readings] if gm.is_shipped else list(await gm.embedder.embed(contents))
+    marked = tuple(
+        _marked(gm, session, heard, extract, v, r.likely_domain)
+        for extract, v, r in zip(extraction.memories, own, readings, strict=True)
+    )
     found = forming.find_topic(extraction, own, held.index) if heard.passes >= 3 else None
     topic = None
     if found is not None:
         (topic_vector,) = await gm.embedder.embed([found[0].content])
-        topic = Topic(found[0], _marked(gm, session, heard, found[0], topic_vector), tuple(found[1]))
+        domain = scored.reading.likely_domain
+        topic = Topic(found[0], _marked(gm, session, heard, found[0], topic_vector, domain), tuple(found[1]))
     return Reading(
         key=scored.input.key,
         source=scored.input.source,
@@ -247,10 +249,10 @@ async def _entries(gm: Graphmem, session: Session, extraction: Extraction) -> tu
     return tuple(zip(entries, vectors, strict=True))
 
 
-def _marked(gm: Graphmem, session: Session, heard: Heard, extract: Extract, vector: Vector) -> Marked:
+def _marked(gm: Graphmem, session: Session, heard: Heard, extract: Extract, vector: Vector, domain: Domain) -> Marked:
     slot = None if extract.slot is None else keyed_hash(session.keys, "slot", slot_key(extract.slot))
     valence, _ = affect_of(gm, Doc(extract.content), vector)
-    return Marked(vector, valence, said_hash(session, heard.speaker, extract.content), slot)
+    return Marked(vector, domain, valence, said_hash(session, heard.speaker, extract.content), slot)
 
 
 def said_hash(session: Session, speaker: str | None, content: str) -> str:
@@ -260,7 +262,7 @@ def said_hash(session: Session, speaker: str | None, content: str) -> str:
 
 def affect_of(gm: Graphmem, doc: Doc, vector: Vector) -> tuple[float, float]:
     """Valence in [-1, 1] and arousal in [0, 1] of a text."""
-    known = vector if gm.embedder.name == f"onnx:{SHIPPED}" else None
+    known = vector if gm.is_shipped else None
     return gm.affect.valence(doc, known), gm.affect.arousal(doc, known)
 
 

@@ -16,6 +16,7 @@ from graphmem.maths.features import SEGMENT_GAP
 from graphmem.maths.gravity import boosted
 from graphmem.maths.salience import salience
 from graphmem.model import (
+    Domain,
     EdgeType,
     Entity,
     EntityKind,
@@ -102,9 +103,10 @@ class MessageScores:
 
 @dataclass(frozen=True)
 class Marked:
-    """Computed features of one extract: its embedding, how pleasant it sounds, and its keyed hashes."""
+    """Computed features of one extract: its embedding, its domain, how pleasant it sounds, and its keyed hashes."""
 
     vector: Vector = field(repr=False)
+    domain: Domain
     valence: float
     content_hash: str
     slot_key: str | None
@@ -266,7 +268,7 @@ def find_topic(
                 start = extract.start + min(place, extract.end - extract.start - 1)
                 content = f"Often speaks of {phrase}."
                 end = min(extract.end, start + len(phrase))
-                return Extract(start, end, content, Modality.SEMANTIC, MemoryKind.TRAIT, extract.domain, 0.6), members
+                return Extract(start, end, content, Modality.SEMANTIC, MemoryKind.TRAIT, 0.6), members
     return None
 
 
@@ -365,7 +367,7 @@ def _memory(
         id=f"memory-{reading.key}-{place}",
         modality=extract.modality,
         kind=extract.kind,
-        domain=extract.domain,
+        domain=marked.domain,
         content=extract.content,
         speaker=heard.speaker,
         before=heard.before,

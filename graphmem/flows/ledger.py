@@ -11,7 +11,7 @@ from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import ENDED
 from graphmem.model import Keys, LedgerCategory, LedgerEntry, Reminder, Session
 from graphmem.store import ledger
-from graphmem.text.ledger_cues import summary_of
+from graphmem.text.reminders import summary_of
 from graphmem.validation import checked_id, checked_text
 
 SETTLED = frozenset({LedgerCategory.PROMISE, LedgerCategory.DEBT})

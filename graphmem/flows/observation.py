@@ -8,11 +8,12 @@ from itertools import pairwise
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound, RateLimited
-from graphmem.flows.concern import danger_of
 from graphmem.maths.features import SEGMENT_GAP
-from graphmem.model import Matrix, Observation, Source, Who
+from graphmem.model import Observation, Source, Who
 from graphmem.store import sources, students
 from graphmem.text.doc import Doc
+from graphmem.text.reader import MessageReading
+from graphmem.text.safety import find_danger
 from graphmem.validation import checked_id, checked_text, checked_time
 
 SPEAKER_LIMIT = 100
@@ -51,8 +52,8 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
         raise NotFound("There is no such student: enrol the student first.")
     if not checked:
         return []
-    vectors = await gm.embedder.embed([observed.text for observed in checked])
-    told = await asyncio.to_thread(_with_dangers, gm, _in_context(checked), vectors)
+    readings = await gm.reader.read([observed.text for observed in checked])
+    told = await asyncio.to_thread(_with_dangers, _in_context(checked), readings)
     noted = await sources.save_observations(
         gm.graph, who, enrolled.lock.public_key, told, gm.settings.jobs_waiting, gm.clock()
     )
@@ -70,11 +71,11 @@ def _checked(gm: Graphmem, observed: Observation) -> Observation:
     return replace(observed, at=at.replace(microsecond=at.microsecond // 1000 * 1000))
 
 
-def _with_dangers(gm: Graphmem, observations: Sequence[Observation], vectors: Matrix) -> list[Observation]:
+def _with_dangers(observations: Sequence[Observation], readings: Sequence[MessageReading]) -> list[Observation]:
     """Each with the danger it tells of, whoever noted it (spec 20)."""
     return [
-        replace(observed, danger=danger_of(gm, Doc(observed.text), vector))
-        for observed, vector in zip(observations, vectors, strict=True)
+        replace(observed, danger=find_danger(Doc(observed.text), reading))
+        for observed, reading in zip(observations, readings, strict=True)
     ]
 
 

@@ -10,7 +10,7 @@ from graphmem.text.affect import AffectModel
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.match_model import MatchModel
 from graphmem.text.pairs import Compared
-from graphmem.text.safety import load_danger_model
+from graphmem.text.reader import MessageReading
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,13 @@ class Sensed:
     emotion : float in [0, 1], strength of feeling
     match : float in [0, 1], chance that what was foreseen came true; None where nothing was
     likely : float in (0, 1], how likely the alternative that came nearest was thought, against the likeliest
-    told : how grave what it tells is, the score of the detector of danger; None where the embedding is another model's
+    told : float in [0, 3], how grave what it tells is: the band that the reader expects
     """
 
     emotion: float = 0.0
     match: float | None = None
     likely: float = 1.0
-    told: float | None = None
+    told: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -37,23 +37,25 @@ class Senses:
     matches: MatchModel
     shipped: bool
 
-    def of(self, message: Message, before: Message | None, expected: Prediction | None) -> Sensed:
+    def of(
+        self, message: Message, reading: MessageReading, before: Message | None, expected: Prediction | None
+    ) -> Sensed:
         """Sense a message.
 
         Parameters
         ----------
         message : Message, with embedding
+        reading : MessageReading, of the message
         before : Message, what it answers, if anything
         expected : Prediction, with embeddings; None where nothing was foreseen in this session
         """
         said = self._compared(message)
-        vector = message.embedding if self.shipped else None
         match, likely = (None, 1.0) if expected is None else self._nearest(said, before, expected)
         return Sensed(
-            emotion=features.emotion(said.valence, self.affect.arousal(said.doc, vector)),
+            emotion=features.emotion(said.valence, self.affect.arousal(said.doc, reading.vector)),
             match=match,
             likely=likely,
-            told=None if vector is None else float(load_danger_model().scores(said.doc.text, vector)[0]),
+            told=reading.worth,
         )
 
     def _nearest(self, said: Compared, before: Message | None, expected: Prediction) -> tuple[float, float]:

@@ -14,7 +14,6 @@ from graphmem.search.index import SearchIndex
 from graphmem.store import ledger, memories
 from graphmem.store.changes import Changes
 from graphmem.store.memories import LoadedMemory, MemoriesState
-from graphmem.text.embedder import SHIPPED
 from graphmem.text.profile import ProfilePart, load_profile_model
 
 ENDED = "This session has ended: open a new one."
@@ -100,7 +99,7 @@ async def _index(gm: Graphmem, session: Session, held: OpenMemories, found: list
 def _put(gm: Graphmem, held: OpenMemories, found: list[Memory], matrix: Matrix) -> None:
     """Put memories into the index, and note which belong into the standing profile; off the event loop."""
     held.index.put_many(found, matrix)
-    if gm.embedder.name != f"onnx:{SHIPPED}":
+    if not gm.is_shipped:
         return
     for memory, (part, chance) in zip(found, load_profile_model().of_statements(matrix), strict=True):
         held.parts.pop(memory.id, None)

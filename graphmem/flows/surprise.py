@@ -44,7 +44,6 @@ from graphmem.store.changes import Changes, Corrected, Update, Written, renewed,
 from graphmem.store.jobs import Claimed, Finished, SurpriseJob, opened_payload
 from graphmem.store.surprises import Surprised
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.information import snr
 from graphmem.validation import checked_text
 
 EPISODES_AT_ONCE = 4
@@ -62,9 +61,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Episode:
-    """A surprising message: its job, its embedding, and how a mind reads it."""
+    """A surprising message: its job, its SNR, its embedding, and how a mind reads it."""
 
     job: SurpriseJob
+    snr: int
     vector: Vector = field(repr=False)
     surprising: Surprising
 
@@ -86,12 +86,15 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     held = await open_memories(gm, session)
     asked = await surprises.list_open_questions(gm.graph, session)
     jobs = [await _standing(gm, session, each) for each in claimed]
-    vectors = await gm.embedder.embed([job.actual for job in jobs])
+    readings = await gm.reader.read([job.actual for job in jobs])
+    vectors = [r.vector for r in readings] if gm.is_shipped else await gm.embedder.embed([j.actual for j in jobs])
     surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
     answer = await _analysed(gm, surprising)
     found, usage, questions = list[Understood](), answer.usage, list[str]()
-    for each, job, vector, told, analysis in zip(claimed, jobs, vectors, surprising, answer.value, strict=True):
-        episode = Episode(job, vector, replace(told, asked=(*told.asked, *questions)))
+    for each, job, read, vector, told, analysis in zip(
+        claimed, jobs, readings, vectors, surprising, answer.value, strict=True
+    ):
+        episode = Episode(job, read.snr, vector, replace(told, asked=(*told.asked, *questions)))
         analysed = Answer(analysis, usage, answer.degraded)
         understood, usage = await _understood(gm, session, each, episode, analysed)
         found.append(understood)
@@ -180,7 +183,7 @@ async def _understood(
     understood = Understood(
         seq=claimed.seq,
         job=job,
-        snr=snr(doc_of(surprising), novelty=1.0, feeling=0.0),
+        snr=episode.snr,
         analysis=analysis,
         # Two episodes may turn to the same, and are two all the same.
         episode=replace(worded, content_hash=worded.own_hash),
@@ -197,16 +200,18 @@ async def _understood(
 
 async def _worded(gm: Graphmem, session: Session, claimed: Claimed, contents: Sequence[str]) -> list[Worded]:
     """Embed, weigh and hash what is to be remembered."""
-    vectors = await gm.embedder.embed(contents)
+    readings = await gm.reader.read(contents)
+    vectors = [r.vector for r in readings] if gm.is_shipped else await gm.embedder.embed(contents)
     return [
         Worded(
             content,
             vector,
+            reading.likely_domain,
             affect_of(gm, Doc(content), vector)[0],
             said_hash(session, None, content),
             said_hash(session, None, f"{claimed.id} {content}"),
         )
-        for content, vector in zip(contents, vectors, strict=True)
+        for content, vector, reading in zip(contents, vectors, readings, strict=True)
     ]
 
 

@@ -9,6 +9,7 @@ from graphmem.model import (
     Analysis,
     Belief,
     BeliefUpdate,
+    Domain,
     EdgeType,
     Fact,
     Level,
@@ -29,8 +30,6 @@ from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update, renewed
 from graphmem.store.jobs import SurpriseJob
 from graphmem.text.doc import Doc
-from graphmem.text.domains import domain_of
-from graphmem.text.memory_types import Sort
 from graphmem.text.normalize import said
 from graphmem.text.sanitize import quoted
 
@@ -51,13 +50,14 @@ BELIEVED = (MemoryKind.TRAIT, MemoryKind.CONCEPT)
 
 @dataclass(frozen=True)
 class Worded:
-    """A content to be remembered: its embedding, how pleasant it sounds, and its keyed hash.
+    """A content to be remembered: its embedding, its domain, how pleasant it sounds, and its keyed hash.
 
     own_hash : the same of this very surprise, where `content_hash` belongs to a memory that holds no longer
     """
 
     content: str = field(repr=False)
     vector: Vector = field(repr=False)
+    domain: Domain
     valence: float
     content_hash: str
     own_hash: str
@@ -95,7 +95,8 @@ class Made:
     id: str
     role: MemoryRole
     span: Span
-    sort: Sort
+    modality: Modality
+    kind: MemoryKind
     confidence: float = 0.7
 
 
@@ -251,7 +252,8 @@ def _procedure(understood: Understood, worded: Worded, known: SearchIndex, new: 
         id=f"procedure-{understood.seq}",
         role=MemoryRole.PROCEDURE,
         span=Span(0, len(understood.job.actual)),
-        sort=Sort(Modality.PROCEDURAL, MemoryKind.CONCEPT),
+        modality=Modality.PROCEDURAL,
+        kind=MemoryKind.CONCEPT,
     )
     new.append(_remembered(understood, made, _unlike(worded, known)))
     return made.id
@@ -275,7 +277,8 @@ def _revised(
             id=f"belief-{understood.seq}-{place}",
             role=MemoryRole.BELIEF,
             span=Span(update.start, update.end),
-            sort=Sort(update.modality, update.kind),
+            modality=update.modality,
+            kind=update.kind,
             confidence=update.confidence,
         )
         new.append(_remembered(understood, made, _unlike(worded, known)))
@@ -359,7 +362,8 @@ def _episode(understood: Understood) -> New:
         id=_episode_id(understood),
         role=MemoryRole.EPISODE,
         span=Span(0, len(understood.job.actual)),
-        sort=Sort(Modality.EPISODIC, MemoryKind.EPISODE),
+        modality=Modality.EPISODIC,
+        kind=MemoryKind.EPISODE,
         confidence=1.0,
     )
     return _remembered(understood, made, understood.episode)
@@ -369,9 +373,9 @@ def _remembered(understood: Understood, made: Made, worded: Worded) -> New:
     job, at = understood.job, understood.job.at
     memory = Memory(
         id=made.id,
-        modality=made.sort.modality,
-        kind=made.sort.kind,
-        domain=domain_of(Doc(worded.content), made.sort),
+        modality=made.modality,
+        kind=made.kind,
+        domain=worded.domain,
         content=worded.content,
         speaker=None,
         before=job.before,

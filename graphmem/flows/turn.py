@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import TypeVar
 
+import numpy as np
+
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked, MindError, ModelUnavailable
 from graphmem.flows import turn_plan as plan
@@ -45,7 +47,8 @@ from graphmem.store import jobs, turns
 from graphmem.tasks import task_group
 from graphmem.text import matching
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import SHIPPED
+from graphmem.text.reader import MOST_PASSES, MessageReading
+from graphmem.text.revision import retractions
 from graphmem.text.topic_boundaries import SIGHT
 from graphmem.validation import checked_id, checked_text, checked_time
 
@@ -174,7 +177,8 @@ async def _attempt(
     now = gm.clock()
     async with task_group() as group:
         # Embedding takes longest, on a thread of its own: what does not need it goes on meanwhile.
-        embedding = group.create_task(_embedded(gm, incoming))
+        reading = group.create_task(_read(gm, incoming))
+        embedding = group.create_task(_embedded(gm, incoming, reading))
         held = _trusted(gm, session, incoming, mind, on_token)
         if held is None:
             before = _running(gm, session, await turns.before(gm.graph, session, incoming.turn_id, now))
@@ -187,7 +191,7 @@ async def _attempt(
             # Sent again it may have another time: the first one counts.
             incoming = first or incoming
             held = await _unlocked(gm, session, before.state)
-        thought = await _think(gm, session, _Asked(incoming, embedding, held, mind, on_token, now))
+        thought = await _think(gm, session, _Asked(incoming, reading, embedding, held, mind, on_token, now))
     write = plan.planned_turn(thought, gm.settings, now, improve_facts=mind.is_model)
     version = await turns.complete(gm.graph, session, write)
     if version is None or version != held.state.version + 1:
@@ -202,6 +206,7 @@ class _Asked:
     """One try at a turn: what came in, what is held of the student, and who answers."""
 
     incoming: Incoming
+    reading: asyncio.Future[MessageReading]
     embedding: asyncio.Future[Matrix]
     held: Unlocked
     mind: Mind
@@ -220,14 +225,16 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         tasking = group.create_task(_task(gm, asked))
         await asyncio.sleep(0)
         message, opener, own_reply = _messages(asked, await asked.embedding)
-        danger, false_alarm = heard_danger(gm, incoming.doc, message.embedding, held.state.false_alarms)
+        reading = await asked.reading
+        danger, false_alarm = heard_danger(incoming.doc, reading, held.state.false_alarms)
         talk = (*held.messages, *opener)
         before = talk[-1].text if talk else ""
         expected = plan.expected_in_session(held.state.prediction, held.messages)
         state = replace(held.state, prediction=await _with_vectors(gm, expected))
         task = await tasking
-        sensed = _senses(gm).of(message, talk[-1] if talk else None, state.prediction)
+        sensed = _senses(gm).of(message, reading, talk[-1] if talk else None, state.prediction)
         own = plan.score(message, talk, state, sensed, task)
+        own = plan.grave(own) if reading.passes == MOST_PASSES or retractions(incoming.text) else own
         scored = own if danger is None else plan.grave(own)
         starts = _starts(gm, (*talk, message))
         fact = await _learned(gm, state, scored, message, before)
@@ -258,6 +265,7 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         replied_by=replied_by,
         question=question,
         starts=starts,
+        passes=reading.passes,
         danger=danger,
         raised=None if danger is None else raised_by_turn(gm, session, state.turns + 1, message, danger, own.level),
         false_alarm=false_alarm,
@@ -400,10 +408,19 @@ def _incoming(received: turns.Received, reply: str | None) -> Incoming:
     return Incoming(received.turn_id, received.text, received.at, reply, received.task, received.opener, received.used)
 
 
-async def _embedded(gm: Graphmem, incoming: Incoming) -> Matrix:
+async def _read(gm: Graphmem, incoming: Incoming) -> MessageReading:
+    (reading,) = await gm.reader.read([incoming.text])
+    return reading
+
+
+async def _embedded(gm: Graphmem, incoming: Incoming, reading: asyncio.Future[MessageReading]) -> Matrix:
     """Rows for the message, its opener and the app's own reply, as far as there are such."""
-    texts = (incoming.text, incoming.opener, incoming.reply)
-    return await gm.embedder.embed([text for text in texts if text is not None])
+    beside = [text for text in (incoming.opener, incoming.reply) if text is not None]
+    if not gm.is_shipped:
+        return await gm.embedder.embed([incoming.text, *beside])
+    # The reader gives the vector with what it reads.
+    others = await gm.embedder.embed(beside) if beside else ()
+    return np.stack([(await reading).vector, *others])
 
 
 def _messages(asked: _Asked, vectors: Matrix) -> tuple[Message, tuple[Message, ...], Message | None]:
@@ -454,13 +471,13 @@ def _is_compared(gm: Graphmem, kept: turns.StoredTurn, message: Message) -> bool
 def _starts(gm: Graphmem, messages: Sequence[Message]) -> bool:
     """True if another matter begins with the newest message; the vectors of other models are not understood."""
     recent = messages[-SIGHT - 1 :]
-    if gm.embedder.name != f"onnx:{SHIPPED}":
+    if not gm.is_shipped:
         recent = [replace(message, embedding=None) for message in recent]
     return gm.episodes.newest_starts(recent)
 
 
 def _senses(gm: Graphmem) -> Senses:
-    return Senses(gm.affect, gm.matches, shipped=gm.embedder.name == f"onnx:{SHIPPED}")
+    return Senses(gm.affect, gm.matches, shipped=gm.is_shipped)
 
 
 async def _learned(gm: Graphmem, state: State, scored: plan.Score, message: Message, asked: str) -> Fact | None:

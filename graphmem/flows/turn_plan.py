@@ -41,7 +41,6 @@ from graphmem.store.jobs import DistilJob, FormJob, NewJob, SurpriseJob
 from graphmem.store.turns import Boost, Raised, TurnWrite
 from graphmem.text import matching
 from graphmem.text.doc import doc_of
-from graphmem.text.information import passes, snr
 
 SURPRISE_WINDOW = 50
 """Messages that a new one is compared with (spec 5)."""
@@ -133,7 +132,7 @@ def score(message: Message, known: Sequence[Message], state: State, sensed: Sens
 
 
 def grave(scored: Score) -> Score:
-    """The score of a message that tells of danger: at least cognitive dissonance, whatever the signal (spec 5)."""
+    """The score of a message that says something grave: at least cognitive dissonance, whatever the signal (spec 5)."""
     shaken = scored.level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT)
     return scored if shaken else replace(scored, level=Level.COGNITIVE_DISSONANCE)
 
@@ -205,6 +204,7 @@ class TurnThought:
     """Everything that was found out about a turn, before it becomes what is written.
 
     question : one that waited, and that the reply asks
+    passes : how often formation reads the message; not at all where it tells nothing
     starts : whether another matter begins with it, as `graphmem.text.topic_boundaries` judges
     talk : the student's messages before it that are in sight, oldest first
     danger : that the message tells of, with the concern it raises
@@ -224,6 +224,7 @@ class TurnThought:
     answer: Answer[Response]
     replied_by: str
     question: Question | None = None
+    passes: int = 1
     starts: bool = False
     talk: tuple[str, ...] = ()
     danger: Danger | None = None
@@ -252,7 +253,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
     state, scored, answer = thought.state, thought.score, thought.answer
     seq = state.turns + 1
     # Of what tells nothing at all nothing is remembered, however unexpected it is (spec 7).
-    tells = thought.danger is not None or passes(snr(doc_of(thought.message), novelty=1.0, feeling=1.0)) > 0
+    tells = thought.danger is not None or thought.passes > 0
     surprising = _surprise_jobs(thought, seq) if tells else ()
     jobs = (
         *(_form_jobs(thought, seq) if tells else ()),

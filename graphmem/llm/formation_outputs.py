@@ -21,7 +21,6 @@ from graphmem.llm.outputs import CONTENT, bare, distinct, listed_as, sameness, s
 from graphmem.llm.quotes import Passage
 from graphmem.model import (
     Aspect,
-    EntityKind,
     Extract,
     Extraction,
     ExtractMemories,
@@ -35,12 +34,10 @@ from graphmem.model import (
 )
 from graphmem.text.discourse import relations
 from graphmem.text.doc import Doc
-from graphmem.text.domains import domain_of
-from graphmem.text.ledger_cues import IMPORTANCE, summary_of
-from graphmem.text.memory_types import Sort
 from graphmem.text.normalize import cleaned
 from graphmem.text.quantities import quantities
 from graphmem.text.quoting import abridged
+from graphmem.text.reminders import IMPORTANCE, summary_of
 from graphmem.text.slots import slot_of
 
 __all__ = ["NotedTalk", "NotesOutput", "extractions"]
@@ -278,14 +275,12 @@ def _extract(noted: Noted, heard: Heard, talk: NotedTalk) -> Extract:
     doc, words = Doc(noted.content), Doc(cleaned(heard.text[noted.start : noted.end]))
     entities = tuple(e for e in doc.entities if e.name.casefold() not in {_STUDENT, f"the {_STUDENT}"})
     linked = _linked(noted.item, talk)
-    people = any(entity.kind is EntityKind.PERSON for entity in entities)
     return Extract(
         noted.start,
         noted.end,
         noted.content,
         modality,
         kind,
-        domain_of(doc, Sort(modality, kind), people),
         NOTED_CONFIDENCE,
         slot_of(words, heard.speaker) if noted.item.kind == "trait" else None,
         entities,

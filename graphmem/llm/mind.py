@@ -38,7 +38,7 @@ from pydantic_core import from_json
 from graphmem.errors import MindError, SetupError
 from graphmem.llm.formation_outputs import NotedTalk, NotesOutput, extractions, found_notes
 from graphmem.llm.formation_prompt import formation_prompt
-from graphmem.llm.outputs import DistilOutput, PredictOutput, RespondOutput, predicted
+from graphmem.llm.outputs import DistilOutput, PredictOutput, RespondOutput, danger_told, predicted
 from graphmem.llm.prompts import Prompt, distil_prompt, predict_prompt, respond_prompt
 from graphmem.llm.surprise_outputs import (
     AnalyseOutput,
@@ -127,7 +127,7 @@ def _prediction(output: PredictOutput, _: Predict) -> Prediction:
 
 def _response(output: RespondOutput, question: Respond) -> Response:
     at = question.talk.messages[-1].at
-    return Response(Message(Author.COMPANION, output.reply, at), predicted(output))
+    return Response(Message(Author.COMPANION, output.reply, at), predicted(output), danger_told(output))
 
 
 def _lesson(output: DistilOutput, _: Distil) -> Lesson:

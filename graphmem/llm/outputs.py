@@ -15,14 +15,15 @@ from pydantic import (
     ValidationError,
     ValidationInfo,
     WithJsonSchema,
+    model_validator,
 )
 
-from graphmem.model import Alternative, Prediction
+from graphmem.model import SERIOUS, Alternative, ConcernKind, Danger, Prediction
 from graphmem.text.quoting import abridged, cleaned_quote
 
 T = TypeVar("T")
 
-__all__ = ["DistilOutput", "PredictOutput", "RespondOutput", "predicted"]
+__all__ = ["DistilOutput", "PredictOutput", "RespondOutput", "danger_told", "predicted"]
 # The other names without an underscore are shared with the other modules of schemas.
 
 CONTENT = 500
@@ -168,6 +169,20 @@ _Foreseen = Annotated[
 ]
 
 
+_NO_DANGER = "none"
+
+
+def _danger_word(value: Any) -> str:
+    return word if (word := bare(value)) in set(ConcernKind) else _NO_DANGER
+
+
+_DangerWord = Annotated[
+    str,
+    PlainValidator(_danger_word),
+    WithJsonSchema({"type": "string", "enum": [_NO_DANGER, *(kind.value for kind in ConcernKind)]}),
+]
+
+
 class PredictOutput(BaseModel):
     predictions: _Foreseen
     needed_info: _Keywords
@@ -177,11 +192,22 @@ class RespondOutput(BaseModel):
     reply: _Reply  # first, so that it is what streams first
     predictions: _Foreseen
     needed_info: _Keywords
+    danger: _DangerWord
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_danger_told(cls, values: Any) -> Any:
+        return {"danger": _NO_DANGER} | values if isinstance(values, dict) else values
 
 
 class DistilOutput(BaseModel):
     fact: Sentence
     tags: Tags
+
+
+def danger_told(answer: RespondOutput) -> Danger | None:
+    """Danger that the model has noticed in the newest message; how urgent it is, a person shall see."""
+    return None if answer.danger == _NO_DANGER else Danger(ConcernKind(answer.danger), SERIOUS)
 
 
 def predicted(answer: PredictOutput | RespondOutput) -> Prediction:

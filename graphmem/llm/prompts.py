@@ -48,7 +48,8 @@ leave it unsaid; speak of a secret only if the student does.
 
 Answer the student's newest message, then foresee what they will answer to you.
 reply: your message to the student, in the student's language and in keeping with your part.
-{expectation}"""
+{expectation}
+danger: what danger to the student or to others the newest message tells of; none where it tells of none."""
 
 _DANGER = """\
 The student's newest message may tell of danger ({kind}). Nothing else matters now: show that you take it seriously, \

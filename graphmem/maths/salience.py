@@ -15,7 +15,7 @@ def salience(final: float | None, snr: int) -> float:
     ----------
     final : float >= 0, importance * (1 + surprise) of its message, capped at 1 here; None for what comes from no
         conversation, such as a lesson or a teacher's note: then information alone decides
-    snr : int in 0..1000, `graphmem.text.information.snr` of its message
+    snr : int in 0..1000, of its message, as the reader sees it
 
     Returns
     -------

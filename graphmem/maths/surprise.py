@@ -160,14 +160,14 @@ def prediction_error(match: float, chance: float = 1.0) -> float:
     return 1.0 - match * chance
 
 
-def combined(message: float, error: float | None, told: float | None) -> float:
+def combined(message: float, error: float | None, told: float) -> float:
     """Message surprise, prediction error and what is told, before the sum is calibrated.
 
     Parameters
     ----------
     message : float in [0, 1]
     error : float in [0, 1]; None without a prediction
-    told : float, how grave what a message tells is, higher being graver; None where nobody judged
+    told : float, how grave what a message tells is, higher being graver
 
     Returns
     -------
@@ -177,12 +177,10 @@ def combined(message: float, error: float | None, told: float | None) -> float:
 
     Examples
     --------
-    >>> combined(0.5, None, None), combined(0.5, 2.0, None), combined(0.5, 2.0, 99.0)
-    (0.5, 0.75, 0.875)
+    >>> combined(0.5, None, 99.0), combined(0.5, 2.0, 99.0)
+    (0.75, 0.875)
     """
     surprise = message if error is None else 0.5 * message + 0.5 * quantile(error, ORDINARY["error"])
-    if told is None:
-        return surprise
     return (1 - TOLD_WEIGHT) * surprise + TOLD_WEIGHT * quantile(told, ORDINARY["told"])
 
 

@@ -112,7 +112,6 @@ class Extract:
     content: str
     modality: Modality
     kind: MemoryKind
-    domain: Domain = Domain.OTHER
     confidence: float = 0.7
     slot: str | None = None
     entities: tuple[Entity, ...] = ()

@@ -5,8 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from graphmem.model import Belief, BeliefUpdate, MemoryKind, Modality, Surprising
+from graphmem.text.certainty import TYPE_CHARACTERS, confidence
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.memory_types import TYPE_CHARACTERS, confidence, sort_of
+from graphmem.text.lexicon import FIRST_PERSON
 from graphmem.text.slots import slot_key, slot_of
 from graphmem.text.statements import Claim, Statement, statements
 
@@ -179,9 +180,7 @@ def _place(belief: Belief, talk: Sequence[_Prior]) -> int:
 
 def _update(reason: _Reason) -> BeliefUpdate:
     new, prior = reason.new, reason.prior
-    sort = sort_of(new.doc, lasting=True)
-    kind = MemoryKind.TRAIT if sort.kind is MemoryKind.TRAIT else MemoryKind.CONCEPT
-    modality = sort.modality if sort.modality is not Modality.EPISODIC else Modality.SEMANTIC
+    own = not FIRST_PERSON.isdisjoint(new.doc.plain_words)
     held = SAID if isinstance(prior, str) else prior.confidence
     return BeliefUpdate(
         prior_id=None if isinstance(prior, str) or prior.belief is None else prior.belief.id,
@@ -189,8 +188,8 @@ def _update(reason: _Reason) -> BeliefUpdate:
         new=new.text,
         start=new.start,
         end=new.end,
-        kind=kind,
-        modality=modality,
+        kind=MemoryKind.TRAIT if own else MemoryKind.CONCEPT,
+        modality=Modality.SEMANTIC,
         delta=-round(held * reason.certainty, 3),
         confidence=confidence(new.doc),
         evolution=reason.evolution,

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -10,26 +9,24 @@ from numpy.typing import NDArray
 
 from graphmem.model import (
     Aspect,
-    EntityKind,
     Extract,
     Extraction,
     Heard,
-    Matrix,
     MemoryKind,
     Modality,
     Relation,
     Reminder,
 )
 from graphmem.text.arithmetic import equations
+from graphmem.text.certainty import STATED_CONFIDENCE, confidence, is_question
 from graphmem.text.chunks import chunks, is_small_talk
 from graphmem.text.clauses import statement_spans
 from graphmem.text.discourse import content_words, relations
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.domains import domain_of
-from graphmem.text.ledger_cues import reminders
 from graphmem.text.lexicon import FIRST_PERSON, SECOND_PERSON, STOP_WORDS
-from graphmem.text.memory_types import READ_WORDS, STATED_CONFIDENCE, Sort, confidence, is_question, sort_of
 from graphmem.text.normalize import cleaned
+from graphmem.text.reader import MessageReading, read_now
+from graphmem.text.reminders import reminders
 from graphmem.text.retelling import retold
 from graphmem.text.revision import retractions
 from graphmem.text.sentences import SentenceSpan
@@ -37,6 +34,8 @@ from graphmem.text.slots import is_state, slot_of
 from graphmem.text.words import is_known, word_rarity
 from graphmem.text.worth import CLAUSE_KINDS, TutoringTurn, load_worth
 
+LANGUAGE_WORDS = 120
+"""Words of a message that its language is told by."""
 FEW_LANGUAGE_WORDS = 3
 """Words too few to tell a language by."""
 TOPICS = 3
@@ -76,13 +75,13 @@ _OPERATION_WORD = re.compile(
 )
 
 
-def extract(heard: Heard, vectors: Matrix | None = None) -> Extraction:
+def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> Extraction:
     """The statements of a message that are worth keeping, their relations, and what belongs into the ledger.
 
     Parameters
     ----------
     heard : Heard; of `before` and `reply` nothing is formed, they say what it answers and whether it was right
-    vectors : float32 array of shape (n, 384), of the texts of `candidate_texts(heard)`, by the shipped embedder
+    readings : of the texts of `candidate_texts(heard)`; None: they are read here, on this thread
 
     Returns
     -------
@@ -100,13 +99,14 @@ def extract(heard: Heard, vectors: Matrix | None = None) -> Extraction:
     [(8, 36, "The student's favourite colour is teal.", 'trait', 'self favourite colour')]
     """
     doc = doc_of(heard)
+    readings = read_now(candidate_texts(heard)) if readings is None else readings
+    kept = reminders(heard, _candidates(doc), readings)
     if not _can_be_read(doc):
-        return Extraction(tuple(_foreign(doc, heard)), (), reminders(heard))
-    kept = reminders(heard)
+        return Extraction(tuple(_foreign(doc, heard)), (), kept)
     shown = _shown(doc, heard)
     # What a step shows, right or wrong, is not told a second time.
     told = [
-        each for each in _told(doc, heard, vectors, kept) if not any(_meet(each.span, other.span) for other in shown)
+        each for each in _told(doc, heard, readings, kept) if not any(_meet(each.span, other.span) for other in shown)
     ]
     found = [*told, *shown]
     found.sort(key=lambda each: each.span)
@@ -125,7 +125,7 @@ def extract(heard: Heard, vectors: Matrix | None = None) -> Extraction:
 def candidate_texts(heard: Heard) -> list[str]:
     """The clauses of a message whose worth is judged, in order."""
     doc = doc_of(heard)
-    return [doc.text[slice(*span)] for span in _candidates(doc)] if _can_be_read(doc) else []
+    return [doc.text[slice(*span)] for span in _candidates(doc)]
 
 
 class _Found(NamedTuple):
@@ -135,6 +135,7 @@ class _Found(NamedTuple):
     content: str
     kind: str
     aspect: Aspect | None = None
+    reading: MessageReading | None = None
 
 
 def _candidates(doc: Doc) -> list[SentenceSpan]:
@@ -157,11 +158,11 @@ def _quotes(spans: Sequence[SentenceSpan], candidates: Sequence[SentenceSpan]) -
     return quotes
 
 
-def _told(doc: Doc, heard: Heard, vectors: Matrix | None, kept: Sequence[Reminder]) -> list[_Found]:
+def _told(doc: Doc, heard: Heard, readings: Sequence[MessageReading], kept: Sequence[Reminder]) -> list[_Found]:
     """What clauses tell of the student's life and ways, and what belongs into the ledger."""
     judged = [
-        _Judged(span, load_worth().of_clause(doc.text[slice(*span)], None if vectors is None else vectors[place]))
-        for place, span in enumerate(_candidates(doc))
+        _Judged(span, load_worth().of_clause(doc.text[slice(*span)], reading), reading)
+        for span, reading in zip(_candidates(doc), readings, strict=True)
     ]
     shown, reckons = _aspect(doc, heard, HINTED), _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
     able = [
@@ -187,15 +188,16 @@ def _told(doc: Doc, heard: Heard, vectors: Matrix | None, kept: Sequence[Reminde
         if each.kind == "work" and aspect is not None:
             content = _held(content, heard, aspect)
         if content:
-            found.append(_Found(each.span, content, each.kind, aspect))
+            found.append(_Found(each.span, content, each.kind, aspect, each.reading))
     return found
 
 
 class _Judged(NamedTuple):
-    """A clause and the chances of what it tells, in the order of `CLAUSE_KINDS`."""
+    """A clause, the chances of what it tells, in the order of `CLAUSE_KINDS`, and what the reader makes of it."""
 
     span: SentenceSpan
     chances: NDArray[np.float64]
+    reading: MessageReading
 
     @property
     def kind(self) -> str:
@@ -361,36 +363,37 @@ def _memory(found: _Found, quote: SentenceSpan, heard: Heard) -> Extract:
     doc = Doc(cleaned(heard.text[slice(*found.span)]))
     start, end = quote
     slot = slot_of(doc, heard.speaker)
-    sort = _sort(found, doc, lasting=is_state(slot))
+    modality, kind = _sort(found)
     speaker = (heard.speaker or "").casefold()
     named = tuple(entity for entity in doc.entities if entity.name.casefold() != speaker)
     return Extract(
         start,
         end,
         found.content,
-        sort.modality,
-        sort.kind,
-        domain_of(doc, sort, any(entity.kind is EntityKind.PERSON for entity in named)),
+        modality,
+        kind,
         confidence(doc),
-        slot if sort.kind is MemoryKind.TRAIT else None,
+        slot if kind is MemoryKind.TRAIT or is_state(slot) else None,
         named,
         _topics(doc),
         found.aspect,
     )
 
 
-def _sort(found: _Found, doc: Doc, *, lasting: bool) -> Sort:
-    if found.kind == "work" and found.aspect is not None:
-        return Sort(
-            Modality.PROCEDURAL if _OPERATION_WORD.search(found.content) else Modality.SEMANTIC, MemoryKind.CONCEPT
-        )
-    sort = sort_of(doc, lasting=lasting)
-    return replace(sort, kind=MemoryKind.TRAIT) if found.kind == "trait" and sort.kind is MemoryKind.CONCEPT else sort
+def _sort(found: _Found) -> tuple[Modality, MemoryKind]:
+    """Modality and kind, as the reader sees them; what is shown at work is knowledge of how, or that."""
+    if found.reading is None or (found.kind == "work" and found.aspect is not None):
+        how = _OPERATION_WORD.search(found.content) is not None
+        return (Modality.PROCEDURAL if how else Modality.SEMANTIC), MemoryKind.CONCEPT
+    kind = found.reading.likely_kind
+    if found.kind == "trait" and kind is MemoryKind.CONCEPT:
+        kind = MemoryKind.TRAIT
+    return found.reading.likely_modality, kind
 
 
 def _can_be_read(doc: Doc) -> bool:
     """True if the rules, which are for English, apply; to numbers and single words they always do."""
-    words = [word.split("'")[0] for word in doc.plain_words[:READ_WORDS] if word[0].isalpha()]
+    words = [word.split("'")[0] for word in doc.plain_words[:LANGUAGE_WORDS] if word[0].isalpha()]
     if not words or (len(words) <= FEW_LANGUAGE_WORDS and doc.text.isascii()):
         return True
     known = sum(map(is_known, words)) / len(words)

@@ -41,7 +41,7 @@ from graphmem.offline.replies import replied
 from graphmem.offline.surprise_analysis import analysis as analysed
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.doc import doc_of
-from graphmem.text.embedder import SHIPPED
+from graphmem.text.reader import MessageReader
 from graphmem.text.words import word_rarity
 
 T = TypeVar("T")
@@ -66,9 +66,10 @@ class OfflineMind:
     is_model = False
     failing: str | None = None
 
-    def __init__(self, bank: Bank, embedder: Embedder) -> None:
+    def __init__(self, bank: Bank, embedder: Embedder, reader: MessageReader) -> None:
         self.bank = bank
         self.embedder = embedder
+        self.reader = reader
 
     async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
         """See `Mind.ask`; `on_token` is called with each word of a reply, spaces included.
@@ -80,7 +81,7 @@ class OfflineMind:
         return Answer(await RULES[type(question)](self, question, on_token))
 
     async def aclose(self) -> None:
-        """Release nothing: the embedder belongs to its maker."""
+        """Release nothing: embedder and reader belong to their maker."""
 
 
 async def _predict(mind: OfflineMind, question: Predict, _: OnToken | None) -> Prediction:
@@ -119,11 +120,10 @@ async def _extract(mind: OfflineMind, question: ExtractMemories, _: OnToken | No
 
 
 async def _extracted(mind: OfflineMind, heard: Heard) -> Extraction:
-    clauses = candidate_texts(heard) if mind.embedder.name == f"onnx:{SHIPPED}" else []
-    vectors = await mind.embedder.embed(clauses) if clauses else None
+    readings = await mind.reader.read(candidate_texts(heard))
     # Rules take a while over long texts, which must not hold up the event loop.
     long = len(heard.text) > THREAD_CHARACTERS
-    return await asyncio.to_thread(extract, heard, vectors) if long else extract(heard, vectors)
+    return await asyncio.to_thread(extract, heard, readings) if long else extract(heard, readings)
 
 
 async def _analyse(_: OfflineMind, question: Analyse, __: OnToken | None) -> tuple[Analysis, ...]:
@@ -150,7 +150,7 @@ RULES: Mapping[type[MindQuestion[Any]], Callable[[OfflineMind, Any, OnToken | No
 """Rule for each kind of question."""
 
 
-async def make_offline_mind(embedder: Embedder) -> OfflineMind:
+async def make_offline_mind(embedder: Embedder, reader: MessageReader) -> OfflineMind:
     """The offline mind with the bank that ships with graphmem, in the vectors of this embedder.
 
     Raises
@@ -165,11 +165,12 @@ async def make_offline_mind(embedder: Embedder) -> OfflineMind:
     >>> from graphmem.model import Companion
     >>> from graphmem.settings import Settings
     >>> async def reply(text: str) -> str:
-    ...     embedder = make_embedder(Settings())
-    ...     mind = await make_offline_mind(embedder)
+    ...     embedder, reader = make_embedder(Settings()), MessageReader()
+    ...     mind = await make_offline_mind(embedder, reader)
     ...     talk = Conversation(Companion("Ada", "kind", 0.5), (Message(Author.STUDENT, text, datetime.now(UTC)),))
     ...     answer = await mind.ask(Respond(talk))
     ...     await embedder.aclose()
+    ...     await reader.aclose()
     ...     return answer.value.reply.text
     >>> "12 - 3 = 8" in asyncio.run(reply("Then 12 - 3 = 8 spoons."))
     True
@@ -177,7 +178,7 @@ async def make_offline_mind(embedder: Embedder) -> OfflineMind:
     bank = await load_bank(embedder)
     # The word list is read here, not in the first turn.
     word_rarity("word")
-    return OfflineMind(bank, embedder)
+    return OfflineMind(bank, embedder, reader)
 
 
 def _newest(talk: Conversation) -> tuple[Message, tuple[Message, ...]]:

@@ -12,9 +12,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphmem.errors import SetupError, Unavailable
 from graphmem.model import Matrix
@@ -58,7 +61,8 @@ def make_embedder(settings: Settings) -> Embedder:
     """
     form, _, model = settings.embedder.partition(":")
     if form == "onnx" and model == SHIPPED:
-        encode, dimension = onnx_encoder(EMBEDDER_FOLDER, settings.embedder_threads), DIMENSION
+        encode: Encode = shipped_network(settings.embedder_threads).encode
+        dimension = DIMENSION
     elif form == "sentence-transformers" and model:
         encode, dimension = sentence_transformers_encoder(model, settings.embedder_threads)
     else:
@@ -69,21 +73,62 @@ def make_embedder(settings: Settings) -> Embedder:
     return BatchedEmbedder(settings.embedder, dimension, encode, settings.embedder_batch)
 
 
-def onnx_encoder(folder: Path, threads: int, tokens: Path | None = None) -> Encode:
-    """A shipped model on onnxruntime, one text at a time; `tokens` is the folder of its tokenizer, if another.
+class ShippedNetwork:
+    """The shipped model on onnxruntime, one text at a time; may be used by several threads at once.
 
     Its activations are quantised with a scale taken from what runs together, so a text embedded beside others would
     get a slightly different vector (cosine 0.997, at worst 0.98). Alone, a text always gets the same one, bit for
     bit; and without padding that is no slower.
 
+    Parameters
+    ----------
+    threads : int > 0, that one text is computed with
+    folder : Path, of `model.onnx` and `tokenizer.json`
+
     Raises
     ------
     SetupError                      a file is missing or damaged
+
+    Examples
+    --------
+    >>> vector, hidden = ShippedNetwork(1).seen("Half of 8 is 4.")
+    >>> vector.shape, hidden.shape
+    ((1, 384), (1, 8, 384))
+    """
+
+    def __init__(self, threads: int, folder: Path = EMBEDDER_FOLDER) -> None:
+        from tokenizers import Tokenizer
+
+        try:
+            self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        except Exception as error:  # the library raises bare exceptions
+            raise _damaged(folder, error) from error
+        self._session = open_network(folder, threads)
+        self.encode([""])  # the first run allocates: not in a user's turn
+
+    def encode(self, texts: list[str]) -> Matrix:
+        """Vectors of texts, rows of length 1."""
+        return np.concatenate([self._session.run(["embedding"], self._ids(text))[0] for text in texts])
+
+    def seen(self, text: str) -> tuple[Matrix, NDArray[np.float32]]:
+        """The vector of a text, and what the lower layers see of its tokens, shape (1, tokens, 384)."""
+        vector, hidden = self._session.run(["embedding", "hidden"], self._ids(text))
+        return vector, hidden
+
+    def _ids(self, text: str) -> dict[str, NDArray[np.int64]]:
+        return {"input_ids": np.array([self._tokenizer.encode(_readable(text)).ids], dtype=np.int64)}
+
+
+def open_network(folder: Path, threads: int) -> Any:
+    """The onnxruntime session of a folder's `model.onnx`.
+
+    Raises
+    ------
+    SetupError                      the file is missing or damaged
     """
     # It would report the machine it runs on; set before the import, since it asks then.
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
-    from tokenizers import Tokenizer
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
@@ -91,21 +136,19 @@ def onnx_encoder(folder: Path, threads: int, tokens: Path | None = None) -> Enco
     # A spinning thread pool would take a whole core from Neo4j beside us.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
-        tokenizer = Tokenizer.from_file(str((tokens or folder) / "tokenizer.json"))
-        session = onnxruntime.InferenceSession(folder / "model.onnx", options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # both libraries raise bare exceptions of their own
-        raise SetupError(f"The model in {folder} cannot be loaded ({error}): install graphmem again.") from error
+        return onnxruntime.InferenceSession(folder / "model.onnx", options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # the library raises bare exceptions
+        raise _damaged(folder, error) from error
 
-    def encode_one(text: str) -> Matrix:
-        ids = tokenizer.encode(_readable(text)).ids
-        row: Matrix = session.run(None, {"input_ids": np.array([ids], dtype=np.int64)})[0]
-        return row
 
-    def encode(texts: list[str]) -> Matrix:
-        return np.concatenate([encode_one(text) for text in texts])
+def _damaged(folder: Path, error: Exception) -> SetupError:
+    return SetupError(f"The model in {folder} cannot be loaded ({error}): install graphmem again.")
 
-    encode([""])  # the first run allocates: not in a user's turn
-    return encode
+
+@lru_cache(maxsize=2)
+def shipped_network(threads: int) -> ShippedNetwork:
+    """The shipped model, loaded once a process for the embedder and the reader."""
+    return ShippedNetwork(threads)
 
 
 def sentence_transformers_encoder(model: str, threads: int) -> tuple[Encode, int]:

@@ -57,8 +57,8 @@ class MatchModel:
         Examples
         --------
         >>> from graphmem.text.doc import Doc
-        >>> from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
-        >>> encode = onnx_encoder(EMBEDDER_FOLDER, threads=1)
+        >>> from graphmem.text.embedder import EMBEDDER_FOLDER, ShippedNetwork
+        >>> encode = ShippedNetwork(1).encode
         >>> def chance(*texts):
         ...     return load_match().chance(*(Compared(Doc(text), encode([text])[0]) for text in texts))
         >>> chance("How much is it?", "It would cost $99 + $5 = $104", "99 - 5 = 94 dollars") < 0.4

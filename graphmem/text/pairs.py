@@ -323,8 +323,8 @@ def likeness(one: Compared, other: Compared) -> Likeness:
 
     Examples
     --------
-    >>> from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
-    >>> encode = onnx_encoder(EMBEDDER_FOLDER, threads=1)
+    >>> from graphmem.text.embedder import EMBEDDER_FOLDER, ShippedNetwork
+    >>> encode = ShippedNetwork(1).encode
     >>> def of(one, other):
     ...     return likeness(*(Compared(Doc(text), encode([text])[0]) for text in (one, other))).value
     >>> of("Mo has two sisters.", "Mo has 2 sisters."), of("Mo has two sisters.", "Mo has three sisters.")

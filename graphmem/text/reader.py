@@ -1,19 +1,21 @@
 """Reads a student's message in one pass: what it is worth, what sort it is, whether anybody is in danger.
 
-One small network answers every question at once: the shipped embedding model with a linear head for each question over
-what three of its layers see. `scripts/make_reader.py` makes it, and its figures stand beside it.
+One small network answers every question at once: it reads on from the lower layers of the shipped embedding model,
+whose vector comes with it. `scripts/make_reader.py` makes it, and its figures stand beside it.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
+from scipy.special import expit, logsumexp  # type: ignore[import-untyped]
 
 from graphmem.model import Domain, LedgerCategory, Matrix, MemoryKind, Modality, Vector
-from graphmem.text.embedder import EMBEDDER_FOLDER, BatchedEmbedder, onnx_encoder
-from graphmem.text.information import PASSES
+from graphmem.text.embedder import DIMENSION, BatchedEmbedder, ShippedNetwork, open_network, shipped_network
 
 READER_FOLDER = Path(__file__).with_name("weights") / "reader"
 READER_BATCH = 16
@@ -57,10 +59,15 @@ HEADS = {
     "valence": 1,
     "concern": len(CONCERNS),
     "urgency": 4,
+    "about_other": 1,
     "domain": len(DOMAINS),
 }
 """The questions in the order of the network's output, and how many numbers answer each."""
 WIDTH = sum(HEADS.values())
+_FIRST_OF = dict(zip(HEADS, accumulate(HEADS.values(), initial=0), strict=False))
+PASSES = (100, 400, 800)
+"""Scores from which a message is read once, twice and three times."""
+MOST_PASSES = len(PASSES)
 SNR_BANDS = (0, *PASSES, 1000)
 """Scores at which the bands begin, and the highest."""
 
@@ -82,9 +89,11 @@ class MessageReading:
     about_self : float in [0, 1], the chance that the student tells of their own
     valence : float in [-1, 1], what the speaker feels
     concern : shape (11,), `CONCERNS`
-    concern_logits : shape (11,), float32: the same before they were made to sum to 1
     urgency : shape (4,): none, worrying, serious, acute (spec 20)
+    about_other : float in [0, 1], the chance that a danger is another's
     domain : shape (6,), `DOMAINS`
+    logits : shape (WIDTH,), the network's output: before those of each question were made to sum to 1
+    vector : shape (384,), the embedding by the shipped model
     """
 
     snr: int
@@ -96,9 +105,27 @@ class MessageReading:
     about_self: float
     valence: float
     concern: Vector
-    concern_logits: Vector
     urgency: Vector
+    about_other: float
     domain: Vector
+    logits: Vector
+    vector: Vector
+
+    @property
+    def passes(self) -> int:
+        """Number of passes that formation reads the message with, 0 to 3 (spec 7)."""
+        return passes(self.snr)
+
+    @property
+    def worth(self) -> float:
+        """The band that is expected, 0 to 3."""
+        return float(self.band @ np.arange(len(BANDS), dtype=np.float32))
+
+    @property
+    def danger_logit(self) -> float:
+        """Log odds that somebody is in danger."""
+        own = self.logits[_FIRST_OF["concern"] :][: len(CONCERNS)]
+        return float(logsumexp(own[1:]) - own[0])
 
     @property
     def likely_kind(self) -> MemoryKind:
@@ -119,6 +146,29 @@ class MessageReading:
     def likely_domain(self) -> Domain:
         """The likeliest domain."""
         return DOMAINS[int(self.domain.argmax())]
+
+
+class ReaderNetwork:
+    """The reader's own layers, on top of the shipped embedder's lower ones.
+
+    Raises
+    ------
+    SetupError      a file is missing or damaged
+    """
+
+    def __init__(self, shipped: ShippedNetwork, threads: int, folder: Path = READER_FOLDER) -> None:
+        self.cuts = read_cuts(folder)
+        self._shipped = shipped
+        self._session = open_network(folder, threads)
+
+    def rows(self, texts: Sequence[str]) -> Matrix:
+        """For each text its vector and the network's answers, shape (n, 384 + WIDTH)."""
+        return np.concatenate([self._row(text) for text in texts])
+
+    def _row(self, text: str) -> Matrix:
+        vector, hidden = self._shipped.seen(text)
+        answers = self._session.run(None, {"hidden": hidden})[0]
+        return np.concatenate([vector, answers], axis=1)
 
 
 class MessageReader:
@@ -143,9 +193,9 @@ class MessageReader:
     """
 
     def __init__(self, threads: int = 1) -> None:
-        self._cuts = read_cuts(READER_FOLDER)
-        encode = onnx_encoder(READER_FOLDER, threads, EMBEDDER_FOLDER)
-        self._encoder = BatchedEmbedder("reader", WIDTH, encode, READER_BATCH)
+        network = reader_network(threads)
+        self._cuts = network.cuts
+        self._encoder = BatchedEmbedder("reader", DIMENSION + WIDTH, network.rows, READER_BATCH)
 
     async def read(self, texts: Sequence[str]) -> list[MessageReading]:
         """Read messages, each alone: what stands beside it changes nothing.
@@ -169,15 +219,15 @@ def readings(rows: Matrix, cuts: Sequence[float]) -> list[MessageReading]:
 
     Parameters
     ----------
-    rows : float32 array of shape (n, WIDTH)
+    rows : float32 array of shape (n, 384 + WIDTH), of `ReaderNetwork.rows`
     cuts : three numbers in (0, 3), rising: the expected band at which one, two and three begin
     """
     ends = np.cumsum(list(HEADS.values()))
-    parts = dict(zip(HEADS, np.split(rows, ends[:-1], axis=1), strict=True))
+    parts = dict(zip(HEADS, np.split(rows[:, DIMENSION:], ends[:-1], axis=1), strict=True))
     shares = {name: _softmax(part) for name, part in parts.items() if HEADS[name] > 1}
     expected = shares["band"] @ np.arange(len(BANDS), dtype=np.float32)
     scores = np.interp(expected, (0.0, *cuts, len(BANDS) - 1.0), SNR_BANDS)
-    about_self = 1.0 / (1.0 + np.exp(-parts["about_self"][:, 0]))
+    about_self, about_other = (expit(parts[name][:, 0]) for name in ("about_self", "about_other"))
     valence = np.tanh(parts["valence"][:, 0])
     return [
         MessageReading(
@@ -190,12 +240,39 @@ def readings(rows: Matrix, cuts: Sequence[float]) -> list[MessageReading]:
             about_self=float(about_self[i]),
             valence=float(valence[i]),
             concern=shares["concern"][i],
-            concern_logits=parts["concern"][i],
             urgency=shares["urgency"][i],
+            about_other=float(about_other[i]),
             domain=shares["domain"][i],
+            logits=rows[i, DIMENSION:],
+            vector=rows[i, :DIMENSION],
         )
         for i in range(len(rows))
     ]
+
+
+def read_now(texts: Sequence[str]) -> list[MessageReading]:
+    """The readings of texts, at once and on this thread: for scripts and examples."""
+    network = reader_network(1)
+    return readings(network.rows(texts), network.cuts)
+
+
+@lru_cache(maxsize=2)
+def reader_network(threads: int) -> ReaderNetwork:
+    """The reader's network, loaded once a process."""
+    return ReaderNetwork(shipped_network(threads), threads)
+
+
+def passes(snr: int) -> int:
+    """Number of extraction passes over a message: 0 below 100, then 1, from 400 twice, from 800 three times.
+
+    Examples
+    --------
+    >>> [passes(score) for score in (99, 100, 400, 800)]
+    [0, 1, 2, 3]
+
+    Source: spec 7.
+    """
+    return sum(snr >= least for least in PASSES)
 
 
 def read_cuts(folder: Path) -> tuple[float, ...]:

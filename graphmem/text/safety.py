@@ -1,8 +1,8 @@
 """Danger to a student or to others: the one detector that reply, ledger, surprise and wellbeing go by (spec 20).
 
-A linear model on the message's embedding, its hashed words and letters and a few marks of its surface, beside plain
-signs that must never be missed (`graphmem.text.danger_signs`). Made by `scripts/make_safety.py`; figures on untouched
-rows stand beside the weights.
+What the reader makes of a message (`graphmem.text.reader`) together with a linear model on its embedding, its hashed
+words and letters and a few marks of its surface, beside plain signs that must never be missed
+(`graphmem.text.danger_signs`). Made by `scripts/make_safety.py`; figures on untouched rows stand beside the weights.
 """
 
 import math
@@ -24,6 +24,7 @@ from graphmem.text.danger_signs import danger_sign
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import is_negation
 from graphmem.text.normalize import said, straightened
+from graphmem.text.reader import MessageReading
 
 DANGER_FILE = Path(__file__).with_name("weights") / "safety" / "safety.npz"
 DANGER_BUCKETS = 1 << 14
@@ -33,9 +34,6 @@ SIGN_CHARACTERS = 4_000
 """Characters of a piece in which signs are looked for."""
 SIGN_OVERLAP = 200
 """Characters that two pieces share."""
-DANGER_HEADS = ("concern", *ConcernKind, "serious", "acute", "other")
-"""What the model reads, each a number that a logistic function makes a probability."""
-
 # As the weights were trained.
 _PHRASE_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 _FIRST = frozenset(["i", "i'm", "i've", "im", "ive", "my", "me", "mine", "myself"])
@@ -48,32 +46,28 @@ _LAUGHS = re.compile(r"\b(?:lol|lmao|haha\w*)\b|[😂🤣💀]")
 class DangerModel:
     """Weights of the detector; `load_danger_model` gives them.
 
-    vector, words, letters, surface, bias : one row for each of `DANGER_HEADS`
-    plain_words, plain_letters, plain_surface, plain_bias : of the first head, where there is no vector
-    threshold, plain_threshold : scores from which on a message raises a concern
+    vector, words, letters, surface, bias : of the linear model on a message's embedding and its surface
+    stack : shape (3,), what the reader's log odds and the linear score count, and an offset
+    threshold : log odds from which on a message raises a concern
     """
 
     vector: NDArray[np.float32] = field(repr=False)
     words: NDArray[np.float32] = field(repr=False)
     letters: NDArray[np.float32] = field(repr=False)
     surface: NDArray[np.float32] = field(repr=False)
-    bias: NDArray[np.float32] = field(repr=False)
-    plain_words: NDArray[np.float32] = field(repr=False)
-    plain_letters: NDArray[np.float32] = field(repr=False)
-    plain_surface: NDArray[np.float32] = field(repr=False)
-    plain_bias: NDArray[np.float32] = field(repr=False)
+    bias: float
+    stack: NDArray[np.float32] = field(repr=False)
     threshold: float
-    plain_threshold: float
 
-    def scores(self, text: str, vector: Vector | None) -> NDArray[np.float32]:
-        """Scores of a text, one for each of `DANGER_HEADS`; without a vector the first is less sure."""
+    def score(self, text: str, reading: MessageReading) -> float:
+        """Log odds that somebody is in danger, among messages that are danger as often as not."""
+        return float(self.stack @ (reading.danger_logit, self.linear(text, reading.vector), 1.0))
+
+    def linear(self, text: str, vector: Vector) -> float:
+        """The score of the linear model alone."""
         words, letters, marks = danger_features(text)
-        found = self.bias + _summed(self.words, words) + _summed(self.letters, letters) + self.surface @ marks
-        if vector is not None:
-            return np.asarray(found + self.vector @ vector, dtype=np.float32)
-        plain = _summed(self.plain_words, words) + _summed(self.plain_letters, letters) + self.plain_surface @ marks
-        found[0] = (self.plain_bias + plain)[0]
-        return np.asarray(found, dtype=np.float32)
+        hashed = _summed(self.words, words) + _summed(self.letters, letters)
+        return float(self.bias + hashed + self.surface @ marks + self.vector @ vector)
 
 
 @cache
@@ -90,7 +84,7 @@ def load_danger_model(path: Path = DANGER_FILE) -> DangerModel:
             arrays = {name: file[name].astype(np.float32) for name in DangerModel.__dataclass_fields__}
     except (OSError, ValueError, KeyError, BadZipFile) as error:
         raise SetupError(f"The detector of danger in {path} cannot be loaded ({error}): install again.") from error
-    return DangerModel(**(arrays | {name: float(arrays[name]) for name in ("threshold", "plain_threshold")}))
+    return DangerModel(**(arrays | {name: float(arrays[name]) for name in ("bias", "threshold")}))
 
 
 def danger_features(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
@@ -109,34 +103,34 @@ def danger_features(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64], ND
     return _hashed(set(_phrases(words))), _hashed(letters), _marks(text[:DANGER_CHARACTERS], words)
 
 
-def find_danger(doc: Doc, vector: Vector | None = None) -> Danger | None:
+def find_danger(doc: Doc, reading: MessageReading) -> Danger | None:
     """Danger that a message tells of; None where it tells of none.
 
     Parameters
     ----------
     doc : Doc
-    vector : array of shape (384,), its embedding by the shipped model `onnx:all-MiniLM-L6-v2`; None where another model
-        embeds: then words and letters decide, which is weaker
+    reading : MessageReading, of the same message
 
     Source: spec 20.
 
     Examples
     --------
-    >>> find_danger(Doc("Hi! I don’t want to live anymore.")).kind.value
+    >>> from graphmem.text.reader import read_now
+    >>> told, asked = read_now(["Hi! I don’t want to live anymore.", "I think 12 plus 30 is 42."])
+    >>> find_danger(Doc("Hi! I don’t want to live anymore."), told).kind.value
     'self_harm'
-    >>> find_danger(Doc("I think 12 plus 30 is 42.")) is None
+    >>> find_danger(Doc("I think 12 plus 30 is 42."), asked) is None
     True
     """
     model = load_danger_model()
-    scores = model.scores(doc.text, vector)
+    score = model.score(doc.text, reading)
     sign = sign_anywhere(straightened(doc.text))
-    if sign is None and scores[0] < (model.plain_threshold if vector is None else model.threshold):
+    if sign is None and score < model.threshold:
         return None
-    told = dict(zip(DANGER_HEADS, scores.tolist(), strict=True))
-    kind = sign or max(ConcernKind, key=lambda each: told[each])
-    urgency = ACUTE if told["acute"] >= 0 else SERIOUS if told["serious"] >= 0 or sign else 1
-    about = AboutWhom.OTHER if told["other"] >= 0 else AboutWhom.SELF
-    return Danger(kind, urgency, about, _share(told["concern"]))
+    kind = sign or list(ConcernKind)[int(reading.concern[1:].argmax())]
+    urgency = 1 + int(reading.urgency[1:].argmax())
+    about = AboutWhom.OTHER if reading.about_other >= 0.5 else AboutWhom.SELF
+    return Danger(kind, max(urgency, SERIOUS) if sign else urgency, about, _share(score))
 
 
 def sign_anywhere(text: str) -> ConcernKind | None:
@@ -175,10 +169,9 @@ def _marks(text: str, words: Sequence[str]) -> NDArray[np.float32]:
     )
 
 
-def _summed(weights: NDArray[np.float32], buckets: NDArray[np.int64]) -> NDArray[np.float32]:
+def _summed(weights: NDArray[np.float32], buckets: NDArray[np.int64]) -> float:
     """Sum of the weights of some buckets, normalised by their number: long texts do not count more."""
-    total = weights[:, buckets].sum(axis=1)
-    return np.asarray(total / math.sqrt(max(1, len(buckets))), dtype=np.float32)
+    return float(weights[buckets].sum()) / math.sqrt(max(1, len(buckets)))
 
 
 def _share(score: float) -> float:

@@ -2,9 +2,9 @@
 
 import re
 
+from graphmem.text.certainty import TYPE_CHARACTERS
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import ANIMALS, KIN, base_kin
-from graphmem.text.memory_types import TYPE_CHARACTERS
 from graphmem.text.stems import stem
 
 OBJECT_WORDS = 3

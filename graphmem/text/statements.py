@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from graphmem.text.certainty import is_question
 from graphmem.text.chunks import is_small_talk
 from graphmem.text.doc import NUMBER, Doc
 from graphmem.text.lexicon import NEGATIONS
-from graphmem.text.memory_types import is_question
 from graphmem.text.normalize import cleaned
 from graphmem.text.stems import stem
 

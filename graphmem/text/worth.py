@@ -11,17 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.errors import SetupError
-from graphmem.model import Vector
 from graphmem.text.arithmetic import equations
 from graphmem.text.doc import Doc
+from graphmem.text.reader import MessageReading
 
 WORTH_FILE = Path(__file__).parent / "weights" / "worth" / "worth.npz"
 CLAUSE_KINDS = ("nothing", "trait", "plan", "feeling", "episode", "work")
 """What a clause may tell; `work` is knowledge of the subject matter, right or wrong."""
 TURN_KINDS = ("nothing", "misconception", "understanding")
 """What a turn of work on a task may show."""
-VECTOR_SCALE = 3.0
-"""Weight of a unit vector's numbers beside the other features."""
+VECTOR_SCALE, LOGIT_SCALE = 2.0, 4.0
+"""What a unit vector's numbers are multiplied by, and the reader's divided by, beside the other features."""
 
 _SELF = re.compile(r"\b(?:i|i'm|im|my|me|we|our|mine|i've|ive|i'll|i'd)\b", re.IGNORECASE)
 _LISTENER = re.compile(r"\b(?:you|u|your|ur)\b", re.IGNORECASE)
@@ -68,35 +68,24 @@ class TutoringTurn:
 class WorthModel:
     """Weights of the multinomial logistic regressions, one row a kind; the first column is the bias.
 
-    full : clauses, from features and the vector of the shipped embedder
-    plain : clauses, from features alone
-    turns : turns of work
+    clauses : of clauses
+    turns : of turns of work
     """
 
-    full: NDArray[np.float64]
-    plain: NDArray[np.float64]
+    clauses: NDArray[np.float64]
     turns: NDArray[np.float64]
 
-    def of_clause(self, text: str, vector: Vector | None) -> NDArray[np.float64]:
-        """Probabilities of `CLAUSE_KINDS`.
-
-        Parameters
-        ----------
-        text : str, a clause
-        vector : its embedding of the shipped model; None where another is used
-        """
-        features = clause_features(text)
-        if vector is None:
-            return _softmax(self.plain, features)
-        return _softmax(self.full, np.concatenate([features, VECTOR_SCALE * vector]))
+    def of_clause(self, text: str, reading: MessageReading) -> NDArray[np.float64]:
+        """Probabilities of `CLAUSE_KINDS` of a clause that the reader has read."""
+        return _softmax(self.clauses, clause_features(text, reading))
 
     def of_turn(self, turn: TutoringTurn) -> NDArray[np.float64]:
         """Probabilities of `TURN_KINDS`."""
         return _softmax(self.turns, turn_features(turn))
 
 
-def clause_features(text: str) -> NDArray[np.float64]:
-    """Features of a clause that do not depend on an embedder, about 0 to 1 each."""
+def clause_features(text: str, reading: MessageReading) -> NDArray[np.float64]:
+    """Features of a clause: its surface, about 0 to 1 each, what the reader makes of it, its vector."""
     doc, words = Doc(text), text.split()
     count = max(1, len(words))
     return np.array(
@@ -113,6 +102,8 @@ def clause_features(text: str) -> NDArray[np.float64]:
             count <= 2,
             _REASONS.search(text) is not None,
             "!" in text,
+            *(reading.logits / LOGIT_SCALE),
+            *(VECTOR_SCALE * reading.vector),
         ],
         dtype=np.float64,
     )
@@ -157,8 +148,9 @@ def load_worth(path: Path = WORTH_FILE) -> WorthModel:
 
     Examples
     --------
-    >>> model = load_worth()
-    >>> CLAUSE_KINDS[int(model.of_clause("ok thanks", None).argmax())]
+    >>> from graphmem.text.reader import read_now
+    >>> (reading,) = read_now(["ok thanks"])
+    >>> CLAUSE_KINDS[int(load_worth().of_clause("ok thanks", reading).argmax())]
     'nothing'
     """
     try:

@@ -14,7 +14,7 @@ from graphmem.flows.ledger import Draft, add_entry, drafted, list_entries, settl
 from graphmem.jobs.sessions import close_session
 from graphmem.model import Heard, LedgerCategory, LedgerEntry, Source, SourceKind
 from graphmem.store import ledger
-from graphmem.text.ledger_cues import reminders
+from graphmem.text.reminders import reminders
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 
 PROMISE = Draft(
@@ -125,7 +125,7 @@ async def test_lists_are_newest_first_and_of_one_category(gm: Graphmem, ann: Pup
 async def test_an_entry_is_linked_to_student_and_source(gm: Graphmem, ann: Pupil) -> None:
     said = "I promised Zebediah to bring the harmonica."
     await say(gm, ann, said, "t1")
-    (found,) = reminders(Heard(said, gm.clock()))
+    (found,) = reminders(Heard(said, gm.clock()), [(0, len(said))], await gm.reader.read([said]))
     draft, source = drafted(found), Source("source-1", SourceKind.CHAT, "t1", gm.clock())
     kept = await add_entry(gm, ann.session, draft)
     entry = replace(kept, created_at=gm.clock())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.text.affect import AFFECT_BUCKETS, AffectModel, affect_buckets, load_affect, surface
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import EMBEDDER_FOLDER, Encode, onnx_encoder
+from graphmem.text.embedder import Encode, ShippedNetwork
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def affect() -> AffectModel:
 
 @pytest.fixture(scope="module")
 def encode() -> Encode:
-    return onnx_encoder(EMBEDDER_FOLDER, threads=1)
+    return ShippedNetwork(1).encode
 
 
 @pytest.mark.parametrize(

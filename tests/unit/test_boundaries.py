@@ -24,7 +24,7 @@ from graphmem.bench.segmentation_metrics import (
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.model import Author, Message
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import EMBEDDER_FOLDER, Encode, onnx_encoder
+from graphmem.text.embedder import Encode, ShippedNetwork
 from graphmem.text.topic_boundaries import (
     SIGHT,
     TopicBoundaryModel,
@@ -65,7 +65,7 @@ def episodes() -> TopicBoundaryModel:
 
 @pytest.fixture(scope="module")
 def encode() -> Encode:
-    return onnx_encoder(EMBEDDER_FOLDER, threads=1)
+    return ShippedNetwork(1).encode
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,8 @@ from graphmem.text.embedder import (
     EMBEDDER_FOLDER,
     BatchedEmbedder,
     Encode,
+    ShippedNetwork,
     make_embedder,
-    onnx_encoder,
     sentence_transformers_encoder,
 )
 
@@ -45,7 +45,7 @@ async def embedder() -> AsyncIterator[Embedder]:
 
 @pytest.fixture(scope="module")
 def encode() -> Encode:
-    return onnx_encoder(EMBEDDER_FOLDER, threads=1)
+    return ShippedNetwork(1).encode
 
 
 class Gate:
@@ -173,12 +173,12 @@ def test_weights_are_the_files_that_were_made() -> None:
     "damage", [lambda path: path.unlink(), lambda path: path.write_bytes(path.read_bytes()[:1000])]
 )
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
-def test_onnx_encoder_damaged_file(tmp_path: Path, name: str, damage: Callable[[Path], object]) -> None:
+def test_ShippedNetwork_damaged_file(tmp_path: Path, name: str, damage: Callable[[Path], object]) -> None:
     for path in EMBEDDER_FOLDER.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     damage(tmp_path / name)
     with pytest.raises(SetupError, match="install graphmem again"):
-        onnx_encoder(tmp_path, threads=1)
+        ShippedNetwork(1, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["onnx:other", "openai:x", "", "sentence-transformers:", "all-MiniLM-L6-v2"])

@@ -16,6 +16,7 @@ from graphmem.flows.formation_plan import (
     said_the_same,
 )
 from graphmem.model import (
+    Domain,
     EdgeType,
     Entity,
     EntityKind,
@@ -59,7 +60,7 @@ def reading(*found: tuple[Extract, Vector, str], passes: int = 2, slot: str | No
         "snr": 450,
         "scores": MessageScores(0.5),
         "extraction": Extraction(tuple(each for each, _, _ in found)),
-        "marked": tuple(Marked(vector, 0.0, hashed, slot) for _, vector, hashed in found),
+        "marked": tuple(Marked(vector, Domain.OTHER, 0.0, hashed, slot) for _, vector, hashed in found),
         "reminders": (),
         "inferred_by": "offline",
     }
@@ -214,7 +215,7 @@ def test_a_topic_that_comes_back_is_abstracted() -> None:
     assert found[0].content == "Often speaks of horse."
     assert told.content[found[0].start : found[0].end] == "horse"
     assert sorted(found[1]) == [each.id for each in horses]
-    topic = forming.Topic(found[0], Marked(NORTH, 0.0, "topic", None), tuple(found[1]))
+    topic = forming.Topic(found[0], Marked(NORTH, Domain.OTHER, 0.0, "topic", None), tuple(found[1]))
     formation = planned_formation(reading((told, EAST, "h"), passes=3, topic=topic), known, 0)
     assert [new.memory.content for new in formation.new] == [told.content, "Often speaks of horse."]
     abstracted = {to_id for _, to_id, type_ in edges(formation) if type_ is EdgeType.ABSTRACTS}

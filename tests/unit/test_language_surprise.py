@@ -40,6 +40,7 @@ from graphmem.offline.exemplars import Bank
 from graphmem.offline.mind import OfflineMind
 from graphmem.ports import Mind
 from graphmem.settings import Settings
+from graphmem.text.reader import MessageReader
 from tests.support.llm_server import Act, LlmServer, llm_server
 
 T = TypeVar("T")
@@ -288,7 +289,7 @@ class NoEmbedder:
 
 def by_rule() -> OfflineMind:
     nothing = np.zeros((0, 1), dtype=np.float32)
-    return OfflineMind(Bank((), nothing, nothing), NoEmbedder())
+    return OfflineMind(Bank((), nothing, nothing), NoEmbedder(), MessageReader())
 
 
 QUESTIONS: list[Callable[[Mind], Awaitable[Answer[Any]]]] = [

@@ -9,7 +9,7 @@ import pytest
 from graphmem.flows.context_plan import secret_ids, shown
 from graphmem.model import Fact, LedgerCategory, LedgerEntry, Matrix, MemoryKind, Recalled, Remembered
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
+from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.memory_block import day, memory_block, without_copies
 from graphmem.text.profile import AskedFor, ProfilePart, load_profile_model
 from tests.support.memories import NOW, memory
@@ -19,7 +19,7 @@ Encode = Callable[[list[str]], Matrix]
 
 @pytest.fixture(scope="module")
 def encode() -> Encode:
-    return onnx_encoder(EMBEDDER_FOLDER, threads=1)
+    return ShippedNetwork(1).encode
 
 
 def recalled(memory_id: str, content: str, days: int = 0, similarity: float = 0.5, **changes: object) -> Recalled:

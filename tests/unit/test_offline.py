@@ -20,6 +20,7 @@ from graphmem.ports import Embedder, Mind
 from graphmem.samples import sample_dialogues
 from graphmem.settings import Settings
 from graphmem.text.embedder import make_embedder
+from graphmem.text.reader import MessageReader
 
 AT = datetime(2026, 1, 15, 12, tzinfo=UTC)
 ADA = Companion("Ada", "kind", 0.5)
@@ -49,7 +50,7 @@ async def embedder() -> AsyncIterator[Embedder]:
 
 @pytest.fixture(scope="module")
 async def mind(embedder: Embedder) -> OfflineMind:
-    return await make_offline_mind(embedder)
+    return await make_offline_mind(embedder, MessageReader())
 
 
 async def talk(embedder: Embedder, *texts: str) -> Conversation:
@@ -180,7 +181,7 @@ async def test_needed_info_names_what_both_spoke_of(mind: OfflineMind, embedder:
 
 async def test_only_what_lacks_an_embedding_is_embedded(mind: OfflineMind, embedder: Embedder) -> None:
     counting = Counting(embedder)
-    counted = OfflineMind(mind.bank, counting)
+    counted = OfflineMind(mind.bank, counting, mind.reader)
     here = await talk(embedder, "What is 3 + 4?", "I think 3 + 4 = 7")
     await counted.ask(Predict(here))
     await counted.ask(Distil(Mismatch("a", "b", "c")))
@@ -221,7 +222,7 @@ async def test_a_reply_is_streamed_word_by_word(mind: OfflineMind, embedder: Emb
 
 async def test_the_same_conversation_gets_the_same_answers(mind: OfflineMind, embedder: Embedder) -> None:
     here = await talk(embedder, "What do you get?", "I get 12 spoons")
-    again = await make_offline_mind(embedder)
+    again = await make_offline_mind(embedder, MessageReader())
     assert await mind.ask(Predict(here)) == await again.ask(Predict(here))
     assert await mind.ask(Respond(here)) == await again.ask(Respond(here))
 

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
+from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.pairs import Compared, Likeness, likeness, pair_feature_names, pair_features
 from graphmem.text.quantities import equal_values, quantities
 
 
 @pytest.fixture(scope="module")
 def compared():  # type: ignore[no-untyped-def]
-    encode = onnx_encoder(EMBEDDER_FOLDER, threads=1)
+    encode = ShippedNetwork(1).encode
     return lambda text: Compared(Doc(text), encode([text])[0])
 
 

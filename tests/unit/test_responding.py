@@ -14,6 +14,7 @@ from graphmem.flows.surprise_plan import BELIEFS, LINKED, MOST_FACTS, Understood
 from graphmem.model import (
     Analysis,
     BeliefUpdate,
+    Domain,
     EdgeType,
     Lesson,
     Level,
@@ -47,7 +48,7 @@ def towards(cosine: float, other: Vector = NORTH) -> Vector:
 
 
 def worded(content: str, vector: Vector = UP, content_hash: str | None = None) -> Worded:
-    return Worded(content, vector, 0.0, content_hash or f"hash of {content}", f"own hash of {content}")
+    return Worded(content, vector, Domain.OTHER, 0.0, content_hash or f"hash of {content}", f"own hash of {content}")
 
 
 def update(prior: str | None, new: str, *, evolution: bool = True) -> BeliefUpdate:

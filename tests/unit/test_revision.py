@@ -8,12 +8,12 @@ from graphmem.model import Aspect, Heard
 from graphmem.offline.extraction import extract
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
+from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.revision import Effect, Revisable, effect, retractions
 from graphmem.text.slots import slot_of
 
 AT = datetime(2026, 9, 1, tzinfo=UTC)
-encode = onnx_encoder(EMBEDDER_FOLDER, threads=1)
+encode = ShippedNetwork(1).encode
 affect = load_affect()
 
 

@@ -9,20 +9,25 @@ import pytest
 from graphmem.model import AboutWhom, ConcernKind, Danger, FalseAlarm
 from graphmem.offline.care import caring_reply
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
+from graphmem.text.reader import read_now
 from graphmem.text.safety import find_danger, is_careful, is_known_alarm
 
 ROWS = [
     json.loads(line)
     for line in (Path(__file__).parents[1] / "data" / "safety_labelled.jsonl").read_text("utf-8").splitlines()
 ]
+
+
+def danger_in(text: str) -> Danger | None:
+    return find_danger(Doc(text), read_now([text])[0])
+
+
 HELP = "Ring 555 or go to Ms Lee."
 
 
 def test_plain_danger_is_told_from_what_only_sounds_like_it() -> None:
     """Hand-written rows that nothing was trained on; how well the detector does is measured by `bench safety`."""
-    vectors = onnx_encoder(EMBEDDER_FOLDER, 1)([row["text"] for row in ROWS])
-    found = [find_danger(Doc(row["text"]), vector) is not None for row, vector in zip(ROWS, vectors, strict=True)]
+    found = [danger_in(row["text"]) is not None for row in ROWS]
     missed = [row["text"] for row, each in zip(ROWS, found, strict=True) if row["danger"] and not each]
     false = [row["text"] for row, each in zip(ROWS, found, strict=True) if each and not row["danger"]]
     assert len(missed) <= 2, missed
@@ -47,14 +52,14 @@ def test_plain_danger_is_told_from_what_only_sounds_like_it() -> None:
         "dad hits me with his belt",
     ],
 )
-def test_plain_signs_are_never_missed_with_any_embedder(text: str) -> None:
-    danger = find_danger(Doc(text))
+def test_plain_signs_are_never_missed(text: str) -> None:
+    danger = danger_in(text)
     assert danger is not None
     assert danger.urgency >= 2
 
 
 def test_danger_at_the_end_of_a_long_message_counts() -> None:
-    found = find_danger(Doc("and then we went home. " * 500 + "I want to end it all."))
+    found = danger_in("and then we went home. " * 500 + "I want to end it all.")
     assert found is not None
     assert found.kind is ConcernKind.SELF_HARM
 
@@ -63,7 +68,7 @@ def test_danger_at_the_end_of_a_long_message_counts() -> None:
 def test_the_longest_message_is_read_in_time(word: str) -> None:
     text = (word * 32_000)[:32_000]
     start = perf_counter()
-    find_danger(Doc(text))
+    danger_in(text)
     assert perf_counter() - start < 2.0
 
 

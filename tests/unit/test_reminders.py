@@ -1,4 +1,4 @@
-"""Promotion to the ledger by cue phrases: what is found, and what only sounds like it."""
+"""Ledger entries of messages: what the reader finds in their clauses, and what only sounds like it."""
 
 import json
 from collections import Counter
@@ -10,14 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.model import Author, Heard, LedgerCategory, Reminder, SourceKind
+from graphmem.offline.extraction import extract
 from graphmem.samples import sample_dialogues
-from graphmem.text.ledger_cues import (
+from graphmem.text.reminders import (
     CUE_TRIGGERS,
-    CUES,
     IMPORTANCE,
-    SPAN_CHARACTERS,
     SUMMARY_CHARACTERS,
-    reminders,
     summary_of,
 )
 
@@ -26,15 +24,14 @@ LABELLED = Path(__file__).parents[1] / "data" / "ledger_labelled.jsonl"
 
 
 def found(text: str, kind: SourceKind = SourceKind.CHAT, before: str = "") -> tuple[Reminder, ...]:
-    return reminders(Heard(text, AT, kind, before=before))
+    return extract(Heard(text, AT, kind, before=before)).reminders
 
 
 def categories(text: str, kind: SourceKind = SourceKind.CHAT) -> list[str]:
     return [r.category.value for r in found(text, kind)]
 
 
-def test_each_category_has_cues_and_an_importance() -> None:
-    assert {cue.category for cue in CUES} == set(LedgerCategory) - {LedgerCategory.THREAT}
+def test_each_category_has_an_importance() -> None:
     assert set(IMPORTANCE) == set(LedgerCategory)
 
 
@@ -69,16 +66,6 @@ def test_nothing_is_formed_from_what_was_said_before() -> None:
     assert found("Yes.", before="I promised Mia I'd feed her rabbits.") == ()
 
 
-def test_words_in_quotation_marks_announce_nothing() -> None:
-    assert categories('What does "I promised to come" mean?') == []
-
-
-def test_habits_that_a_teacher_notes_need_no_further_cue() -> None:
-    text = "Samir loses focus after lunch and needs more time."
-    assert categories(text) == []
-    assert categories(text, SourceKind.TEACHER) == categories(text, SourceKind.SYSTEM) == ["observation"]
-
-
 def test_apostrophes_may_be_curly_or_missing() -> None:
     for text in ("don't tell my mom i quit", "don’t tell my mom i quit", "dont tell my mom i quit"):
         assert categories(text) == ["secret"]
@@ -87,15 +74,6 @@ def test_apostrophes_may_be_curly_or_missing() -> None:
 @pytest.mark.parametrize("text", ["", " \n ", "?!...", "😀", "Привет, как дела?", "我不懂分数"])
 def test_nothing_to_find(text: str) -> None:
     assert found(text) == ()
-
-
-def test_of_an_endless_sentence_the_part_around_the_cue_is_kept() -> None:
-    text = "and then we went home " * 700 + "and I promised Mia to feed her rabbits " + "and so on and on " * 500
-    (reminder,) = found(text)
-    assert "I promised Mia to feed her rabbits" in reminder.content
-    assert len(reminder.content) <= SPAN_CHARACTERS
-    assert text[reminder.start : reminder.end] == reminder.content
-    assert text[reminder.start - 1] == " "
 
 
 PIECES = st.sampled_from(
@@ -152,13 +130,6 @@ def test_labelled_sentences_nobody_tuned_to() -> None:
     precision, recall, _ = scores("test")
     assert precision >= 0.85
     assert recall >= 0.55
-
-
-def test_labelled_sentences_the_rules_were_written_on() -> None:
-    precision, recall, each = scores("dev")
-    assert precision >= 0.97
-    assert recall >= 0.97
-    assert min(each.values()) >= 0.9
 
 
 def test_nothing_is_promoted_from_students_who_do_their_sums() -> None:

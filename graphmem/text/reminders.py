@@ -1,20 +1,12 @@
-"""Ledger promotion by cue phrases: what the offline mind puts into the ledger (spec 8).
+"""Ledger entries of a message: what the reader finds in its clauses that must not be forgotten (spec 8)."""
 
-A sentence is one entry at most. `ledger_cues_told` and `ledger_cues_lasting` hold for each category what announces it,
-and what takes that back: figures of speech, word problems, stories, games.
-"""
+from collections.abc import Sequence
 
-import re
-from typing import NamedTuple
-
-from graphmem.model import Heard, LedgerCategory, Reminder, SourceKind
-from graphmem.text.doc import Doc, doc_of
-from graphmem.text.ledger_cue_parts import announced
-from graphmem.text.ledger_cues_lasting import FACT_CUES, INSTRUCTIONS, NOTES, OBSERVATIONS
-from graphmem.text.ledger_cues_told import DEBTS, PROMISES, SECRETS
-from graphmem.text.normalize import straightened
+from graphmem.model import Heard, LedgerCategory, Reminder
+from graphmem.text.doc import Doc
+from graphmem.text.reader import LEDGER_CATEGORIES, MessageReading
 from graphmem.text.sanitize import clipped
-from graphmem.text.sentences import stripped
+from graphmem.text.sentences import SentenceSpan
 from graphmem.text.words import word_rarity
 
 SUMMARY_CHARACTERS = 80
@@ -27,8 +19,10 @@ NAME_CHARACTERS = 100
 """Longest trigger entity."""
 TRIGGER_RARITY = 3.2
 """Rarity from which a word alone brings an entry back; commoner ones do so in phrases."""
-SENTENCE_CHARACTERS = 1_000
-"""Longest piece of an endless sentence."""
+REMEMBERED = 0.5
+"""Chance that a clause belongs into the ledger from which it is kept."""
+OBSERVED_CATEGORIES = frozenset({LedgerCategory.OBSERVATION})
+"""Categories that only teachers and the system note."""
 IMPORTANCE = {
     LedgerCategory.THREAT: 1.0,
     LedgerCategory.SECRET: 0.9,
@@ -40,11 +34,6 @@ IMPORTANCE = {
 }
 """How much an entry of a category matters, 0..1."""
 
-CUES = (*SECRETS, *DEBTS, *PROMISES, *INSTRUCTIONS, *FACT_CUES, *OBSERVATIONS, *NOTES)
-"""A sentence goes to the first that it announces, what was told in confidence before everything."""
-
-_LETTER = re.compile(r"[^\W\d_]")
-_QUOTED = re.compile(r"[\"“”][^\"“”\n]{1,200}[\"“”]")
 _CUE_WORDS = frozenset(
     """
     agreed anybody anyone back borrowed call clear confidence day days deal everybody everyone friday lent
@@ -57,12 +46,14 @@ _CUE_WORDS = frozenset(
 )
 
 
-def reminders(heard: Heard) -> tuple[Reminder, ...]:
-    """Extract the ledger entries of a message by cue phrases.
+def reminders(heard: Heard, spans: Sequence[SentenceSpan], readings: Sequence[MessageReading]) -> tuple[Reminder, ...]:
+    """The ledger entries of a message.
 
     Parameters
     ----------
-    heard : Heard, in English; what was said before it is not read
+    heard : Heard; what was said before it is not read
+    spans : of its clauses, apart and in order
+    readings : of each clause
 
     Returns
     -------
@@ -74,26 +65,34 @@ def reminders(heard: Heard) -> tuple[Reminder, ...]:
     Examples
     --------
     >>> from datetime import UTC, datetime
-    >>> at = datetime(2026, 1, 1, tzinfo=UTC)
-    >>> said = "I owe it all to practice. I still owe Karim 5 euros for the cinema!"
-    >>> [(r.category.value, r.content, r.trigger_entities) for r in reminders(Heard(said, at))]
+    >>> from graphmem.text.reader import read_now
+    >>> said = "I still owe Karim 5 euros for the cinema!"
+    >>> heard = Heard(said, datetime(2026, 1, 1, tzinfo=UTC))
+    >>> found = reminders(heard, [(0, len(said))], read_now([said]))
+    >>> [(r.category.value, r.content, r.trigger_entities) for r in found]
     [('debt', 'I still owe Karim 5 euros for the cinema!', ('Karim',))]
     """
-    doc = doc_of(heard)
-    text = straightened(doc.text)
-    noted = heard.kind in (SourceKind.TEACHER, SourceKind.SYSTEM)
-    spans = _read_spans(doc)
     found: list[Reminder] = []
-    end = 0
-    for place in range(len(spans)):
-        start, stop = spans[place]
-        hit = _announced(text[start:stop], noted) if start >= end else None
-        if hit is None:
+    for place, (span, reading) in enumerate(zip(spans, readings, strict=True)):
+        category = _category(reading)
+        if category is None:
             continue
-        start, stop = _cut(text, *_whole(text, spans, place, hit, end), start + hit.start)
-        found.append(_reminder(heard.text, start, stop, hit.category))
-        end = stop
+        start, stop = span
+        if category is LedgerCategory.SECRET and place > 0 and _asks_for_silence(heard.text[start:stop]):
+            start = max(spans[place - 1][0], found[-1].end if found else 0)
+        found.append(_reminder(heard.text, *_cut(heard.text, start, stop), category))
     return tuple(found)
+
+
+def _category(reading: MessageReading) -> LedgerCategory | None:
+    chances = reading.ledger
+    best = 1 + int(chances[1:].argmax())
+    return LEDGER_CATEGORIES[best] if 1 - chances[0] >= REMEMBERED else None
+
+
+def _asks_for_silence(text: str) -> bool:
+    """True if a clause has no matter of its own: "please don't tell anyone"."""
+    return not [word for word in Doc(text).key_phrases(3) if word.casefold() not in _CUE_WORDS]
 
 
 def danger_reminder(doc: Doc) -> Reminder:
@@ -119,47 +118,9 @@ def summary_of(content: str) -> str:
     return clipped(content, SUMMARY_CHARACTERS)
 
 
-class _Hit(NamedTuple):
-    """A category, and where in its sentence the announcement stands."""
-
-    category: LedgerCategory
-    start: int
-    end: int
-
-
-def _announced(sentence: str, noted: bool) -> _Hit | None:
-    masked = _QUOTED.sub(lambda match: " " * len(match.group()), sentence)
-    for cue in CUES:
-        if cue.noted and not noted:
-            continue
-        # Somebody else's words in quotation marks announce nothing.
-        if (span := announced(cue, masked)) is not None:
-            return _Hit(cue.category, *span)
-    return None
-
-
-def _whole(text: str, spans: list[tuple[int, int]], place: int, hit: _Hit, free: int) -> tuple[int, int]:
-    """The span that says all: the sentence itself, except for a secret whose sentence only asks for silence.
-
-    What is to be kept silent then stands after it when it opens the message, else before it, unless that is part of
-    an earlier entry (up to `free`).
-    """
-    start, stop = spans[place]
-    rest = f"{text[start : start + hit.start]} . {text[start + hit.end : stop]}"
-    if hit.category is LedgerCategory.SECRET and not Doc(rest).key_phrases(1):
-        if place == 0 and len(spans) > 1:
-            return start, spans[1][1]
-        if place > 0 and spans[place - 1][0] >= free:
-            return spans[place - 1][0], stop
-    return start, stop
-
-
-def _cut(text: str, start: int, stop: int, cue: int) -> tuple[int, int]:
-    """A span that is not too long: of a very long one the part around the cue."""
-    if stop - start <= SPAN_CHARACTERS:
-        return start, stop
-    around = max(start, min(cue - SPAN_CHARACTERS // 3, stop - SPAN_CHARACTERS))
-    return _at_words(text, around, min(stop, around + SPAN_CHARACTERS), start, stop)
+def _cut(text: str, start: int, stop: int) -> tuple[int, int]:
+    """A span that is not too long."""
+    return _at_words(text, start, min(stop, start + SPAN_CHARACTERS), start, stop)
 
 
 def _at_words(text: str, start: int, stop: int, first: int, last: int) -> tuple[int, int]:
@@ -205,18 +166,3 @@ def _triggers(content: Doc, names: tuple[str, ...]) -> tuple[str, ...]:
     for words_ in sorted(scored, key=lambda each: -scored[each]):
         kept.setdefault(words_.casefold(), words_)
     return tuple(kept.values())[:CUE_TRIGGERS]
-
-
-def _read_spans(doc: Doc) -> list[tuple[int, int]]:
-    """The spans of the sentences; an endless one in pieces, as patterns look far ahead."""
-    spans = []
-    for sentence in doc.sentences:
-        start, stop = sentence.start, sentence.end
-        while start < stop:
-            end = stop
-            if stop - start > SENTENCE_CHARACTERS:
-                end = doc.text.rfind(" ", start + 1, start + SENTENCE_CHARACTERS) + 1 or start + SENTENCE_CHARACTERS
-            if _LETTER.search(doc.text, start, end):
-                spans.append(stripped(doc.text, start, end))
-            start = end
-    return spans

@@ -1,0 +1,74 @@
+"""The reader: what a message is worth, of what sort it is, and odd texts."""
+
+import asyncio
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphmem.text.embedder import ShippedNetwork
+from graphmem.text.reader import HEADS, WIDTH, MessageReader, passes, read_now
+
+
+def test_passes_at_their_bounds() -> None:
+    assert [passes(score) for score in (0, 99, 100, 399, 400, 799, 800, 1000)] == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+@pytest.mark.parametrize("text", ["Hello", "Thanks", "ok I see", "yes", "Thank you so much 😊", "See you later, bye!"])
+def test_small_talk_is_not_stored(text: str) -> None:
+    assert read_now([text])[0].passes == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["im type 1 diabetic", "My dad died last week.", "I'm dyslexic, please read it to me."]
+)
+def test_what_is_grave_is_read_three_times_however_short(text: str) -> None:
+    assert read_now([text])[0].passes == 3
+
+
+@pytest.mark.parametrize(
+    ("more", "less"),
+    [
+        ("I moved to Leeds in March.", "Did you move to Leeds in March?"),
+        ("I'm allergic to nuts.", "First I added 12 and 30, then I took away 5, which gave me 37 apples in all."),
+        ("I always panic in tests.", "hang on, let me get my pen and some paper, ok now I am ready, go on"),
+    ],
+)
+def test_worth_is_not_length(more: str, less: str) -> None:
+    told, said = read_now([more, less])
+    assert told.snr > said.snr
+
+
+def test_the_vector_is_the_embedders() -> None:
+    texts = ["My sister plays chess.", "12 + 5 = 17"]
+    vectors = np.stack([reading.vector for reading in read_now(texts)])
+    assert np.array_equal(vectors, ShippedNetwork(1).encode(texts))
+
+
+async def test_a_message_is_read_alike_alone_and_beside_others() -> None:
+    reader = MessageReader()
+    texts = [f"I have {n} cats and a dog called Rex." for n in range(40)]
+    together = await reader.read(texts)
+    alone = [(await reader.read([text]))[0] for text in texts[:3]]
+    assert [each.snr for each in together[:3]] == [each.snr for each in alone]
+    assert await reader.read([]) == []
+    await asyncio.gather(reader.aclose(), reader.aclose())
+
+
+async def test_without_a_word_there_is_nothing() -> None:
+    reader = MessageReader()
+    assert [each.snr for each in await reader.read(["", " ", "🎉😂", "?!...", "\x00\x01"])] == [0] * 5
+    await reader.aclose()
+
+
+@given(st.text(max_size=2_000))
+def test_whatever_is_said_chances_are_chances(text: str) -> None:
+    (reading,) = read_now([text])
+    assert 0 <= reading.snr <= 1000
+    assert 0 <= reading.worth <= 3
+    assert -1 <= reading.valence <= 1
+    assert reading.logits.shape == (WIDTH,)
+    for name, width in HEADS.items():
+        if width > 1:
+            assert getattr(reading, name).sum() == pytest.approx(1, abs=1e-4)
