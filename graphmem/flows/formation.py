@@ -13,7 +13,7 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, Locked
 from graphmem.flows import formation_plan as forming
 from graphmem.flows.concern import keep_heard_danger, standing_level, told_danger, without_threats
-from graphmem.flows.formation_plan import Marked, MessageScores, Reading, RetractionRequest, Topic
+from graphmem.flows.formation_plan import Marked, MessageScores, Reading, RetractionRequest
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.session_cache import apply_changes, open_memories
 from graphmem.maths import features, importance
@@ -38,7 +38,7 @@ from graphmem.store.changes import write
 from graphmem.store.sources import observed_id, observed_key
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.normalize import cleaned, said
-from graphmem.text.reader import PASSES, MessageReading, passes
+from graphmem.text.reader import PASSES, passes
 from graphmem.text.retelling import retold
 from graphmem.text.revision import retractions
 from graphmem.text.slots import slot_key
@@ -70,12 +70,11 @@ class Input:
 
 @dataclass(frozen=True)
 class Scored:
-    """A source that was scored and read, and the embedding of its text."""
+    """A source that was scored, and the embedding of its text."""
 
     input: Input
     snr: int
     scores: MessageScores
-    reading: MessageReading = field(repr=False)
     vector: Vector = field(repr=False)
 
 
@@ -160,7 +159,7 @@ async def _scored(gm: Graphmem, held: OpenMemories, work: Work) -> Scored:
     before = heard.before or _before(held, work.input.source)
     heard = replace(heard, passes=passes(score), before=before, student=held.name)
     scores = work.scores or MessageScores(_importance(heard, novelty, feeling))
-    return Scored(replace(work.input, heard=heard), score, scores, read, vector)
+    return Scored(replace(work.input, heard=heard), score, scores, vector)
 
 
 async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, answer: Answer[Extraction]) -> bool:
@@ -213,12 +212,6 @@ async def _reading(
         _marked(gm, session, heard, extract, v, r.likely_domain)
         for extract, v, r in zip(extraction.memories, own, readings, strict=True)
     )
-    found = forming.find_topic(extraction, own, held.index) if heard.passes >= 3 else None
-    topic = None
-    if found is not None:
-        (topic_vector,) = await gm.embedder.embed([found[0].content])
-        domain = scored.reading.likely_domain
-        topic = Topic(found[0], _marked(gm, session, heard, found[0], topic_vector, domain), tuple(found[1]))
     return Reading(
         key=scored.input.key,
         source=scored.input.source,
@@ -229,7 +222,6 @@ async def _reading(
         marked=marked,
         reminders=await _entries(gm, session, extraction),
         inferred_by=gm.offline.name if answer.degraded else gm.mind.name,
-        topic=topic,
         retracted=await _retracted(gm, heard),
     )
 

@@ -28,12 +28,13 @@ _SIGNS: dict[ConcernKind, str] = {
         |(?:cut|cuts|cutting|slit)\ (?:my|her|his)\ (?:own\ )?(?:arms?|wrists?|legs?|thighs?)
         |(?:took|taken|swallowed)\ (?:\w+\ ){0,2}(?:bottle|handful|packet|all|too\ many)\b.{0,30}(?:pills|tablets|meds)
         |me\ quiero\ morir|quiero\ (?:morirme?|matarme)|no\ quiero\ (?:seguir\ )?vivi|quitarme\ la\ vida
-        |(?:will|möchte|mag|wollte)\ (?:einfach\ )?(?:nicht\ mehr\ (?:leben|da\ sein)|sterben)|bringe?\ mich\ (?:\w+\ )?um
-        |mich\ umbringen|ritze?\ (?:ich\ )?mich
+        |(?:will|möchte|mag|wollte)\ (?:einfach\ )?(?:nicht\ mehr\ (?:leben|da\ sein)|sterben)
+        |bringe?\ mich\ (?:\w+\ )?um|mich\ umbringen|ritze?\ (?:ich\ )?mich
         |(?:veux|voudrais|envie\ de)\ (?:plus\ vivre|mourir|me\ tuer|me\ suicider|en\ finir)|plus\ envie\ de\ vivre
         |je\ me\ (?:scarifie|mutile)
         |ölmek\ istiyorum|kendimi\ (?:öldür|kes)|yaşamak\ istemiyorum
-        |(?:أريد|اريد|أفكر|بدي|اتمنى|أتمنى).{0,18}(?:أموت|اموت|الموت|الانتحار)|(?:أقتل|اقتل|أؤذي)\ نفسي|لا\ أريد\ أن\ أعيش
+        |(?:أريد|اريد|أفكر|بدي|اتمنى|أتمنى).{0,18}(?:أموت|اموت|الموت|الانتحار)
+        |(?:أقتل|اقتل|أؤذي)\ نفسي|لا\ أريد\ أن\ أعيش
         |chcę\ (?:umrzeć|się\ zabić)|zabi(?:ję|ć)\ się|nie\ chc(?:ę|e)\ (?:już\ |mi\ się\ )?żyć|tnę\ się
         |(?:quero|vontade\ de|queria)\ (?:morrer|me\ matar)|não\ quero\ (?:mais\ )?(?:viver|existir)
         |想死(?!你)|不想活|自杀|自殺|自残|割腕|活着没意思
