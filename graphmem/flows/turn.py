@@ -233,7 +233,7 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         state = replace(held.state, prediction=await _with_vectors(gm, expected))
         task = await tasking
         sensed = _senses(gm).of(message, reading, talk[-1] if talk else None, state.prediction)
-        own = plan.score(message, talk, state, sensed, task)
+        own = plan.score(message, talk, state, sensed, task, names_known=_names_known(gm, session, incoming.doc))
         own = plan.grave(own) if reading.passes == MOST_PASSES or retractions(incoming.text) else own
         scored = own if danger is None else plan.grave(own)
         starts = _starts(gm, (*talk, message))
@@ -346,7 +346,7 @@ async def _task(gm: Graphmem, asked: _Asked) -> Task | None:
     given, held = asked.incoming.task, asked.held.task
     if given is None or (held is not None and held.text == given):
         return held
-    return Task(given, (await gm.embedder.embed([given]))[0]) if given else None
+    return Task(given, (await gm.embedder.embed([given]))[0], Doc(given).stems) if given else None
 
 
 async def _used(gm: Graphmem, session: Session, asked: _Asked) -> tuple[turns.Boost, ...]:
@@ -413,6 +413,12 @@ async def _read(gm: Graphmem, incoming: Incoming) -> MessageReading:
     return reading
 
 
+def _names_known(gm: Graphmem, session: Session, doc: Doc) -> bool:
+    """True if a message names somebody or something of the student's memories, as far as they are held."""
+    held = gm.memories(session)
+    return held is not None and any(held.index.holds(entity.name) for entity in doc.entities)
+
+
 async def _embedded(gm: Graphmem, incoming: Incoming, reading: asyncio.Future[MessageReading]) -> Matrix:
     """Rows for the message, its opener and the app's own reply, as far as there are such."""
     beside = [text for text in (incoming.opener, incoming.reply) if text is not None]
@@ -455,7 +461,7 @@ async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
         ),
         turn_ids=tuple(each.turn_id for each in kept),
         facts=tuple(facts),
-        task=Task(task, next(vectors)) if task else None,
+        task=Task(task, next(vectors), Doc(task).stems) if task else None,
     )
 
 

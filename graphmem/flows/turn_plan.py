@@ -40,7 +40,7 @@ from graphmem.settings import Settings
 from graphmem.store.jobs import DistilJob, FormJob, NewJob, SurpriseJob
 from graphmem.store.turns import Boost, Raised, TurnWrite
 from graphmem.text import matching
-from graphmem.text.doc import doc_of
+from graphmem.text.doc import Doc, doc_of
 
 SURPRISE_WINDOW = 50
 """Messages that a new one is compared with (spec 5)."""
@@ -85,7 +85,15 @@ class Score:
         return None if self.match is None else self.match >= matching.MATCHED
 
 
-def score(message: Message, known: Sequence[Message], state: State, sensed: Sensed, task: Task | None = None) -> Score:
+def score(
+    message: Message,
+    known: Sequence[Message],
+    state: State,
+    sensed: Sensed,
+    task: Task | None = None,
+    *,
+    names_known: bool = False,
+) -> Score:
     """Score a message against the conversation and what was expected of it.
 
     Parameters
@@ -95,6 +103,7 @@ def score(message: Message, known: Sequence[Message], state: State, sensed: Sens
     state : State
     sensed : Sensed, what the models make of it
     task : Task, what the talk is about, if that is known
+    names_known : bool, whether it names an entity of the student's memories
     """
     window = known[-SURPRISE_WINDOW:]
     vector = _vector(message)
@@ -109,10 +118,10 @@ def score(message: Message, known: Sequence[Message], state: State, sensed: Sens
     rate = features.messages_per_minute([*said, now], now)
     latest = max((m.at.timestamp() for m in window), default=now)
     values = importance.Features(
-        mentioned=float(matching.addressed(doc_of(message), [state.companion.name])),
+        mentioned=float(names_known or matching.addressed(doc_of(message), [state.companion.name])),
         recency=features.recency(now - latest),
         heat=importance.activity(rate),
-        expertise=matching.overlap(doc_of(message), state.companion.expertise),
+        expertise=_expertise(doc_of(message), state.companion.expertise, task),
         novelty=features.novelty(_matrix(window, len(vector)), vector),
         emotion=sensed.emotion,
     )
@@ -129,6 +138,12 @@ def score(message: Message, known: Sequence[Message], state: State, sensed: Sens
         parts=parts,
         unusual=() if level is Level.NORMAL else surprise.unusual(parts),
     )
+
+
+def _expertise(doc: Doc, topics: Sequence[str], task: Task | None) -> float:
+    """Overlap of a message with the companion's expertise or with the concepts in work, whichever is more."""
+    in_work = len(doc.stems & task.stems) / max(1, len(doc.stems)) if task is not None else 0.0
+    return max(matching.overlap(doc, topics), in_work)
 
 
 def grave(scored: Score) -> Score:

@@ -144,10 +144,14 @@ class Question:
 
 @dataclass(frozen=True)
 class Task:
-    """The exercise or lesson that the talk is about, as the app gave it; never remembered as the student's words."""
+    """The exercise or lesson that the talk is about, as the app gave it; never remembered as the student's words.
+
+    stems : of its content words
+    """
 
     text: str = field(repr=False)
     embedding: Vector = field(repr=False, compare=False)
+    stems: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
 
 
 @dataclass(frozen=True)

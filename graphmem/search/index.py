@@ -302,6 +302,11 @@ class SearchIndex:
         with self._lock:
             return tuple(self._speakers)
 
+    def holds(self, name: str) -> bool:
+        """True if every word of a name occurs in some memory."""
+        with self._lock:
+            return self._words.holds(name)
+
     def nearest(self, vector: Vector, limit: int) -> list[tuple[Memory, float]]:
         """The memories nearest in meaning, whatever their state, with their cosines, nearest first."""
         with self._lock:

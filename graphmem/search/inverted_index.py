@@ -61,6 +61,11 @@ class InvertedIndex:
         counts = self._db.execute(DOCUMENT_COUNTS, (json.dumps(found),)).fetchall()
         return [term for _, term in sorted(counts)[:TERMS]]
 
+    def holds(self, words: str) -> bool:
+        """True if every one of some words occurs in some memory."""
+        terms = self.terms([words])
+        return bool(terms) and len(self._db.execute(DOCUMENT_COUNTS, (json.dumps(terms),)).fetchall()) == len(terms)
+
     def find(self, terms: Sequence[str], allowed: NDArray[np.bool_]) -> tuple[Scores, Scores]:
         """Term frequencies of each stem in the memory of each allowed row, and in what was said before it.
 

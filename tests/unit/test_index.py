@@ -80,6 +80,14 @@ def test_a_memory_is_found_by_an_inflected_word_whatever_its_meaning(index: Sear
     assert "dense" not in hit.why
 
 
+def test_a_name_is_held_where_every_word_of_it_was_said(index: SearchIndex) -> None:
+    index.put(memory("m", "Karim Nowak barks at Bello"), axis(0))
+    assert index.holds("Karim Nowak")
+    assert index.holds("bello")
+    assert not index.holds("Karim Smith")
+    assert not index.holds("")
+
+
 def test_a_memory_is_found_by_meaning_alone_from_the_floor_on(index: SearchIndex) -> None:
     index.put(memory("a", "Numbers frighten me"), axis(0))
     near = np.array(
