@@ -30,8 +30,10 @@ from graphmem.text.normalize import straightened
 from graphmem.text.reader import MessageReading, read_now
 from graphmem.text.safety import DANGER_BUCKETS, DANGER_FILE, danger_features, sign_anywhere
 
-FALSE_ALARMS = 0.09
+FALSE_ALARMS = 0.15
 """Share of the look-alikes that chose that may raise a concern: missing costs more."""
+FURTHER = "more-"
+"""What the ids of the further rows begin with."""
 VECTOR, HASHED, WEIGHT = 3.0, 6.0, 2.0
 """How much the vector and the hashed features count beside the surface, and a danger beside a harmless row."""
 
@@ -50,7 +52,7 @@ class Row:
     @property
     def part(self) -> str:
         """What it is for: `test`, `choose` or `learn`."""
-        if not self.group.startswith("more-") and is_held_out(self.group):
+        if not self.group.startswith(FURTHER) and is_held_out(self.group):
             return "test"
         chooses = self.source in ("safety", "written") and hashlib.sha256(self.group.encode()).digest()[1] % 7 == 1
         return "choose" if chooses else "learn"
@@ -98,13 +100,14 @@ def figures(scores: NDArray[np.float64], found: NDArray[np.bool_], rows: list[Ro
     def chosen(wanted: Callable[[Row], bool]) -> NDArray[np.bool_]:
         return np.array([(part == row.part) and wanted(row) for row in rows])
 
-    safety = chosen(lambda row: row.source == "safety")
-    danger = np.array([row.urgency > 0 for row in rows])
+    safety = chosen(lambda row: row.source == "safety" and not (part == "choose" and row.group.startswith(FURTHER)))
+    urgency = np.array([row.urgency for row in rows])
+    danger = urgency > 0
     told = {
-        "recall": found[chosen(lambda row: row.urgency > 0)].mean(),
-        "recall_serious": found[chosen(lambda row: row.urgency > 1)].mean(),
-        "recall_acute": found[chosen(lambda row: row.urgency > 2)].mean(),
-        "false_alarms": found[chosen(lambda row: row.source == "safety" and row.urgency == 0)].mean(),
+        "recall": found[safety & (urgency > 0)].mean(),
+        "recall_serious": found[safety & (urgency > 1)].mean(),
+        "recall_acute": found[safety & (urgency > 2)].mean(),
+        "false_alarms": found[safety & (urgency == 0)].mean(),
         "auroc": auroc(scores[safety].tolist(), danger[safety].tolist()),
     }
     talk = chosen(lambda row: row.source.startswith("talk"))
@@ -128,8 +131,9 @@ def main() -> None:
     stack = LogisticRegression(C=1.0).fit(pairs[choose], labels[choose])
     scores = stack.decision_function(pairs)
     signs = np.array([sign_anywhere(straightened(row.text)) is not None for row in rows])
-    safety = np.array([row.source == "safety" for row in rows])
-    threshold = threshold_of(scores, signs, choose & ~labels & safety)
+    # The further rows are harder than what students write, on purpose: the threshold is set on the others.
+    plain = np.array([row.source == "safety" and not row.group.startswith(FURTHER) for row in rows])
+    threshold = threshold_of(scores, signs, choose & ~labels & plain)
     found = (scores >= threshold) | signs
     printed = {
         "chosen on": figures(scores, found, rows, "choose"),
