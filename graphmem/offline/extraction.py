@@ -26,7 +26,7 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.lexicon import FIRST_PERSON, SECOND_PERSON, STOP_WORDS
 from graphmem.text.normalize import cleaned
 from graphmem.text.reader import MessageReading, read_now
-from graphmem.text.reminders import reminders
+from graphmem.text.reminders import overrides, reminders
 from graphmem.text.retelling import retold
 from graphmem.text.revision import retractions
 from graphmem.text.sentences import SentenceSpan
@@ -40,7 +40,7 @@ FEW_LANGUAGE_WORDS = 3
 """Words too few to tell a language by."""
 TOPICS = 3
 """Most key phrases a memory is filed under."""
-WORTH = 0.43
+WORTH = 0.36
 """Chance that a clause tells of the student from which it is kept."""
 WORTH_OBSERVED = 0.15
 """The same of the best clause of what is observed, where none reaches `WORTH`."""
@@ -222,6 +222,7 @@ def _is_left_out(text: str, *, reckons: bool) -> bool:
         or _WORK.search(text) is not None
         or (reckons and _DIGIT.search(text) is not None)
         or bool(retractions(text))
+        or overrides(text)
     )
 
 

@@ -163,7 +163,7 @@ class ReaderNetwork:
 
     def rows(self, texts: Sequence[str]) -> Matrix:
         """For each text its vector and the network's answers, shape (n, 384 + WIDTH)."""
-        return np.concatenate([self._row(text) for text in texts])
+        return np.concatenate([np.empty((0, DIMENSION + WIDTH), np.float32), *map(self._row, texts)])
 
     def _row(self, text: str) -> Matrix:
         vector, hidden = self._shipped.seen(text)
