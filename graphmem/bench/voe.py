@@ -175,7 +175,7 @@ def chosen(dialogues: Sequence[Dialogue], conversations: int | None, seed: int) 
 async def held_out(gm: Graphmem, dialogues: Sequence[Dialogue]) -> AsyncIterator[Graphmem]:
     """The same graphmem, but what the offline mind has learned from these very dialogues is taken out of its bank."""
     bank = await load_bank(gm.embedder)
-    offline = OfflineMind(bank.without({dialogue.id for dialogue in dialogues}), gm.embedder)
+    offline = OfflineMind(bank.without({dialogue.id for dialogue in dialogues}), gm.embedder, gm.reader)
     mind = make_mind(gm.settings, offline)
     try:
         yield replace(gm, offline=offline, mind=mind)

@@ -18,6 +18,7 @@ from graphmem.flows.context_plan import (
     telling_memories,
     tentative_memories,
 )
+from graphmem.flows.facts import fitting_facts
 from graphmem.flows.session_cache import ENDED, open_memories
 from graphmem.flows.unformed import read_unformed
 from graphmem.model import Fact, LedgerCategory, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
@@ -27,7 +28,6 @@ from graphmem.store import memories, turns
 from graphmem.store.ledger import StoredEntry
 from graphmem.store.memories import Expanding, Expansion
 from graphmem.tasks import task_group
-from graphmem.text import matching
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import SHIPPED
 from graphmem.text.ledger_triggers import Surfaced, is_active, surfacing
@@ -194,7 +194,7 @@ def _block(
 ) -> Context:
     """Fit what was found into a budget; off the event loop."""
     held = [fact for fact in facts if fact.created_at <= moment] if (moment := result.as_of) else facts
-    needed = matching.retrieve(held, doc.key_phrases(), gm.settings.facts_recalled)
+    needed = fitting_facts(held, doc.key_phrases(), doc, gm.settings.facts_recalled)
     said = {turn.turn_id: turn.message.text for turn in visible}
     remembered = shown(replace(result.found, facts=tuple(needed)), doc, said, budget)
     prompt = memory_block(remembered)

@@ -84,7 +84,7 @@ async def test_real_dialogues_go_through_both_arms_and_differ_in_facts_alone(gm:
 
 
 async def test_a_mind_that_reads_facts_does_better_with_them(gm: Graphmem) -> None:
-    mind = Trusting(await load_bank(gm.embedder), gm.embedder)
+    mind = Trusting(await load_bank(gm.embedder), gm.embedder, gm.reader)
     pairs = await compare(replace(gm, mind=mind), {"ann": [stubborn(f"d{i}") for i in range(7)]})
     found = findings(pairs, seed=1)
     assert found.turns == 7
