@@ -13,7 +13,7 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, Locked
 from graphmem.flows import formation_plan as forming
 from graphmem.flows.concern import keep_heard_danger, standing_level, told_danger, without_threats
-from graphmem.flows.formation_plan import Marked, MessageScores, Reading, RetractionRequest, Topic
+from graphmem.flows.formation_plan import Marked, MessageScores, Reading, RetractionRequest
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.session_cache import apply_changes, open_memories
 from graphmem.maths import features, importance
@@ -212,11 +212,6 @@ async def _reading(
     vectors = iter(embedded)
     own = [vector if content == heard.text else next(vectors) for content in contents]
     marked = tuple(_marked(gm, session, heard, extract, v) for extract, v in zip(extraction.memories, own, strict=True))
-    found = forming.find_topic(extraction, own, held.index) if heard.passes >= 3 else None
-    topic = None
-    if found is not None:
-        (topic_vector,) = await gm.embedder.embed([found[0].content])
-        topic = Topic(found[0], _marked(gm, session, heard, found[0], topic_vector), tuple(found[1]))
     return Reading(
         key=scored.input.key,
         source=scored.input.source,
@@ -227,7 +222,6 @@ async def _reading(
         marked=marked,
         reminders=await _entries(gm, session, extraction),
         inferred_by=gm.offline.name if answer.degraded else gm.mind.name,
-        topic=topic,
         retracted=await _retracted(gm, heard),
     )
 

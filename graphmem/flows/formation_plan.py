@@ -27,7 +27,6 @@ from graphmem.model import (
     Memory,
     MemoryKind,
     MemoryRole,
-    Modality,
     Reliability,
     Source,
     Vector,
@@ -74,8 +73,6 @@ MAX_KNOWN = 8
 """Most known memories that a mind is shown with some messages."""
 KNOWN_FROM = 0.2
 """Cosine to a message from which a known memory is shown."""
-OFTEN = 4
-"""Memories of one topic from which being occupied with it is a trait."""
 
 _NUMBERS = re.compile(r"\d+(?:[.,/:]\d+)*|[-+*/=<>×÷]")
 
@@ -108,18 +105,6 @@ class Marked:
     valence: float
     content_hash: str
     slot_key: str | None
-
-
-@dataclass(frozen=True)
-class Topic:
-    """Recurring topic of a student: a belief that abstracts the memories of it.
-
-    members : ids of known memories of the topic
-    """
-
-    extract: Extract
-    marked: Marked
-    members: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -156,7 +141,6 @@ class Reading:
     marked: tuple[Marked, ...]
     reminders: tuple[tuple[LedgerEntry, Vector], ...]
     inferred_by: str
-    topic: Topic | None = None
     retracted: tuple[RetractionRequest, ...] = ()
 
 
@@ -195,8 +179,6 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
     again = {memory_id: each for memory_id, each in again.items() if memory_id not in ended}
     edges = [*revised, *_said_edges(reading, ids, known), *_alike_edges(reading, new, known, ended)]
     edges += [*refined, *_revision_edges(ended.values())]
-    if reading.topic is not None and ids:
-        edges += _abstracted(reading, reading.topic, ids[0], known, new, again)
     return Changes(
         known=version,
         inferred_by=reading.inferred_by,
@@ -247,27 +229,6 @@ def known_memories(vectors: Sequence[Vector], known: SearchIndex) -> tuple[Memor
     nearest = sorted(best, key=lambda each: -best[each])[:MAX_KNOWN]
     found = [memory for memory in map(known.get, nearest) if memory is not None]
     return tuple(sorted(found, key=lambda memory: (memory.timestamp, memory.id)))
-
-
-def find_topic(
-    extraction: Extraction, vectors: Sequence[Vector], known: SearchIndex
-) -> tuple[Extract, list[str]] | None:
-    """The topic of a message that several known memories share, with those memories' ids; None without one.
-
-    Only the third pass looks for it: a trait such as "Often speaks of horses", with the span of the phrase.
-    """
-    for extract, vector in zip(extraction.memories, vectors, strict=True):
-        alike = [m for m, cosine in known.nearest(vector, 3 * OFTEN) if cosine >= RELATED / 2]
-        for phrase in extract.about:
-            stems = Doc(phrase).stems
-            members = [m.id for m in alike if stems and stems <= Doc(m.content or "").stems]
-            place = extract.content.casefold().find(phrase.casefold())
-            if len(members) >= OFTEN - 1 and place >= 0:
-                start = extract.start + min(place, extract.end - extract.start - 1)
-                content = f"Often speaks of {phrase}."
-                end = min(extract.end, start + len(phrase))
-                return Extract(start, end, content, Modality.SEMANTIC, MemoryKind.TRAIT, extract.domain, 0.6), members
-    return None
 
 
 def said_the_same(a: str, b: str) -> bool:
@@ -422,28 +383,6 @@ def _reinforced(memory: Memory, reading: Reading) -> Memory:
         last_reinforced_at=reading.source.at,
         source_refs=refs,
     )
-
-
-def _abstracted(
-    reading: Reading,
-    topic: Topic,
-    newest: str,
-    known: SearchIndex,
-    new: list[New],
-    again: dict[str, Reinforced],
-) -> Iterator[NewEdge]:
-    """Form or reinforce the memory of a topic, and the edges to what it abstracts."""
-    span = Span(topic.extract.start, topic.extract.end)
-    twin = known.find(topic.marked.content_hash)
-    if twin is None:
-        memory = _memory(reading, topic.extract, topic.marked, len(new) + 1, MemoryRole.TOPIC)
-        new.append(New(memory, topic.marked.vector, span))
-        topic_id, members = memory.id, (*topic.members, newest)
-    else:
-        again[twin.id] = Reinforced(_reinforced(twin, reading), span)
-        topic_id, members = twin.id, (newest,)
-    for member in members:
-        yield NewEdge(topic_id, member, EdgeType.ABSTRACTS, 0.7)
 
 
 def _said_edges(reading: Reading, ids: Sequence[str], known: SearchIndex) -> Iterator[NewEdge]:

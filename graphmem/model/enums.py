@@ -66,7 +66,7 @@ class MemoryRole(StrEnum):
     EPISODE = "episode"  # of a surprise; abstracts what is said while it is under way
     BELIEF = "belief"  # taken up after a surprise
     PROCEDURE = "procedure"  # how the companion goes about such a situation
-    TOPIC = "topic"  # abstracts what the student keeps coming back to
+    TOPIC = "topic"  # of older versions: what the student keeps coming back to
 
 
 class MemoryKind(StrEnum):

@@ -225,7 +225,7 @@ def _is_left_out(text: str, *, reckons: bool) -> bool:
 
 def _says_enough(clause: Doc) -> bool:
     """True if a clause has more than a very common content word: "dyslexic" says enough, "sure" does not."""
-    words = [word for word in clause.plain_words if word[0].isalpha() and word not in STOP_WORDS]
+    words = [word for word in clause.plain_words if word[0].isalpha() and len(word) > 2 and word not in STOP_WORDS]
     return sum(map(word_rarity, words)) >= LEAST_RARITY
 
 

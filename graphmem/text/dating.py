@@ -19,7 +19,9 @@ _NEAR_DAYS = {
     "day after tomorrow": 2, "tomorrow": 1, "tmrw": 1, "tmr": 1, "yesterday": -1, "last night": -1,
 }  # fmt: skip
 _ON_DAY = re.compile(
-    rf"\b(?P<lead>on|this|next|last|by|till?|until|since|before|for|of)\s+{_WEEKDAY}(?!\s*,?\s*\d)", re.I
+    rf"\b(?P<lead>on|this|next|last|by|till?|until|since|before|for|of)\s+{_WEEKDAY}(?!\s*,?\s*\d)"
+    r"(?:\s+(?P<part>morning|afternoon|evening|night)\b)?",
+    re.I,
 )
 _DATE = re.compile(rf"\b(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}(?!,? \d{{4}})", re.IGNORECASE)
 _DATE_AFTER = re.compile(rf"\b{_MONTH} (?P<number>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,? \d{{4}})(?!\d)", re.IGNORECASE)
@@ -95,6 +97,7 @@ def _weekday(match: re.Match[str], at: datetime, past: bool) -> str:
     back = lead in ("last", "since") or (past and lead not in ("next", "this", "by", "till", "til", "until"))
     day = at + timedelta(days=ahead - 7 if back and ahead < 7 else -7 if back else ahead)
     lead = "on" if lead in ("this", "next", "last") else "until" if lead in ("til", "till") else lead
+    lead = f"{lead} the {match['part'].lower()} of" if match["part"] else lead
     return f"{lead} {WEEKDAYS[place].capitalize()}, {spelled(day)}"
 
 

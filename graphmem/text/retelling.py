@@ -43,12 +43,22 @@ _ADVERBS = (
     r"(?:(?:also|always|really|just|still|never|now|often|usually|sometimes|only|even|already|actually|totally|kind of|"
     r"probably|finally|recently|currently|honestly|definitely|mostly|mainly|absolutely|almost|then|first|originally|"
     r"initially|mistakenly|accidentally|incorrectly|wrongly|generally|normally|thus"
-    r"|therefore|again|both|rarely|simply)\s+)*"
+    r"|therefore|again|both|rarely|simply|(?!multiply|reply|apply|rely|comply|supply|fly)[a-z]{2,}ly)\s+)*"
 )
 _SUBJECT = re.compile(
-    rf"\bI(?P<short>'m|'ve|'ll|'d)?(?P<gap>\s+)(?P<adverbs>{_ADVERBS})(?P<verb>[a-z]+?n't|[a-z]+)?", re.IGNORECASE
+    r"(?P<joined>\band\s+)?\b(?P<subject>I|we)\b(?P<short>'m|'re|'ve|'ll|'d)?(?P<gap>\s*)"
+    rf"(?P<adverbs>{_ADVERBS})(?P<verb>[a-z]+?n't|[a-z]+)?",
+    re.IGNORECASE,
 )
-_INVERTED = re.compile(r"\b(?P<aux>am|have|do|did|was|can|could|should|will|would)\s+I\b", re.IGNORECASE)
+_INVERTED = re.compile(
+    r"\b(?P<aux>am|are|have|do|did|was|were|can|could|should|will|would)\s+(?:I|we)\b", re.IGNORECASE
+)
+_ME_AND = re.compile(r"^(?P<me>me) and (?P<other>(?:my |the )?[a-z]+)\b", re.IGNORECASE)
+_AND_ME = re.compile(r"^(?P<other>(?:my |the )?[a-z]+) and me\b(?= [a-z])", re.IGNORECASE)
+_NO_VERB = frozenset("and or who but if that as too to in on at for with of from than not".split())  # noqa: SIM905
+_SHARED = re.compile(r"\b(?:both|all|together|each other|one another)\b", re.IGNORECASE)
+_DOING = re.compile(r"\s*(?:[a-z]+ing\b|about to\b)", re.IGNORECASE)
+_QUOTED = re.compile(r"(\"[^\"]*\"|“[^”]*”)")
 _FIXED = frozenset(
     """
     can could will would should must might may shall did had was can't couldn't won't wouldn't shouldn't
@@ -58,6 +68,8 @@ _FIXED = frozenset(
 _BE = {
     "am": "is",
     "have": "has",
+    "aren't": "isn't",
+    "weren't": "wasn't",
     "do": "does",
     "don't": "doesn't",
     "haven't": "hasn't",
@@ -65,9 +77,14 @@ _BE = {
     "were": "was",
     "go": "goes",
 }
-_OWN = {"my": "{own}", "mine": "{own}", "me": "them", "myself": "themselves"}
-_OWN_WORD = re.compile(r"\b(?:my|mine|me|myself)\b", re.IGNORECASE)
-_WE = re.compile(r"\b(?:we|we're|we've|our|us)\b", re.IGNORECASE)
+_OWN = {"my": "{own}", "mine": "{own}", "our": "{own}", "ours": "{own}"}
+_OTHER = {"me": "them", "us": "them", "myself": "themselves", "ourselves": "themselves", "ourself": "themselves"}
+_OWN_WORD = re.compile(rf"\b(?:{'|'.join((*_OWN, *_OTHER))})\b", re.IGNORECASE)
+_ILL = re.compile(r"(?:(?P<before>[a-z]+'?m?) )?\bill(?= (?P<next>[a-z]+))", re.IGNORECASE)
+_FEELING_ILL = re.compile(
+    r"(?:is|was|are|were|be|been|being|am|.*'m|im|fe?el\w*|felt|fell|falls?|get|got|gets|looks?|so|very|really|too|an?|the)$",
+    re.IGNORECASE,
+)
 _ASKS = re.compile(
     r"^(?:please|don't|do not|can you|could you|call|stop|never|just|let's|remind|remember)\b", re.IGNORECASE
 )
@@ -94,6 +111,8 @@ def retold(text: str, who: str, at: datetime) -> str:
     >>> day = datetime(2026, 2, 3, tzinfo=UTC)
     >>> retold("i have a dog and im scared of spiders lol", "Tobi", day)
     'Tobi has a dog and they are scared of spiders.'
+    >>> retold("We moved to Leeds", "Mo", day), retold("my brother and i rode home", "Mo", day)
+    ('Mo moved to Leeds.', "Mo's brother and Mo rode home.")
     >>> retold("pls dont tell my mum", "Tobi", day), retold("oh and the test is on friday", "Tobi", day)
     ("Tobi asks: please don't tell Tobi's mum.", 'Tobi says that the test is on Friday, 6 February 2026.')
     """
@@ -115,38 +134,72 @@ def retold(text: str, who: str, at: datetime) -> str:
 
 def _spelled_out(text: str) -> str:
     text = _ITS.sub("it's", _CAUSE.sub("because", text))
+    text = _ILL.sub(_will, text)
     return _SPELLED.sub(lambda m: _SHORT.get(m.group().lower(), m.group()), text)
 
 
+def _will(match: re.Match[str]) -> str:
+    """The "ill" of chats: "I'll", unless somebody is or feels ill."""
+    before = match["before"]
+    if (before and _FEELING_ILL.match(before)) or match["next"].lower() in _NO_VERB:
+        return match.group()
+    return f"{before} I'll" if before else "I'll"
+
+
 def _third_person(text: str, who: str) -> str:
-    named = False
+    """First person as third, but for what is quoted of others."""
+    named, owned, done = False, False, ""
 
     def subject(match: re.Match[str]) -> str:
         nonlocal named
-        name = "they" if named else who
-        first, named = not named, True
-        return name + match["gap"] + _conjugated(match, third=first)
+        joined, rest = match["joined"] or "", match.string[match.end("gap") :]
+        # "We moved to Rome" tells of each of them, "we are five" of all together.
+        several = match["subject"].lower() == "we" and _of_several(match, rest)
+        name = "they" if named else f"{who} and others" if several else who
+        first, named = not (named or several or joined), True
+        return joined + name + (match["gap"] or "") + _conjugated(match, third=first)
 
-    text = _INVERTED.sub(lambda m: f"{m['aux']} they", text)
-    text = _SUBJECT.sub(subject, text)
-    own = iter(range(10_000))
-    return _OWN_WORD.sub(
-        lambda m: _OWN[m.group().lower()].format(own=f"{who}'s" if next(own) == 0 and not named else "their"), text
-    )
+    def own(match: re.Match[str]) -> str:
+        nonlocal owned
+        word = match.group().lower()
+        if word in _OTHER:
+            return _OTHER[word]
+        first, owned = not owned and who not in done + match.string[: match.start()], True
+        return f"{who}'s" if first else "theirs" if word in ("mine", "ours") else "their"
+
+    parts = _QUOTED.split(text)
+    for place in range(0, len(parts), 2):
+        part = _AND_ME.sub(r"\g<other> and I", _ME_AND.sub(r"\g<other> and I", parts[place]))
+        part = _INVERTED.sub(lambda m: f"{_PLURAL.get(m['aux'].lower(), m['aux'])} they", part)
+        parts[place] = _OWN_WORD.sub(own, _SUBJECT.sub(subject, part))
+        done += parts[place]
+    return "".join(parts)
+
+
+def _of_several(match: re.Match[str], rest: str) -> bool:
+    """True if what "we" are is true of several only."""
+    verb = (match["verb"] or "").lower()
+    being = match["short"] == "'re" or verb in ("are", "were", "aren't", "weren't")
+    after = rest if match["short"] else rest[rest.lower().find(verb) + len(verb) :]
+    return _SHARED.search(rest[:60]) is not None or (being and not _DOING.match(after))
 
 
 def _conjugated(match: re.Match[str], *, third: bool) -> str:
     short = (match["short"] or "").lower()
     adverbs, verb = match["adverbs"] or "", match["verb"] or ""
     if short:
-        full = {"'m": "is" if third else "are", "'ve": "has" if third else "have", "'ll": "will", "'d": "would"}[short]
-        return f"{full} {adverbs}{verb}"
-    return adverbs + (_verb(verb.lower()) if third else {"am": "are", "was": "were"}.get(verb.lower(), verb))
+        be = "is" if third else "are"
+        full = {"'m": be, "'re": be, "'ve": "has" if third else "have", "'ll": "will", "'d": "would"}[short]
+        return f" {full}" if not match["gap"] else f"{full} {adverbs}{verb}"
+    return adverbs + (_verb(verb.lower()) if third else _PLURAL.get(verb.lower(), verb))
+
+
+_PLURAL = {"am": "are", "was": "were"}
 
 
 def _verb(verb: str) -> str:
     """The form of a verb for the third person singular."""
-    if verb in _FIXED or not verb or is_past(verb):
+    if verb in _FIXED or verb in _NO_VERB or not verb or is_past(verb):
         return verb
     if verb in _BE:
         return _BE[verb]

@@ -17,7 +17,19 @@ _FORMS = """
     drive drove driven; fly flew flown; fall fell fallen; hide hid hidden; hold held; sell sold; send sent; sit sat
     sleep slept; spend spent; stand stood; win won; wear wore worn; wake woke woken; throw threw thrown
     draw drew drawn; grow grew grown; sing sang sung; swim swam swum; begin began begun; choose chose chosen
-    build built; catch caught; child children; man men; woman women; person people; foot feet; tooth teeth; mouse mice
+    build built; catch caught; ride rode ridden; rise rose risen; arise arose arisen; become became
+    shake shook shaken; swing swung; hang hung; dig dug; stick stuck; spin spun; bite bit bitten; blow blew blown
+    tear tore torn; bend bent; bleed bled; feed fed; breed bred; lead led; shoot shot; shine shone; freeze froze frozen
+    weave wove woven; creep crept; deal dealt; dream dreamt; flee fled; forbid forbade forbidden
+    forgive forgave forgiven; kneel knelt; leap leapt; mean meant; mistake mistook mistaken; rebuild rebuilt
+    ring rang rung; seek sought; shrink shrank shrunk; slide slid; spit spat; spring sprang sprung; strike struck
+    string strung; swell swollen; sweep swept; weep wept; withdraw withdrew withdrawn; overcome overcame; undo undid
+    undone; misunderstand misunderstood; understand understood; oversleep overslept; overtake overtook overtaken
+    hear heard; burn burnt; spell spelt; spill spilt; spoil spoilt; lean leant; smell smelt; light lit; cling clung
+    sting stung; sling slung; wring wrung; sink sank sunk; stink stank stunk; bind bound; show shown
+    prove proven; lie lain; redo redid redone; retake retook retaken
+    rewrite rewrote rewritten; outgrow outgrew outgrown; withhold withheld; withstand withstood
+    child children; man men; woman women; person people; foot feet; tooth teeth; mouse mice
     goose geese; knife knives; life lives; wife wives; half halves; leaf leaves; wolf wolves; shelf shelves
     thief thieves; loaf loaves; bus buses
 """
@@ -84,7 +96,7 @@ def is_past(word: str) -> bool:
     >>> is_past("bought"), is_past("wanted"), is_past("want"), is_past("need")
     (True, True, False, False)
     """
-    if word in ("cut", "hit", "hurt", "put", "let", "quit", "shut", "felt", "understood", "drawed", "misread", "read"):
+    if word in ("cut", "hit", "hurt", "put", "let", "quit", "shut", "drawed", "misread", "read", "shed", "split"):
         return True
     if word in _IRREGULAR:
         return word not in _PLURALS

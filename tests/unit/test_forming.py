@@ -5,13 +5,11 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from graphmem.flows import formation_plan as forming
 from graphmem.flows.formation_plan import (
     Marked,
     MessageScores,
     Reading,
     differs,
-    find_topic,
     planned_formation,
     said_the_same,
 )
@@ -203,28 +201,6 @@ def test_a_reminder_rests_on_the_memory_whose_span_it_lies_in() -> None:
     extraction = Extraction(tuple(each for each, _, _ in parts), (), (reminder,))
     formation = planned_formation(reading(*parts, extraction=extraction, reminders=((entry, EAST),)), index(), 0)
     assert [promotion.memory_id for promotion in formation.ledger] == ["memory-7-2"]
-
-
-def test_a_topic_that_comes_back_is_abstracted() -> None:
-    horses = [memory(f"memory-{i}-1", f"My horse did trick {i}.") for i in range(1, 4)]
-    known = index(*((each, towards(0.9 - i / 10)) for i, each in enumerate(horses)))
-    told = extract("The horse won a prize.", about=("horse",))
-    found = find_topic(Extraction((told,)), [EAST], known)
-    assert found is not None
-    assert found[0].content == "Often speaks of horse."
-    assert told.content[found[0].start : found[0].end] == "horse"
-    assert sorted(found[1]) == [each.id for each in horses]
-    topic = forming.Topic(found[0], Marked(NORTH, 0.0, "topic", None), tuple(found[1]))
-    formation = planned_formation(reading((told, EAST, "h"), passes=3, topic=topic), known, 0)
-    assert [new.memory.content for new in formation.new] == [told.content, "Often speaks of horse."]
-    abstracted = {to_id for _, to_id, type_ in edges(formation) if type_ is EdgeType.ABSTRACTS}
-    assert abstracted == {*found[1], "memory-7-1"}
-
-
-def test_two_memories_too_few_are_no_topic() -> None:
-    horses = [memory(f"memory-{i}-1", f"My horse did trick {i}.") for i in range(1, 3)]
-    known = index(*((each, towards(0.9)) for each in horses))
-    assert find_topic(Extraction((extract("The horse won.", about=("horse",)),)), [EAST], known) is None
 
 
 def test_numbers_signs_and_negations_count() -> None:

@@ -1,0 +1,50 @@
+"""What is said of oneself, retold in the third person."""
+
+import re
+from datetime import UTC, datetime
+
+import pytest
+
+from graphmem.text.retelling import retold
+
+AT = datetime(2026, 3, 17, tzinfo=UTC)
+FIRST_PERSON = re.compile(r"\b(?:i|i'm|me|my|mine|myself|we|we're|us|our|ours|ourselves)\b", re.IGNORECASE)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("We moved to Leeds", "Mo moved to Leeds."),
+        ("we've got a test on thursday", "Mo has got a test on Thursday, 19 March 2026."),
+        ("we're moving to hamburg", "Mo is moving to hamburg."),
+        ("we are five at home", "Mo and others are five at home."),
+        ("we both like maths", "Mo and others both like maths."),
+        ("i hate my brother, we share a room", "Mo hates their brother, they share a room."),
+        ("me and my brother play chess", "Mo's brother and Mo play chess."),
+        ("Tom and I are friends", "Tom and Mo are friends."),
+        ("our teacher is ill", "Mo's teacher is ill."),
+        ("he helped us", "Mo says that he helped them."),
+        ("I rode my bike", "Mo rode their bike."),
+        ("i literally hate it", "Mo literally hates it."),
+        ("i promise ill do it", "Mo promises they will do it."),
+        ("i feel ill at school", "Mo feels ill at school."),
+        ('mum said "i love you" to me', 'Mo says that mum said "i love you" to them.'),
+        ("i did it on tuesday night", "Mo did it on the night of Tuesday, 10 March 2026."),
+    ],
+)
+def test_what_is_said_of_oneself_is_told_of_its_speaker(text: str, told: str) -> None:
+    assert retold(text, "Mo", AT) == told
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "we went to our house and they gave us a cake for me and my sister",
+        "so do I",
+        "that's me and we, too",
+        "if we add the spoons, we get 15",
+        "what we need is ours and mine",
+    ],
+)
+def test_no_first_person_is_left(text: str) -> None:
+    assert FIRST_PERSON.search(retold(text, "Mo", AT)) is None
