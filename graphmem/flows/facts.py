@@ -17,10 +17,14 @@ from graphmem.store.jobs import Claimed, DistilJob, Finished, opened_payload
 from graphmem.text import matching
 from graphmem.text.doc import Doc
 from graphmem.text.habits import is_at_work
-from graphmem.text.likeness import gist, is_said_by
+from graphmem.text.likeness import Gist, contradicts, gist, is_said_by
 
 KNOWN_FACTS = 8
 """Newest facts that a language model is shown when it distils."""
+NEAREST = 5
+"""Known memories that a lesson is compared with."""
+SAID_ALIKE = 0.78
+"""Cosine from which on a memory says what a lesson says, where numbers and negation agree."""
 HABITS_SHOWN = 3
 """Most habits among the facts that fit a message."""
 
@@ -69,7 +73,7 @@ def fitting_facts(facts: Sequence[Fact], needed: Sequence[str], doc: Doc, limit:
 
 
 def learned(
-    lesson: Lesson | None, fact_id: str, at: datetime, facts: Sequence[Fact], memories: Sequence[Memory]
+    lesson: Lesson | None, fact_id: str, at: datetime, facts: Sequence[Fact], memories: Sequence[tuple[Memory, float]]
 ) -> Learned:
     """What comes of a lesson: nothing is stored twice, what is known already is strengthened.
 
@@ -78,8 +82,8 @@ def learned(
     lesson : Lesson | None
     fact_id : str, for a new fact
     at : datetime, of the message it comes from
-    facts : known ones; one that says the same is said anew, by whichever says more
-    memories : known ones
+    facts : known ones; one that says the same is said anew, by whichever says more; the opposite of one takes its place
+    memories : the nearest known ones, each with its cosine to the lesson
 
     Notes
     -----
@@ -105,12 +109,32 @@ def learned(
         known = gist(fact.text)
         if is_said_by(own, known):
             return Learned(replace(fact, seq=0, created_at=at))
-        if is_said_by(known, own):
+        if is_said_by(known, own) or contradicts(own, known):
             return Learned(Fact(fact.id, 0, lesson.text, lesson.tags, at))
-    for memory in memories:
-        if memory.invalid_at is None and is_said_by(own, gist(memory.content or "")):
+    for memory, cosine in memories:
+        if memory.invalid_at is None and _says(gist(memory.content or ""), cosine, own):
             return Learned(memory_id=memory.id)
     return Learned(Fact(fact_id, 0, lesson.text, lesson.tags, at))
+
+
+def _says(known: Gist, cosine: float, own: Gist) -> bool:
+    """True if a memory says what a lesson says, in its words or in others."""
+    agrees = known.negates == own.negates and set(own.numbers) <= set(known.numbers)
+    return is_said_by(own, known) or (agrees and cosine >= SAID_ALIKE)
+
+
+async def nearest_memories(
+    gm: Graphmem, session: Session, lessons: Sequence[Lesson | None]
+) -> list[list[tuple[Memory, float]]]:
+    """The known memories nearest to each lesson, with their cosines; none for a habit, which no memory counts."""
+    texts = [lesson.text for lesson in lessons if lesson is not None and not lesson.habit]
+    if not texts:
+        return [[] for _ in lessons]
+    index = (await open_memories(gm, session)).index
+    vectors = iter(await gm.embedder.embed(texts))
+    return [
+        index.nearest(next(vectors), NEAREST) if lesson is not None and not lesson.habit else [] for lesson in lessons
+    ]
 
 
 async def distil_facts(gm: Graphmem, session: Session, claimed: Sequence[Claimed]) -> int:
@@ -125,8 +149,9 @@ async def distil_facts(gm: Graphmem, session: Session, claimed: Sequence[Claimed
     known = (*(fact.text for fact in facts[:KNOWN_FACTS]), *(memory.content or "" for memory in memories))
     answer = await gm.mind.ask(Distil(mismatches, known))
     usage, done = answer.usage, 0
-    for each, job, lesson in zip(claimed, jobs, answer.value, strict=True):
-        new = learned(lesson, f"fact-t{each.seq}", job.at, facts, memories).fact
+    near = await nearest_memories(gm, session, answer.value)
+    for each, job, lesson, known_near in zip(claimed, jobs, answer.value, near, strict=True):
+        new = learned(lesson, f"fact-t{each.seq}", job.at, facts, known_near).fact
         facts = facts if new is None else [new, *(fact for fact in facts if fact.id != new.id)]
         done += await _written(gm, session, Finished(each, usage, gm.settings.facts_kept), job.turn_id, new)
         # What was asked about several at once is counted with the first.

@@ -349,7 +349,8 @@ def _unlike(worded: Worded, known: SearchIndex) -> Worded:
 
 def new_facts(understood: Understood, known: SearchIndex) -> tuple[Fact, ...]:
     """The facts of an analysis that are not known yet, and those that are said anew."""
-    memories = [memory for memory, _ in known.nearest(understood.vector, BELIEF_CANDIDATES)]
+    # In meaning they were compared with the message, which says more than one fact of it.
+    memories = [(memory, 0.0) for memory, _ in known.nearest(understood.vector, BELIEF_CANDIDATES)]
     found: dict[str, Fact] = {}
     for place, lesson in enumerate(understood.analysis.facts[: MOST_FACTS[understood.job.level]], 1):
         facts = (*found.values(), *understood.facts)

@@ -18,7 +18,7 @@ from graphmem.flows import turn_plan as plan
 from graphmem.flows.care import ask_in_danger, caring_answer, with_help
 from graphmem.flows.concern import graver, heard_danger, raised_by_turn
 from graphmem.flows.context import RecallRequest, search
-from graphmem.flows.facts import Learned, fitting_facts
+from graphmem.flows.facts import Learned, fitting_facts, nearest_memories
 from graphmem.flows.facts import learned as learned_of
 from graphmem.flows.gravity import gravity_now
 from graphmem.flows.sensing import Senses
@@ -32,9 +32,9 @@ from graphmem.model import (
     HabitCount,
     Matrix,
     Message,
+    Mismatch,
     Predict,
     Prediction,
-    Remembered,
     Respond,
     Response,
     Session,
@@ -238,7 +238,8 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         facts = await expecting
         result = await searching
     question = plan.next_question(state, scored, message.text) if own_reply is None else None
-    learned = await _learned(gm, asked, state, scored, message, before, result.found)
+    violated = plan.mismatch(state, message, before, said, result.found.name)
+    learned = await _learned(gm, session, asked, state, scored, violated)
     found = replace(result.found, facts=tuple(facts.value), question=None if question is None else question.text)
     recalled = await asyncio.to_thread(plan.recall, message, held, found, gm.settings)
     earlier = 2 * (state.turns - len(held.turn_ids))
@@ -269,7 +270,7 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         talk=said,
         task=task,
         opener=opener[0] if opener else None,
-        used=(*used, *_strengthened(learned, result.found)),
+        used=(*used, *await _strengthened(gm, session, learned, asked.now)),
     )
 
 
@@ -476,23 +477,21 @@ def _habits(state: State, message: Message, asked: str, said: Sequence[str]) -> 
 
 
 async def _learned(
-    gm: Graphmem, asked: _Asked, state: State, scored: plan.Score, message: Message, before: str, found: Remembered
+    gm: Graphmem, session: Session, asked: _Asked, state: State, scored: plan.Score, mismatch: Mismatch | None
 ) -> Learned:
     """The fact that a violated expectation teaches; where a language model answers, a job distils it."""
-    if scored.matched is not False or state.prediction is None or asked.mind.is_model:
+    if scored.matched is not False or mismatch is None or asked.mind.is_model:
         return Learned()
-    said = plan.said_before(asked.held.messages)
-    mismatch = plan.mismatch(state, state.prediction, message, before, said, found.name)
     (lesson,) = (await gm.offline.ask(Distil((mismatch,)))).value
-    memories = [recalled.memory for recalled in (*found.memories, *found.profile)]
-    new = learned_of(lesson, f"fact-t{state.turns + 1}", message.at, asked.held.facts, memories)
+    (near,) = await nearest_memories(gm, session, [lesson])
+    new = learned_of(lesson, f"fact-t{state.turns + 1}", mismatch.at, asked.held.facts, near)
     return new if new.fact is None else replace(new, fact=replace(new.fact, seq=state.facts + 1))
 
 
-def _strengthened(learned: Learned, found: Remembered) -> tuple[turns.Boost, ...]:
+async def _strengthened(gm: Graphmem, session: Session, learned: Learned, now: datetime) -> tuple[turns.Boost, ...]:
     """The memory that says already what was learned."""
-    recalled = (each for each in (*found.memories, *found.profile) if each.memory.id == learned.memory_id)
-    return tuple(plan.boost(each.memory.id, each.gravity) for each in recalled)[:1]
+    memory = None if learned.memory_id is None else (await open_memories(gm, session)).index.get(learned.memory_id)
+    return () if memory is None else (plan.boost(memory.id, gravity_now(memory, now)),)
 
 
 async def _store_first(gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, now: datetime) -> None:

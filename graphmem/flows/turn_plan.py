@@ -197,20 +197,14 @@ def boost(memory_id: str, gravity: float) -> Boost:
     return Boost(memory_id, boosted(gravity))
 
 
-def violated(thought: "TurnThought") -> Mismatch | None:
-    """The expectation that a message violated; None where none was, or the message tells of danger."""
-    scored, message, expected = thought.score, thought.message, thought.state.prediction
-    if scored.matched is not False or expected is None or thought.danger is not None:
-        return None
-    return mismatch(thought.state, expected, message, thought.asked, thought.talk)
-
-
 def mismatch(
-    state: State, expected: Prediction, message: Message, asked: str, talk: Sequence[str], name: str | None = None
-) -> Mismatch:
-    """A violated expectation with what a lesson of it may rest on; `state` counts the message's habits already."""
+    state: State, message: Message, asked: str, talk: Sequence[str], name: str | None = None
+) -> Mismatch | None:
+    """An expectation and what was said, with what a lesson may rest on; `state` counts the message's habits already."""
+    if state.prediction is None:
+        return None
     before = talk[-1] if talk else ""
-    return Mismatch(expected.text, message.text, asked, message.at, before, state.habits, name)
+    return Mismatch(state.prediction.text, message.text, asked, message.at, before, state.habits, name)
 
 
 @dataclass(frozen=True)
@@ -462,8 +456,8 @@ def next_question(state: State, scored: Score, text: str) -> Question | None:
 
 def _distil_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
     """A violated expectation of which a language model shall distil a fact later."""
-    found = violated(thought)
-    if found is None:
+    found = mismatch(thought.state, thought.message, thought.asked, thought.talk)
+    if thought.score.matched is not False or found is None or thought.danger is not None:
         return ()
     work = DistilJob(thought.turn_id, found.predicted, found.actual, found.asked, found.at, found.before, found.habits)
     return (NewJob(f"distil-{seq}", work, seq),)

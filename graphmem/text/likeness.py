@@ -33,6 +33,20 @@ def gist(text: str) -> Gist:
     return Gist(doc.stems - _STUDENT, tuple(sorted(doc.numbers)), doc.negates)
 
 
+def contradicts(one: Gist, other: Gist) -> bool:
+    """True if two statements of the same words differ in what they deny.
+
+    Examples
+    --------
+    >>> contradicts(gist("The student does not hate decimals any more."), gist("The student hates decimals."))
+    True
+    >>> contradicts(gist("The student hates decimals."), gist("The student hates sums."))
+    False
+    """
+    least = min(len(one.stems), len(other.stems))
+    return one.negates != other.negates and least > FEW_STEMS and len(one.stems & other.stems) >= SAME_SHARE * least
+
+
 def is_said_by(one: Gist, other: Gist) -> bool:
     """True if a statement adds nothing to another: its words, numbers and negation stand there.
 

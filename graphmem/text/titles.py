@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import LESSON_WORDS
+from graphmem.text.retelling import without_asides
 from graphmem.text.sanitize import clean
 from graphmem.text.stems import is_past, stem
 from graphmem.text.words import word_rarity
@@ -33,12 +34,12 @@ def title(said: Doc, *around: str) -> str:
 
     Returns
     -------
-    str such as `Decimals` or `Adoption agencies, loving home`; empty where the message says nothing of any matter
+    str such as `Decimals` or `Hamburg, moving`; empty where the message says nothing of any matter
 
     Examples
     --------
     >>> title(Doc("We have been researching adoption agencies, to give kids a loving home"))
-    'Adoption agencies, loving home'
+    'Researching adoption agencies, loving home'
     >>> title(Doc("ok thanks")), title(Doc("So it is 18 hotdogs"), "How many hotdogs were there?")
     ('', 'Hotdogs')
     """
@@ -61,7 +62,8 @@ def title(said: Doc, *around: str) -> str:
 
 def _topics(said: Doc) -> Iterator[str]:
     """Phrases of a message that name something, most telling first."""
-    for phrase in said.shown.key_phrases(12):
+    plain = Doc(" ".join(without_asides(sentence.text) for sentence in said.shown.sentences))
+    for phrase in plain.key_phrases(12):
         words = [word for word in clean(phrase).split() if _names(word)][-TITLE_WORDS:]
         if words and max(map(word_rarity, words)) >= TOPIC_RARITY:
             yield " ".join(words)
