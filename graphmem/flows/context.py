@@ -64,6 +64,7 @@ class RecallRequest:
     embedding : of it, as the first row, where somebody has it embedded already
     before : what was said just before it, and its embedding, where there is one: given, or as a row of `embedding`
     as_of : answer with what was held at that moment; None means now
+    limit : most memories; with 0 nothing comes of any memory
     unformed : whether messages of which no memories are formed yet are searched, too; a turn has its own in sight
     """
 
@@ -258,11 +259,11 @@ def _chosen(
     found = ranked(
         hits, expansion, held.index, moment, asking.limit, past=past, tentative=tentative, asked=query.vector
     )
-    profile = standing_profile(held.index, held.parts, moment, own, past=past)
+    profile = standing_profile(held.index, held.parts, moment, own, past=past) if asking.limit else []
     entries = [kept for kept in held.ledger if is_active(kept.entry, query.now.timestamp())]
     surfaced = _surfaced(entries, asking, own, query.now)
     asked_for = _asked_for(gm, own)
-    if asked_for == AskedFor.OVERVIEW:
+    if asked_for == AskedFor.OVERVIEW and asking.limit:
         known = {each.memory.id for each in (*found, *profile)}
         found += [each for each in telling_memories(held.index, moment) if each.memory.id not in known]
     return Remembered(

@@ -151,10 +151,10 @@ def convinced(gm: Graphmem, *updates: BeliefUpdate) -> Graphmem:
 
 
 def telling(gm: Graphmem) -> Graphmem:
-    """The same process with a mind that finds more facts in a surprise than any level takes."""
+    """The same process with a mind that finds more facts in `MANY` than any level takes."""
 
     async def analyses(question: Analyse) -> tuple[Analysis, ...]:
-        return tuple(Analysis("It was said so.", facts=FACTS) for _ in question.episodes)
+        return tuple(Analysis("It was said so.", facts=FACTS if e.actual == MANY else ()) for e in question.episodes)
 
     mind = ScriptedMind(gm.offline, {Analyse: analyses})
     return replace(gm, mind=mind, offline=mind)
