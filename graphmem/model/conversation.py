@@ -19,7 +19,7 @@ T = TypeVar("T")
 HABIT = "habit-"
 """Beginning of the id of a fact that counts a habit."""
 
-EPOCH = datetime.fromtimestamp(0, UTC)
+_EPOCH = datetime.fromtimestamp(0, UTC)
 
 Vector = NDArray[np.float32]
 """An embedding, of shape (dimension,), of length 1."""
@@ -248,7 +248,7 @@ class Mismatch:
     predicted: str
     actual: str
     asked: str = ""
-    at: datetime = EPOCH
+    at: datetime = _EPOCH
     before: str = ""
     habits: tuple[HabitCount, ...] = ()
     student: str | None = None

@@ -19,7 +19,7 @@ LESSON_CHARACTERS = 220
 """Characters of the longest lesson."""
 MAX_LESSON_TAGS = 5
 """Most tags of a lesson."""
-MONTHS = 2
+LASTING_MONTHS = 2
 """Place in `MessageReading.lasting` from which on something holds for months."""
 GENERAL = 0.4
 """Chance that a clause tells something lasting of the student's own from which it is general."""
@@ -84,7 +84,9 @@ def _is_general(clause: str, reading: MessageReading) -> bool:
 
 def generality(reading: MessageReading) -> float:
     """Chance that a clause tells something of the student's own that holds for months."""
-    return float(reading.lasting[MONTHS:].sum() * reading.kind[KINDS.index(MemoryKind.TRAIT)]) * reading.about_self
+    return (
+        float(reading.lasting[LASTING_MONTHS:].sum() * reading.kind[KINDS.index(MemoryKind.TRAIT)]) * reading.about_self
+    )
 
 
 def _shown(mismatch: Mismatch, who: str) -> Lesson | None:

@@ -15,12 +15,12 @@ TITLE_TOPICS = 2
 """Most topics of a title."""
 TITLE_WORDS = 3
 """Words of the longest topic."""
-FEW_WORDS = 4
+SMALL_TALK_WORDS = 4
 """Words of the longest message that may be small talk and nothing else."""
 TOPIC_RARITY = 3.0
 """Rarity of the rarest word of a topic, at least; what is more common says little."""
 _DRAWN_OUT = re.compile(r"(.)\1\1")
-SMALL_TALK = frozenset({Act.GREETING, Act.THANKS, Act.GOODBYE, Act.AGREEMENT, Act.UNREADABLE})
+SMALL_TALK_ACTS = frozenset({Act.GREETING, Act.THANKS, Act.GOODBYE, Act.AGREEMENT, Act.UNREADABLE})
 """Acts that begin no matter."""
 
 
@@ -43,7 +43,7 @@ def title(said: Doc, *around: str) -> str:
     >>> title(Doc("ok thanks")), title(Doc("So it is 18 hotdogs"), "How many hotdogs were there?")
     ('', 'Hotdogs')
     """
-    if len(said.plain_words) <= FEW_WORDS and act_of(said) in SMALL_TALK:
+    if len(said.plain_words) <= SMALL_TALK_WORDS and act_of(said) in SMALL_TALK_ACTS:
         return ""
     near = frozenset[str]().union(*(Doc(text).stems for text in around))
     topics = list(_topics(said))
