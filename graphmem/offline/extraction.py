@@ -49,10 +49,12 @@ WORTH_OBSERVED = 0.15
 """The same of the best clause of what is observed, where none reaches `WORTH`."""
 WORK_WORTH = 0.5
 """Chance that a clause tells of the subject matter from which it is kept."""
-TURN_WORTH = {Aspect.MISCONCEPTION: 0.38, Aspect.UNDERSTANDING: 0.3}
+TURN_WORTH = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
 """Chance that a turn of work shows this from which it is kept."""
 HINTED = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
 """Chance from which what is told of the subject matter is taken for it."""
+STEP_WORDS = 3
+"""Content words that a step of a solution has more of, with its operation and the name."""
 MANY_NUMBERS = 3
 """Numbers of a message that is work on a sum."""
 QUESTION_WORDS = 16
@@ -61,6 +63,7 @@ QUESTION_WORDS = 16
 _DIGIT = re.compile(r"\d")
 _WORK = re.compile(r"\d\s*[-+*/x×÷=<>]\s*[$€£]?\d|=")
 _NARRATES = re.compile(r"\b(?:i|we) (?:first )?(?:started|began)(?: off)? (?:by|with)\b")
+_SEES = re.compile(r"\b(?:oh|ah|i see|i understand(?! that)|i get it|got it|now i)\b")
 _CONCEDED = re.compile(r"\b(?:should(?:'ve| have)|forgot|didn't (?:realize|realise|notice|take)|instead of|mistake)\b")
 _ELLIPTIC = re.compile(
     r"^\W*(?:(?:yes|yep|yeah|no|nope|ok|and|oh|well)\W+)*(?:it|it's|its|they|he|she"
@@ -282,14 +285,12 @@ def _shown(doc: Doc, heard: Heard) -> list[_Found]:
     if not spans:
         return []
     reply = Doc(heard.reply).stems
-    span = max(spans, key=lambda s: _telling(doc.text[slice(*s)], reply, wrong))
-    text = doc.text[slice(*span)]
-    if not OPERATION.search(text):
-        return []
-    general = retold(generalised(text, heard.task), _who(heard), heard.at)
-    if not general:
-        return []
-    return [_Found(span, _judged(general, aspect, heard), "work", aspect)]
+    steps = [span for span in spans if OPERATION.search(doc.text[slice(*span)])]
+    for span in sorted(steps, key=lambda s: -_telling(doc.text[slice(*s)], reply, wrong)):
+        general = retold(generalised(doc.text[slice(*span)], heard.task), _who(heard), heard.at)
+        if general and content_words(Doc(general)) > STEP_WORDS:
+            return [_Found(span, _judged(general, aspect, heard), "work", aspect)]
+    return []
 
 
 def _aspect(doc: Doc, heard: Heard, least: Mapping[Aspect, float]) -> Aspect | None:
@@ -299,6 +300,9 @@ def _aspect(doc: Doc, heard: Heard, least: Mapping[Aspect, float]) -> Aspect | N
     chances = load_worth().of_turn(TutoringTurn(doc.text, heard.before, heard.reply))
     wrong, right = chances[1:]
     aspect = Aspect.MISCONCEPTION if wrong >= right else Aspect.UNDERSTANDING
+    if aspect is Aspect.UNDERSTANDING and not heard.reply and not _SEES.search(doc.plain):
+        # Nobody says that it was right.
+        return None
     return aspect if max(wrong, right) >= least[aspect] else None
 
 

@@ -46,7 +46,9 @@ _HANGING = re.compile(
 )
 _SOME_OF = re.compile(r"\s*of (?:the |his |her |their |these |those )?(?:[a-z]+ )??(?P<unit>[a-z]+s)\b", re.IGNORECASE)
 _VALUE = "="
-_LEFT = re.compile(r"[\d=+]|\b[b-hj-zB-HJ-Z]\b|the amount\b.*\bthe amount\b|\bequation\b|\b(?:halves|thirds|quarters|[a-z]+ths)\b")
+_LEFT = re.compile(
+    r"[\d=+]|\b[b-hj-zB-HJ-Z]\b|the amount\b.*\bthe amount\b|\bequation\b|\b(?:halves|thirds|quarters|[a-z]+ths)\b"
+)
 _UNTOLD = re.compile(
     r"\b(?:add|subtract|multipl|divid|doubl|halv|deduct|tak)\w* (?:up |away |both of )?"
     r"(?:this|that|it|these|those|them|both)\b(?! [a-z]+s\b)",

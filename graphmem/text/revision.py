@@ -33,10 +33,12 @@ TOUCHING = 0.3
 SAME_TALK = timedelta(hours=6)
 """Time within which a misconception shown and an understanding reached are of one lesson."""
 _NOTHING: Vector = np.zeros(1, dtype=np.float32)
-ENDED_FROM = 0.6
+ENDED_FROM = 0.65
 """Chance from which an older statement about one matter is ended without another reason."""
-UNLIKELY_ENDED = 0.3
+UNLIKELY_ENDED = 0.25
 """Chance below which it is not ended, whatever reason there seems to be."""
+EVEN = 0.5
+"""The same where it is only told that something happened."""
 VECTOR_LENGTH = 384
 """Numbers of a vector of the shipped embedder."""
 GENERAL_STEMS = 1
@@ -189,7 +191,8 @@ def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
     if found is Effect.NONE and chance >= ENDED_FROM:
         return Effect.CORRECTS if _CORRECTED.search(new.words) else Effect.ENDS
     # Another value of one attribute needs no other reason: "what is so now".
-    return Effect.NONE if chance < UNLIKELY_ENDED and not one_slot else found
+    told = _DONE.search(new.words) or not _carried_out(new, old) or _says_end(new, old)
+    return Effect.NONE if chance < (UNLIKELY_ENDED if told else EVEN) and not one_slot else found
 
 
 def _by_reason(new: Revisable, old: Revisable, cosine: float) -> Effect:
@@ -207,9 +210,7 @@ def _by_reason(new: Revisable, old: Revisable, cosine: float) -> Effect:
         return Effect.REFINES if _says_more(new, old) else Effect.SAME
     if _CORRECTED.search(new.words) and cosine >= ONE_MATTER:
         return Effect.CORRECTS
-    ceased = _CEASED.search(new.words) is not None and _CEASED.search(old.words) is None
-    moved = _MOVED.search(new.words) is not None and old.plans
-    if (ceased or moved) and (cosine >= ONE_MATTER or len(shared) > GENERAL_STEMS):
+    if _says_end(new, old) and (cosine >= ONE_MATTER or len(shared) > GENERAL_STEMS):
         return Effect.ENDS
     return Effect.ENDS if _eased(new, old) and cosine >= ONE_MATTER else Effect.NONE
 
@@ -256,6 +257,12 @@ def _value_words(told: Revisable) -> frozenset[str]:
 
 def _says_more(new: Revisable, old: Revisable) -> bool:
     return old.stems < new.stems and len(new.stems) >= len(old.stems) + 2
+
+
+def _says_end(new: Revisable, old: Revisable) -> bool:
+    """True if it is told in words that something has ceased, or was put at another time."""
+    ceased = _CEASED.search(new.words) is not None and _CEASED.search(old.words) is None
+    return ceased or (_MOVED.search(new.words) is not None and old.plans)
 
 
 def _carried_out(new: Revisable, old: Revisable) -> bool:
