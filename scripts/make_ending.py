@@ -120,7 +120,7 @@ def main() -> None:
     chances, of_strays = np.zeros(len(rows)), np.zeros(len(near))
     stray_groups = groups[[i for _, i in near]]
 
-    def trained(train: Array, others: Array) -> EndingModel:
+    def trained(train: NDArray[np.intp], others: NDArray[np.intp]) -> EndingModel:
         weight = np.r_[np.ones(len(train)), np.full(len(others), STRAY_WEIGHT)]
         return fitted(np.vstack([x[train], stray[others]]), np.r_[ended[train], np.zeros(len(others))], weight)
 
