@@ -37,7 +37,7 @@ from tests.support.llm_server import Act, llm_server
 from tests.support.remembering import TOLD, observations, turn_state_of
 
 SWIMS = [f"On day {i} I swam {i + 2} lanes in Uster." for i in range(7)]
-BETTER = f"The student wrote: {UNEXPECTED}"
+BETTER = "Speaks of submarines, ferdinand, thunder when sums are asked for."
 
 
 class Clock:
@@ -321,13 +321,14 @@ async def test_a_job_runs_after_the_reply_of_the_api(gm: Graphmem, ann: Pupil) -
     token = make_token(gm.secret, ann.who.institution, Role.APP, 60, gm.clock())
     with llm_server() as server:
         async with (
-            with_model(gm, server) as talking,
+            with_model(gm, server, talk_pause=0.0) as talking,
             served(talking) as address,
             httpx.AsyncClient(base_url=address, timeout=30) as http,
         ):
             client = Client(http, token, ann.token)
             await client.call(TURN, student="ann", turn="t1", text=EXPECTED)
-            server.act(Act(), Act(), Act(until=(gate := threading.Event())))
+            await asyncio.gather(*talking.background.tasks)
+            server.act(Act(), Act(until=(gate := threading.Event())))
             turn = await client.call(TURN, student="ann", turn="t2", text=UNEXPECTED)
             assert (await job_of(gm, ann))["state"] == "waiting"
             gate.set()

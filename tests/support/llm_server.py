@@ -343,12 +343,9 @@ def proper_answer(seen: Seen) -> str:
 def distilled(question: str) -> list[Json]:
     """What a model distils: of each case with a longer word what was said in it."""
     cases = re.findall(r"<case (\d+)>.*?<said>(.*?)</said>", question, re.DOTALL)
-    said = [(int(number), unescape(text).strip()[:120]) for number, text in cases]
-    return [
-        {"case": number, "fact": f"The student wrote: {text}", "tags": longest_words(text)}
-        for number, text in said
-        if longest_words(text)
-    ]
+    tags = [(int(number), longest_words(unescape(text))) for number, text in cases]
+    fact = "Speaks of {} when sums are asked for."
+    return [{"case": number, "fact": fact.format(", ".join(words)), "tags": words} for number, words in tags if words]
 
 
 def longest_words(text: str) -> list[str]:
