@@ -121,66 +121,66 @@ HABITS = {
     "bare": Habit(
         "gives the bare result when asked for reasons", ("explaining",), lambda e: e.asks_why, lambda e: e.is_bare
     ),
-    "keeps": Habit("stays with a result that was called wrong", ("being corrected",), lambda e: e.is_rejected, _keeps),
-    "changes": Habit(
+    "keep": Habit("stays with a result that was called wrong", ("being corrected",), lambda e: e.is_rejected, _keeps),
+    "redo": Habit(
         "comes up with another result when one was called wrong",
         ("being corrected",),
         lambda e: e.is_rejected,
         _changes,
     ),
-    "sorry": Habit(
+    "rue": Habit(
         "says sorry when a result was called wrong",
         ("being corrected",),
         lambda e: e.is_rejected,
         lambda e: _SORRY.search(e.said.text) is not None,
     ),
-    "stuck": Habit(
+    "lost": Habit(
         "says that they do not know when asked", ("being stuck",), lambda e: e.asks, lambda e: e.act is Act.CONFUSION
     ),
     "asks": Habit(
         "answers questions with a question", ("questions",), lambda e: e.asks, lambda e: e.act is Act.QUESTION
     ),
-    "agrees": Habit(
+    "nods": Habit(
         "agrees when asked, without an answer of their own",
         ("agreeing",),
         lambda e: e.asks,
         lambda e: e.act is Act.AGREEMENT,
     ),
-    "short": Habit(
+    "word": Habit(
         "answers in a word or a number",
         ("short answers",),
         lambda e: e.asks and not e.asks_why,
         lambda e: e.is_bare,
     ),
-    "slips": Habit(
+    "slip": Habit(
         "makes slips in the sums",
         ("sums", "slips"),
         lambda e: bool(e.sums),
         lambda e: not all(each.holds for each in e.sums),
     ),
-    "explains": Habit(
+    "how": Habit(
         "explains in steps when asked for reasons", ("explaining",), lambda e: e.asks_why, lambda e: e.explains
     ),
-    "unasked": Habit(
+    "more": Habit(
         "gives steps and reasons unasked",
         ("explaining",),
         lambda e: e.asks and not e.asks_why,
         lambda e: e.explains,
     ),
-    "unknowns": Habit(
+    "alg": Habit(
         "sets up equations with unknowns",
         ("equations",),
         lambda e: bool(e.sums) or _UNKNOWN.search(e.said.text) is not None,
         lambda e: _UNKNOWN.search(e.said.text) is not None,
     ),
-    "reckons": Habit(
+    "sums": Habit(
         "gets the sums right that they write out",
         ("sums",),
         lambda e: bool(e.sums),
         lambda e: all(each.holds for each in e.sums),
     ),
 }
-"""The habits that are counted, those that a tutor has to know first."""
+"""The habits that are counted, those that a tutor has to know first; names are stored in clear, and are no words of talk."""
 
 
 def counted(counts: Sequence[HabitCount], exchange: Exchange) -> tuple[HabitCount, ...]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc
-from graphmem.text.lexicon import LESSON_WORDS
+from graphmem.text.lexicon import GREETINGS, INTERJECTIONS, LESSON_WORDS
 from graphmem.text.retelling import without_asides
 from graphmem.text.sanitize import clean
 from graphmem.text.stems import is_past, stem
@@ -47,14 +47,15 @@ def title(said: Doc, *around: str) -> str:
         return ""
     near = frozenset[str]().union(*(Doc(text).stems for text in around))
     topics = list(_topics(said))
-    # Somebody's name alone is mostly whom it is said to.
+    # A name alone is mostly whom it is said to.
     topics.sort(key=lambda topic: (topic.istitle(), near.isdisjoint(map(stem, topic.lower().split()))))
     chosen: list[str] = []
     for topic in topics:
         words = set(map(stem, topic.lower().split()))
         if all(words.isdisjoint(map(stem, other.lower().split())) for other in chosen):
             chosen.append(topic)
-    if all(topic.istitle() and " " not in topic for topic in chosen):
+    greets = not GREETINGS.isdisjoint(said.plain_words[:1])
+    if greets and all(topic.istitle() and " " not in topic for topic in chosen):
         return ""
     told = ", ".join(chosen[:TITLE_TOPICS])
     return told[:1].upper() + told[1:]
@@ -72,4 +73,4 @@ def _topics(said: Doc) -> Iterator[str]:
 def _names(word: str) -> bool:
     """True of a word that can be part of a name of something: no number, no interjection, nothing of the lesson."""
     plain = word.lower()
-    return plain.isalpha() and not (_DRAWN_OUT.search(plain) or is_past(plain) or plain in LESSON_WORDS)
+    return plain.isalpha() and not (_DRAWN_OUT.search(plain) or is_past(plain) or plain in LESSON_WORDS | INTERJECTIONS)

@@ -361,7 +361,10 @@ def analysed(episode: str) -> Json:
         "explanation": f"Something else was expected than: {said[:120]}",
         "updates": [updated(sentence, 0 if "<beliefs>" in episode else -1) for sentence in sentences[:1]],
         "strategy": "connect_prior",
-        "facts": [{"quote": s, "fact": f"The student told: {s}"[:300], "tags": ["telling"]} for s in sentences],
+        "facts": [
+            {"quote": s, "fact": f"Turns to {', '.join(longest_words(s))} out of the blue.", "tags": ["telling"]}
+            for s in sentences
+        ],
     }
 
 
