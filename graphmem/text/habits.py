@@ -180,7 +180,7 @@ HABITS = {
         lambda e: all(each.holds for each in e.sums),
     ),
 }
-"""The habits that are counted, those that a tutor has to know first; names are stored in clear, and are no words of talk."""
+"""The habits that are counted, what a tutor has to know first; names are stored in clear and are no words of talk."""
 
 
 def counted(counts: Sequence[HabitCount], exchange: Exchange) -> tuple[HabitCount, ...]:
