@@ -193,6 +193,8 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
         edges=_strongest(edges),
         mentions=tuple(_mentions(reading, ids)),
         ledger=_promotions(reading, ids),
+        ended=tuple(ended),
+        wrong=tuple(each.id for each in ended.values() if each.effect is Effect.CORRECTS),
     )
 
 
@@ -255,13 +257,16 @@ def _touched(reading: Reading, extract: Extract, marked: Marked, known: SearchIn
     candidates = {memory.id: (memory, cosine) for memory, cosine in near}
     candidates |= {m.id: (m, _cosine(known, m, marked)) for m in slot if m.id not in candidates}
     said = _told(reading, extract, marked)
-    touched: list[tuple[Memory, Effect]] = []
+    touched: list[tuple[Memory, Effect, float]] = []
     for memory, cosine in candidates.values():
         if _comparable(memory, reading):
             found = effect(said, _remembered(memory, known, extract, marked), cosine)
             if found is not Effect.NONE:
-                touched.append((memory, found))
-    return touched
+                touched.append((memory, found, cosine))
+    # One thing is put right at a time: what is nearest.
+    corrects = any(e is Effect.CORRECTS for _, e, _ in touched)
+    nearest = max((cosine for _, e, cosine in touched if e in END_EFFECTS), default=0.0)
+    return [(m, e) for m, e, cosine in touched if not corrects or e not in END_EFFECTS or cosine == nearest]
 
 
 def _comparable(memory: Memory, reading: Reading) -> bool:

@@ -34,7 +34,7 @@ from graphmem.text.normalize import cleaned
 from graphmem.text.retelling import retold
 from graphmem.text.revision import retractions
 from graphmem.text.sentences import SentenceSpan
-from graphmem.text.slots import is_state, slot_of
+from graphmem.text.slots import holds_one_value, is_state, slot_of
 from graphmem.text.stems import stem
 from graphmem.text.words import is_known, word_rarity
 from graphmem.text.worth import CLAUSE_KINDS, TutoringTurn, load_worth
@@ -43,7 +43,7 @@ FEW_LANGUAGE_WORDS = 3
 """Words too few to tell a language by."""
 TOPICS = 3
 """Most key phrases a memory is filed under."""
-WORTH = 0.43
+WORTH = 0.38
 """Chance that a clause tells of the student from which it is kept."""
 WORTH_OBSERVED = 0.15
 """The same of the best clause of what is observed, where none reaches `WORTH`."""
@@ -172,7 +172,9 @@ def _told(doc: Doc, heard: Heard, vectors: Matrix | None, kept: Sequence[Reminde
     told = [
         each
         for each in able
-        if each.is_worth_keeping or _overlaps(each.span, kept) or is_state(slot_of(Doc(doc.text[slice(*each.span)])))
+        if each.is_worth_keeping
+        or _overlaps(each.span, kept)
+        or _is_attribute(slot_of(Doc(doc.text[slice(*each.span)])))
     ]
     if not told and able and heard.observed:
         # Who observes has a reason, and talk outside a lesson mostly tells of life.
@@ -188,6 +190,11 @@ def _told(doc: Doc, heard: Heard, vectors: Matrix | None, kept: Sequence[Reminde
         if content:
             found.append(_Found(each.span, content, each.kind, aspect))
     return found
+
+
+def _is_attribute(slot: str | None) -> bool:
+    """True if a slot holds one value at a time, or from now on: home, best friend, favourites."""
+    return slot is not None and (is_state(slot) or holds_one_value(slot))
 
 
 class _Judged(NamedTuple):
