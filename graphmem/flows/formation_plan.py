@@ -250,16 +250,17 @@ def _touched(reading: Reading, extract: Extract, marked: Marked, known: SearchIn
     """Known memories that a new statement says again, refines or ends."""
     same = None if extract.same is None else known.get(extract.same)
     same = same or known.find(marked.content_hash)
-    if same is not None:
+    if same is not None and same.invalid_at is None:
         return [(same, Effect.SAME)]
     near = known.nearest(marked.vector, CANDIDATES)
     slot = known.of_slot(marked.slot_key) if marked.slot_key is not None else []
     candidates = {memory.id: (memory, cosine) for memory, cosine in near}
     candidates |= {m.id: (m, _cosine(known, m, marked)) for m in slot if m.id not in candidates}
     said = _told(reading, extract, marked)
-    touched: list[tuple[Memory, Effect, float]] = []
+    # What had ended and is said again ends what has taken its place.
+    touched: list[tuple[Memory, Effect, float]] = [] if same is None else [(same, Effect.SAME, 1.0)]
     for memory, cosine in candidates.values():
-        if _comparable(memory, reading):
+        if memory is not same and _comparable(memory, reading):
             found = effect(said, _remembered(memory, known, extract, marked), cosine)
             if found is not Effect.NONE:
                 touched.append((memory, found, cosine))
@@ -299,9 +300,9 @@ def _retracted(reading: Reading, known: SearchIndex) -> Iterator[Memory]:
     """Memories that the student asks to forget, or says are not true."""
     for each in reading.retracted:
         if each.vector is None:
-            newest = known.before(reading.source.at)
+            newest = next((m for m in known.latest(CANDIDATES) if _comparable(m, reading)), None)
             gap = math.inf if newest is None else (reading.source.at - newest.timestamp).total_seconds()
-            if newest is not None and gap < SEGMENT_GAP and _comparable(newest, reading):
+            if newest is not None and gap < SEGMENT_GAP:
                 yield newest
             continue
         near = known.nearest(each.vector, CANDIDATES)
