@@ -30,7 +30,7 @@ from graphmem.store.memories import Expanding, Expansion
 from graphmem.tasks import task_group
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import SHIPPED
-from graphmem.text.ledger_triggers import Surfaced, is_active, surfacing
+from graphmem.text.ledger_triggers import Surfaced, active_at, is_active, surfacing
 from graphmem.text.memory_block import memory_block
 from graphmem.text.profile import AskedFor, load_profile_model
 from graphmem.text.query_parser import ParsedQuestion, query_words, read_question
@@ -261,7 +261,10 @@ def _chosen(
     )
     profile = standing_profile(held.index, held.parts, moment, own, past=past) if asking.limit else []
     entries = [kept for kept in held.ledger if is_active(kept.entry, query.now.timestamp())]
-    surfaced = _surfaced(entries, asking, own, query.now)
+    if past:
+        then = [(kept, active_at(kept.entry, moment)) for kept in held.ledger]
+        entries = [replace(kept, entry=entry) for kept, entry in then if entry is not None]
+    surfaced = _surfaced(entries, asking, own, moment)
     asked_for = _asked_for(gm, own)
     if asked_for == AskedFor.OVERVIEW and asking.limit:
         known = {each.memory.id for each in (*found, *profile)}

@@ -42,6 +42,7 @@ from graphmem.store.turns import Boost, Raised, TurnWrite
 from graphmem.text import matching
 from graphmem.text.doc import doc_of
 from graphmem.text.information import passes, snr
+from graphmem.text.revision import retractions
 from graphmem.text.titles import title
 
 SURPRISE_WINDOW = 50
@@ -262,7 +263,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
     tells = thought.danger is not None or passes(snr(doc_of(thought.message), novelty=1.0, feeling=1.0)) > 0
     surprising = _surprise_jobs(thought, seq) if tells else ()
     jobs = (
-        *(_form_jobs(thought, seq) if tells else ()),
+        *(_form_jobs(thought, seq) if tells or retractions(thought.message.text) else ()),
         *surprising,
         *(_distil_jobs(thought, seq) if distils and tells else ()),
     )

@@ -34,16 +34,16 @@ from graphmem.text.normalize import cleaned
 from graphmem.text.retelling import retold
 from graphmem.text.revision import retractions
 from graphmem.text.sentences import SentenceSpan
-from graphmem.text.slots import is_state, slot_of
+from graphmem.text.slots import holds_one_value, is_state, slot_of
 from graphmem.text.stems import stem
 from graphmem.text.words import is_known, word_rarity
-from graphmem.text.worth import CLAUSE_KINDS, TutoringTurn, load_worth
+from graphmem.text.worth import CLAUSE_KINDS, TutoringTurn, load_worth, rejects
 
 FEW_LANGUAGE_WORDS = 3
 """Words too few to tell a language by."""
 TOPICS = 3
 """Most key phrases a memory is filed under."""
-WORTH = 0.43
+WORTH = 0.38
 """Chance that a clause tells of the student from which it is kept."""
 WORTH_OBSERVED = 0.15
 """The same of the best clause of what is observed, where none reaches `WORTH`."""
@@ -53,6 +53,8 @@ TURN_WORTH = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
 """Chance that a turn of work shows this from which it is kept."""
 HINTED = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
 """Chance from which what is told of the subject matter is taken for it."""
+DOUBTED = "which the tutor questioned"
+"""Said of a step in an answer that the tutor did not accept, where it is not said what was wrong."""
 STEP_WORDS = 3
 """Content words that a step of a solution has more of, with its operation and the name."""
 MANY_NUMBERS = 3
@@ -172,7 +174,9 @@ def _told(doc: Doc, heard: Heard, vectors: Matrix | None, kept: Sequence[Reminde
     told = [
         each
         for each in able
-        if each.is_worth_keeping or _overlaps(each.span, kept) or is_state(slot_of(Doc(doc.text[slice(*each.span)])))
+        if each.is_worth_keeping
+        or _overlaps(each.span, kept)
+        or _is_attribute(slot_of(Doc(doc.text[slice(*each.span)])))
     ]
     if not told and able and heard.observed:
         # Who observes has a reason, and talk outside a lesson mostly tells of life.
@@ -188,6 +192,11 @@ def _told(doc: Doc, heard: Heard, vectors: Matrix | None, kept: Sequence[Reminde
         if content:
             found.append(_Found(each.span, content, each.kind, aspect))
     return found
+
+
+def _is_attribute(slot: str | None) -> bool:
+    """True if a slot holds one value at a time, or from now on: home, best friend, favourites."""
+    return slot is not None and (is_state(slot) or holds_one_value(slot))
 
 
 class _Judged(NamedTuple):
@@ -331,12 +340,13 @@ def _judged(general: str, aspect: Aspect, heard: Heard) -> str:
     if _CONCEDED.search(said):
         return f"{said}."
     right = aspect is Aspect.UNDERSTANDING
+    verdict = "which is wrong" if rejects(heard.reply) or any(not e.holds for e in equations(heard.text)) else DOUBTED
     if said.startswith(f"{who} ") and not said.startswith(f"{who} says"):
-        return f"{said}, and has understood it." if right else f"{said}, which is wrong."
+        return f"{said}, and has understood it." if right else f"{said}, {verdict}."
     body = said.removeprefix(f"{who} says that ").removeprefix(f"{who} says: ")
     if body.split(" ", 1)[0].lower() in STOP_WORDS or body.split(" ", 1)[0].endswith("ing"):
         body = body[:1].lower() + body[1:]
-    return f"{who} has understood that {body}." if right else f"{who} takes it that {body}, which is wrong."
+    return f"{who} has understood that {body}." if right else f"{who} takes it that {body}, {verdict}."
 
 
 def _foreign(doc: Doc, heard: Heard) -> list[Extract]:

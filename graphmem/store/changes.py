@@ -137,6 +137,8 @@ class Changes:
     inferred_by : the mind that read the source
     formed : the source is formed by this
     response : to a surprise; kept on the episode, which is the first of the new memories
+    ended : ids of memories that hold no longer; ledger entries that rest on them are closed
+    wrong : those of them that were wrong or taken back
     facts : their `seq` is given when they are written
     """
 
@@ -150,6 +152,8 @@ class Changes:
     edges: tuple[NewEdge, ...] = ()
     mentions: tuple[Mention, ...] = ()
     ledger: tuple[Promotion, ...] = ()
+    ended: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
     response: SurpriseResponse | None = field(default=None, repr=False)
     facts: tuple[Fact, ...] = ()
     questions: tuple[Question, ...] = ()
@@ -244,6 +248,9 @@ async def _write_memories(tx: Transaction, session: Session, changes: Changes, w
     if changes.mentions:
         mentions = [_mention(session, mention, changes.inferred_by, now) for mention in changes.mentions]
         await tx.run("changes/merge_mentions", mentions=mentions)
+    if changes.ended:
+        at = now if changes.origin is None or changes.origin.at is None else changes.origin.at
+        await tx.run("changes/close_entries", ended=list(changes.ended), wrong=list(changes.wrong), now=at)
     if changes.ledger:
         entries = [
             {"properties": sealed_ledger_entry(session, p.entry, p.vector), "memory_id": p.memory_id}

@@ -17,6 +17,7 @@ _LEAD_IN = re.compile(
     r"|that)\b))[\s,.!:…-]*)+",
     re.IGNORECASE,
 )
+_MEANT = re.compile(r"^i meant (?:to (?:say|write) )?(?:that )?(?=\S+ \S)", re.IGNORECASE)
 _TAIL = re.compile(
     r"[\s,]*(?:\b(?:lol|haha+|hehe+|xd|tho|though|tbh|rn|please|pls|thx|thanks)\b"
     r"|[:;]-?[()DP]|[^\w\s.,!?'\")%€$£°]+)+\s*([.!?]*)$",
@@ -117,7 +118,7 @@ def retold(text: str, who: str, at: datetime) -> str:
     ("Tobi asks: please don't tell Tobi's mum.", 'Tobi says that the test is on Friday, 6 February 2026.')
     """
     words = _TAIL.sub(r"\1", _LEAD_IN.sub("", cleaned(straightened(text)))).strip(" ,")
-    words = dated(_spelled_out(words), at)
+    words = dated(_spelled_out(_MEANT.sub("", words)), at)
     if not words:
         return ""
     asks = _ASKS.match(words) is not None
