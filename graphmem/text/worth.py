@@ -118,17 +118,6 @@ def clause_features(text: str) -> NDArray[np.float64]:
     )
 
 
-def rejects(text: str) -> bool:
-    """True if a tutor's message says that an answer is not right.
-
-    Examples
-    --------
-    >>> rejects("Not quite, look again."), rejects("Well done!")
-    (True, False)
-    """
-    return _REJECTS.search(text) is not None
-
-
 def turn_features(turn: TutoringTurn) -> NDArray[np.float64]:
     """Features of a turn of work: its reckoning, and how the tutor takes it."""
     text, reply, before = turn.text, turn.reply, turn.before

@@ -122,7 +122,7 @@ async def test_memories_that_change_meanwhile_are_taken_into_account(
     monkeypatch.setattr(responding, "planned_response", planned)
     monkeypatch.setattr(flow, "open_memories", meanwhile)
     assert await respond_to_surprises(gm, ann.session, taken) == 1
-    assert [each.known for each in plans] == [1, 2]
+    assert [each.known for each in plans] == [2, 3]
     response = await response_of(gm, ann.session, "episode-2")
     assert response is not None
     assert [revision.new_id for revision in response.revisions] == ["memory-2-1"]
