@@ -26,11 +26,13 @@ from graphmem.text.doc import Doc
 from graphmem.text.embedder import EMBEDDER_FOLDER, onnx_encoder
 from graphmem.text.ending import ENDING_FILE, ENDING_FOLDER, EndingModel, load_ending
 from graphmem.text.retelling import retold
-from graphmem.text.revision import ENDED_FROM, VECTOR_LENGTH, Effect, Revisable, effect, revision_features
+from graphmem.text.revision import VECTOR_LENGTH, Effect, Revisable, effect, revision_features
 from graphmem.text.slots import slot_of
 
 STRENGTH, PART_WEIGHT, PRODUCT_WEIGHT = 1.0, 0.3, 8.0
 """Inverse strength of the penalty; weight of what parts two statements, and of the product of their vectors."""
+ENDED_FROM = 0.5
+"""Chance from which a pair counts as ended in the figures."""
 STRAY_WEIGHT, NEAR, MUCH_ALIKE = 0.5, 12, 0.55
 FOLDS = 5
 NAME = "Mo"

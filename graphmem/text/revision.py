@@ -1,8 +1,9 @@
 """Revision: the effect of a new statement on an older one of the same person (spec 7).
 
 Meaning alone cannot tell same from opposite. A statement is ended for a reason that can be named (another value of one
-attribute, the opposite of it, an end that is told in words, a plan carried out, a misconception overcome) unless a
-model of labelled pairs finds that unlikely, or where that model is sure of it.
+attribute, the opposite of it, an end that is told in words, a plan carried out, a misconception overcome), unless a
+model of labelled pairs finds that unlikely. The model alone ends nothing: in long talk about one matter it ended much
+that still held.
 """
 
 import re
@@ -33,12 +34,10 @@ TOUCHING = 0.3
 SAME_TALK = timedelta(hours=6)
 """Time within which a misconception shown and an understanding reached are of one lesson."""
 _NOTHING: Vector = np.zeros(1, dtype=np.float32)
-ENDED_FROM = 0.65
-"""Chance from which an older statement about one matter is ended without another reason."""
 UNLIKELY_ENDED = 0.25
 """Chance below which it is not ended, whatever reason there seems to be."""
-EVEN = 0.5
-"""The same where it is only told that something happened."""
+LIKELY_ENDED = 0.7
+"""Chance from which a plan is ended where it is only told that something happened."""
 VECTOR_LENGTH = 384
 """Numbers of a vector of the shipped embedder."""
 GENERAL_STEMS = 1
@@ -50,7 +49,7 @@ _DATE_STEMS = Doc(
 _ASKED = re.compile("“([^”]*)”")
 _CEASED = re.compile(
     r"\b(?:any ?more|no longer|stopped|quit|gave up|given up|forget (?:that|it|about)|after all|cancelled|called off|"
-    r"changed my mind|used to|don't .{0,30}now|isn't .{0,20}now|is over|broke up|got rid of)\b",
+    r"changed my mind|don't .{0,30}now|isn't .{0,20}now|is over|broke up|got rid of)\b",
     re.IGNORECASE,
 )
 _MOVED = re.compile(
@@ -182,17 +181,14 @@ def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
         return Effect.ENDS
     found = _by_reason(new, old, cosine)
     one_slot = new.slot is not None and new.slot == old.slot
-    touches = one_slot or (cosine >= ONE_MATTER and len(new.stems & old.stems) >= GENERAL_STEMS)
-    if _is_work(new) or _is_work(old) or (found is Effect.NONE and not touches):
+    if found not in (Effect.ENDS, Effect.CORRECTS) or _is_work(new) or _is_work(old):
         return found
-    chance = ended_chance(new, old) if found in (Effect.NONE, Effect.ENDS, Effect.CORRECTS) else None
+    chance = ended_chance(new, old)
     if chance is None:
         return found
-    if found is Effect.NONE and chance >= ENDED_FROM:
-        return Effect.CORRECTS if _CORRECTED.search(new.words) else Effect.ENDS
     # Another value of one attribute needs no other reason: "what is so now".
     told = _DONE.search(new.words) or not _carried_out(new, old) or _says_end(new, old)
-    return Effect.NONE if chance < (UNLIKELY_ENDED if told else EVEN) and not one_slot else found
+    return Effect.NONE if chance < (UNLIKELY_ENDED if told else LIKELY_ENDED) and not one_slot else found
 
 
 def _by_reason(new: Revisable, old: Revisable, cosine: float) -> Effect:
