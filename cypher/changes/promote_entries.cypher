@@ -1,4 +1,5 @@
-// Create ledger entries that rest on memories; an entry that exists stays as it is, its memory never fades.
+// Create ledger entries that rest on memories; an entry that exists stays as it is, unless what was said had ended it.
+// Their memories never fade.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, entries: list, source_id: str, source_kinds: list, source_ref: str, written: int
@@ -9,6 +10,10 @@ WHERE source.kind IN $source_kinds AND coalesce(source.id = $source_id, $source_
 UNWIND $entries AS promoted
 MERGE (entry:LedgerEntry {institution: $institution, student_id: $student_id, id: promoted.properties.id})
 ON CREATE SET entry += promoted.properties
+FOREACH (e IN CASE WHEN entry.ended THEN [entry] ELSE [] END |
+  SET e.is_active = true, e.created_at = promoted.properties.created_at
+  REMOVE e.settled_at, e.ended
+)
 MERGE (student)-[:KEEPS]->(entry)
 MERGE (entry)-[:FORMED_FROM]->(source)
 WITH entry, promoted

@@ -7,6 +7,7 @@ effect once, since it finishes the source's job.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
@@ -220,7 +221,7 @@ async def _reading(
         scores=scored.scores,
         extraction=extraction,
         marked=marked,
-        reminders=await _entries(gm, session, extraction),
+        reminders=await _entries(gm, session, extraction, scored.input.source.at),
         inferred_by=gm.offline.name if answer.degraded else gm.mind.name,
         retracted=await _retracted(gm, heard),
     )
@@ -234,9 +235,10 @@ async def _retracted(gm: Graphmem, heard: Heard) -> tuple[RetractionRequest, ...
     return tuple(RetractionRequest(None if each is None else next(vectors)) for each in wanted)
 
 
-async def _entries(gm: Graphmem, session: Session, extraction: Extraction) -> tuple[tuple[LedgerEntry, Vector], ...]:
-    now = gm.clock()
-    entries = [new_entry(session.keys, drafted(reminder), now) for reminder in extraction.reminders]
+async def _entries(
+    gm: Graphmem, session: Session, extraction: Extraction, at: datetime
+) -> tuple[tuple[LedgerEntry, Vector], ...]:
+    entries = [new_entry(session.keys, drafted(reminder), at) for reminder in extraction.reminders]
     vectors = await gm.embedder.embed([entry.content or "" for entry in entries])
     return tuple(zip(entries, vectors, strict=True))
 

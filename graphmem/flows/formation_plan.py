@@ -195,6 +195,8 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
         edges=_strongest(edges),
         mentions=tuple(_mentions(reading, ids)),
         ledger=_promotions(reading, ids),
+        ended=tuple(ended),
+        wrong=tuple(each.id for each in ended.values() if each.effect is Effect.CORRECTS),
     )
 
 
@@ -250,20 +252,24 @@ def _touched(reading: Reading, extract: Extract, marked: Marked, known: SearchIn
     """Known memories that a new statement says again, refines or ends."""
     same = None if extract.same is None else known.get(extract.same)
     same = same or known.find(marked.content_hash)
-    if same is not None:
+    if same is not None and same.invalid_at is None:
         return [(same, Effect.SAME)]
     near = known.nearest(marked.vector, CANDIDATES)
     slot = known.of_slot(marked.slot_key) if marked.slot_key is not None else []
     candidates = {memory.id: (memory, cosine) for memory, cosine in near}
     candidates |= {m.id: (m, _cosine(known, m, marked)) for m in slot if m.id not in candidates}
     said = _told(reading, extract, marked)
-    touched: list[tuple[Memory, Effect]] = []
+    # What had ended and is said again ends what has taken its place.
+    touched: list[tuple[Memory, Effect, float]] = [] if same is None else [(same, Effect.SAME, 1.0)]
     for memory, cosine in candidates.values():
-        if _comparable(memory, reading):
+        if memory is not same and _comparable(memory, reading):
             found = effect(said, _remembered(memory, known, extract, marked), cosine)
             if found is not Effect.NONE:
-                touched.append((memory, found))
-    return touched
+                touched.append((memory, found, cosine))
+    # One thing is put right at a time: what is nearest.
+    corrects = any(e is Effect.CORRECTS for _, e, _ in touched)
+    nearest = max((cosine for _, e, cosine in touched if e in END_EFFECTS), default=0.0)
+    return [(m, e) for m, e, cosine in touched if not corrects or e not in END_EFFECTS or cosine == nearest]
 
 
 def _comparable(memory: Memory, reading: Reading) -> bool:
@@ -296,9 +302,9 @@ def _retracted(reading: Reading, known: SearchIndex) -> Iterator[Memory]:
     """Memories that the student asks to forget, or says are not true."""
     for each in reading.retracted:
         if each.vector is None:
-            newest = known.before(reading.source.at)
+            newest = next((m for m in known.latest(CANDIDATES) if _comparable(m, reading)), None)
             gap = math.inf if newest is None else (reading.source.at - newest.timestamp).total_seconds()
-            if newest is not None and gap < SEGMENT_GAP and _comparable(newest, reading):
+            if newest is not None and gap < SEGMENT_GAP:
                 yield newest
             continue
         near = known.nearest(each.vector, CANDIDATES)

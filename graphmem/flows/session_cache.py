@@ -144,6 +144,12 @@ async def apply_changes(gm: Graphmem, who: Who, changes: Changes) -> None:
         if memory is not None and vector is not None:
             changed = [each for each in changed if each[0].id != memory.id]
             changed.append((replace(memory, **update.values), vector))
+    inactive = {kept.entry.id for kept in held.ledger if not kept.entry.is_active}
+    ended = filter(None, map(held.index.get, changes.ended))
+    if any(memory.in_ledger for memory in ended) or any(p.entry.id in inactive for p in changes.ledger):
+        # Ledger entries were closed with their memories, or opened again: they are read anew.
+        gm.cache.drop_memories(who)
+        return
     linked = {p.memory_id for p in changes.ledger}
     if changed:
         known_now = [replace(m, in_ledger=m.in_ledger or m.id in linked) for m, _ in changed]

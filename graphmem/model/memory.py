@@ -237,7 +237,7 @@ class LedgerEntry:
     """Ledger entry, which must not be forgotten (spec 8); texts are sealed in the graph.
 
     trigger_threshold : 0..1 on the (1 + cosine) / 2 scale, from which meaning alone brings it back
-    settled_at, note : when a promise or debt was settled, and what was said about it
+    settled_at, note : when it was settled, or ended by what was said, and what was said about it
     """
 
     id: str

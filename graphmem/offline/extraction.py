@@ -18,21 +18,24 @@ from graphmem.model import (
     Reminder,
 )
 from graphmem.text.arithmetic import equations
-from graphmem.text.certainty import STATED_CONFIDENCE, confidence, is_question
+from graphmem.text.certainty import LAPSE, STATED_CONFIDENCE, confidence, is_question
 from graphmem.text.chunks import chunks, is_small_talk
 from graphmem.text.clauses import statement_spans
+from graphmem.text.dialogue_acts import overrides
 from graphmem.text.discourse import content_words, relations
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.lexicon import FIRST_PERSON, SECOND_PERSON, STOP_WORDS
+from graphmem.text.generalising import OPERATION, generalised
+from graphmem.text.lexicon import FIRST_PERSON, LESSON_WORDS, SECOND_PERSON, STOP_WORDS
 from graphmem.text.normalize import cleaned
 from graphmem.text.reader import MessageReading, read_now
-from graphmem.text.reminders import overrides, reminders
+from graphmem.text.reminders import reminders
 from graphmem.text.retelling import retold
 from graphmem.text.revision import retractions
 from graphmem.text.sentences import SentenceSpan
-from graphmem.text.slots import is_state, slot_of
+from graphmem.text.slots import holds_one_value, is_state, slot_of
+from graphmem.text.stems import stem
 from graphmem.text.words import is_known, word_rarity
-from graphmem.text.worth import CLAUSE_KINDS, TutoringTurn, load_worth
+from graphmem.text.worth import CLAUSE_KINDS, TutoringTurn, load_worth, rejects
 
 LANGUAGE_WORDS = 120
 """Words of a message that its language is told by."""
@@ -46,10 +49,14 @@ WORTH_OBSERVED = 0.15
 """The same of the best clause of what is observed, where none reaches `WORTH`."""
 WORK_WORTH = 0.5
 """Chance that a clause tells of the subject matter from which it is kept."""
-TURN_WORTH = {Aspect.MISCONCEPTION: 0.38, Aspect.UNDERSTANDING: 0.3}
+TURN_WORTH = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
 """Chance that a turn of work shows this from which it is kept."""
 HINTED = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
 """Chance from which what is told of the subject matter is taken for it."""
+DOUBTED = "which the tutor questioned"
+"""Said of a step in an answer that the tutor did not accept, where it is not said what was wrong."""
+STEP_WORDS = 3
+"""Content words that a step of a solution has more of, with its operation and the name."""
 MANY_NUMBERS = 3
 """Numbers of a message that is work on a sum."""
 QUESTION_WORDS = 16
@@ -57,6 +64,9 @@ QUESTION_WORDS = 16
 
 _DIGIT = re.compile(r"\d")
 _WORK = re.compile(r"\d\s*[-+*/x×÷=<>]\s*[$€£]?\d|=")
+_NARRATES = re.compile(r"\b(?:i|we) (?:first )?(?:started|began)(?: off)? (?:by|with)\b")
+_SEES = re.compile(r"\b(?:oh|ah|i see|i understand(?! that)|i get it|got it|now i)\b")
+_CONCEDED = re.compile(r"\b(?:should(?:'ve| have)|forgot|didn't (?:realize|realise|notice|take)|instead of|mistake)\b")
 _ELLIPTIC = re.compile(
     r"^\W*(?:(?:yes|yep|yeah|no|nope|ok|and|oh|well)\W+)*(?:it|it's|its|they|he|she"
     r"|that|this|them|handed|paid|did|done|didn't|didnt|only|like|since|not|maybe)\b",
@@ -64,15 +74,6 @@ _ELLIPTIC = re.compile(
 )
 LEAST_RARITY = 2.75
 """Rarity that the content words of a clause add up to at least; a word among the thousand commonest has less."""
-_BESIDE = re.compile(r"\s*\([^()]*\d[^()]*\)")
-_SUM_AT_END = re.compile(
-    r"[\s,;:=]*\b(?:(?:so|which|that|this|it|is|was|gives|us|equals|or|and|then|to|get|of)\b[\s,:]*)*"
-    r"(?:[$€£]?\d[\d.,]*%?|\b[a-z]\b)(?:\s*[-+*/x×÷=]\s*[$€£]?(?:\d[\d.,]*%?|\b[a-z]\b))+[\s.]*$"
-)
-_OPERATION = re.compile(r"\d\s*[-−+*x×/÷]\s*[$€£]?\d")
-_OPERATION_WORD = re.compile(
-    r"\b(?:add|subtract|multipl|divid|doubl|half|each|every|per|total|average)\w*", re.IGNORECASE
-)
 
 
 def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> Extraction:
@@ -169,12 +170,15 @@ def _told(doc: Doc, heard: Heard, readings: Sequence[MessageReading], kept: Sequ
         each
         for each in judged
         if not _is_left_out(doc.text[slice(*each.span)], reckons=reckons)
+        and not ((reckons or heard.task) and _is_of_task(Doc(doc.text[slice(*each.span)]), heard))
         and (_overlaps(each.span, kept) or not _is_of_listener(Doc(doc.text[slice(*each.span)])))
     ]
     told = [
         each
         for each in able
-        if each.is_worth_keeping or _overlaps(each.span, kept) or is_state(slot_of(Doc(doc.text[slice(*each.span)])))
+        if each.is_worth_keeping
+        or _overlaps(each.span, kept)
+        or _is_attribute(slot_of(Doc(doc.text[slice(*each.span)])))
     ]
     if not told and able and heard.observed:
         # Who observes has a reason, and talk outside a lesson mostly tells of life.
@@ -190,6 +194,11 @@ def _told(doc: Doc, heard: Heard, readings: Sequence[MessageReading], kept: Sequ
         if content:
             found.append(_Found(each.span, content, each.kind, aspect, each.reading))
     return found
+
+
+def _is_attribute(slot: str | None) -> bool:
+    """True if a slot holds one value at a time, or from now on: home, best friend, favourites."""
+    return slot is not None and (is_state(slot) or holds_one_value(slot))
 
 
 class _Judged(NamedTuple):
@@ -222,14 +231,27 @@ def _is_left_out(text: str, *, reckons: bool) -> bool:
         or _WORK.search(text) is not None
         or (reckons and _DIGIT.search(text) is not None)
         or bool(retractions(text))
-        or overrides(text)
+        or overrides(Doc(text))
     )
+
+
+def _is_of_task(clause: Doc, heard: Heard) -> bool:
+    """True if a clause at work says nothing beyond its exercise: how one began, that it makes sense, a mistake."""
+    if _NARRATES.search(clause.plain):
+        return True
+    known = Doc(heard.task).stems
+    words = [word for word in _content(clause) if word not in LESSON_WORDS]
+    rest = words if LAPSE.search(clause.plain) else [word for word in words if stem(word) not in known]
+    return sum(map(word_rarity, rest)) < LEAST_RARITY
+
+
+def _content(clause: Doc) -> list[str]:
+    return [word for word in clause.plain_words if word[0].isalpha() and len(word) > 2 and word not in STOP_WORDS]
 
 
 def _says_enough(clause: Doc) -> bool:
     """True if a clause has more than a very common content word: "dyslexic" says enough, "sure" does not."""
-    words = [word for word in clause.plain_words if word[0].isalpha() and len(word) > 2 and word not in STOP_WORDS]
-    return sum(map(word_rarity, words)) >= LEAST_RARITY
+    return sum(map(word_rarity, _content(clause))) >= LEAST_RARITY
 
 
 def _is_of_listener(clause: Doc) -> bool:
@@ -276,14 +298,12 @@ def _shown(doc: Doc, heard: Heard) -> list[_Found]:
     if not spans:
         return []
     reply = Doc(heard.reply).stems
-    span = max(spans, key=lambda s: _telling(doc.text[slice(*s)], reply, wrong))
-    text = doc.text[slice(*span)]
-    if not (_OPERATION_WORD.search(text) or _OPERATION.search(text)):
-        return []
-    general = retold(generalised(text), _who(heard), heard.at)
-    if not general:
-        return []
-    return [_Found(span, _judged(general, aspect, heard), "work", aspect)]
+    steps = [span for span in spans if OPERATION.search(doc.text[slice(*span)])]
+    for span in sorted(steps, key=lambda s: -_telling(doc.text[slice(*s)], reply, wrong)):
+        general = retold(generalised(doc.text[slice(*span)], heard.task), _who(heard), heard.at)
+        if general and content_words(Doc(general)) > STEP_WORDS:
+            return [_Found(span, _judged(general, aspect, heard), "work", aspect)]
+    return []
 
 
 def _aspect(doc: Doc, heard: Heard, least: Mapping[Aspect, float]) -> Aspect | None:
@@ -293,6 +313,9 @@ def _aspect(doc: Doc, heard: Heard, least: Mapping[Aspect, float]) -> Aspect | N
     chances = load_worth().of_turn(TutoringTurn(doc.text, heard.before, heard.reply))
     wrong, right = chances[1:]
     aspect = Aspect.MISCONCEPTION if wrong >= right else Aspect.UNDERSTANDING
+    if aspect is Aspect.UNDERSTANDING and not heard.reply and not _SEES.search(doc.plain):
+        # Nobody says that it was right.
+        return None
     return aspect if max(wrong, right) >= least[aspect] else None
 
 
@@ -310,7 +333,7 @@ def _telling(text: str, reply: frozenset[str], wrong: Sequence[str]) -> float:
     return (
         min(8, content_words(doc)) / 8
         + 2 * shared
-        + (_OPERATION_WORD.search(text) is not None)
+        + 2 * (OPERATION.search(text) is not None)
         + 2 * any(each in text for each in wrong)
     )
 
@@ -318,27 +341,16 @@ def _telling(text: str, reply: frozenset[str], wrong: Sequence[str]) -> float:
 def _judged(general: str, aspect: Aspect, heard: Heard) -> str:
     """The step as it was meant, right or wrong."""
     who, said = _who(heard), general.rstrip(".!")
+    if _CONCEDED.search(said):
+        return f"{said}."
     right = aspect is Aspect.UNDERSTANDING
+    verdict = "which is wrong" if rejects(heard.reply) or any(not e.holds for e in equations(heard.text)) else DOUBTED
     if said.startswith(f"{who} ") and not said.startswith(f"{who} says"):
-        return f"{said}, and has understood it." if right else f"{said}, which is wrong."
+        return f"{said}, and has understood it." if right else f"{said}, {verdict}."
     body = said.removeprefix(f"{who} says that ").removeprefix(f"{who} says: ")
-    if body == said:
-        body = said[:1].lower() + said[1:]
-    return f"{who} has understood that {body}." if right else f"{who} takes it that {body}, which is wrong."
-
-
-def generalised(text: str) -> str:
-    """A step of a solution without the sums beside it and at its end; numbers it cannot be understood without stay.
-
-    Examples
-    --------
-    >>> generalised("I multiplied the rewards (4) by the price to get the total, so 4 x 1 = 4")
-    'I multiplied the rewards by the price to get the total'
-    >>> generalised("1/8 is bigger than 1/4 because 8 is bigger than 4")
-    '1/8 is bigger than 1/4 because 8 is bigger than 4'
-    """
-    text = re.sub(r"\s+", " ", _BESIDE.sub(" ", text))
-    return _SUM_AT_END.sub("", text).strip(" ,;:")
+    if body.split(" ", 1)[0].lower() in STOP_WORDS or body.split(" ", 1)[0].endswith("ing"):
+        body = body[:1].lower() + body[1:]
+    return f"{who} has understood that {body}." if right else f"{who} takes it that {body}, {verdict}."
 
 
 def _foreign(doc: Doc, heard: Heard) -> list[Extract]:
@@ -384,7 +396,7 @@ def _memory(found: _Found, quote: SentenceSpan, heard: Heard) -> Extract:
 def _sort(found: _Found) -> tuple[Modality, MemoryKind]:
     """Modality and kind, as the reader sees them; what is shown at work is knowledge of how, or that."""
     if found.reading is None or (found.kind == "work" and found.aspect is not None):
-        how = _OPERATION_WORD.search(found.content) is not None
+        how = OPERATION.search(found.content) is not None
         return (Modality.PROCEDURAL if how else Modality.SEMANTIC), MemoryKind.CONCEPT
     kind = found.reading.likely_kind
     if found.kind == "trait" and kind is MemoryKind.CONCEPT:

@@ -23,6 +23,7 @@ from graphmem.model import (
     Lesson,
     Message,
     MindQuestion,
+    Mismatch,
     Predict,
     Prediction,
     Reflect,
@@ -34,7 +35,7 @@ from graphmem.model import (
 from graphmem.offline.care import caring_reply
 from graphmem.offline.exemplars import Bank, load_bank
 from graphmem.offline.extraction import candidate_texts, extract
-from graphmem.offline.facts import keywords, lesson
+from graphmem.offline.facts import keywords, lesson, own_clauses
 from graphmem.offline.follow_ups import questions, reflection
 from graphmem.offline.prediction import expected_answer, own_messages
 from graphmem.offline.replies import replied
@@ -111,8 +112,13 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
     return Response(reply, _expected(mind.bank, reply, messages, newest))
 
 
-async def _distil(_: OfflineMind, question: Distil, __: OnToken | None) -> Lesson:
-    return lesson(question.mismatch)
+async def _distil(mind: OfflineMind, question: Distil, _: OnToken | None) -> tuple[Lesson | None, ...]:
+    return tuple([await _lesson(mind, mismatch) for mismatch in question.mismatches])
+
+
+async def _lesson(mind: OfflineMind, mismatch: Mismatch) -> Lesson | None:
+    clauses = own_clauses(mismatch.actual)
+    return lesson(mismatch, clauses, await mind.reader.read(clauses) if clauses else ())
 
 
 async def _extract(mind: OfflineMind, question: ExtractMemories, _: OnToken | None) -> tuple[Extraction, ...]:

@@ -4,7 +4,8 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 import numpy as np
 
@@ -91,6 +92,14 @@ def surfacing(
 def is_active(entry: LedgerEntry, now: float) -> bool:
     """True if an entry is neither settled nor expired; `now` in seconds since 1970."""
     return entry.is_active and (entry.expires_at is None or entry.expires_at.timestamp() > now)
+
+
+def active_at(entry: LedgerEntry, moment: datetime) -> LedgerEntry | None:
+    """An entry as it was at a moment; None where it was not there yet, or settled, ended or expired by then."""
+    held = entry.is_active or (entry.settled_at is not None and entry.settled_at > moment)
+    if entry.created_at > moment or not held or (entry.expires_at is not None and entry.expires_at <= moment):
+        return None
+    return replace(entry, is_active=True, settled_at=None, note=None)
 
 
 def closeness(one: Vector, other: Vector) -> float:

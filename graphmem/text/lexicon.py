@@ -38,7 +38,8 @@ QUERY_STOP_WORDS = _words("""
 LESSON_WORDS = _words("""
     answer answers equation step steps problem problems solution total correct number numbers example math maths
     calculate calculated multiply multiplied divide divided subtract subtracted add added remember called
-    trouble understanding confusing clue clues hint question word words missing maybe right wrong
+    trouble understanding confusing clue clues hint question word words missing maybe right wrong mistake mistakes sense
+    strategy sure explain explaining apologize understand understood calculation calculations thinking
 """)
 """Words of every lesson: sharing them does not make two texts be about the same."""
 

@@ -17,6 +17,7 @@ _LEAD_IN = re.compile(
     r"|that)\b))[\s,.!:…-]*)+",
     re.IGNORECASE,
 )
+_MEANT = re.compile(r"^i meant (?:to (?:say|write) )?(?:that )?(?=\S+ \S)", re.IGNORECASE)
 _TAIL = re.compile(
     r"[\s,]*(?:\b(?:lol|haha+|hehe+|xd|tho|though|tbh|rn|please|pls|thx|thanks)\b"
     r"|[:;]-?[()DP]|[^\w\s.,!?'\")%€$£°]+)+\s*([.!?]*)$",
@@ -117,7 +118,7 @@ def retold(text: str, who: str, at: datetime) -> str:
     ("Tobi asks: please don't tell Tobi's mum.", 'Tobi says that the test is on Friday, 6 February 2026.')
     """
     words = _TAIL.sub(r"\1", _LEAD_IN.sub("", cleaned(straightened(text)))).strip(" ,")
-    words = dated(_spelled_out(words), at)
+    words = dated(_spelled_out(_MEANT.sub("", words)), at)
     if not words:
         return ""
     asks = _ASKS.match(words) is not None
@@ -130,6 +131,17 @@ def retold(text: str, who: str, at: datetime) -> str:
         told = f"{who} says that {_lower(told)}" if _is_clause(told) else f"{who} says: {_lower(told)}"
     told = told.strip(" ,;:-")
     return told if told[-1:] in ".!?" else f"{told}."
+
+
+def without_asides(sentence: str) -> str:
+    """A sentence without how it leads in and trails off, short forms of chats written out.
+
+    Examples
+    --------
+    >>> without_asides("ugh ok. mr okafor didnt see it lol")
+    "mr okafor didn't see it"
+    """
+    return _spelled_out(_TAIL.sub(r"\1", _LEAD_IN.sub("", straightened(sentence))))
 
 
 def _spelled_out(text: str) -> str:

@@ -1,8 +1,9 @@
-"""Revision: the effect of a new statement on an older one of the same person, by rule (spec 7).
+"""Revision: the effect of a new statement on an older one of the same person (spec 7).
 
-Meaning alone cannot tell same from opposite, and cross-encoders trained on labelled pairs end too much; so a statement
-is ended only for a reason that can be named: another value of one attribute, the opposite of it, an end that is told
-in words, a plan carried out, a misconception overcome.
+Meaning alone cannot tell same from opposite. A statement is ended for a reason that can be named (another value of one
+attribute, the opposite of it, an end that is told in words, a plan carried out, a misconception overcome), unless a
+model of labelled pairs finds that unlikely. The model alone ends nothing: in long talk about one matter it ended much
+that still held.
 """
 
 import re
@@ -12,11 +13,13 @@ from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphmem.model import Aspect, Vector
 from graphmem.text.doc import Doc
+from graphmem.text.ending import load_ending
 from graphmem.text.lexicon import MONTHS, WEEKDAYS
-from graphmem.text.pairs import Compared, Likeness, likeness
+from graphmem.text.pairs import Compared, Likeness, likeness, pair_features
 from graphmem.text.slots import holds_one_value, is_polar
 from graphmem.text.stems import is_past
 
@@ -31,6 +34,12 @@ TOUCHING = 0.3
 SAME_TALK = timedelta(hours=6)
 """Time within which a misconception shown and an understanding reached are of one lesson."""
 _NOTHING: Vector = np.zeros(1, dtype=np.float32)
+UNLIKELY_ENDED = 0.25
+"""Chance below which it is not ended, whatever reason there seems to be."""
+LIKELY_ENDED = 0.7
+"""Chance from which a plan is ended where it is only told that something happened."""
+VECTOR_LENGTH = 384
+"""Numbers of a vector of the shipped embedder."""
 GENERAL_STEMS = 1
 """Content words that two statements about one matter share at least."""
 
@@ -40,7 +49,7 @@ _DATE_STEMS = Doc(
 _ASKED = re.compile("“([^”]*)”")
 _CEASED = re.compile(
     r"\b(?:any ?more|no longer|stopped|quit|gave up|given up|forget (?:that|it|about)|after all|cancelled|called off|"
-    r"changed my mind|used to|don't .{0,30}now|isn't .{0,20}now|is over|broke up|got rid of)\b",
+    r"changed my mind|don't .{0,30}now|isn't .{0,20}now|is over|broke up|got rid of)\b",
     re.IGNORECASE,
 )
 _MOVED = re.compile(
@@ -111,6 +120,49 @@ class Revisable:
         return Compared(Doc(self.content), self.vector if self.vector is not None else _NOTHING, self.valence)
 
 
+_NO_TEXT = Compared(Doc(""), np.zeros(VECTOR_LENGTH, dtype=np.float32))
+
+
+def revision_features(new: Revisable, old: Revisable) -> NDArray[np.float64]:
+    """Features of two statements with vectors of the shipped embedder, by which the older one may be ended.
+
+    Returns
+    -------
+    float array: what parts the two, the signs of a change, then the vectors
+    """
+    doc, before, slots = Doc(new.words), Doc(old.words), new.slot is not None and new.slot == old.slot
+    shared, done = new.stems & old.stems, _DONE.search(new.words) is not None
+    signs = [
+        *(sign.search(new.words) is not None for sign in (_CEASED, _MOVED, _CORRECTED, _EASED)),
+        done,
+        old.plans,
+        new.plans,
+        old.plans and done,
+        slots,
+        slots and new.slot is not None and holds_one_value(new.slot),
+        slots and new.slot is not None and is_polar(new.slot),
+        new.slot is not None and not slots,
+        any(map(is_past, doc.plain_words)),
+        any(map(is_past, before.plain_words)),
+        bool(doc.time_words),
+        bool(before.time_words),
+        old.valence,
+        new.valence,
+        len(shared) / max(1, min(len(new.stems), len(old.stems))),
+        min(3, len(shared)),
+    ]
+    one, other = old.compared, new.compared
+    vectors = [other.vector, other.vector - one.vector, other.vector * one.vector]
+    return np.concatenate([pair_features(_NO_TEXT, one, other), np.array(signs, dtype=np.float64), *vectors])
+
+
+def ended_chance(new: Revisable, old: Revisable) -> float | None:
+    """The chance that an older statement holds no longer after a new one; None without vectors of the shipped model."""
+    if new.vector is None or old.vector is None or not len(new.vector) == len(old.vector) == VECTOR_LENGTH:
+        return None
+    return load_ending().chance(revision_features(new, old))
+
+
 def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
     """The effect of a new statement on an older one of the same person.
 
@@ -125,9 +177,23 @@ def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
 
     Source: spec 7, 12.
     """
-    shared = new.stems & old.stems
     if _overcomes(new, old, cosine):
         return Effect.ENDS
+    found = _by_reason(new, old, cosine)
+    one_slot = new.slot is not None and new.slot == old.slot
+    if found not in (Effect.ENDS, Effect.CORRECTS) or _is_work(new) or _is_work(old):
+        return found
+    chance = ended_chance(new, old)
+    if chance is None:
+        return found
+    # Another value of one attribute needs no other reason: "what is so now".
+    told = _DONE.search(new.words) or not _carried_out(new, old) or _says_end(new, old)
+    return Effect.NONE if chance < (UNLIKELY_ENDED if told else LIKELY_ENDED) and not one_slot else found
+
+
+def _by_reason(new: Revisable, old: Revisable, cosine: float) -> Effect:
+    """The effect of a new statement for a reason that can be named."""
+    shared = new.stems & old.stems
     if _is_work(new) or _is_work(old):
         return Effect.SAME if new.aspect is old.aspect and _twins(new, old, cosine) else Effect.NONE
     if new.slot is not None and new.slot == old.slot and (found := _of_one_slot(new, old)) is not None:
@@ -140,9 +206,7 @@ def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
         return Effect.REFINES if _says_more(new, old) else Effect.SAME
     if _CORRECTED.search(new.words) and cosine >= ONE_MATTER:
         return Effect.CORRECTS
-    ceased = _CEASED.search(new.words) is not None and _CEASED.search(old.words) is None
-    moved = _MOVED.search(new.words) is not None and old.plans
-    if (ceased or moved) and (cosine >= ONE_MATTER or len(shared) > GENERAL_STEMS):
+    if _says_end(new, old) and (cosine >= ONE_MATTER or len(shared) > GENERAL_STEMS):
         return Effect.ENDS
     return Effect.ENDS if _eased(new, old) and cosine >= ONE_MATTER else Effect.NONE
 
@@ -189,6 +253,12 @@ def _value_words(told: Revisable) -> frozenset[str]:
 
 def _says_more(new: Revisable, old: Revisable) -> bool:
     return old.stems < new.stems and len(new.stems) >= len(old.stems) + 2
+
+
+def _says_end(new: Revisable, old: Revisable) -> bool:
+    """True if it is told in words that something has ceased, or was put at another time."""
+    ceased = _CEASED.search(new.words) is not None and _CEASED.search(old.words) is None
+    return ceased or (_MOVED.search(new.words) is not None and old.plans)
 
 
 def _carried_out(new: Revisable, old: Revisable) -> bool:

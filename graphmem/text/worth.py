@@ -138,6 +138,17 @@ def turn_features(turn: TutoringTurn) -> NDArray[np.float64]:
     )
 
 
+def rejects(reply: str) -> bool:
+    """True if a tutor's reply says that what was said is wrong, not only that it should be looked at.
+
+    Examples
+    --------
+    >>> rejects("Not quite. Try again."), rejects("How many are there in a day?")
+    (True, False)
+    """
+    return _REJECTS.search(reply) is not None
+
+
 @lru_cache(maxsize=1)
 def load_worth(path: Path = WORTH_FILE) -> WorthModel:
     """Read the weights, once a process.

@@ -398,6 +398,34 @@ async def test_a_promise_said_again_is_one_entry_and_a_settled_one_stays_settled
     assert not settled.is_active
 
 
+async def test_an_instruction_replaces_the_one_before_it_and_can_come_back(gm: Graphmem, ann: Pupil) -> None:
+    async def active() -> list[str | None]:
+        return [e.content for e in await list_entries(gm, ann.session, active=True)]
+
+    await told(gm, ann, "Please call me Kate.")
+    assert [each and "Kate" in each for each in await active()] == [True]
+    await told(gm, ann, "Call me Kit from now on.")
+    assert [each and "Kit" in each for each in await active()] == [True]
+    await told(gm, ann, "Please call me Kate.")
+    assert [each and "Kate" in each for each in await active()] == [True]
+
+
+@pytest.mark.parametrize("text", ["Please forget that I'm allergic to peanuts.", "That's not true."])
+async def test_what_is_taken_back_ends_its_ledger_entry(gm: Graphmem, ann: Pupil, text: str) -> None:
+    await told(gm, ann, "I'm allergic to peanuts.")
+    (entry,) = await list_entries(gm, ann.session, active=True)
+    await told(gm, ann, text)
+    (ended,) = await list_entries(gm, ann.session)
+    assert (ended.id, ended.is_active) == (entry.id, False)
+
+
+async def test_an_entry_is_of_the_time_it_was_said(gm: Graphmem, ann: Pupil) -> None:
+    await told(gm, ann, "I'm allergic to peanuts.")
+    (entry,) = await list_entries(gm, ann.session)
+    (memory,) = [m for m in await held(gm, ann.session) if m.in_ledger]
+    assert entry.created_at == memory.timestamp
+
+
 # With a language model
 
 

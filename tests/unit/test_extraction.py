@@ -62,13 +62,36 @@ def test_what_is_left_out_beside_a_statement_stays_in_its_quote() -> None:
     assert text[memory.start : memory.end] == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I started by figuring out how many tests she has. 5 x 93 = 465.",
+        "Oh, I see. I made a mistake. 93 x 5 = 465, so it is 465.",
+        "Yes, that makes sense. So 465 - 367 = 98 points.",
+        "a i em done",
+    ],
+)
+def test_talk_about_the_exercise_itself_is_not_remembered(text: str) -> None:
+    task = "Brinley has five tests this semester. What must her last one be for an average of 93?"
+    assert extract(Heard(text, AT, reply="Good.", task=task, student="Mo")).memories == ()
+
+
+def test_a_step_names_the_parts_that_numbers_play() -> None:
+    text = "To get an average of 93, I need to multiply 93 by 6, which gives me 558."
+    task = "Brinley has six tests. What must her last one be for an average of 93?"
+    (memory,) = extract(Heard(text, AT, reply="No, would we need all of them?", task=task, student="Mo")).memories
+    assert memory.content == (
+        "Mo takes it that to get an average, Mo needs to multiply the average by the number of tests, which is wrong."
+    )
+
+
 def test_a_wrong_step_is_said_without_its_sum() -> None:
     text = "I multiplied the 4 rewards by $2 to get the total, so I added 8 to the price, 43 + 8 = 51."
     reply = "Not quite. A reward is a discount, it is not extra money on the price. Try again."
     (memory,) = extract(Heard(text, AT, reply=reply, student="Mo")).memories
     assert memory.aspect is Aspect.MISCONCEPTION
     assert memory.content.startswith("Mo ")
-    assert memory.content == "Mo multiplied the 4 rewards by $2 to get the total, which is wrong."
+    assert memory.content == "Mo multiplied the rewards by the amount to get the total, which is wrong."
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pytest
@@ -289,7 +289,7 @@ class NoEmbedder:
 
 def by_rule() -> OfflineMind:
     nothing = np.zeros((0, 1), dtype=np.float32)
-    return OfflineMind(Bank((), nothing, nothing), NoEmbedder(), MessageReader())
+    return OfflineMind(Bank((), nothing, nothing), NoEmbedder(), cast(MessageReader, None))
 
 
 QUESTIONS: list[Callable[[Mind], Awaitable[Answer[Any]]]] = [

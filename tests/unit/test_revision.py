@@ -9,7 +9,7 @@ from graphmem.offline.extraction import extract
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
-from graphmem.text.revision import Effect, Revisable, effect, retractions
+from graphmem.text.revision import Effect, Revisable, effect, ended_chance, retractions
 from graphmem.text.slots import slot_of
 
 AT = datetime(2026, 9, 1, tzinfo=UTC)
@@ -67,3 +67,28 @@ def test_an_understanding_overcomes_the_misconception_of_its_lesson() -> None:
 )
 def test_what_is_to_be_forgotten(text: str, wanted: tuple[str | None, ...]) -> None:
     assert retractions(text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("please call me Tobi", "and remember im the one with the peanut thing, mum packed extra snacks"),
+        ("i will not get credit for this question", "i used a calculator to make sure"),
+        ("My dog is called Biscuit.", "I walk Biscuit every day."),
+        ("We have a cat called Biscuit.", "Biscuit had kittens last night"),
+        ("I live in Leeds", "I went to Leeds market"),
+    ],
+)
+def test_what_is_unlikely_to_have_ended_stays(old: str, new: str) -> None:
+    before, after = told(old), told(new, 7)
+    assert before.vector is not None
+    assert after.vector is not None
+    assert effect(after, before, float(before.vector @ after.vector)) is Effect.NONE
+
+
+def test_a_model_of_pairs_weighs_what_may_have_ended() -> None:
+    before = told("We have a cat called Biscuit.")
+    died, fed = (ended_chance(told(text, 7), before) for text in ("Biscuit died last night", "I walk Biscuit"))
+    assert died is not None
+    assert fed is not None
+    assert died > 1.2 * fed

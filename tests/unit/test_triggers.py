@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from graphmem.model import LedgerCategory, LedgerEntry
 from graphmem.text.doc import Doc
-from graphmem.text.ledger_triggers import closeness, is_active, surfacing, triggered
+from graphmem.text.ledger_triggers import active_at, closeness, is_active, surfacing, triggered
 from graphmem.text.stems import stem
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -142,3 +142,12 @@ def test_any_text_brings_itself_back(text: str, more: str) -> None:
 @given(st.from_regex(r"[a-z]{1,14}", fullmatch=True))
 def test_no_stem_is_empty(word: str) -> None:
     assert stem(word)
+
+
+def test_an_entry_is_shown_as_it_was_at_the_moment_asked_about() -> None:
+    day = timedelta(days=1)
+    settled = entry(created_at=AT + day, is_active=False, settled_at=AT + 3 * day)
+    assert [active_at(settled, AT + n * day) is not None for n in range(5)] == [False, True, True, False, False]
+    expiring = entry(expires_at=AT + 2 * day)
+    assert [active_at(expiring, AT + n * day) is not None for n in range(4)] == [True, True, False, False]
+    assert active_at(entry(is_active=False), AT) is None
