@@ -68,8 +68,6 @@ def reference(talks: Sequence[tuple[bench.TalkTurn, ...]], senses: Senses) -> No
     names = [part.name for part in fields(surprise.MessageParts) if part.name in ordinary.ORDINARY]
     tables = {n: table([v for t in first if (v := getattr(t.score.parts, n)) is not None]) for n in names}
     tables["error"] = table([1 - t.sensed.match for t in first if t.sensed.match is not None])
-    # The reader was made of some of these messages, too: those it has not seen score a little higher.
-    tables["told"] = table([t.sensed.told for t in first])
     write(tables | {"sum": ORDINARY_SHARES})
     write(tables | {"sum": table([t.score.surprising for t in turns()])})
 

@@ -20,7 +20,7 @@ class Sensed:
     emotion : float in [0, 1], strength of feeling
     match : float in [0, 1], chance that what was foreseen came true; None where nothing was
     likely : float in (0, 1], how likely the alternative that came nearest was thought, against the likeliest
-    told : float in [0, 3], how grave what it tells is: the band that the reader expects
+    told : float in [0, 1], the chance that what it tells is grave: of band three
     """
 
     emotion: float = 0.0
@@ -55,7 +55,7 @@ class Senses:
             emotion=features.emotion(said.valence, self.affect.arousal(said.doc, reading.vector)),
             match=match,
             likely=likely,
-            told=reading.worth,
+            told=float(reading.band[-1]),
         )
 
     def _nearest(self, said: Compared, before: Message | None, expected: Prediction) -> tuple[float, float]:

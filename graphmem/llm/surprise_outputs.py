@@ -253,7 +253,7 @@ def analyses(answer: AnalyseOutput, asked: Sequence[Surprising]) -> tuple[Analys
     >>> fact = {"quote": "i skate", "fact": "The student skates.", "tags": ["skating"]}
     >>> written = {"analyses": [{"explanation": "A hobby came up.", "facts": [fact, fact]}]}
     >>> analyses(AnalyseOutput.model_validate(written, context=AskedEpisodes(asked)), asked)[0].facts
-    (Lesson(text='The student skates.', tags=('skating',)),)
+    (Lesson(text='The student skates.', tags=('skating',), habit=''),)
     """
     return tuple(_analysis(each, episode) for each, episode in zip(answer.analyses, asked, strict=True))
 

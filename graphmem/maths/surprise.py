@@ -167,21 +167,21 @@ def combined(message: float, error: float | None, told: float) -> float:
     ----------
     message : float in [0, 1]
     error : float in [0, 1]; None without a prediction
-    told : float, how grave what a message tells is, higher being graver
+    told : float in [0, 1], the chance that what a message tells is grave
 
     Returns
     -------
-    float in [0, 1]: half message surprise, half the quantile of the error; of that, half again the quantile of `told`
+    float in [0, 1]: half message surprise, half the quantile of the error; of that, half again `told`
 
     Source: spec 5.
 
     Examples
     --------
-    >>> combined(0.5, None, 99.0), combined(0.5, 2.0, 99.0)
+    >>> combined(0.5, None, 1.0), combined(0.5, 2.0, 1.0)
     (0.75, 0.875)
     """
     surprise = message if error is None else 0.5 * message + 0.5 * quantile(error, ORDINARY["error"])
-    return (1 - TOLD_WEIGHT) * surprise + TOLD_WEIGHT * quantile(told, ORDINARY["told"])
+    return (1 - TOLD_WEIGHT) * surprise + TOLD_WEIGHT * told
 
 
 def signal(value: float, own: Sequence[float] = ()) -> float:

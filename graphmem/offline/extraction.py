@@ -45,8 +45,6 @@ TOPICS = 3
 """Most key phrases a memory is filed under."""
 WORTH = 0.36
 """Chance that a clause tells of the student from which it is kept."""
-WORTH_OBSERVED = 0.15
-"""The same of the best clause of what is observed, where none reaches `WORTH`."""
 WORK_WORTH = 0.5
 """Chance that a clause tells of the subject matter from which it is kept."""
 TURN_WORTH = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
@@ -182,8 +180,7 @@ def _told(doc: Doc, heard: Heard, readings: Sequence[MessageReading], kept: Sequ
     ]
     if not told and able and heard.observed:
         # Who observes has a reason, and talk outside a lesson mostly tells of life.
-        best = max(able, key=lambda each: each.personal)
-        told = [best] if best.personal >= WORTH_OBSERVED else []
+        told = [max(able, key=lambda each: each.personal)]
     found = []
     for each in told:
         text = doc.text[slice(*each.span)]

@@ -117,11 +117,6 @@ class MessageReading:
         return passes(self.snr)
 
     @property
-    def worth(self) -> float:
-        """The band that is expected, 0 to 3."""
-        return float(self.band @ np.arange(len(BANDS), dtype=np.float32))
-
-    @property
     def danger_logit(self) -> float:
         """Log odds that somebody is in danger."""
         own = self.logits[_FIRST_OF["concern"] :][: len(CONCERNS)]

@@ -20,7 +20,7 @@ NAME_CHARACTERS = 100
 """Longest trigger entity."""
 TRIGGER_RARITY = 3.2
 """Rarity from which a word alone brings an entry back; commoner ones do so in phrases."""
-REMEMBERED = 0.6
+LEDGER_CHANCE = 0.6
 """Chance that a clause belongs into the ledger from which it is kept."""
 IMPORTANCE = {
     LedgerCategory.THREAT: 1.0,
@@ -91,7 +91,7 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], readings: Sequence[Me
 def _category(reading: MessageReading) -> LedgerCategory | None:
     chances = reading.ledger
     best = 1 + int(chances[1:].argmax())
-    return LEDGER_CATEGORIES[best] if 1 - chances[0] >= REMEMBERED else None
+    return LEDGER_CATEGORIES[best] if 1 - chances[0] >= LEDGER_CHANCE else None
 
 
 def _asks_for_silence(text: str) -> bool:

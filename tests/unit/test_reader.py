@@ -66,7 +66,6 @@ async def test_without_a_word_there_is_nothing() -> None:
 def test_whatever_is_said_chances_are_chances(text: str) -> None:
     (reading,) = read_now([text])
     assert 0 <= reading.snr <= 1000
-    assert 0 <= reading.worth <= 3
     assert -1 <= reading.valence <= 1
     assert reading.logits.shape == (WIDTH,)
     for name, width in HEADS.items():

@@ -73,7 +73,7 @@ def test_what_is_to_be_forgotten(text: str, wanted: tuple[str | None, ...]) -> N
     ("old", "new"),
     [
         ("please call me Tobi", "and remember im the one with the peanut thing, mum packed extra snacks"),
-        ("i will not get credit for this question", "i used a calculator to make sure"),
+        ("i will not get credit for this question", "I always use a calculator in exams to make sure"),
         ("My dog is called Biscuit.", "I walk Biscuit every day."),
         ("We have a cat called Biscuit.", "Biscuit had kittens last night"),
         ("I live in Leeds", "I went to Leeds market"),
