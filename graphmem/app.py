@@ -28,6 +28,7 @@ from graphmem.store.graph import Graph, open_driver
 from graphmem.text.affect import AffectModel, load_affect
 from graphmem.text.embedder import make_embedder
 from graphmem.text.match_model import MatchModel, load_match
+from graphmem.text.reader import MessageReader
 from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_boundaries
 
 
@@ -44,6 +45,7 @@ class Graphmem:
     settings: Settings
     graph: Graph
     embedder: Embedder
+    reader: MessageReader
     mind: Mind
     offline: Mind
     affect: AffectModel
@@ -116,17 +118,18 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
     # Our matrices are small: a second thread of the linear algebra would mostly wait for a free processor.
     threadpool_limits(1, user_api="blas")
     graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
-    embedder = make_embedder(settings)
+    embedder, reader = make_embedder(settings), MessageReader(settings.embedder_threads)
     mind: Mind | None = None
     background = Background(JobNotifier(settings))
     try:
         await schema.prepare(graph, embedder.name, embedder.dimension, datetime.now(UTC))
-        offline = await make_offline_mind(embedder)
+        offline = await make_offline_mind(embedder, reader)
         mind = make_mind(settings, offline)
         yield Graphmem(
             settings=settings,
             graph=graph,
             embedder=embedder,
+            reader=reader,
             mind=mind,
             offline=offline,
             affect=load_affect(),
@@ -142,6 +145,7 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
         if mind is not None:
             await mind.aclose()
         await embedder.aclose()
+        await reader.aclose()
         await graph.aclose()
 
 

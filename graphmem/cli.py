@@ -339,13 +339,13 @@ def bench_command(
 
 @app.command("experiment")
 def experiment_command(
-    name: Annotated[str, typer.Argument(help="voe: violation of expectation, the loop with facts and without")],
+    name: Annotated[str, typer.Argument(help="voe: violation of expectation, with what is remembered and without")],
     file: Annotated[Path, typer.Argument(help="dialogues, one JSON object a line", exists=True, dir_okay=False)],
     conversations: Annotated[int | None, typer.Option(help="how many an arm, drawn by student; all by default")] = None,
     seed: Annotated[int, typer.Option(min=0, help="of the draw and the bootstrap")] = 7,
     as_json: AsJson = False,
 ) -> None:
-    """Compare how often expectations come true with facts and without, on real dialogues, in a throwaway database."""
+    """Compare how often expectations come true with memory and without, on real dialogues, in a throwaway database."""
     from graphmem.commands.experiment import run_experiment
 
     run_experiment(load_settings(), name, file, conversations, seed, as_json=as_json)

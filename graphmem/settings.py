@@ -94,7 +94,7 @@ class Settings(BaseSettings):
     facts_kept: int = Field(200, ge=1, description="facts kept for a student, oldest trimmed")
     facts_recalled: int = Field(10, ge=0, description="facts recalled for a turn")
     turns_recalled: int = Field(5, ge=0, description="recent turns recalled for a turn")
-    memories_recalled: int = Field(10, ge=1, le=100, description="most memories recalled for a turn (spec 10)")
+    memories_recalled: int = Field(10, ge=0, le=100, description="most memories recalled for a turn (spec 10)")
     context_tokens: int = Field(2000, ge=1, description="tokens of what is recalled for a turn")
     conflict_retries: int = Field(5, ge=0, description="times a turn is tried again when another was first")
     sweep_seconds: float = Field(30.0, gt=0, description="seconds between two sweeps of stranded work")

@@ -1,7 +1,7 @@
-// Add the facts that a surprise taught to the ring of the newest facts, and delete those beyond it.
+// Add the facts that a turn or its surprise taught to the ring of the newest facts, and delete those beyond it.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, facts: list, kept: int, source_id: str, source_kinds: list, source_ref: str
+// params: institution: str, student_id: str, facts: list, kept: int, surprised: bool, source_id: str, source_kinds: list, source_ref: str
 // returns: facts: int
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (companion:Companion {institution: $institution, student_id: $student_id})
@@ -12,10 +12,12 @@ SET student.facts = before + size($facts)
 WITH student, companion, source, before
 CALL (companion, source, before) {
   UNWIND range(1, size($facts)) AS place
-  CREATE (fact:Fact {institution: $institution, student_id: $student_id})
-  SET fact += $facts[place - 1], fact.seq = before + place, fact.origin = 'surprise'
-  CREATE (fact)-[:FORMED_FROM]->(source)
-  CREATE (companion)-[:LEARNED]->(fact)
+  // One that was known already is said anew.
+  MERGE (fact:Fact {institution: $institution, student_id: $student_id, id: $facts[place - 1].id})
+  ON CREATE SET fact.origin = CASE WHEN $surprised THEN 'surprise' END
+  SET fact += $facts[place - 1], fact.seq = before + place
+  MERGE (fact)-[:FORMED_FROM]->(source)
+  MERGE (companion)-[:LEARNED]->(fact)
 }
 CALL (student) {
   MATCH (old:Fact {institution: $institution, student_id: $student_id})

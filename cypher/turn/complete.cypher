@@ -22,8 +22,10 @@ REMOVE turn.given_reply, turn.used
 MERGE (student)-[:SAID]->(turn)
 CREATE (turn)-[:FORMED_FROM]->(source)
 FOREACH (fact IN $facts |
-  CREATE (f:Fact {institution: $institution, student_id: $student_id})-[:FORMED_FROM]->(source)
-  CREATE (companion)-[:LEARNED]->(f)
+  // One that was known already is said anew.
+  MERGE (f:Fact {institution: $institution, student_id: $student_id, id: fact.id})
+  MERGE (companion)-[:LEARNED]->(f)
+  MERGE (f)-[:FORMED_FROM]->(source)
   SET f += fact, f.seq = student.facts, f.created_at = $at
 )
 FOREACH (job IN $jobs |

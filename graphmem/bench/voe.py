@@ -1,4 +1,4 @@
-"""Ablation experiment on predicting a student's messages: recorded dialogues with and without facts (spec 4)."""
+"""Ablation experiment on predicting a student's messages: with and without facts and memories (spec 4)."""
 
 import asyncio
 import random
@@ -6,26 +6,23 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from itertools import pairwise
 from statistics import fmean
 from uuid import uuid4
 
 from graphmem.app import Graphmem
+from graphmem.bench.match_baselines import match_baselines
 from graphmem.bench.significance import Counted, bootstrap_difference, chi_squared, mcnemar
 from graphmem.commands.replay import recorded_turn
 from graphmem.errors import InvalidInput
 from graphmem.flows import students
-from graphmem.flows.sensing import Senses
 from graphmem.flows.turn import handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.llm.fallback import make_mind
-from graphmem.model import Author, Message, Prediction, Session, TurnOutcome, Who
+from graphmem.model import Session, TurnOutcome, Who
 from graphmem.offline.exemplars import load_bank
 from graphmem.offline.mind import OfflineMind
-from graphmem.samples.dialogues import Dialogue, DialogueTurn, dialogue_turns
-from graphmem.text.embedder import SHIPPED
-from graphmem.text.matching import MATCHED
+from graphmem.samples.dialogues import Dialogue, dialogue_turns
 
 SIGNIFICANT = 0.05
 """p below which a difference is more than chance (spec 4)."""
@@ -48,7 +45,7 @@ class ExperimentTurn:
 
     match : of what was expected of this message, 0..1; None where nothing was
     matched : whether the service counted it as matched; None where nothing was expected
-    facts : recalled for the next expectation
+    facts, memories : recalled for the next expectation
     learned : whether a fact was
     degraded : whether the offline mind stood in for a language model
     """
@@ -58,6 +55,7 @@ class ExperimentTurn:
     facts: int
     learned: bool
     degraded: bool
+    memories: int = 0
 
 
 @dataclass(frozen=True)
@@ -76,15 +74,17 @@ class Pair:
 
 @dataclass(frozen=True)
 class Findings:
-    """Results of the experiment; figures are named `_with` and `_without` facts.
+    """Results of the experiment; figures are named `_with` and `_without` what is remembered.
 
     conversations, turns : of each arm; a turn counts where a message had been expected
-    improvement : of the match rate, relative to the one without facts; None where that is 0
+    improvement : of the match rate, relative to the one without; None where that is 0
     chi_squared, p : Pearson's test of both rates, one degree of freedom, no Yates' correction, as if turns were
         independent
     mcnemar_p : exact test of the turns that matched in one arm alone, since both arms have the same turns
     difference_low, difference_high : 95 % interval of the difference of the rates, bootstrap over conversations
-    with_facts_recalled : turns of the first arm after which facts were recalled for the next expectation
+    with_facts_recalled, with_memories_recalled : turns of the first arm after which there were such for the next
+        expectation
+    tested : something was foreseen otherwise with what is remembered; else its use was not tested
     degraded : turns of both arms in which a language model failed
     rate_parrot, rate_random : of the same messages, what would match of predictions that repeat the student's previous
         message, and of messages of other dialogues; None where that was not measured
@@ -109,7 +109,9 @@ class Findings:
     mcnemar_p: float
     facts_learned: int
     with_facts_recalled: int
+    with_memories_recalled: int
     degraded: int
+    tested: bool
     enough: bool = field(default=False)
     significant: bool = field(default=False)
     improved: bool = field(default=False)
@@ -118,7 +120,7 @@ class Findings:
 
     @property
     def reached(self) -> bool:
-        """True if facts improved the match rate by the target, and significantly."""
+        """True if what is remembered improved the match rate by the target, and significantly."""
         return self.significant and self.improved
 
 
@@ -175,7 +177,7 @@ def chosen(dialogues: Sequence[Dialogue], conversations: int | None, seed: int) 
 async def held_out(gm: Graphmem, dialogues: Sequence[Dialogue]) -> AsyncIterator[Graphmem]:
     """The same graphmem, but what the offline mind has learned from these very dialogues is taken out of its bank."""
     bank = await load_bank(gm.embedder)
-    offline = OfflineMind(bank.without({dialogue.id for dialogue in dialogues}), gm.embedder)
+    offline = OfflineMind(bank.without({dialogue.id for dialogue in dialogues}), gm.embedder, gm.reader)
     mind = make_mind(gm.settings, offline)
     try:
         yield replace(gm, offline=offline, mind=mind)
@@ -184,7 +186,7 @@ async def held_out(gm: Graphmem, dialogues: Sequence[Dialogue]) -> AsyncIterator
 
 
 async def compare(gm: Graphmem, by_student: dict[str, list[Dialogue]], advance: Advance = lambda: None) -> list[Pair]:
-    """Put every student's dialogues through `handle_turn` twice: once with facts, once without.
+    """Put every student's dialogues through `handle_turn` twice: once with facts and memories, once without.
 
     Parameters
     ----------
@@ -202,10 +204,9 @@ async def compare(gm: Graphmem, by_student: dict[str, list[Dialogue]], advance: 
     turns are given as `reply`, and jobs run after each turn, as in the service. Pairing takes what differs between
     conversations out of the comparison, which a split of the students could not.
 
-    The arms are the same code; they differ in one setting, `facts_recalled`, which is 0 in the arm without. So facts
-    are distilled and stored in both, and recalled in one. Memories, earlier turns and the ledger are recalled in both:
-    they are formed of every message, whether it had been expected or not, and so are no part of the loop from violated
-    expectation to fact to next expectation that is tested here.
+    The arms are the same code; they differ in two settings, `facts_recalled` and `memories_recalled`, which are 0 in
+    the arm without. So facts and memories are formed in both, and recalled in one. Earlier turns of the session and the
+    ledger are recalled in both.
 
     Source: spec 4, 3.
     """
@@ -216,7 +217,7 @@ async def compare(gm: Graphmem, by_student: dict[str, list[Dialogue]], advance: 
         async with slots:
             return await _life(arm, Who(institution, name), held, advance)
 
-    without = replace(gm, settings=gm.settings.model_copy(update={"facts_recalled": 0}))
+    without = replace(gm, settings=gm.settings.model_copy(update={"facts_recalled": 0, "memories_recalled": 0}))
     arms = {"with": gm, "without": without}
     lives = await asyncio.gather(
         *(lived(f"{name}-{i}", arm, held) for i, held in enumerate(by_student.values()) for name, arm in arms.items())
@@ -280,6 +281,8 @@ def findings(pairs: Sequence[Pair], seed: int) -> Findings:
         mcnemar_p=mcnemar(only_with, only_without),
         facts_learned=sum(a.learned for a, _ in replies),
         with_facts_recalled=sum(a.facts > 0 for a, _ in replies),
+        with_memories_recalled=sum(a.memories > 0 for a, _ in replies),
+        tested=any(a.match != b.match for a, b in replies),
         degraded=sum(each.degraded for both in replies for each in both),
         enough=len(pairs) >= ENOUGH,
         significant=test.p < SIGNIFICANT,
@@ -300,33 +303,8 @@ async def with_baselines(gm: Graphmem, found: Findings, by_student: dict[str, li
     Source: spec 4.
     """
     dialogues = [dialogue for held in by_student.values() for dialogue in held]
-    chance, said = random.Random(seed), {d.id: [turn.text for turn in dialogue_turns(d)] for d in dialogues}
-    parrots: list[bool] = []
-    strays: list[bool] = []
-    for dialogue in dialogues:
-        others = [text for name, texts in said.items() if name != dialogue.id for text in texts]
-        for before, turn in pairwise(dialogue_turns(dialogue)):
-            parrots.append(await _would_match(gm, before.text, turn))
-            if others:
-                strays.append(await _would_match(gm, chance.choice(others), turn))
-    return replace(
-        found,
-        rate_parrot=fmean(parrots) if parrots else None,
-        rate_random=fmean(strays) if strays else None,
-    )
-
-
-async def _would_match(gm: Graphmem, predicted: str, turn: DialogueTurn) -> bool:
-    """True if a prediction would count as matched by what a student said."""
-    asked, at = turn.before or "", gm.clock()
-    guess, said, before = await gm.embedder.embed([predicted, turn.text, asked])
-    senses = Senses(gm.affect, gm.matches, shipped=gm.embedder.name == f"onnx:{SHIPPED}")
-    sensed = senses.of(
-        Message(Author.STUDENT, turn.text, at, said),
-        Message(Author.COMPANION, asked, at, before) if asked else None,
-        Prediction(predicted, (), guess),
-    )
-    return sensed.match is not None and sensed.match >= MATCHED
+    baselines = await match_baselines(gm, dialogues, seed)
+    return replace(found, rate_parrot=baselines.parrot, rate_random=baselines.random)
 
 
 @dataclass
@@ -371,6 +349,7 @@ def _reply(outcome: TurnOutcome) -> ExperimentTurn:
         facts=len(outcome.recalled_facts),
         learned=outcome.fact is not None,
         degraded=outcome.degraded,
+        memories=len(outcome.recalled),
     )
 
 

@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -25,12 +25,13 @@ from rich.markup import escape
 
 from graphmem.app import server_secret
 from graphmem.bearer import make_token
+from graphmem.bench.match_baselines import MatchBaselines, match_baselines
 from graphmem.client import AsyncClient, ContextResult, LedgerEntryResult, TurnResult
 from graphmem.commands.replay import incoming_turns
 from graphmem.errors import SetupError
 from graphmem.local import server
 from graphmem.model import Role
-from graphmem.runtime import neo4j_access, open_graph
+from graphmem.runtime import neo4j_access, open_graph, open_graphmem
 from graphmem.samples import sample_dialogues, written_story
 from graphmem.samples.dialogues import Dialogue, load_dialogues
 from graphmem.settings import Settings
@@ -111,6 +112,7 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool, verbose
     with _database(settings, say), _api(say) as address, say.status("Playing dialogues through the API"):
         played = asyncio.run(_play(settings, address, played_scenes, full))
         nodes = asyncio.run(_count(settings))
+        baselines = asyncio.run(_baselines(settings, [scene.dialogue for scene in played_scenes]))
         browser = _browser_link(settings, played.last_student)
     if as_json:
         turns = {
@@ -121,6 +123,7 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool, verbose
             },
             "seconds": played.seconds,
             "nodes": nodes,
+            "matchBaselines": asdict(baselines),
             "browser": browser,
         }
         print(json.dumps(turns, ensure_ascii=False))
@@ -128,7 +131,7 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool, verbose
         if played.story is not None:
             _tell_story(played.story, out)
         _tell_highlights(played, out)
-        _sum_up(played, nodes, browser, out, verbose=verbose)
+        _sum_up(played, nodes, baselines, browser, out, verbose=verbose)
 
 
 def told_scenes(story: list[Dialogue], now: datetime) -> list[Scene]:
@@ -328,7 +331,9 @@ def _tell_highlights(played: Played, out: Console) -> None:
         out.print(f"[cyan]to ask[/]     {escape(question)} (later, when it fits)")
 
 
-def _sum_up(played: Played, nodes: dict[str, int], browser: str, out: Console, *, verbose: bool) -> None:
+def _sum_up(
+    played: Played, nodes: dict[str, int], baselines: MatchBaselines, browser: str, out: Console, *, verbose: bool
+) -> None:
     turns, times = [told.turn for told in played.turns], sorted(told.ms for told in played.turns)
     expected = [turn for turn in turns if turn.match is not None]
     levels = Counter(turn.level.value for turn in turns)
@@ -337,7 +342,7 @@ def _sum_up(played: Played, nodes: dict[str, int], browser: str, out: Console, *
               f"{played.seconds:.1f} s over HTTP")  # fmt: skip
     out.print(
         f"predicted  {sum(turn.matched is True for turn in expected)} of {len(expected)} expectations came true "
-        "(match >= 0.6)"
+        f"(match >= 0.6); {baselines} would have"
     )
     out.print(f"learned    {sum(turn.learned_fact is not None for turn in turns)} facts")
     out.print(f"surprise   {', '.join(f'{n} {level}' for level, n in levels.most_common())}")
@@ -358,6 +363,12 @@ def _document(told: Told) -> dict[str, Any]:
     document = {name: value for name, value in vars(told).items() if name not in ("turn", "at")}
     document["at"] = told.at.isoformat()
     return document | told.turn.model_dump(mode="json", by_alias=True)
+
+
+async def _baselines(settings: Settings, dialogues: list[Dialogue]) -> MatchBaselines:
+    """Match rates of predictions that know nothing, on the messages that were played."""
+    async with open_graphmem(settings, say=lambda _: None, background=False) as gm:
+        return await match_baselines(gm, list({each.id: each for each in dialogues}.values()), seed=1)
 
 
 async def _count(settings: Settings) -> dict[str, int]:

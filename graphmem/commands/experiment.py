@@ -74,8 +74,8 @@ def table(found: Findings, model: str) -> str:
     improvement = "not defined" if found.improvement is None else f"{found.improvement:+.1%}"
     yes = {True: "yes", False: "no"}
     arms = [
-        ("with facts", found.matched_with, found.rate_with, found.mean_match_with),
-        ("without facts", found.matched_without, found.rate_without, found.mean_match_without),
+        ("with memory", found.matched_with, found.rate_with, found.mean_match_with),
+        ("without memory", found.matched_without, found.rate_without, found.mean_match_without),
     ]
     lines = [
         f"{found.conversations} conversations an arm, each in both arms; answered by: {model}",
@@ -96,13 +96,16 @@ def table(found: Findings, model: str) -> str:
         f"difference of rates     {found.difference:+.1%}, 95 % interval {found.difference_low:+.1%} to "
         f"{found.difference_high:+.1%} (bootstrap over conversations)",
         f"chi-squared             {found.chi_squared:.3f}, p = {found.p:.3g} (1 df, no Yates' correction)",
-        f"McNemar                 p = {found.mcnemar_p:.3g} (exact; {found.only_with} turns matched only with facts, "
+        f"McNemar                 p = {found.mcnemar_p:.3g} (exact; {found.only_with} turns matched only with it, "
         f"{found.only_without} only without)",
         f"facts                   {found.facts_learned} learned; recalled after {found.with_facts_recalled} turns",
+        f"memories                recalled after {found.with_memories_recalled} turns",
         "",
         f"p < {SIGNIFICANT}: {yes[found.significant]}; improvement of {WANTED:.0%} or more: {yes[found.improved]}; "
         f"both: {yes[found.reached]}",
     ]
+    if not found.tested:
+        lines.append("Not tested: what was foreseen is the same in both arms, so nothing remembered was used for it.")
     if not found.enough:
         lines.append(f"Fewer than {ENOUGH} conversations an arm: give more dialogues before believing this.")
     if found.degraded:

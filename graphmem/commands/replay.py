@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import track
 
 from graphmem.app import Graphmem
+from graphmem.bench.match_baselines import MatchBaselines, match_baselines
 from graphmem.errors import Conflict
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
@@ -22,20 +23,22 @@ REPLAY_GAP = timedelta(seconds=40)
 
 @dataclass(frozen=True)
 class ReplayReport:
-    """Counts of a replay; `matched` and `facts` count this run's answered turns, repeated ones included."""
+    """Counts of a replay; `expected`, `matched` and `facts` count this run's answered turns, repeated ones included."""
 
     dialogues: int
     answered: int
     repeated: int
     handled_before: int
+    expected: int
     matched: int
     facts: int
+    baselines: MatchBaselines
 
     def __str__(self) -> str:
         return (
             f"{self.dialogues} dialogues: {self.answered} turns answered, {self.repeated} had been answered in this "
-            f"session, {self.handled_before} in an earlier one; {self.matched} expectations came true, "
-            f"{self.facts} facts learned."
+            f"session, {self.handled_before} in an earlier one; {self.matched} of {self.expected} expectations came "
+            f"true{f' ({self.baselines} would have)' if str(self.baselines) else ''}, {self.facts} facts learned."
         )
 
 
@@ -69,8 +72,10 @@ async def replay(gm: Graphmem, who: Who, password: str, file: Path) -> ReplayRep
         answered=sum(not o.repeated for o in outcomes),
         repeated=sum(o.repeated for o in outcomes),
         handled_before=handled,
+        expected=sum(o.matched is not None for o in outcomes),
         matched=sum(o.matched is True for o in outcomes),
         facts=sum(o.fact is not None for o in outcomes),
+        baselines=await match_baselines(gm, dialogues, seed=1),
     )
 
 

@@ -18,6 +18,7 @@ from graphmem.flows.context_plan import (
     telling_memories,
     tentative_memories,
 )
+from graphmem.flows.facts import fitting_facts
 from graphmem.flows.session_cache import ENDED, open_memories
 from graphmem.flows.unformed import read_unformed
 from graphmem.model import Fact, LedgerCategory, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
@@ -27,7 +28,6 @@ from graphmem.store import memories, turns
 from graphmem.store.ledger import StoredEntry
 from graphmem.store.memories import Expanding, Expansion
 from graphmem.tasks import task_group
-from graphmem.text import matching
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import SHIPPED
 from graphmem.text.ledger_triggers import Surfaced, active_at, is_active, surfacing
@@ -64,6 +64,7 @@ class RecallRequest:
     embedding : of it, as the first row, where somebody has it embedded already
     before : what was said just before it, and its embedding, where there is one: given, or as a row of `embedding`
     as_of : answer with what was held at that moment; None means now
+    limit : most memories; with 0 nothing comes of any memory
     unformed : whether messages of which no memories are formed yet are searched, too; a turn has its own in sight
     """
 
@@ -194,7 +195,7 @@ def _block(
 ) -> Context:
     """Fit what was found into a budget; off the event loop."""
     held = [fact for fact in facts if fact.created_at <= moment] if (moment := result.as_of) else facts
-    needed = matching.retrieve(held, doc.key_phrases(), gm.settings.facts_recalled)
+    needed = fitting_facts(held, doc.key_phrases(), doc, gm.settings.facts_recalled)
     said = {turn.turn_id: turn.message.text for turn in visible}
     remembered = shown(replace(result.found, facts=tuple(needed)), doc, said, budget)
     prompt = memory_block(remembered)
@@ -258,14 +259,14 @@ def _chosen(
     found = ranked(
         hits, expansion, held.index, moment, asking.limit, past=past, tentative=tentative, asked=query.vector
     )
-    profile = standing_profile(held.index, held.parts, moment, own, past=past)
+    profile = standing_profile(held.index, held.parts, moment, own, past=past) if asking.limit else []
     entries = [kept for kept in held.ledger if is_active(kept.entry, query.now.timestamp())]
     if past:
         then = [(kept, active_at(kept.entry, moment)) for kept in held.ledger]
         entries = [replace(kept, entry=entry) for kept, entry in then if entry is not None]
     surfaced = _surfaced(entries, asking, own, moment)
     asked_for = _asked_for(gm, own)
-    if asked_for == AskedFor.OVERVIEW:
+    if asked_for == AskedFor.OVERVIEW and asking.limit:
         known = {each.memory.id for each in (*found, *profile)}
         found += [each for each in telling_memories(held.index, moment) if each.memory.id not in known]
     return Remembered(

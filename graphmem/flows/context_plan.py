@@ -286,7 +286,7 @@ def shown(remembered: Remembered, question: Doc, visible: Mapping[str, str], bud
         r for r in remembered.profile if not _is_visible(r, visible) and r.memory.id not in remembered.secrets
     )
     asked = telling_stems(question)
-    facts = tuple(fact for fact in remembered.facts if not asked.isdisjoint(Doc(fact.text).stems))
+    facts = tuple(f for f in remembered.facts if f.is_habit or not asked.isdisjoint(Doc(f.text).stems))
     whole = without_copies(
         replace(remembered, memories=tuple(memories), profile=profile, facts=facts), tuple(visible.values())
     )

@@ -1,10 +1,40 @@
-"""Reading the facts that violated expectations taught."""
+"""Facts: what violated expectations teach, compared with what is known, and which of them fit a message (spec 4)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
+from graphmem.flows.formation_plan import known_memories
 from graphmem.flows.running import check_running
-from graphmem.model import Fact, Session
+from graphmem.flows.session_cache import apply_turn, open_memories
+from graphmem.model import Distil, Fact, Lesson, Memory, Mismatch, Session, Unlocked, Usage
+from graphmem.model.conversation import HABIT
 from graphmem.store import turns
+from graphmem.store.changes import write_facts
+from graphmem.store.jobs import Claimed, DistilJob, Finished, opened_payload
+from graphmem.text import matching
+from graphmem.text.doc import Doc
+from graphmem.text.habits import is_at_work
+from graphmem.text.likeness import Gist, contradicts, gist, is_said_by
+
+KNOWN_FACTS = 8
+"""Newest facts that a language model is shown when it distils."""
+NEAREST = 5
+"""Known memories that a lesson is compared with."""
+SAID_ALIKE = 0.78
+"""Cosine from which on a memory says what a lesson says, where numbers and negation agree."""
+HABITS_SHOWN = 3
+"""Most habits among the facts that fit a message."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Result of a lesson: a fact that is new or said anew, or a memory that says it already; neither for no lesson."""
+
+    fact: Fact | None = None
+    memory_id: str | None = None
 
 
 async def list_facts(gm: Graphmem, session: Session, first: int) -> list[Fact]:
@@ -25,3 +55,131 @@ async def list_facts(gm: Graphmem, session: Session, first: int) -> list[Fact]:
         raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
     await check_running(gm, session)
     return await turns.list_ring(gm.graph, session, first)
+
+
+def fitting_facts(facts: Sequence[Fact], needed: Sequence[str], doc: Doc, limit: int) -> list[Fact]:
+    """Facts that keywords ask for, best first, and the student's habits where the message is work on a task.
+
+    Parameters
+    ----------
+    facts : newest first
+    needed : keywords
+    doc : Doc, the message
+    limit : int >= 0, most facts
+    """
+    found = matching.retrieve(facts, needed, limit)
+    habits = [fact for fact in facts if fact.is_habit and fact not in found] if is_at_work(doc) else []
+    return [*found, *habits[:HABITS_SHOWN]][:limit]
+
+
+def learned(
+    lesson: Lesson | None, fact_id: str, at: datetime, facts: Sequence[Fact], memories: Sequence[tuple[Memory, float]]
+) -> Learned:
+    """What comes of a lesson: nothing is stored twice, what is known already is strengthened.
+
+    Parameters
+    ----------
+    lesson : Lesson | None
+    fact_id : str, for a new fact
+    at : datetime, of the message it comes from
+    facts : known ones; one that says the same is said anew, by whichever says more; the opposite of one takes its place
+    memories : the nearest known ones, each with its cosine to the lesson
+
+    Notes
+    -----
+    The `seq` of the fact is given when it is written.
+
+    Source: spec 4.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> at = datetime(2026, 1, 5, tzinfo=UTC)
+    >>> known = [Fact("fact-t1", 1, "Mo loves drawing comics.", ("comics",), at)]
+    >>> again = Lesson("Mo really loves drawing comics at home.", ("comics",))
+    >>> learned(again, "fact-t2", at, known, []).fact
+    Fact(id='fact-t1', seq=0, text='Mo really loves drawing comics at home.', tags=('comics',), created_at=...)
+    """
+    if lesson is None:
+        return Learned()
+    if lesson.habit:
+        return Learned(Fact(HABIT + lesson.habit, 0, lesson.text, lesson.tags, at))
+    own = gist(lesson.text)
+    for fact in facts:
+        known = gist(fact.text)
+        if is_said_by(own, known):
+            return Learned(replace(fact, seq=0, created_at=at))
+        if is_said_by(known, own) or contradicts(own, known):
+            return Learned(Fact(fact.id, 0, lesson.text, lesson.tags, at))
+    for memory, cosine in memories:
+        if memory.invalid_at is None and _says(gist(memory.content or ""), cosine, own):
+            return Learned(memory_id=memory.id)
+    return Learned(Fact(fact_id, 0, lesson.text, lesson.tags, at))
+
+
+def _says(known: Gist, cosine: float, own: Gist) -> bool:
+    """True if a memory says what a lesson says, in its words or in others."""
+    agrees = known.negates == own.negates and set(own.numbers) <= set(known.numbers)
+    return is_said_by(own, known) or (agrees and cosine >= SAID_ALIKE)
+
+
+async def nearest_memories(
+    gm: Graphmem, session: Session, lessons: Sequence[Lesson | None]
+) -> list[list[tuple[Memory, float]]]:
+    """The known memories nearest to each lesson, with their cosines; none for a habit, which no memory counts."""
+    texts = [lesson.text for lesson in lessons if lesson is not None and not lesson.habit]
+    if not texts:
+        return [[] for _ in lessons]
+    index = (await open_memories(gm, session)).index
+    vectors = iter(await gm.embedder.embed(texts))
+    return [
+        index.nearest(next(vectors), NEAREST) if lesson is not None and not lesson.habit else [] for lesson in lessons
+    ]
+
+
+async def distil_facts(gm: Graphmem, session: Session, claimed: Sequence[Claimed]) -> int:
+    """Ask in one question what some violated expectations teach, and keep what is not known; how many took effect."""
+    jobs = [opened_payload(session, each, DistilJob) for each in claimed]
+    held, facts = await open_memories(gm, session), await known_facts(gm, session)
+    vectors = await gm.embedder.embed([job.actual for job in jobs])
+    memories = known_memories(list(vectors), held.index)
+    mismatches = tuple(
+        Mismatch(job.predicted, job.actual, job.asked, job.at, job.before, job.habits, held.name) for job in jobs
+    )
+    known = (*(fact.text for fact in facts[:KNOWN_FACTS]), *(memory.content or "" for memory in memories))
+    answer = await gm.mind.ask(Distil(mismatches, known))
+    usage, done = answer.usage, 0
+    near = await nearest_memories(gm, session, answer.value)
+    for each, job, lesson, known_near in zip(claimed, jobs, answer.value, near, strict=True):
+        new = learned(lesson, f"fact-t{each.seq}", job.at, facts, known_near).fact
+        facts = facts if new is None else [new, *(fact for fact in facts if fact.id != new.id)]
+        done += await _written(gm, session, Finished(each, usage, gm.settings.facts_kept), job.turn_id, new)
+        # What was asked about several at once is counted with the first.
+        usage = Usage()
+    return done
+
+
+async def _written(gm: Graphmem, session: Session, finished: Finished, turn_id: str, new: Fact | None) -> bool:
+    """Write what was distilled of a turn; False when the job had gone to another worker."""
+    found = () if new is None else (new,)
+    # A turn under way would find its student changed, so it is let through first.
+    async with gm.lock(session):
+        written = await write_facts(gm.graph, session, finished, turn_id, found, gm.clock())
+        if written is not None:
+            told = tuple(replace(fact, seq=written.facts) for fact in found)
+            apply_turn(gm, session, written.version, lambda held: with_facts(held, told, gm.settings.facts_kept))
+    return written is not None
+
+
+def with_facts(held: Unlocked, new: Sequence[Fact], kept: int) -> Unlocked:
+    """The turn state with some facts more, newest last, each in place of the one of its id."""
+    ids = {fact.id for fact in new}
+    facts = (*reversed(new), *(fact for fact in held.facts if fact.id not in ids))[:kept]
+    total = max((held.state.facts, *(fact.seq for fact in new)))
+    return replace(held, state=replace(held.state, facts=total), facts=facts)
+
+
+async def known_facts(gm: Graphmem, session: Session) -> list[Fact]:
+    """The ring of a student's facts, newest first."""
+    held = gm.turn_state(session)
+    return list(held.facts) if held is not None else await turns.list_ring(gm.graph, session, gm.settings.facts_kept)

@@ -10,6 +10,7 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, InvalidInput, MindError, NotFound
 from graphmem.flows import surprise_plan as responding
 from graphmem.flows.concern import standing_level
+from graphmem.flows.facts import known_facts, with_facts
 from graphmem.flows.formation import affect_of, said_hash
 from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import apply_turn, open_memories
@@ -19,7 +20,6 @@ from graphmem.model import (
     Analysis,
     Answer,
     Correction,
-    Fact,
     FollowUp,
     Level,
     Memory,
@@ -45,6 +45,7 @@ from graphmem.store.jobs import Claimed, Finished, SurpriseJob, opened_payload
 from graphmem.store.surprises import Surprised
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.information import snr
+from graphmem.text.matching import MATCHED
 from graphmem.validation import checked_text
 
 EPISODES_AT_ONCE = 4
@@ -88,13 +89,14 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     jobs = [await _standing(gm, session, each) for each in claimed]
     vectors = await gm.embedder.embed([job.actual for job in jobs])
     surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
-    answer = await _analysed(gm, surprising)
+    answer, facts = await _analysed(gm, surprising), tuple(await known_facts(gm, session))
     found, usage, questions = list[Understood](), answer.usage, list[str]()
     for each, job, vector, told, analysis in zip(claimed, jobs, vectors, surprising, answer.value, strict=True):
         episode = Episode(job, vector, replace(told, asked=(*told.asked, *questions)))
         analysed = Answer(analysis, usage, answer.degraded)
         understood, usage = await _understood(gm, session, each, episode, analysed)
-        found.append(understood)
+        found.append(replace(understood, facts=facts))
+        facts = (*responding.new_facts(found[-1], held.index), *facts)
         questions += understood.questions
     # Nothing is asked any more, so that all is written or all waits; what it cost is counted with the first.
     written = 0
@@ -105,19 +107,19 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
 
 
 async def _analysed(gm: Graphmem, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
-    """An analysis of each episode; a language model is asked about those only that violated an expectation (spec 5)."""
-    violated = [
-        each.level not in {Level.NORMAL, Level.BOUNDARY} or (each.level is Level.BOUNDARY and bool(each.predicted))
+    """An analysis of each episode; a language model is asked where beliefs or facts are wanted (spec 5)."""
+    wanted = [
+        each.level not in {Level.NORMAL, Level.BOUNDARY} or (bool(each.predicted) and each.most_facts > 0)
         for each in surprising
     ]
-    asked = tuple(each for each, so in zip(surprising, violated, strict=True) if so)
-    rest = tuple(each for each, so in zip(surprising, violated, strict=True) if not so)
+    asked = tuple(each for each, so in zip(surprising, wanted, strict=True) if so)
+    rest = tuple(each for each, so in zip(surprising, wanted, strict=True) if not so)
     if not rest or not gm.mind.is_model:
         return await gm.mind.ask(Analyse(tuple(surprising)))
     by_rule = await gm.offline.ask(Analyse(rest))
     by_model = await gm.mind.ask(Analyse(asked)) if asked else Answer(())
     of_model, of_rule = iter(by_model.value), iter(by_rule.value)
-    values = tuple(next(of_model if so else of_rule) for so in violated)
+    values = tuple(next(of_model if so else of_rule) for so in wanted)
     return Answer(values, by_model.usage, by_model.degraded)
 
 
@@ -150,7 +152,8 @@ def _surprising(held: OpenMemories, job: SurpriseJob, vector: Vector, asked: Seq
         talk=job.talk,
         doc=Doc(job.actual, vector),
         beliefs=responding.beliefs_near(vector, job, held.index),
-        most_facts=MOST_FACTS[job.level],
+        # Of a violated expectation the turn distils a fact: each comes from one source only.
+        most_facts=MOST_FACTS[job.level] if job.match is None or job.match >= MATCHED else 0,
         unusual=job.unusual,
         asked=tuple(question.text for question in asked),
         danger=job.danger,
@@ -172,7 +175,7 @@ async def _understood(
         degraded = degraded or asked.degraded or reflected.degraded
     procedure = None if reflection is None else reflection.procedure
     contents = [
-        episode_content(doc_of(surprising)),
+        episode_content(doc_of(surprising), job.before, job.task),
         *(u.new for u in analysis.updates),
         *([procedure] if procedure else []),
     ]
@@ -233,12 +236,12 @@ async def _written(gm: Graphmem, session: Session, claimed: Claimed, understood:
 def _apply(gm: Graphmem, session: Session, written: Written, changes: Changes) -> None:
     """Add the facts and questions of a surprise to the turn state."""
     first = written.facts - len(changes.facts) + 1
-    new: list[Fact] = [replace(fact, seq=first + place) for place, fact in enumerate(changes.facts)]
+    new = [replace(fact, seq=first + place) for place, fact in enumerate(changes.facts)]
 
     def change(held: Unlocked) -> Unlocked:
         questions = (*held.state.questions, *changes.questions)
-        state = replace(held.state, facts=written.facts, questions=questions)
-        return replace(held, state=state, facts=(*reversed(new), *held.facts)[: gm.settings.facts_kept])
+        told = replace(held, state=replace(held.state, questions=questions))
+        return with_facts(told, new, gm.settings.facts_kept)
 
     apply_turn(gm, session, written.version, change)
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from graphmem.flows.facts import learned
 from graphmem.flows.formation_plan import SAME_COSINE, STRENGTH, said_the_same
 from graphmem.maths.salience import salience
 from graphmem.model import (
@@ -33,6 +34,7 @@ from graphmem.text.domains import domain_of
 from graphmem.text.memory_types import Sort
 from graphmem.text.normalize import said
 from graphmem.text.sanitize import quoted
+from graphmem.text.titles import title
 
 MOST_FACTS = {Level.NORMAL: 0, Level.BOUNDARY: 10, Level.COGNITIVE_DISSONANCE: 20, Level.PARADIGM_SHIFT: 30}
 """Facts extracted at most, by level."""
@@ -44,8 +46,6 @@ NEAR = 0.2
 """Cosine from which a belief is near a message: its statement in the third person is farther than its words."""
 BELIEF_CANDIDATES = 50
 """Memories among which beliefs are looked for."""
-PHRASES = 3
-"""Phrases that say what an episode is about."""
 BELIEVED = (MemoryKind.TRAIT, MemoryKind.CONCEPT)
 
 
@@ -72,6 +72,7 @@ class Understood:
     updates : how each new understanding of the analysis is remembered, in order
     procedure : how to go about such a situation, where the reflection says so
     offline : whether the offline mind stood in for a language model
+    facts : known ones, newest first
     """
 
     seq: int
@@ -86,6 +87,7 @@ class Understood:
     procedure: Worded | None = None
     inferred_by: str = "offline"
     offline: bool = False
+    facts: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -99,16 +101,21 @@ class Made:
     confidence: float = 0.7
 
 
-def episode_content(actual: Doc) -> str:
-    """Content of an episode's memory: what it turned to, in the student's words.
+def episode_content(actual: Doc, *around: str) -> str:
+    """Content of an episode's memory: what it is about, and the student's words that began it.
+
+    Parameters
+    ----------
+    actual : Doc, the message
+    around : what it answers and the task
 
     Examples
     --------
     >>> episode_content(Doc("The telescope of my grandma is broken."))
-    'Turned to telescope, grandma, broken: “The telescope of my grandma is broken”'
+    'Telescope, grandma: “The telescope of my grandma is broken”'
     """
-    phrases, quote = actual.key_phrases(PHRASES), quoted(actual.text)
-    return f"Turned to {', '.join(phrases)}: {quote}" if phrases else f"Said all at once: {quote}"
+    about, quote = title(actual, *around), quoted(actual.text)
+    return f"{about}: {quote}" if about else quote
 
 
 def beliefs_near(vector: Vector, job: SurpriseJob, known: SearchIndex) -> tuple[Belief, ...]:
@@ -153,7 +160,7 @@ def planned_response(understood: Understood, known: SearchIndex, version: int) -
         edges.append(NewEdge(episode.memory.id, procedure_id, EdgeType.ENABLES, 1.0))
     linked = tuple(_linked(understood, known)) if shifted else ()
     edges += linked
-    facts = tuple(_facts(understood))
+    facts = new_facts(understood, known)
     questions = tuple(_questions(understood, "question", understood.questions)) if shifted else ()
     reflection = understood.reflection if shifted else None
     flashbulbs = tuple(memory.id for memory in _said_then(job, known)) if shifted else ()
@@ -340,9 +347,17 @@ def _unlike(worded: Worded, known: SearchIndex) -> Worded:
     return worded if known.find(worded.content_hash) is None else replace(worded, content_hash=worded.own_hash)
 
 
-def _facts(understood: Understood) -> Iterator[Fact]:
+def new_facts(understood: Understood, known: SearchIndex) -> tuple[Fact, ...]:
+    """The facts of an analysis that are not known yet, and those that are said anew."""
+    # In meaning they were compared with the message, which says more than one fact of it.
+    memories = [(memory, 0.0) for memory, _ in known.nearest(understood.vector, BELIEF_CANDIDATES)]
+    found: dict[str, Fact] = {}
     for place, lesson in enumerate(understood.analysis.facts[: MOST_FACTS[understood.job.level]], 1):
-        yield Fact(f"fact-{understood.seq}-{place}", 0, lesson.text, lesson.tags, understood.job.at)
+        facts = (*found.values(), *understood.facts)
+        new = learned(lesson, f"fact-{understood.seq}-{place}", understood.job.at, facts, memories).fact
+        if new is not None:
+            found[new.id] = new
+    return tuple(found.values())
 
 
 def _questions(understood: Understood, name: str, texts: Sequence[str]) -> Iterator[Question]:

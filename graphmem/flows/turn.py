@@ -18,6 +18,8 @@ from graphmem.flows import turn_plan as plan
 from graphmem.flows.care import ask_in_danger, caring_answer, with_help
 from graphmem.flows.concern import graver, heard_danger, raised_by_turn
 from graphmem.flows.context import RecallRequest, search
+from graphmem.flows.facts import Learned, fitting_facts, nearest_memories
+from graphmem.flows.facts import learned as learned_of
 from graphmem.flows.gravity import gravity_now
 from graphmem.flows.sensing import Senses
 from graphmem.flows.session_cache import open_memories
@@ -27,6 +29,7 @@ from graphmem.model import (
     Conversation,
     Distil,
     Fact,
+    HabitCount,
     Matrix,
     Message,
     Mismatch,
@@ -43,9 +46,9 @@ from graphmem.model import (
 from graphmem.ports import Mind, OnToken
 from graphmem.store import jobs, turns
 from graphmem.tasks import task_group
-from graphmem.text import matching
-from graphmem.text.doc import Doc
+from graphmem.text.doc import Doc, doc_of
 from graphmem.text.embedder import SHIPPED
+from graphmem.text.habits import Exchange, counted
 from graphmem.text.topic_boundaries import SIGHT
 from graphmem.validation import checked_id, checked_text, checked_time
 
@@ -188,7 +191,7 @@ async def _attempt(
             incoming = first or incoming
             held = await _unlocked(gm, session, before.state)
         thought = await _think(gm, session, _Asked(incoming, embedding, held, mind, on_token, now))
-    write = plan.planned_turn(thought, gm.settings, now, improve_facts=mind.is_model)
+    write = plan.planned_turn(thought, gm.settings, now, distils=mind.is_model)
     version = await turns.complete(gm.graph, session, write)
     if version is None or version != held.state.version + 1:
         gm.drop(session)
@@ -230,10 +233,13 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         own = plan.score(message, talk, state, sensed, task)
         scored = own if danger is None else plan.grave(own)
         starts = _starts(gm, (*talk, message))
-        fact = await _learned(gm, state, scored, message, before)
+        said = plan.said_before(held.messages)
+        state = replace(state, habits=_habits(state, message, before, said))
         facts = await expecting
         result = await searching
     question = plan.next_question(state, scored, message.text) if own_reply is None else None
+    violated = plan.mismatch(state, message, before, said, result.found.name)
+    learned = await _learned(gm, session, asked, state, scored, violated)
     found = replace(result.found, facts=tuple(facts.value), question=None if question is None else question.text)
     recalled = await asyncio.to_thread(plan.recall, message, held, found, gm.settings)
     earlier = 2 * (state.turns - len(held.turn_ids))
@@ -251,7 +257,7 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         message=message,
         state=state,
         score=scored,
-        fact=fact,
+        fact=learned.fact,
         asked=before,
         recalled=recalled,
         answer=replace(answer, usage=facts.usage + answer.usage, degraded=facts.degraded or answer.degraded),
@@ -261,10 +267,10 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         danger=danger,
         raised=None if danger is None else raised_by_turn(gm, session, state.turns + 1, message, danger, own.level),
         false_alarm=false_alarm,
-        talk=plan.said_before(held.messages),
+        talk=said,
         task=task,
         opener=opener[0] if opener else None,
-        used=used,
+        used=(*used, *await _strengthened(gm, session, learned, asked.now)),
     )
 
 
@@ -313,7 +319,7 @@ async def _expected(gm: Graphmem, session: Session, asked: _Asked) -> Answer[lis
         await storing
     prediction = held.state.prediction if expected is None else expected.value
     needed = (*(() if prediction is None else prediction.needed_info), *incoming.doc.key_phrases())
-    facts = matching.retrieve(held.facts, needed, gm.settings.facts_recalled)
+    facts = fitting_facts(held.facts, needed, incoming.doc, gm.settings.facts_recalled)
     return Answer(facts) if expected is None else Answer(facts, expected.usage, expected.degraded)
 
 
@@ -463,12 +469,29 @@ def _senses(gm: Graphmem) -> Senses:
     return Senses(gm.affect, gm.matches, shipped=gm.embedder.name == f"onnx:{SHIPPED}")
 
 
-async def _learned(gm: Graphmem, state: State, scored: plan.Score, message: Message, asked: str) -> Fact | None:
-    """The fact that a violated expectation teaches, worded by rule; a job may word it better."""
-    if scored.matched or state.prediction is None:
-        return None
-    lesson = await gm.offline.ask(Distil(Mismatch(state.prediction.text, message.text, asked)))
-    return plan.new_fact(state, lesson.value, message.at)
+def _habits(state: State, message: Message, asked: str, said: Sequence[str]) -> tuple[HabitCount, ...]:
+    """The counts of the student's habits, with this message; what opens a talk answers nothing."""
+    if not asked:
+        return state.habits
+    return counted(state.habits, Exchange(doc_of(message), Doc(asked), Doc(said[-1] if said else "")))
+
+
+async def _learned(
+    gm: Graphmem, session: Session, asked: _Asked, state: State, scored: plan.Score, mismatch: Mismatch | None
+) -> Learned:
+    """The fact that a violated expectation teaches; where a language model answers, a job distils it."""
+    if scored.matched is not False or mismatch is None or asked.mind.is_model:
+        return Learned()
+    (lesson,) = (await gm.offline.ask(Distil((mismatch,)))).value
+    (near,) = await nearest_memories(gm, session, [lesson])
+    new = learned_of(lesson, f"fact-t{state.turns + 1}", mismatch.at, asked.held.facts, near)
+    return new if new.fact is None else replace(new, fact=replace(new.fact, seq=state.facts + 1))
+
+
+async def _strengthened(gm: Graphmem, session: Session, learned: Learned, now: datetime) -> tuple[turns.Boost, ...]:
+    """The memory that says already what was learned."""
+    memory = None if learned.memory_id is None else (await open_memories(gm, session)).index.get(learned.memory_id)
+    return () if memory is None else (plan.boost(memory.id, gravity_now(memory, now)),)
 
 
 async def _store_first(gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, now: datetime) -> None:

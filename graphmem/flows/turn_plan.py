@@ -20,10 +20,10 @@ from graphmem.model import (
     Fact,
     Job,
     JobState,
-    Lesson,
     Level,
     Matrix,
     Message,
+    Mismatch,
     Prediction,
     Question,
     RecalledId,
@@ -43,6 +43,7 @@ from graphmem.text import matching
 from graphmem.text.doc import doc_of
 from graphmem.text.information import passes, snr
 from graphmem.text.revision import retractions
+from graphmem.text.titles import title
 
 SURPRISE_WINDOW = 50
 """Messages that a new one is compared with (spec 5)."""
@@ -52,6 +53,8 @@ SIGNALS = 100
 """Latest sums of surprise that are kept of a student, uncalibrated."""
 IN_TALK = 5
 """Messages of the student before a surprising one that are read with it."""
+EPISODE_AFTER, EPISODE_EVERY = 3, 5
+"""Turns between two episodes where another matter begins, and where a message only has little to do with the last."""
 ASKED_EVERY = 3
 """Turns between two replies that ask a question of the companion's own."""
 APP = "app"
@@ -195,10 +198,14 @@ def boost(memory_id: str, gravity: float) -> Boost:
     return Boost(memory_id, boosted(gravity))
 
 
-def new_fact(state: State, lesson: Lesson, at: datetime) -> Fact:
-    """The next fact of the ring."""
-    seq = state.facts + 1
-    return Fact(f"fact-{seq}", seq, lesson.text, lesson.tags, at)
+def mismatch(
+    state: State, message: Message, asked: str, talk: Sequence[str], name: str | None = None
+) -> Mismatch | None:
+    """An expectation and what was said, with what a lesson may rest on; `state` counts the message's habits already."""
+    if state.prediction is None:
+        return None
+    before = talk[-1] if talk else ""
+    return Mismatch(state.prediction.text, message.text, asked, message.at, before, state.habits, name)
 
 
 @dataclass(frozen=True)
@@ -240,7 +247,7 @@ class TurnThought:
         return None if self.raised is None else self.raised.raised.level
 
 
-def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, improve_facts: bool) -> TurnWrite:
+def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, distils: bool) -> TurnWrite:
     """Everything the turn will write, as data.
 
     Parameters
@@ -248,7 +255,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
     thought : TurnThought
     settings : Settings
     now : datetime
-    improve_facts : bool, whether a language model shall word the fact better
+    distils : bool, whether a language model shall distil a fact later
     """
     state, scored, answer = thought.state, thought.score, thought.answer
     seq = state.turns + 1
@@ -258,7 +265,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
     jobs = (
         *(_form_jobs(thought, seq) if tells or retractions(thought.message.text) else ()),
         *surprising,
-        *(_distil_jobs(thought) if improve_facts else ()),
+        *(_distil_jobs(thought, seq) if distils and tells else ()),
     )
     outcome = TurnOutcome(
         turn_id=thought.turn_id,
@@ -297,6 +304,8 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, imp
         jobs=jobs,
         boosts=_boosts(thought),
         signals=(*state.signals, scored.surprising)[-SIGNALS:],
+        habits=state.habits,
+        episode=bool(surprising),
         question=thought.question,
         raised=thought.raised,
         task="" if thought.task is None else thought.task.text,
@@ -320,6 +329,7 @@ def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWri
         facts=write.facts,
         prediction=write.prediction,
         signals=write.signals,
+        episode_turn=write.outcome.seq if write.episode else thought.state.episode_turn,
         questions=tuple(q for q in thought.state.questions if asked is None or q.id != asked.id),
         asked_turn=thought.state.asked_turn if asked is None else write.outcome.seq,
     )
@@ -327,12 +337,13 @@ def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWri
     opener = () if thought.opener is None else (annotated(thought.opener),)
     messages = (*unlocked.messages, *opener, thought.message, annotated(thought.answer.value.reply))
     new_facts = () if thought.fact is None else (thought.fact,)
+    others = (fact for fact in unlocked.facts if fact.id not in {new.id for new in new_facts})
     return replace(
         unlocked,
         state=state,
         messages=latest_turns(messages, most),
         turn_ids=(*unlocked.turn_ids, thought.turn_id)[-most:],
-        facts=(*new_facts, *unlocked.facts)[: settings.facts_kept],
+        facts=(*new_facts, *others)[: settings.facts_kept],
         task=thought.task,
     )
 
@@ -384,10 +395,28 @@ def _form_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
     return (NewJob(f"form-{seq}", work, seq),)
 
 
+def begins(thought: TurnThought) -> bool:
+    """True if an episode begins with a message: always with a grave surprise, else where another matter does.
+
+    Another matter has to have a name, and some turns since the last one; a boundary is one where what is said has
+    little to do with what was said before.
+
+    Source: spec 5 (episodes).
+    """
+    level, starts = thought.score.level, thought.starts
+    if level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT):
+        return True
+    if level is Level.NORMAL and not starts:
+        return False
+    since = thought.state.turns + 1 - thought.state.episode_turn if thought.state.episode_turn else EPISODE_EVERY
+    other = starts or "topic" in thought.score.unusual
+    return other and since >= (EPISODE_AFTER if starts else EPISODE_EVERY) and bool(title(doc_of(thought.message)))
+
+
 def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
     """A surprise is responded to; where only the matter changes, a new episode begins and that is all."""
     message, scored, expected = thought.message, thought.score, thought.state.prediction
-    if scored.level is Level.NORMAL and not thought.starts:
+    if not begins(thought):
         return ()
     work = SurpriseJob(
         turn_id=thought.turn_id,
@@ -403,6 +432,7 @@ def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
         unusual=scored.unusual,
         danger=thought.danger,
         own_level=thought.own_level,
+        task="" if thought.task is None else thought.task.text,
     )
     return (NewJob(f"surprise-{seq}", work, seq),)
 
@@ -425,13 +455,13 @@ def next_question(state: State, scored: Score, text: str) -> Question | None:
     return state.questions[0] if state.questions and calm and rested else None
 
 
-def _distil_jobs(thought: TurnThought) -> tuple[NewJob, ...]:
-    """A violated expectation that a language model shall put into better words later."""
-    expected = thought.state.prediction
-    if thought.fact is None or expected is None:
+def _distil_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
+    """A violated expectation of which a language model shall distil a fact later."""
+    found = mismatch(thought.state, thought.message, thought.asked, thought.talk)
+    if thought.score.matched is not False or found is None or thought.danger is not None:
         return ()
-    work = DistilJob(thought.fact.id, expected.text, thought.message.text, thought.asked)
-    return (NewJob(f"distil-{thought.fact.seq}", work, thought.fact.seq),)
+    work = DistilJob(thought.turn_id, found.predicted, found.actual, found.asked, found.at, found.before, found.habits)
+    return (NewJob(f"distil-{seq}", work, seq),)
 
 
 def _vector(of: Message | Prediction) -> Vector:

@@ -8,21 +8,21 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from itertools import groupby
 
 from graphmem.app import Graphmem
 from graphmem.errors import BudgetExceeded, Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable, place
+from graphmem.flows.facts import distil_facts
 from graphmem.flows.formation import MESSAGES_AT_ONCE, form_messages, form_observations
-from graphmem.flows.session_cache import apply_turn
 from graphmem.flows.surprise import EPISODES_AT_ONCE as EPISODES
 from graphmem.flows.surprise import MAX_MIND_QUESTIONS, respond_to_surprises
 from graphmem.jobs.budget import within_budget
 from graphmem.logs import log_ids
-from graphmem.model import Distil, JobState, Lesson, Mismatch, Session, Unlocked, Usage
+from graphmem.model import JobState, Session, Usage
 from graphmem.store import jobs
-from graphmem.store.jobs import Claimed, DistilJob, Kind
+from graphmem.store.jobs import Claimed, Kind
 
 log = logging.getLogger(__name__)
 
@@ -70,7 +70,7 @@ async def run_jobs(gm: Graphmem, session: Session, *, yield_to_turns: bool = Fal
 
     Parameters
     ----------
-    gm : Graphmem; with the offline mind alone no fact is put into better words, since there is nobody to do it
+    gm : Graphmem; with the offline mind alone no facts are distilled, which the turn has done already
     session : Session; when it has ended, its jobs wait for the next one
     yield_to_turns : in the background: let turns go first, for a while before each job, and leave to other workers what
         they are at; else they are waited for, for a moment
@@ -113,7 +113,7 @@ async def _wanted(gm: Graphmem, session: Session) -> list[Kind]:
     paused = waiting.newest is None or (gm.clock() - waiting.newest).total_seconds() >= gm.settings.talk_pause
     if paused or waiting.turns >= TURNS_TOGETHER:
         return wanted
-    return [kind for kind in wanted if kind not in {Kind.FORM, Kind.SURPRISE}]
+    return [kind for kind in wanted if kind not in {Kind.FORM, Kind.SURPRISE, Kind.DISTIL}]
 
 
 async def _claimed(gm: Graphmem, session: Session, wanted: Sequence[Kind]) -> list[Claimed]:
@@ -277,40 +277,10 @@ def trouble_logged() -> Iterator[None]:
         log.error("jobs were cut short by an unexpected %s at %s", type(e).__name__, place(e))
 
 
-async def _distil(gm: Graphmem, session: Session, claimed: Claimed) -> bool:
-    """Ask for better words and write them; False when the job had gone to another worker."""
-    job = jobs.opened_payload(session, claimed, DistilJob)
-    answer = await gm.mind.ask(Distil(Mismatch(job.predicted, job.actual, job.asked)))
-    # A turn under way would find its student changed, so it is let through first.
-    async with gm.lock(session):
-        done = jobs.Finished(claimed, answer.usage)
-        version = await jobs.finish_distil(gm.graph, session, done, job.fact_id, answer.value, gm.clock())
-        if version is not None:
-            apply_turn(gm, session, version, lambda held: improved(held, job.fact_id, answer.value))
-    return version is not None
-
-
-def improved(unlocked: Unlocked, fact_id: str, lesson: Lesson) -> Unlocked:
-    """The turn state after a fact was put into better words."""
-    facts = (replace(f, text=lesson.text, tags=lesson.tags) if f.id == fact_id else f for f in unlocked.facts)
-    return replace(unlocked, facts=tuple(facts))
-
-
-def one_by_one(
-    run: Callable[[Graphmem, Session, Claimed], Awaitable[bool]],
-) -> Callable[[Graphmem, Session, Sequence[Claimed]], Awaitable[int]]:
-    """Wrap a function for a single job as a handler takes it."""
-
-    async def each(gm: Graphmem, session: Session, group: Sequence[Claimed]) -> int:
-        return sum([await run(gm, session, claimed) for claimed in group])
-
-    return each
-
-
 HANDLERS: Mapping[Kind, Handler] = {
     Kind.FORM: Handler(form_messages, at_once=MESSAGES_AT_ONCE),
     Kind.OBSERVE: Handler(form_observations, at_once=MESSAGES_AT_ONCE),
     Kind.SURPRISE: Handler(respond_to_surprises, at_once=EPISODES, questions=MAX_MIND_QUESTIONS),
-    Kind.DISTIL: Handler(one_by_one(_distil), needs_model=True),
+    Kind.DISTIL: Handler(distil_facts, at_once=MESSAGES_AT_ONCE, needs_model=True),
 }
 """Who does which kind of job."""

@@ -38,7 +38,7 @@ from pydantic_core import from_json
 from graphmem.errors import MindError, SetupError
 from graphmem.llm.formation_outputs import NotedTalk, NotesOutput, extractions, found_notes
 from graphmem.llm.formation_prompt import formation_prompt
-from graphmem.llm.outputs import DistilOutput, PredictOutput, RespondOutput, predicted
+from graphmem.llm.outputs import DistilOutput, PredictOutput, RespondOutput, lessons, predicted
 from graphmem.llm.prompts import Prompt, distil_prompt, predict_prompt, respond_prompt
 from graphmem.llm.surprise_outputs import (
     AnalyseOutput,
@@ -130,8 +130,8 @@ def _response(output: RespondOutput, question: Respond) -> Response:
     return Response(Message(Author.COMPANION, output.reply, at), predicted(output))
 
 
-def _lesson(output: DistilOutput, _: Distil) -> Lesson:
-    return Lesson(output.fact, tuple(output.tags))
+def _lessons(output: DistilOutput, question: Distil) -> tuple[Lesson | None, ...]:
+    return lessons(output, len(question.mismatches))
 
 
 def _analyses(output: AnalyseOutput, question: Analyse) -> tuple[Analysis, ...]:
@@ -149,7 +149,7 @@ def _reflection(output: ReflectOutput, _: Reflect) -> Reflection:
 FORMS: Mapping[type[MindQuestion[Any]], Form[Any, Any, Any]] = {
     Predict: Form(predict_prompt, PredictOutput, _prediction, 600),
     Respond: Form(respond_prompt, RespondOutput, _response, 2_000, streamed="reply", temperature=REPLY_TEMPERATURE),
-    Distil: Form(distil_prompt, DistilOutput, _lesson, 200),
+    Distil: Form(distil_prompt, DistilOutput, _lessons, 800),
     ExtractMemories: Form(
         formation_prompt,
         NotesOutput,

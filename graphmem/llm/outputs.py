@@ -17,12 +17,12 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from graphmem.model import Alternative, Prediction
+from graphmem.model import Alternative, Lesson, Prediction
 from graphmem.text.quoting import abridged, cleaned_quote
 
 T = TypeVar("T")
 
-__all__ = ["DistilOutput", "PredictOutput", "RespondOutput", "predicted"]
+__all__ = ["DistilOutput", "PredictOutput", "RespondOutput", "lessons", "predicted"]
 # The other names without an underscore are shared with the other modules of schemas.
 
 CONTENT = 500
@@ -179,9 +179,43 @@ class RespondOutput(BaseModel):
     needed_info: _Keywords
 
 
-class DistilOutput(BaseModel):
+class DistilledItem(BaseModel):
+    case: int
     fact: Sentence
     tags: Tags
+
+
+def _cases(value: Any) -> Any:
+    """Items that can be read; a wrong one costs nothing but itself."""
+    items = value if isinstance(value, list) else []
+    return [item for item in items if _is_valid(DistilledItem, item)]
+
+
+def _is_valid(model: type[BaseModel], value: Any) -> bool:
+    try:
+        model.model_validate(value)
+    except ValidationError:
+        return False
+    return True
+
+
+class DistilOutput(BaseModel):
+    facts: Annotated[list[DistilledItem], BeforeValidator(_cases), listed_as(DistilledItem)]
+
+
+def lessons(output: DistilOutput, cases: int) -> tuple[Lesson | None, ...]:
+    """The first fact of each case; None where there is none.
+
+    Examples
+    --------
+    >>> written = {"facts": [{"case": 2, "fact": "Skates at weekends.", "tags": ["skating"]}, {"case": "?"}]}
+    >>> lessons(DistilOutput.model_validate(written), 2)
+    (None, Lesson(text='Skates at weekends.', tags=('skating',), habit=''))
+    """
+    found: dict[int, Lesson] = {}
+    for item in output.facts:
+        found.setdefault(item.case, Lesson(item.fact, tuple(item.tags)))
+    return tuple(found.get(number) for number in range(1, cases + 1))
 
 
 def predicted(answer: PredictOutput | RespondOutput) -> Prediction:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import Generic, TypeVar
 
@@ -15,6 +15,11 @@ from graphmem.model.enums import Author, Level, QuestionState, Verdict
 from graphmem.model.memory import LedgerEntry, Recalled
 
 T = TypeVar("T")
+
+HABIT = "habit-"
+"""Beginning of the id of a fact that counts a habit."""
+
+_EPOCH = datetime.fromtimestamp(0, UTC)
 
 Vector = NDArray[np.float32]
 """An embedding, of shape (dimension,), of length 1."""
@@ -80,11 +85,24 @@ class Prediction:
 
 
 @dataclass(frozen=True)
+class HabitCount:
+    """Count of a habit of the student (`graphmem.text.habits`): how often it was shown, of how many moments for it."""
+
+    name: str
+    shown: int
+    moments: int
+
+
+@dataclass(frozen=True)
 class Lesson:
-    """Lesson of a violated expectation: one sentence and 1 to 5 tags (spec 4)."""
+    """Lesson of a violated expectation: one sentence and 1 to 5 tags (spec 4).
+
+    habit : name of the habit that it counts; a later count takes its place
+    """
 
     text: str
     tags: tuple[str, ...]
+    habit: str = ""
 
 
 @dataclass(frozen=True)
@@ -96,6 +114,11 @@ class Fact:
     text: str
     tags: tuple[str, ...]
     created_at: datetime
+
+    @property
+    def is_habit(self) -> bool:
+        """True if it counts a habit, of which each student has one fact."""
+        return self.id.startswith(HABIT)
 
     @cached_property
     def plain(self) -> str:
@@ -214,11 +237,21 @@ class Response:
 
 @dataclass(frozen=True)
 class Mismatch:
-    """An expectation that was violated, with the message the student was answering, if any."""
+    """An expectation that was violated, with the message the student was answering, if any.
+
+    at : when it was violated
+    before : what the student had said before that
+    habits : counts of the student's habits, this message included
+    student : the student's name, where it is known
+    """
 
     predicted: str
     actual: str
     asked: str = ""
+    at: datetime = _EPOCH
+    before: str = ""
+    habits: tuple[HabitCount, ...] = ()
+    student: str | None = None
 
 
 @dataclass(frozen=True)

@@ -88,15 +88,16 @@ class Respond(MindQuestion[Response]):
 
 
 @dataclass(frozen=True)
-class Distil(MindQuestion[Lesson]):
-    """Lesson of a violated expectation: one sentence, 1 to 5 tags.
+class Distil(MindQuestion[tuple[Lesson | None, ...]]):
+    """Lessons of violated expectations: of each the general thing that would have led to expecting it, or None.
 
-    The rules' own words stand already, so that a model's better ones can wait.
+    known : what is known of the student that may say it already
     """
 
     when_unusable = OnFailure.WAIT
 
-    mismatch: Mismatch
+    mismatches: tuple[Mismatch, ...]
+    known: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from graphmem.model.conversation import (
     Companion,
     Correction,
     Fact,
+    HabitCount,
     Message,
     Prediction,
     Question,
@@ -31,6 +32,8 @@ class State:
     questions : those that wait to be asked, longest waiting first
     asked_turn : the last turn whose reply asked one; 0 for none
     false_alarms : messages that were no danger after all, newest first
+    habits : how often each habit was shown
+    episode_turn : the last turn that an episode began with; 0 for none
     """
 
     version: int
@@ -43,6 +46,8 @@ class State:
     questions: tuple[Question, ...] = ()
     asked_turn: int = 0
     false_alarms: tuple[FalseAlarm, ...] = field(default=(), repr=False)
+    habits: tuple[HabitCount, ...] = ()
+    episode_turn: int = 0
 
 
 @dataclass(frozen=True)

@@ -1,53 +1,102 @@
-"""Lessons of violated expectations, worded by rule, and the keywords of messages (spec 4)."""
+"""Lessons of violated expectations, by habits that are counted and by the reader; keywords of messages (spec 4)."""
 
 from collections.abc import Iterable, Sequence
 
-from graphmem.model import Lesson, Mismatch
+from graphmem.model import Lesson, MemoryKind, Mismatch
+from graphmem.text.clauses import statement_spans
+from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc
+from graphmem.text.habits import HABITS, Exchange, shown_habits, told
 from graphmem.text.keyphrases import rarest_word
+from graphmem.text.lexicon import FIRST_PERSON
+from graphmem.text.reader import KINDS, MessageReading
+from graphmem.text.retelling import retold
 from graphmem.text.sanitize import clean, clipped
+from graphmem.text.slots import slot_of
 from graphmem.text.words import word_rarity
 
 LESSON_CHARACTERS = 220
 """Characters of the longest lesson."""
 MAX_LESSON_TAGS = 5
 """Most tags of a lesson."""
-_SHARES = {"actual": 85, "asked": 46, "predicted": 36}
-"""Characters each part may take; what one leaves over goes to those before it, as what was said matters most."""
+LASTING_MONTHS = 2
+"""Place in `MessageReading.lasting` from which on something holds for months."""
+GENERAL = 0.4
+"""Chance that a clause tells something lasting of the student's own from which it is general."""
+TELLING_SNR = 400
+"""SNR of a clause from which on it tells enough to stand alone."""
 
 
-def lesson(mismatch: Mismatch) -> Lesson:
-    """One sentence on the difference between what was expected and what was said, with 1 to 5 tags.
+def lesson(mismatch: Mismatch, clauses: Sequence[str] = (), readings: Sequence[MessageReading] = ()) -> Lesson | None:
+    """The general thing about a student which, had it been known, would have led to expecting what was said.
 
     Parameters
     ----------
-    mismatch : Mismatch; long messages are quoted by the sentence that says most
+    mismatch : Mismatch
+    clauses, readings : `own_clauses` of what was said, and what the reader makes of each
 
     Returns
     -------
-    Lesson with a text of at most 220 characters on one line, and tags that are key phrases of the actual message or,
-    where it has none, of the one it answers, else of the prediction
+    Lesson of at most 220 characters on one line: something lasting that the student says of themselves, or else a habit
+    that the message shows and the prediction did not, with its count; None where nothing general was shown
 
     Source: spec 4.
 
     Examples
     --------
-    >>> learned = lesson(Mismatch("I would add 5", "My dog ate the spoons", "How many are left?"))
-    >>> learned.text
-    'Asked “How many are left?”, the student said “My dog ate the spoons” where “I would add 5” was expected.'
-    >>> learned.tags
-    ('spoons', 'dog ate')
+    >>> from graphmem.model import HabitCount
+    >>> counts = (HabitCount("bare", 4, 5),)
+    >>> learned = lesson(Mismatch("I added 5, so it is 41.", "41", "How did you get there?", habits=counts))
+    >>> learned.text, learned.tags
+    ('The student gives the bare result when asked for reasons, 4 of 5 times.', ('explaining',))
+    >>> lesson(Mismatch("41", "ok", "Shall we go on?")) is None
+    True
     """
-    parts = {
-        "actual": _telling(Doc(mismatch.actual)),
-        "asked": _question(Doc(mismatch.asked)),
-        "predicted": _telling(Doc(mismatch.predicted)),
-    }
-    said = _fitted({name: clean(text).rstrip(" .") for name, text in parts.items()})
-    actual = f"the student said “{said['actual']}”" if said["actual"] else "the student said nothing in words"
-    asked = f"Asked “{said['asked']}”, {actual}" if said["asked"] else f"{actual[0].upper()}{actual[1:]}"
-    text = f"{asked} where “{said['predicted']}” was expected." if said["predicted"] else f"{asked}."
-    return Lesson(text, _tags(*map(Doc, parts.values())))
+    who = mismatch.student or "The student"
+    return _stated(mismatch, who, clauses, readings) or _shown(mismatch, who)
+
+
+def own_clauses(text: str) -> list[str]:
+    """The clauses of a message in which the student speaks of themselves."""
+    doc = Doc(text)
+    spans = [] if act_of(doc) is Act.UNREADABLE else statement_spans(doc)
+    clauses = [Doc(text[slice(*span)]) for span in spans]
+    return [c.text for c in clauses if not c.asks and not FIRST_PERSON.isdisjoint(c.plain_words)]
+
+
+def _stated(mismatch: Mismatch, who: str, clauses: Sequence[str], readings: Sequence[MessageReading]) -> Lesson | None:
+    """What the message says of the student that holds for long, in the third person."""
+    able = [(clause, read) for clause, read in zip(clauses, readings, strict=True) if _is_general(clause, read)]
+    best = max(able, key=lambda each: generality(each[1]), default=None)
+    if best is None:
+        return None
+    text = clean(retold(best[0], who, mismatch.at))
+    told = text.startswith(who) and not text.startswith((f"{who} says", f"{who} asks"))
+    return Lesson(clipped(text, LESSON_CHARACTERS), _tags(Doc(best[0]))) if told else None
+
+
+def _is_general(clause: str, reading: MessageReading) -> bool:
+    """True of an attribute of the student's own, such as home, likes and fears, and of what holds for months."""
+    slot = slot_of(Doc(clause)) or ""
+    attribute = slot.startswith("self ")
+    return attribute or (generality(reading) >= GENERAL and reading.snr >= TELLING_SNR)
+
+
+def generality(reading: MessageReading) -> float:
+    """Chance that a clause tells something of the student's own that holds for months."""
+    return (
+        float(reading.lasting[LASTING_MONTHS:].sum() * reading.kind[KINDS.index(MemoryKind.TRAIT)]) * reading.about_self
+    )
+
+
+def _shown(mismatch: Mismatch, who: str) -> Lesson | None:
+    """A habit that the message shows and that was not foreseen."""
+    asked, before = Doc(mismatch.asked), Doc(mismatch.before)
+    foreseen = Exchange(Doc(mismatch.predicted), asked, before)
+    expected = {count.name for count in shown_habits(mismatch.habits, foreseen)}
+    shown = shown_habits(mismatch.habits, Exchange(Doc(mismatch.actual), asked, before))
+    count = next((each for each in shown if each.name not in expected), None)
+    return None if count is None else Lesson(told(count, who), HABITS[count.name].tags, count.name)
 
 
 def keywords(docs: Iterable[Doc], limit: int) -> tuple[str, ...]:
@@ -76,12 +125,8 @@ def keywords(docs: Iterable[Doc], limit: int) -> tuple[str, ...]:
     return (max(words, key=word_rarity),) if words else ()
 
 
-def _tags(actual: Doc, asked: Doc, predicted: Doc) -> tuple[str, ...]:
-    """Tags from the answer, with those of the question where it names nothing but numbers; or else keywords."""
-    tags = _phrases([actual], MAX_LESSON_TAGS)
-    if not any(_is_named(tag) for tag in tags):
-        tags = (*tags, *(tag for tag in _phrases([asked], MAX_LESSON_TAGS) if tag not in tags))[:MAX_LESSON_TAGS]
-    return tags or keywords([predicted, actual, asked], MAX_LESSON_TAGS) or ("no words",)
+def _tags(doc: Doc) -> tuple[str, ...]:
+    return keywords([doc], MAX_LESSON_TAGS) or ("student",)
 
 
 def _phrases(docs: Sequence[Doc], limit: int) -> tuple[str, ...]:
@@ -96,28 +141,3 @@ def _phrases(docs: Sequence[Doc], limit: int) -> tuple[str, ...]:
 
 def _is_named(phrase: str) -> bool:
     return any(c.isalpha() for c in phrase)
-
-
-def _question(doc: Doc) -> str:
-    """Last question of a text, or else the whole text."""
-    asked = [sentence.text for sentence in doc.sentences if sentence.text.endswith("?")]
-    return asked[-1] if asked else doc.text
-
-
-def _telling(doc: Doc) -> str:
-    """A short text as it is; of a long one the sentence that says most and what follows it."""
-    if len(doc.text) <= _SHARES["actual"]:
-        return doc.text
-    parts = doc.excerpt.sentences
-    scores = [sum(map(word_rarity, part.key_phrases(3))) for part in parts]
-    best = max(range(len(parts)), key=lambda i: scores[i], default=0)
-    return " ".join(part.text for part in parts[best:])
-
-
-def _fitted(parts: dict[str, str]) -> dict[str, str]:
-    """Parts cut so that together they leave room for the words around them."""
-    fitted, spare = {}, 0
-    for name, share in reversed(_SHARES.items()):
-        fitted[name] = clipped(parts[name], share + spare)
-        spare += share - len(fitted[name])
-    return fitted

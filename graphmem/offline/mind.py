@@ -23,6 +23,7 @@ from graphmem.model import (
     Lesson,
     Message,
     MindQuestion,
+    Mismatch,
     Predict,
     Prediction,
     Reflect,
@@ -34,7 +35,7 @@ from graphmem.model import (
 from graphmem.offline.care import caring_reply
 from graphmem.offline.exemplars import Bank, load_bank
 from graphmem.offline.extraction import candidate_texts, extract
-from graphmem.offline.facts import keywords, lesson
+from graphmem.offline.facts import keywords, lesson, own_clauses
 from graphmem.offline.follow_ups import questions, reflection
 from graphmem.offline.prediction import expected_answer, own_messages
 from graphmem.offline.replies import replied
@@ -42,6 +43,7 @@ from graphmem.offline.surprise_analysis import analysis as analysed
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.doc import doc_of
 from graphmem.text.embedder import SHIPPED
+from graphmem.text.reader import MessageReader
 from graphmem.text.words import word_rarity
 
 T = TypeVar("T")
@@ -66,9 +68,10 @@ class OfflineMind:
     is_model = False
     failing: str | None = None
 
-    def __init__(self, bank: Bank, embedder: Embedder) -> None:
+    def __init__(self, bank: Bank, embedder: Embedder, reader: MessageReader) -> None:
         self.bank = bank
         self.embedder = embedder
+        self.reader = reader
 
     async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
         """See `Mind.ask`; `on_token` is called with each word of a reply, spaces included.
@@ -80,7 +83,7 @@ class OfflineMind:
         return Answer(await RULES[type(question)](self, question, on_token))
 
     async def aclose(self) -> None:
-        """Release nothing: the embedder belongs to its maker."""
+        """Release nothing: embedder and reader belong to their maker."""
 
 
 async def _predict(mind: OfflineMind, question: Predict, _: OnToken | None) -> Prediction:
@@ -110,8 +113,13 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
     return Response(reply, _expected(mind.bank, reply, messages, newest))
 
 
-async def _distil(_: OfflineMind, question: Distil, __: OnToken | None) -> Lesson:
-    return lesson(question.mismatch)
+async def _distil(mind: OfflineMind, question: Distil, _: OnToken | None) -> tuple[Lesson | None, ...]:
+    return tuple([await _lesson(mind, mismatch) for mismatch in question.mismatches])
+
+
+async def _lesson(mind: OfflineMind, mismatch: Mismatch) -> Lesson | None:
+    clauses = own_clauses(mismatch.actual)
+    return lesson(mismatch, clauses, await mind.reader.read(clauses) if clauses else ())
 
 
 async def _extract(mind: OfflineMind, question: ExtractMemories, _: OnToken | None) -> tuple[Extraction, ...]:
@@ -150,7 +158,7 @@ RULES: Mapping[type[MindQuestion[Any]], Callable[[OfflineMind, Any, OnToken | No
 """Rule for each kind of question."""
 
 
-async def make_offline_mind(embedder: Embedder) -> OfflineMind:
+async def make_offline_mind(embedder: Embedder, reader: MessageReader) -> OfflineMind:
     """The offline mind with the bank that ships with graphmem, in the vectors of this embedder.
 
     Raises
@@ -165,11 +173,12 @@ async def make_offline_mind(embedder: Embedder) -> OfflineMind:
     >>> from graphmem.model import Companion
     >>> from graphmem.settings import Settings
     >>> async def reply(text: str) -> str:
-    ...     embedder = make_embedder(Settings())
-    ...     mind = await make_offline_mind(embedder)
+    ...     embedder, reader = make_embedder(Settings()), MessageReader()
+    ...     mind = await make_offline_mind(embedder, reader)
     ...     talk = Conversation(Companion("Ada", "kind", 0.5), (Message(Author.STUDENT, text, datetime.now(UTC)),))
     ...     answer = await mind.ask(Respond(talk))
     ...     await embedder.aclose()
+    ...     await reader.aclose()
     ...     return answer.value.reply.text
     >>> "12 - 3 = 8" in asyncio.run(reply("Then 12 - 3 = 8 spoons."))
     True
@@ -177,7 +186,7 @@ async def make_offline_mind(embedder: Embedder) -> OfflineMind:
     bank = await load_bank(embedder)
     # The word list is read here, not in the first turn.
     word_rarity("word")
-    return OfflineMind(bank, embedder)
+    return OfflineMind(bank, embedder, reader)
 
 
 def _newest(talk: Conversation) -> tuple[Message, tuple[Message, ...]]:

@@ -1,16 +1,13 @@
 """Surprise analysis by rules and statistics that say what they rest on (spec 5)."""
 
-import math
 from collections.abc import Iterable, Iterator
 
-from rapidfuzz import fuzz, utils
-
-from graphmem.model import Analysis, BeliefUpdate, Lesson, Level, Strategy, Surprising
+from graphmem.model import Analysis, BeliefUpdate, Level, Strategy, Surprising
 from graphmem.offline.beliefs import belief_updates
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.lexicon import LESSON_WORDS
-from graphmem.text.sanitize import clipped, quoted
+from graphmem.text.sanitize import quoted
 from graphmem.text.slots import slot_of
 from graphmem.text.statements import Statement, statements
 from graphmem.text.words import word_rarity
@@ -64,7 +61,7 @@ def analysis(surprising: Surprising) -> Analysis:
 
     Returns
     -------
-    Analysis; facts quote distinct sentences of the student, belief updates come with a reason of
+    Analysis without facts, which the turn has distilled already; belief updates come with a reason of
     `graphmem.offline.beliefs`, the explanation names only what can be read off the messages
 
     Source: spec 5.
@@ -74,16 +71,14 @@ def analysis(surprising: Surprising) -> Analysis:
     >>> from datetime import UTC, datetime
     >>> at = datetime(2026, 1, 5, tzinfo=UTC)
     >>> asked = "Why is the area of a circle not a square?"
-    >>> found = analysis(Surprising(Level.BOUNDARY, 0.7, 0.2, "Yes, I see.", "So it is 12.", asked, at, most_facts=10))
+    >>> found = analysis(Surprising(Level.BOUNDARY, 0.7, 0.2, "Yes, I see.", "So it is 12.", asked, at))
     >>> print(found.explanation)
     Expected an agreement (“Yes, I see”), heard a question about “circle”: the two have little in common (match 0.20).
     >>> found.strategy, found.updates
     (<Strategy.NONE: 'none'>, ())
     """
     updates = belief_updates(surprising)
-    facts = learned(surprising)
-    explanation = _explanation(surprising, updates)
-    return Analysis(explanation, updates, _strategy(surprising, updates, facts), facts)
+    return Analysis(_explanation(surprising, updates), updates, _strategy(surprising, updates))
 
 
 def about(doc: Doc) -> str:
@@ -102,57 +97,10 @@ def _is_topic(word: str) -> bool:
     return word.isalpha() and word.lower() not in LESSON_WORDS
 
 
-def learned(surprising: Surprising) -> tuple[Lesson, ...]:
-    """Distinct sentences of the student's messages, the most telling ones, in the order they were said.
-
-    Parameters
-    ----------
-    surprising : Surprising; at most `most_facts` are taken
-
-    Returns
-    -------
-    tuple of Lesson with 1 to 5 tags each; no questions, no small talk, nothing twice, and fewer than `most_facts`
-    rather than fillers
-
-    Source: spec 5; what is telling (rare words, names and numbers, first person) as measured on LoCoMo for spec 13.
-    """
-    docs = (*map(Doc, surprising.talk), doc_of(surprising))
-    said = [s for doc in docs for s in statements(doc) if _has_substance(s)]
-    distinct: list[Statement] = []
-    # The latest wording counts: it is what the student came to.
-    for statement in reversed(said):
-        if not any(_same(statement, other) for other in distinct):
-            distinct.append(statement)
-    distinct.reverse()
-    telling = sorted(range(len(distinct)), key=lambda i: (-_telling(distinct[i]), -i))[: surprising.most_facts]
-    return tuple(_fact(distinct[i]) for i in sorted(telling))
-
-
 def _has_substance(said: Statement) -> bool:
     if slot_of(said.doc) or said.calculations:
         return True
     return len(said.stems) >= SUBSTANCE or (bool(said.stems) and bool(said.numbers))
-
-
-def _same(one: Statement, other: Statement) -> bool:
-    if one.numbers != other.numbers or one.denies != other.denies:
-        return False
-    return fuzz.token_sort_ratio(one.text, other.text, processor=utils.default_process) >= SAME_SENTENCE_SCORE
-
-
-def _telling(said: Statement) -> float:
-    """Rare words, numbers and names, and the student's own affairs, with fewer points for the length it takes."""
-    words = said.doc.key_phrases()
-    mass = sum(word_rarity(word) for phrase in words for word in phrase.split() if word[-1].isalpha())
-    own = 3.0 if slot_of(said.doc) else 0.0
-    return math.sqrt(mass) + own + 0.5 * min(4, len(said.numbers)) + (1.0 if " i " in f" {said.plain} " else 0.0)
-
-
-def _fact(said: Statement) -> Lesson:
-    text = clipped(said.doc.shown.text, FACT_CHARACTERS).rstrip(" .,;:")
-    phrases = [p for p in said.doc.shown.key_phrases(2 * MAX_FACT_TAGS) if any(map(str.isalpha, p))]
-    tags = tuple(phrases[:MAX_FACT_TAGS]) or said.doc.words[:1]
-    return Lesson(f"The student said “{text}”.", tags or (ACTS[act_of(said.doc)],))
 
 
 # Why
@@ -208,11 +156,12 @@ def _out_of_the_ordinary(surprising: Surprising) -> Iterator[str]:
 # What to do
 
 
-def _strategy(surprising: Surprising, updates: Iterable[BeliefUpdate], facts: Iterable[Lesson]) -> Strategy:
+def _strategy(surprising: Surprising, updates: Iterable[BeliefUpdate]) -> Strategy:
     """Choose the strategy by surprise level and message; each level keeps what the one before it can choose."""
     if surprising.level is Level.NORMAL:
         return Strategy.NONE
-    deep = Strategy.DEEP_EXTRACTION if tuple(facts) else Strategy.NONE
+    telling = any(map(_has_substance, statements(doc_of(surprising))))
+    deep = Strategy.DEEP_EXTRACTION if telling else Strategy.NONE
     if surprising.level is Level.BOUNDARY:
         return deep
     if surprising.danger is not None or act_of(doc_of(surprising)) in _NEEDS_CARE:

@@ -1,7 +1,7 @@
 """Changes of a student's memories: planned as one value, written in one transaction (spec 2, 5, 7)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -204,6 +204,7 @@ async def write(
             job_id=None if finished is None else finished.job.id,
             lease=None if finished is None else finished.job.lease,
             known=changes.known,
+            memories=True,
             turns=changes.touches_turns,
             now=now,
         )
@@ -275,10 +276,33 @@ async def _write_surprise(tx: Transaction, session: Session, changes: Changes, n
         await tx.run("changes/raise_questions", episode_id=changes.episode_id, raised=raised)
 
 
+async def write_facts(
+    graph: Graph, session: Session, finished: Finished, turn_id: str, facts: Sequence[Fact], now: datetime
+) -> Written | None:
+    """Add facts that a turn taught and finish the job that distilled them; None when it is another worker's by now.
+
+    Runs `changes/begin` and `changes/add_facts`.
+    """
+
+    async def work(tx: Transaction) -> Written | None:
+        own = {"job_id": finished.job.id, "lease": finished.job.lease}
+        rows = await tx.run("changes/begin", known=None, memories=False, turns=True, now=now, **own)
+        if not rows:
+            return None
+        written = Written(True, rows[0]["version"], rows[0]["facts"])
+        changes = Changes(None, "", origin=Origin(SourceKind.CHAT, turn_id), facts=tuple(facts))
+        total = await _add_facts(tx, session, changes, finished.facts_kept) if facts else written.facts
+        await usages.add_usage(tx, finished.job.kind, finished.usage, now)
+        return replace(written, facts=total)
+
+    return await graph.transact(session, work)
+
+
 async def _add_facts(tx: Transaction, session: Session, changes: Changes, kept: int) -> int:
     source = {} if changes.origin is None else _source_key(changes.origin)
     facts = [sealed_fact(session, fact) for fact in changes.facts]
-    (row,) = await tx.run("changes/add_facts", facts=facts, kept=kept, **source)
+    surprised = changes.response is not None
+    (row,) = await tx.run("changes/add_facts", facts=facts, kept=kept, surprised=surprised, **source)
     return int(row["facts"])
 
 

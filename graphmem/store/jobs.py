@@ -6,7 +6,7 @@ somebody else takes it over, and what the first one still writes about it has no
 
 A new kind of job is a value of `Kind`, a dataclass of what it holds in `PAYLOADS` (sealed with the student's key,
 opened by `opened_payload`), a handler in `graphmem.jobs.runner.HANDLERS`, and one statement that writes what the job
-gives and finishes it, so that it takes effect once: see `changes/begin` and `job/finish_distil`.
+gives and finishes it, so that it takes effect once: see `changes/begin`.
 """
 
 import os
@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter
 
-from graphmem.model import Danger, Job, JobState, Lesson, Level, Observation, Session, Usage, Who
+from graphmem.model import Danger, HabitCount, Job, JobState, Level, Observation, Session, Usage, Who
 from graphmem.sealing import StudentLock, open_sealed_box
 from graphmem.store import usage as usages
 from graphmem.store.graph import Graph, Row, Transaction
@@ -33,7 +33,7 @@ EPOCH = from_ms(0)
 class Kind(StrEnum):
     """Kind of a job."""
 
-    DISTIL = "distil"  # has a fact put into better words
+    DISTIL = "distil"  # distils a fact of a violated expectation
     FORM = "form"  # forms memories from a message of a turn
     SURPRISE = "surprise"  # responds to a surprise
     OBSERVE = "observe"  # forms memories from an observation, whose payload is a sealed box
@@ -41,12 +41,15 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class DistilJob:
-    """A fact that a language model should word better, and what it was learned from."""
+    """A violated expectation of which a language model distils a fact, as `Mismatch`."""
 
-    fact_id: str
+    turn_id: str
     predicted: str
     actual: str
     asked: str
+    at: datetime
+    before: str = ""
+    habits: tuple[HabitCount, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,7 @@ class SurpriseJob:
 
     talk : the student's messages before it that are still in sight, oldest first
     unusual : what about it was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
-    danger, own_level : as in `FormJob`
+    danger, own_level, task : as in `FormJob`
     """
 
     turn_id: str
@@ -100,6 +103,7 @@ class SurpriseJob:
     unusual: tuple[str, ...]
     danger: Danger | None = None
     own_level: Level | None = None
+    task: str = ""
 
 
 @dataclass(frozen=True)
@@ -237,34 +241,6 @@ def opened_observation(session: Session, lock: StudentLock, claimed: Claimed) ->
 def observation_text(observation: Observation) -> str:
     """An observation as it is put into a sealed box."""
     return _OBSERVATION.dump_json(observation).decode()
-
-
-async def finish_distil(
-    graph: Graph, session: Session, finished: Finished, fact_id: str, lesson: Lesson, now: datetime
-) -> int | None:
-    """Rewrite a fact, add up what it cost and finish its job; `job/finish_distil`.
-
-    The student's new version; None when the job is no longer this worker's. A fact that was trimmed
-    meanwhile stays away.
-    """
-    place = NodeSealer(session.keys, session, fact_id)
-
-    async def work(tx: Transaction) -> int | None:
-        rows = await tx.run(
-            "job/finish_distil",
-            job_id=finished.job.id,
-            lease=finished.job.lease,
-            fact_id=fact_id,
-            text=place.seal("text", lesson.text),
-            tags=place.seal_json("tags", lesson.tags),
-            now=now,
-        )
-        if not rows:
-            return None
-        await usages.add_usage(tx, finished.job.kind, finished.usage, now)
-        return int(rows[0]["version"])
-
-    return await graph.transact(session, work)
 
 
 async def postpone(

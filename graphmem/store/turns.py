@@ -15,6 +15,7 @@ from graphmem.model import (
     Companion,
     Correction,
     Fact,
+    HabitCount,
     LedgerEntry,
     Level,
     Message,
@@ -119,6 +120,8 @@ class TurnWrite:
     """Everything one turn changes, decided before anything is written.
 
     signals : of surprise, of the latest turns with this one
+    habits : how often each was shown, with this turn
+    episode : an episode begins with it
     question : one the reply asks
     raised : the concern of its message
     task, opener : as of `StoredTurn`
@@ -135,6 +138,8 @@ class TurnWrite:
     jobs: tuple[NewJob, ...] = ()
     boosts: tuple[Boost, ...] = ()
     signals: tuple[float, ...] = ()
+    habits: tuple[HabitCount, ...] = ()
+    episode: bool = False
     question: Question | None = None
     raised: Raised | None = None
     task: str = field(default="", repr=False)
@@ -156,6 +161,7 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
         companion=_companion(session, row),
         prediction=_prediction(session, row),
         signals=tuple(row["signals"]),
+        habits=tuple(map(HabitCount, row["habits"], row["habits_shown"], row["habits_moments"])),
         corrections=tuple(
             Correction(signal, Level(level), Verdict(verdict))
             for signal, level, verdict in zip(
@@ -164,6 +170,7 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
         ),
         questions=tuple(_question(session, *question) for question in row["questions"]),
         asked_turn=row["asked_turn"],
+        episode_turn=row["episode_turn"],
         false_alarms=tuple(opened_alarm(session, *alarm) for alarm in row["false_alarms"]),
     )
     return Before(
@@ -283,8 +290,15 @@ def _timeless(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def _totals(write: TurnWrite) -> dict[str, Any]:
-    totals = {"turns": write.outcome.seq, "signals": list(write.signals)}
-    return totals if write.question is None else totals | {"asked_turn": write.outcome.seq}
+    totals = {
+        "turns": write.outcome.seq,
+        "signals": list(write.signals),
+        "habits": [habit.name for habit in write.habits],
+        "habits_shown": [habit.shown for habit in write.habits],
+        "habits_moments": [habit.moments for habit in write.habits],
+    }
+    asked = {} if write.question is None else {"asked_turn": write.outcome.seq}
+    return totals | asked | ({"episode_turn": write.outcome.seq} if write.episode else {})
 
 
 def _concern(session: Session, kept: Raised) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import compress
 from typing import TypeVar
 
 from graphmem.model import Fact, LedgerCategory, LedgerEntry, MemoryKind, Recalled, RecalledTurn, Remembered
-from graphmem.text.likeness import Gist, gist, is_said_by
+from graphmem.text.likeness import Gist, adds_little, gist, is_said_by
 from graphmem.text.quoting import one_line
 
 __all__ = [
@@ -159,26 +160,26 @@ def without_copies(remembered: Remembered, visible: Sequence[str] = ()) -> Remem
     ['fact-0']
     """
     told: list[Gist] = []
-    ledger = _fresh(told, remembered.ledger, [entry.content or "" for entry in remembered.ledger])
-    profile = _fresh(told, remembered.profile, _contents(remembered.profile))
-    memories = _fresh(told, remembered.memories, _contents(remembered.memories))
-    seen = [gist(text) for text in visible]
-    telling = [fact for fact in remembered.facts if not any(is_said_by(s, gist(fact.text)) for s in (*told, *seen))]
-    facts = _fresh([*told, *seen], telling, [fact.text for fact in telling])
-    turns = _fresh(told, remembered.turns, [turn.text for turn in remembered.turns])
+
+    def gists(texts: Iterable[str | None]) -> list[Gist]:
+        return [gist(text or "", remembered.name) for text in texts]
+
+    ledger = _fresh(told, remembered.ledger, gists(entry.content for entry in remembered.ledger))
+    profile = _fresh(told, remembered.profile, gists(each.memory.content for each in remembered.profile))
+    memories = _fresh(told, remembered.memories, gists(each.memory.content for each in remembered.memories))
+    seen = gists(visible)
+    own = gists(fact.text for fact in remembered.facts)
+    telling = [not any(is_said_by(s, each) for s in (*told, *seen)) for each in own]
+    facts = _fresh([*told, *seen], list(compress(remembered.facts, telling)), list(compress(own, telling)))
+    turns = _fresh(told, remembered.turns, gists(turn.text for turn in remembered.turns))
     return replace(remembered, ledger=ledger, profile=profile, memories=memories, facts=facts, turns=turns)
 
 
-def _contents(recalled: Iterable[Recalled]) -> list[str]:
-    return [each.memory.content or "" for each in recalled]
-
-
-def _fresh(told: list[Gist], items: Sequence[T], texts: Sequence[str]) -> tuple[T, ...]:
+def _fresh(told: list[Gist], items: Sequence[T], gists: Sequence[Gist]) -> tuple[T, ...]:
     """The items that say something new, in order; what they say is added to what is told."""
     kept = []
-    for item, text in zip(items, texts, strict=True):
-        own = gist(text)
-        if not any(is_said_by(own, other) for other in told):
+    for item, own in zip(items, gists, strict=True):
+        if not any(is_said_by(own, other) or adds_little(own, other) for other in told):
             kept.append(item)
             told.append(own)
     return tuple(kept)

@@ -136,6 +136,17 @@ def retold(text: str, who: str, at: datetime) -> str:
     return told if told[-1:] in ".!?" else f"{told}."
 
 
+def without_asides(sentence: str) -> str:
+    """A sentence without how it leads in and trails off, short forms of chats written out.
+
+    Examples
+    --------
+    >>> without_asides("ugh ok. mr okafor didnt see it lol")
+    "mr okafor didn't see it"
+    """
+    return _spelled_out(_TAIL.sub(r"\1", _LEAD_IN.sub("", straightened(sentence))))
+
+
 def _spelled_out(text: str) -> str:
     text = _ITS.sub("it's", _CAUSE.sub("because", text))
     text = _ILL.sub(_will, text)

@@ -34,7 +34,7 @@ async def test_a_student_from_enrolment_to_the_end(http: httpx.AsyncClient, bear
     assert (await admin.call(ENROL, student="eve", password=PASSWORD, name="Eve"))["id"] == "eve"
     opened = replace(app, session=(await app.call(OPEN, student="eve", password=PASSWORD))["token"])
     first = await opened.call(TURN, student="eve", turn="t1", text="I am stuck with fractions.")
-    second = await opened.call(TURN, student="eve", turn="t2", text="My aunt keeps nine tame otters.")
+    second = await opened.call(TURN, student="eve", turn="t2", text="I love tame otters.")
     assert first["reply"]
     assert second["match"] is not None
     assert second["learnedFact"]["tags"]

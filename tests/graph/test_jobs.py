@@ -24,8 +24,9 @@ from graphmem.jobs.dispatch import run_due_jobs, start_jobs
 from graphmem.jobs.runner import BUDGET_SPENT, FIRST_WAIT, HANDLERS, Handler, failure, kinds, lease, run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
-from graphmem.model import Distil, Fact, JobState, Mismatch, Role, Session, SourceKind, TurnOutcome
+from graphmem.model import Fact, JobState, Role, Session, SourceKind, TurnOutcome, Usage
 from graphmem.store import jobs, usage
+from graphmem.store.changes import write_facts
 from graphmem.store.jobs import DistilJob, Kind
 from graphmem.store.retention import Retention, delete_old
 from graphmem.store.usage import Limits
@@ -36,7 +37,7 @@ from tests.support.llm_server import Act, llm_server
 from tests.support.remembering import TOLD, observations, turn_state_of
 
 SWIMS = [f"On day {i} I swam {i + 2} lanes in Uster." for i in range(7)]
-BETTER = f"The student wrote: {UNEXPECTED}"
+BETTER = "Speaks of submarines, ferdinand, thunder when sums are asked for."
 
 
 class Clock:
@@ -60,12 +61,12 @@ async def surprised(gm: Graphmem, pupil: Pupil) -> TurnOutcome:
 
 
 async def formed(gm: Graphmem, session: Session) -> int:
-    """Form what waits without asking a model, which leaves the jobs that word facts."""
+    """Form what waits without asking a model, which leaves the jobs that distil facts."""
     return await run_jobs(another_replica(gm, mind=gm.offline), session)
 
 
 async def job_of(gm: Graphmem, pupil: Pupil) -> dict[str, Any]:
-    """The job that words a fact."""
+    """The job that distils a fact."""
     find = "MATCH (job:Job {institution: $i, student_id: $s, kind: 'distil'}) RETURN properties(job) AS job"
     params = {"i": pupil.who.institution, "s": pupil.who.student_id}
     (row,) = await gm.graph.execute(find, params, reads=True)
@@ -74,8 +75,8 @@ async def job_of(gm: Graphmem, pupil: Pupil) -> dict[str, Any]:
 
 
 async def fact_of(gm: Graphmem, session: Session) -> Fact:
-    """The fact that a job words; others may have been found in what was surprising."""
-    (fact,) = [fact for fact in await list_facts(gm, session, 10) if fact.id == "fact-1"]
+    """The fact that a job distils; others may have been found in what was surprising."""
+    (fact,) = [fact for fact in await list_facts(gm, session, 10) if fact.id == "fact-t2"]
     return fact
 
 
@@ -87,17 +88,16 @@ async def totals(gm: Graphmem, pupil: Pupil) -> dict[str, Any]:
     return row
 
 
-async def test_a_job_puts_the_fact_into_the_models_words(gm: Graphmem, ann: Pupil) -> None:
+async def test_a_job_distils_a_fact_of_a_violated_expectation(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
             outcome = await surprised(talking, ann)
-            assert outcome.fact is not None
-            assert outcome.fact.text != BETTER
+            assert outcome.fact is None
             assert (await job_of(gm, ann))["state"] == "waiting"
             before = await totals(gm, ann)
             assert await run_jobs(talking, ann.session) == 1
     fact = await fact_of(gm, ann.session)
-    assert fact == replace(outcome.fact, text=BETTER, tags=("submarines", "ferdinand", "thunder"))
+    assert fact == Fact("fact-t2", 1, BETTER, ("submarines", "ferdinand", "thunder"), outcome.at)
     job = await job_of(gm, ann)
     assert (job["state"], job["attempts"]) == ("done", 0)
     assert not {"payload", "lease", "lease_until", "error"} & job.keys()
@@ -171,11 +171,11 @@ async def test_what_a_worker_writes_after_its_lease_ran_out_has_no_effect(gm: Gr
             clock.wait(11)
             assert await run_jobs(later, ann.session) == 1
             before = await totals(gm, ann)
-            answer = await gm.offline.ask(Distil(Mismatch(EXPECTED, UNEXPECTED)))
-            fact_id = jobs.opened_payload(ann.session, slow, DistilJob).fact_id
-            spent = replace(answer.usage, calls=1)
-            done = jobs.Finished(slow, spent)
-            assert await jobs.finish_distil(gm.graph, ann.session, done, fact_id, answer.value, clock()) is None
+            work = jobs.opened_payload(ann.session, slow, DistilJob)
+            spent = Usage(calls=1)
+            done = jobs.Finished(slow, spent, gm.settings.facts_kept)
+            wrong = (Fact("fact-t2", 0, "Likes nothing.", ("x",), work.at),)
+            assert await write_facts(gm.graph, ann.session, done, work.turn_id, wrong, clock()) is None
             late = failure(slow.attempts, "too slow", clock())
             assert not await jobs.postpone(gm.graph, ann.session, slow, late, spent, clock())
     assert (await fact_of(gm, ann.session)).text == BETTER
@@ -188,7 +188,7 @@ async def test_a_failing_model_is_tried_again_later_and_the_job_is_dead_in_the_e
     caplog.set_level(logging.DEBUG, "graphmem")
     with llm_server() as server:
         async with with_model(gm, server, model_failures=100) as talking:
-            outcome = await surprised(talking, ann)
+            await surprised(talking, ann)
             before = await totals(gm, ann)
             clock = Clock(gm.clock())
             later = another_replica(talking, clock=clock)
@@ -210,7 +210,7 @@ async def test_a_failing_model_is_tried_again_later_and_the_job_is_dead_in_the_e
             clock.wait(3000)
             assert await run_jobs(later, ann.session) == 0
     assert len(distils(server)) == 5
-    assert await fact_of(gm, ann.session) == outcome.fact
+    assert await list_facts(gm, ann.session, 10) == []
     assert (await totals(gm, ann))["calls"] == before["calls"] + 5
     assert "submarine" not in caplog.text
 
@@ -244,17 +244,6 @@ async def test_a_job_whose_payload_was_tampered_with_dies_and_says_why(gm: Graph
     assert job["state"] == "dead"
     assert "does not open" in job["error"]
     assert distils(server) == []
-
-
-async def test_a_fact_trimmed_meanwhile_stays_away(gm: Graphmem, ann: Pupil) -> None:
-    with llm_server() as server:
-        async with with_model(gm, server) as talking:
-            await surprised(talking, ann)
-            trim = "MATCH (fact:Fact {institution: $i}) DETACH DELETE fact"
-            await gm.graph.execute(trim, {"i": ann.who.institution}, reads=False)
-            assert await run_jobs(talking, ann.session) == 1
-    assert await list_facts(gm, ann.session, 10) == []
-    assert (await job_of(gm, ann))["state"] == "done"
 
 
 async def test_without_a_language_model_jobs_wait(gm: Graphmem, ann: Pupil) -> None:
@@ -332,19 +321,20 @@ async def test_a_job_runs_after_the_reply_of_the_api(gm: Graphmem, ann: Pupil) -
     token = make_token(gm.secret, ann.who.institution, Role.APP, 60, gm.clock())
     with llm_server() as server:
         async with (
-            with_model(gm, server) as talking,
+            with_model(gm, server, talk_pause=0.0) as talking,
             served(talking) as address,
             httpx.AsyncClient(base_url=address, timeout=30) as http,
         ):
             client = Client(http, token, ann.token)
             await client.call(TURN, student="ann", turn="t1", text=EXPECTED)
-            server.act(Act(), Act(), Act(until=(gate := threading.Event())))
+            await asyncio.gather(*talking.background.tasks)
+            server.act(Act(), Act(until=(gate := threading.Event())))
             turn = await client.call(TURN, student="ann", turn="t2", text=UNEXPECTED)
             assert (await job_of(gm, ann))["state"] == "waiting"
             gate.set()
             await asyncio.gather(*talking.background.tasks)
             numbers = (await http.get("/metrics")).text
-    assert turn["learnedFact"]["text"] != BETTER
+    assert turn["learnedFact"] is None
     assert (await job_of(gm, ann))["state"] == "done"
     assert (await fact_of(gm, ann.session)).text == BETTER
     assert "graphmem_model_calls_total 0.0" not in numbers

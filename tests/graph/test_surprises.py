@@ -28,6 +28,7 @@ from tests.conftest import Pupil, another_replica, say
 from tests.support.remembering import TOLD, again_open, as_said, asked, changed, held, nodes, told, turn_state_of
 from tests.support.surprising import (
     CONFUSED,
+    FACTS,
     MANY,
     ORANGE,
     PARIS,
@@ -43,6 +44,7 @@ from tests.support.surprising import (
     responded,
     running,
     surprises,
+    telling,
     update,
 )
 
@@ -79,7 +81,7 @@ async def test_an_episode_is_a_memory_with_its_response_sealed_on_it(gm: Graphme
     episode = (await open_memories(gm, ann.session)).index.get("episode-1")
     assert episode is not None
     assert (episode.modality, episode.kind) == (Modality.EPISODIC, MemoryKind.EPISODE)
-    assert (episode.content or "").startswith("Turned to ")
+    assert (episode.content or "").startswith("Sister Ada")
     assert "moved to Lisbon" in (episode.content or "")
     assert len(episode.source_refs) == 1
     assert "I added 12 and 30" in response.explanation
@@ -98,9 +100,9 @@ async def test_a_level_adds_at_most_so_many_facts_to_the_ring(
     gm: Graphmem, ann: Pupil, level: Level, most: int
 ) -> None:
     await say(gm, ann, "I think I have to add 12 and 30.")
-    first = await surprises(gm, ann, "Purple submarines taste of thunder.", None)
+    first = await surprises(gm, ann, "I love purple submarines.", None)
     assert first.fact is not None
-    response = await responded(gm, ann, MANY, level)
+    response = await responded(telling(gm), ann, MANY, level)
     before = (await counted(gm, ann))["facts"] - most
     (extracted,) = [action for action in response.actions if action.kind == "extract_facts"]
     assert extracted.fact_count == most
@@ -108,9 +110,7 @@ async def test_a_level_adds_at_most_so_many_facts_to_the_ring(
     assert [fact.seq for fact in facts] == list(range(before + most, 0, -1))
     own = facts[:most]
     assert {fact.id for fact in own} == {f"fact-3-{place}" for place in range(1, most + 1)}
-    # In the order in which they were said.
-    places = [MANY.index(fact.text.split("“")[1].split("”")[0].rstrip(".")) for fact in reversed(own)]
-    assert places == sorted(places)
+    assert [fact.text for fact in reversed(own)] == [lesson.text for lesson in FACTS[:most]]
     assert all(1 <= len(fact.tags) <= 5 for fact in own)
     from_turn = """MATCH (f:Fact {institution: $i, student_id: $s})-[:FORMED_FROM]->(x:Source)
                    MATCH (:Companion {institution: $i, student_id: $s})-[:LEARNED]->(f)
@@ -121,9 +121,8 @@ async def test_a_level_adds_at_most_so_many_facts_to_the_ring(
 
 async def test_the_ring_of_facts_keeps_its_length(gm: Graphmem, ann: Pupil) -> None:
     small = another_replica(gm, settings=gm.settings.model_copy(update={"facts_kept": 25}))
-    await responded(small, ann, MANY, Level.PARADIGM_SHIFT)
-    await responded(small, ann, MANY.replace("photographed", "sketched"), Level.BOUNDARY)
-    assert (await counted(gm, ann))["facts"] >= 40
+    await responded(telling(small), ann, MANY, Level.PARADIGM_SHIFT)
+    assert (await counted(gm, ann))["facts"] == 30
     newest = (await counted(gm, ann))["facts"]
     seqs = sorted(node["seq"] for node in await nodes(gm, ann.who, "Fact"))
     assert seqs == list(range(newest - 24, newest + 1))
@@ -300,8 +299,6 @@ async def test_a_natural_surprise_goes_all_the_way_by_itself(gm: Graphmem, ann: 
     assert response is not None
     assert (response.level, response.signal) == (outcome.level, outcome.surprise)
     assert outcome.level is not Level.NORMAL
-    own = [fact.text for fact in await list_facts(gm, ann.session, 50) if fact.id.startswith(f"fact-{outcome.seq}-")]
-    assert any("My grandma in Bergen gave me a telescope yesterday" in text for text in own)
 
 
 # Episodes

@@ -30,7 +30,8 @@ async def surprised(gm: Graphmem, pupil: Pupil, *levels: Level, texts: Sequence[
     quiet = another_replica(gm, mind=gm.offline)
     await surprises(quiet, pupil, ROME, None)
     for text, level in zip(texts, levels, strict=False):
-        await surprises(quiet, pupil, text, level)
+        # Of what was not foreseen otherwise facts are wanted.
+        await surprises(quiet, pupil, text, level, match=0.9)
     await formed(gm, pupil)
 
 
@@ -84,7 +85,7 @@ async def test_more_surprises_than_fit_into_one_question_take_two(gm: Graphmem, 
         async with with_model(gm, server) as talking:
             for i in range(5):
                 await surprises(
-                    another_replica(gm, mind=gm.offline), ann, f"On day {i} I saw {i} owls.", Level.BOUNDARY
+                    another_replica(gm, mind=gm.offline), ann, f"On day {i} I saw {i} owls.", Level.BOUNDARY, match=0.9
                 )
             await formed(gm, ann)
             assert await run_jobs(talking, ann.session) == 5

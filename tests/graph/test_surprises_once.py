@@ -47,6 +47,7 @@ from tests.support.surprising import (
     quiet,
     responded,
     surprises,
+    telling,
 )
 
 # Once, and never in vain
@@ -148,8 +149,8 @@ async def test_a_belief_that_was_closed_meanwhile_is_not_closed_again(gm: Graphm
 async def test_facts_are_not_lost_beside_turns_of_this_process(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, "I think I have to add 12 and 30.")
     await surprises(gm, ann, MANY, Level.BOUNDARY)
-    talk = [say(gm, ann, f"Purple submarines number {i} taste of thunder.") for i in range(4)]
-    await asyncio.gather(run_jobs(gm, ann.session), *talk)
+    talk = [say(gm, ann, f"I love {animal}.") for animal in ("otters", "herons", "newts", "badgers")]
+    await asyncio.gather(run_jobs(telling(gm), ann.session), *talk)
     await run_jobs(gm, ann.session)
     facts = await nodes(gm, ann.who, "Fact")
     seqs = sorted(node["seq"] for node in facts)
@@ -168,8 +169,8 @@ async def test_facts_of_another_workers_are_not_lost_to_a_turn_that_knows_nothin
     gm: Graphmem, replica: Graphmem, ann: Pupil
 ) -> None:
     await surprises(gm, ann, MANY, Level.BOUNDARY)
-    assert await run_jobs(replica, ann.session) == 2
-    outcome = await say(gm, ann, "Purple submarines taste of thunder, said my uncle Ferdinand.")
+    assert await run_jobs(telling(replica), ann.session) == 2
+    outcome = await say(gm, ann, "I love purple submarines.")
     assert outcome.fact is not None
     facts = await nodes(gm, ann.who, "Fact")
     assert sorted(node["seq"] for node in facts) == list(range(1, 12))

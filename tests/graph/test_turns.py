@@ -20,6 +20,7 @@ from graphmem.store.graph import Graph, open_driver
 from graphmem.store.turns import Received
 from tests.conftest import PASSWORD, Pupil, another_replica, say
 from tests.support.minds import ScriptedMind
+from tests.support.remembering import turn_state_of
 
 MESSAGES = [
     "Hi! I am stuck with my homework.",
@@ -63,11 +64,48 @@ async def test_what_was_predicted_is_what_the_next_turn_is_measured_by(gm: Graph
 
 async def test_a_violated_expectation_teaches_a_fact(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, MESSAGES[1])
-    outcome = await say(gm, ann, "Purple submarines taste of thunder, said my uncle Ferdinand.")
+    outcome = await say(gm, ann, "I love purple submarines.")
     assert outcome.matched is False
     assert outcome.fact is not None
+    assert outcome.fact.text == "Name of ann loves purple submarines."
+    assert outcome.fact.created_at == outcome.at
     assert 1 <= len(outcome.fact.tags) <= 5
-    assert (await list_facts(gm, ann.session, 10))[0] == outcome.fact
+    assert await list_facts(gm, ann.session, 10) == [outcome.fact]
+
+
+@pytest.mark.parametrize("text", ["ok", "yes", "73", "Purple submarines taste of thunder."])
+async def test_where_nothing_general_is_shown_no_fact_is_learned(gm: Graphmem, ann: Pupil, text: str) -> None:
+    await say(gm, ann, MESSAGES[1])
+    outcome = await say(gm, ann, text)
+    assert outcome.fact is None
+    assert await list_facts(gm, ann.session, 10) == []
+
+
+async def test_what_is_known_already_is_strengthened_and_not_stored_again(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, MESSAGES[1])
+    first = await say(gm, ann, "I love purple submarines.")
+    for text in ("Is it 12?", "I hate brushing the dog!", "I really love purple submarines!"):
+        again = await say(gm, ann, text)
+    assert first.fact is not None
+    assert again.fact is not None
+    facts = await list_facts(gm, ann.session, 10)
+    assert [fact.id for fact in facts] == [first.fact.id, "fact-t4"]
+    assert facts[0] == again.fact
+    assert facts[0].created_at == again.at > first.at
+    assert turn_state_of(gm, ann).facts == tuple(facts)
+
+
+async def test_a_habit_is_counted_in_one_fact(gm: Graphmem, ann: Pupil) -> None:
+    asked = "How did you get there? Explain it to me."
+    await say(gm, ann, "We need the total of all apples and pears.", reply=asked)
+    for number in ("17", "203", "9", "58", "1044"):
+        await say(gm, ann, number, reply=asked)
+    kept = [fact for fact in await list_facts(gm, ann.session, 10) if fact.is_habit]
+    assert len({fact.id for fact in kept}) == len(kept) <= 1
+    state = await turns.before(gm.graph, ann.session, "none", gm.clock())
+    assert state is not None
+    (bare,) = [habit for habit in state.state.habits if habit.name == "bare"]
+    assert (bare.shown, bare.moments) == (5, 5)
 
 
 async def test_a_replica_without_anything_in_memory_goes_on_alike(
@@ -158,14 +196,14 @@ async def test_working_memory_and_facts_are_rings(gm: Graphmem, ann: Pupil) -> N
     small = another_replica(gm, settings=gm.settings.model_copy(update={"working_memory": 4, "facts_kept": 3}))
     unrelated = [
         "Purple submarines taste of thunder.",
-        "Is the Eiffel tower older than my grandmother?",
+        "I love the Eiffel tower.",
         "42",
         "I hate brushing the dog!",
         "Yesterday we cooked lentils with Uncle Bo.",
-        "x squared minus nine",
-        "Goodnight moon",
+        "I like umbrellas.",
+        "I am allergic to pollen.",
         "Why do volcanoes explode under water and not in winter?",
-        "She sold seven umbrellas to the parliament.",
+        "I play the violin.",
         "okay",
     ]
     for i, text in enumerate(unrelated):
@@ -183,7 +221,7 @@ async def test_working_memory_and_facts_are_rings(gm: Graphmem, ann: Pupil) -> N
 
 async def test_facts_are_recalled_when_they_are_needed(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, MESSAGES[0])
-    learned = await say(gm, ann, "Purple submarines frighten my uncle Ferdinand.")
+    learned = await say(gm, ann, "I love purple submarines.")
     assert learned.fact is not None
     # What stands in the visible conversation needs no fact.
     for number in range(3):

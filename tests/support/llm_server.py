@@ -323,14 +323,13 @@ def proper_answer(seen: Seen) -> str:
     said = [unescape(text) for _, text in re.findall(tags, seen.question, re.DOTALL)]
     lines = [(int(number), unescape(text)) for number, text in re.findall(LINE, seen.question, re.MULTILINE)]
     newest = (said[-1] if said else lines[-1][1] if lines else "nothing yet").strip()
-    words = sorted(set(re.findall(r"[^\W\d_]{4,}", newest.lower())), key=lambda word: (-len(word), word))[:3]
+    words = longest_words(newest)
     excerpt = newest[:120]
     fields: Json = {
         "reply": f"You said: {excerpt} — what would you try next, and why?",
         "predictions": [{"text": f"I would try it again, because {excerpt}", "chance": 0.7}],
         "needed_info": words or ["progress"],
-        "fact": f"The student wrote: {excerpt}",
-        "tags": words or ["talk"],
+        "facts": distilled(seen.question),
         "notes": [noted(text) for _, text in lines if re.search(r"[^\W\d_]{4,}", text)],
         "analyses": [analysed(unescape(e)) for e in re.findall(r"<episode>(.*?)</episode>", seen.question, re.DOTALL)],
         "questions": [f"What made you think of {' and '.join(words[:2]) or 'that'}?"],
@@ -341,6 +340,19 @@ def proper_answer(seen: Seen) -> str:
     return json.dumps({name: fields[name] for name in schema.get("properties", {}) if name in fields})
 
 
+def distilled(question: str) -> list[Json]:
+    """What a model distils: of each case with a longer word what was said in it."""
+    cases = re.findall(r"<case (\d+)>.*?<said>(.*?)</said>", question, re.DOTALL)
+    tags = [(int(number), longest_words(unescape(text))) for number, text in cases]
+    fact = "Speaks of {} when sums are asked for."
+    return [{"case": number, "fact": fact.format(", ".join(words)), "tags": words} for number, words in tags if words]
+
+
+def longest_words(text: str) -> list[str]:
+    """The three longest words of a text that have four letters or more."""
+    return sorted(set(re.findall(r"[^\W\d_]{4,}", text.lower())), key=lambda word: (-len(word), word))[:3]
+
+
 def analysed(episode: str) -> Json:
     """What a model makes of one episode: each sentence is a fact, and the first one puts the nearest belief right."""
     said = episode.rpartition("<said>")[2].partition("</said>")[0]
@@ -349,7 +361,10 @@ def analysed(episode: str) -> Json:
         "explanation": f"Something else was expected than: {said[:120]}",
         "updates": [updated(sentence, 0 if "<beliefs>" in episode else -1) for sentence in sentences[:1]],
         "strategy": "connect_prior",
-        "facts": [{"quote": s, "fact": f"The student told: {s}"[:300], "tags": ["telling"]} for s in sentences],
+        "facts": [
+            {"quote": s, "fact": f"Turns to {', '.join(longest_words(s))} out of the blue.", "tags": ["telling"]}
+            for s in sentences
+        ],
     }
 
 

@@ -13,6 +13,7 @@ from graphmem.model import (
     Analyse,
     Analysis,
     BeliefUpdate,
+    Lesson,
     Level,
     MemoryKind,
     MemoryRole,
@@ -49,6 +50,9 @@ ANIMALS = """
     """.split()  # noqa: SIM905
 MANY = " ".join(
     f"In {town} I photographed {i + 2} {animal}." for i, (town, animal) in enumerate(zip(TOWNS, ANIMALS, strict=True))
+)
+FACTS = tuple(
+    Lesson(f"Photographs {animal} in {town}.", (animal,)) for town, animal in zip(TOWNS, ANIMALS, strict=True)
 )
 """More facts than any level takes."""
 CLAIMED_FOR = timedelta(seconds=60)
@@ -141,6 +145,16 @@ def convinced(gm: Graphmem, *updates: BeliefUpdate) -> Graphmem:
 
     async def analyses(question: Analyse) -> tuple[Analysis, ...]:
         return tuple(Analysis("It was said so.", updates) for _ in question.episodes)
+
+    mind = ScriptedMind(gm.offline, {Analyse: analyses})
+    return replace(gm, mind=mind, offline=mind)
+
+
+def telling(gm: Graphmem) -> Graphmem:
+    """The same process with a mind that finds more facts in `MANY` than any level takes."""
+
+    async def analyses(question: Analyse) -> tuple[Analysis, ...]:
+        return tuple(Analysis("It was said so.", facts=FACTS if e.actual == MANY else ()) for e in question.episodes)
 
     mind = ScriptedMind(gm.offline, {Analyse: analyses})
     return replace(gm, mind=mind, offline=mind)

@@ -123,12 +123,16 @@ async def test_from_a_given_reply_only_what_follows_is_asked() -> None:
     assert '"reply"' not in json.dumps(server.seen[0].body)
 
 
-async def test_distil_gives_one_sentence_and_tags() -> None:
+async def test_distil_gives_at_most_one_sentence_with_tags_for_each_case() -> None:
+    cases = (Mismatch("I do not know", f"It is {SECRET}", asked="What is it?"), Mismatch("Yes", "ok"))
     with llm_server() as server:
         async with mind_at(server) as mind:
-            lesson = await mind.ask(Distil(Mismatch("I do not know", f"It is {SECRET}", asked="What is it?")))
-    assert SECRET in lesson.value.text
-    assert 1 <= len(lesson.value.tags) <= 5
+            told, nothing = (await mind.ask(Distil(cases, ("The student skates.",)))).value
+    assert told is not None
+    assert SECRET in told.text
+    assert 1 <= len(told.tags) <= 5
+    assert nothing is None
+    assert "<known>\nThe student skates.\n</known>" in server.seen[0].question
     assert "<expected>I do not know</expected>" in server.seen[0].question
 
 
@@ -220,7 +224,7 @@ async def test_every_schema_is_strict_and_answers_are_bounded() -> None:
     questions: list[MindQuestion[Any]] = [
         Predict(TALK),
         Respond(TALK, MEMORY),
-        Distil(Mismatch("a", "b c d e f")),
+        Distil((Mismatch("a", "b c d e f"),)),
         ExtractMemories((Heard("I have a dog called Rex.", AT),)),
     ]
     with llm_server() as server:

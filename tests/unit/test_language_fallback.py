@@ -70,7 +70,7 @@ class RuleMind:
         values: dict[type[Any], Any] = {
             Predict: Prediction(self.name),
             Respond: Response(Message(Author.COMPANION, self.name, AT), Prediction(self.name)),
-            Distil: Lesson(self.name, ("tag",)),
+            Distil: (Lesson(self.name, ("tag",)),),
             ExtractMemories: (Extraction(),),
         }
         return Answer(values[type(question)], SPENT)
@@ -137,10 +137,11 @@ async def test_a_failure_that_spent_nothing_adds_nothing(mind: Fallback, model: 
 async def test_a_lesson_waits_for_the_model(mind: Fallback, model: RuleMind, rules: RuleMind) -> None:
     model.error = away()
     with pytest.raises(MindError, match="gone"):
-        await mind.ask(Distil(Mismatch("a", "b")))
+        await mind.ask(Distil((Mismatch("a", "b"),)))
     assert rules.asked == 0
     model.error = None
-    assert (await mind.ask(Distil(Mismatch("a", "b")))).value.text == "the model says"
+    (lesson,) = (await mind.ask(Distil((Mismatch("a", "b"),)))).value
+    assert lesson == Lesson("the model says", ("tag",))
 
 
 async def test_a_message_waits_for_a_model_that_is_away_and_not_for_one_that_cannot_digest_it(
@@ -180,7 +181,7 @@ async def test_a_dead_model_is_left_alone_and_tried_once_after_the_pause(
     assert model.asked == 3
     assert (await mind.ask(Predict(TALK))).usage == SPENT
     with pytest.raises(MindError, match="left alone"):
-        await mind.ask(Distil(Mismatch("a", "b")))
+        await mind.ask(Distil((Mismatch("a", "b"),)))
 
     clock.now += 30
     for _ in range(3):

@@ -73,9 +73,10 @@ def test_a_transcript_has_exactly_its_own_tags(texts: list[str]) -> None:
 
 @given(TEXT, TEXT, TEXT)
 def test_no_text_opens_or_closes_a_tag_of_the_distil_question(predicted: str, actual: str, asked: str) -> None:
-    tags = TAG.findall(distil_prompt(Distil(Mismatch(predicted, actual, asked))).question)
+    tags = TAG.findall(distil_prompt(Distil((Mismatch(predicted, actual, asked),), (asked,))).question)
     present = [tag for tag, text in (("asked", asked), ("expected", predicted), ("said", actual)) if text]
-    assert tags == [form.format(tag) for tag in present for form in ("<{}>", "</{}>")]
+    inner = [form.format(tag) for tag in present for form in ("<{}>", "</{}>")]
+    assert tags == ["<known>", "</known>", *inner, "</case>"]
 
 
 def test_name_and_persona_are_escaped_and_may_hold_braces() -> None:
@@ -162,7 +163,7 @@ EVERY_QUESTION: list[MindQuestion[Any]] = [
     Predict(TALK),
     Predict(TALK, Message(Author.COMPANION, "Hello!", AT), REMEMBERED),
     Respond(TALK, REMEMBERED),
-    Distil(Mismatch("a", "b", "c")),
+    Distil((Mismatch("a", "b", "c"),), ("d",)),
     *(
         ExtractMemories((replace(HEARD, kind=kind, speaker=speaker, passes=passes),))
         for kind in SourceKind

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pytest
@@ -40,6 +40,7 @@ from graphmem.offline.exemplars import Bank
 from graphmem.offline.mind import OfflineMind
 from graphmem.ports import Mind
 from graphmem.settings import Settings
+from graphmem.text.reader import MessageReader
 from tests.support.llm_server import Act, LlmServer, llm_server
 
 T = TypeVar("T")
@@ -288,7 +289,7 @@ class NoEmbedder:
 
 def by_rule() -> OfflineMind:
     nothing = np.zeros((0, 1), dtype=np.float32)
-    return OfflineMind(Bank((), nothing, nothing), NoEmbedder())
+    return OfflineMind(Bank((), nothing, nothing), NoEmbedder(), cast(MessageReader, None))
 
 
 QUESTIONS: list[Callable[[Mind], Awaitable[Answer[Any]]]] = [

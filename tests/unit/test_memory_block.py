@@ -115,3 +115,15 @@ def test_the_profile_knows_what_always_comes(text: str, part: ProfilePart, encod
 def test_questions_for_memories_are_known(text: str, asked: AskedFor, encode: Encode) -> None:
     (vector,) = encode([text])
     assert load_profile_model().of_question(vector)[0] is asked
+
+
+def test_the_profile_does_not_repeat_the_ledger_nor_a_fact_a_memory() -> None:
+    told = Remembered(
+        facts=(Fact("f", 1, "Tobi hates long texts.", ("texts",), NOW),),
+        memories=(recalled("way", "Tobi hates long texts on a screen."),),
+        ledger=(entry(LedgerCategory.FACT, "and im allergic, i have a pen for it in my bag"),),
+        profile=(recalled("need", "Tobi is allergic, they have a pen for it in their bag."),),
+        name="Tobi",
+    )
+    kept = without_copies(told)
+    assert (kept.profile, kept.facts, len(kept.memories), len(kept.ledger)) == ((), (), 1, 1)

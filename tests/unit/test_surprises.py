@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from graphmem.model import Analysis, Belief, Level, MemoryKind, Strategy, Surprising
 from graphmem.offline.beliefs import MAX_BELIEF_UPDATES, belief_updates
 from graphmem.offline.follow_ups import questions, reflection
-from graphmem.offline.surprise_analysis import analysis, learned
+from graphmem.offline.surprise_analysis import analysis
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 WRONG = "Can you check that again? It is not quite right."
@@ -135,8 +135,7 @@ def test_any_talk_is_analysed_within_bounds(
     surprising = replace(told(actual, *beliefs, talk=tuple(talk), before=before, most=3), level=level)
     found = analysis(surprising)
     assert found.explanation.endswith(".")
-    assert len(found.facts) <= 3
-    assert all(1 <= len(fact.tags) <= 5 and all(fact.tags) for fact in found.facts)
+    assert found.facts == ()
     assert len(found.updates) <= MAX_BELIEF_UPDATES
     for update in found.updates:
         assert 0 <= update.start < update.end <= len(actual)
@@ -148,36 +147,6 @@ def test_any_talk_is_analysed_within_bounds(
     assert 1 <= len(set(asked)) == len(asked) <= 3
     assert all(question.endswith("?") for question in asked)
     assert reflection(surprising, found).text
-
-
-# Facts
-
-
-def test_facts_are_distinct_sentences_that_teach_something() -> None:
-    talk = (
-        "Hi Ada! Thanks, that's great.",
-        "I have a dog called Bello. Is he old?",
-        "I HAVE a dog called Bello!",
-        "ok",
-    )
-    facts = learned(
-        told("The perimeter of the patio is 12 metres. The perimeter of the patio is 14 metres.", talk=talk)
-    )
-    assert [fact.text for fact in facts] == [
-        "The student said “I HAVE a dog called Bello!”.",
-        "The student said “The perimeter of the patio is 12 metres”.",
-        "The student said “The perimeter of the patio is 14 metres”.",
-    ]
-    assert facts[1].tags == ("patio", "12 metres", "perimeter")
-
-
-def test_the_most_telling_facts_are_taken_in_their_order() -> None:
-    said = "My grandmother has diabetes. The bus came and it went away. I am allergic to peanuts."
-    assert [fact.text for fact in learned(told(said, most=2))] == [
-        "The student said “My grandmother has diabetes”.",
-        "The student said “I am allergic to peanuts”.",
-    ]
-    assert learned(told(said, most=0)) == ()
 
 
 # Explanation and strategy
