@@ -28,7 +28,7 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
 from graphmem.text.generalising import OPERATION, generalised
 from graphmem.text.ledger_cues import reminders
-from graphmem.text.lexicon import FIRST_PERSON, LESSON_WORDS, SECOND_PERSON, STOP_WORDS
+from graphmem.text.lexicon import FIRST_PERSON, KIN, LESSON_WORDS, SECOND_PERSON, STOP_WORDS
 from graphmem.text.memory_types import LAPSE, READ_WORDS, STATED_CONFIDENCE, Sort, confidence, is_question, sort_of
 from graphmem.text.normalize import cleaned
 from graphmem.text.retelling import retold
@@ -45,6 +45,8 @@ TOPICS = 3
 """Most key phrases a memory is filed under."""
 WORTH = 0.38
 """Chance that a clause tells of the student from which it is kept."""
+WORTH_OF_OTHERS = 0.55
+"""The same of a clause that speaks to the listener, or of nobody."""
 WORTH_OBSERVED = 0.15
 """The same of the best clause of what is observed, where none reaches `WORTH`."""
 WORK_WORTH = 0.5
@@ -64,6 +66,9 @@ QUESTION_WORDS = 16
 
 _DIGIT = re.compile(r"\d")
 _WORK = re.compile(r"\d\s*[-+*/x×÷=<>]\s*[$€£]?\d|=")
+_POINTS = re.compile(
+    r"(?<!^)\b(?:it|that|this|one|these|those)\b\W*(?:$|one day|soon|some ?time|out|too|now|again|either)"
+)
 _NARRATES = re.compile(r"\b(?:i|we) (?:first )?(?:started|began)(?: off)? (?:by|with)\b")
 _SEES = re.compile(r"\b(?:oh|ah|i see|i understand(?! that)|i get it|got it|now i)\b")
 _CONCEDED = re.compile(r"\b(?:should(?:'ve| have)|forgot|didn't (?:realize|realise|notice|take)|instead of|mistake)\b")
@@ -72,6 +77,8 @@ _ELLIPTIC = re.compile(
     r"|that|this|them|handed|paid|did|done|didn't|didnt|only|like|since|not|maybe)\b",
     re.IGNORECASE,
 )
+POINTING_WORDS = 3
+"""Content words of a clause that ends with "it" or "that", of which nobody knows any more what it means."""
 LEAST_RARITY = 2.75
 """Rarity that the content words of a clause add up to at least; a word among the thousand commonest has less."""
 
@@ -174,7 +181,7 @@ def _told(doc: Doc, heard: Heard, vectors: Matrix | None, kept: Sequence[Reminde
     told = [
         each
         for each in able
-        if each.is_worth_keeping
+        if each.is_worth_keeping(_least_worth(Doc(doc.text[slice(*each.span)]), heard))
         or _overlaps(each.span, kept)
         or _is_attribute(slot_of(Doc(doc.text[slice(*each.span)])))
     ]
@@ -213,10 +220,9 @@ class _Judged(NamedTuple):
     def personal(self) -> float:
         return float(1 - self.chances[0] - self.chances[CLAUSE_KINDS.index("work")])
 
-    @property
-    def is_worth_keeping(self) -> bool:
+    def is_worth_keeping(self, least: float) -> bool:
         of_work = self.kind == "work" and 1 - self.chances[0] >= WORK_WORTH
-        return self.personal >= WORTH or bool(of_work)
+        return self.personal >= least or bool(of_work)
 
 
 def _is_left_out(text: str, *, reckons: bool) -> bool:
@@ -229,6 +235,14 @@ def _is_left_out(text: str, *, reckons: bool) -> bool:
         or (reckons and _DIGIT.search(text) is not None)
         or bool(retractions(text))
     )
+
+
+def _least_worth(clause: Doc, heard: Heard) -> float:
+    """Chance from which a clause is kept: more where it speaks to the listener, or names nobody and no time."""
+    words = frozenset(clause.plain_words)
+    own = not words.isdisjoint(FIRST_PERSON | KIN) or clause.entities or clause.time_words or clause.numbers
+    of_others = not own or not words.isdisjoint(SECOND_PERSON)
+    return WORTH_OF_OTHERS if of_others and not heard.observed else WORTH
 
 
 def _is_of_task(clause: Doc, heard: Heard) -> bool:
@@ -247,7 +261,10 @@ def _content(clause: Doc) -> list[str]:
 
 def _says_enough(clause: Doc) -> bool:
     """True if a clause has more than a very common content word: "dyslexic" says enough, "sure" does not."""
-    return sum(map(word_rarity, _content(clause))) >= LEAST_RARITY
+    content = _content(clause)
+    if _POINTS.search(clause.plain) and len(content) < POINTING_WORDS:
+        return False
+    return sum(map(word_rarity, content)) >= LEAST_RARITY
 
 
 def _is_of_listener(clause: Doc) -> bool:
