@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
@@ -25,7 +26,7 @@ from graphmem.text.dialogue_acts import overrides
 from graphmem.text.discourse import content_words, relations
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.generalising import OPERATION, generalised
-from graphmem.text.lexicon import FIRST_PERSON, LESSON_WORDS, SECOND_PERSON, STOP_WORDS
+from graphmem.text.lexicon import FIRST_PERSON, KIN, LESSON_WORDS, SECOND_PERSON, STOP_WORDS
 from graphmem.text.normalize import cleaned
 from graphmem.text.reader import MessageReading, read_now
 from graphmem.text.reminders import reminders
@@ -45,6 +46,8 @@ TOPICS = 3
 """Most key phrases a memory is filed under."""
 WORTH = 0.36
 """Chance that a clause tells of the student from which it is kept."""
+WORTH_OF_OTHERS = 0.55
+"""The same of a clause that speaks to the listener, or of nobody."""
 WORK_WORTH = 0.5
 """Chance that a clause tells of the subject matter from which it is kept."""
 TURN_WORTH = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
@@ -62,6 +65,9 @@ QUESTION_WORDS = 16
 
 _DIGIT = re.compile(r"\d")
 _WORK = re.compile(r"\d\s*[-+*/x×÷=<>]\s*[$€£]?\d|=")
+_POINTS = re.compile(
+    r"(?<!^)\b(?:it|that|this|one|these|those)\b\W*(?:$|one day|soon|some ?time|out|too|now|again|either)"
+)
 _NARRATES = re.compile(r"\b(?:i|we) (?:first )?(?:started|began)(?: off)? (?:by|with)\b")
 _SEES = re.compile(r"\b(?:oh|ah|i see|i understand(?! that)|i get it|got it|now i)\b")
 _CONCEDED = re.compile(r"\b(?:should(?:'ve| have)|forgot|didn't (?:realize|realise|notice|take)|instead of|mistake)\b")
@@ -70,6 +76,8 @@ _ELLIPTIC = re.compile(
     r"|that|this|them|handed|paid|did|done|didn't|didnt|only|like|since|not|maybe)\b",
     re.IGNORECASE,
 )
+POINTING_WORDS = 3
+"""Content words of a clause that ends with "it" or "that", of which nobody knows any more what it means."""
 LEAST_RARITY = 2.75
 """Rarity that the content words of a clause add up to at least; a word among the thousand commonest has less."""
 
@@ -99,7 +107,8 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
     """
     doc = doc_of(heard)
     readings = read_now(candidate_texts(heard)) if readings is None else readings
-    kept = reminders(heard, _candidates(doc), readings)
+    asked = [not retractions(doc.text[slice(*span)]) for span in _candidates(doc)]
+    kept = reminders(heard, list(compress(_candidates(doc), asked)), list(compress(readings, asked)))
     if not _can_be_read(doc):
         return Extraction(tuple(_foreign(doc, heard)), (), kept)
     shown = _shown(doc, heard)
@@ -174,7 +183,7 @@ def _told(doc: Doc, heard: Heard, readings: Sequence[MessageReading], kept: Sequ
     told = [
         each
         for each in able
-        if each.is_worth_keeping
+        if each.is_worth_keeping(_least_worth(Doc(doc.text[slice(*each.span)]), heard))
         or _overlaps(each.span, kept)
         or _is_attribute(slot_of(Doc(doc.text[slice(*each.span)])))
     ]
@@ -213,10 +222,9 @@ class _Judged(NamedTuple):
     def personal(self) -> float:
         return float(1 - self.chances[0] - self.chances[CLAUSE_KINDS.index("work")])
 
-    @property
-    def is_worth_keeping(self) -> bool:
+    def is_worth_keeping(self, least: float) -> bool:
         of_work = self.kind == "work" and 1 - self.chances[0] >= WORK_WORTH
-        return self.personal >= WORTH or bool(of_work)
+        return self.personal >= least or bool(of_work)
 
 
 def _is_left_out(text: str, *, reckons: bool) -> bool:
@@ -230,6 +238,14 @@ def _is_left_out(text: str, *, reckons: bool) -> bool:
         or bool(retractions(text))
         or overrides(Doc(text))
     )
+
+
+def _least_worth(clause: Doc, heard: Heard) -> float:
+    """Chance from which a clause is kept: more where it speaks to the listener, or names nobody and no time."""
+    words = frozenset(clause.plain_words)
+    own = not words.isdisjoint(FIRST_PERSON | KIN) or clause.entities or clause.time_words or clause.numbers
+    of_others = not own or not words.isdisjoint(SECOND_PERSON)
+    return WORTH_OF_OTHERS if of_others and not heard.observed else WORTH
 
 
 def _is_of_task(clause: Doc, heard: Heard) -> bool:
@@ -248,7 +264,10 @@ def _content(clause: Doc) -> list[str]:
 
 def _says_enough(clause: Doc) -> bool:
     """True if a clause has more than a very common content word: "dyslexic" says enough, "sure" does not."""
-    return sum(map(word_rarity, _content(clause))) >= LEAST_RARITY
+    content = _content(clause)
+    if _POINTS.search(clause.plain) and len(content) < POINTING_WORDS:
+        return False
+    return sum(map(word_rarity, content)) >= LEAST_RARITY
 
 
 def _is_of_listener(clause: Doc) -> bool:

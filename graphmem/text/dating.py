@@ -32,7 +32,7 @@ _DAY_OF_MONTH = re.compile(
 )
 _IN_MONTH = re.compile(rf"\b(?P<lead>in|next|last|this|since|until|till?|from) {_MONTH}(?! \d)", re.IGNORECASE)
 _PERIOD = re.compile(
-    r"\b(?P<which>last|next|this) (?P<unit>week|month|year|summer|winter|autumn|spring)\b(?!end)", re.I
+    r"(?<!the )\b(?P<which>last|next|this) (?P<unit>week|month|year|summer|winter|autumn|spring)\b(?!end)", re.I
 )
 _PAST = re.compile(
     r"\b(?:was|were|had|did|didn't|didnt|\w{2,}ed|went|came|told|said|made|took|gave|paid|left|read|saw|met|broke|"

@@ -7,6 +7,9 @@ from graphmem.text.dating import dated
 from graphmem.text.normalize import cleaned, straightened
 from graphmem.text.stems import is_past
 
+JOINED_WORDS = 3
+"""Most words of who is told of together with the speaker."""
+
 _LEAD_IN = re.compile(
     r"^(?:\W*(?:(?:oh|ah|ohh+|hmm+|well|so|and|but|yeah|yep|yes+|yea|ya|yup|ok(?:ay)?"
     r"|hey|hi+|hello|lol|btw|also|umm*|uh|erm?|"
@@ -42,7 +45,7 @@ _ITS = re.compile(
 _SPELLED = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
 _ADVERBS = (
     r"(?:(?:also|always|really|just|still|never|now|often|usually|sometimes|only|even|already|actually|totally|kind of|"
-    r"probably|finally|recently|currently|honestly|definitely|mostly|mainly|absolutely|almost|then|first|originally|"
+    r"probably|last|finally|recently|currently|honestly|definitely|mostly|mainly|absolutely|almost|then|first|originally|"
     r"initially|mistakenly|accidentally|incorrectly|wrongly|generally|normally|thus"
     r"|therefore|again|both|rarely|simply|(?!multiply|reply|apply|rely|comply|supply|fly)[a-z]{2,}ly)\s+)*"
 )
@@ -168,7 +171,9 @@ def _third_person(text: str, who: str) -> str:
         # "We moved to Rome" tells of each of them, "we are five" of all together.
         several = match["subject"].lower() == "we" and _of_several(match, rest)
         name = "they" if named else f"{who} and others" if several else who
-        first, named = not (named or several or joined), True
+        # "My brother and I play", not "it rained and I play".
+        together = joined and len(match.string[: match.start()].split()) <= JOINED_WORDS
+        first, named = not (named or several or together), True
         return joined + name + (match["gap"] or "") + _conjugated(match, third=first)
 
     def own(match: re.Match[str]) -> str:
@@ -222,13 +227,15 @@ def _verb(verb: str) -> str:
 
 def _lower(text: str) -> str:
     first = text.split(" ", 1)[0]
-    return text[0].lower() + text[1:] if first[1:].islower() and len(first) > 1 and first.lower() in _FUNCTION else text
+    plain = first[1:].islower() and (first.lower() in _FUNCTION or first.endswith("ing"))
+    return text[0].lower() + text[1:] if plain else text
 
 
 _FUNCTION = frozenset(
     """
     the a an it it's that that's this there there's we we're our he she he's she's they his her please
-    don't in on at when if no yes not and because maybe
+    don't in on at when if no yes not and because maybe your you you're their those these each every some now then so
+    by for with from all both call many most more after before during since until as what who how where why
     """.split()  # noqa: SIM905
 )
 _CLAUSE = re.compile(

@@ -31,6 +31,8 @@ TWINS_FROM = ((0.7, 0.8), (0.87, 0.6))
 """Cosine, and share of the content words of the shorter one, from which two statements may say the same."""
 TOUCHING = 0.3
 """Cosine that two statements about one matter need, beside the words they share."""
+REPEATED = 0.75
+"""Cosine from which two steps of one lesson, both wrong or both right, are one."""
 SAME_TALK = timedelta(hours=6)
 """Time within which a misconception shown and an understanding reached are of one lesson."""
 _NOTHING: Vector = np.zeros(1, dtype=np.float32)
@@ -195,7 +197,8 @@ def _by_reason(new: Revisable, old: Revisable, cosine: float) -> Effect:
     """The effect of a new statement for a reason that can be named."""
     shared = new.stems & old.stems
     if _is_work(new) or _is_work(old):
-        return Effect.SAME if new.aspect is old.aspect and _twins(new, old, cosine) else Effect.NONE
+        again = cosine >= REPEATED and abs(new.at - old.at) <= SAME_TALK
+        return Effect.SAME if new.aspect is old.aspect and (again or _twins(new, old, cosine)) else Effect.NONE
     if new.slot is not None and new.slot == old.slot and (found := _of_one_slot(new, old)) is not None:
         return found
     if len(shared) < GENERAL_STEMS or cosine < TOUCHING:

@@ -165,7 +165,8 @@ async def test_the_demo_tells_of_every_turn_and_leaves_nothing_running(graphmem:
     told = json.loads(out)
     assert len(told["turns"]) >= 4
     assert {"expected", "text", "reply", "match", "surprise", "level", "learnedFact", "ms"} <= set(told["turns"][0])
-    assert told["nodes"]["Fact"] >= 1
+    assert told["nodes"]["Turn"] >= 4
+    assert set(told["matchBaselines"]) == {"parrot", "random"}
 
 
 @pytest.mark.alone

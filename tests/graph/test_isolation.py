@@ -80,7 +80,7 @@ def texts(secret: str) -> tuple[str, ...]:
     return (
         f"My sister Ottilie hides a {secret} in the cellar of our house in Lisbon.",
         f"I owe Ottilie five euros for the {secret}.",
-        f"I dreamt of a {secret} that swam like a submarine.",
+        f"I love my {secret} that swims like a submarine.",
         f"I promise I will bring the {secret} to Ottilie tomorrow.",
     )
 

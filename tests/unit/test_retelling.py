@@ -22,6 +22,11 @@ FIRST_PERSON = re.compile(r"\b(?:i|i'm|me|my|mine|myself|we|we're|us|our|ours|ou
         ("i hate my brother, we share a room", "Mo hates their brother, they share a room."),
         ("me and my brother play chess", "Mo's brother and Mo play chess."),
         ("Tom and I are friends", "Tom and Mo are friends."),
+        ("the team has been nice and i'm having fun", "The team has been nice and Mo is having fun."),
+        (
+            "since we last talked i had the best time in the last month",
+            "Since Mo last talked they had the best time in the last month.",
+        ),
         ("our teacher is ill", "Mo's teacher is ill."),
         ("he helped us", "Mo says that he helped them."),
         ("I rode my bike", "Mo rode their bike."),

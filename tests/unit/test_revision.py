@@ -92,3 +92,12 @@ def test_a_model_of_pairs_weighs_what_may_have_ended() -> None:
     assert died is not None
     assert fed is not None
     assert died > 1.2 * fed
+
+
+def test_a_step_repeated_in_one_lesson_is_one() -> None:
+    first = Revisable("Mo multiplies the average by the number of tests.", "93 by 6", AT, Aspect.MISCONCEPTION)
+    again = Revisable(
+        "Mo takes the average for all tests.", "all tests", AT + timedelta(minutes=5), Aspect.MISCONCEPTION
+    )
+    later = Revisable("Mo takes the average for all tests.", "all tests", AT + timedelta(days=5), Aspect.MISCONCEPTION)
+    assert [effect(each, first, 0.8) for each in (again, later)] == [Effect.SAME, Effect.NONE]
