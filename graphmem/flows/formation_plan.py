@@ -275,7 +275,7 @@ def _touched(reading: Reading, extract: Extract, marked: Marked, known: SearchIn
 def _comparable(memory: Memory, reading: Reading) -> bool:
     """True if a memory may be said again or ended by what the same person says now."""
     holds = memory.invalid_at is None and memory.reliability is not Reliability.SUPERSEDED
-    made = memory.role in (MemoryRole.SAID, MemoryRole.BELIEF) and not memory.flashbulb
+    made = memory.role in (MemoryRole.SAID, MemoryRole.BELIEF)
     return holds and made and memory.speaker == reading.heard.speaker and memory.timestamp <= reading.source.at
 
 
