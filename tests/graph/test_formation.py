@@ -96,14 +96,14 @@ async def test_every_memory_names_the_span_it_comes_from(gm: Graphmem, ann: Pupi
                   x.snr AS snr""",
     )
     by_id = {memory.id: as_said(memory) for memory in await held(gm, ann.session)}
-    found = [span for span in found if span["role"] != "procedure"]
     (episode,) = [span for span in found if is_episode(span["role"])]
     assert (episode["start"], episode["end"]) == (0, len(text))
     assert len(found) - 1 == len(by_id) >= 2
     for span in found:
         assert 0 <= span["start"] < span["end"] <= len(text)
         own = " ".join(text[span["start"] : span["end"]].split())
-        assert span is episode or by_id[span["id"]] == own
+        # A surprise may leave a way to go about it, which is in nobody's words.
+        assert span is episode or span["role"] == "procedure" or by_id[span["id"]] == own
         assert span["kind"] == "chat"
         assert span["formed"] is not None
         assert span["snr"] >= 100
