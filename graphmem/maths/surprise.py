@@ -30,7 +30,7 @@ FEW = 3
 """Fewer gaps or lengths than this are no habit; fewer authors than this take turns."""
 SMALLEST_SPREAD = 0.25
 """Least standard deviation of lengths, as a share of their mean: short messages do not surprise by a letter."""
-TOLD_WEIGHT = 0.5
+TOLD_WEIGHT = 0.3
 """Weight of what a message tells beside how it surprises."""
 OWN_COUNTS = 50
 """So many signals of the student's own count as much as all ordinary talk."""

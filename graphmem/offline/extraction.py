@@ -44,7 +44,7 @@ FEW_LANGUAGE_WORDS = 3
 """Words too few to tell a language by."""
 TOPICS = 3
 """Most key phrases a memory is filed under."""
-WORTH = 0.36
+WORTH = 0.2
 """Chance that a clause tells of the student from which it is kept."""
 WORTH_OF_OTHERS = 0.55
 """The same of a clause that speaks to the listener, or of nobody."""

@@ -61,16 +61,18 @@ async def test_new_students_get_the_companion_of_the_institution(http: httpx.Asy
 
 
 async def test_messages_hold_the_latest_turns_and_then_the_block(app_client: Client) -> None:
-    for number, text in enumerate(["My aunt keeps nine tame otters.", "Please never use red ink, I am colour-blind."]):
+    for number, text in enumerate(
+        ["I love watching otters at the river.", "Please never use red ink, I am colour-blind."]
+    ):
         await app_client.call(TURN, student="ann", turn=f"turn-{number}", text=text)
-    asked = {"id": "ann", "text": "How are the tame otters of my aunt?"}
+    asked = {"id": "ann", "text": "What do I love watching at the river?"}
     alone = (await app_client.call(CONTEXT, **asked))["context"]
     assert alone["messages"] == [{"role": "system", "content": alone["prompt"]}]
     assert "otters" in alone["prompt"]
     both = (await app_client.call(CONTEXT, **asked, history=2))["context"]
     roles = [message["role"] for message in both["messages"]]
     assert roles[:4] == ["user", "assistant"] * 2
-    assert both["messages"][0]["content"] == "My aunt keeps nine tame otters."
+    assert both["messages"][0]["content"] == "I love watching otters at the river."
     assert "otters" not in both["prompt"]
     assert all(each["why"] for each in (*both["ledger"], *both["facts"]))
     with pytest.raises(Refused):

@@ -83,7 +83,7 @@ async def test_the_first_turn_of_all_begins_an_episode_by_itself(gm: Graphmem, a
     await run_jobs(gm, ann.session)
     found = (await app_client.call(RESPONSE, id="episode-1"))["surpriseResponse"]
     assert (found["level"], found["signal"]) == (turn["level"], turn["surprise"])
-    assert {action["kind"] for action in found["actions"]} == {"start_episode", "extract_facts"}
+    assert {action["kind"] for action in found["actions"]} >= {"start_episode", "extract_facts"}
 
 
 async def test_a_memory_that_begins_no_episode_has_none_for_anybody(
@@ -204,7 +204,7 @@ async def test_verdicts_that_will_not_do(gm: Graphmem, app_client: Client, moved
 
 async def test_questions_wait_until_they_are_answered(gm: Graphmem, app_client: Client, moved: Pupil) -> None:
     questions = (await app_client.call(QUESTIONS))["questions"]
-    assert {question["state"] for question in questions} == {"WAITING"}
+    assert {question["state"] for question in questions} <= {"WAITING", "ASKED"}
     assert all(question["text"].endswith("?") and question["createdAt"] for question in questions)
     first, *rest = questions
     answer = "My aunt Ilse in Bergen explained it with a cake."

@@ -228,7 +228,7 @@ async def test_the_block_is_as_a_companion_reads_it(gm: Graphmem, ann: Pupil) ->
     assert lines[-1] == "</COMPANION_MEMORY>"
     ledger = lines[lines.index("Critical facts (ledger):") :]
     assert any(line.startswith(f"- [promise] {promise} (") for line in ledger)
-    assert any(line.startswith("- [semantic, gravity=") and statement(LIFE[1]) in line for line in lines)
+    assert any(line.startswith("- [") and ", gravity=" in line and statement(LIFE[1]) in line for line in lines)
 
 
 async def test_what_a_student_said_can_neither_open_nor_close_the_block(gm: Graphmem, ann: Pupil) -> None:
