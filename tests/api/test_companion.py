@@ -61,9 +61,7 @@ async def test_new_students_get_the_companion_of_the_institution(http: httpx.Asy
 
 
 async def test_messages_hold_the_latest_turns_and_then_the_block(app_client: Client) -> None:
-    for number, text in enumerate(
-        ["I love watching otters at the river.", "Please never use red ink."]
-    ):
+    for number, text in enumerate(["I love watching otters at the river.", "Please never use red ink."]):
         await app_client.call(TURN, student="ann", turn=f"turn-{number}", text=text)
     asked = {"id": "ann", "text": "What do I love watching at the river?"}
     alone = (await app_client.call(CONTEXT, **asked))["context"]
