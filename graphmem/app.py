@@ -1,13 +1,14 @@
 """Composition root: the components of a running graphmem, assembled in one place."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from time import time
 
+import numpy as np
 from nacl.encoding import RawEncoder
 from nacl.hash import blake2b
 from threadpoolctl import threadpool_limits
@@ -16,7 +17,7 @@ from graphmem.background import Background
 from graphmem.cache import OpenMemories, SessionCache
 from graphmem.errors import SetupError
 from graphmem.llm.fallback import make_mind
-from graphmem.model import Unlocked, Who
+from graphmem.model import Matrix, Unlocked, Who
 from graphmem.notifier import JobNotifier
 from graphmem.offline.mind import make_offline_mind
 from graphmem.ports import Embedder, Mind
@@ -28,7 +29,7 @@ from graphmem.store.graph import Graph, open_driver
 from graphmem.text.affect import AffectModel, load_affect
 from graphmem.text.embedder import SHIPPED, make_embedder
 from graphmem.text.match_model import MatchModel, load_match
-from graphmem.text.reader import MessageReader
+from graphmem.text.reader import MessageReader, MessageReading
 from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_boundaries
 
 
@@ -62,6 +63,14 @@ class Graphmem:
     def is_shipped(self) -> bool:
         """True if embeddings are of the shipped model, which the small models were made for."""
         return self.embedder.name == f"onnx:{SHIPPED}"
+
+    async def read(self, texts: Sequence[str]) -> tuple[list[MessageReading], Matrix]:
+        """The readings of texts, and their embeddings, which the reader gives where they are the shipped model's."""
+        readings = await self.reader.read(texts)
+        if not self.is_shipped:
+            return readings, await self.embedder.embed(texts)
+        rows = [reading.vector for reading in readings]
+        return readings, np.stack(rows) if rows else np.empty((0, self.embedder.dimension), dtype=np.float32)
 
     @property
     def argon2(self) -> Argon2:

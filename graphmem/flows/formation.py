@@ -150,8 +150,7 @@ async def _form(gm: Graphmem, session: Session, works: Sequence[Work]) -> int:
 
 async def _scored(gm: Graphmem, held: OpenMemories, work: Work) -> Scored:
     heard = work.input.heard
-    (read,) = await gm.reader.read([heard.text])
-    vector = read.vector if gm.is_shipped else (await gm.embedder.embed([heard.text]))[0]
+    (read,), (vector,) = await gm.read([heard.text])
     feeling = features.emotion(*affect_of(gm, doc_of(heard), vector))
     nearest = await asyncio.to_thread(held.index.nearest, vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
@@ -207,11 +206,9 @@ async def _reading(
         cleaned(heard.text[extract.start : extract.end]) if heard.observed else extract.content
         for extract in extraction.memories
     ]
-    readings = await gm.reader.read(contents)
-    own = [r.vector for r in readings] if gm.is_shipped else list(await gm.embedder.embed(contents))
     marked = tuple(
-        _marked(gm, session, heard, extract, v, r.likely_domain)
-        for extract, v, r in zip(extraction.memories, own, readings, strict=True)
+        _marked(gm, session, heard, extract, vector, reading.likely_domain)
+        for extract, reading, vector in zip(extraction.memories, *await gm.read(contents), strict=True)
     )
     return Reading(
         key=scored.input.key,

@@ -87,8 +87,7 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     held = await open_memories(gm, session)
     asked = await surprises.list_open_questions(gm.graph, session)
     jobs = [await _standing(gm, session, each) for each in claimed]
-    readings = await gm.reader.read([job.actual for job in jobs])
-    vectors = [r.vector for r in readings] if gm.is_shipped else await gm.embedder.embed([j.actual for j in jobs])
+    readings, vectors = await gm.read([job.actual for job in jobs])
     surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
     answer, facts = await _analysed(gm, surprising), tuple(await known_facts(gm, session))
     found, usage, questions = list[Understood](), answer.usage, list[str]()
@@ -203,8 +202,7 @@ async def _understood(
 
 async def _worded(gm: Graphmem, session: Session, claimed: Claimed, contents: Sequence[str]) -> list[Worded]:
     """Embed, weigh and hash what is to be remembered."""
-    readings = await gm.reader.read(contents)
-    vectors = [r.vector for r in readings] if gm.is_shipped else await gm.embedder.embed(contents)
+    readings, vectors = await gm.read(contents)
     return [
         Worded(
             content,

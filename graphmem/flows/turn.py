@@ -190,6 +190,7 @@ async def _attempt(
                 raise Conflict("This turnId was used for another text or reply: use a new turnId for a new message.")
             if before.outcome is not None:
                 embedding.cancel()
+                reading.cancel()
                 return before.outcome
             # Sent again it may have another time: the first one counts.
             incoming = first or incoming

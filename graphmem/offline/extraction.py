@@ -107,21 +107,24 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
     """
     doc = doc_of(heard)
     readings = read_now(candidate_texts(heard)) if readings is None else readings
-    asked = [not retractions(doc.text[slice(*span)]) for span in _candidates(doc)]
-    kept = reminders(heard, list(compress(_candidates(doc), asked)), list(compress(readings, asked)))
+    spans = _candidates(doc)
+    stands = [not retractions(doc.text[slice(*span)]) for span in spans]
+    kept = reminders(heard, list(compress(spans, stands)), list(compress(readings, stands)))
     if not _can_be_read(doc):
         return Extraction(tuple(_foreign(doc, heard)), (), kept)
     shown = _shown(doc, heard)
     # What a step shows, right or wrong, is not told a second time.
     told = [
-        each for each in _told(doc, heard, readings, kept) if not any(_meet(each.span, other.span) for other in shown)
+        each
+        for each in _told(doc, heard, spans, readings, kept)
+        if not any(_meet(each.span, other.span) for other in shown)
     ]
     found = [*told, *shown]
     found.sort(key=lambda each: each.span)
     if heard.observed and len(found) > 1:
         # Whole messages: evidence recall is measured by messages, and split ones were found worse.
         found = [_joined(found)]
-    quotes = _quotes([each.span for each in found], _candidates(doc))
+    quotes = _quotes([each.span for each in found], spans)
     memories = tuple(_memory(each, quote, heard) for each, quote in zip(found, quotes, strict=True))
     pieces = [Doc(doc.text[slice(*each.span)]) for each in found]
     joined: tuple[Relation, ...] = ()
@@ -166,35 +169,40 @@ def _quotes(spans: Sequence[SentenceSpan], candidates: Sequence[SentenceSpan]) -
     return quotes
 
 
-def _told(doc: Doc, heard: Heard, readings: Sequence[MessageReading], kept: Sequence[Reminder]) -> list[_Found]:
+def _told(
+    doc: Doc,
+    heard: Heard,
+    spans: Sequence[SentenceSpan],
+    readings: Sequence[MessageReading],
+    kept: Sequence[Reminder],
+) -> list[_Found]:
     """What clauses tell of the student's life and ways, and what belongs into the ledger."""
     judged = [
-        _Judged(span, load_worth().of_clause(doc.text[slice(*span)], reading), reading)
-        for span, reading in zip(_candidates(doc), readings, strict=True)
+        _Judged(span, clause := Doc(doc.text[slice(*span)]), load_worth().of_clause(clause.text, reading), reading)
+        for span, reading in zip(spans, readings, strict=True)
     ]
     shown, reckons = _aspect(doc, heard, HINTED), _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
     able = [
         each
         for each in judged
-        if not _is_left_out(doc.text[slice(*each.span)], reckons=reckons)
-        and not ((reckons or heard.task) and _is_of_task(Doc(doc.text[slice(*each.span)]), heard))
-        and (_overlaps(each.span, kept) or not _is_of_listener(Doc(doc.text[slice(*each.span)])))
+        if not _is_left_out(each.clause, reckons=reckons)
+        and not ((reckons or heard.task) and _is_of_task(each.clause, heard))
+        and (_overlaps(each.span, kept) or not _is_of_listener(each.clause))
     ]
     told = [
         each
         for each in able
-        if each.is_worth_keeping(_least_worth(Doc(doc.text[slice(*each.span)]), heard))
+        if each.is_worth_keeping(_least_worth(each.clause, heard))
         or _overlaps(each.span, kept)
-        or _is_attribute(slot_of(Doc(doc.text[slice(*each.span)])))
+        or _is_attribute(slot_of(each.clause))
     ]
     if not told and able and heard.observed:
         # Who observes has a reason, and talk outside a lesson mostly tells of life.
         told = [max(able, key=lambda each: each.personal)]
     found = []
     for each in told:
-        text = doc.text[slice(*each.span)]
         aspect = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING, "work": shown}.get(each.kind)
-        content = _statement(text, heard, first=each is judged[0])
+        content = _statement(each.clause.text, heard, first=each is judged[0])
         if each.kind == "work" and aspect is not None:
             content = _held(content, heard, aspect)
         if content:
@@ -211,6 +219,7 @@ class _Judged(NamedTuple):
     """A clause, the chances of what it tells, in the order of `CLAUSE_KINDS`, and what the reader makes of it."""
 
     span: SentenceSpan
+    clause: Doc
     chances: NDArray[np.float64]
     reading: MessageReading
 
@@ -227,16 +236,17 @@ class _Judged(NamedTuple):
         return self.personal >= least or bool(of_work)
 
 
-def _is_left_out(text: str, *, reckons: bool) -> bool:
+def _is_left_out(clause: Doc, *, reckons: bool) -> bool:
     """True of a question, a step of a sum, a request to forget, and of what says next to nothing."""
-    asks = is_question(Doc(text)) or text.rstrip().endswith("?")
+    text = clause.text
     return (
-        asks
-        or not _says_enough(Doc(text))
+        is_question(clause)
+        or text.rstrip().endswith("?")
+        or not _says_enough(clause)
         or _WORK.search(text) is not None
         or (reckons and _DIGIT.search(text) is not None)
         or bool(retractions(text))
-        or overrides(Doc(text))
+        or overrides(clause)
     )
 
 

@@ -201,8 +201,7 @@ class MessageReader:
         ------
         Unavailable     the reader has been closed
         """
-        read = readings(await self._encoder.embed(texts), self._cuts)
-        return [each if _says(text) else replace(each, snr=0) for text, each in zip(texts, read, strict=True)]
+        return _readings_of(texts, await self._encoder.embed(texts), self._cuts)
 
     async def aclose(self) -> None:
         """Finish what is queued, then release the thread; calling it again does nothing."""
@@ -248,7 +247,7 @@ def readings(rows: Matrix, cuts: Sequence[float]) -> list[MessageReading]:
 def read_now(texts: Sequence[str]) -> list[MessageReading]:
     """The readings of texts, at once and on this thread: for scripts and examples."""
     network = reader_network(1)
-    return readings(network.rows(texts), network.cuts)
+    return _readings_of(texts, network.rows(texts), network.cuts)
 
 
 @lru_cache(maxsize=2)
@@ -275,8 +274,10 @@ def read_cuts(folder: Path) -> tuple[float, ...]:
     return tuple(json.loads((folder / "reader.json").read_text(encoding="utf-8"))["cuts"])
 
 
-def _says(text: str) -> bool:
-    return any(map(str.isalnum, text))
+def _readings_of(texts: Sequence[str], rows: Matrix, cuts: Sequence[float]) -> list[MessageReading]:
+    """The readings of texts; one without a letter or digit tells nothing."""
+    read = zip(texts, readings(rows, cuts), strict=True)
+    return [each if any(map(str.isalnum, text)) else replace(each, snr=0) for text, each in read]
 
 
 def _softmax(rows: Matrix) -> Matrix:

@@ -13,7 +13,7 @@ from graphmem.text.words import word_rarity
 SUMMARY_CHARACTERS = 80
 """Longest summary; a longer one is cut between words."""
 SPAN_CHARACTERS = 600
-"""Longest span; of a longer sentence the part around the cue is taken."""
+"""Longest span; of a longer clause the beginning is taken."""
 CUE_TRIGGERS = 6
 """Most triggers of an entry."""
 NAME_CHARACTERS = 100
@@ -107,8 +107,7 @@ def danger_reminder(doc: Doc) -> Reminder:
     >>> danger_reminder(Doc("He said he will beat me.")).category.value
     'threat'
     """
-    _, stop = _at_words(doc.text, 0, min(len(doc.text), SPAN_CHARACTERS), 0, len(doc.text))
-    return _reminder(doc.text, 0, stop, LedgerCategory.THREAT)
+    return _reminder(doc.text, *_cut(doc.text, 0, len(doc.text)), LedgerCategory.THREAT)
 
 
 def summary_of(content: str) -> str:
@@ -123,17 +122,11 @@ def summary_of(content: str) -> str:
 
 
 def _cut(text: str, start: int, stop: int) -> tuple[int, int]:
-    """A span that is not too long."""
-    return _at_words(text, start, min(stop, start + SPAN_CHARACTERS), start, stop)
-
-
-def _at_words(text: str, start: int, stop: int, first: int, last: int) -> tuple[int, int]:
-    """A span moved inwards to where words begin and end, where it has blanks at all."""
-    if start > first and " " in text[start : start + 60]:
-        start = text.index(" ", start) + 1
-    if stop < last and " " in text[stop - 60 : stop]:
-        stop = text.rindex(" ", start, stop)
-    return start, stop
+    """The beginning of a span that is too long, up to the end of a word where it has blanks at all."""
+    end = min(stop, start + SPAN_CHARACTERS)
+    if end < stop and " " in text[end - 60 : end]:
+        end = text.rindex(" ", start, end)
+    return start, end
 
 
 def _reminder(text: str, start: int, stop: int, category: LedgerCategory) -> Reminder:

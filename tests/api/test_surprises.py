@@ -204,7 +204,8 @@ async def test_verdicts_that_will_not_do(gm: Graphmem, app_client: Client, moved
 
 async def test_questions_wait_until_they_are_answered(gm: Graphmem, app_client: Client, moved: Pupil) -> None:
     questions = (await app_client.call(QUESTIONS))["questions"]
-    assert {question["state"] for question in questions} <= {"WAITING", "ASKED"}
+    # A later turn of the story may have asked the first already.
+    assert {question["state"] for question in questions} - {"ASKED"} == {"WAITING"}
     assert all(question["text"].endswith("?") and question["createdAt"] for question in questions)
     first, *rest = questions
     answer = "My aunt Ilse in Bergen explained it with a cake."
