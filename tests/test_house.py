@@ -2,8 +2,10 @@
 
 import ast
 import re
+import sys
 import tomllib
 from collections import defaultdict
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,29 @@ def test_every_package_has_its_layer() -> None:
 
 def test_the_table_of_the_documents_is_the_linters() -> None:
     assert table() == layers()
+
+
+def imported(tree: ast.Module) -> set[str]:
+    """The packages that a module imports as it is loaded."""
+    found: set[str] = set()
+    for node in tree.body:
+        match node:
+            case ast.Import(names=names):
+                found |= {name.name.partition(".")[0] for name in names}
+            case ast.ImportFrom(module=str(name), level=0):
+                found.add(name.partition(".")[0])
+    return found
+
+
+def test_what_is_imported_is_installed_with_the_package() -> None:
+    """A fresh machine has the runtime requirements and no others: `make demo` must start with these."""
+    pinned = re.findall(r"^([\w.-]+)(?:\[[^]]*\])?==", (ROOT / "requirements" / "runtime.txt").read_text("utf-8"), re.M)
+    known = {re.sub(r"[-_.]+", "-", name).lower() for name in pinned}
+    homes = packages_distributions()
+    for path, tree in MODULES.items():
+        for name in imported(tree) - sys.stdlib_module_names - set(PACKAGES):
+            found = {re.sub(r"[-_.]+", "-", each).lower() for each in homes[name]}
+            assert found & known, f"{path.relative_to(ROOT)} imports {name}, which is no runtime requirement"
 
 
 def public_names(tree: ast.Module) -> set[str]:

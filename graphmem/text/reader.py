@@ -12,7 +12,6 @@ from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
-from scipy.special import expit, logsumexp  # type: ignore[import-untyped]
 
 from graphmem.model import Domain, LedgerCategory, Matrix, MemoryKind, Modality, Vector
 from graphmem.text.embedder import DIMENSION, BatchedEmbedder, ShippedNetwork, open_network, shipped_network
@@ -120,7 +119,7 @@ class MessageReading:
     def danger_logit(self) -> float:
         """Log odds that somebody is in danger."""
         own = self.logits[_FIRST_OF["concern"] :][: len(CONCERNS)]
-        return float(logsumexp(own[1:]) - own[0])
+        return float(np.logaddexp.reduce(own[1:]) - own[0])
 
     @property
     def likely_kind(self) -> MemoryKind:
@@ -221,7 +220,7 @@ def readings(rows: Matrix, cuts: Sequence[float]) -> list[MessageReading]:
     shares = {name: _softmax(part) for name, part in parts.items() if HEADS[name] > 1}
     expected = shares["band"] @ np.arange(len(BANDS), dtype=np.float32)
     scores = np.interp(expected, (0.0, *cuts, len(BANDS) - 1.0), SNR_BANDS)
-    about_self, about_other = (expit(parts[name][:, 0]) for name in ("about_self", "about_other"))
+    about_self, about_other = (1.0 / (1.0 + np.exp(-parts[name][:, 0])) for name in ("about_self", "about_other"))
     valence = np.tanh(parts["valence"][:, 0])
     return [
         MessageReading(
