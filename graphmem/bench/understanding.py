@@ -118,7 +118,7 @@ def rank_correlation(some: Sequence[float], others: Sequence[float]) -> float:
     ranks = list[NDArray[np.float64]]()
     for values in (some, others):
         _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-        ranks.append((np.cumsum(counts) - (counts - 1) / 2)[place])
+        ranks.append(np.asarray(np.cumsum(counts) - (counts - 1) / 2)[place])
     return float(np.corrcoef(ranks)[0, 1])
 
 
