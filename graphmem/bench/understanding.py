@@ -9,10 +9,9 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
+from statistics import correlation, fmean
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphmem.bench import Figures
 from graphmem.bench.datasets import read_rows
@@ -115,11 +114,11 @@ def rank_correlation(some: Sequence[float], others: Sequence[float]) -> float:
     >>> round(rank_correlation([1, 2, 2, 9], [10, 40, 30, 80]), 4)
     0.9487
     """
-    ranks = list[NDArray[np.float64]]()
+    ranks = list[list[float]]()
     for values in (some, others):
         _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-        ranks.append(np.asarray(np.cumsum(counts) - (counts - 1) / 2)[place])
-    return float(np.corrcoef(ranks)[0, 1])
+        ranks.append((np.cumsum(counts) - (counts - 1) / 2)[place].tolist())
+    return correlation(*ranks)
 
 
 def macro_f1(pairs: Sequence[tuple[object, object]]) -> float:
