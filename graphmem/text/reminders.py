@@ -24,7 +24,7 @@ LEDGER_CHANCE = 0.6
 """Chance that a clause belongs into the ledger from which it is kept."""
 SURE_CATEGORY = 0.4
 """Chance that its category needs."""
-BINDING = 0.65
+SURE_INSTRUCTION = 0.65
 """The same of an instruction, which binds whoever reads it."""
 IMPORTANCE = {
     LedgerCategory.THREAT: 1.0,
@@ -96,7 +96,7 @@ def _category(reading: MessageReading) -> LedgerCategory | None:
     chances = reading.ledger
     best = 1 + int(chances[1:].argmax())
     category = LEDGER_CATEGORIES[best]
-    least = BINDING if category is LedgerCategory.INSTRUCTION else SURE_CATEGORY
+    least = SURE_INSTRUCTION if category is LedgerCategory.INSTRUCTION else SURE_CATEGORY
     return category if 1 - chances[0] >= LEDGER_CHANCE and chances[best] >= least else None
 
 

@@ -12,7 +12,7 @@ from graphmem.text.words import is_number, word_rarity
 
 MOST_RARITY = 4.5
 """Most that a word counts: beyond the 30,000 commonest it is as often misspelt as rare."""
-COMMON = 1.5
+TELLS_NOTHING = 1.5
 """Rarity that tells nothing: of the few hundred commonest words."""
 NUMBER, NAME, TIME, OWN = 1.5, 3.0, 6.0, 3.0
 """What a number, a name, a time and telling of oneself count."""
@@ -33,7 +33,7 @@ def telling(doc: Doc) -> float:
     """
     read = doc.excerpt
     words = {word for word in read.plain_words if word not in STOP_WORDS and len(word) > 1}
-    rare = (min(MOST_RARITY, word_rarity(word)) - COMMON for word in words if not is_number(word))
+    rare = (min(MOST_RARITY, word_rarity(word)) - TELLS_NOTHING for word in words if not is_number(word))
     told = sum(max(0.0, each) for each in rare)
     told += NUMBER * len(read.numbers) + NAME * len(read.entities) + TIME * bool(read.time_words)
     if told and not FIRST_PERSON.isdisjoint(read.plain_words):
