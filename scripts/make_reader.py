@@ -3,11 +3,11 @@
     pip install torch
     python scripts/make_reader.py --data DATA --source ORIGINAL
 
-DATA holds `understanding/utterances.jsonl`, `safety/safety.jsonl` and `tutoring/*.jsonl`; ORIGINAL is as for
-`make_embedder.py`; `scripts/data` holds further labelled messages. The lower layers stay those of the embedder, which
-has computed them already. A message answers only the questions it has labels for: rows of `safety` know the danger,
-ordinary tutoring talk that there is none. One group in five of DATA is held out (`is_held_out`); of the others one
-in seven chooses temperatures and cuts.
+DATA holds `understanding/utterances.jsonl`, `safety/safety.jsonl`, `tutoring/*.jsonl` and
+`boundaries/tiage_train.jsonl`; ORIGINAL is as for `make_embedder.py`; `scripts/data` holds further labelled messages.
+The lower layers stay those of the embedder, which has computed them already. A message answers only the questions it
+has labels for: rows of `safety` know the danger, tutoring talk and small talk that there is none. One group in five of
+DATA is held out (`is_held_out`); of the others one in seven chooses temperatures and cuts.
 
 Real tutoring talk holds no grave message, so that gravity could be told by the writer's voice: some examples join a
 real and a grave message, and mean what the grave one does.
@@ -21,7 +21,7 @@ import json
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +69,11 @@ WORTH = {
     "about_other": 0.5,
 }
 """How much a question counts; 1 where it is not named."""
-TALK, TALK_CHARACTERS, JOINED = 600, 250, 14
-"""Ordinary messages taken beside the labelled ones, their greatest length; one joined example to so many rows."""
+TALK, TALK_CHARACTERS, SMALL_TALK, JOINED = 600, 250, 2000, 14
+"""Tutoring messages taken beside the labelled ones, their greatest length; messages of small talk; one joined example
+to so many rows."""
+UNBANDED = ("safety", "personal", "tiage")
+"""Origins of rows that do not choose where the bands begin."""
 STEPS = np.linspace(0.2, 2.9, 136)
 PARTS = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
          "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm")  # fmt: skip
@@ -96,7 +99,9 @@ def read_all(data: Path, domains: dict[str, str]) -> list[Row]:
     rows = [Row(u.text, u.group, u.origin, of_utterance(u, domains)) for u in utterances]
     rows += [of_safety(each) for each in lines(data / "safety" / "safety.jsonl")]
     rows += [of_safety(each) for each in lines(FURTHER / "safety.jsonl")]
-    return rows + talk(data / "tutoring", {row.text for row in rows})
+    rows += [replace(of_safety(each), origin="personal") for each in lines(FURTHER / "personal.jsonl")]
+    rows += talk(data / "tutoring", {row.text for row in rows})
+    return rows + small_talk(data / "boundaries" / "tiage_train.jsonl", {row.text for row in rows})
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -148,6 +153,16 @@ def talk(folder: Path, known: set[str]) -> list[Row]:
     rows = list(found.values())
     random.Random(7).shuffle(rows)
     return rows[:TALK]
+
+
+def small_talk(path: Path, known: set[str]) -> list[Row]:
+    """Messages of strangers' small talk about their lives: nobody is in danger."""
+    answers: Answers = {"concern": 0, "urgency": 0, "ledger": -ledger_of("threat")}
+    turns = [(turn["text"], dialogue["dialogue_id"]) for dialogue in lines(path) for turn in dialogue["turns"]]
+    found = {text: Row(text, group, "tiage", answers) for text, group in turns if text not in known}
+    rows = list(found.values())
+    random.Random(7).shuffle(rows)
+    return rows[:SMALL_TALK]
 
 
 class Layer(nn.Module):
@@ -292,7 +307,7 @@ def changed(row: Row, rng: random.Random) -> tuple[str, Answers]:
 
 def joiner(rows: Sequence[Row], rng: random.Random) -> Callable[[], tuple[str, Answers]]:
     """What gives a real message joined with one that matters: it means what that one does."""
-    real = [row for row in rows if row.origin in ("mathdial", "cima", "bridge")]
+    real = [row for row in rows if row.origin in ("mathdial", "cima", "bridge", "tiage")]
     grave = [row for row in rows if row.origin in ("written", "safety") and row.answers.get("band", 0) >= 2]
 
     def joined() -> tuple[str, Answers]:
@@ -396,7 +411,10 @@ def build(w: Weights, weight: Array, bias: Array) -> onnx.ModelProto:
 
 def chooses(row: Row) -> bool:
     """True if a row chooses what is not learned; one group in seven, none of them held out."""
-    return row.origin in ("safety", "written") and hashlib.sha256(row.group.encode()).digest()[1] % 7 == 1
+    return (
+        row.origin in ("safety", "written", "personal", "tiage")
+        and hashlib.sha256(row.group.encode()).digest()[1] % 7 == 1
+    )
 
 
 def main() -> None:
@@ -425,7 +443,7 @@ def write(network: Network, choosing: Sequence[Row], shared: Shared, out: Path) 
     divisors = temperatures(given, choosing)
     weight, bias = (part.detach().numpy() for part in (network.head.weight, network.head.bias))
     model = build(network.weights(), weight / divisors[:, None], bias / divisors)
-    banded = [i for i, row in enumerate(choosing) if row.origin != "safety"]
+    banded = [i for i, row in enumerate(choosing) if row.origin not in UNBANDED]
     padded = np.pad(given / divisors, ((0, 0), (DIMENSION, 0)))
     expected = np.array([each.band @ np.arange(4) for each in readings(padded[banded], (0.5, 1.5, 2.5))])
     cuts = best_cuts(expected, np.array([int(choosing[i].answers["band"]) for i in banded]))

@@ -2,10 +2,11 @@
 
     python scripts/make_safety.py --data DATA
 
-To be run after `make_reader.py`, whose split it shares. DATA holds `safety/safety.jsonl`, `tutoring/*.jsonl` and
-`understanding/utterances.jsonl`; `scripts/data/safety.jsonl` holds further rows. Rows are split by the hash of their
-group (row or dialogue): a fifth of DATA is the test part, read once at the end; of the others one in seven, which the
-reader has not learned from either, chooses how both are put together, and the threshold. Needs scikit-learn.
+To be run after `make_reader.py`, whose split it shares. DATA holds `safety/safety.jsonl`, `tutoring/*.jsonl`,
+`boundaries/tiage_*.jsonl` and `understanding/utterances.jsonl`; `scripts/data` holds further rows, and personal talk in
+which nobody is in danger. Rows are split by the hash of their group (row or dialogue): a fifth of DATA and of the
+personal talk, and the second file of small talk, are the test part, read once at the end; of the others one in seven,
+which the reader has not learned from either, chooses how both are put together, and the threshold. Needs scikit-learn.
 """
 
 import argparse
@@ -32,8 +33,13 @@ from graphmem.text.safety import DANGER_BUCKETS, DANGER_FILE, danger_features, s
 
 FALSE_ALARMS = 0.15
 """Share of the look-alikes that chose that may raise a concern: missing costs more."""
+PERSONAL_ALARMS = 0.015
+"""Share of the harmless personal talk that chose that may."""
 FURTHER = "more-"
 """What the ids of the further rows begin with."""
+UNTOUCHED = "tiage-dev"
+"""What the ids of the small talk begin with that nothing is chosen on."""
+SMALL_TALK_SAMPLE = 600
 VECTOR, HASHED, WEIGHT = 3.0, 6.0, 2.0
 """How much the vector and the hashed features count beside the surface, and a danger beside a harmless row."""
 
@@ -52,27 +58,45 @@ class Row:
     @property
     def part(self) -> str:
         """What it is for: `test`, `choose` or `learn`."""
-        if not self.group.startswith(FURTHER) and is_held_out(self.group):
+        if self.group.startswith(UNTOUCHED) or (not self.group.startswith(FURTHER) and is_held_out(self.group)):
             return "test"
-        chooses = self.source in ("safety", "written") and hashlib.sha256(self.group.encode()).digest()[1] % 7 == 1
+        chooses = (
+            self.source in ("safety", "written", "personal", "tiage")
+            and hashlib.sha256(self.group.encode()).digest()[1] % 7 == 1
+        )
         return "choose" if chooses else "learn"
 
 
 def read_all(data: Path) -> list[Row]:
     """Messages of danger and look-alikes, then ordinary talk, each text once."""
     rows: dict[str, Row] = {}
-    for path in (data / "safety" / "safety.jsonl", Path(__file__).with_name("data") / "safety.jsonl"):
+    further = Path(__file__).with_name("data")
+    labelled = (data / "safety" / "safety.jsonl", further / "safety.jsonl", further / "personal.jsonl")
+    for path in labelled:
         for each in lines(path):
-            rows[each["text"]] = Row(each["text"], each["concern"], each["urgency"], each["who"], "safety", each["id"])
-    for name in ("mathdial", "cima", "bridge"):
-        for dialogue in load_dialogues(data / "tutoring" / f"{name}.jsonl"):
-            for message in dialogue.messages:
-                if message.author is Author.STUDENT:
-                    rows.setdefault(message.text, Row(message.text, "none", 0, "none", f"talk:{name}", dialogue.id))
+            source = path.stem
+            rows[each["text"]] = Row(each["text"], each["concern"], each["urgency"], each["who"], source, each["id"])
+    for harmless in (*tutoring_talk(data), *small_talk(data)):
+        rows.setdefault(harmless.text, harmless)
     for each in lines(data / "understanding" / "utterances.jsonl"):
         if each["source"] == "written" and each["ledger"] != "threat":
             rows.setdefault(each["text"], Row(each["text"], "none", 0, "none", "written", each["id"]))
     return list(rows.values())
+
+
+def tutoring_talk(data: Path) -> Iterator[Row]:
+    for name in ("mathdial", "cima", "bridge"):
+        for dialogue in load_dialogues(data / "tutoring" / f"{name}.jsonl"):
+            for message in dialogue.messages:
+                if message.author is Author.STUDENT:
+                    yield Row(message.text, "none", 0, "none", f"talk:{name}", dialogue.id)
+
+
+def small_talk(data: Path) -> Iterator[Row]:
+    for part in ("train", "dev"):
+        for each in lines(data / "boundaries" / f"tiage_{part}.jsonl"):
+            for turn in each["turns"]:
+                yield Row(turn["text"], "none", 0, "none", "tiage", each["dialogue_id"])
 
 
 def lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -110,10 +134,13 @@ def figures(scores: NDArray[np.float64], found: NDArray[np.bool_], rows: list[Ro
         "false_alarms": found[safety & (urgency == 0)].mean(),
         "auroc": auroc(scores[safety].tolist(), danger[safety].tolist()),
     }
+    personal = chosen(lambda row: row.source == "personal")
+    small = chosen(lambda row: row.source == "tiage")
     talk = chosen(lambda row: row.source.startswith("talk"))
-    return {name: round(float(share), 4) for name, share in told.items()} | (
-        {"false_alarms_talk": round(float(found[talk].mean()), 4)} if talk.any() else {}
-    )
+    told |= {"false_alarms_personal": found[personal & ~danger].mean(), "false_alarms_small_talk": found[small].mean()}
+    if talk.any():
+        told["false_alarms_talk"] = found[talk].mean()
+    return {name: round(float(share), 4) for name, share in told.items()}
 
 
 def main() -> None:
@@ -133,7 +160,11 @@ def main() -> None:
     signs = np.array([sign_anywhere(straightened(row.text)) is not None for row in rows])
     # The further rows are harder than what students write, on purpose: the threshold is set on the others.
     plain = np.array([row.source == "safety" and not row.group.startswith(FURTHER) for row in rows])
-    threshold = threshold_of(scores, signs, choose & ~labels & plain)
+    personal = np.array([row.source in ("personal", "tiage") for row in rows])
+    threshold = max(
+        threshold_of(scores, signs, choose & ~labels & plain, FALSE_ALARMS),
+        threshold_of(scores, signs, choose & ~labels & personal, PERSONAL_ALARMS),
+    )
     found = (scores >= threshold) | signs
     printed = {
         "chosen on": figures(scores, found, rows, "choose"),
@@ -160,10 +191,12 @@ def main() -> None:
     print(json.dumps(printed, indent=1))
 
 
-def threshold_of(scores: NDArray[np.float64], signs: NDArray[np.bool_], lookalikes: NDArray[np.bool_]) -> float:
-    """The lowest score from which on, with the signs, no more look-alikes raise a concern than may."""
-    spare = max(0.0, FALSE_ALARMS * lookalikes.sum() - (signs & lookalikes).sum())
-    ordered = np.sort(scores[lookalikes & ~signs])[::-1]
+def threshold_of(
+    scores: NDArray[np.float64], signs: NDArray[np.bool_], harmless: NDArray[np.bool_], share: float
+) -> float:
+    """The lowest score from which on, with the signs, no greater share of harmless rows raises a concern."""
+    spare = max(0.0, share * harmless.sum() - (signs & harmless).sum())
+    ordered = np.sort(scores[harmless & ~signs])[::-1]
     return float(ordered[int(spare)] + 1e-6)
 
 
@@ -171,7 +204,9 @@ def write_sample(rows: list[Row]) -> None:
     """The test part, as it ships."""
     folder = SAMPLES / "safety"
     folder.mkdir(exist_ok=True)
-    for name, wanted in (("messages", "safety"), ("talk", "talk")):
+    for name, wanted in (
+        ("messages", "safety"), ("personal", "personal"), ("small_talk", "tiage"), ("talk", "talk")
+    ):  # fmt: skip
         written = [
             json.dumps(
                 {"id": r.group, "text": r.text, "concern": r.concern, "urgency": r.urgency, "who": r.who},
@@ -180,6 +215,7 @@ def write_sample(rows: list[Row]) -> None:
             for r in rows
             if r.part == "test" and r.source.startswith(wanted)
         ]
+        written = written[:SMALL_TALK_SAMPLE] if wanted == "tiage" else written
         (folder / f"{name}.jsonl").write_text("\n".join(written) + "\n", "utf-8")
 
 

@@ -43,6 +43,7 @@ Used = Annotated[
     list[ID] | None,
     argument("Ids of the memories that the app's own reply was built on, at most 100: they count as used."),
 ]
+UncertaintyId = Annotated[ID, argument("Id of the uncertainty.")]
 NONE_USED: list[ID] = []
 Reply = Annotated[str | None, argument("The app's own reply, 1 to 32,000 characters; null: graphmem replies.")]
 CompanionName = Annotated[str | None, argument("How the companion is called, 1 to 100 characters; null: as it is.")]

@@ -9,7 +9,8 @@ from graphmem.app import Graphmem
 from graphmem.flows import students
 from graphmem.flows.memories import edges_by_memory, entities_by_memory, sources_by_memory
 from graphmem.flows.surprise import responses_by_episode
-from graphmem.model import Edge, NamedEntity, Session, Source, SurpriseResponse, Who
+from graphmem.flows.uncertainty import uncertainties_by_memory
+from graphmem.model import Edge, NamedEntity, Session, Source, SurpriseResponse, Uncertainty, Who
 
 W = TypeVar("W", bound=Who)
 V = TypeVar("V")
@@ -25,6 +26,9 @@ class Loaders:
         self.sources: DataLoader[tuple[Who, str], list[Source]] = _by_student(gm, sources_by_memory, list)
         self.edges: DataLoader[tuple[Who, str], list[Edge]] = _by_student(gm, edges_by_memory, list)
         self.entities: DataLoader[tuple[Who, str], list[NamedEntity]] = _by_student(gm, entities_by_memory, list)
+        self.uncertainties: DataLoader[tuple[Who, str], list[Uncertainty]] = _by_student(
+            gm, uncertainties_by_memory, list
+        )
         self.responses: DataLoader[tuple[Session, str], SurpriseResponse | None] = _by_student(
             gm, responses_by_episode, lambda: None
         )

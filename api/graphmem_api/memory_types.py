@@ -1,15 +1,17 @@
 """The contract's types of memories, the ledger, doubts and jobs, field by field."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Self
 
 import strawberry
 
 from graphmem import model
+from graphmem.app import Graphmem
 from graphmem.errors import Locked
 from graphmem.flows import memories
 from graphmem.flows.gravity import gravity_now
+from graphmem.flows.uncertainty import memories_of_uncertainties
 from graphmem.jobs.admin import count_jobs
 from graphmem.store.memories import Filter
 from graphmem_api.access import RequestContext, in_session
@@ -254,6 +256,14 @@ class MemoryType:
     async def sources(self, info: Info) -> list[SourceType]:
         return [SourceType.of(source) for source in await info.context.loaders.sources.load((self.who, self.id))]
 
+    @strawberry.field(description="Doubts about it, newest first; their texts are null while locked.")
+    async def uncertainties(
+        self, info: Info
+    ) -> list[Annotated["GraphUncertaintyType", strawberry.lazy("graphmem_api.memory_types")]]:
+        session = None if self.opened is None else in_session(info, self.who.student_id)
+        found = await info.context.loaders.uncertainties.load((session or self.who, self.id))
+        return await shown_uncertainties(info.context.gm, self.who, session, found)
+
     @strawberry.field(description="People, places and things it speaks of; their names are null while locked.")
     async def entities(self, info: Info) -> list[EntityType]:
         session = None if self.opened is None else in_session(info, self.who.student_id)
@@ -372,6 +382,54 @@ class GraphUncertaintyType:
     surfaced_count: int = strawberry.field(description="Times it was raised, 0 or more.")
     created_at: datetime = strawberry.field(description="When it was noticed (UTC).")
     resolved_at: datetime | None = strawberry.field(description="When it was settled (UTC); null while it is open.")
+
+    @classmethod
+    def of(
+        cls, who: model.Who, doubt: model.Uncertainty, held: Mapping[str, model.Memory], now: datetime
+    ) -> Self | None:
+        """None where the memory in doubt is gone."""
+        if doubt.a_id not in held:
+            return None
+        other = held.get(doubt.b_id or "")
+        return cls(
+            id=ID(doubt.id),
+            type=doubt.type,
+            severity=doubt.severity,
+            detection_context=doubt.detection_context,
+            a=MemoryType.of(who, held[doubt.a_id], now),
+            b=None if other is None else MemoryType.of(who, other, now),
+            reasoning=doubt.reasoning,
+            temporal_signal=doubt.temporal_signal,
+            surface_context=doubt.surface_context,
+            state=doubt.state,
+            resolution=doubt.resolution,
+            resolution_detail=doubt.detail,
+            surfaced_count=doubt.surfaced_count,
+            created_at=doubt.created_at,
+            resolved_at=doubt.resolved_at,
+        )
+
+
+async def shown_uncertainties(
+    gm: Graphmem, who: model.Who, session: model.Session | None, doubts: Sequence[model.Uncertainty]
+) -> list[GraphUncertaintyType]:
+    """Uncertainties with their memories, read at once."""
+    held = await memories_of_uncertainties(gm, who, session, doubts)
+    shown = (GraphUncertaintyType.of(who, doubt, held, gm.clock()) for doubt in doubts)
+    return [each for each in shown if each is not None]
+
+
+@strawberry.type(name="ActionCheck")
+class ActionCheckType:
+    """Advice on an action that rests on memories."""
+
+    proceed: bool = strawberry.field(description="Whether to go on; false: clarify first.")
+    confidence: float = strawberry.field(
+        description="Confidence of the action, cut by 40 % where a memory is in doubt."
+    )
+    reliability_warning: str | None = strawberry.field(description="What cannot be relied on, if anything.")
+    question: str | None = strawberry.field(description="What to ask the student first, if anything.")
+    unreliable: list[MemoryType] = strawberry.field(description="The memories in doubt.")
 
 
 @strawberry.type(name="Job")

@@ -14,20 +14,22 @@ from strawberry.types import ExecutionContext, ExecutionResult, has_object_defin
 from strawberry.types.graphql import OperationType
 
 from graphmem.app import Graphmem
-from graphmem.errors import GraphmemError
+from graphmem.errors import GraphmemError, NotFound
 from graphmem.flows import students
 from graphmem.flows.concern import correct_concern, wellbeing
 from graphmem.flows.ledger import add_entry, settle_entry
-from graphmem.flows.memories import find_memory
+from graphmem.flows.memories import find_memories, find_memory
 from graphmem.flows.observation import observe
 from graphmem.flows.surprise import answer_question, correct_surprise
 from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.flows.uncertainty import check_action, correct_memory, resolve_uncertainty, undo_resolution
+from graphmem.flows.uncertainty_plan import Settling
 from graphmem.jobs.admin import list_jobs, retry_job, spent
 from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.logs import log_ids
 from graphmem.metrics import count_turn, measured_turn
-from graphmem.model import JobState, Role, Verdict
+from graphmem.model import JobState, Resolution, Role, Uncertainty, Verdict
 from graphmem.model import Session as OpenSession
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
@@ -59,6 +61,7 @@ from graphmem_api.arguments import (
     TaskText,
     Text,
     TurnId,
+    UncertaintyId,
     Used,
     argument,
 )
@@ -66,7 +69,16 @@ from graphmem_api.enums import plain_value
 from graphmem_api.errors import code, log_unexpected
 from graphmem_api.inputs import LedgerInput, ObservationInput
 from graphmem_api.limits import CachedParsing, LimitedValidation
-from graphmem_api.memory_types import JobPageType, JobType, LedgerEntryType, MemoryType, SourceType
+from graphmem_api.memory_types import (
+    ActionCheckType,
+    GraphUncertaintyType,
+    JobPageType,
+    JobType,
+    LedgerEntryType,
+    MemoryType,
+    SourceType,
+    shown_uncertainties,
+)
 from graphmem_api.types import (
     CompanionType,
     Info,
@@ -300,6 +312,63 @@ class Mutation:
         return MemoryType.of(session, changed, gm.clock())
 
     @strawberry.mutation(
+        description="Put what the student says in the place of a memory: the memory holds no longer, what is so is "
+        "remembered. It can be undone as the resolution of the uncertainty that is kept of it. Twice is as once."
+    )
+    async def correct_memory(
+        self,
+        info: Info,
+        student_id: StudentId,
+        id: Annotated[ID, argument("Id of the memory that is wrong, or is no longer so.")],
+        content: Annotated[str, argument("What is so, 1 to 2,000 characters.")],
+    ) -> MemoryType:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        return MemoryType.of(session, await correct_memory(gm, session, id, content), gm.clock())
+
+    @strawberry.mutation(
+        description="Settle an uncertainty: the winner is relied on again, the loser holds no longer, or is uncertain "
+        "where only confidence decides. What was said never yields to what was inferred, but by user_clarified and "
+        "manual, which need winnerId. Twice is as once."
+    )
+    async def resolve_uncertainty(
+        self,
+        info: Info,
+        student_id: StudentId,
+        id: UncertaintyId,
+        resolution: Annotated[Resolution, argument("How it is settled.")],
+        winner_id: Annotated[ID | None, argument("Id of the memory that holds, where a person decides.")] = None,
+        detail: Annotated[str | None, argument("What was said of it, 1 to 2,000 characters.")] = None,
+    ) -> GraphUncertaintyType:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        by = Settling(resolution, winner_id, detail)
+        return await _shown(gm, session, await resolve_uncertainty(gm, session, id, by))
+
+    @strawberry.mutation(description="Undo a resolution: the uncertainty is open, its memories as they were before.")
+    async def undo_resolution(self, info: Info, student_id: StudentId, id: UncertaintyId) -> GraphUncertaintyType:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        return await _shown(gm, session, await undo_resolution(gm, session, id))
+
+    @strawberry.mutation(description="Ask, before an action, whether the memories it rests on can be relied on.")
+    async def check_action(
+        self,
+        info: Info,
+        student_id: StudentId,
+        memory_ids: Annotated[list[ID], argument("Ids of the memories it rests on, 1 to 100.")],
+        action: Annotated[str, argument("What is to be done, 1 to 2,000 characters; it is not kept.")],
+        confidence: Annotated[float, argument("How sure whoever is to act is, 0 to 1.")],
+    ) -> ActionCheckType:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        found = await check_action(gm, session, memory_ids, action, confidence)
+        held = {memory.id: memory for memory in await find_memories(gm, session, found.unreliable)}
+        return ActionCheckType(
+            proceed=found.proceed,
+            confidence=found.confidence,
+            reliability_warning=found.warning,
+            question=found.question,
+            unreliable=[MemoryType.of(session, held[i], gm.clock()) for i in found.unreliable if i in held],
+        )
+
+    @strawberry.mutation(
         description="Take the student's answer to a question; it is remembered as said to the companion."
     )
     async def answer_question(
@@ -318,6 +387,13 @@ class Mutation:
     async def retry_job(self, info: Info, id: Annotated[ID, argument("Id of the job, as it is listed.")]) -> JobType:
         caller = allowed(info, Role.APP, Role.ADMIN)
         return JobType.of(await retry_job(info.context.gm, caller.institution, id))
+
+
+async def _shown(gm: Graphmem, session: OpenSession, doubt: Uncertainty) -> GraphUncertaintyType:
+    found = await shown_uncertainties(gm, session, session, [doubt])
+    if not found:
+        raise NotFound("The memory in doubt is gone.")
+    return found[0]
 
 
 @strawberry.type

@@ -12,6 +12,7 @@ from graphmem.flows import memories
 from graphmem.flows.facts import list_facts
 from graphmem.flows.ledger import list_entries
 from graphmem.flows.surprise import list_questions
+from graphmem.flows.uncertainty import list_uncertainties
 from graphmem.metrics import recall_seconds
 from graphmem.store.memories import Filter
 from graphmem_api.access import RequestContext as Requested
@@ -27,6 +28,7 @@ from graphmem_api.memory_types import (
     MemoryType,
     QuestionType,
     RecalledType,
+    shown_uncertainties,
 )
 
 Info = strawberry.Info[Requested, None]
@@ -420,6 +422,19 @@ class StudentType:
     ) -> list[LedgerEntryType]:
         found = await list_entries(info.context.gm, in_session(info, self.id), category, active)
         return [LedgerEntryType.of(entry) for entry in found]
+
+    @strawberry.field(
+        description="Doubts about memories, newest first, at most 500; their texts are null while locked."
+    )
+    async def uncertainties(
+        self,
+        info: Info,
+        state: Annotated[model.UncertaintyState | None, argument("Only of this state; null: any.")] = None,
+        severity: Annotated[model.Severity | None, argument("Only of this severity; null: any.")] = None,
+    ) -> list[GraphUncertaintyType]:
+        gm, session = info.context.gm, maybe_in_session(info, self.id)
+        found = await list_uncertainties(gm, self._who, session, state, severity)
+        return await shown_uncertainties(gm, self._who, session, found)
 
     @strawberry.field(description="Questions that surprises left open and nobody has answered, longest waiting first.")
     async def questions(self, info: Info) -> list[QuestionType]:

@@ -1,7 +1,8 @@
 """Benchmark of the detector of danger on messages it was not trained on (spec 20, Measured by).
 
 A file holds one message a line: `text`, `concern` (a kind or `none`), `urgency` (0 to 3); a message without `concern`
-is ordinary talk. Without ordinary talk in the file that of the sample is taken.
+is ordinary talk. Without ordinary talk in the file that of the sample is taken; talk about their own lives of students
+and of strangers (small talk) is always the sample's.
 """
 
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from graphmem.text.reader import read_now
 from graphmem.text.safety import DANGER_FILE, find_danger, sign_anywhere
 
 MESSAGES = SAMPLES / "safety" / "messages.jsonl"
+PERSONAL = SAMPLES / "safety" / "personal.jsonl"
+SMALL_TALK = SAMPLES / "safety" / "small_talk.jsonl"
 TALK = SAMPLES / "safety" / "talk.jsonl"
 
 
@@ -66,6 +69,8 @@ def measure_safety(_: Settings, file: Path | None) -> Figures:
         "recall_serious": float(raised[serious].mean()),
         "false_alarms": float(raised[lookalike].mean()),
         "false_alarms_talk": float(raised[talk].mean()),
+        "false_alarms_personal": _alarms([row for row in read_labelled(PERSONAL) if not row.urgency]),
+        "false_alarms_small_talk": _alarms(read_labelled(SMALL_TALK)),
         "kind_right": float(np.mean(right)) if right else 0.0,
         "urgency_near": float(np.mean(urgent)) if urgent else 0.0,
         "signs_recall": float(signs[danger].mean()),
@@ -75,6 +80,13 @@ def measure_safety(_: Settings, file: Path | None) -> Figures:
         "lookalikes": int(lookalike.sum()),
         "talk": int(talk.sum()),
     }
+
+
+def _alarms(rows: list[Labelled]) -> float:
+    """The share of messages that raise a concern."""
+    readings = read_now([row.text for row in rows])
+    found = [find_danger(Doc(row.text), reading) for row, reading in zip(rows, readings, strict=True)]
+    return float(np.mean([each is not None for each in found]))
 
 
 def read_labelled(path: Path) -> list[Labelled]:

@@ -11,11 +11,13 @@ from datetime import timedelta
 from itertools import pairwise
 
 from graphmem.flows.gravity import gravity_now
+from graphmem.flows.uncertainty_plan import severity_of
 from graphmem.maths import importance
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.maths.gravity import boosted
 from graphmem.maths.salience import salience
 from graphmem.model import (
+    DetectionContext,
     Domain,
     EdgeType,
     Entity,
@@ -30,6 +32,8 @@ from graphmem.model import (
     MemoryRole,
     Reliability,
     Source,
+    Uncertainty,
+    UncertaintyType,
     Vector,
 )
 from graphmem.search.index import SearchIndex
@@ -45,6 +49,7 @@ from graphmem.store.changes import (
     Span,
     renewed,
 )
+from graphmem.store.uncertainties import Recorded
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.normalize import cleaned
@@ -160,6 +165,7 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
     again: dict[str, Reinforced] = {}
     ended: dict[str, Ended] = {}
     refined: list[NewEdge] = []
+    doubts: list[Recorded] = []
     ids: list[str] = []
     for extract, marked in zip(reading.extraction.memories, reading.marked, strict=True):
         span = Span(extract.start, extract.end)
@@ -175,12 +181,13 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
             ids.append(twin.id)
         refined += [NewEdge(ids[-1], m.id, EdgeType.REFINES, 1.0) for m, e in touched if e is Effect.REFINES]
         ended |= {m.id: Ended(m.id, ids[-1], e) for m, e in touched if e in END_EFFECTS and m.id != ids[-1]}
+        doubts += [_doubt(m, ids[-1], extract, reading) for m, e in touched if e is Effect.CONTRADICTS]
     ended |= {m.id: Ended(m.id, None, Effect.CORRECTS) for m in _retracted(reading, known)}
     told, revised = _revised(reading, ids, known)
     ended |= {memory_id: Ended(memory_id, None, Effect.ENDS) for memory_id in told if memory_id not in ended}
     again = {memory_id: each for memory_id, each in again.items() if memory_id not in ended}
     edges = [*revised, *_said_edges(reading, ids, known), *_alike_edges(reading, new, known, ended)]
-    edges += [*refined, *_revision_edges(ended.values())]
+    edges += [*refined, *_revision_edges(ended.values()), *_contradictions(doubts)]
     return Changes(
         known=version,
         inferred_by=reading.inferred_by,
@@ -191,13 +198,38 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
         updated=(
             *renewed(tuple(ended), invalid_at=reading.source.at, reliability=Reliability.SUPERSEDED),
             *renewed(_revived(again), invalid_at=None, reliability=Reliability.RELIABLE),
+            *renewed(_sides(doubts, ended), reliability=Reliability.CONTRADICTED),
         ),
         edges=_strongest(edges),
         mentions=tuple(_mentions(reading, ids)),
         ledger=_promotions(reading, ids),
         ended=tuple(ended),
         wrong=tuple(each.id for each in ended.values() if each.effect is Effect.CORRECTS),
+        doubts=tuple(doubts),
     )
+
+
+def _doubt(old: Memory, new_id: str, extract: Extract, reading: Reading) -> Recorded:
+    """A contradiction between two statements of which neither can be believed over the other."""
+    record = Uncertainty(
+        id=f"uncertainty-{old.id}-{new_id}",
+        type=UncertaintyType.CONTRADICTION,
+        severity=severity_of(old.kind, extract.kind),
+        detection_context=DetectionContext.CONSOLIDATION,
+        temporal_signal=False,
+        a_id=old.id,
+        b_id=new_id,
+        created_at=reading.source.at,
+        reasoning="Two statements of one matter deny each other, and no word tells of a change.",
+        surface_context=", ".join(extract.about) or extract.content,
+    )
+    return Recorded(record)
+
+
+def _sides(doubts: Sequence[Recorded], ended: Mapping[str, Ended]) -> list[str]:
+    """The memories that contradict each other, but for those that have ended."""
+    sides = (i for each in doubts for i in (each.uncertainty.a_id, each.uncertainty.b_id))
+    return [i for i in dict.fromkeys(sides) if i is not None and i not in ended]
 
 
 def _revised(reading: Reading, ids: Sequence[str], known: SearchIndex) -> tuple[list[str], list[NewEdge]]:
@@ -323,6 +355,12 @@ def _revision_edges(ended: Iterable[Ended]) -> Iterator[NewEdge]:
             yield NewEdge(each.id, each.by_id, EdgeType.TEMPORAL_EVOLUTION, 1.0)
         elif each.by_id is not None:
             yield NewEdge(each.by_id, each.id, EdgeType.REFINES, 1.0)
+
+
+def _contradictions(doubts: Iterable[Recorded]) -> Iterator[NewEdge]:
+    for each in doubts:
+        if each.uncertainty.b_id is not None:
+            yield NewEdge(each.uncertainty.b_id, each.uncertainty.a_id, EdgeType.CONTRADICTS, 1.0)
 
 
 def _memory(

@@ -61,6 +61,11 @@ async def find_memory(gm: Graphmem, who: Who, memory_id: str, session: Session |
     return found[0] if found else None
 
 
+async def find_memories(gm: Graphmem, session: Session, ids: Sequence[str]) -> list[Memory]:
+    """Memories by their ids, opened; those that are not there are left out."""
+    return await memories.find_by_ids(gm.graph, session, list(ids), session)
+
+
 async def list_memories(
     gm: Graphmem, who: Who, wanted: Filter, first: int, after: str | None, session: Session | None
 ) -> Page:

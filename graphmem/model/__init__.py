@@ -97,11 +97,13 @@ from graphmem.model.surprise import (
     Surprising,
 )
 from graphmem.model.turn import Attention, RecalledId, State, TurnOutcome, Unlocked
+from graphmem.model.uncertainty import ActionAdvice, Uncertainty
 
 __all__ = [
     "ACUTE",
     "SERIOUS",
     "AboutWhom",
+    "ActionAdvice",
     "Alternative",
     "Analyse",
     "Analysis",
@@ -183,6 +185,7 @@ __all__ = [
     "Task",
     "TurnOutcome",
     "TurnState",
+    "Uncertainty",
     "UncertaintyState",
     "UncertaintyType",
     "Unlocked",

@@ -30,6 +30,7 @@ from graphmem.store.memories import label_of, reinforced_properties, stored, sto
 from graphmem.store.rows import NodeSealer, vector_bytes
 from graphmem.store.sources import kind_in_graph
 from graphmem.store.turns import sealed_fact
+from graphmem.store.uncertainties import Recorded, stored_standing, stored_uncertainty
 
 RESPONSE = TypeAdapter(SurpriseResponse)
 
@@ -140,6 +141,9 @@ class Changes:
     ended : ids of memories that hold no longer; ledger entries that rest on them are closed
     wrong : those of them that were wrong or taken back
     facts : their `seq` is given when they are written
+    doubts : uncertainties that are new
+    settled : an uncertainty that exists, as it stands from now on
+    removed : edges that are taken away; their weight does not matter
     """
 
     known: int | None
@@ -159,6 +163,9 @@ class Changes:
     questions: tuple[Question, ...] = ()
     reflections: tuple[Question, ...] = ()
     corrected: Corrected | None = None
+    doubts: tuple[Recorded, ...] = ()
+    settled: Recorded | None = None
+    removed: tuple[NewEdge, ...] = ()
 
     @property
     def episode_id(self) -> str | None:
@@ -245,6 +252,7 @@ async def _write_memories(tx: Transaction, session: Session, changes: Changes, w
         await tx.run("changes/update_memories", memories=updates, written=written)
     if changes.edges:
         await tx.run("changes/merge_edges", edges=[_edge(edge, changes.inferred_by, now) for edge in changes.edges])
+    await _write_doubts(tx, session, changes)
     if changes.mentions:
         mentions = [_mention(session, mention, changes.inferred_by, now) for mention in changes.mentions]
         await tx.run("changes/merge_mentions", mentions=mentions)
@@ -260,6 +268,21 @@ async def _write_memories(tx: Transaction, session: Session, changes: Changes, w
     if changes.formed is not None:
         ids = [new.memory.id for new in changes.new]
         await tx.run("changes/form_source", snr=changes.formed.snr, ids=ids, now=now, **source)
+
+
+async def _write_doubts(tx: Transaction, session: Session, changes: Changes) -> None:
+    if changes.removed:
+        edges = [{"from_id": e.from_id, "to_id": e.to_id, "type": e.type.value} for e in changes.removed]
+        await tx.run("changes/remove_edges", edges=edges)
+    if changes.doubts:
+        doubts = [stored_uncertainty(session, each) for each in changes.doubts]
+        await tx.run("changes/merge_uncertainties", uncertainties=doubts)
+    if changes.settled is not None:
+        await tx.run(
+            "changes/settle_uncertainty",
+            uncertainty_id=changes.settled.uncertainty.id,
+            properties=stored_standing(session, changes.settled),
+        )
 
 
 async def _write_surprise(tx: Transaction, session: Session, changes: Changes, now: datetime) -> None:

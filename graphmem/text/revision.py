@@ -42,6 +42,8 @@ LIKELY_ENDED = 0.7
 """Chance from which a plan is ended where it is only told that something happened."""
 VECTOR_LENGTH = 384
 """Numbers of a vector of the shipped embedder."""
+CHANGE_OF_MIND = timedelta(days=60)
+"""Time after which the opposite of what was liked or could be done is taken for a change, said or not."""
 GENERAL_STEMS = 1
 """Content words that two statements about one matter share at least."""
 
@@ -68,6 +70,7 @@ _EASED = re.compile(
     r"|not .{0,20}any ?more|good now|sorted|calmer)\b",
     re.I,
 )
+_NOW = re.compile(r"\b(?:now|these days|nowadays|lately|since|used to|suddenly)\b", re.IGNORECASE)
 _PLANS = re.compile(
     r"\b(?:will|'ll|going to|gonna|wants? to|plans?|planning|promises?|promised|has to"
     r"|have to|need to|needs to|must|owes?|"
@@ -87,6 +90,7 @@ class Effect(StrEnum):
     REFINES = "refines"
     ENDS = "ends"
     CORRECTS = "corrects"
+    CONTRADICTS = "contradicts"
 
 
 @dataclass(frozen=True)
@@ -175,7 +179,8 @@ def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
 
     Returns
     -------
-    Effect; the older one is closed where it is ended (life has changed) or corrected (it was wrong)
+    Effect; the older one is closed where it is ended (life has changed) or corrected (it was wrong); where the newer
+    one denies it without a word of change, and soon, neither can be believed over the other
 
     Source: spec 7, 12.
     """
@@ -237,14 +242,19 @@ def _of_one_slot(new: Revisable, old: Revisable) -> Effect | None:
     if new.compared.folded == old.compared.folded:
         return Effect.SAME
     if is_polar(new.slot):
-        return (
-            Effect.ENDS if new.compared.denies != old.compared.denies or new.valence * old.valence < 0 else Effect.SAME
-        )
+        if new.compared.denies == old.compared.denies and new.valence * old.valence >= 0:
+            return Effect.SAME
+        return Effect.ENDS if _tells_of_change(new) or abs(new.at - old.at) >= CHANGE_OF_MIND else Effect.CONTRADICTS
     if not holds_one_value(new.slot):
         return None
     if _value_words(new) == _value_words(old):
         return Effect.SAME
     return Effect.CORRECTS if _CORRECTED.search(new.words) else Effect.ENDS
+
+
+def _tells_of_change(new: Revisable) -> bool:
+    """True if a statement says in words that something was otherwise before."""
+    return any(sign.search(new.words) for sign in (_CEASED, _MOVED, _CORRECTED, _EASED, _NOW))
 
 
 def _value_words(told: Revisable) -> frozenset[str]:

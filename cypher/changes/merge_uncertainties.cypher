@@ -1,0 +1,14 @@
+// Keep uncertainties with the memories they concern; one of a known id stays as it is.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, uncertainties: list
+// returns: sides: int
+UNWIND $uncertainties AS new
+MERGE (doubt:Uncertainty {institution: $institution, student_id: $student_id, id: new.properties.id})
+ON CREATE SET doubt += new.properties
+WITH new, doubt
+UNWIND new.sides AS side
+MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: side.memory_id})
+USING INDEX memory:Memory(institution, student_id, id)
+MERGE (doubt)-[concerns:CONCERNS {side: side.side}]->(memory)
+RETURN count(concerns) AS sides

@@ -1,0 +1,13 @@
+// Remove edges between memories, those that are there.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, edges: list
+// returns: removed: int
+UNWIND $edges AS edge
+MATCH (from:Memory {institution: $institution, student_id: $student_id, id: edge.from_id})
+USING INDEX from:Memory(institution, student_id, id)
+MATCH (to:Memory {institution: $institution, student_id: $student_id, id: edge.to_id})
+USING INDEX to:Memory(institution, student_id, id)
+MATCH (from)-[relation:$(edge.type)]->(to)
+DELETE relation
+RETURN count(*) AS removed

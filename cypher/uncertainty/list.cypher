@@ -1,0 +1,14 @@
+// Uncertainties of a student, newest first: of one id, state, severity, or about some memories, where these are given.
+// mode: read
+// scope: student
+// params: institution: str, student_id: str, uncertainty_id: str, state: str, severity: str, memory_ids: list, limit: int
+// returns: uncertainty: map, sides: list of [side: str, memory_id: str]
+MATCH (doubt:Uncertainty {institution: $institution, student_id: $student_id})
+WHERE doubt.id IS NOT NULL AND ($uncertainty_id IS NULL OR doubt.id = $uncertainty_id)
+  AND ($state IS NULL OR doubt.state = $state) AND ($severity IS NULL OR doubt.severity = $severity)
+MATCH (doubt)-[concerns:CONCERNS]->(memory:Memory {institution: $institution, student_id: $student_id})
+WITH doubt, concerns, memory ORDER BY concerns.side
+WITH doubt, collect([concerns.side, memory.id]) AS sides
+WHERE $memory_ids IS NULL OR any(side IN sides WHERE side[1] IN $memory_ids)
+WITH doubt, sides ORDER BY doubt.created_at DESC, doubt.id LIMIT $limit
+RETURN properties(doubt) AS uncertainty, sides

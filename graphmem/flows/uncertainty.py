@@ -1,0 +1,342 @@
+"""Uncertainties: listed, settled, undone; a memory put right by the student; advice before an action (spec 12)."""
+
+import math
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from graphmem.app import Graphmem
+from graphmem.cache import OpenMemories
+from graphmem.errors import Conflict, InvalidInput, NotFound
+from graphmem.flows.formation import affect_of, said_hash
+from graphmem.flows.session_cache import apply_changes, open_memories
+from graphmem.flows.uncertainty_plan import SETTLED, Settling, advice, before, settled, severity_of, undone
+from graphmem.model import (
+    ActionAdvice,
+    DetectionContext,
+    EdgeType,
+    Memory,
+    MemoryKind,
+    MemoryRole,
+    Modality,
+    Reliability,
+    Resolution,
+    Session,
+    Severity,
+    SourceKind,
+    Uncertainty,
+    UncertaintyState,
+    UncertaintyType,
+    Vector,
+    Who,
+)
+from graphmem.store import memories, uncertainties
+from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update, write
+from graphmem.store.uncertainties import Recorded, Undo
+from graphmem.text.doc import Doc
+from graphmem.text.retelling import retold
+from graphmem.validation import checked_id, checked_text
+
+DETAIL_CHARACTERS = 2_000
+"""Longest detail of a resolution, and longest description of an action."""
+STATEMENT_CHARACTERS = 2_000
+"""Longest memory that the student puts in the place of another."""
+MOST_CHECKED = 100
+"""Most memories that an action rests on."""
+SETTLING_ATTEMPTS = 3
+Planner = Callable[[OpenMemories, Uncertainty], Awaitable[Changes]]
+STATED = 1.0
+"""Confidence of what the student says outright of a memory that is shown."""
+
+
+async def list_uncertainties(
+    gm: Graphmem,
+    who: Who,
+    session: Session | None,
+    state: UncertaintyState | None = None,
+    severity: Severity | None = None,
+) -> list[Uncertainty]:
+    """A student's uncertainties, newest first; their texts only with the student's session."""
+    return await uncertainties.list_uncertainties(gm.graph, who, session, state=state, severity=severity)
+
+
+async def uncertainties_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[Uncertainty]]:
+    """The uncertainties about many memories, read at once, newest first; every id asked for is a key."""
+    session = who if isinstance(who, Session) else None
+    found = await uncertainties.list_uncertainties(gm.graph, who, session, memory_ids=ids)
+    return {i: [doubt for doubt in found if i in (doubt.a_id, doubt.b_id)] for i in ids}
+
+
+async def memories_of_uncertainties(
+    gm: Graphmem, who: Who, session: Session | None, doubts: Sequence[Uncertainty]
+) -> dict[str, Memory]:
+    """The memories that uncertainties concern, by their ids, read at once."""
+    ids = dict.fromkeys(i for doubt in doubts for i in (doubt.a_id, doubt.b_id) if i is not None)
+    return {memory.id: memory for memory in await memories.find_by_ids(gm.graph, who, list(ids), session)}
+
+
+async def resolve_uncertainty(gm: Graphmem, session: Session, uncertainty_id: str, by: Settling) -> Uncertainty:
+    """Settle an uncertainty; the same resolution with the same winner again changes nothing.
+
+    Where the student has clarified it, that is remembered, too.
+
+    Raises
+    ------
+    InvalidInput    the resolution does not fit, or it was settled otherwise
+    NotFound        there is no such uncertainty
+    Conflict        memories kept changing
+
+    Source: spec 12.
+    """
+    if by.detail:
+        checked_text("detail", by.detail, DETAIL_CHARACTERS)
+
+    async def planned(held: OpenMemories, record: Uncertainty) -> Changes:
+        a, b = _side(held, record.a_id), None if record.b_id is None else _side(held, record.b_id)
+        episode = await _clarification(gm, session, record, by) if by.resolution is Resolution.USER_CLARIFIED else None
+        return settled(record, a, b, replace(by, episode=episode), held.version, gm.clock())
+
+    def is_done(recorded: Recorded) -> bool:
+        winner = next((each.memory_id for each in recorded.undo.memories), None)
+        same = recorded.uncertainty.resolution is by.resolution and by.winner_id in (None, winner)
+        return recorded.uncertainty.state in SETTLED and same
+
+    return await _changed(gm, session, uncertainty_id, is_done, planned)
+
+
+async def undo_resolution(gm: Graphmem, session: Session, uncertainty_id: str) -> Uncertainty:
+    """Undo a resolution: the uncertainty is open again, and its memories are as they were before.
+
+    Raises
+    ------
+    InvalidInput    it is not settled
+    NotFound        there is no such uncertainty
+    Conflict        memories kept changing
+
+    Source: spec 12.
+    """
+    for _ in range(SETTLING_ATTEMPTS):
+        held, recorded = await open_memories(gm, session), await _recorded(gm, session, uncertainty_id)
+        changes = undone(recorded, held.version, gm.clock())
+        if await _write(gm, session, changes):
+            return (await _recorded(gm, session, uncertainty_id)).uncertainty
+    raise Conflict("Memories of this student keep changing: undo it again.")
+
+
+async def correct_memory(gm: Graphmem, session: Session, memory_id: str, content: str) -> Memory:
+    """Put what the student says in the place of a memory, which holds no longer; this can be undone as a resolution.
+
+    The same correction again changes nothing.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    session : Session
+    memory_id : of any memory that holds
+    content : str, what is so; at most 2,000 characters
+
+    Returns
+    -------
+    Memory, what is so, as it is remembered
+
+    Raises
+    ------
+    InvalidInput    the content will not do, or the memory says just this
+    NotFound        there is no such memory
+    Conflict        memories kept changing
+
+    Source: spec 12 (user_clarified).
+    """
+    checked_id("id", memory_id)
+    checked_text("content", content, STATEMENT_CHARACTERS)
+    for _ in range(SETTLING_ATTEMPTS):
+        held = await open_memories(gm, session)
+        old = held.index.get(memory_id)
+        if old is None:
+            raise NotFound("There is no such memory.")
+        now = gm.clock()
+        new = await _put_right(gm, session, held, old, content, now)
+        if new.memory.id == old.id or new.memory.content_hash == old.content_hash:
+            raise InvalidInput("The memory says this already.")
+        if old.reliability is Reliability.SUPERSEDED and held.index.get(new.memory.id) is not None:
+            return new.memory
+        if await _write(gm, session, _correction(old, new, held, now)):
+            return (await open_memories(gm, session)).index.get(new.memory.id) or new.memory
+    raise Conflict("Memories of this student keep changing: correct it again.")
+
+
+async def check_action(
+    gm: Graphmem, session: Session, memory_ids: Sequence[str], action: str, confidence: float
+) -> ActionAdvice:
+    """Advice on an action that rests on memories, before it is taken; nothing is written.
+
+    Raises
+    ------
+    InvalidInput    no memory or more than 100, an empty action, or a confidence outside 0..1
+    NotFound        one of the memories is not there
+
+    Source: spec 12 (pre_action).
+    """
+    checked_text("action", action, DETAIL_CHARACTERS)
+    if math.isnan(confidence) or not 0.0 <= confidence <= 1.0:
+        raise InvalidInput("confidence must lie between 0 and 1.")
+    if not 1 <= len(memory_ids) <= MOST_CHECKED:
+        raise InvalidInput(f"Name 1 to {MOST_CHECKED} memories that the action rests on.")
+    held = await open_memories(gm, session)
+    rested = tuple(_side(held, checked_id("memoryIds", each)) for each in dict.fromkeys(memory_ids))
+    found = await uncertainties.list_uncertainties(gm.graph, session, session, memory_ids=[m.id for m in rested])
+    waiting = tuple(doubt for doubt in found if doubt.state not in SETTLED)
+    return advice(rested, waiting, confidence)
+
+
+async def _changed(
+    gm: Graphmem,
+    session: Session,
+    uncertainty_id: str,
+    is_done: Callable[[Recorded], bool],
+    planned: Planner,
+) -> Uncertainty:
+    for _ in range(SETTLING_ATTEMPTS):
+        held, recorded = await open_memories(gm, session), await _recorded(gm, session, uncertainty_id)
+        if is_done(recorded):
+            return recorded.uncertainty
+        if await _write(gm, session, await planned(held, recorded.uncertainty)):
+            return (await _recorded(gm, session, uncertainty_id)).uncertainty
+    raise Conflict("Memories of this student keep changing: settle it again.")
+
+
+async def _recorded(gm: Graphmem, session: Session, uncertainty_id: str) -> Recorded:
+    found = await uncertainties.find_uncertainty(gm.graph, session, checked_id("id", uncertainty_id))
+    if found is None:
+        raise NotFound("There is no such uncertainty.")
+    return found
+
+
+async def _write(gm: Graphmem, session: Session, changes: Changes) -> bool:
+    """Write, and change what this process holds; false when memories changed meanwhile."""
+    written = await write(gm.graph, session, changes, gm.clock())
+    if written is None:
+        raise NotFound("There is no such student: enrol the student first.")
+    if not written.current:
+        await open_memories(gm, session, (changes.known or 0) + 1)
+        return False
+    async with gm.memory_lock(session):
+        await apply_changes(gm, session, changes)
+    return True
+
+
+def _side(held: OpenMemories, memory_id: str) -> Memory:
+    memory = held.index.get(memory_id)
+    if memory is None:
+        raise NotFound("There is no such memory.")
+    return memory
+
+
+async def _clarification(gm: Graphmem, session: Session, record: Uncertainty, by: Settling) -> New | None:
+    """The episode of a clarification, where the student said something about it."""
+    if not by.detail:
+        return None
+    held, now = await open_memories(gm, session), gm.clock()
+    content = retold(by.detail, held.name or "The student", now) or by.detail
+    (vector,) = await gm.embedder.embed([content])
+    number = len(await uncertainties.list_uncertainties(gm.graph, session, None, memory_ids=[record.a_id]))
+    memory_id = f"clarification-{record.id}-{round(now.timestamp() * 1000)}-{number}"
+    like = _side(held, record.a_id)
+    memory = _stated(session, gm, like, memory_id, content, vector, now)
+    memory = replace(memory, modality=Modality.EPISODIC, kind=MemoryKind.EPISODE, slot_key=None)
+    return _new(memory, vector, f"clarified:{memory_id}")
+
+
+async def _put_right(
+    gm: Graphmem, session: Session, held: OpenMemories, old: Memory, content: str, now: datetime
+) -> New:
+    """What the student says instead of a memory: a known memory that says so, or a new one."""
+    told = retold(content, held.name or "The student", now) or content
+    (vector,) = await gm.embedder.embed([told])
+    content_hash = said_hash(session, old.speaker, told)
+    known = held.index.find(content_hash)
+    memory_id = f"correction-{old.id}-{content_hash[:16]}" if known is None else known.id
+    memory = known or _stated(session, gm, old, memory_id, told, vector, now)
+    return _new(memory, vector, f"correction:{memory_id}")
+
+
+def _stated(
+    session: Session, gm: Graphmem, like: Memory, memory_id: str, content: str, vector: Vector, now: datetime
+) -> Memory:
+    valence, _ = affect_of(gm, Doc(content), vector)
+    return replace(
+        like,
+        id=memory_id,
+        content=content,
+        quote=None,
+        before=None,
+        gravity=1.0,
+        confidence=STATED,
+        valence=valence,
+        timestamp=now,
+        last_accessed=now,
+        access_count=0,
+        reliability=Reliability.RELIABLE,
+        reinforcement_count=0,
+        last_reinforced_at=None,
+        source_kind=SourceKind.SYSTEM,
+        source_refs=(memory_id,),
+        surprise=None,
+        surprise_level=None,
+        flashbulb=False,
+        valid_at=now,
+        invalid_at=None,
+        merged_count=0,
+        content_hash=said_hash(session, like.speaker, content),
+        consolidated=True,
+        in_ledger=False,
+        role=MemoryRole.SAID,
+    )
+
+
+def _new(memory: Memory, vector: Vector, ref: str) -> New:
+    origin = Origin(SourceKind.SYSTEM, ref, f"source-{memory.id}", memory.timestamp)
+    return New(memory, vector, Span(0, len(memory.content or "")), origin)
+
+
+def _correction(old: Memory, new: New, held: OpenMemories, now: datetime) -> Changes:
+    """The old memory closed, the new one kept, and a settled uncertainty between them, by which it can be undone."""
+    known = held.index.get(new.memory.id) is not None
+    edge = NewEdge(old.id, new.memory.id, EdgeType.TEMPORAL_EVOLUTION, 1.0)
+    # What was known before stays where a correction is undone; what it made goes.
+    undo = Undo(
+        (*([before(new.memory)] if known else []), before(old)),
+        ((edge.from_id, edge.to_id, edge.type),),
+        () if known else (new.memory.id,),
+    )
+    record = Uncertainty(
+        id=f"uncertainty-{old.id}-{new.memory.id}",
+        type=UncertaintyType.CONTRADICTION,
+        severity=severity_of(old.kind, new.memory.kind),
+        detection_context=DetectionContext.INGESTION,
+        temporal_signal=False,
+        a_id=old.id,
+        b_id=new.memory.id,
+        created_at=now,
+        state=UncertaintyState.RESOLVED,
+        resolution=Resolution.USER_CLARIFIED,
+        resolved_at=now,
+        reasoning="The student put it right.",
+        surface_context=old.content,
+    )
+    holds = {"reliability": Reliability.RELIABLE, "invalid_at": None}
+    return Changes(
+        held.version,
+        Resolution.USER_CLARIFIED.value,
+        new=() if known else (new,),
+        updated=(
+            Update(old.id, {"reliability": Reliability.SUPERSEDED, "invalid_at": now}),
+            *([Update(new.memory.id, holds)] if known else []),
+        ),
+        edges=(edge,),
+        ended=(old.id,),
+        wrong=(old.id,),
+        # An earlier correction that was undone has left its record, which is settled again.
+        doubts=(Recorded(record, undo),),
+        settled=Recorded(record, undo),
+    )

@@ -1,0 +1,165 @@
+"""Uncertainties in the graph: a record of each doubt with the memories it concerns, and how to undo what settled it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from graphmem.model import (
+    DetectionContext,
+    EdgeType,
+    Resolution,
+    Session,
+    Severity,
+    Uncertainty,
+    UncertaintyState,
+    UncertaintyType,
+    Who,
+)
+from graphmem.store.graph import Graph, Row
+from graphmem.store.rows import NodeSealer, moment
+
+SIDES = ("a", "b")
+TEXTS = {"reasoning": "reasoning", "surface_context": "surface_context", "detail": "resolution_detail"}
+"""Sealed fields, and the properties they lie in."""
+MOST_LISTED = 500
+
+
+@dataclass(frozen=True)
+class Before:
+    """A memory as it was before an uncertainty was settled: what is put back where that is undone."""
+
+    memory_id: str
+    reliability: str
+    invalid_at: datetime | None
+    reinforcement_count: int
+    last_reinforced_at: datetime | None
+    strength: float
+
+
+@dataclass(frozen=True)
+class Undo:
+    """Everything that settling an uncertainty changed, so that it can be undone.
+
+    memories : as they were; edges : that were made, as from, to and type; made : ids of memories that were made
+    """
+
+    memories: tuple[Before, ...] = ()
+    edges: tuple[tuple[str, str, EdgeType], ...] = ()
+    made: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """An uncertainty as it is kept, and how what settled it is undone."""
+
+    uncertainty: Uncertainty
+    undo: Undo = field(default_factory=Undo)
+
+
+async def find_uncertainty(graph: Graph, session: Session, uncertainty_id: str) -> Recorded | None:
+    """One uncertainty, opened; `uncertainty/list`. None where there is none of this id."""
+    found = await _list(graph, session, {"uncertainty_id": uncertainty_id})
+    if not found:
+        return None
+    (row,) = found
+    sealed = row["uncertainty"].get("undo")
+    place = NodeSealer(session.keys, session, uncertainty_id)
+    return Recorded(_opened(session, row, session), Undo() if sealed is None else _undo(place.json("undo", sealed)))
+
+
+async def list_uncertainties(
+    graph: Graph,
+    who: Who,
+    session: Session | None,
+    *,
+    state: UncertaintyState | None = None,
+    severity: Severity | None = None,
+    memory_ids: Sequence[str] | None = None,
+) -> list[Uncertainty]:
+    """A student's uncertainties, newest first, at most 500; `uncertainty/list`. Texts only with the session."""
+    wanted = {"state": state, "severity": severity, "memory_ids": None if memory_ids is None else list(memory_ids)}
+    return [_opened(who, row, session) for row in await _list(graph, who, wanted)]
+
+
+async def _list(graph: Graph, who: Who, wanted: Mapping[str, Any]) -> list[Row]:
+    everything = {"uncertainty_id": None, "state": None, "severity": None, "memory_ids": None, "limit": MOST_LISTED}
+    return await graph.run("uncertainty/list", who, **(everything | dict(wanted)))
+
+
+def stored_uncertainty(session: Session, recorded: Recorded) -> dict[str, Any]:
+    """An uncertainty as `changes/merge_uncertainties` takes it."""
+    doubt = recorded.uncertainty
+    sides = [{"side": side, "memory_id": i} for side, i in zip(SIDES, (doubt.a_id, doubt.b_id), strict=True) if i]
+    clear = {
+        "id": doubt.id,
+        "type": doubt.type.value,
+        "severity": doubt.severity.value,
+        "detection_context": doubt.detection_context.value,
+        "temporal_signal": doubt.temporal_signal,
+        "created_at": doubt.created_at,
+    }
+    return {"properties": clear | stored_standing(session, recorded), "sides": sides}
+
+
+def stored_standing(session: Session, recorded: Recorded) -> dict[str, Any]:
+    """The properties of an uncertainty that change as it is raised and settled."""
+    doubt, place = recorded.uncertainty, NodeSealer(session.keys, session, recorded.uncertainty.id)
+    texts = {name: getattr(doubt, own) for own, name in TEXTS.items()}
+    return {
+        "state": doubt.state.value,
+        "resolution_strategy": None if doubt.resolution is None else doubt.resolution.value,
+        "surfaced_count": doubt.surfaced_count,
+        "last_surfaced_at": doubt.last_surfaced_at,
+        "resolved_at": doubt.resolved_at,
+        "undo": place.seal_json("undo", _told(recorded.undo)),
+    } | {name: None if text is None else place.seal(name, text) for name, text in texts.items()}
+
+
+def _opened(who: Who, row: Row, session: Session | None) -> Uncertainty:
+    held, sides = row["uncertainty"], dict(row["sides"])
+    place = None if session is None else NodeSealer(session.keys, who, held["id"])
+    texts = {
+        own: None if place is None or held.get(name) is None else place.text(name, held[name])
+        for own, name in TEXTS.items()
+    }
+    strategy = held.get("resolution_strategy")
+    return Uncertainty(
+        id=held["id"],
+        type=UncertaintyType(held["type"]),
+        severity=Severity(held["severity"]),
+        detection_context=DetectionContext(held["detection_context"]),
+        temporal_signal=held["temporal_signal"],
+        a_id=sides["a"] if "a" in sides else sides["b"],
+        b_id=sides.get("b") if "a" in sides else None,
+        created_at=moment(held["created_at"]),
+        state=UncertaintyState(held["state"]),
+        resolution=None if strategy is None else Resolution(strategy),
+        surfaced_count=held["surfaced_count"],
+        last_surfaced_at=_maybe(held.get("last_surfaced_at")),
+        resolved_at=_maybe(held.get("resolved_at")),
+        **texts,
+    )
+
+
+def _maybe(value: Any) -> datetime | None:
+    return None if value is None else moment(value)
+
+
+def _told(undo: Undo) -> dict[str, Any]:
+    told = asdict(undo)
+    for each in told["memories"]:
+        each |= {name: None if each[name] is None else each[name].isoformat() for name in _TIMES}
+    return told
+
+
+_TIMES = ("invalid_at", "last_reinforced_at")
+
+
+def _undo(told: dict[str, Any]) -> Undo:
+    memories = tuple(
+        Before(**each | {name: None if each[name] is None else datetime.fromisoformat(each[name]) for name in _TIMES})
+        for each in told["memories"]
+    )
+    edges = tuple((a, b, EdgeType(kind)) for a, b, kind in told["edges"])
+    return Undo(memories, edges, tuple(told["made"]))
