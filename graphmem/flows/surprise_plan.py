@@ -224,7 +224,8 @@ def _ended_by(memory: Memory, job: SurpriseJob) -> bool:
 
 
 def _holds(memory: Memory) -> bool:
-    return memory.reliability is not Reliability.SUPERSEDED and memory.invalid_at is None
+    doubtful = memory.reliability in (Reliability.SUPERSEDED, Reliability.CONTRADICTED)
+    return not doubtful and memory.invalid_at is None
 
 
 def _is_belief(memory: Memory) -> bool:

@@ -9,8 +9,9 @@ from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.flows.formation import affect_of, said_hash
+from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import apply_changes, open_memories
-from graphmem.flows.uncertainty_plan import SETTLED, Settling, advice, before, settled, severity_of, undone
+from graphmem.flows.uncertainty_plan import SETTLED_STATES, Settling, advice, earlier_of, settled, severity_of, undone
 from graphmem.model import (
     ActionAdvice,
     DetectionContext,
@@ -56,14 +57,21 @@ async def list_uncertainties(
     state: UncertaintyState | None = None,
     severity: Severity | None = None,
 ) -> list[Uncertainty]:
-    """A student's uncertainties, newest first; their texts only with the student's session."""
-    return await uncertainties.list_uncertainties(gm.graph, who, session, state=state, severity=severity)
+    """A student's uncertainties, newest first; their texts only with the student's session.
+
+    Raises
+    ------
+    Locked          the session has ended
+    """
+    if session is not None:
+        await check_running(gm, session)
+    return await uncertainties.find_uncertainties(gm.graph, who, session, state=state, severity=severity)
 
 
 async def uncertainties_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[Uncertainty]]:
     """The uncertainties about many memories, read at once, newest first; every id asked for is a key."""
     session = who if isinstance(who, Session) else None
-    found = await uncertainties.list_uncertainties(gm.graph, who, session, memory_ids=ids)
+    found = await uncertainties.find_uncertainties(gm.graph, who, session, memory_ids=ids)
     return {i: [doubt for doubt in found if i in (doubt.a_id, doubt.b_id)] for i in ids}
 
 
@@ -99,7 +107,7 @@ async def resolve_uncertainty(gm: Graphmem, session: Session, uncertainty_id: st
     def is_done(recorded: Recorded) -> bool:
         winner = next((each.memory_id for each in recorded.undo.memories), None)
         same = recorded.uncertainty.resolution is by.resolution and by.winner_id in (None, winner)
-        return recorded.uncertainty.state in SETTLED and same
+        return recorded.uncertainty.state in SETTLED_STATES and same
 
     return await _changed(gm, session, uncertainty_id, is_done, planned)
 
@@ -184,8 +192,8 @@ async def check_action(
         raise InvalidInput(f"Name 1 to {MOST_CHECKED} memories that the action rests on.")
     held = await open_memories(gm, session)
     rested = tuple(_side(held, checked_id("memoryIds", each)) for each in dict.fromkeys(memory_ids))
-    found = await uncertainties.list_uncertainties(gm.graph, session, session, memory_ids=[m.id for m in rested])
-    waiting = tuple(doubt for doubt in found if doubt.state not in SETTLED)
+    found = await uncertainties.find_uncertainties(gm.graph, session, session, memory_ids=[m.id for m in rested])
+    waiting = tuple(doubt for doubt in found if doubt.state not in SETTLED_STATES)
     return advice(rested, waiting, confidence)
 
 
@@ -239,7 +247,7 @@ async def _clarification(gm: Graphmem, session: Session, record: Uncertainty, by
     held, now = await open_memories(gm, session), gm.clock()
     content = retold(by.detail, held.name or "The student", now) or by.detail
     (vector,) = await gm.embedder.embed([content])
-    number = len(await uncertainties.list_uncertainties(gm.graph, session, None, memory_ids=[record.a_id]))
+    number = len(await uncertainties.find_uncertainties(gm.graph, session, None, memory_ids=[record.a_id]))
     memory_id = f"clarification-{record.id}-{round(now.timestamp() * 1000)}-{number}"
     like = _side(held, record.a_id)
     memory = _stated(session, gm, like, memory_id, content, vector, now)
@@ -305,7 +313,7 @@ def _correction(old: Memory, new: New, held: OpenMemories, now: datetime) -> Cha
     edge = NewEdge(old.id, new.memory.id, EdgeType.TEMPORAL_EVOLUTION, 1.0)
     # What was known before stays where a correction is undone; what it made goes.
     undo = Undo(
-        (*([before(new.memory)] if known else []), before(old)),
+        (*([earlier_of(new.memory)] if known else []), earlier_of(old)),
         ((edge.from_id, edge.to_id, edge.type),),
         () if known else (new.memory.id,),
     )

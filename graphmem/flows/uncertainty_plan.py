@@ -21,19 +21,19 @@ from graphmem.model import (
     UncertaintyState,
 )
 from graphmem.store.changes import Changes, New, NewEdge, Update
-from graphmem.store.uncertainties import Before, Recorded, Undo
+from graphmem.store.uncertainties import Earlier, Recorded, Undo
 
 DOMINANCE = 2.0
 """How much more confidence one side needs than the other to win by it."""
-DOUBTED = 0.6
+_DOUBTED = 0.6
 """Share of an action's confidence that is left where a memory it rests on is in doubt."""
-REINFORCED = 0.2
+_REINFORCED = 0.2
 """Share of what is missing to 1 that a winner's strength rises by."""
 IN_DOUBT = (Reliability.UNCERTAIN, Reliability.CONTRADICTED)
-SETTLED = (UncertaintyState.RESOLVED, UncertaintyState.DECAYED)
+SETTLED_STATES = (UncertaintyState.RESOLVED, UncertaintyState.DECAYED)
 BY_HAND = (Resolution.USER_CLARIFIED, Resolution.MANUAL)
 """Resolutions that a person decides."""
-CLOSING = frozenset(Resolution) - {Resolution.CONFIDENCE_DOMINANCE, Resolution.DECAYED}
+_CLOSING = frozenset(Resolution) - {Resolution.CONFIDENCE_DOMINANCE, Resolution.DECAYED}
 """Resolutions after which the loser holds no longer; else it is uncertain, or both fade."""
 EVOLVING = (Resolution.TEMPORAL_SUPERSEDE, Resolution.NEWER_WINS, Resolution.USER_CLARIFIED)
 """Resolutions by which one thing became another."""
@@ -93,18 +93,18 @@ def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, vers
 
     Source: spec 12.
     """
-    if record.state in SETTLED:
+    if record.state in SETTLED_STATES:
         raise InvalidInput("This uncertainty is settled already: undo its resolution first.")
     done = replace(record, state=UncertaintyState.RESOLVED, resolution=by.resolution, resolved_at=now, detail=by.detail)
     if by.resolution is Resolution.DECAYED or b is None:
         return _alone(done, a, by, version)
     winner, loser = _sides(a, b, by, now)
-    closes = by.resolution in CLOSING
+    closes = by.resolution in _CLOSING
     until = winner.timestamp if by.resolution in EVOLVING and winner.timestamp > loser.timestamp else now
     edge = _edge(winner, loser, by.resolution)
     made = () if by.episode is None else (by.episode,)
     undo = Undo(
-        (before(winner), before(loser)),
+        (earlier_of(winner), earlier_of(loser)),
         ((edge.from_id, edge.to_id, edge.type),),
         tuple(new.memory.id for new in made),
     )
@@ -130,7 +130,7 @@ def undone(recorded: Recorded, version: int, now: datetime) -> Changes:
     Source: spec 12.
     """
     record, undo = recorded.uncertainty, recorded.undo
-    if record.state not in SETTLED:
+    if record.state not in SETTLED_STATES:
         raise InvalidInput("This uncertainty is open: there is nothing to undo.")
     back = [
         Update(
@@ -180,7 +180,7 @@ def advice(memories: tuple[Memory, ...], open_doubts: tuple[Uncertainty, ...], c
     first = told[unreliable[0].id]
     return ActionAdvice(
         proceed=False,
-        confidence=confidence * DOUBTED,
+        confidence=confidence * _DOUBTED,
         warning=f"{len(unreliable)} of {len(memories)} memories it rests on cannot be relied on: clarify first.",
         question=f"I have noted “{both[0]}”, and also “{both[1]}”: what is so now?"
         if both
@@ -189,9 +189,9 @@ def advice(memories: tuple[Memory, ...], open_doubts: tuple[Uncertainty, ...], c
     )
 
 
-def before(memory: Memory) -> Before:
+def earlier_of(memory: Memory) -> Earlier:
     """What is put back of a memory where a resolution is undone."""
-    return Before(
+    return Earlier(
         memory.id,
         memory.reliability.value,
         memory.invalid_at,
@@ -218,7 +218,7 @@ def _alone(done: Uncertainty, a: Memory, by: Settling, version: int) -> Changes:
     if by.winner_id not in (None, a.id):
         raise InvalidInput("winnerId must be the memory in doubt, or be left out.")
     holds = Update(a.id, {"reliability": Reliability.RELIABLE})
-    return Changes(version, by.resolution.value, updated=(holds,), settled=Recorded(done, Undo((before(a),))))
+    return Changes(version, by.resolution.value, updated=(holds,), settled=Recorded(done, Undo((earlier_of(a),))))
 
 
 def _sides(a: Memory, b: Memory, by: Settling, now: datetime) -> tuple[Memory, Memory]:
@@ -256,7 +256,7 @@ def _won(winner: Memory, now: datetime) -> dict[str, object]:
         "invalid_at": None,
         "reinforcement_count": winner.reinforcement_count + 1,
         "last_reinforced_at": now,
-        "strength": winner.strength + REINFORCED * (1 - winner.strength),
+        "strength": winner.strength + _REINFORCED * (1 - winner.strength),
     }
 
 

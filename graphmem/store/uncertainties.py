@@ -26,7 +26,7 @@ MOST_LISTED = 500
 
 
 @dataclass(frozen=True)
-class Before:
+class Earlier:
     """A memory as it was before an uncertainty was settled: what is put back where that is undone."""
 
     memory_id: str
@@ -44,7 +44,7 @@ class Undo:
     memories : as they were; edges : that were made, as from, to and type; made : ids of memories that were made
     """
 
-    memories: tuple[Before, ...] = ()
+    memories: tuple[Earlier, ...] = ()
     edges: tuple[tuple[str, str, EdgeType], ...] = ()
     made: tuple[str, ...] = ()
 
@@ -68,7 +68,7 @@ async def find_uncertainty(graph: Graph, session: Session, uncertainty_id: str) 
     return Recorded(_opened(session, row, session), Undo() if sealed is None else _undo(place.json("undo", sealed)))
 
 
-async def list_uncertainties(
+async def find_uncertainties(
     graph: Graph,
     who: Who,
     session: Session | None,
@@ -158,7 +158,7 @@ _TIMES = ("invalid_at", "last_reinforced_at")
 
 def _undo(told: dict[str, Any]) -> Undo:
     memories = tuple(
-        Before(**each | {name: None if each[name] is None else datetime.fromisoformat(each[name]) for name in _TIMES})
+        Earlier(**each | {name: None if each[name] is None else datetime.fromisoformat(each[name]) for name in _TIMES})
         for each in told["memories"]
     )
     edges = tuple((a, b, EdgeType(kind)) for a, b, kind in told["edges"])

@@ -23,7 +23,7 @@ _UNIT = re.compile(
 _RATE = re.compile(r"\s*(?:per|each|every|a|an|/)\s*(?P<of>[a-z]+)?", re.IGNORECASE)
 _BESIDE = re.compile(r"\s*\([^()]*\d[^()]*\)")
 _SUMS = re.compile(
-    r"(?:[$€£]?\d[\d.,]*\d*%?|\b[a-z]\b)(?:\s*[-−+*/x×÷]\s*[$€£(]?(?:\d[\d.,]*%?|\b[a-z]\b)\)?)+(?:\s*=\s*[$€£]?\d[\d.,]*\d)?"
+    r"(?:[$€£]?\d[\d.,]*%?|\b[a-z]\b)(?:\s*[-−+*/x×÷]\s*[$€£(]?(?:\d[\d.,]*%?|\b[a-z]\b)\)?)+(?:\s*=\s*[$€£]?\d[\d.,]*\d)?"
     r"|=\s*[$€£]?\d[\d.,]*"
 )
 _GIVES = (

@@ -21,9 +21,10 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 _MEANT = re.compile(r"^i meant (?:to (?:say|write) )?(?:that )?(?=\S+ \S)", re.IGNORECASE)
+# It begins where no part of it is before, and no part is given back: else a long row of signs would take for ever.
 _TAIL = re.compile(
-    r"[\s,]*(?:\b(?:lol|haha+|hehe+|xd|tho|though|tbh|rn|please|pls|thx|thanks)\b"
-    r"|[:;]-?[()DP]|[^\w\s.,!?'\")%€$£°]+)+\s*([.!?]*)$",
+    r"(?<![^\w.!?'\")%€$£°])[\s,]*+(?:\b(?:lol|haha+|hehe+|xd|tho|though|tbh|rn|please|pls|thx|thanks)\b"
+    r"|[:;]-?[()DP]|[^\w\s.,!?'\")%€$£°])++\s*+([.!?]*+)$",
     re.I,
 )
 _SHORT = {
@@ -84,7 +85,7 @@ _BE = {
 _OWN = {"my": "{own}", "mine": "{own}", "our": "{own}", "ours": "{own}"}
 _OTHER = {"me": "them", "us": "them", "myself": "themselves", "ourselves": "themselves", "ourself": "themselves"}
 _OWN_WORD = re.compile(rf"\b(?:{'|'.join((*_OWN, *_OTHER))})\b", re.IGNORECASE)
-_ILL = re.compile(r"(?:(?P<before>[a-z]+'?m?) )?\bill(?= (?P<next>[a-z]+))", re.IGNORECASE)
+_ILL = re.compile(r"(?:\b(?P<before>[a-z]++'?m?) )?\bill(?= (?P<next>[a-z]+))", re.IGNORECASE)
 _FEELING_ILL = re.compile(
     r"(?:is|was|are|were|be|been|being|am|.*'m|im|fe?el\w*|felt|fell|falls?|get|got|gets|looks?|so|very|really|too|an?|the)$",
     re.IGNORECASE,

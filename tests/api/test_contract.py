@@ -22,14 +22,11 @@ OURS = make_schema(Settings())._schema
 LATER = {
     "Query": {"concept", "concepts"},
     "Student": {
-        "overlay", "frontier", "uncertainties", "progress", "compressions", "verifyIntegrity",
+        "overlay", "frontier", "progress", "compressions", "verifyIntegrity",
     },
-    "Memory": {"uncertainties"},
     "Subscription": {"memoryEvents"},
     "Mutation": {
-        "reveal", "setAttitude", "importWorld", "correctMemory", "resolveUncertainty", "undoResolution",
-        "checkAction", "compress", "reconcile", "forget", "eraseStudent",
-        "exportStudent",
+        "reveal", "setAttitude", "importWorld", "compress", "reconcile", "forget", "eraseStudent", "exportStudent",
     },
 }  # fmt: skip
 

@@ -19,9 +19,11 @@ from graphmem.flows.ledger import Draft, add_entry, list_entries, settle_entry
 from graphmem.flows.memories import find_around, find_memory, list_memories
 from graphmem.flows.observation import observe
 from graphmem.flows.surprise import answer_question, correct_surprise, list_questions, response_of
+from graphmem.flows.uncertainty import check_action, list_uncertainties, resolve_uncertainty, undo_resolution
+from graphmem.flows.uncertainty_plan import Settling
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
-from graphmem.model import LedgerCategory, Level, Role, SourceKind, Verdict, Who
+from graphmem.model import LedgerCategory, Level, Resolution, Role, SourceKind, Verdict, Who
 from graphmem.store import ledger, memories, queries, turns
 from graphmem.store import surprises as surprise_store
 from graphmem.store.jobs import EPOCH, Kind
@@ -30,6 +32,7 @@ from graphmem.store.rows import LAST
 from graphmem.store.turns import Received
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.client import Client, Refused
+from tests.support.doubting import doubted
 from tests.support.remembering import asked, held, nodes, observations
 from tests.support.surprising import surprises
 
@@ -71,9 +74,8 @@ async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
     await say(gm, pupil, f"And again my {secret} squeaks at midnight in Bergen.", "t8")
     waiting = Received("waiting", f"Where is my {secret}?", gm.clock(), None)
     await turns.receive(gm.graph, pupil.session, waiting, gm.clock())
-    doubt = """MATCH (m:Memory {institution: $i, student_id: $s}) WITH m ORDER BY m.id LIMIT 1
-               CREATE (:Uncertainty {institution: $i, student_id: $s, id: 'doubt-1', state: 'open'})-[:CONCERNS]->(m)"""
-    await gm.graph.execute(doubt, {"i": pupil.who.institution, "s": pupil.who.student_id}, reads=False)
+    doubtful, other, *_ = await held(gm, pupil.session)
+    await doubted(gm, pupil.session, doubtful, other, id="doubt-1")
 
 
 def texts(secret: str) -> tuple[str, ...]:
@@ -125,6 +127,7 @@ async def seen(gm: Graphmem, pupil: Pupil) -> str:
         await list_facts(gm, session, 50),
         await list_questions(gm, session),
         await response_of(gm, session, "episode-5"),
+        await list_uncertainties(gm, who, session),
         await surprise_store.find_surprised(gm.graph, session, "episode-5"),
         await turns.list_turns(gm.graph, session),
         await turns.list_unanswered(gm.graph, session),
@@ -215,6 +218,8 @@ async def test_what_only_another_has_is_not_there(gm: Graphmem, pupils: dict[str
         assert await response_of(gm, pupil.session, "only-bob") is None
         with pytest.raises(NotFound):
             await correct_surprise(gm, pupil.session, "only-bob", Verdict.WAS_IMPORTANT, "")
+        with pytest.raises(NotFound):
+            await check_action(gm, pupil.session, ["only-bob"], "Plan.", 0.5)
         for entry in own["bob"]:
             with pytest.raises(NotFound):
                 await settle_entry(gm, pupil.session, entry.id)
@@ -243,6 +248,14 @@ async def test_what_follows_a_surprise_touches_nobody_else(gm: Graphmem, pupils:
         assert question.id in [each.id for each in await list_questions(gm, pupils[name].session)]
 
 
+async def test_settling_a_doubt_of_a_shared_id_touches_nobody_else(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
+    before = {name: await everything(gm, pupils[name].who) for name in ("bob", "elsewhere")}
+    await resolve_uncertainty(gm, pupils["ann"].session, "doubt-1", Settling(Resolution.NEWER_WINS))
+    await undo_resolution(gm, pupils["ann"].session, "doubt-1")
+    for name, known in before.items():
+        assert await everything(gm, pupils[name].who) == known
+
+
 async def test_the_keys_of_one_open_nothing_of_another(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
     mixed = replace(pupils["ann"].session, student_id="bob")
     for reading in (
@@ -251,6 +264,7 @@ async def test_the_keys_of_one_open_nothing_of_another(gm: Graphmem, pupils: dic
         list_entries(gm, mixed),
         correct_surprise(gm, mixed, "episode-5", Verdict.WAS_IMPORTANT, ""),
         list_facts(gm, mixed, 5),
+        list_uncertainties(gm, mixed, mixed),
         find_memory(gm, pupils["bob"].who, "memory-1-1", mixed),
         list_memories(gm, pupils["bob"].who, Filter(), 5, None, mixed),
         find_around(gm, pupils["bob"].who, "memory-1-1", 1, 0.0, mixed),
@@ -307,7 +321,9 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
         "seq": 0,
         "kinds": [kind.value for kind in Kind],
         "weeks": [{"start": EPOCH, "end": LAST}],
-        **dict.fromkeys(("label", "kind", "reliability", "as_of", "category", "active", "state")),
+        **dict.fromkeys(("label", "kind", "reliability", "as_of", "category", "active", "state", "severity")),
+        "uncertainty_id": "doubt-1",
+        "memory_ids": everything,
     }
 
 

@@ -1,0 +1,44 @@
+"""Students with memories that are in doubt."""
+
+from dataclasses import replace
+
+from graphmem.app import Graphmem
+from graphmem.flows.session_cache import apply_changes, open_memories
+from graphmem.model import (
+    DetectionContext,
+    Memory,
+    Reliability,
+    Session,
+    Severity,
+    Uncertainty,
+    UncertaintyType,
+)
+from graphmem.store.changes import Changes, Update, write
+from graphmem.store.uncertainties import Recorded
+
+
+def doubt(a: Memory, b: Memory | None, **changes: object) -> Uncertainty:
+    """A doubt about a memory, or between two."""
+    record = Uncertainty(
+        id=f"uncertainty-{a.id}-{'' if b is None else b.id}",
+        type=UncertaintyType.UNVERIFIED if b is None else UncertaintyType.CONTRADICTION,
+        severity=Severity.HIGH,
+        detection_context=DetectionContext.CONSOLIDATION,
+        temporal_signal=False,
+        a_id=a.id,
+        b_id=None if b is None else b.id,
+        created_at=a.timestamp,
+        reasoning=f"Nobody knows whether it is so: {a.content}",
+        surface_context=a.content,
+    )
+    return replace(record, **changes)  # type: ignore[arg-type]
+
+
+async def doubted(gm: Graphmem, session: Session, a: Memory, b: Memory | None, **changes: object) -> Uncertainty:
+    """A doubt that is kept, its sides contradicted."""
+    record, held = doubt(a, b, **changes), await open_memories(gm, session)
+    sides = [Update(each.id, {"reliability": Reliability.CONTRADICTED}) for each in (a, b) if each is not None]
+    kept = Changes(held.version, "test", updated=tuple(sides), doubts=(Recorded(record),))
+    assert await write(gm.graph, session, kept, gm.clock()) is not None
+    await apply_changes(gm, session, kept)
+    return record

@@ -1,0 +1,36 @@
+"""A long row of one thing is read in the end: no pattern tries the same characters over and over."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from graphmem.text.clauses import statement_spans
+from graphmem.text.dating import dated
+from graphmem.text.doc import Doc
+from graphmem.text.generalising import generalised
+from graphmem.text.quantities import quantities
+from graphmem.text.retelling import retold, without_asides
+from graphmem.text.slots import slot_of
+
+CHARACTERS = 20_000
+AT = datetime(2026, 1, 5, tzinfo=UTC)
+ROWS = (
+    " ", "\n", ".", ",", ", ", "; ", ":) ", "-", "--", "/", "'", '"', "(", "_", "@", "#", "1", "1 ", "1/", "1+", "2=",
+    "2x", "a", "A", "haha", "lol ", "so ", "and i ", "really ", "I ", "I'm a ", "my ", "not ", "don't ", "because ",
+    "on 3 may ", "i want to ", "Ann ", "a.b", "a😀 ", "😀", "\N{COMBINING GRAVE ACCENT}", "ש ", "字",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("end", ["", "x?"])
+def test_a_long_row_is_read_in_the_end(row: str, end: str) -> None:
+    text = (row * CHARACTERS)[:CHARACTERS] + end
+    doc = Doc(text)
+    assert all(0 <= start < stop <= len(text) for start, stop in statement_spans(doc))
+    assert isinstance(doc.key_phrases(5), tuple)
+    assert doc.entities is not None
+    slot_of(doc)
+    for said in (retold(text, "Bo", AT), without_asides(text), dated(text, AT)):
+        assert len(said) <= 3 * len(text) + 100
+    assert isinstance(generalised(text, text), str | None)
+    assert len(list(quantities(text))) <= len(text)
