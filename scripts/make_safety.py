@@ -1,4 +1,4 @@
-"""Train the detector of danger (`graphmem/text/safety.py`): weights, threshold, figures, and the sample that ships.
+"""Set the detector of danger (`graphmem/text/safety.py`): calibration, threshold, figures, and the sample that ships.
 
     python scripts/make_safety.py --data DATA
 
@@ -6,7 +6,7 @@ To be run after `make_reader.py`, whose split it shares. DATA holds `safety/safe
 `boundaries/tiage_*.jsonl` and `understanding/utterances.jsonl`; `scripts/data` holds further rows, and personal talk in
 which nobody is in danger. Rows are split by the hash of their group (row or dialogue): a fifth of DATA and of the
 personal talk, and the second file of small talk, are the test part, read once at the end; of the others one in seven,
-which the reader has not learned from either, chooses how both are put together, and the threshold. Needs scikit-learn.
+which the reader has not learned from either, chooses the calibration and the threshold. Needs scikit-learn.
 """
 
 import argparse
@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse  # type: ignore[import-untyped]
 from sklearn.linear_model import LogisticRegression
 
 from graphmem.bench.held_out import is_held_out, save_trained
@@ -28,20 +27,18 @@ from graphmem.model import Author
 from graphmem.samples import SAMPLES
 from graphmem.samples.dialogues import load_dialogues
 from graphmem.text.normalize import straightened
-from graphmem.text.reader import MessageReading, read_now
-from graphmem.text.safety import DANGER_BUCKETS, DANGER_FILE, danger_features, sign_anywhere
+from graphmem.text.reader import read_now
+from graphmem.text.safety import DANGER_FILE, sign_anywhere
 
 FALSE_ALARMS = 0.15
 """Share of the look-alikes that chose that may raise a concern: missing costs more."""
-PERSONAL_ALARMS = 0.015
+PERSONAL_ALARMS = 0.02
 """Share of the harmless personal talk that chose that may."""
 FURTHER = "more-"
 """What the ids of the further rows begin with."""
 UNTOUCHED = "tiage-dev"
 """What the ids of the small talk begin with that nothing is chosen on."""
 SMALL_TALK_SAMPLE = 600
-VECTOR, HASHED, WEIGHT = 3.0, 6.0, 2.0
-"""How much the vector and the hashed features count beside the surface, and a danger beside a harmless row."""
 
 
 @dataclass(frozen=True)
@@ -103,21 +100,6 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
     return map(json.loads, path.read_text("utf-8").splitlines())
 
 
-def matrix(rows: list[Row], read: list[MessageReading]) -> sparse.csr_matrix:
-    """The features of the linear model: vector, words, letters, surface."""
-    features = [danger_features(row.text) for row in rows]
-    hashed = [_sparse([f[0] for f in features]) * HASHED, _sparse([f[1] for f in features]) * HASHED]
-    marks = sparse.csr_matrix(np.stack([f[2] for f in features]))
-    vectors = sparse.csr_matrix(np.stack([each.vector for each in read]) * VECTOR)
-    return sparse.hstack([vectors, *hashed, marks]).tocsr()
-
-
-def _sparse(rows: list[NDArray[np.int64]]) -> sparse.csr_matrix:
-    places = np.concatenate([np.full(len(row), i) for i, row in enumerate(rows)])
-    values = np.concatenate([np.full(len(row), 1 / np.sqrt(max(1, len(row)))) for row in rows])
-    return sparse.csr_matrix((values, (places, np.concatenate(rows))), shape=(len(rows), DANGER_BUCKETS))
-
-
 def figures(scores: NDArray[np.float64], found: NDArray[np.bool_], rows: list[Row], part: str) -> dict[str, float]:
     """Shares of a part of the rows that raise a concern."""
 
@@ -148,15 +130,12 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     rows = read_all(parser.parse_args().data)
     read = read_now([row.text for row in rows])
-    features = matrix(rows, read)
     labels = np.array([row.urgency > 0 for row in rows])
     part = np.array([row.part for row in rows])
-    learn, choose = part == "learn", part == "choose"
-    model = LogisticRegression(C=1.0, max_iter=1000, class_weight={False: 1.0, True: WEIGHT})
-    model.fit(features[learn], labels[learn])
-    pairs = np.stack([[each.danger_logit for each in read], model.decision_function(features)], axis=1)
-    stack = LogisticRegression(C=1.0).fit(pairs[choose], labels[choose])
-    scores = stack.decision_function(pairs)
+    choose = part == "choose"
+    logits = np.array([each.danger_logit for each in read])
+    calibration = LogisticRegression(C=1.0).fit(logits[choose, None], labels[choose])
+    scores = calibration.decision_function(logits[:, None])
     signs = np.array([sign_anywhere(straightened(row.text)) is not None for row in rows])
     # The further rows are harder than what students write, on purpose: the threshold is set on the others.
     plain = np.array([row.source == "safety" and not row.group.startswith(FURTHER) for row in rows])
@@ -169,23 +148,15 @@ def main() -> None:
     printed = {
         "chosen on": figures(scores, found, rows, "choose"),
         "test": figures(scores, found, rows, "test"),
-        "test, the reader alone": {"auroc": figures(pairs[:, 0], found, rows, "test")["auroc"]},
-        "test, the linear model alone": {"auroc": figures(pairs[:, 1], found, rows, "test")["auroc"]},
         "test, signs alone": figures(scores, signs, rows, "test"),
     }
-    weights = model.coef_[0]
-    size = len(read[0].vector)
-    np.savez_compressed(
-        DANGER_FILE,
-        vector=(weights[:size] * VECTOR).astype(np.float32),
-        words=(weights[size : size + DANGER_BUCKETS] * HASHED).astype(np.float16),
-        letters=(weights[size + DANGER_BUCKETS : size + 2 * DANGER_BUCKETS] * HASHED).astype(np.float16),
-        surface=weights[size + 2 * DANGER_BUCKETS :].astype(np.float32),
-        bias=np.float32(model.intercept_[0]),
-        stack=np.array([*stack.coef_[0], stack.intercept_[0]], dtype=np.float32),
-        threshold=np.float32(threshold),
-    )
-    DANGER_FILE.with_name("figures.json").write_text(json.dumps(printed, indent=1) + "\n", "utf-8")
+    stored = {
+        "scale": round(float(calibration.coef_[0, 0]), 4),
+        "offset": round(float(calibration.intercept_[0]), 4),
+        "threshold": round(threshold, 4),
+        "figures": printed,
+    }
+    DANGER_FILE.write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
     save_trained(DANGER_FILE.with_name("trained.npy"), [(row.text,) for row in rows if row.part != "test"])
     write_sample(rows)
     print(json.dumps(printed, indent=1))

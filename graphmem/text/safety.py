@@ -1,106 +1,64 @@
 """Danger to a student or to others: the one detector that reply, ledger, surprise and wellbeing go by (spec 20).
 
-What the reader makes of a message (`graphmem.text.reader`) together with a linear model on its embedding, its hashed
-words and letters and a few marks of its surface, beside plain signs that must never be missed
-(`graphmem.text.danger_signs`). Made by `scripts/make_safety.py`; figures on untouched rows stand beside the weights.
+What the reader makes of a message (`graphmem.text.reader`), from a threshold on, beside plain signs that must never be
+missed (`graphmem.text.danger_signs`). Made by `scripts/make_safety.py`; figures on untouched rows stand in the file.
 """
 
+import json
 import math
 import re
-import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from zipfile import BadZipFile
 
-import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
 from graphmem.errors import SetupError
-from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm, Vector
+from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm
 from graphmem.text.danger_signs import danger_sign
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import is_negation
 from graphmem.text.normalize import said, straightened
 from graphmem.text.reader import MessageReading
 
-DANGER_FILE = Path(__file__).with_name("weights") / "safety" / "safety.npz"
-DANGER_BUCKETS = 1 << 14
-DANGER_CHARACTERS = 2_000
-"""Characters the model reads; signs are looked for in all of a text."""
+DANGER_FILE = Path(__file__).with_name("weights") / "safety" / "safety.json"
 SIGN_CHARACTERS = 4_000
 """Characters of a piece in which signs are looked for."""
 SIGN_OVERLAP = 200
 """Characters that two pieces share."""
-# As the weights were trained.
-_PHRASE_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-_FIRST = frozenset(["i", "i'm", "i've", "im", "ive", "my", "me", "mine", "myself"])
-_THIRD = frozenset(["he", "she", "they", "him", "her", "them", "his", "their"])
-_DENIED = frozenset(["nobody", "alone", "never", "anymore", "always", "cant", "can't", "dont", "don't", "not", "no"])
-_LAUGHS = re.compile(r"\b(?:lol|lmao|haha\w*)\b|[😂🤣💀]")
 
 
 @dataclass(frozen=True)
 class DangerModel:
-    """Weights of the detector; `load_danger_model` gives them.
+    """How the reader's log odds of danger are taken; `load_danger_model` gives it.
 
-    vector, words, letters, surface, bias : of the linear model on a message's embedding and its surface
-    stack : shape (3,), what the reader's log odds and the linear score count, and an offset
-    threshold : log odds from which on a message raises a concern
+    scale, offset : of what they say of messages that are danger as often as not
+    threshold : scaled log odds from which on a message raises a concern
     """
 
-    vector: NDArray[np.float32] = field(repr=False)
-    words: NDArray[np.float32] = field(repr=False)
-    letters: NDArray[np.float32] = field(repr=False)
-    surface: NDArray[np.float32] = field(repr=False)
-    bias: float
-    stack: NDArray[np.float32] = field(repr=False)
+    scale: float
+    offset: float
     threshold: float
 
-    def score(self, text: str, reading: MessageReading) -> float:
+    def score(self, reading: MessageReading) -> float:
         """Log odds that somebody is in danger, among messages that are danger as often as not."""
-        return float(self.stack @ (reading.danger_logit, self.linear(text, reading.vector), 1.0))
-
-    def linear(self, text: str, vector: Vector) -> float:
-        """The score of the linear model alone."""
-        words, letters, marks = danger_features(text)
-        hashed = _summed(self.words, words) + _summed(self.letters, letters)
-        return float(self.bias + hashed + self.surface @ marks + self.vector @ vector)
+        return self.scale * reading.danger_logit + self.offset
 
 
 @cache
 def load_danger_model(path: Path = DANGER_FILE) -> DangerModel:
-    """Read the weights, once a process.
+    """Read the model, once a process.
 
     Raises
     ------
     SetupError                          the file is missing or damaged
     """
     try:
-        with path.open("rb") as raw, np.load(raw) as file:
-            # Kept in half precision, summed in full: four times as fast.
-            arrays = {name: file[name].astype(np.float32) for name in DangerModel.__dataclass_fields__}
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        stored = json.loads(path.read_text("utf-8"))
+        return DangerModel(**{name: float(stored[name]) for name in DangerModel.__dataclass_fields__})
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise SetupError(f"The detector of danger in {path} cannot be loaded ({error}): install again.") from error
-    return DangerModel(**(arrays | {name: float(arrays[name]) for name in ("bias", "threshold")}))
-
-
-def danger_features(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]:
-    """Hashed words and letters of the beginning of a text, each once, and 11 marks of its surface.
-
-    Examples
-    --------
-    >>> words, letters, marks = danger_features("I am so tired.")
-    >>> len(words), len(marks)
-    (9, 11)
-    """
-    read = text[:DANGER_CHARACTERS].lower().replace("’", "'")
-    words = _PHRASE_WORD.findall(read)
-    spaced = f" {' '.join(read.split())} "
-    letters = {f"c{spaced[i : i + n]}" for n in (3, 4, 5) for i in range(len(spaced) - n + 1)}
-    return _hashed(set(_phrases(words))), _hashed(letters), _marks(text[:DANGER_CHARACTERS], words)
 
 
 def find_danger(doc: Doc, reading: MessageReading) -> Danger | None:
@@ -123,7 +81,7 @@ def find_danger(doc: Doc, reading: MessageReading) -> Danger | None:
     True
     """
     model = load_danger_model()
-    score = model.score(doc.text, reading)
+    score = model.score(reading)
     sign = sign_anywhere(straightened(doc.text))
     if sign is None and score < model.threshold:
         return None
@@ -137,41 +95,6 @@ def sign_anywhere(text: str) -> ConcernKind | None:
     """The kind of the first plain sign of danger in a text of any length, read in pieces; None where there is none."""
     starts = range(0, max(1, len(text) - SIGN_OVERLAP), SIGN_CHARACTERS - SIGN_OVERLAP)
     return next((sign for start in starts if (sign := danger_sign(text[start : start + SIGN_CHARACTERS]))), None)
-
-
-def _phrases(words: Sequence[str]) -> Iterator[str]:
-    for n in (1, 2, 3):
-        for i in range(len(words) - n + 1):
-            yield f"w{' '.join(words[i : i + n])}"
-
-
-def _hashed(terms: set[str]) -> NDArray[np.int64]:
-    return np.array([zlib.crc32(term.encode("utf-8", "replace")) % DANGER_BUCKETS for term in terms], dtype=np.int64)
-
-
-def _marks(text: str, words: Sequence[str]) -> NDArray[np.float32]:
-    known = set(words)
-    return np.array(
-        [
-            len(text) / 200,
-            len(words) / 30,
-            "?" in text,
-            "!" in text,
-            len(known & _FIRST) / 2,
-            len(known & _THIRD) / 2,
-            sum(map(str.isdigit, text)) / 10,
-            text[:1].isupper(),
-            _LAUGHS.search(text.lower()) is not None,
-            not text.isascii(),
-            len(known & _DENIED) / 2,
-        ],
-        dtype=np.float32,
-    )
-
-
-def _summed(weights: NDArray[np.float32], buckets: NDArray[np.int64]) -> float:
-    """Sum of the weights of some buckets, normalised by their number: long texts do not count more."""
-    return float(weights[buckets].sum()) / math.sqrt(max(1, len(buckets)))
 
 
 def _share(score: float) -> float:

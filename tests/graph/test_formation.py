@@ -117,7 +117,7 @@ async def test_talk_that_says_nothing_is_not_remembered(gm: Graphmem, ann: Pupil
 
 
 async def test_people_places_and_topics_are_linked_and_their_names_sealed(gm: Graphmem, ann: Pupil) -> None:
-    await told(gm, ann, TOLD, "My brother Tom lives in Lisbon, too, with his tortoise Speedy.")
+    await told(gm, ann, TOLD, "My brother Tom moved to Lisbon, too, and took his tortoise Speedy with him in June.")
     found = await asked(
         gm,
         ann.who,
