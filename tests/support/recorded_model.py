@@ -160,8 +160,10 @@ def usage_of(server: LlmServer, turns: int) -> dict[str, float]:
         f"{seen.text}\n{json.dumps(seen.body['response_format']['json_schema'], separators=(',', ':'))}"
         for seen in server.seen
     ]
-    calls: dict[str, float] = {}
-    for seen in server.seen:
-        name = "calls_" + str(seen.body["response_format"]["json_schema"]["name"])
-        calls[name] = calls.get(name, 0.0) + 1 / turns
-    return {"turns": float(turns), "calls": len(sent) / turns, "tokens": sum(count_tokens(sent)) / turns} | calls
+    tokens = count_tokens(sent)
+    by_purpose: dict[str, float] = {}
+    for seen, count in zip(server.seen, tokens, strict=True):
+        name = str(seen.body["response_format"]["json_schema"]["name"])
+        for key, value in ((f"calls_{name}", 1), (f"tokens_{name}", count)):
+            by_purpose[key] = by_purpose.get(key, 0.0) + value / turns
+    return {"turns": float(turns), "calls": len(sent) / turns, "tokens": sum(tokens) / turns} | by_purpose
