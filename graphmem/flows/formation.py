@@ -18,6 +18,7 @@ from graphmem.flows.formation_plan import Marked, MessageScores, Reading, Retrac
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.session_cache import apply_changes, open_memories
 from graphmem.maths import features, importance
+from graphmem.maths.salience import SNR_CEILING
 from graphmem.model import (
     Answer,
     Danger,
@@ -39,10 +40,11 @@ from graphmem.store.changes import write
 from graphmem.store.sources import observed_id, observed_key
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.normalize import cleaned, said
-from graphmem.text.reader import PASSES, passes
+from graphmem.text.reader import PASSES, MessageReading, passes
 from graphmem.text.retelling import retold
 from graphmem.text.revision import retractions
 from graphmem.text.slots import slot_key
+from graphmem.text.telling import telling
 
 MESSAGES_AT_ONCE = 5
 """Messages that a language model reads in one question."""
@@ -155,11 +157,16 @@ async def _scored(gm: Graphmem, held: OpenMemories, work: Work) -> Scored:
     nearest = await asyncio.to_thread(held.index.nearest, vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     # Danger is band three (spec 20).
-    score = read.snr if work.input.danger is None else max(read.snr, GRAVE)
+    score = _snr(heard, read) if work.input.danger is None else max(read.snr, GRAVE)
     before = heard.before or _before(held, work.input.source)
     heard = replace(heard, passes=passes(score), before=before, student=held.name)
     scores = work.scores or MessageScores(_importance(heard, novelty, feeling))
     return Scored(replace(work.input, heard=heard), score, scores, vector)
+
+
+def _snr(heard: Heard, read: MessageReading) -> int:
+    """How much there is to remember: of what somebody chose to have remembered also what its words tell."""
+    return max(read.snr, round(SNR_CEILING * telling(doc_of(heard)))) if heard.observed else read.snr
 
 
 async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, answer: Answer[Extraction]) -> bool:

@@ -54,6 +54,8 @@ TURN_WORTH = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
 """Chance that a turn of work shows this from which it is kept."""
 HINTED = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
 """Chance from which what is told of the subject matter is taken for it."""
+GENERAL_PASSES = 2
+"""Passes of the reader from which a clause on the subject matter says more than a step does."""
 DOUBTED = "which the tutor questioned"
 """Said of a step in an answer that the tutor did not accept, where it is not said what was wrong."""
 STEP_WORDS = 3
@@ -64,7 +66,7 @@ QUESTION_WORDS = 16
 """Words of the longest question that an answer is kept with."""
 
 _DIGIT = re.compile(r"\d")
-_WORK = re.compile(r"\d\s*[-+*/x×÷=<>]\s*[$€£]?\d|=")
+_WORK = re.compile(r"\d\s*[-+*x×÷=<>]\s*[$€£]?\d|\d\s+/\s+\d|=")
 _POINTS = re.compile(
     r"(?<!^)\b(?:it|that|this|one|these|those)\b\W*(?:$|one day|soon|some ?time|out|too|now|again|either)"
 )
@@ -185,8 +187,8 @@ def _told(
     able = [
         each
         for each in judged
-        if not _is_left_out(each.clause, reckons=reckons)
-        and not ((reckons or heard.task) and _is_of_task(each.clause, heard))
+        if not _is_left_out(each.clause)
+        and (each.is_general or not _is_step(each.clause, heard, reckons=reckons))
         and (_overlaps(each.span, kept) or not _is_of_listener(each.clause))
     ]
     told = [
@@ -228,6 +230,11 @@ class _Judged(NamedTuple):
         return CLAUSE_KINDS[1 + int(self.chances[1:].argmax())]
 
     @property
+    def is_general(self) -> bool:
+        """True of a statement about the subject matter that goes beyond one exercise, whatever numbers it names."""
+        return self.reading.passes >= GENERAL_PASSES and self.reading.likely_kind is MemoryKind.CONCEPT
+
+    @property
     def personal(self) -> float:
         return float(1 - self.chances[0] - self.chances[CLAUSE_KINDS.index("work")])
 
@@ -236,18 +243,24 @@ class _Judged(NamedTuple):
         return self.personal >= least or bool(of_work)
 
 
-def _is_left_out(clause: Doc, *, reckons: bool) -> bool:
-    """True of a question, a step of a sum, a request to forget, and of what says next to nothing."""
+def _is_left_out(clause: Doc) -> bool:
+    """True of a question, a request to forget, and of what says next to nothing."""
     text = clause.text
     return (
         is_question(clause)
         or text.rstrip().endswith("?")
         or not _says_enough(clause)
-        or _WORK.search(text) is not None
-        or (reckons and _DIGIT.search(text) is not None)
         or bool(retractions(text))
         or overrides(clause)
     )
+
+
+def _is_step(clause: Doc, heard: Heard, *, reckons: bool) -> bool:
+    """True of a step of a sum, and of what says nothing beyond the exercise."""
+    text = clause.text
+    if _WORK.search(text) is not None or (reckons and _DIGIT.search(text) is not None):
+        return True
+    return bool((reckons or heard.task) and _is_of_task(clause, heard))
 
 
 def _least_worth(clause: Doc, heard: Heard) -> float:

@@ -22,6 +22,10 @@ TRIGGER_RARITY = 3.2
 """Rarity from which a word alone brings an entry back; commoner ones do so in phrases."""
 LEDGER_CHANCE = 0.6
 """Chance that a clause belongs into the ledger from which it is kept."""
+SURE_CATEGORY = 0.4
+"""Chance that its category needs."""
+SURE_INSTRUCTION = 0.65
+"""The same of an instruction, which binds whoever reads it."""
 IMPORTANCE = {
     LedgerCategory.THREAT: 1.0,
     LedgerCategory.SECRET: 0.9,
@@ -91,7 +95,9 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], readings: Sequence[Me
 def _category(reading: MessageReading) -> LedgerCategory | None:
     chances = reading.ledger
     best = 1 + int(chances[1:].argmax())
-    return LEDGER_CATEGORIES[best] if 1 - chances[0] >= LEDGER_CHANCE else None
+    category = LEDGER_CATEGORIES[best]
+    least = SURE_INSTRUCTION if category is LedgerCategory.INSTRUCTION else SURE_CATEGORY
+    return category if 1 - chances[0] >= LEDGER_CHANCE and chances[best] >= least else None
 
 
 def _asks_for_silence(text: str) -> bool:
