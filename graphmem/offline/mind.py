@@ -35,7 +35,7 @@ from graphmem.offline.extraction import candidate_texts, extract
 from graphmem.offline.facts import keywords, lesson, own_clauses
 from graphmem.offline.follow_ups import analysed
 from graphmem.offline.prediction import expected_answer, own_messages
-from graphmem.offline.replies import replied
+from graphmem.offline.replies import is_judged_by_reader, replied
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.doc import doc_of
 from graphmem.text.reader import MessageReader
@@ -95,7 +95,8 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
     newest = await _embedded(mind, newest)
     messages = (*before, newest)
     if question.danger is None:
-        text = replied(messages, question.remembered)
+        reading = (await mind.reader.read([newest.text]))[0] if is_judged_by_reader(newest) else None
+        text = replied(messages, question.remembered, question.talk.task, reading)
     else:
         said = [each.text for each in before if each.author is Author.COMPANION]
         text = caring_reply(question.danger, question.help, said[-3:])
