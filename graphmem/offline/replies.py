@@ -27,7 +27,7 @@ from graphmem.text.second_person import to_second_person
 from graphmem.text.stems import stem
 from graphmem.text.words import is_known, word_rarity
 
-FEW_WORDS = 3
+SHORT_WORDS = 3
 """Words up to which a statement is too short to be said back."""
 LONGEST_WORD = 30
 """Letters from which on what is written is no word."""
@@ -283,7 +283,7 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered) -> s
         slots["told"] = _told_back(doc)
     if any("{quote}" in w for w in wordings):
         # A word alone is said back only as a guess, and a guess only where it is a few words.
-        unfit = {"statement": len(doc.words) <= FEW_WORDS, "guess": len(doc.words) > FEW_WORDS}
+        unfit = {"statement": len(doc.words) <= SHORT_WORDS, "guess": len(doc.words) > SHORT_WORDS}
         slots["quote"] = "" if unfit.get(move.name) else _telling_quote(doc)
     if any("{topic}" in w for w in wordings):
         slots["topic"] = _topic(messages)
