@@ -55,6 +55,7 @@ async def test_a_careful_model_remembers_what_matters(gm: Graphmem, enrol: Enrol
     assert figures["held"] >= 0.80
     assert figures["kept"] <= 0.05
     assert figures["closed"] >= 0.90
+    assert figures["answered"] >= 0.6
     # One a turn before the reply, one of a few turns, and one of what was foreseen wrongly: here nothing comes true.
     assert figures["calls_DistilOutput"] <= 0.35
     assert figures["calls"] <= 1.9
