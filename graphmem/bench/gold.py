@@ -209,9 +209,10 @@ async def _ask(
     counts: GoldCounts,
 ) -> None:
     found = await context(gm, session, asked["q"], BUDGET)
-    shown = [recalled.memory for recalled in found.memories]
+    shown = [recalled.memory.content or "" for recalled in found.memories]
+    shown += [*(entry.content or "" for entry in found.ledger), *(fact.text for fact in found.facts)]
     wanted = [statements[each]["statement"] for each in asked["gold"] if each in statements]
-    held = [bool(await _holding(gm, each, shown)) for each in wanted]
+    held = [any(await _each_holds(gm, each, shown)) for each in wanted]
     counts.questions += 1
     counts.answered += sum(held) >= len(held) / 2
     counts.lines.append(f"{'ANSWERED' if sum(held) >= len(held) / 2 else 'UNANSWERED'} {asked['q']}")
@@ -219,12 +220,17 @@ async def _ask(
 
 async def _holding(gm: Graphmem, statement: str, memories: Sequence[Memory]) -> list[Memory]:
     """The memories that hold a statement."""
-    if not memories:
+    held = await _each_holds(gm, statement, [memory.content or "" for memory in memories])
+    return [memory for memory, holds in zip(memories, held, strict=True) if holds]
+
+
+async def _each_holds(gm: Graphmem, statement: str, texts: Sequence[str]) -> list[bool]:
+    """Of each text whether it holds a statement."""
+    if not texts:
         return []
-    vectors = await gm.embedder.embed([statement, *(memory.content or "" for memory in memories)])
+    vectors = await gm.embedder.embed([statement, *texts])
     cosines = np.asarray(vectors[1:] @ vectors[0])
-    pairs = zip(memories, cosines, strict=True)
-    return [memory for memory, cosine in pairs if _holds(Doc(memory.content or ""), Doc(statement), float(cosine))]
+    return [_holds(Doc(text), Doc(statement), float(cosine)) for text, cosine in zip(texts, cosines, strict=True)]
 
 
 def _holds(memory: Doc, statement: Doc, cosine: float) -> bool:

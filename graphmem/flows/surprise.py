@@ -1,13 +1,12 @@
 """Response to a surprise: read, ask the mind, plan, write; and corrections of it afterwards (spec 5)."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import TypeVar
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
-from graphmem.errors import Conflict, InvalidInput, MindError, NotFound
+from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.flows import surprise_plan as responding
 from graphmem.flows.concern import standing_level
 from graphmem.flows.facts import known_facts, with_facts
@@ -20,14 +19,11 @@ from graphmem.model import (
     Analysis,
     Answer,
     Correction,
-    FollowUp,
     Level,
     Memory,
     MemoryRole,
     Observation,
     Question,
-    Reflect,
-    Reflection,
     Reliability,
     Session,
     SourceKind,
@@ -49,15 +45,11 @@ from graphmem.validation import checked_text
 
 EPISODES_AT_ONCE = 4
 """Surprising episodes that are analysed in one question."""
-MAX_MIND_QUESTIONS = 1 + 2 * EPISODES_AT_ONCE
-"""Most questions: what they mean, and of each what to ask the student and what the companion takes from it."""
 SURPRISE_ATTEMPTS = 50
 """Times a plan is made again when memories changed meanwhile; each time another worker has got on."""
 VERDICT_CHARACTERS = 2_000
 """Characters of what is said of a surprise."""
 LEVELS = tuple(Level)
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -90,16 +82,14 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     readings, vectors = await gm.read([job.actual for job in jobs])
     surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
     answer, facts = await _analysed(gm, surprising), tuple(await known_facts(gm, session))
-    found, usage, questions = list[Understood](), answer.usage, list[str]()
+    found, usage = list[Understood](), answer.usage
     for each, job, read, vector, told, analysis in zip(
         claimed, jobs, readings, vectors, surprising, answer.value, strict=True
     ):
-        episode = Episode(job, read.snr, vector, replace(told, asked=(*told.asked, *questions)))
-        analysed = Answer(analysis, usage, answer.degraded)
-        understood, usage = await _understood(gm, session, each, episode, analysed)
+        episode = Episode(job, read.snr, vector, told)
+        understood = await _understood(gm, session, each, episode, Answer(analysis, degraded=answer.degraded))
         found.append(replace(understood, facts=facts))
         facts = (*responding.new_facts(found[-1], held.index), *facts)
-        questions += understood.questions
     # Nothing is asked any more, so that all is written or all waits; what it cost is counted with the first.
     written = 0
     for each, understood in zip(claimed, found, strict=True):
@@ -132,16 +122,6 @@ async def _standing(gm: Graphmem, session: Session, claimed: Claimed) -> Surpris
     return job if level is job.level else replace(job, level=level, danger=None)
 
 
-async def _after(spent: Usage, question: Awaitable[Answer[T]]) -> Answer[T]:
-    """A further answer, with what was spent before it: that counts where this one fails, too."""
-    try:
-        answer = await question
-    except MindError as error:
-        error.usage = spent + (error.usage or Usage())
-        raise
-    return replace(answer, usage=spent + answer.usage)
-
-
 def _surprising(held: OpenMemories, job: SurpriseJob, vector: Vector, asked: Sequence[Question]) -> Surprising:
     return Surprising(
         level=job.level,
@@ -164,25 +144,18 @@ def _surprising(held: OpenMemories, job: SurpriseJob, vector: Vector, asked: Seq
 
 async def _understood(
     gm: Graphmem, session: Session, claimed: Claimed, episode: Episode, analysed: Answer[Analysis]
-) -> tuple[Understood, Usage]:
-    """Everything there is to find out about one surprise, and what finding it out cost."""
-    analysis, usage, degraded = analysed.value, analysed.usage, analysed.degraded
+) -> Understood:
+    """Everything there is to find out about one surprise."""
+    analysis, degraded = analysed.value, analysed.degraded
     job, surprising = episode.job, episode.surprising
-    questions: tuple[str, ...] = ()
-    reflection: Reflection | None = None
-    if job.level is Level.PARADIGM_SHIFT:
-        asked = await _after(usage, gm.mind.ask(FollowUp(surprising, analysis)))
-        reflected = await _after(asked.usage, gm.mind.ask(Reflect(surprising, analysis)))
-        questions, reflection, usage = asked.value, reflected.value, reflected.usage
-        degraded = degraded or asked.degraded or reflected.degraded
-    procedure = None if reflection is None else reflection.procedure
+    procedure = None if analysis.reflection is None else analysis.reflection.procedure
     contents = [
         episode_content(doc_of(surprising), job.before, job.task),
         *(u.new for u in analysis.updates),
         *([procedure] if procedure else []),
     ]
     worded, *updated = await _worded(gm, session, claimed, contents)
-    understood = Understood(
+    return Understood(
         seq=claimed.seq,
         job=job,
         snr=episode.snr,
@@ -191,13 +164,10 @@ async def _understood(
         episode=replace(worded, content_hash=worded.own_hash),
         updates=tuple(updated[: len(analysis.updates)]),
         vector=episode.vector,
-        questions=questions,
-        reflection=reflection,
         procedure=updated[-1] if procedure else None,
         inferred_by=gm.offline.name if degraded else gm.mind.name,
         offline=degraded or not gm.mind.is_model,
     )
-    return understood, usage
 
 
 async def _worded(gm: Graphmem, session: Session, claimed: Claimed, contents: Sequence[str]) -> list[Worded]:

@@ -19,7 +19,6 @@ from graphmem.model import (
     MemoryRole,
     Modality,
     Question,
-    Reflection,
     Reliability,
     Revision,
     SourceKind,
@@ -82,8 +81,6 @@ class Understood:
     episode: Worded
     updates: tuple[Worded, ...]
     vector: Vector = field(repr=False)
-    questions: tuple[str, ...] = ()
-    reflection: Reflection | None = None
     procedure: Worded | None = None
     inferred_by: str = "offline"
     offline: bool = False
@@ -162,8 +159,8 @@ def planned_response(understood: Understood, known: SearchIndex, version: int) -
     linked = tuple(_linked(understood, known)) if shifted else ()
     edges += linked
     facts = new_facts(understood, known)
-    questions = tuple(_questions(understood, "question", understood.questions)) if shifted else ()
-    reflection = understood.reflection if shifted else None
+    questions = tuple(_questions(understood, "question", understood.analysis.questions)) if shifted else ()
+    reflection = understood.analysis.reflection if shifted else None
     flashbulbs = tuple(memory.id for memory in _said_then(job, known)) if shifted else ()
     actions = _actions(understood, episode.memory.id, facts, revisions, flashbulbs, linked)
     closed = tuple(dict.fromkeys(r.prior_id for r in revisions if r.prior_id is not None))
@@ -203,11 +200,11 @@ def _actions(
     if understood.job.level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT):
         actions.append(SurpriseAction("update_beliefs", episode_ids=tuple(revision.new_id for revision in revisions)))
     if understood.job.level is Level.PARADIGM_SHIFT:
-        reflection = understood.reflection
+        reflection = understood.analysis.reflection
         actions += [
             SurpriseAction("flashbulb", episode_ids=(episode_id, *flashbulbs)),
             SurpriseAction("connect_prior", episode_ids=tuple(edge.to_id for edge in linked)),
-            SurpriseAction("queue_questions", questions=understood.questions),
+            SurpriseAction("queue_questions", questions=understood.analysis.questions),
             SurpriseAction("self_reflect", reflection=None if reflection is None else reflection.text),
         ]
     return tuple(actions)

@@ -17,7 +17,7 @@ from graphmem.errors import BudgetExceeded, Conflict, GraphmemError, Locked, Min
 from graphmem.flows.facts import distil_facts
 from graphmem.flows.formation import MESSAGES_AT_ONCE, form_messages, form_observations
 from graphmem.flows.surprise import EPISODES_AT_ONCE as EPISODES
-from graphmem.flows.surprise import MAX_MIND_QUESTIONS, respond_to_surprises
+from graphmem.flows.surprise import respond_to_surprises
 from graphmem.jobs.budget import within_budget
 from graphmem.logs import log_ids
 from graphmem.model import JobState, Session, Usage
@@ -280,7 +280,7 @@ def trouble_logged() -> Iterator[None]:
 HANDLERS: Mapping[Kind, Handler] = {
     Kind.FORM: Handler(form_messages, at_once=MESSAGES_AT_ONCE),
     Kind.OBSERVE: Handler(form_observations, at_once=MESSAGES_AT_ONCE),
-    Kind.SURPRISE: Handler(respond_to_surprises, at_once=EPISODES, questions=MAX_MIND_QUESTIONS),
+    Kind.SURPRISE: Handler(respond_to_surprises, at_once=EPISODES),
     Kind.DISTIL: Handler(distil_facts, at_once=MESSAGES_AT_ONCE, needs_model=True),
 }
 """Who does which kind of job."""

@@ -43,14 +43,11 @@ from graphmem.llm.prompts import Prompt, distil_prompt, predict_prompt, respond_
 from graphmem.llm.surprise_outputs import (
     AnalyseOutput,
     AskedEpisodes,
-    BoundaryOutput,
-    FollowUpOutput,
-    ReflectOutput,
     analysed_items,
     analyses,
-    reflected,
+    lean_analyses,
 )
-from graphmem.llm.surprise_prompts import analyse_prompt, asks_updates, follow_up_prompt, reflect_prompt
+from graphmem.llm.surprise_prompts import analyse_prompt
 from graphmem.model import (
     Analyse,
     Analysis,
@@ -58,14 +55,11 @@ from graphmem.model import (
     Author,
     Distil,
     ExtractMemories,
-    FollowUp,
     Lesson,
     Message,
     MindQuestion,
     Predict,
     Prediction,
-    Reflect,
-    Reflection,
     Respond,
     Response,
     Usage,
@@ -138,14 +132,6 @@ def _analyses(output: AnalyseOutput, question: Analyse) -> tuple[Analysis, ...]:
     return analyses(output, question.episodes)
 
 
-def _follow_ups(output: FollowUpOutput, _: FollowUp) -> tuple[str, ...]:
-    return tuple(output.questions)
-
-
-def _reflection(output: ReflectOutput, _: Reflect) -> Reflection:
-    return reflected(output)
-
-
 FORMS: Mapping[type[MindQuestion[Any]], Form[Any, Any, Any]] = {
     Predict: Form(predict_prompt, PredictOutput, _prediction, 600),
     Respond: Form(respond_prompt, RespondOutput, _response, 2_000, streamed="reply", temperature=REPLY_TEMPERATURE),
@@ -164,13 +150,9 @@ FORMS: Mapping[type[MindQuestion[Any]], Form[Any, Any, Any]] = {
         _analyses,
         3_000,
         lambda question: AskedEpisodes(question.episodes),
-        leaner=lambda question: None if asks_updates(question) else BoundaryOutput,
+        leaner=lambda question: lean_analyses(question.episodes),
         items=lambda output, _: analysed_items(output),
     ),
-    FollowUp: Form(
-        follow_up_prompt, FollowUpOutput, _follow_ups, 300, lambda question: AskedEpisodes((question.surprising,))
-    ),
-    Reflect: Form(reflect_prompt, ReflectOutput, _reflection, 400),
 }
 """Form of each kind of question."""
 

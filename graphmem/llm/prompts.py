@@ -17,6 +17,9 @@ __all__ = ["Prompt", "distil_prompt", "predict_prompt", "respond_prompt", "trans
 
 HISTORY_MESSAGES = 40
 HISTORY_CHARACTERS = 8_000
+FORESEEN_MESSAGES = 16
+FORESEEN_CHARACTERS = 3_000
+"""The same of a question that only foresees: the next message hangs on what was said last."""
 DROPPED_AT_ONCE = 10
 """Messages by which the history begins later when it is full, so that it mostly begins as it did (prompt caching)."""
 MESSAGE_CHARACTERS = 4_000
@@ -152,14 +155,16 @@ def predict_prompt(question: Predict) -> Prompt:
     """Prompt for the student's next message, from the conversation alone or after a given reply (spec 3, 4)."""
     talk, reply = question.talk, question.reply
     asked = talk if reply is None else replace(talk, messages=(*talk.messages, reply))
-    return Prompt(_filled(_FORESEE, talk.companion, "the companion's"), _material(question.remembered, asked))
+    history = transcript(asked.messages, earlier=asked.earlier, most=FORESEEN_MESSAGES, budget=FORESEEN_CHARACTERS)
+    return Prompt(_filled(_FORESEE, talk.companion, "the companion's"), _material(question.remembered, asked, history))
 
 
 def respond_prompt(question: Respond) -> Prompt:
     """Prompt for the reply and what follows it (spec 3)."""
     talk, danger = question.talk, question.danger
     care = "" if danger is None else _DANGER.format(kind=danger.kind.value.replace("_", " "), help=question.help)
-    return Prompt(_filled(_RESPOND, talk.companion, "yours"), _material(question.remembered, talk, care))
+    history = transcript(talk.messages, earlier=talk.earlier)
+    return Prompt(_filled(_RESPOND, talk.companion, "yours"), _material(question.remembered, talk, history, care))
 
 
 def distil_prompt(question: Distil) -> Prompt:
@@ -194,8 +199,7 @@ def _case(number: int, mismatch: Mismatch) -> Iterator[str]:
     yield "</case>"
 
 
-def _material(remembered: Remembered, talk: Conversation, care: str = "") -> str:
+def _material(remembered: Remembered, talk: Conversation, history: str, care: str = "") -> str:
     """Context of a prompt: what changes least comes first, so that a provider can cache it."""
     task = _quoted("task", abridged(talk.task, TASK_CHARACTERS)) if talk.task else ""
-    history = transcript(talk.messages, earlier=talk.earlier)
     return "\n\n".join(part for part in (task, history, memory_block(remembered), care) if part)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     PlainValidator,
@@ -31,26 +30,24 @@ from graphmem.llm.outputs import (
     share,
     shortened,
     something_left,
-    up_to,
 )
 from graphmem.llm.quotes import Passage
-from graphmem.model import Analysis, BeliefUpdate, Lesson, MemoryKind, Modality, Reflection, Strategy, Surprising
+from graphmem.model import Analysis, BeliefUpdate, Lesson, Level, MemoryKind, Modality, Reflection, Strategy, Surprising
 from graphmem.text.doc import Doc
 
 __all__ = [
     "AnalyseOutput",
     "AskedEpisodes",
-    "BoundaryOutput",
-    "FollowUpOutput",
-    "ReflectOutput",
     "analysed_items",
     "analyses",
-    "reflected",
+    "lean_analyses",
 ]
 
 UPDATES = 6
 """Most belief updates that are taken from one episode."""
 MAX_FACTS = 30
+QUESTIONS = 3
+"""Most questions to the student that are taken from one episode."""
 SAME_QUESTION_SCORE = 80.0
 """Fuzzy score from which on two questions are the same."""
 UNKNOWN_BEFORE = "Nothing was known of it."
@@ -60,6 +57,7 @@ CONFIDENT = 0.8
 UNSURE_DELTA = 0.5
 """How far confidence in what was held before falls, where a model does not say so."""
 _NOTHING = {"", "null", "none", "n/a", "-"}
+_QUESTION_MARKS = ("?", "？", "؟", ";", "՞")
 
 
 @dataclass(frozen=True)
@@ -118,17 +116,17 @@ def _listed(most: int) -> BeforeValidator:
 
 
 def _or_none(value: Any) -> Any:
-    return None if isinstance(value, str) and cleaned_field(value).casefold() in _NOTHING else value
+    told = isinstance(value, str) and cleaned_field(value).casefold() not in _NOTHING
+    return value if told else None
 
 
-def _asks(question: str) -> str:
-    if not question.endswith(("?", "？", "؟", ";", "՞")):
-        raise ValueError("must be a question that can be put to the student as it is")
-    return question
+def _asking(values: Any) -> list[str]:
+    """Those of some values that are questions."""
+    texts = [cleaned_field(value) for value in values if isinstance(value, str)] if isinstance(values, list) else []
+    return [text for text in texts if text.endswith(_QUESTION_MARKS)]
 
 
 _Explanation = Annotated[str, BeforeValidator(shortened(600)), BeforeValidator(cleaned_field)]
-_Question = Annotated[str, AfterValidator(_asks), BeforeValidator(cleaned_field)]
 _Procedure = Annotated[str, BeforeValidator(shortened(200)), BeforeValidator(cleaned_field)]
 
 
@@ -156,11 +154,15 @@ class BoundaryItem(BaseModel):
     facts: _Facts
 
 
-class AnalysisItem(BaseModel):
-    explanation: _Explanation
+class DissonanceItem(BoundaryItem):
     updates: _Updates
     strategy: Annotated[Strategy, PlainValidator(_strategy, json_schema_input_type=_Strategies)]
-    facts: _Facts
+
+
+class AnalysisItem(DissonanceItem):
+    questions: Annotated[list[str], BeforeValidator(_asking)]
+    reflection: Annotated[_Explanation | None, BeforeValidator(_or_none)]
+    procedure: Annotated[_Procedure | None, BeforeValidator(_or_none)]
 
 
 def _each_by_its_episode(values: Any, info: ValidationInfo) -> list[AnalysisItem]:
@@ -182,7 +184,15 @@ def _each_by_its_episode(values: Any, info: ValidationInfo) -> list[AnalysisItem
 
 
 def _completed(value: Any) -> Any:
-    return {"updates": [], "strategy": "none", "facts": []} | value if isinstance(value, dict) else value
+    nothing: dict[str, Any] = {
+        "updates": [],
+        "strategy": "none",
+        "facts": [],
+        "questions": [],
+        "reflection": None,
+        "procedure": None,
+    }
+    return nothing | value if isinstance(value, dict) else value
 
 
 class AnalyseOutput(BaseModel):
@@ -199,35 +209,32 @@ class BoundaryOutput(AnalyseOutput):
     analyses: Annotated[list[AnalysisItem], PlainValidator(_each_by_its_episode), listed_as(BoundaryItem)]
 
 
+class DissonanceOutput(AnalyseOutput):
+    analyses: Annotated[list[AnalysisItem], PlainValidator(_each_by_its_episode), listed_as(DissonanceItem)]
+
+
+def lean_analyses(episodes: Sequence[Surprising]) -> type[AnalyseOutput] | None:
+    """Schema that asks for less than everything, where no episode is surprising enough; else None (spec 5)."""
+    levels = {episode.level for episode in episodes}
+    if Level.PARADIGM_SHIFT in levels:
+        return None
+    return DissonanceOutput if Level.COGNITIVE_DISSONANCE in levels else BoundaryOutput
+
+
 def analysed_items(output: AnalyseOutput) -> list[UpdateItem | FactItem | str]:
     """Updates and facts, or the reason why one is refused."""
     return [item for each in output.analyses for item in (*each.updates, *each.facts)]
 
 
-def _new_questions(questions: list[str], info: ValidationInfo) -> list[str]:
-    if not isinstance(info.context, AskedEpisodes):
-        raise TypeError("validate with the episode as context: `context=AskedEpisodes((surprising,))`")
-    (episode,) = info.context.asked
-    known = [*episode.asked, *(sentence.text for sentence in Doc(episode.before).sentences)]
+def _new_questions(questions: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     chosen: list[str] = []
     for question in questions:
         if not any(
             fuzz.ratio(question, one, processor=utils.default_process) >= SAME_QUESTION_SCORE
-            for one in [*known, *chosen]
+            for one in (*known, *chosen)
         ):
             chosen.append(question)
-    if not chosen:
-        raise ValueError("every one of these was asked just before: ask something else")
-    return chosen
-
-
-class FollowUpOutput(BaseModel):
-    questions: Annotated[list[_Question], AfterValidator(_new_questions), BeforeValidator(up_to(3))]
-
-
-class ReflectOutput(BaseModel):
-    reflection: _Explanation
-    procedure: Annotated[_Procedure | None, BeforeValidator(_or_none)]
+    return tuple(chosen[:QUESTIONS])
 
 
 def analyses(answer: AnalyseOutput, asked: Sequence[Surprising]) -> tuple[Analysis, ...]:
@@ -255,22 +262,14 @@ def analyses(answer: AnalyseOutput, asked: Sequence[Surprising]) -> tuple[Analys
     >>> analyses(AnalyseOutput.model_validate(written, context=AskedEpisodes(asked)), asked)[0].facts
     (Lesson(text='The student skates.', tags=('skating',), habit=''),)
     """
-    return tuple(_analysis(each, episode) for each, episode in zip(answer.analyses, asked, strict=True))
+    found: list[Analysis] = []
+    for each, episode in zip(answer.analyses, asked, strict=True):
+        questions = [question for analysis in found for question in analysis.questions]
+        found.append(_analysis(each, episode, questions))
+    return tuple(found)
 
 
-def reflected(answer: ReflectOutput) -> Reflection:
-    """Convert a reflection answer to a value.
-
-    Examples
-    --------
-    >>> found = reflected(ReflectOutput(reflection="I took it for granted. ", procedure="None"))
-    >>> found.text, found.procedure
-    ('I took it for granted.', None)
-    """
-    return Reflection(answer.reflection, answer.procedure)
-
-
-def _analysis(answer: AnalysisItem, episode: Surprising) -> Analysis:
+def _analysis(answer: AnalysisItem, episode: Surprising, others: Sequence[str]) -> Analysis:
     updates: dict[object, BeliefUpdate] = {}
     for item in answer.updates:
         if isinstance(item, UpdateItem):
@@ -280,7 +279,16 @@ def _analysis(answer: AnalysisItem, episode: Surprising) -> Analysis:
         if isinstance(fact, FactItem):
             facts.setdefault(sameness(fact.fact), Lesson(fact.fact, tuple(fact.tags)))
     kept = tuple(facts.values())[: episode.most_facts]
-    return Analysis(answer.explanation, tuple(updates.values()), answer.strategy, kept)
+    shifted = episode.level is Level.PARADIGM_SHIFT
+    known = [*episode.asked, *others, *(sentence.text for sentence in Doc(episode.before).sentences)]
+    return Analysis(
+        answer.explanation,
+        tuple(updates.values()),
+        answer.strategy,
+        kept,
+        _new_questions(answer.questions, known) if shifted else (),
+        Reflection(answer.reflection, answer.procedure) if shifted and answer.reflection else None,
+    )
 
 
 def _update(item: UpdateItem, episode: Surprising) -> BeliefUpdate:

@@ -79,11 +79,9 @@ from graphmem.model.questions import (
     Analyse,
     Distil,
     ExtractMemories,
-    FollowUp,
     MindQuestion,
     OnFailure,
     Predict,
-    Reflect,
     Respond,
 )
 from graphmem.model.surprise import (
@@ -131,7 +129,6 @@ __all__ = [
     "Extraction",
     "Fact",
     "FalseAlarm",
-    "FollowUp",
     "HabitCount",
     "Heard",
     "Job",
@@ -160,7 +157,6 @@ __all__ = [
     "Recalled",
     "RecalledId",
     "RecalledTurn",
-    "Reflect",
     "Reflection",
     "Relation",
     "Reliability",

@@ -7,7 +7,7 @@ from typing import ClassVar, Generic, TypeVar
 from graphmem.model.concern import Danger
 from graphmem.model.conversation import Conversation, Lesson, Message, Mismatch, Prediction, Remembered, Response
 from graphmem.model.memory import Extraction, Heard, Memory
-from graphmem.model.surprise import Analysis, Reflection, Surprising
+from graphmem.model.surprise import Analysis, Surprising
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -15,11 +15,9 @@ __all__ = [
     "Analyse",
     "Distil",
     "ExtractMemories",
-    "FollowUp",
     "MindQuestion",
     "OnFailure",
     "Predict",
-    "Reflect",
     "Respond",
 ]
 
@@ -114,26 +112,13 @@ class ExtractMemories(MindQuestion[tuple[Extraction, ...]]):
 
 @dataclass(frozen=True)
 class Analyse(MindQuestion[tuple[Analysis, ...]]):
-    """Analyses of some surprising episodes, at least one; one analysis for each, in the same order."""
+    """Analyses of some surprising episodes, at least one; one analysis for each, in the same order.
+
+    No question to the student is asked in two of them.
+    """
 
     episodes: tuple[Surprising, ...]
 
     def __post_init__(self) -> None:
         if not self.episodes:
             raise ValueError("without an episode there is nothing to analyse")
-
-
-@dataclass(frozen=True)
-class FollowUp(MindQuestion[tuple[str, ...]]):
-    """1 to 3 follow-up questions, ready to be put to the student; none that was asked just before."""
-
-    surprising: Surprising
-    analysis: Analysis
-
-
-@dataclass(frozen=True)
-class Reflect(MindQuestion[Reflection]):
-    """Reflection of the companion on a surprise, perhaps with a way to go about such a situation."""
-
-    surprising: Surprising
-    analysis: Analysis

@@ -93,19 +93,6 @@ class BeliefUpdate:
 
 
 @dataclass(frozen=True)
-class Analysis:
-    """Analysis of a surprising episode by a mind.
-
-    explanation : which prediction failed and why, in plain words
-    """
-
-    explanation: str = field(repr=False)
-    updates: tuple[BeliefUpdate, ...] = ()
-    strategy: Strategy = Strategy.NONE
-    facts: tuple[Lesson, ...] = field(default=(), repr=False)
-
-
-@dataclass(frozen=True)
 class Reflection:
     """Reflection of the companion on a surprise.
 
@@ -115,6 +102,23 @@ class Reflection:
 
     text: str = field(repr=False)
     procedure: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """Analysis of a surprising episode by a mind.
+
+    explanation : which prediction failed and why, in plain words
+    questions : of a paradigm shift, up to 3 ready to be put to the student; none that was asked just before
+    reflection : of a paradigm shift, what the companion takes from it
+    """
+
+    explanation: str = field(repr=False)
+    updates: tuple[BeliefUpdate, ...] = ()
+    strategy: Strategy = Strategy.NONE
+    facts: tuple[Lesson, ...] = field(default=(), repr=False)
+    questions: tuple[str, ...] = field(default=(), repr=False)
+    reflection: Reflection | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """Follow-up questions and reflections after a surprise, by rule (spec 5)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from rapidfuzz import fuzz, utils
 
-from graphmem.model import Analysis, BeliefUpdate, Reflection, Surprising
-from graphmem.offline.surprise_analysis import ACTS, about
+from graphmem.model import Analysis, BeliefUpdate, Level, Reflection, Surprising
+from graphmem.offline.surprise_analysis import ACTS, about, analysis
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.sanitize import quoted
@@ -47,6 +48,33 @@ _PROCEDURES: dict[Act, str] = {
 }
 _AFTER_CORRECTION = "Ask how the student got there when it is about {topic}, before going on."
 _AFTER_CHANGE = "Ask whether {topic} is still so before building on it."
+
+
+def analysed(episodes: Sequence[Surprising]) -> tuple[Analysis, ...]:
+    """Analyses of some surprising episodes; a paradigm shift is asked about and reflected on, too (spec 5).
+
+    Parameters
+    ----------
+    episodes : sequence of Surprising; what is asked of one is not asked of a later one
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> at = datetime(2026, 1, 5, tzinfo=UTC)
+    >>> told = Surprising(Level.PARADIGM_SHIFT, 0.95, 0.1, "Yes", "Ready?", "I don't understand the denominator.", at)
+    >>> first, second = analysed((told, told))
+    >>> len(first.questions), set(first.questions) & set(second.questions)
+    (3, set())
+    """
+    found: list[Analysis] = []
+    for episode in episodes:
+        made = analysis(episode)
+        if episode.level is Level.PARADIGM_SHIFT:
+            before = tuple(question for each in found for question in each.questions)
+            asked = questions(replace(episode, asked=(*episode.asked, *before)), made)
+            made = replace(made, questions=asked, reflection=reflection(episode, made))
+        found.append(made)
+    return tuple(found)
 
 
 def questions(surprising: Surprising, analysis: Analysis) -> tuple[str, ...]:

@@ -18,7 +18,6 @@ from graphmem.model import (
     Distil,
     Extraction,
     ExtractMemories,
-    FollowUp,
     Heard,
     Lesson,
     Message,
@@ -26,8 +25,6 @@ from graphmem.model import (
     Mismatch,
     Predict,
     Prediction,
-    Reflect,
-    Reflection,
     Respond,
     Response,
     Vector,
@@ -36,10 +33,9 @@ from graphmem.offline.care import caring_reply
 from graphmem.offline.exemplars import Bank, load_bank
 from graphmem.offline.extraction import candidate_texts, extract
 from graphmem.offline.facts import keywords, lesson, own_clauses
-from graphmem.offline.follow_ups import questions, reflection
+from graphmem.offline.follow_ups import analysed
 from graphmem.offline.prediction import expected_answer, own_messages
-from graphmem.offline.replies import replied
-from graphmem.offline.surprise_analysis import analysis as analysed
+from graphmem.offline.replies import is_judged_by_reader, replied
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.doc import doc_of
 from graphmem.text.reader import MessageReader
@@ -99,7 +95,8 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
     newest = await _embedded(mind, newest)
     messages = (*before, newest)
     if question.danger is None:
-        text = replied(messages, question.remembered)
+        reading = (await mind.reader.read([newest.text]))[0] if is_judged_by_reader(newest) else None
+        text = replied(messages, question.remembered, question.talk.task, reading)
     else:
         said = [each.text for each in before if each.author is Author.COMPANION]
         text = caring_reply(question.danger, question.help, said[-3:])
@@ -133,15 +130,7 @@ async def _extracted(mind: OfflineMind, heard: Heard) -> Extraction:
 
 
 async def _analyse(_: OfflineMind, question: Analyse, __: OnToken | None) -> tuple[Analysis, ...]:
-    return await asyncio.to_thread(lambda: tuple(map(analysed, question.episodes)))
-
-
-async def _follow_up(_: OfflineMind, question: FollowUp, __: OnToken | None) -> tuple[str, ...]:
-    return questions(question.surprising, question.analysis)
-
-
-async def _reflect(_: OfflineMind, question: Reflect, __: OnToken | None) -> Reflection:
-    return reflection(question.surprising, question.analysis)
+    return await asyncio.to_thread(lambda: analysed(question.episodes))
 
 
 RULES: Mapping[type[MindQuestion[Any]], Callable[[OfflineMind, Any, OnToken | None], Awaitable[Any]]] = {
@@ -150,8 +139,6 @@ RULES: Mapping[type[MindQuestion[Any]], Callable[[OfflineMind, Any, OnToken | No
     Distil: _distil,
     ExtractMemories: _extract,
     Analyse: _analyse,
-    FollowUp: _follow_up,
-    Reflect: _reflect,
 }
 """Rule for each kind of question."""
 

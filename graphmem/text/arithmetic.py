@@ -118,11 +118,27 @@ def _value(pieces: list[str]) -> Fraction | None:
 
 _SPOKEN = {"times": "x", "multiplied by": "x", "plus": "+", "minus": "-", "divided by": "/", "over": "/"}
 _SPOKEN_WORD = re.compile(r"(?<=\d)\s+(multiplied by|divided by|times|plus|minus|over)\s+(?=[$€£]?\d)", re.IGNORECASE)
+_SHARE_OF = re.compile(r"(?<=\d/)(\d{1,6}) of (?=[$€£]?\d)", re.IGNORECASE)
+_SPOKEN_EQUALS = re.compile(r"(?<=\d)\s+(?:is|are|equals|makes|gives)\s+(?=-?[$€£]?\d)", re.IGNORECASE)
 _ASKED_SUM = re.compile(
     r"^\W*(?:(?:what(?:'s| is| are)|whats|how much (?:is|are)|calculate|can you tell me what)\s+)?"
     rf"({_SIDE})\s*=?\s*(?:is|are)?\s*\??\s*$",
     re.IGNORECASE,
 )
+
+
+def spoken_equations(text: str) -> list[Equation]:
+    """The equations of a message, those in words too, in plain notation.
+
+    Examples
+    --------
+    >>> spoken_equations("3/4 of 24 is 18 and 10 minus 3 is 6")
+    [Equation(text='3/4 x 24 = 18', holds=True), Equation(text='10 - 3 = 6', holds=False)]
+    >>> spoken_equations("The number 5 is 7 of 9, 20% of 50 is 10")
+    []
+    """
+    plain = _SPOKEN_WORD.sub(lambda match: f" {_SPOKEN[match[1].lower()]} ", text[:ARITHMETIC_CHARACTERS])
+    return equations(_SPOKEN_EQUALS.sub(" = ", _SHARE_OF.sub(r"\1 x ", plain)))
 
 
 def reckoned_answer(text: str) -> str:

@@ -332,9 +332,6 @@ def proper_answer(seen: Seen) -> str:
         "facts": distilled(seen.question),
         "notes": [noted(text) for _, text in lines if re.search(r"[^\W\d_]{4,}", text)],
         "analyses": [analysed(unescape(e)) for e in re.findall(r"<episode>(.*?)</episode>", seen.question, re.DOTALL)],
-        "questions": [f"What made you think of {' and '.join(words[:2]) or 'that'}?"],
-        "reflection": f"I did not expect to read: {excerpt}",
-        "procedure": f"Ask about {words[0]} first." if words else None,
     }
     schema = _schema(seen.body)
     return json.dumps({name: fields[name] for name in schema.get("properties", {}) if name in fields})
@@ -357,6 +354,7 @@ def analysed(episode: str) -> Json:
     """What a model makes of one episode: each sentence is a fact, and the first one puts the nearest belief right."""
     said = episode.rpartition("<said>")[2].partition("</said>")[0]
     sentences = [part.strip() for part in re.findall(r"[^.!?]+[.!?]?", said) if re.search(r"\w{4,}", part)]
+    words = longest_words(said)
     return {
         "explanation": f"Something else was expected than: {said[:120]}",
         "updates": [updated(sentence, 0 if "<beliefs>" in episode else -1) for sentence in sentences[:1]],
@@ -365,6 +363,9 @@ def analysed(episode: str) -> Json:
             {"quote": s, "fact": f"Turns to {', '.join(longest_words(s))} out of the blue.", "tags": ["telling"]}
             for s in sentences
         ],
+        "questions": [f"What made you think of {' and '.join(words[:2]) or 'that'}?"],
+        "reflection": f"I did not expect to read: {said[:120]}",
+        "procedure": f"Ask about {words[0]} first." if words else None,
     }
 
 

@@ -118,9 +118,11 @@ async def played(gm: Graphmem, session: Session, dialogues: Sequence[Json], serv
         if each["same_as"] in gold:
             counts["same"].append(any(memory.reinforcement_count for memory in formed))
     for asked in (each for dialogue in dialogues for each in dialogue.get("questions") or ()):
-        shown = [recalled.memory for recalled in (await context(told, session, asked["q"])).memories]
+        shown = await context(told, session, asked["q"])
+        texts = [*(entry.content or "" for entry in shown.ledger), *(fact.text for fact in shown.facts)]
+        texts += [recalled.memory.words for recalled in shown.memories]
         wanted = [gold[each][0]["statement"] for each in asked["gold"]]
-        found = [any(holds(memory, statement) for memory in shown) for statement in wanted]
+        found = [any(_says(text, statement) for text in texts) for statement in wanted]
         counts["answered"].append(sum(found) >= len(found) / 2)
     figures = {name: sum(each) / len(each) for name, each in counts.items() if each}
     if server is not None:
@@ -150,8 +152,12 @@ def _of(memories: Sequence[Memory], ref: str) -> list[Memory]:
 
 def holds(memory: Memory, statement: str) -> bool:
     """True if a memory has at least half of a statement's content words, the student's name left out."""
+    return _says(memory.words, statement)
+
+
+def _says(text: str, statement: str) -> bool:
     wanted = Doc(statement.partition(" ")[2]).stems
-    return len(wanted & Doc(memory.words).stems) >= 0.5 * len(wanted)
+    return len(wanted & Doc(text).stems) >= 0.5 * len(wanted)
 
 
 def usage_of(server: LlmServer, turns: int) -> dict[str, float]:
@@ -160,8 +166,10 @@ def usage_of(server: LlmServer, turns: int) -> dict[str, float]:
         f"{seen.text}\n{json.dumps(seen.body['response_format']['json_schema'], separators=(',', ':'))}"
         for seen in server.seen
     ]
-    calls: dict[str, float] = {}
-    for seen in server.seen:
-        name = "calls_" + str(seen.body["response_format"]["json_schema"]["name"])
-        calls[name] = calls.get(name, 0.0) + 1 / turns
-    return {"turns": float(turns), "calls": len(sent) / turns, "tokens": sum(count_tokens(sent)) / turns} | calls
+    tokens = count_tokens(sent)
+    by_purpose: dict[str, float] = {}
+    for seen, count in zip(server.seen, tokens, strict=True):
+        name = str(seen.body["response_format"]["json_schema"]["name"])
+        for key, value in ((f"calls_{name}", 1), (f"tokens_{name}", count)):
+            by_purpose[key] = by_purpose.get(key, 0.0) + value / turns
+    return {"turns": float(turns), "calls": len(sent) / turns, "tokens": sum(tokens) / turns} | by_purpose

@@ -13,7 +13,6 @@ from graphmem.llm.mind import FORMS
 from graphmem.llm.prompts import distil_prompt, predict_prompt, respond_prompt, transcript
 from graphmem.model import (
     Analyse,
-    Analysis,
     Author,
     Belief,
     Companion,
@@ -21,7 +20,6 @@ from graphmem.model import (
     Distil,
     ExtractMemories,
     Fact,
-    FollowUp,
     Heard,
     Level,
     MemoryKind,
@@ -30,7 +28,6 @@ from graphmem.model import (
     Mismatch,
     Predict,
     RecalledTurn,
-    Reflect,
     Remembered,
     Respond,
     SourceKind,
@@ -171,8 +168,6 @@ EVERY_QUESTION: list[MindQuestion[Any]] = [
         for passes in (1, 2, 3)
     ),
     *(Analyse((replace(MOVED, level=level), MOVED)) for level in Level),
-    FollowUp(MOVED, Analysis("It was said so.")),
-    Reflect(MOVED, Analysis("It was said so.")),
 ]
 
 

@@ -17,20 +17,18 @@ from hypothesis import strategies as st
 from graphmem.errors import MindError
 from graphmem.llm.fallback import Fallback
 from graphmem.llm.mind import LanguageMind
-from graphmem.llm.surprise_prompts import analyse_prompt, follow_up_prompt, reflect_prompt
+from graphmem.llm.surprise_prompts import analyse_prompt
 from graphmem.model import (
     Analyse,
     Analysis,
     Answer,
     Belief,
     BeliefUpdate,
-    FollowUp,
     Lesson,
     Level,
     Matrix,
     MemoryKind,
     Modality,
-    Reflect,
     Reflection,
     Strategy,
     Surprising,
@@ -64,7 +62,6 @@ TABLE = Belief("memory-8", "7 x 8 is 54.", MemoryKind.CONCEPT, None, AT, 0.9)
 SLIP = replace(
     MOVED, level=Level.BOUNDARY, actual="7 x 8 is 56, I was wrong.", beliefs=(TABLE,), talk=(), most_facts=10
 )
-ANALYSIS = Analysis("The student moved.")
 TAG = re.compile(r"</?[a-z_]+>")
 
 UPDATE = {
@@ -108,10 +105,6 @@ async def asked(question: Callable[[Mind], Awaitable[Answer[T]]], *contents: str
 
 async def analyse(*contents: str, episodes: tuple[Surprising, ...] = (MOVED,)) -> Answer[tuple[Analysis, ...]]:
     return await asked(lambda mind: mind.ask(Analyse(episodes)), *contents)
-
-
-async def ask(*contents: str) -> Answer[tuple[str, ...]]:
-    return await asked(lambda mind: mind.ask(FollowUp(MOVED, ANALYSIS)), *contents)
 
 
 # Analyses
@@ -189,12 +182,14 @@ async def test_a_wrong_side_field_costs_no_update(name: str) -> None:
     assert -1 <= update.delta <= 0
 
 
-async def test_at_a_boundary_no_updates_are_asked_for() -> None:
+async def test_each_level_asks_for_what_it_needs() -> None:
     with llm_server() as server:
         async with mind_at(server) as mind:
-            for level in (Level.BOUNDARY, Level.COGNITIVE_DISSONANCE):
+            for level in (Level.BOUNDARY, Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT):
                 await mind.ask(Analyse((replace(MOVED, level=level),)))
-    assert ["updates" in json.dumps(seen.body) for seen in server.seen] == [False, True]
+    asked_for = [json.dumps(seen.body) for seen in server.seen]
+    assert ["updates" in each for each in asked_for] == [False, True, True]
+    assert ["reflection" in each for each in asked_for] == [False, False, True]
 
 
 async def test_what_is_left_out_of_an_analysis_is_nothing() -> None:
@@ -248,27 +243,35 @@ async def test_a_bad_answer_is_repaired_once(name: str) -> None:
 
 
 async def test_questions_that_were_asked_just_before_are_left_out() -> None:
-    questions = ["How did you get there, now?", "What do you miss most?", "What do you miss the most?"]
-    found = await ask(json.dumps({"questions": [*questions, "Too many?"]}))
-    assert found.value == ("What do you miss most?",)
-    old = json.dumps({"questions": ["How did you get there?", "Did you do your homework?"]})
-    repaired = await ask(old, json.dumps({"questions": ["What is Paris like?"]}))
-    assert (repaired.value, repaired.usage.calls) == (("What is Paris like?",), 2)
+    old = ["How did you get there, now?", "Did you do your homework?"]
+    new = ["What do you miss most?", "What do you miss the most?", "Tell me more.", 7]
+    more = ["Who came along?", "Where is your school?", "Is it one too many?"]
+    first, second = (
+        await analyse(
+            answer(analysed(questions=[*old, *new, *more]), analysed(questions=[*more, "What is Paris like?"])),
+            episodes=(MOVED, MOVED),
+        )
+    ).value
+    assert first.questions == ("What do you miss most?", "Who came along?", "Where is your school?")
+    assert second.questions == ("Is it one too many?", "What is Paris like?")
 
 
-async def test_what_asks_nothing_is_no_question() -> None:
-    with pytest.raises(MindError):
-        await ask(*[json.dumps({"questions": ["Tell me more."]})] * 2)
+@pytest.mark.parametrize("level", [Level.BOUNDARY, Level.COGNITIVE_DISSONANCE])
+async def test_only_a_shift_asks_and_reflects(level: Level) -> None:
+    written = answer(analysed(questions=["What is Paris like?"], reflection="I took it for granted."))
+    (found,) = (await analyse(written, episodes=(replace(MOVED, level=level),))).value
+    assert (found.questions, found.reflection) == ((), None)
 
 
 async def test_a_reflection_may_teach_nothing() -> None:
-    async def reflect(written: dict[str, Any]) -> Reflection:
-        return (await asked(lambda mind: mind.ask(Reflect(MOVED, ANALYSIS)), json.dumps(written))).value
+    async def reflect(**written: Any) -> Reflection | None:
+        return (await analyse(answer(analysed(**written)))).value[0].reflection
 
     words = "I took for granted that we would go on."
-    assert await reflect({"reflection": words, "procedure": "null"}) == Reflection(words, None)
+    assert await reflect(reflection=words, procedure="null") == Reflection(words, None)
     procedure = "Ask how the student is before the first task."
-    assert await reflect({"reflection": words, "procedure": procedure}) == Reflection(words, procedure)
+    assert await reflect(reflection=words, procedure=procedure) == Reflection(words, procedure)
+    assert await reflect(reflection=None, procedure=procedure) is None
 
 
 # Where the model fails
@@ -292,25 +295,15 @@ def by_rule() -> OfflineMind:
     return OfflineMind(Bank((), nothing, nothing), NoEmbedder(), cast(MessageReader, None))
 
 
-QUESTIONS: list[Callable[[Mind], Awaitable[Answer[Any]]]] = [
-    lambda mind: mind.ask(Analyse((MOVED,))),
-    lambda mind: mind.ask(FollowUp(MOVED, ANALYSIS)),
-    lambda mind: mind.ask(Reflect(MOVED, ANALYSIS)),
-]
-
-
-@pytest.mark.parametrize("question", QUESTIONS)
-async def test_what_the_model_cannot_digest_is_done_by_rule(
-    question: Callable[[Mind], Awaitable[Answer[Any]]],
-) -> None:
-    rules = by_rule()
+async def test_what_the_model_cannot_digest_is_done_by_rule() -> None:
+    rules, question = by_rule(), Analyse((MOVED,))
     with llm_server(Act(content="nonsense"), Act(content="nonsense"), Act(status=503), Act(status=503)) as server:
         async with mind_at(server) as mind:
             fallback = Fallback(mind, rules, failures=1, pause=60.0)
-            found = await question(fallback)
+            found = await fallback.ask(question)
             with pytest.raises(MindError, match="503") as away:
-                await question(fallback)
-    assert (found.degraded, found.value) == (True, (await question(rules)).value)
+                await fallback.ask(question)
+    assert (found.degraded, found.value) == (True, (await rules.ask(question)).value)
     assert found.usage.calls == 2
     assert away.value.away
 
@@ -321,14 +314,17 @@ async def test_the_offline_mind_analyses_without_a_model() -> None:
     assert [update.prior_id for update in found.value[0].updates] == ["memory-7"]
     assert len(found.value) == 2
     assert found.usage == Usage()
-    assert "Paris" in (await rules.ask(FollowUp(MOVED, found.value[0]))).value[0]
-    assert (await rules.ask(Reflect(MOVED, found.value[0]))).value.procedure is not None
+    moved, slip = found.value
+    assert "Paris" in moved.questions[0]
+    assert moved.reflection is not None
+    assert moved.reflection.procedure is not None
+    assert (slip.questions, slip.reflection) == ((), None)
 
 
 # What the model is told
 
 ANY = st.text(st.one_of(st.characters(), st.sampled_from("<>&/＜﹥\x00\ud800\n")), max_size=60)
-TAGS = {"episode", "level", "facts", "beliefs", "earlier", "companion", "expected", "said", "explanation", "asked"}
+TAGS = {"episode", "level", "facts", "beliefs", "earlier", "companion", "expected", "said", "asked"}
 
 
 @given(ANY, ANY, ANY, ANY, ANY, ANY)
@@ -344,15 +340,11 @@ def test_no_text_opens_or_closes_a_tag(
         beliefs=(replace(HOME, content=belief), HOME),
         asked=(question,),
     )
-    for prompt in (
-        analyse_prompt(Analyse((surprising, MOVED))),
-        follow_up_prompt(FollowUp(surprising, Analysis(question))),
-        reflect_prompt(Reflect(surprising, Analysis(question))),
-    ):
-        assert {tag.strip("</>") for tag in TAG.findall(prompt.question)} <= TAGS
-        assert prompt.question.count("<said>") == prompt.question.count("<episode>")
-        assert "\n1: The student lives in Rome." in prompt.question
-        prompt.question.encode()
+    prompt = analyse_prompt(Analyse((surprising, MOVED)))
+    assert {tag.strip("</>") for tag in TAG.findall(prompt.question)} <= TAGS
+    assert prompt.question.count("<said>") == prompt.question.count("<episode>")
+    assert "\n1: The student lives in Rome." in prompt.question
+    prompt.question.encode()
 
 
 async def test_orders_of_a_student_stay_quotations() -> None:

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from graphmem.model import Author, Fact, Message, Recalled, RecalledTurn, Remembered
 from graphmem.offline.recollection import NOTHING, NOTHING_AT_ALL
-from graphmem.offline.replies import REPLY_CHARACTERS, WORDINGS, chosen_move, mentioned, replied, worded
+from graphmem.offline.replies import REPLY_CHARACTERS, WORDINGS, Move, chosen_move, mentioned, replied, worded
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc
+from graphmem.text.reader import MessageReader
 from graphmem.text.sanitize import clean, clipped, quoted
 from tests.support.memories import NOW, memory
 
@@ -151,6 +152,51 @@ def test_what_is_not_known_is_not_claimed(text: str) -> None:
 def test_a_sum_that_is_asked_for_is_reckoned() -> None:
     assert replied(student("What is 7 times 8?"), Remembered()).startswith("7 x 8 = 56.")
     assert "=" not in replied(student("What is 7 to the power of 8?"), Remembered())
+
+
+TASK = "Each of 4 people brushes three times a day. A tube holds 105 grams. How many days does it last?"
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("They use 7 x 4 = 28 grams a day", "Where does the 7 come from?"),
+        ("4 people and 3 times, 4 x 3 = 12", "“A tube holds 105 grams”"),
+        ("The answer is 60", "Where does the 60 come from?"),
+    ],
+)
+def test_the_task_gives_rise_to_a_question(text: str, hint: str) -> None:
+    assert hint in replied(student(text), Remembered(), TASK)
+    assert "come from" not in replied(student(text), Remembered(), "4.6 Multiplying")
+
+
+def test_what_was_named_before_is_not_asked_about() -> None:
+    talk = [*student("4 x 3 = 12"), Message(Author.COMPANION, "And with 7 grams?", AT), *student("12 x 7 = 84 grams")]
+    assert "come from" not in replied(talk, Remembered(), TASK)
+    at_once = student("4 x 3 = 12 and with 105 grams 12 x 105 = 1260")
+    assert "come from" not in replied(at_once, Remembered(), TASK)
+
+
+async def test_what_the_student_tells_of_their_own_is_answered_as_such() -> None:
+    reader = MessageReader()
+    texts = ("My name is Kim and I have lived in Bergen for 2 years.", "i passed my test 2 days ago!! so happy")
+    readings = await reader.read([*texts, "12 - 3 = 9"])
+    await reader.aclose()
+    moves = [chosen_move(student(text), each).name for text, each in zip((*texts, "12 - 3 = 9"), readings, strict=True)]
+    assert moves == ["disclosure", "good news", "right sum"]
+    assert "your name is Kim" in worded(Move("disclosure"), student(texts[0]), Remembered())
+
+
+@pytest.mark.parametrize(
+    ("text", "move"), [("Tree?", "guess"), ("I believe box is scatola right?", "guess"), ("no", "denial"),
+                       ("3/4 of 24 is 18", "right sum"), ("What is a tree?", "question")]
+)  # fmt: skip
+def test_guesses_denials_and_sums_in_words(text: str, move: str) -> None:
+    assert chosen_move(student(text)).name == move
+
+
+def test_a_greeting_is_by_name() -> None:
+    assert "Kim" in worded(Move("greeting"), student("hi"), Remembered(name="Kim"))
 
 
 def test_a_student_who_stays_confused_gets_another_way() -> None:

@@ -63,12 +63,17 @@ def understood(level: Level = Level.PARADIGM_SHIFT, *updates: BeliefUpdate, **mo
         "seq": 7,
         "job": job,
         "snr": 400,
-        "analysis": Analysis("It was said so.", updates, Strategy.CONNECT_PRIOR, facts),
+        "analysis": Analysis(
+            "It was said so.",
+            updates,
+            Strategy.CONNECT_PRIOR,
+            facts,
+            ("Why?", "Where?"),
+            Reflection("I took it for granted.", "Ask first."),
+        ),
         "episode": worded("Turned to Paris.", EAST, "hash of the episode"),
         "updates": tuple(worded(each.new) for each in updates),
         "vector": EAST,
-        "questions": ("Why?", "Where?"),
-        "reflection": Reflection("I took it for granted.", "Ask first."),
         "procedure": worded("Ask first.", AWAY),
     }
     return Understood(**(fixed | more))  # type: ignore[arg-type]
