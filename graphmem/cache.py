@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from weakref import WeakValueDictionary
 
-from graphmem.model import Message, Unlocked, Who
+from graphmem.model import Message, Uncertainty, Unlocked, Who
 from graphmem.search.index import SearchIndex
 from graphmem.store.ledger import StoredEntry
 from graphmem.text.profile import ProfilePart
@@ -25,6 +25,8 @@ class OpenMemories:
     ledger : every entry, settled ones too
     parts : by id, the part of the standing profile a memory belongs to, with its chance; none where it has no part
     name : what the student is called, where it is known
+    doubts : uncertainties that are not settled
+    tolerance : of the companion, 0.2 to 0.8
     """
 
     session_id: str
@@ -34,6 +36,8 @@ class OpenMemories:
     ledger: tuple[StoredEntry, ...] = field(default=(), repr=False)
     parts: dict[str, tuple[ProfilePart, float]] = field(default_factory=dict, repr=False)
     name: str | None = field(default=None, repr=False)
+    doubts: tuple[Uncertainty, ...] = field(default=(), repr=False)
+    tolerance: float = 0.5
 
     @property
     def nbytes(self) -> int:

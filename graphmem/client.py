@@ -21,6 +21,7 @@ from graphmem.errors import GraphmemError, NotFound, Unavailable
 from graphmem.model import (
     Aspect,
     ConcernKind,
+    DetectionContext,
     Domain,
     EdgeType,
     JobState,
@@ -31,7 +32,11 @@ from graphmem.model import (
     Observation,
     QuestionState,
     Reliability,
+    Resolution,
+    Severity,
     SourceKind,
+    UncertaintyState,
+    UncertaintyType,
     Verdict,
 )
 
@@ -193,6 +198,36 @@ class LedgerEntryResult(Result):
     why: tuple[str, ...] = ()
 
 
+class UncertaintyResult(Result):
+    """A doubt about a memory, or between two; its texts are None without the student's session."""
+
+    id: str
+    type: UncertaintyType
+    severity: Severity
+    detection_context: DetectionContext
+    a: MemoryResult
+    b: MemoryResult | None
+    reasoning: str | None = Field(repr=False)
+    temporal_signal: bool
+    surface_context: str | None = Field(repr=False)
+    state: UncertaintyState
+    resolution: Resolution | None
+    resolution_detail: str | None = Field(repr=False)
+    surfaced_count: int
+    created_at: datetime
+    resolved_at: datetime | None
+
+
+class ActionCheckResult(Result):
+    """Advice on an action that rests on memories."""
+
+    proceed: bool
+    confidence: float
+    reliability_warning: str | None
+    question: str | None = Field(repr=False)
+    unreliable: tuple[MemoryResult, ...]
+
+
 class ContextMessageResult(Result):
     """A message of a conversation as frameworks for language models take it."""
 
@@ -209,6 +244,7 @@ class ContextResult(Result):
     memories: tuple[RecalledResult, ...]
     ledger: tuple[LedgerEntryResult, ...]
     facts: tuple[FactResult, ...]
+    weave: tuple[UncertaintyResult, ...] = ()
 
 
 class PredictionResult(Result):
@@ -296,6 +332,7 @@ class TurnResult(Result):
     ledger: tuple[LedgerEntryResult, ...]
     recalled_facts: tuple[FactResult, ...]
     recalled_turns: tuple[RecalledTurnResult, ...]
+    weave: tuple[UncertaintyResult, ...] = ()
     next_prediction: PredictionResult
     jobs: tuple[JobResult, ...]
     usage: UsageResult
@@ -626,6 +663,46 @@ class Operations:
         return await self._ask(_CORRECT_CONCERN, bool, student_id, id=concern_id, note=note)
 
     @Operation
+    async def correct_memory(self, student_id: str, memory_id: str, content: str) -> MemoryResult:
+        """Put what the student says in the place of a memory; it can be undone as a resolution."""
+        return await self._ask(_CORRECT_MEMORY, MemoryResult, student_id, id=memory_id, content=content)
+
+    @Operation
+    async def uncertainties(
+        self, student_id: str, *, state: UncertaintyState | None = None, severity: Severity | None = None
+    ) -> tuple[UncertaintyResult, ...]:
+        """Uncertainties, newest first."""
+        found = tuple[UncertaintyResult, ...]
+        return await self._ask(_UNCERTAINTIES, found, student_id, state=state, severity=severity)
+
+    @Operation
+    async def resolve_uncertainty(
+        self,
+        student_id: str,
+        uncertainty_id: str,
+        resolution: Resolution,
+        *,
+        winner_id: str | None = None,
+        detail: str | None = None,
+    ) -> UncertaintyResult:
+        """Settle an uncertainty; `winner_id` where a person decides."""
+        given = {"id": uncertainty_id, "resolution": resolution, "winnerId": winner_id, "detail": detail}
+        return await self._ask(_RESOLVE, UncertaintyResult, student_id, **given)
+
+    @Operation
+    async def undo_resolution(self, student_id: str, uncertainty_id: str) -> UncertaintyResult:
+        """Open a settled uncertainty again, its memories as they were before."""
+        return await self._ask(_UNDO, UncertaintyResult, student_id, id=uncertainty_id)
+
+    @Operation
+    async def check_action(
+        self, student_id: str, memory_ids: Sequence[str], action: str, confidence: float
+    ) -> ActionCheckResult:
+        """Ask, before an action, whether the memories it rests on can be relied on."""
+        given = {"memoryIds": list(memory_ids), "action": action, "confidence": confidence}
+        return await self._ask(_CHECK, ActionCheckResult, student_id, **given)
+
+    @Operation
     async def jobs(
         self,
         student_id: str | None = None,
@@ -740,6 +817,16 @@ _SETTLE = _mutation("settleLedgerEntry", "studentId: ID!, id: ID!, note: String"
 _ANSWER = _mutation("answerQuestion", "studentId: ID!, id: ID!, text: String!", None)
 _CORRECT = _mutation("correctSurprise", "studentId: ID!, memoryId: ID!, verdict: Verdict!, note: String", MemoryResult)
 _CORRECT_CONCERN = _mutation("correctConcern", "studentId: ID!, id: ID!, note: String", None)
+_CORRECT_MEMORY = _mutation("correctMemory", "studentId: ID!, id: ID!, content: String!", MemoryResult)
+_RESOLVE = _mutation(
+    "resolveUncertainty",
+    "studentId: ID!, id: ID!, resolution: Resolution!, winnerId: ID, detail: String",
+    UncertaintyResult,
+)
+_UNDO = _mutation("undoResolution", "studentId: ID!, id: ID!", UncertaintyResult)
+_CHECK = _mutation(
+    "checkAction", "studentId: ID!, memoryIds: [ID!]!, action: String!, confidence: Float!", ActionCheckResult
+)
 _RETRY = _mutation("retryJob", "id: ID!", JobResult)
 _STUDENT = "query Student($id: ID!) { student(id: $id) { " + " ".join(_selection(StudentResult)) + " } }"
 _MEMORY = _query("memory", "studentId: ID!, id: ID!", MemoryResult)
@@ -756,4 +843,5 @@ _MEMORIES = _of_student(
 _AROUND = _of_student("around", "memoryId: ID!, hops: Int, minWeight: Float", NeighbourhoodResult)
 _FACTS = _of_student("facts", "first: Int", FactResult)
 _LEDGER = _of_student("ledger", "category: LedgerCategory, active: Boolean", LedgerEntryResult)
+_UNCERTAINTIES = _of_student("uncertainties", "state: UncertaintyState, severity: Severity", UncertaintyResult)
 _QUESTIONS = _of_student("questions", "", QuestionResult)

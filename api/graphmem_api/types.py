@@ -12,7 +12,7 @@ from graphmem.flows import memories
 from graphmem.flows.facts import list_facts
 from graphmem.flows.ledger import list_entries
 from graphmem.flows.surprise import list_questions
-from graphmem.flows.uncertainty import list_uncertainties
+from graphmem.flows.uncertainty import list_uncertainties, uncertainties_of_turn
 from graphmem.metrics import recall_seconds
 from graphmem.store.memories import Filter
 from graphmem_api.access import RequestContext as Requested
@@ -144,9 +144,6 @@ class TurnType:
     importance: float = strawberry.field(description="Importance of the message, 0 to 1.")
     threshold: float = strawberry.field(description="Importance from which on the message is worth keeping, 0 to 1.")
     attention: list[AttentionType] = strawberry.field(description="Features of the importance with their weights.")
-    weave: list[GraphUncertaintyType] = strawberry.field(
-        description="Uncertainties to be raised in the reply; none yet."
-    )
     recalled_facts: list[FactType] = strawberry.field(description="Facts that were recalled, best first.")
     recalled_turns: list[RecalledTurnType] = strawberry.field(
         description="Earlier turns of the session that were recalled, best first."
@@ -177,7 +174,6 @@ class TurnType:
             importance=outcome.importance,
             threshold=outcome.threshold,
             attention=[AttentionType(feature=a.feature, value=a.value, weight=a.weight) for a in outcome.attention],
-            weave=[],
             recalled_facts=[FactType.of(f) for f in outcome.recalled_facts],
             recalled_turns=[
                 RecalledTurnType(seq=t.seq, text=t.text, reply=t.reply, similarity=t.similarity)
@@ -189,6 +185,14 @@ class TurnType:
             repeated=outcome.repeated,
             concern=None if outcome.concern is None else ConcernType.of(outcome.concern),
         )
+
+    @strawberry.field(
+        description="Uncertainties that the reply raises in passing, at most one; an app that replies weaves it in."
+    )
+    async def weave(self, info: Info) -> list[GraphUncertaintyType]:
+        gm = info.context.gm
+        found = await uncertainties_of_turn(gm, self.session, self.outcome.weave)
+        return await shown_uncertainties(gm, self.session, self.session, found)
 
     @strawberry.field(description="The memories that were recalled, best first.")
     async def recalled(self, info: Info) -> list[RecalledType]:
@@ -279,7 +283,9 @@ class ContextType:
     memories: list[RecalledType] = strawberry.field(description="Memories in the prompt, best first.")
     ledger: list[LedgerEntryType] = strawberry.field(description="Ledger entries in the prompt.")
     facts: list[FactType] = strawberry.field(description="Facts in the prompt.")
-    weave: list[GraphUncertaintyType] = strawberry.field(description="Uncertainties to be raised; none yet.")
+    weave: list[GraphUncertaintyType] = strawberry.field(
+        description="Uncertainties in the prompt that may be raised in passing."
+    )
 
 
 @strawberry.type(name="Companion")
@@ -410,7 +416,7 @@ class StudentType:
             memories=[RecalledType.of(session, each, gm.clock()) for each in found.memories],
             ledger=[LedgerEntryType.of(entry, found.why.get(entry.id, ())) for entry in found.ledger],
             facts=[FactType.of(fact, found.why.get(fact.id, ())) for fact in found.facts],
-            weave=[],
+            weave=await shown_uncertainties(gm, session, session, found.weave),
         )
 
     @strawberry.field(description="The ledger, newest first.")

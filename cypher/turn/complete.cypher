@@ -2,7 +2,7 @@
 // Nothing when another turn came first, when this one was written before, or when the session has ended.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, facts: list, jobs: list, boosts: list, asked: list, concerns: list, at: datetime, oldest_turn: int, oldest_fact: int, now: datetime
+// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, facts: list, jobs: list, boosts: list, asked: list, concerns: list, raised_doubts: list, at: datetime, oldest_turn: int, oldest_fact: int, now: datetime
 // returns: version: int
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Counting the version up locks the student, so that the turns read below are the newest.
@@ -32,7 +32,7 @@ FOREACH (job IN $jobs |
   CREATE (j:Job {institution: $institution, student_id: $student_id})
   SET j += job, j.created_at = $now, j.run_after = $now
 )
-WITH student, turn
+WITH student, turn, companion
 CALL (turn) {
   MATCH (previous:Turn {institution: $institution, student_id: $student_id, seq: $turn.seq - 1})
   CREATE (previous)-[:PRECEDES]->(turn)
@@ -73,5 +73,12 @@ CALL (student) {
   MERGE (student)-[:KEEPS]->(entry)
   MERGE (concern)-[:KEPT_AS]->(entry)
   MERGE (entry)-[:FORMED_FROM]->(source)
+}
+CALL (student, companion) {
+  UNWIND $raised_doubts AS raised
+  MATCH (doubt:Uncertainty {institution: $institution, student_id: $student_id, id: raised.id})
+  // Others read what is remembered again, so that it is not raised twice.
+  SET student.memory_version = student.memory_version + 1, companion.tolerance = raised.tolerance
+  SET doubt += raised.properties
 }
 RETURN student.version AS version

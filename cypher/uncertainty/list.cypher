@@ -1,11 +1,11 @@
-// Uncertainties of a student, newest first: of one id, state, severity, or about some memories, where these are given.
+// Uncertainties of a student, newest first: of some ids, some states, a severity, or about some memories, where these are given.
 // mode: read
 // scope: student
-// params: institution: str, student_id: str, uncertainty_id: str, state: str, severity: str, memory_ids: list, limit: int
+// params: institution: str, student_id: str, ids: list of str, states: list of str, severity: str, memory_ids: list, limit: int
 // returns: uncertainty: map, sides: list of [side: str, memory_id: str]
 MATCH (doubt:Uncertainty {institution: $institution, student_id: $student_id})
-WHERE doubt.id IS NOT NULL AND ($uncertainty_id IS NULL OR doubt.id = $uncertainty_id)
-  AND ($state IS NULL OR doubt.state = $state) AND ($severity IS NULL OR doubt.severity = $severity)
+WHERE doubt.id IS NOT NULL AND ($ids IS NULL OR doubt.id IN $ids)
+  AND ($states IS NULL OR doubt.state IN $states) AND ($severity IS NULL OR doubt.severity = $severity)
 MATCH (doubt)-[concerns:CONCERNS]->(memory:Memory {institution: $institution, student_id: $student_id})
 WITH doubt, concerns, memory ORDER BY concerns.side
 WITH doubt, collect([concerns.side, memory.id]) AS sides

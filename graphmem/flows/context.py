@@ -20,8 +20,9 @@ from graphmem.flows.context_plan import (
 )
 from graphmem.flows.facts import fitting_facts
 from graphmem.flows.session_cache import ENDED, open_memories
+from graphmem.flows.uncertainty_plan import woven
 from graphmem.flows.unformed import read_unformed
-from graphmem.model import Fact, LedgerCategory, LedgerEntry, Matrix, Recalled, Remembered, Session, Vector
+from graphmem.model import Fact, LedgerCategory, LedgerEntry, Matrix, Recalled, Remembered, Session, Uncertainty, Vector
 from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit, LexicalScores, SearchQuery
 from graphmem.store import memories, turns
@@ -103,6 +104,7 @@ class ContextMessage:
 class Context:
     """Context of a message for a companion: the prompt block, its tokens, and what is in it.
 
+    weave : doubts to be raised in passing
     messages : latest turns of the session, as far as they were asked for, then the block
     why : by id, why a ledger entry or a fact is there
     """
@@ -112,6 +114,7 @@ class Context:
     memories: tuple[Recalled, ...]
     ledger: tuple[LedgerEntry, ...]
     facts: tuple[Fact, ...]
+    weave: tuple[Uncertainty, ...] = ()
     messages: tuple[ContextMessage, ...] = ()
     why: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -210,6 +213,7 @@ def _block(
         memories=(*remembered.profile, *remembered.memories),
         ledger=remembered.ledger,
         facts=remembered.facts,
+        weave=tuple(each.doubt for each in remembered.weave),
         messages=(*messages, *([ContextMessage("system", prompt)] if prompt else [])),
         why=remembered.why,
     )
@@ -277,6 +281,7 @@ def _chosen(
         asked_for=asked_for,
         secrets=secret_ids([*profile, *found], [kept.entry for kept in entries]),
         why={each.entry.id: each.why for each in surfaced},
+        weave=() if past else woven(held.doubts, held.index, asking.doc, own, held.tolerance),
     )
 
 

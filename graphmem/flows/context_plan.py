@@ -34,6 +34,7 @@ from graphmem.text.memory_block import (
     question_line,
     turn_line,
     without_copies,
+    woven_lines,
 )
 from graphmem.text.profile import AskedFor, ProfilePart
 from graphmem.text.stems import stem
@@ -318,6 +319,7 @@ def fitted(remembered: Remembered, budget: int) -> Remembered:
         ("name", names, list(map(name_line, names))),
         ("profile", remembered.profile, [memory_line(each, remembered) for each in remembered.profile]),
         ("ledger", others, list(map(ledger_line, others))),
+        ("weave", remembered.weave, ["\n".join(woven_lines(each)) for each in remembered.weave]),
         ("question", asked, list(map(question_line, asked))),
         ("memories", remembered.memories, [memory_line(each, remembered) for each in remembered.memories]),
         ("facts", remembered.facts, list(map(fact_line, remembered.facts))),
@@ -339,6 +341,7 @@ def fitted(remembered: Remembered, budget: int) -> Remembered:
         name=next(iter(kept["name"]), None),
         profile=tuple(kept["profile"]),
         memories=tuple(kept["memories"]),
+        weave=tuple(kept["weave"]),
         question=next(iter(kept["question"]), None),
         facts=tuple(kept["facts"]),
         turns=tuple(kept["turns"]),

@@ -175,7 +175,9 @@ async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, a
     for _ in range(FORMATION_ATTEMPTS):
         held = await open_memories(gm, session)
         reading = await _reading(gm, session, held, scored, answer)
-        changes = await asyncio.to_thread(forming.planned_formation, reading, held.index, held.version)
+        changes = await asyncio.to_thread(
+            forming.planned_formation, reading, held.index, held.version, held.doubts, held.tolerance
+        )
         done = jobs.Finished(work.claimed, answer.usage)
         written = await write(gm.graph, session, changes, gm.clock(), done)
         if written is None:
@@ -228,6 +230,7 @@ async def _reading(
         reminders=await _entries(gm, session, extraction, scored.input.source.at),
         inferred_by=gm.offline.name if answer.degraded else gm.mind.name,
         retracted=await _retracted(gm, heard),
+        valence=affect_of(gm, doc_of(heard), scored.vector)[0],
     )
 
 

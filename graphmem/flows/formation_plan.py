@@ -11,7 +11,15 @@ from datetime import timedelta
 from itertools import pairwise
 
 from graphmem.flows.gravity import gravity_now
-from graphmem.flows.uncertainty_plan import severity_of
+from graphmem.flows.uncertainty_plan import (
+    CORRECTED_BY,
+    Settling,
+    Statement,
+    answered,
+    settled,
+    severity_of,
+    shifted_tolerance,
+)
 from graphmem.maths import importance
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.maths.gravity import boosted
@@ -31,8 +39,11 @@ from graphmem.model import (
     MemoryKind,
     MemoryRole,
     Reliability,
+    Resolution,
     Source,
+    SourceKind,
     Uncertainty,
+    UncertaintyState,
     UncertaintyType,
     Vector,
 )
@@ -47,10 +58,11 @@ from graphmem.store.changes import (
     Promotion,
     Reinforced,
     Span,
+    merged,
     renewed,
 )
 from graphmem.store.uncertainties import Recorded
-from graphmem.text.doc import Doc
+from graphmem.text.doc import Doc, doc_of
 from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.normalize import cleaned
 from graphmem.text.revision import Effect, Revisable, effect
@@ -137,6 +149,7 @@ class Reading:
     key : what the ids of its memories are made with
     marked : one for each memory of the extraction
     reminders : a ledger entry and its embedding for each reminder of the extraction
+    valence : of the whole message, -1 to 1
     """
 
     key: str
@@ -149,17 +162,26 @@ class Reading:
     reminders: tuple[tuple[LedgerEntry, Vector], ...]
     inferred_by: str
     retracted: tuple[RetractionRequest, ...] = ()
+    valence: float = 0.0
 
 
-def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Changes:
+def planned_formation(
+    reading: Reading,
+    known: SearchIndex,
+    version: int,
+    open_doubts: Sequence[Uncertainty] = (),
+    tolerance: float = 0.5,
+) -> Changes:
     """Everything that is formed of one source.
 
     Parameters
     ----------
     reading : Reading
     known : SearchIndex, the student's memories as of `version`; only read
+    open_doubts : about them, not settled
+    tolerance : of the companion, 0.2 to 0.8
 
-    Source: spec 6, 7, 8.
+    Source: spec 6, 7, 8, 12.
     """
     new: list[New] = []
     again: dict[str, Reinforced] = {}
@@ -182,13 +204,14 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
         refined += [NewEdge(ids[-1], m.id, EdgeType.REFINES, 1.0) for m, e in touched if e is Effect.REFINES]
         ended |= {m.id: Ended(m.id, ids[-1], e) for m, e in touched if e in END_EFFECTS and m.id != ids[-1]}
         doubts += [_doubt(m, ids[-1], extract, reading) for m, e in touched if e is Effect.CONTRADICTS]
+    doubts = _unheard_of(doubts, open_doubts)
     ended |= {m.id: Ended(m.id, None, Effect.CORRECTS) for m in _retracted(reading, known)}
     told, revised = _revised(reading, ids, known)
     ended |= {memory_id: Ended(memory_id, None, Effect.ENDS) for memory_id in told if memory_id not in ended}
     again = {memory_id: each for memory_id, each in again.items() if memory_id not in ended}
     edges = [*revised, *_said_edges(reading, ids, known), *_alike_edges(reading, new, known, ended)]
     edges += [*refined, *_revision_edges(ended.values()), *_contradictions(doubts)]
-    return Changes(
+    changes = Changes(
         known=version,
         inferred_by=reading.inferred_by,
         origin=Origin(reading.source.kind, reading.source.ref, reading.source.id, reading.source.at),
@@ -207,6 +230,39 @@ def planned_formation(reading: Reading, known: SearchIndex, version: int) -> Cha
         wrong=tuple(each.id for each in ended.values() if each.effect is Effect.CORRECTS),
         doubts=tuple(doubts),
     )
+    own = reading.heard.speaker is None and reading.source.kind is SourceKind.CHAT
+    return _with_settled(changes, reading, known, open_doubts, tolerance) if own and open_doubts else changes
+
+
+def _with_settled(
+    changes: Changes, reading: Reading, known: SearchIndex, open_doubts: Sequence[Uncertainty], tolerance: float
+) -> Changes:
+    """The same, with the doubts settled that the student's message answers."""
+    again, ended = frozenset(each.memory.id for each in changes.reinforced), frozenset(changes.ended)
+    statement = Statement(doc_of(reading.heard), reading.source.at, again, ended, reading.valence)
+    for doubt, winner_id in answered(open_doubts, statement, known):
+        a, b = known.get(doubt.a_id), known.get(doubt.b_id or "")
+        if a is None or b is None:
+            continue
+        by = Settling(Resolution.USER_CLARIFIED, winner_id)
+        done = settled(doubt, a, b, by, changes.known or 0, reading.source.at)
+        put_right = doubt.state is UncertaintyState.SURFACED
+        changes = replace(
+            changes,
+            # What the message itself has ended ends with it.
+            updated=merged((*done.updated, *changes.updated)),
+            edges=_strongest((*changes.edges, *done.edges)),
+            ended=tuple(dict.fromkeys((*changes.ended, *done.ended))),
+            settled=(*changes.settled, *done.settled),
+            tolerance=shifted_tolerance(tolerance, CORRECTED_BY) if put_right else changes.tolerance,
+        )
+    return changes
+
+
+def _unheard_of(doubts: Iterable[Recorded], known: Iterable[Uncertainty]) -> list[Recorded]:
+    """New doubts, but for those between two memories that are in doubt already."""
+    pairs = {frozenset((doubt.a_id, doubt.b_id)) for doubt in known}
+    return [each for each in doubts if frozenset((each.uncertainty.a_id, each.uncertainty.b_id)) not in pairs]
 
 
 def _doubt(old: Memory, new_id: str, extract: Extract, reading: Reading) -> Recorded:

@@ -9,9 +9,9 @@ import numpy as np
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Locked
-from graphmem.model import Matrix, Memory, Session, Unlocked, Who
+from graphmem.model import UNSETTLED, Matrix, Memory, Session, Uncertainty, Unlocked, Who
 from graphmem.search.index import SearchIndex
-from graphmem.store import ledger, memories
+from graphmem.store import ledger, memories, uncertainties
 from graphmem.store.changes import Changes
 from graphmem.store.memories import LoadedMemory, MemoriesState
 from graphmem.text.profile import ProfilePart, load_profile_model
@@ -44,8 +44,10 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
         index = SearchIndex(gm.embedder.dimension)
         held, since = OpenMemories(session.session_id, session.expires_at, 0, index), 0
         state = await _state(gm, session)
-    found, kept = await asyncio.gather(
-        memories.list_since(gm.graph, session, since), ledger.list_stored_entries(gm.graph, session, gm.clock())
+    found, kept, doubts = await asyncio.gather(
+        memories.list_since(gm.graph, session, since),
+        ledger.list_stored_entries(gm.graph, session, gm.clock()),
+        uncertainties.find_uncertainties(gm.graph, session, session, states=UNSETTLED),
     )
     if kept is None:
         gm.lock_up(session)
@@ -58,6 +60,8 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
         version=state.version,
         ledger=await _embedded(gm, kept),
         name=state.name,
+        doubts=tuple(doubts),
+        tolerance=state.tolerance,
     )
     gm.cache.put(session, held)
     return held
@@ -130,20 +134,18 @@ async def apply_changes(gm: Graphmem, who: Who, changes: Changes) -> None:
     held = gm.memories(who)
     if held is None or held.version != changes.known:
         return
-    changed = [(n.memory, n.vector) for n in changes.new]
-    for each in changes.reinforced:
-        vector = held.index.vector(each.memory.id)
+    changed = {n.memory.id: (n.memory, n.vector) for n in changes.new}
+    for memory in (each.memory for each in changes.reinforced):
+        vector = held.index.vector(memory.id)
         if vector is not None:
-            changed.append((each.memory, vector))
-    again = {each.memory.id: each.memory for each in changes.reinforced}
+            changed[memory.id] = memory, vector
     for update in changes.updated:
-        memory, vector = (
-            again.get(update.memory_id) or held.index.get(update.memory_id),
-            held.index.vector(update.memory_id),
-        )
-        if memory is not None and vector is not None:
-            changed = [each for each in changed if each[0].id != memory.id]
-            changed.append((replace(memory, **update.values), vector))
+        known, vector = held.index.get(update.memory_id), held.index.vector(update.memory_id)
+        if update.memory_id not in changed and known is not None and vector is not None:
+            changed[update.memory_id] = known, vector
+        if update.memory_id in changed:
+            memory, vector = changed[update.memory_id]
+            changed[update.memory_id] = replace(memory, **update.values), vector
     inactive = {kept.entry.id for kept in held.ledger if not kept.entry.is_active}
     ended = filter(None, map(held.index.get, changes.ended))
     if any(memory.in_ledger for memory in ended) or any(p.entry.id in inactive for p in changes.ledger):
@@ -152,8 +154,17 @@ async def apply_changes(gm: Graphmem, who: Who, changes: Changes) -> None:
         return
     linked = {p.memory_id for p in changes.ledger}
     if changed:
-        known_now = [replace(m, in_ledger=m.in_ledger or m.id in linked) for m, _ in changed]
-        await asyncio.to_thread(_put, gm, held, known_now, np.stack([v for _, v in changed]))
-    known = {kept.entry.id for kept in held.ledger}
-    new = tuple(ledger.StoredEntry(p.entry, p.vector) for p in changes.ledger if p.entry.id not in known)
-    gm.cache.put(who, replace(held, version=held.version + 1, ledger=(*new, *held.ledger)))
+        now = [replace(memory, in_ledger=memory.in_ledger or memory.id in linked) for memory, _ in changed.values()]
+        await asyncio.to_thread(_put, gm, held, now, np.stack([vector for _, vector in changed.values()]))
+    entries = {kept.entry.id for kept in held.ledger}
+    new = tuple(ledger.StoredEntry(p.entry, p.vector) for p in changes.ledger if p.entry.id not in entries)
+    standing = replace(held, version=held.version + 1, ledger=(*new, *held.ledger), doubts=_doubts(held, changes))
+    tolerance = held.tolerance if changes.tolerance is None else changes.tolerance
+    gm.cache.put(who, replace(standing, tolerance=tolerance))
+
+
+def _doubts(held: OpenMemories, changes: Changes) -> tuple[Uncertainty, ...]:
+    """The doubts that are not settled once changes are written."""
+    changed = (each.uncertainty for each in (*changes.doubts, *changes.settled))
+    standing = {doubt.id: doubt for doubt in (*held.doubts, *changed)}
+    return tuple(doubt for doubt in standing.values() if doubt.state in UNSETTLED)

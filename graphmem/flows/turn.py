@@ -25,6 +25,7 @@ from graphmem.flows.facts import learned as learned_of
 from graphmem.flows.gravity import gravity_now
 from graphmem.flows.sensing import Senses
 from graphmem.flows.session_cache import open_memories
+from graphmem.flows.uncertainty_plan import is_time_to_raise, may_answer
 from graphmem.model import (
     Answer,
     Author,
@@ -43,6 +44,7 @@ from graphmem.model import (
     State,
     Task,
     TurnOutcome,
+    Uncertainty,
     Unlocked,
 )
 from graphmem.ports import Mind, OnToken
@@ -249,6 +251,9 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
     violated = plan.mismatch(state, message, before, said, result.found.name)
     learned = await _learned(gm, session, asked, state, scored, violated)
     found = replace(result.found, facts=tuple(facts.value), question=None if question is None else question.text)
+    doubts = _doubts(gm, session)
+    calm = question is None and danger is None and is_time_to_raise(doubts, talk)
+    found = replace(found, weave=found.weave[:1] if calm else ())
     recalled = await asyncio.to_thread(plan.recall, message, held, found, gm.settings)
     earlier = 2 * (state.turns - len(held.turn_ids))
     conversation = Conversation(state.companion, (*talk, message), "" if task is None else task.text, earlier)
@@ -276,11 +281,18 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         danger=danger,
         raised=None if danger is None else raised_by_turn(gm, session, state.turns + 1, message, danger, own.level),
         false_alarm=false_alarm,
+        may_answer=may_answer(doubts, talk),
         talk=said,
         task=task,
         opener=opener[0] if opener else None,
         used=(*used, *await _strengthened(gm, session, learned, asked.now)),
     )
+
+
+def _doubts(gm: Graphmem, session: Session) -> tuple[Uncertainty, ...]:
+    """Doubts about the student that are not settled, as this process holds them."""
+    held = gm.memories(session)
+    return () if held is None else held.doubts
 
 
 def _asking(asked: _Asked, limit: int) -> RecallRequest:

@@ -9,6 +9,7 @@ import numpy as np
 
 from graphmem.flows.context_plan import shown
 from graphmem.flows.sensing import Sensed
+from graphmem.flows.uncertainty_plan import DISMISSED_BY, MOST_RAISED, raised, shifted_tolerance
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.gravity import boosted
 from graphmem.maths.surprise import MessageParts
@@ -232,6 +233,7 @@ class TurnThought:
     talk : the student's messages before it that are in sight, oldest first
     danger : that the message tells of, with the concern it raises
     false_alarm : it is like a message whose concern was taken back
+    may_answer : the reply before it raised a doubt
     task, opener : what the talk is about, and what the tutor said before the message and nothing else held
     used : the memories that the app's own reply was built on
     """
@@ -253,6 +255,7 @@ class TurnThought:
     danger: Danger | None = None
     raised: Raised | None = None
     false_alarm: bool = False
+    may_answer: bool = False
     task: Task | None = None
     opener: Message | None = None
     used: tuple[Boost, ...] = ()
@@ -279,7 +282,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
     tells = thought.danger is not None or thought.passes > 0
     surprising = _surprise_jobs(thought, seq) if tells else ()
     jobs = (
-        *(_form_jobs(thought, seq) if tells or retractions(thought.message.text) else ()),
+        *(_form_jobs(thought, seq) if tells or thought.may_answer or retractions(thought.message.text) else ()),
         *surprising,
         *(_distil_jobs(thought, seq) if distils and tells else ()),
     )
@@ -306,7 +309,10 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
         jobs=tuple(Job(job.id, job.kind, thought.student_id, JobState.WAITING, 0, now, now) for job in jobs),
         concern=None if thought.raised is None else thought.raised.raised.concern,
         usage=answer.usage,
+        weave=tuple(each.doubt.id for each in thought.recalled.weave),
     )
+    doubts = tuple(raised(each.doubt, thought.message.at) for each in thought.recalled.weave)
+    passed_over = DISMISSED_BY if any(doubt.surfaced_count >= MOST_RAISED for doubt in doubts) else 0.0
     facts = state.facts + (thought.fact is not None)
     return TurnWrite(
         text=thought.message.text,
@@ -324,6 +330,8 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
         episode=bool(surprising),
         question=thought.question,
         raised=thought.raised,
+        doubts=doubts,
+        tolerance=shifted_tolerance(state.companion.tolerance, passed_over),
         task="" if thought.task is None else thought.task.text,
         opener=None if thought.opener is None else thought.opener.text,
     )

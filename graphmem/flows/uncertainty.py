@@ -11,7 +11,17 @@ from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.flows.formation import affect_of, said_hash
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import apply_changes, open_memories
-from graphmem.flows.uncertainty_plan import SETTLED_STATES, Settling, advice, earlier_of, settled, severity_of, undone
+from graphmem.flows.uncertainty_plan import (
+    CORRECTED_BY,
+    SETTLED_STATES,
+    Settling,
+    advice,
+    earlier_of,
+    settled,
+    severity_of,
+    shifted_tolerance,
+    undone,
+)
 from graphmem.model import (
     ActionAdvice,
     DetectionContext,
@@ -65,7 +75,14 @@ async def list_uncertainties(
     """
     if session is not None:
         await check_running(gm, session)
-    return await uncertainties.find_uncertainties(gm.graph, who, session, state=state, severity=severity)
+    return await uncertainties.find_uncertainties(
+        gm.graph, who, session, states=None if state is None else [state], severity=severity
+    )
+
+
+async def uncertainties_of_turn(gm: Graphmem, session: Session, ids: Sequence[str]) -> list[Uncertainty]:
+    """The uncertainties that a turn raised, as they stand now."""
+    return await uncertainties.find_uncertainties(gm.graph, session, session, ids=ids) if ids else []
 
 
 async def uncertainties_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[Uncertainty]]:
@@ -102,7 +119,10 @@ async def resolve_uncertainty(gm: Graphmem, session: Session, uncertainty_id: st
     async def planned(held: OpenMemories, record: Uncertainty) -> Changes:
         a, b = _side(held, record.a_id), None if record.b_id is None else _side(held, record.b_id)
         episode = await _clarification(gm, session, record, by) if by.resolution is Resolution.USER_CLARIFIED else None
-        return settled(record, a, b, replace(by, episode=episode), held.version, gm.clock())
+        changes = settled(record, a, b, replace(by, episode=episode), held.version, gm.clock())
+        if by.resolution is not Resolution.USER_CLARIFIED:
+            return changes
+        return replace(changes, tolerance=shifted_tolerance(held.tolerance, CORRECTED_BY))
 
     def is_done(recorded: Recorded) -> bool:
         winner = next((each.memory_id for each in recorded.undo.memories), None)
@@ -346,5 +366,6 @@ def _correction(old: Memory, new: New, held: OpenMemories, now: datetime) -> Cha
         wrong=(old.id,),
         # An earlier correction that was undone has left its record, which is settled again.
         doubts=(Recorded(record, undo),),
-        settled=Recorded(record, undo),
+        settled=(Recorded(record, undo),),
+        tolerance=shifted_tolerance(held.tolerance, CORRECTED_BY),
     )

@@ -3,25 +3,34 @@
 What is explicit (said or noted by a person) never yields to what was inferred, but by the student's own word (spec 12).
 """
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from graphmem.errors import InvalidInput
+from graphmem.flows.context_plan import telling_stems
 from graphmem.flows.gravity import gravity_now
 from graphmem.model import (
     ActionAdvice,
+    Author,
     EdgeType,
     Memory,
     MemoryKind,
     MemoryRole,
+    Message,
     Reliability,
     Resolution,
     Severity,
     Uncertainty,
     UncertaintyState,
+    Vector,
+    Woven,
 )
+from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, New, NewEdge, Update
 from graphmem.store.uncertainties import Earlier, Recorded, Undo
+from graphmem.text.doc import Doc
+from graphmem.text.sanitize import quoted
 
 DOMINANCE = 2.0
 """How much more confidence one side needs than the other to win by it."""
@@ -37,6 +46,25 @@ _CLOSING = frozenset(Resolution) - {Resolution.CONFIDENCE_DOMINANCE, Resolution.
 """Resolutions after which the loser holds no longer; else it is uncertain, or both fade."""
 EVOLVING = (Resolution.TEMPORAL_SUPERSEDE, Resolution.NEWER_WINS, Resolution.USER_CLARIFIED)
 """Resolutions by which one thing became another."""
+
+
+MOST_RAISED = 3
+"""Times a doubt is raised; after the last one it is a step less severe, and not raised again."""
+RAISED_EVERY = 3
+"""Messages of the student between two doubts raised."""
+MOST_WOVEN = 2
+"""Doubts in one context."""
+_TOUCHED = 0.45
+"""Cosine of a message to one side of a doubt from which it touches it, without a telling word in common."""
+_ANSWERED_WITHIN = timedelta(hours=1)
+"""Time after a doubt was raised within which a message may answer it in few words."""
+_CLEAR_VALENCE = 0.2
+"""How pleasant or unpleasant a message in few words must sound to choose between what is liked and disliked."""
+_FEW_STEMS = 4
+CORRECTED_BY, DISMISSED_BY = -0.03, 0.01
+"""Change of a companion's tolerance where the student puts something right, and where a doubt was passed over."""
+TOLERANCES = (0.2, 0.8)
+_SEVERITIES = tuple(Severity)
 
 
 def severity_of(a: MemoryKind, b: MemoryKind | None) -> Severity:
@@ -73,6 +101,179 @@ class Settling:
     winner_id: str | None = None
     detail: str | None = None
     episode: New | None = None
+
+
+def least_severity(tolerance: float) -> Severity:
+    """Severity from which on a doubt is raised; a tolerant companion raises less (spec 12).
+
+    Examples
+    --------
+    >>> [least_severity(tolerance).value for tolerance in (0.3, 0.5, 0.7)]
+    ['low', 'medium', 'high']
+    """
+    return _SEVERITIES[0 if tolerance < 0.35 else 1 if tolerance <= 0.65 else 2]
+
+
+def shifted_tolerance(tolerance: float, by: float) -> float:
+    """A tolerance, moved within its bounds.
+
+    Examples
+    --------
+    >>> shifted_tolerance(0.5, CORRECTED_BY), shifted_tolerance(0.8, DISMISSED_BY)
+    (0.47, 0.8)
+    """
+    return round(min(TOLERANCES[1], max(TOLERANCES[0], tolerance + by)), 4)
+
+
+def woven(
+    doubts: Iterable[Uncertainty], known: SearchIndex, question: Doc, vector: Vector, tolerance: float
+) -> tuple[Woven, ...]:
+    """The doubts that a message touches and that may be raised, gravest first, at most two.
+
+    Two episodes never interrupt: what happened is settled in the background.
+
+    Parameters
+    ----------
+    doubts : not settled
+    known : SearchIndex, the student's memories; only read
+    question : the message
+    vector : its embedding
+    tolerance : of the companion, 0.2 to 0.8
+
+    Source: spec 12 (surfacing).
+    """
+    least, asked = _SEVERITIES.index(least_severity(tolerance)), telling_stems(question)
+    found = []
+    for doubt in doubts:
+        sides = [memory for memory in map(known.get, (doubt.a_id, doubt.b_id or "")) if memory is not None]
+        whole = len(sides) == (1 if doubt.b_id is None else 2)
+        interrupts = any(memory.kind is not MemoryKind.EPISODE for memory in sides)
+        may = whole and interrupts and doubt.surfaced_count < MOST_RAISED
+        if may and _SEVERITIES.index(doubt.severity) >= least and _touches(doubt, sides, known, asked, vector):
+            found.append(_woven(doubt, sides))
+    found.sort(key=lambda each: (-_SEVERITIES.index(each.doubt.severity), each.doubt.created_at, each.doubt.id))
+    return tuple(found[:MOST_WOVEN])
+
+
+def _touches(
+    doubt: Uncertainty, sides: Sequence[Memory], known: SearchIndex, asked: frozenset[str], vector: Vector
+) -> bool:
+    texts = [doubt.surface_context or "", *(memory.content or "" for memory in sides)]
+    vectors = [own for own in (known.vector(memory.id) for memory in sides) if own is not None]
+    near = any(float(own @ vector) >= _TOUCHED for own in vectors)
+    return near or any(not asked.isdisjoint(Doc(text).excerpt.stems) for text in texts)
+
+
+def _woven(doubt: Uncertainty, sides: Sequence[Memory]) -> Woven:
+    told = [_told(memory) for memory in sides]
+    return Woven(doubt, told[0], told[1] if len(told) > 1 else None, question_about(*told))
+
+
+def question_about(a: str, b: str | None = None) -> str:
+    """The question that would settle a doubt.
+
+    Examples
+    --------
+    >>> question_about("I love liquorice.", "I hate liquorice!")
+    'By the way, you told me “I love liquorice”, and another time “I hate liquorice”: what is so now?'
+    >>> question_about("I live in Rome")
+    'By the way, is it still so: “I live in Rome”?'
+    """
+    if b is None:
+        return f"By the way, is it still so: {quoted(a)}?"
+    return f"By the way, you told me {quoted(a)}, and another time {quoted(b)}: what is so now?"
+
+
+def _told(memory: Memory) -> str:
+    """A memory in the student's own words, where they are kept."""
+    return memory.quote or memory.content or ""
+
+
+def is_time_to_raise(doubts: Iterable[Uncertainty], said: Sequence[Message]) -> bool:
+    """True unless a doubt was raised within the student's latest messages.
+
+    Parameters
+    ----------
+    doubts : not settled
+    said : messages of the talk before the new one, oldest first
+    """
+    own = [message for message in said if message.author is Author.STUDENT]
+    raised = [doubt.last_surfaced_at for doubt in doubts if doubt.last_surfaced_at is not None]
+    return not raised or sum(message.at > max(raised) for message in own) >= RAISED_EVERY
+
+
+def may_answer(doubts: Iterable[Uncertainty], said: Sequence[Message]) -> bool:
+    """True if the reply before a message raised a doubt."""
+    last = next((m.at for m in reversed(said) if m.author is Author.STUDENT), None)
+    return last is not None and any(doubt.last_surfaced_at == last for doubt in doubts)
+
+
+def raised(doubt: Uncertainty, at: datetime) -> Uncertainty:
+    """A doubt that was raised once more; the last time in vain makes it a step less severe (spec 12)."""
+    count = doubt.surfaced_count + 1
+    lower = _SEVERITIES[max(0, _SEVERITIES.index(doubt.severity) - 1)]
+    return replace(
+        doubt,
+        state=UncertaintyState.SURFACED,
+        surfaced_count=count,
+        last_surfaced_at=at,
+        severity=lower if count >= MOST_RAISED else doubt.severity,
+    )
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A message, as it may settle a doubt.
+
+    again, ended : ids of the memories that it says again, and of those that hold no longer by it
+    valence : -1 to 1
+    """
+
+    doc: Doc
+    at: datetime
+    again: frozenset[str]
+    ended: frozenset[str]
+    valence: float
+
+
+def answered(
+    doubts: Iterable[Uncertainty], statement: Statement, known: SearchIndex
+) -> tuple[tuple[Uncertainty, str], ...]:
+    """The doubts that a message settles, each with the memory that holds.
+
+    One side holds where the other has ended, where it is said again after the doubt was raised, or where the student
+    answers in few words and sounds like it: "I love it".
+
+    Source: spec 12 (user_clarified).
+    """
+    found = []
+    for doubt in doubts:
+        a, b = known.get(doubt.a_id), known.get(doubt.b_id or "")
+        if a is None or b is None or doubt.created_at >= statement.at:
+            continue
+        winner = _one_left(a, b, statement.ended) or _chosen(doubt, a, b, statement)
+        if winner is not None:
+            found.append((doubt, winner))
+    return tuple(found)
+
+
+def _one_left(a: Memory, b: Memory, ended: frozenset[str]) -> str | None:
+    gone = {a.id, b.id} & ended
+    return next(iter({a.id, b.id} - gone)) if len(gone) == 1 else None
+
+
+def _chosen(doubt: Uncertainty, a: Memory, b: Memory, statement: Statement) -> str | None:
+    """The side that the answer to a doubt just raised speaks for."""
+    since = None if doubt.last_surfaced_at is None else statement.at - doubt.last_surfaced_at
+    if since is None or not timedelta(0) < since <= _ANSWERED_WITHIN:
+        return None
+    again = {a.id, b.id} & statement.again
+    if len(again) == 1:
+        return next(iter(again))
+    brief = len(statement.doc.stems) <= _FEW_STEMS and not statement.doc.asks
+    if not brief or a.valence * b.valence >= 0 or abs(statement.valence) < _CLEAR_VALENCE:
+        return None
+    return a.id if a.valence * statement.valence > 0 else b.id
 
 
 def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, version: int, now: datetime) -> Changes:
@@ -116,7 +317,7 @@ def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, vers
         updated=(Update(winner.id, _won(winner, now)), Update(loser.id, lost)),
         edges=(edge,),
         ended=(loser.id,) if closes else (),
-        settled=Recorded(done, undo),
+        settled=(Recorded(done, undo),),
     )
 
 
@@ -153,7 +354,7 @@ def undone(recorded: Recorded, version: int, now: datetime) -> Changes:
         "undo",
         updated=(*back, *gone),
         removed=tuple(NewEdge(a, b, kind, 1.0) for a, b, kind in undo.edges),
-        settled=Recorded(reopened),
+        settled=(Recorded(reopened),),
     )
 
 
@@ -182,9 +383,7 @@ def advice(memories: tuple[Memory, ...], open_doubts: tuple[Uncertainty, ...], c
         proceed=False,
         confidence=confidence * _DOUBTED,
         warning=f"{len(unreliable)} of {len(memories)} memories it rests on cannot be relied on: clarify first.",
-        question=f"I have noted “{both[0]}”, and also “{both[1]}”: what is so now?"
-        if both
-        else f"Is it still so: “{first}”?",
+        question=question_about(*both) if both else question_about(first),
         unreliable=tuple(m.id for m in unreliable),
     )
 
@@ -214,11 +413,11 @@ def evidence(memory: Memory) -> float:
 def _alone(done: Uncertainty, a: Memory, by: Settling, version: int) -> Changes:
     """Where nobody wins: one memory alone, which holds or fades, or two that fade."""
     if by.resolution is Resolution.DECAYED:
-        return Changes(version, by.resolution.value, settled=Recorded(replace(done, state=UncertaintyState.DECAYED)))
+        return Changes(version, by.resolution.value, settled=(Recorded(replace(done, state=UncertaintyState.DECAYED)),))
     if by.winner_id not in (None, a.id):
         raise InvalidInput("winnerId must be the memory in doubt, or be left out.")
     holds = Update(a.id, {"reliability": Reliability.RELIABLE})
-    return Changes(version, by.resolution.value, updated=(holds,), settled=Recorded(done, Undo((earlier_of(a),))))
+    return Changes(version, by.resolution.value, updated=(holds,), settled=(Recorded(done, Undo((earlier_of(a),))),))
 
 
 def _sides(a: Memory, b: Memory, by: Settling, now: datetime) -> tuple[Memory, Memory]:

@@ -95,11 +95,12 @@ from graphmem.model.surprise import (
     Surprising,
 )
 from graphmem.model.turn import Attention, RecalledId, State, TurnOutcome, Unlocked
-from graphmem.model.uncertainty import ActionAdvice, Uncertainty
+from graphmem.model.uncertainty import UNSETTLED, ActionAdvice, Uncertainty, Woven
 
 __all__ = [
     "ACUTE",
     "SERIOUS",
+    "UNSETTLED",
     "AboutWhom",
     "ActionAdvice",
     "Alternative",
@@ -191,4 +192,5 @@ __all__ = [
     "Wellbeing",
     "WellbeingWeek",
     "Who",
+    "Woven",
 ]

@@ -13,6 +13,7 @@ from rapidfuzz import utils
 from graphmem.model.concern import Danger
 from graphmem.model.enums import Author, Level, QuestionState, Verdict
 from graphmem.model.memory import LedgerEntry, Recalled
+from graphmem.model.uncertainty import Woven
 
 T = TypeVar("T")
 
@@ -212,6 +213,7 @@ class Remembered:
     asked_for : `own` where the message asks for something the student told, `overview` for all of it; else empty
     secrets : ids of memories that give away a secret of the ledger
     why : by id, why a ledger entry or a fact is there, as `Recalled.why`
+    weave : doubts that the message touches, to be raised in passing
     """
 
     facts: tuple[Fact, ...] = ()
@@ -225,6 +227,7 @@ class Remembered:
     asked_for: str = ""
     secrets: frozenset[str] = frozenset()
     why: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    weave: tuple[Woven, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,7 @@ class TurnOutcome:
 
     ledger : ids of the entries that surfaced
     concern : the danger that the message tells of, if it does
+    weave : ids of the doubts that are raised in the reply
     """
 
     turn_id: str
@@ -119,3 +120,4 @@ class TurnOutcome:
     usage: Usage
     concern: Concern | None = None
     repeated: bool = False
+    weave: tuple[str, ...] = ()

@@ -5,6 +5,9 @@ from datetime import datetime
 
 from graphmem.model.enums import DetectionContext, Resolution, Severity, UncertaintyState, UncertaintyType
 
+UNSETTLED = (UncertaintyState.OPEN, UncertaintyState.SURFACED)
+"""States of a doubt that waits."""
+
 
 @dataclass(frozen=True)
 class Uncertainty:
@@ -31,6 +34,16 @@ class Uncertainty:
     reasoning: str | None = field(default=None, repr=False)
     surface_context: str | None = field(default=None, repr=False)
     detail: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Woven:
+    """A doubt as it is raised in passing: what is noted on both sides, and the question that would settle it."""
+
+    doubt: Uncertainty
+    a: str = field(repr=False)
+    b: str | None = field(repr=False)
+    question: str = field(repr=False)
 
 
 @dataclass(frozen=True)

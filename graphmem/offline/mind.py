@@ -102,6 +102,8 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
         text = caring_reply(question.danger, question.help, said[-3:])
     if question.remembered.question is not None:
         text = f"{text} {question.remembered.question}"
+    elif question.danger is None and question.remembered.weave:
+        text = f"{text} {question.remembered.weave[0].question}"
     if on_token is not None:
         for word in re.findall(r"\S+\s*", text):
             await on_token(word)

@@ -1,6 +1,6 @@
 """Changes of a student's memories: planned as one value, written in one transaction (spec 2, 5, 7)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -142,7 +142,8 @@ class Changes:
     wrong : those of them that were wrong or taken back
     facts : their `seq` is given when they are written
     doubts : uncertainties that are new
-    settled : an uncertainty that exists, as it stands from now on
+    settled : uncertainties that exist, as they stand from now on
+    tolerance : of the companion from now on; None leaves it as it is
     removed : edges that are taken away; their weight does not matter
     """
 
@@ -164,7 +165,8 @@ class Changes:
     reflections: tuple[Question, ...] = ()
     corrected: Corrected | None = None
     doubts: tuple[Recorded, ...] = ()
-    settled: Recorded | None = None
+    settled: tuple[Recorded, ...] = ()
+    tolerance: float | None = None
     removed: tuple[NewEdge, ...] = ()
 
     @property
@@ -277,12 +279,11 @@ async def _write_doubts(tx: Transaction, session: Session, changes: Changes) -> 
     if changes.doubts:
         doubts = [stored_uncertainty(session, each) for each in changes.doubts]
         await tx.run("changes/merge_uncertainties", uncertainties=doubts)
-    if changes.settled is not None:
-        await tx.run(
-            "changes/settle_uncertainty",
-            uncertainty_id=changes.settled.uncertainty.id,
-            properties=stored_standing(session, changes.settled),
-        )
+    if changes.settled:
+        standing = [{"id": e.uncertainty.id, "properties": stored_standing(session, e)} for e in changes.settled]
+        await tx.run("changes/settle_uncertainties", uncertainties=standing)
+    if changes.tolerance is not None:
+        await tx.run("changes/set_tolerance", tolerance=changes.tolerance)
 
 
 async def _write_surprise(tx: Transaction, session: Session, changes: Changes, now: datetime) -> None:
@@ -428,3 +429,17 @@ def renewed(memory_ids: Sequence[str], **values: Any) -> tuple[Update, ...]:
     (Update(memory_id='memory-1-1', values={'flashbulb': True}),)
     """
     return tuple(Update(memory_id, values) for memory_id in memory_ids)
+
+
+def merged(updates: Iterable[Update]) -> tuple[Update, ...]:
+    """One update for each memory; of a field that is set twice the later value.
+
+    Examples
+    --------
+    >>> merged([*renewed(["memory-1-1"], flashbulb=True), *renewed(["memory-1-1"], strength=0.7)])
+    (Update(memory_id='memory-1-1', values={'flashbulb': True, 'strength': 0.7}),)
+    """
+    values: dict[str, dict[str, Any]] = {}
+    for each in updates:
+        values[each.memory_id] = values.get(each.memory_id, {}) | dict(each.values)
+    return tuple(Update(memory_id, changed) for memory_id, changed in values.items())

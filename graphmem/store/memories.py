@@ -76,10 +76,11 @@ class Expansion:
 
 @dataclass(frozen=True)
 class MemoriesState:
-    """Version of a student's memories, when some were last removed, and what the student is called."""
+    """Version of a student's memories, when some were last removed, the companion's tolerance, the student's name."""
 
     version: int
     removed: int
+    tolerance: float
     name: str | None = field(default=None, repr=False)
 
 
@@ -183,7 +184,7 @@ async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState 
     (row,) = rows
     sealed = row["name"]
     name = None if sealed is None else NodeSealer(session.keys, session, "student").text("display_name", sealed)
-    return MemoriesState(row["version"], row["removed"], name)
+    return MemoriesState(row["version"], row["removed"], row["tolerance"], name)
 
 
 async def list_since(graph: Graph, session: Session, since: int) -> list[LoadedMemory]:

@@ -26,6 +26,7 @@ from graphmem.model import (
     State,
     TurnOutcome,
     TurnState,
+    Uncertainty,
     Vector,
     Verdict,
 )
@@ -124,6 +125,8 @@ class TurnWrite:
     episode : an episode begins with it
     question : one the reply asks
     raised : the concern of its message
+    doubts : raised in the reply, as they stand from now on
+    tolerance : of the companion from now on
     task, opener : as of `StoredTurn`
     """
 
@@ -142,6 +145,8 @@ class TurnWrite:
     episode: bool = False
     question: Question | None = None
     raised: Raised | None = None
+    doubts: tuple[Uncertainty, ...] = ()
+    tolerance: float = 0.5
     task: str = field(default="", repr=False)
     opener: str | None = field(default=None, repr=False)
 
@@ -247,11 +252,22 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
         "jobs": [_timeless(sealed_job(session, job, write.now)) for job in write.jobs],
         "boosts": [{"id": boost.memory_id, "gravity": boost.gravity} for boost in write.boosts],
         "concerns": [] if write.raised is None else [_concern(session, write.raised)],
+        "raised_doubts": [_raised_doubt(doubt, write.tolerance) for doubt in write.doubts],
         "oldest_turn": write.oldest_turn,
         "oldest_fact": write.oldest_fact,
         "at": outcome.at,
         "now": write.now,
     }
+
+
+def _raised_doubt(doubt: Uncertainty, tolerance: float) -> dict[str, Any]:
+    properties = {
+        "state": doubt.state.value,
+        "severity": doubt.severity.value,
+        "surfaced_count": doubt.surfaced_count,
+        "last_surfaced_at": doubt.last_surfaced_at,
+    }
+    return {"id": doubt.id, "properties": properties, "tolerance": tolerance}
 
 
 async def list_turns(graph: Graph, session: Session) -> list[StoredTurn]:

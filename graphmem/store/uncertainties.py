@@ -59,7 +59,7 @@ class Recorded:
 
 async def find_uncertainty(graph: Graph, session: Session, uncertainty_id: str) -> Recorded | None:
     """One uncertainty, opened; `uncertainty/list`. None where there is none of this id."""
-    found = await _list(graph, session, {"uncertainty_id": uncertainty_id})
+    found = await _list(graph, session, {"ids": [uncertainty_id]})
     if not found:
         return None
     (row,) = found
@@ -73,17 +73,23 @@ async def find_uncertainties(
     who: Who,
     session: Session | None,
     *,
-    state: UncertaintyState | None = None,
+    states: Sequence[UncertaintyState] | None = None,
     severity: Severity | None = None,
     memory_ids: Sequence[str] | None = None,
+    ids: Sequence[str] | None = None,
 ) -> list[Uncertainty]:
     """A student's uncertainties, newest first, at most 500; `uncertainty/list`. Texts only with the session."""
-    wanted = {"state": state, "severity": severity, "memory_ids": None if memory_ids is None else list(memory_ids)}
+    wanted = {
+        "states": None if states is None else [state.value for state in states],
+        "severity": severity,
+        "ids": None if ids is None else list(ids),
+        "memory_ids": None if memory_ids is None else list(memory_ids),
+    }
     return [_opened(who, row, session) for row in await _list(graph, who, wanted)]
 
 
 async def _list(graph: Graph, who: Who, wanted: Mapping[str, Any]) -> list[Row]:
-    everything = {"uncertainty_id": None, "state": None, "severity": None, "memory_ids": None, "limit": MOST_LISTED}
+    everything = {"ids": None, "states": None, "severity": None, "memory_ids": None, "limit": MOST_LISTED}
     return await graph.run("uncertainty/list", who, **(everything | dict(wanted)))
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import compress
 from typing import TypeVar
 
-from graphmem.model import Fact, LedgerCategory, LedgerEntry, MemoryKind, Recalled, RecalledTurn, Remembered
+from graphmem.model import Fact, LedgerCategory, LedgerEntry, MemoryKind, Recalled, RecalledTurn, Remembered, Woven
 from graphmem.text.likeness import Gist, adds_little, gist, is_said_by
 from graphmem.text.quoting import one_line
 
@@ -20,6 +20,7 @@ __all__ = [
     "question_line",
     "turn_line",
     "without_copies",
+    "woven_lines",
 ]
 
 T = TypeVar("T")
@@ -31,6 +32,7 @@ PROFILE = "Always so:"
 IN_ORDER = "From earlier, oldest first:"
 BINDING = "Instructions, to be followed:"
 LEDGER = "Critical facts (ledger):"
+WEAVE = "In doubt; find out in passing, as a friend would, and never as an alert:"
 ONLY_IF = "secret: only if the student brings it up"
 
 
@@ -43,8 +45,8 @@ def memory_block(remembered: Remembered) -> str:
 
     Returns
     -------
-    str: today's date, the standing profile, statements in the order of time, the ledger, instructions, a question that
-    waits; parts without a line are left out. Angle brackets of others are escaped
+    str: today's date, the standing profile, statements in the order of time, the ledger, instructions, doubts to be
+    raised, a question that waits; parts without a line are left out. Angle brackets of others are escaped
 
     Source: spec 10.7.
 
@@ -69,6 +71,7 @@ def memory_block(remembered: Remembered) -> str:
         ("Earlier in this conversation:", list(map(turn_line, remembered.turns))),
         (LEDGER, list(map(ledger_line, others))),
         (BINDING, list(map(ledger_line, bound))),
+        (WEAVE, [line for each in remembered.weave for line in woven_lines(each)]),
         (
             "A question of yours, if it fits:",
             [] if remembered.question is None else [question_line(remembered.question)],
@@ -143,6 +146,12 @@ def ledger_line(entry: LedgerEntry) -> str:
 def question_line(question: str) -> str:
     """A question that waits as the block shows it."""
     return f"- {one_line(question)}"
+
+
+def woven_lines(woven: Woven) -> list[str]:
+    """A doubt as the block shows it: both sides, then what would settle it."""
+    sides = [one_line(side) for side in (woven.a, woven.b) if side is not None]
+    return [f"- noted: {' / and also: '.join(sides)}", f"  such as: {one_line(woven.question)}"]
 
 
 def without_copies(remembered: Remembered, visible: Sequence[str] = ()) -> Remembered:

@@ -71,6 +71,7 @@ _EASED = re.compile(
     re.I,
 )
 _NOW = re.compile(r"\b(?:now|these days|nowadays|lately|since|used to|suddenly)\b", re.IGNORECASE)
+_DISLIKES = re.compile(r"\b(?:hate|dislike|loathe|detest)s?d?\b", re.IGNORECASE)
 _PLANS = re.compile(
     r"\b(?:will|'ll|going to|gonna|wants? to|plans?|planning|promises?|promised|has to"
     r"|have to|need to|needs to|must|owes?|"
@@ -242,7 +243,7 @@ def _of_one_slot(new: Revisable, old: Revisable) -> Effect | None:
     if new.compared.folded == old.compared.folded:
         return Effect.SAME
     if is_polar(new.slot):
-        if new.compared.denies == old.compared.denies and new.valence * old.valence >= 0:
+        if _is_against(new) == _is_against(old):
             return Effect.SAME
         return Effect.ENDS if _tells_of_change(new) or abs(new.at - old.at) >= CHANGE_OF_MIND else Effect.CONTRADICTS
     if not holds_one_value(new.slot):
@@ -250,6 +251,11 @@ def _of_one_slot(new: Revisable, old: Revisable) -> Effect | None:
     if _value_words(new) == _value_words(old):
         return Effect.SAME
     return Effect.CORRECTS if _CORRECTED.search(new.words) else Effect.ENDS
+
+
+def _is_against(told: Revisable) -> bool:
+    """True if a statement says no to the matter of its polar slot: by a no, or by a verb of dislike, but not by both."""
+    return told.compared.denies != (_DISLIKES.search(told.words) is not None)
 
 
 def _tells_of_change(new: Revisable) -> bool:

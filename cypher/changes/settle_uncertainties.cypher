@@ -1,0 +1,9 @@
+// Set where some uncertainties stand; a null value removes its property.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, uncertainties: list
+// returns: settled: int
+UNWIND $uncertainties AS standing
+MATCH (doubt:Uncertainty {institution: $institution, student_id: $student_id, id: standing.id})
+SET doubt += standing.properties
+RETURN count(doubt) AS settled
