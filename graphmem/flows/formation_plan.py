@@ -14,7 +14,7 @@ from graphmem.flows.gravity import gravity_now
 from graphmem.flows.uncertainty_plan import (
     CORRECTED_BY,
     Settling,
-    Statement,
+    Testimony,
     answered,
     settled,
     severity_of,
@@ -239,8 +239,8 @@ def _with_settled(
 ) -> Changes:
     """The same, with the doubts settled that the student's message answers."""
     again, ended = frozenset(each.memory.id for each in changes.reinforced), frozenset(changes.ended)
-    statement = Statement(doc_of(reading.heard), reading.source.at, again, ended, reading.valence)
-    for doubt, winner_id in answered(open_doubts, statement, known):
+    told = Testimony(doc_of(reading.heard), reading.source.at, again, ended, reading.valence)
+    for doubt, winner_id in answered(open_doubts, told, known):
         a, b = known.get(doubt.a_id), known.get(doubt.b_id or "")
         if a is None or b is None:
             continue

@@ -222,7 +222,7 @@ def raised(doubt: Uncertainty, at: datetime) -> Uncertainty:
 
 
 @dataclass(frozen=True)
-class Statement:
+class Testimony:
     """A message, as it may settle a doubt.
 
     again, ended : ids of the memories that it says again, and of those that hold no longer by it
@@ -236,9 +236,7 @@ class Statement:
     valence: float
 
 
-def answered(
-    doubts: Iterable[Uncertainty], statement: Statement, known: SearchIndex
-) -> tuple[tuple[Uncertainty, str], ...]:
+def answered(doubts: Iterable[Uncertainty], told: Testimony, known: SearchIndex) -> tuple[tuple[Uncertainty, str], ...]:
     """The doubts that a message settles, each with the memory that holds.
 
     One side holds where the other has ended, where it is said again after the doubt was raised, or where the student
@@ -249,9 +247,9 @@ def answered(
     found = []
     for doubt in doubts:
         a, b = known.get(doubt.a_id), known.get(doubt.b_id or "")
-        if a is None or b is None or doubt.created_at >= statement.at:
+        if a is None or b is None or doubt.created_at >= told.at:
             continue
-        winner = _one_left(a, b, statement.ended) or _chosen(doubt, a, b, statement)
+        winner = _one_left(a, b, told.ended) or _chosen(doubt, a, b, told)
         if winner is not None:
             found.append((doubt, winner))
     return tuple(found)
@@ -262,18 +260,18 @@ def _one_left(a: Memory, b: Memory, ended: frozenset[str]) -> str | None:
     return next(iter({a.id, b.id} - gone)) if len(gone) == 1 else None
 
 
-def _chosen(doubt: Uncertainty, a: Memory, b: Memory, statement: Statement) -> str | None:
+def _chosen(doubt: Uncertainty, a: Memory, b: Memory, told: Testimony) -> str | None:
     """The side that the answer to a doubt just raised speaks for."""
-    since = None if doubt.last_surfaced_at is None else statement.at - doubt.last_surfaced_at
+    since = None if doubt.last_surfaced_at is None else told.at - doubt.last_surfaced_at
     if since is None or not timedelta(0) < since <= _ANSWERED_WITHIN:
         return None
-    again = {a.id, b.id} & statement.again
+    again = {a.id, b.id} & told.again
     if len(again) == 1:
         return next(iter(again))
-    brief = len(statement.doc.stems) <= _FEW_STEMS and not statement.doc.asks
-    if not brief or a.valence * b.valence >= 0 or abs(statement.valence) < _CLEAR_VALENCE:
+    brief = len(told.doc.stems) <= _FEW_STEMS and not told.doc.asks
+    if not brief or a.valence * b.valence >= 0 or abs(told.valence) < _CLEAR_VALENCE:
         return None
-    return a.id if a.valence * statement.valence > 0 else b.id
+    return a.id if a.valence * told.valence > 0 else b.id
 
 
 def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, version: int, now: datetime) -> Changes:

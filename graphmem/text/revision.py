@@ -20,7 +20,7 @@ from graphmem.text.doc import Doc
 from graphmem.text.ending import load_ending
 from graphmem.text.lexicon import MONTHS, WEEKDAYS
 from graphmem.text.pairs import Compared, Likeness, likeness, pair_features
-from graphmem.text.slots import holds_one_value, is_polar
+from graphmem.text.slots import changes_rarely, holds_one_value, is_polar
 from graphmem.text.stems import is_past
 
 ONE_MATTER = 0.45
@@ -53,7 +53,7 @@ _DATE_STEMS = Doc(
 _ASKED = re.compile("“([^”]*)”")
 _CEASED = re.compile(
     r"\b(?:any ?more|no longer|stopped|quit|gave up|given up|forget (?:that|it|about)|after all|cancelled|called off|"
-    r"changed my mind|don't .{0,30}now|isn't .{0,20}now|is over|broke up|got rid of)\b",
+    r"changed my mind|don't .{0,30}now|isn't .{0,20}now|is over|broke up|got rid of|sold (?:the|my|our))\b",
     re.IGNORECASE,
 )
 _MOVED = re.compile(
@@ -70,7 +70,9 @@ _EASED = re.compile(
     r"|not .{0,20}any ?more|good now|sorted|calmer)\b",
     re.I,
 )
-_NOW = re.compile(r"\b(?:now|these days|nowadays|lately|since|used to|suddenly)\b", re.IGNORECASE)
+_NOW = re.compile(
+    r"\b(?:now|these days|nowadays|lately|since|used to|suddenly|new|started|changed|switched|moved)\b", re.IGNORECASE
+)
 _DISLIKES = re.compile(r"\b(?:hate|dislike|loathe|detest)s?d?\b", re.IGNORECASE)
 _PLANS = re.compile(
     r"\b(?:will|'ll|going to|gonna|wants? to|plans?|planning|promises?|promised|has to"
@@ -245,16 +247,23 @@ def _of_one_slot(new: Revisable, old: Revisable) -> Effect | None:
     if is_polar(new.slot):
         if _is_against(new) == _is_against(old):
             return Effect.SAME
-        return Effect.ENDS if _tells_of_change(new) or abs(new.at - old.at) >= CHANGE_OF_MIND else Effect.CONTRADICTS
+        return Effect.ENDS if _is_change(new, old) else Effect.CONTRADICTS
     if not holds_one_value(new.slot):
         return None
     if _value_words(new) == _value_words(old):
         return Effect.SAME
-    return Effect.CORRECTS if _CORRECTED.search(new.words) else Effect.ENDS
+    if _CORRECTED.search(new.words):
+        return Effect.CORRECTS
+    return Effect.CONTRADICTS if changes_rarely(new.slot) and not _is_change(new, old) else Effect.ENDS
+
+
+def _is_change(new: Revisable, old: Revisable) -> bool:
+    """True if life may have changed between two statements: it is said so, or a long time lies between."""
+    return _tells_of_change(new) or abs(new.at - old.at) >= CHANGE_OF_MIND
 
 
 def _is_against(told: Revisable) -> bool:
-    """True if a statement says no to the matter of its polar slot: by a no, or by a verb of dislike, but not by both."""
+    """True if a statement says no to the matter of its polar slot, by a no or by a verb of dislike but not by both."""
     return told.compared.denies != (_DISLIKES.search(told.words) is not None)
 
 

@@ -130,6 +130,7 @@ _SELF = tuple(
             rf"|siblings?|step\w+)\b|{_AM} an only child\b",
             "siblings",
         ),
+        (rf"{_I} drive an? (?!car\b|bus\b|cab\b|taxi\b|truck\b)[a-z]+|\bmy car is an? [a-z]+", "car"),
         (r"\bmy best friend(?:'s name)?(?: is|'s| are|,? [a-z]+)\b|\bis my best friend\b", "best friend"),
         (r"\b(?:i|we) (?:speak|talk) (?P<a>[a-z]+) (?:at home|with my)", "home language"),
         (
@@ -286,10 +287,11 @@ def is_state(slot: str | None) -> bool:
 
 
 _ONE_VALUE = re.compile(
-    r" (?:home|school|grade|age|name|birthday|best friend|dream job|current book|bedtime|height|weight|job|favourite .+"
-    r"|hometown|hobby|nationality|teacher|coach|level|score|way to school|diet"
+    r" (?:home|school|grade|age|name|birthday|best friend|dream job|current book|car|bedtime|height|weight|job"
+    r"|favourite .+|hometown|hobby|nationality|teacher|coach|level|score|way to school|diet"
     r"|household|.+ (?:teacher|coach|level|score))$"
 )
+_RARELY_CHANGED = re.compile(r" (?:home|school|job|name|birthday|hometown|nationality|car)$")
 _POLAR_SLOT = re.compile(r"(?:likes ?:|plays |skill ?:|speaks ?:|collects ?:|allergy ?:|fear ?:)")
 
 
@@ -302,6 +304,17 @@ def holds_one_value(slot: str) -> bool:
     (True, False)
     """
     return _ONE_VALUE.search(slot) is not None
+
+
+def changes_rarely(slot: str) -> bool:
+    """True if another value of a slot, or of the key of one, is told of as a change: a home, a job, a name.
+
+    Examples
+    --------
+    >>> changes_rarely("self home"), changes_rarely("self current book")
+    (True, False)
+    """
+    return _RARELY_CHANGED.search(slot) is not None
 
 
 def is_polar(slot: str) -> bool:

@@ -2,6 +2,8 @@
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -178,3 +180,34 @@ async def test_a_doubt_of_another_student_is_not_touched(gm: Graphmem, enrol: En
     await talk.says(ON_TOPIC)
     assert (await talk.doubt()).surfaced_count == 1
     assert await list_uncertainties(gm, bob.who, bob.session) == before
+
+
+async def test_a_story_over_http(gm: Graphmem, ann: Pupil, app_client: Client) -> None:
+    """Two cars, one of them sold: woven in once, settled, its edge in the graph, then undone."""
+    client = await app_client.opened("ann", ann.password)
+
+    async def turn(text: str) -> Any:
+        mutation = """mutation($i: ID!, $t: String!) { handleTurn(studentId: "ann", turnId: $i, text: $t)
+                      { reply weave { id } } }"""
+        answered = await client.call(mutation, i=uuid4().hex, t=text)
+        await run_jobs(gm, ann.session)
+        return answered
+
+    async def doubt() -> Any:
+        query = """{ student(id: "ann") { uncertainties { id state resolution surfacedCount
+                   a { content reliability edges { type fromId toId } } b { id content reliability } } } }"""
+        return (await client.call(query))["uncertainties"]
+
+    for text in ("I drive a Honda.", "My aunt Zelda tames ravens.", "I drive a Toyota."):
+        assert (await turn(text))["weave"] == []
+    woven = [bool((await turn(text))["weave"]) for text in ("The Toyota is red.", "It rains.", "The Toyota is fast.")]
+    assert woven == [True, False, False]
+    await turn("I sold the Honda.")
+    (record,) = await doubt()
+    assert (record["state"], record["resolution"], record["surfacedCount"]) == ("RESOLVED", "USER_CLARIFIED", 1)
+    assert (record["a"]["reliability"], record["b"]["reliability"]) == ("SUPERSEDED", "RELIABLE")
+    assert "Honda" in record["a"]["content"]
+    assert ("TEMPORAL_EVOLUTION", record["b"]["id"]) in {(e["type"], e["toId"]) for e in record["a"]["edges"]}
+    undo = 'mutation($id: ID!) { undoResolution(studentId: "ann", id: $id) { state a { reliability } } }'
+    back = await client.call(undo, id=record["id"])
+    assert (back["state"], back["a"]["reliability"]) == ("OPEN", "CONTRADICTED")
