@@ -95,7 +95,7 @@ class Row:
 
 def read_all(data: Path, domains: dict[str, str]) -> list[Row]:
     utterances = read_utterances(data / "understanding" / "utterances.jsonl")
-    utterances += read_utterances(FURTHER / "utterances.jsonl")
+    utterances += read_utterances(FURTHER / "utterances.jsonl") + read_utterances(FURTHER / "told.jsonl")
     rows = [Row(u.text, u.group, u.origin, of_utterance(u, domains)) for u in utterances]
     rows += [of_safety(each) for each in lines(data / "safety" / "safety.jsonl")]
     rows += [of_safety(each) for each in lines(FURTHER / "safety.jsonl")]

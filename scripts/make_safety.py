@@ -30,7 +30,7 @@ from graphmem.text.normalize import straightened
 from graphmem.text.reader import read_now
 from graphmem.text.safety import DANGER_FILE, sign_anywhere
 
-FALSE_ALARMS = 0.15
+FALSE_ALARMS = 0.12
 """Share of the look-alikes that chose that may raise a concern: missing costs more."""
 PERSONAL_ALARMS = 0.02
 """Share of the harmless personal talk that chose that may."""

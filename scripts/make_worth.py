@@ -3,7 +3,7 @@
     python scripts/make_worth.py --gold gold.jsonl --utterances utterances.jsonl
 
 Students of `gold` whose name hashes to the test part are left out, so are utterances that stand in the dialogues of
-those. Strengths are chosen by cross-validation over students. Figures are stored beside the weights.
+those; `data/told.jsonl` holds plain statements of a student's life and family. Strengths are chosen by cross-validation over students. Figures are stored beside the weights.
 """
 
 import argparse
@@ -142,7 +142,8 @@ def main() -> None:
     parser.add_argument("--utterances", type=Path, required=True)
     arguments = parser.parse_args()
     dialogues = [json.loads(line) for line in arguments.gold.read_text().splitlines()]
-    utterances = [json.loads(line) for line in arguments.utterances.read_text().splitlines()]
+    files = (arguments.utterances, Path(__file__).with_name("data") / "told.jsonl")
+    utterances = [json.loads(line) for path in files for line in path.read_text().splitlines()]
     clauses, turns = dialogue_rows([d for d in dialogues if not is_test(d["student"])])
     known = {said(turn["text"]) for dialogue in dialogues for turn in dialogue["turns"]}
     told = utterance_rows(utterances, known)
