@@ -174,7 +174,7 @@ def question_about(a: str, b: str | None = None) -> str:
 
     Examples
     --------
-    >>> question_about("I love liquorice.", "I hate liquorice!")
+    >>> question_about("I love liquorice.", "I hate liquorice.")
     'By the way, you told me “I love liquorice”, and another time “I hate liquorice”: what is so now?'
     >>> question_about("I live in Rome")
     'By the way, is it still so: “I live in Rome”?'

@@ -291,7 +291,7 @@ _ONE_VALUE = re.compile(
     r"|favourite .+|hometown|hobby|nationality|teacher|coach|level|score|way to school|diet"
     r"|household|.+ (?:teacher|coach|level|score))$"
 )
-_RARELY_CHANGED = re.compile(r" (?:home|school|job|name|birthday|hometown|nationality|car)$")
+_RARELY_CHANGED = re.compile(r" (?:home|school|job|birthday|hometown|nationality|car)$")
 _POLAR_SLOT = re.compile(r"(?:likes ?:|plays |skill ?:|speaks ?:|collects ?:|allergy ?:|fear ?:)")
 
 
@@ -307,7 +307,7 @@ def holds_one_value(slot: str) -> bool:
 
 
 def changes_rarely(slot: str) -> bool:
-    """True if another value of a slot, or of the key of one, is told of as a change: a home, a job, a name.
+    """True if another value of a slot, or of the key of one, is told of as a change: a home, a school, a job.
 
     Examples
     --------

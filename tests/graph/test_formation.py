@@ -64,7 +64,7 @@ async def test_a_telling_message_becomes_a_memory_with_everything_the_graph_keep
     assert [job.kind for job in outcome.jobs] == ["form", "surprise"]
     assert await run_jobs(gm, ann.session) == 2
     (node,) = await formed(gm, ann.who)
-    assert node["labels"] == {"Memory", "Episodic"}
+    assert node["labels"] == {"Memory", "Semantic"}
     assert node.keys() >= ALWAYS | {"slot_key"}
     # What would tell anything lies sealed in `content`, `details` and `embedding`.
     assert {name for name, value in node.items() if isinstance(value, bytes)} == {"content", "details", "embedding"}
@@ -78,7 +78,7 @@ async def test_a_telling_message_becomes_a_memory_with_everything_the_graph_keep
     assert node["passes"] == 2
     assert node["snr"] >= 400
     (memory,) = await held(gm, ann.session)
-    assert (as_said(memory), memory.modality, memory.kind) == (TOLD, Modality.EPISODIC, MemoryKind.EPISODE)
+    assert (as_said(memory), memory.modality, memory.kind) == (TOLD, Modality.SEMANTIC, MemoryKind.TRAIT)
     assert memory.source_refs == ("t1",)
 
 

@@ -299,7 +299,7 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
         label: [node["id"] for node in await nodes(gm, other.who, label)]
         for label in ("Memory", "LedgerEntry", "Entity", "Fact", "Source", "Turn", "Job")
     }
-    everything = [each for found in ids.values() for each in found]
+    everything = [*(each for found in ids.values() for each in found), "doubt-1"]
     return {
         "id": max(ids["Memory"], key=lambda known: (known in only, known)),
         "ids": everything,
@@ -321,8 +321,7 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
         "seq": 0,
         "kinds": [kind.value for kind in Kind],
         "weeks": [{"start": EPOCH, "end": LAST}],
-        **dict.fromkeys(("label", "kind", "reliability", "as_of", "category", "active", "state", "severity")),
-        "uncertainty_id": "doubt-1",
+        **dict.fromkeys(("label", "kind", "reliability", "as_of", "category", "active", "state", "states", "severity")),
         "memory_ids": everything,
     }
 

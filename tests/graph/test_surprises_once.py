@@ -133,7 +133,7 @@ async def test_a_belief_that_was_closed_meanwhile_is_not_closed_again(gm: Graphm
     """Two surprises are analysed in one question, and both would put the same belief right."""
     at = datetime(2026, 1, 5, 9, tzinfo=UTC)
     await told(gm, ann, "I live in Rome.", at=at)
-    for day, text in enumerate(("I live in Paris.", "I live in Oslo."), start=1):
+    for day, text in enumerate(("I live in Paris now.", "I live in Oslo now."), start=1):
         await surprises(gm, ann, text, Level.COGNITIVE_DISSONANCE, at=at + timedelta(days=day))
     await formed(gm, ann)
     assert await respond_to_surprises(gm, ann.session, await claimed(gm, ann)) == 2

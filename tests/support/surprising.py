@@ -52,7 +52,8 @@ MANY = " ".join(
     f"In {town} I photographed {i + 2} {animal}." for i, (town, animal) in enumerate(zip(TOWNS, ANIMALS, strict=True))
 )
 FACTS = tuple(
-    Lesson(f"Photographs {animal} in {town}.", (animal,)) for town, animal in zip(TOWNS, ANIMALS, strict=True)
+    Lesson(f"Paints {animal} on silk for the market of {town}.", (animal,))
+    for town, animal in zip(TOWNS, ANIMALS, strict=True)
 )
 """More facts than any level takes."""
 CLAIMED_FOR = timedelta(seconds=60)
