@@ -3,7 +3,8 @@
     python scripts/make_worth.py --gold gold.jsonl --utterances utterances.jsonl
 
 Students of `gold` whose name hashes to the test part are left out, so are utterances that stand in the dialogues of
-those; `data/told.jsonl` holds plain statements of a student's life and family. Strengths are chosen by cross-validation over students. Figures are stored beside the weights.
+those; `data/told.jsonl` holds plain statements of a student's life and family. Strengths are chosen by cross-validation
+over students. Figures are stored beside the weights.
 """
 
 import argparse
