@@ -326,7 +326,11 @@ def reembed_command() -> None:
 @app.command("bench")
 def bench_command(
     name: Annotated[
-        str, typer.Argument(help="turn, load, jobs, recall, keep, formation, boundaries, match, surprise or scale")
+        str,
+        typer.Argument(
+            help="turn, load, jobs, recall, keep, formation, boundaries, understanding, match, surprise, safety, "
+            "contradiction, valence or scale"
+        ),
     ],
     file: Annotated[Path | None, typer.Argument(help="data to use instead of the shipped samples")] = None,
     as_json: AsJson = False,

@@ -669,11 +669,16 @@ class Operations:
 
     @Operation
     async def uncertainties(
-        self, student_id: str, *, state: UncertaintyState | None = None, severity: Severity | None = None
+        self,
+        student_id: str,
+        *,
+        state: UncertaintyState | None = None,
+        severity: Severity | None = None,
+        topic: str | None = None,
     ) -> tuple[UncertaintyResult, ...]:
-        """Uncertainties, newest first."""
-        found = tuple[UncertaintyResult, ...]
-        return await self._ask(_UNCERTAINTIES, found, student_id, state=state, severity=severity)
+        """Uncertainties, newest first; of a topic where one is given."""
+        found, wanted = tuple[UncertaintyResult, ...], {"state": state, "severity": severity, "topic": topic}
+        return await self._ask(_UNCERTAINTIES, found, student_id, **wanted)
 
     @Operation
     async def resolve_uncertainty(
@@ -693,6 +698,11 @@ class Operations:
     async def undo_resolution(self, student_id: str, uncertainty_id: str) -> UncertaintyResult:
         """Open a settled uncertainty again, its memories as they were before."""
         return await self._ask(_UNDO, UncertaintyResult, student_id, id=uncertainty_id)
+
+    @Operation
+    async def reconcile(self, student_id: str) -> tuple[UncertaintyResult, ...]:
+        """Run a drift cycle now; the doubts it found."""
+        return await self._ask(_RECONCILE, tuple[UncertaintyResult, ...], student_id)
 
     @Operation
     async def check_action(
@@ -824,6 +834,7 @@ _RESOLVE = _mutation(
     UncertaintyResult,
 )
 _UNDO = _mutation("undoResolution", "studentId: ID!, id: ID!", UncertaintyResult)
+_RECONCILE = _mutation("reconcile", "studentId: ID!", UncertaintyResult)
 _CHECK = _mutation(
     "checkAction", "studentId: ID!, memoryIds: [ID!]!, action: String!, confidence: Float!", ActionCheckResult
 )
@@ -843,5 +854,7 @@ _MEMORIES = _of_student(
 _AROUND = _of_student("around", "memoryId: ID!, hops: Int, minWeight: Float", NeighbourhoodResult)
 _FACTS = _of_student("facts", "first: Int", FactResult)
 _LEDGER = _of_student("ledger", "category: LedgerCategory, active: Boolean", LedgerEntryResult)
-_UNCERTAINTIES = _of_student("uncertainties", "state: UncertaintyState, severity: Severity", UncertaintyResult)
+_UNCERTAINTIES = _of_student(
+    "uncertainties", "state: UncertaintyState, severity: Severity, topic: String", UncertaintyResult
+)
 _QUESTIONS = _of_student("questions", "", QuestionResult)

@@ -20,6 +20,7 @@ from graphmem.flows.concern import correct_concern, wellbeing
 from graphmem.flows.ledger import add_entry, settle_entry
 from graphmem.flows.memories import find_memories, find_memory
 from graphmem.flows.observation import observe
+from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.surprise import answer_question, correct_surprise
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.flows.uncertainty import check_action, correct_memory, resolve_uncertainty, undo_resolution
@@ -382,6 +383,16 @@ class Mutation:
         answered = await answer_question(gm, session, checked_id("id", id), text)
         start_jobs(gm, session)
         return answered
+
+    @strawberry.mutation(
+        description="Run a drift cycle now: a few memories, recent and often used ones first, are compared with their "
+        "nearest; the doubts it found, those that it settled by itself included. At the end of a session one runs by "
+        "itself, at most every half hour."
+    )
+    async def reconcile(self, info: Info, student_id: StudentId) -> list[GraphUncertaintyType]:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        found = await reconcile(gm, session, by_hand=True)
+        return await shown_uncertainties(gm, session, session, found)
 
     @strawberry.mutation(description="Start a dead job again; it runs when the student's session does.")
     async def retry_job(self, info: Info, id: Annotated[ID, argument("Id of the job, as it is listed.")]) -> JobType:

@@ -437,9 +437,13 @@ class StudentType:
         info: Info,
         state: Annotated[model.UncertaintyState | None, argument("Only of this state; null: any.")] = None,
         severity: Annotated[model.Severity | None, argument("Only of this severity; null: any.")] = None,
+        topic: Annotated[
+            str | None,
+            argument("Only what has to do with this, 1 to 2,000 characters; needs the student's session; null: any."),
+        ] = None,
     ) -> list[GraphUncertaintyType]:
         gm, session = info.context.gm, maybe_in_session(info, self.id)
-        found = await list_uncertainties(gm, self._who, session, state, severity)
+        found = await list_uncertainties(gm, self._who, session, state, severity, topic)
         return await shown_uncertainties(gm, self._who, session, found)
 
     @strawberry.field(description="Questions that surprises left open and nobody has answered, longest waiting first.")

@@ -16,6 +16,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
     """Every benchmark by name."""
     from graphmem.bench import (
         boundaries,
+        contradiction,
         formation,
         jobs,
         load,
@@ -27,6 +28,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         surprise,
         turn,
         understanding,
+        valence,
     )
 
     return {
@@ -39,6 +41,8 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         "match": matching.measure_match,
         "surprise": surprise.measure_surprise,
         "safety": safety.measure_safety,
+        "contradiction": contradiction.measure_contradiction,
+        "valence": valence.measure_valence,
         "load": load.measure_load,
         "jobs": jobs.measure_jobs,
         "scale": scale.measure_scale,

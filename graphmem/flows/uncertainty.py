@@ -7,7 +7,7 @@ from datetime import datetime
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
-from graphmem.errors import Conflict, InvalidInput, NotFound
+from graphmem.errors import Conflict, InvalidInput, Locked, NotFound
 from graphmem.flows.formation import affect_of, said_hash
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import apply_changes, open_memories
@@ -20,6 +20,7 @@ from graphmem.flows.uncertainty_plan import (
     settled,
     severity_of,
     shifted_tolerance,
+    touches,
     undone,
 )
 from graphmem.model import (
@@ -66,18 +67,26 @@ async def list_uncertainties(
     session: Session | None,
     state: UncertaintyState | None = None,
     severity: Severity | None = None,
+    topic: str | None = None,
 ) -> list[Uncertainty]:
-    """A student's uncertainties, newest first; their texts only with the student's session.
+    """A student's uncertainties, newest first, of a topic where one is given; their texts only with the session.
 
     Raises
     ------
-    Locked          the session has ended
+    InvalidInput    the topic will not do
+    Locked          the session has ended, or a topic is asked for without one
     """
     if session is not None:
         await check_running(gm, session)
-    return await uncertainties.find_uncertainties(
-        gm.graph, who, session, states=None if state is None else [state], severity=severity
-    )
+    states = None if state is None else [state]
+    found = await uncertainties.find_uncertainties(gm.graph, who, session, states=states, severity=severity)
+    if topic is None:
+        return found
+    if session is None:
+        raise Locked
+    checked_text("topic", topic, STATEMENT_CHARACTERS)
+    held, (vector,) = await open_memories(gm, session), await gm.embedder.embed([topic])
+    return [doubt for doubt in found if touches(doubt, held.index, Doc(topic), vector)]
 
 
 async def uncertainties_of_turn(gm: Graphmem, session: Session, ids: Sequence[str]) -> list[Uncertainty]:

@@ -142,26 +142,31 @@ def woven(
 
     Source: spec 12 (surfacing).
     """
-    least, asked = _SEVERITIES.index(least_severity(tolerance)), telling_stems(question)
+    least = _SEVERITIES.index(least_severity(tolerance))
     found = []
     for doubt in doubts:
-        sides = [memory for memory in map(known.get, (doubt.a_id, doubt.b_id or "")) if memory is not None]
+        sides = _sides_of(doubt, known)
         whole = len(sides) == (1 if doubt.b_id is None else 2)
         interrupts = any(memory.kind is not MemoryKind.EPISODE for memory in sides)
         may = whole and interrupts and doubt.surfaced_count < MOST_RAISED
-        if may and _SEVERITIES.index(doubt.severity) >= least and _touches(doubt, sides, known, asked, vector):
+        if may and _SEVERITIES.index(doubt.severity) >= least and touches(doubt, known, question, vector):
             found.append(_woven(doubt, sides))
     found.sort(key=lambda each: (-_SEVERITIES.index(each.doubt.severity), each.doubt.created_at, each.doubt.id))
     return tuple(found[:MOST_WOVEN])
 
 
-def _touches(
-    doubt: Uncertainty, sides: Sequence[Memory], known: SearchIndex, asked: frozenset[str], vector: Vector
-) -> bool:
+def touches(doubt: Uncertainty, known: SearchIndex, text: Doc, vector: Vector) -> bool:
+    """True if a text has to do with a doubt: a telling word in common, or near in meaning to one of its sides."""
+    sides = _sides_of(doubt, known)
     texts = [doubt.surface_context or "", *(memory.content or "" for memory in sides)]
     vectors = [own for own in (known.vector(memory.id) for memory in sides) if own is not None]
+    asked = telling_stems(text)
     near = any(float(own @ vector) >= _TOUCHED for own in vectors)
-    return near or any(not asked.isdisjoint(Doc(text).excerpt.stems) for text in texts)
+    return near or any(not asked.isdisjoint(Doc(each).excerpt.stems) for each in texts)
+
+
+def _sides_of(doubt: Uncertainty, known: SearchIndex) -> list[Memory]:
+    return [memory for memory in map(known.get, (doubt.a_id, doubt.b_id or "")) if memory is not None]
 
 
 def _woven(doubt: Uncertainty, sides: Sequence[Memory]) -> Woven:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked
 from graphmem.flows.consolidation import consolidate
+from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.session_cache import ENDED
 from graphmem.flows.turn import answer_waiting
 from graphmem.jobs.runner import run_jobs
@@ -32,6 +33,7 @@ async def close_session(gm: Graphmem, session: Session) -> None:
     seconds = gm.settings.close_seconds
     await _within(seconds, run_jobs(gm, session))
     await _within(seconds, consolidate(gm, session))
+    await _within(seconds, _reconcile(gm, session))
     async with gm.lock(session):
         closed = await students.delete_session(gm.graph, session, session.session_id)
         if closed is None:
@@ -41,6 +43,12 @@ async def close_session(gm: Graphmem, session: Session) -> None:
         # Whoever is reading memories right now would put them back.
         async with gm.memory_lock(session):
             gm.lock_up(session)
+
+
+async def _reconcile(gm: Graphmem, session: Session) -> None:
+    """A drift cycle, where the last one is long enough ago; what it cannot write now waits for the next one."""
+    with suppress(Conflict):
+        await reconcile(gm, session)
 
 
 async def _within(seconds: float, work: Awaitable[object]) -> None:

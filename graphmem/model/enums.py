@@ -210,6 +210,16 @@ class DetectionContext(StrEnum):
     CONSOLIDATION = "consolidation"
 
 
+class PairClass(StrEnum):
+    """How two statements of one student stand to each other (spec 12)."""
+
+    COMPATIBLE = "compatible"
+    TRUE_CONTRADICTION = "true_contradiction"
+    TEMPORAL_CHANGE = "temporal_change"
+    FIGURATIVE = "figurative"
+    CONTEXT_DEPENDENT = "context_dependent"
+
+
 class UncertaintyState(StrEnum):
     """State of an uncertainty (spec 12)."""
 

@@ -291,6 +291,12 @@ class SearchIndex:
         with self._lock:
             return [self._at(row) for _, _, row in reversed(self._by_time[max(0, len(self) - limit) :])]
 
+    def drawn(self, limit: int, seed: int) -> list[Memory]:
+        """Memories drawn by lot, no two alike; the same seed draws the same ones of the same memories."""
+        with self._lock:
+            places = np.random.default_rng(seed).integers(0, max(1, len(self)), limit) if len(self) else ()
+            return [self._at(self._by_time[place][2]) for place in dict.fromkeys(int(p) for p in places)]
+
     def before(self, at: datetime) -> Memory | None:
         """The last memory of a time earlier than a moment."""
         with self._lock:

@@ -88,6 +88,12 @@ async def find_uncertainties(
     return [_opened(who, row, session) for row in await _list(graph, who, wanted)]
 
 
+async def begin_cycle(graph: Graph, who: Who, before: datetime | None, now: datetime) -> int | None:
+    """Begin a drift cycle; `uncertainty/begin_cycle`. How many there were; None where one ran after `before`."""
+    rows = await graph.run("uncertainty/begin_cycle", who, before=before, now=now)
+    return int(rows[0]["cycle"]) if rows else None
+
+
 async def _list(graph: Graph, who: Who, wanted: Mapping[str, Any]) -> list[Row]:
     everything = {"ids": None, "states": None, "severity": None, "memory_ids": None, "limit": MOST_LISTED}
     return await graph.run("uncertainty/list", who, **(everything | dict(wanted)))

@@ -115,6 +115,12 @@ class ShippedNetwork:
         vector, hidden = self._session.run(["embedding", "hidden"], self._ids(text))
         return vector, hidden
 
+    def seen_pair(self, first: str, second: str) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+        """What the lower layers see of two texts read together, shape (1, tokens, 384), and which tokens are second."""
+        read = self._tokenizer.encode(_readable(first), _readable(second))
+        (hidden,) = self._session.run(["hidden"], {"input_ids": np.array([read.ids], dtype=np.int64)})
+        return hidden, np.array(read.type_ids, dtype=np.bool_)
+
     def _ids(self, text: str) -> dict[str, NDArray[np.int64]]:
         return {"input_ids": np.array([self._tokenizer.encode(_readable(text)).ids], dtype=np.int64)}
 

@@ -170,6 +170,9 @@ async def test_the_api_gives_the_doubts_of_a_turn(gm: Graphmem, ann: Pupil, talk
     (woven,) = turn["weave"]
     assert (woven["state"], woven["surfacedCount"]) == ("SURFACED", 1)
     assert "liquorice" in woven["a"]["content"]
+    query = 'query($t: String) { student(id: "ann") { uncertainties(topic: $t) { id } } }'
+    for topic, count in (("liquorice", 1), ("the violin", 0), (None, 1)):
+        assert len((await client.call(query, t=topic))["uncertainties"]) == count
 
 
 async def test_a_doubt_of_another_student_is_not_touched(gm: Graphmem, enrol: Enrol, ann: Pupil, talk: Talk) -> None:

@@ -1,0 +1,123 @@
+"""Benchmark of contradictions between two statements of one person (spec 12, Measured by).
+
+A file holds one pair a line. Of five classes: `old`, `new`, `class`, `retire_old`; of real talk: `text_a`, `text_b` and
+`label` (`contradiction` or `none`). Pairs that the shipped network was trained on are left out.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from graphmem.bench import Figures
+from graphmem.bench.datasets import read_rows
+from graphmem.bench.held_out import text_hash, trained_hashes
+from graphmem.bench.matching import auroc
+from graphmem.errors import InvalidInput
+from graphmem.model import PairClass
+from graphmem.samples import SAMPLES
+from graphmem.settings import Settings
+from graphmem.text.affect import load_affect
+from graphmem.text.contradiction import CONTRADICTION_FOLDER, ENDED_FOR_SURE, PairReading, load_pair_network
+from graphmem.text.doc import Doc
+from graphmem.text.embedder import shipped_network
+
+PAIRS = SAMPLES / "contradiction" / "pairs.jsonl"
+RULE_COSINE, RULE_VALENCE = 0.5, 0.1
+"""The plain rule beside it: likeness, and another negation or the opposite feeling."""
+CLASH = 0.5
+"""Chance from which two statements clash."""
+PRECISE = 0.85
+"""Precision that retiring the older statement is wanted with."""
+
+
+def measure_contradiction(_: Settings, file: Path | None) -> Figures:
+    """Figures of a file, or of the held-out pairs that ship.
+
+    Raises
+    ------
+    InvalidInput    another format, or nothing is left to measure
+    """
+    place = file or PAIRS
+    rows = [row for _, row in read_rows(place)]
+    names = ("old", "new") if rows and "old" in rows[0] else ("text_a", "text_b")
+    known = trained_hashes(CONTRADICTION_FOLDER / "trained.npy")
+    try:
+        rows = [row for row in rows if text_hash(row[names[0]], row[names[1]]) not in known]
+        pairs = [(str(row[names[0]]), str(row[names[1]])) for row in rows]
+        labels = [str(row["class" if names[0] == "old" else "label"]) for row in rows]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise InvalidInput(f"{place} has no rows of old, new, class, retire_old or text_a, text_b, label.") from error
+    if len(set(labels)) < 2:
+        raise InvalidInput(f"{place} holds no two classes of pairs that are new.")
+    readings = load_pair_network().read(pairs)
+    if names[0] == "old":
+        truth = [PairClass(label) for label in labels]
+        figures = pair_figures(readings, truth, [bool(row.get("retire_old")) for row in rows])
+    else:
+        truth_clash = [label == "contradiction" for label in labels]
+        figures = contradiction_figures([reading.clash for reading in readings], truth_clash)
+        figures |= {f"rule_{k}": v for k, v in contradiction_figures(by_rule(pairs), truth_clash).items()}
+    return figures | {"pairs": float(len(rows))}
+
+
+def by_rule(pairs: Sequence[tuple[str, str]]) -> list[float]:
+    """1 where the plain rule finds a contradiction, else 0."""
+    network, affect, found = shipped_network(1), load_affect(), []
+    for texts in pairs:
+        vectors, docs = network.encode(list(texts)), [Doc(text) for text in texts]
+        valences = [affect.valence(doc, vector) for doc, vector in zip(docs, vectors, strict=True)]
+        opposite = valences[0] * valences[1] < 0 and abs(valences[0] - valences[1]) > RULE_VALENCE
+        near = float(vectors[0] @ vectors[1]) > RULE_COSINE
+        found.append(float(near and (opposite or docs[0].negates != docs[1].negates)))
+    return found
+
+
+def contradiction_figures(chances: Sequence[float], truth: Sequence[bool]) -> Figures:
+    """Precision, recall, F1, Matthews correlation and AUROC of telling contradictions.
+
+    Examples
+    --------
+    >>> figures = contradiction_figures([0.9, 0.2, 0.7, 0.1], [True, True, False, False])
+    >>> figures["precision"], figures["recall"], figures["mcc"]
+    (0.5, 0.5, 0.0)
+    """
+    found, wanted = np.array(chances) >= CLASH, np.array(truth)
+    hit, false = float((found & wanted).sum()), float((found & ~wanted).sum())
+    missed, right = float((~found & wanted).sum()), float((~found & ~wanted).sum())
+    spread = ((hit + false) * (hit + missed) * (right + false) * (right + missed)) ** 0.5
+    return {
+        "precision": hit / max(1.0, hit + false),
+        "recall": hit / max(1.0, hit + missed),
+        "f1": 2 * hit / max(1.0, 2 * hit + false + missed),
+        "mcc": (hit * right - false * missed) / spread if spread else 0.0,
+        "auroc": auroc(list(chances), list(truth)),
+    }
+
+
+def pair_figures(readings: Sequence[PairReading], truth: Sequence[PairClass], ended: Sequence[bool]) -> Figures:
+    """Macro F1 of five classes, and how precisely the older statement is retired."""
+    guesses = [reading.likely for reading in readings]
+    each = [_f1([g is kind for g in guesses], [t is kind for t in truth]) for kind in PairClass]
+    chances, wanted = np.array([reading.ended for reading in readings]), np.array(ended)
+    retired = chances >= ENDED_FOR_SURE
+    order = np.argsort(-chances)
+    hits = np.cumsum(wanted[order])
+    precise = hits / np.arange(1, len(wanted) + 1) >= PRECISE
+    compatible = np.array([kind is PairClass.COMPATIBLE for kind in truth])
+    majority = max(PairClass, key=list(truth).count)
+    return {
+        "macro_f1": float(np.mean(each)),
+        "accuracy": float(np.mean([g is t for g, t in zip(guesses, truth, strict=True)])),
+        "majority_f1": _f1([True] * len(truth), [t is majority for t in truth]) / len(PairClass),
+        "retire_precision": float(wanted[retired].mean()) if retired.any() else 0.0,
+        "retire_recall": float(retired[wanted].mean()) if wanted.any() else 0.0,
+        "retire_auroc": auroc(chances.tolist(), list(ended)),
+        "retire_recall_at_85": float((hits[precise] / max(1, wanted.sum())).max()) if precise.any() else 0.0,
+        "compatible_retired": float(retired[compatible].mean()) if compatible.any() else 0.0,
+    }
+
+
+def _f1(found: Sequence[bool], wanted: Sequence[bool]) -> float:
+    hit = sum(f and w for f, w in zip(found, wanted, strict=True))
+    return 2 * hit / max(1, sum(found) + sum(wanted))

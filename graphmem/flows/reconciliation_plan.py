@@ -1,0 +1,203 @@
+"""Decisions of a drift cycle, as pure functions: which memories are looked at, and what follows from a verdict.
+
+The cost of a cycle does not grow with the student's memories: a few are drawn, each compared with its nearest.
+
+Source: spec 12 (drift).
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from graphmem.flows.uncertainty_plan import DOMINANCE, Settling, evidence, is_explicit, settled, severity_of
+from graphmem.model import (
+    DetectionContext,
+    Domain,
+    Memory,
+    MemoryRole,
+    PairClass,
+    Reliability,
+    Resolution,
+    Uncertainty,
+    UncertaintyType,
+)
+from graphmem.search.index import SearchIndex
+from graphmem.store.changes import Changes, merged, renewed
+from graphmem.store.uncertainties import Recorded
+from graphmem.text.contradiction import ENDED_FOR_SURE, PairReading
+
+COOL_DOWN = timedelta(minutes=30)
+"""Time between two cycles of one student that nobody asked for."""
+FEWEST, MOST = 10, 20
+"""Memories looked at in a cycle; a tolerant companion looks at fewer."""
+POOL = 100
+"""Newest memories, and memories drawn by lot, that a cycle chooses from."""
+NEIGHBOURS = 4
+"""Nearest memories that each is compared with."""
+SAME_MATTER = 0.5
+"""Cosine from which two memories may be about one matter."""
+MOST_PAIRS = 40
+"""Pairs judged in one cycle, the nearest."""
+CONTRADICTORY = 0.6
+"""Chance from which two statements contradict each other; doubt keeps both."""
+
+
+@dataclass(frozen=True)
+class MemoryPair:
+    """Two memories that could replace each other, the older one first."""
+
+    old: Memory
+    new: Memory
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A pair, and how it was read."""
+
+    pair: MemoryPair
+    reading: PairReading
+
+
+def cycle_size(tolerance: float) -> int:
+    """Memories looked at in a cycle.
+
+    Examples
+    --------
+    >>> cycle_size(0.2), cycle_size(0.5), cycle_size(0.8)
+    (20, 15, 10)
+    """
+    return round(MOST - (MOST - FEWEST) * (tolerance - 0.2) / 0.6)
+
+
+def sampled(known: SearchIndex, cycle: int, tolerance: float, now: datetime) -> list[Memory]:
+    """Memories that a cycle looks at: recent, often used and recently changed ones first, one domain before others.
+
+    Parameters
+    ----------
+    known : SearchIndex; only read
+    cycle : int, how many cycles there were; it turns the domains round, and seeds the lot
+    tolerance : of the companion, 0.2 to 0.8
+    now : datetime
+    """
+    pool = {m.id: m for m in (*known.latest(POOL), *known.drawn(POOL, cycle)) if _says(m)}
+    domain = tuple(Domain)[cycle % len(Domain)]
+
+    def urgency(memory: Memory) -> float:
+        changed = max(filter(None, (memory.timestamp, memory.last_reinforced_at)))
+        days = max(0.0, (now - changed) / timedelta(days=1))
+        return 2.0 * (memory.domain is domain) + 1.0 / (1.0 + days) + min(memory.access_count, 10) / 10
+
+    ordered = sorted(pool.values(), key=lambda memory: (-urgency(memory), memory.id))
+    return ordered[: cycle_size(tolerance)]
+
+
+def candidates(sample: Sequence[Memory], known: SearchIndex, doubts: Iterable[Uncertainty]) -> list[MemoryPair]:
+    """Pairs worth comparing: of one subject and slot, or near in meaning; nothing that is in doubt already."""
+    doubted = {frozenset((doubt.a_id, doubt.b_id)) for doubt in doubts}
+    found: dict[frozenset[str], tuple[float, MemoryPair]] = {}
+    for memory in sample:
+        vector = known.vector(memory.id)
+        if vector is None:
+            continue
+        near = [(m, cosine) for m, cosine in known.nearest(vector, NEIGHBOURS + 1) if cosine >= SAME_MATTER]
+        slot = [(m, 1.0) for m in known.of_slot(memory.slot_key)] if memory.slot_key else []
+        for other, cosine in (*near, *slot[-NEIGHBOURS:]):
+            key = frozenset((memory.id, other.id))
+            comparable = other.id != memory.id and _says(other) and other.speaker == memory.speaker
+            if comparable and key not in doubted:
+                old, new = sorted((memory, other), key=lambda m: (m.timestamp, m.id))
+                found[key] = max(
+                    found.get(key, (0.0, MemoryPair(old, new))), (cosine, MemoryPair(old, new)), key=lambda f: f[0]
+                )
+    nearest = sorted(found.values(), key=lambda each: (-each[0], each[1].old.id, each[1].new.id))
+    return [pair for _, pair in nearest[:MOST_PAIRS]]
+
+
+def reconciled(judged: Sequence[Judged], version: int, now: datetime, tolerance: float) -> Changes:
+    """Everything that a cycle writes: what has changed is superseded, what contradicts is settled or left in doubt.
+
+    No memory is changed twice in one cycle.
+
+    Parameters
+    ----------
+    judged : the nearest first
+    version : int, of the student's memories
+    now : datetime
+    tolerance : of the companion; a tolerant one settles more by itself
+    """
+    changes, touched = Changes(version, "drift"), set[str]()
+    for each in judged:
+        pair = each.pair
+        if {pair.old.id, pair.new.id} & touched:
+            continue
+        found = _of_pair(each, version, now, tolerance)
+        if found is not None:
+            touched |= {pair.old.id, pair.new.id}
+            changes = _joined(changes, found)
+    return changes
+
+
+def _says(memory: Memory) -> bool:
+    """True if a memory states something that holds as far as is known."""
+    states = memory.role in (MemoryRole.SAID, MemoryRole.BELIEF) and memory.aspect is None
+    return states and memory.invalid_at is None and memory.reliability is Reliability.RELIABLE
+
+
+def _of_pair(each: Judged, version: int, now: datetime, tolerance: float) -> Changes | None:
+    pair, reading = each.pair, each.reading
+    changed = reading.likely is PairClass.TEMPORAL_CHANGE and reading.ended >= ENDED_FOR_SURE
+    clashes = reading.likely is PairClass.TRUE_CONTRADICTION and reading.chance >= CONTRADICTORY
+    if not changed and not clashes:
+        return None
+    record = _record(each, now)
+    resolution = Resolution.TEMPORAL_SUPERSEDE if changed else _unasked(pair, tolerance)
+    if resolution is None or (changed and is_explicit(pair.old) and not is_explicit(pair.new)):
+        doubtful = renewed((pair.old.id, pair.new.id), reliability=Reliability.CONTRADICTED)
+        return Changes(version, "drift", updated=doubtful, doubts=(Recorded(record),))
+    done = settled(record, pair.old, pair.new, Settling(resolution), version, now)
+    return replace(done, doubts=done.settled)
+
+
+def _unasked(pair: MemoryPair, tolerance: float) -> Resolution | None:
+    """The resolution that needs nobody's word; None where both sides are as sure."""
+    if is_explicit(pair.old) != is_explicit(pair.new):
+        return Resolution.CONFIDENCE_DOMINANCE
+    more, less = sorted((evidence(pair.old), evidence(pair.new)), reverse=True)
+    return Resolution.EVIDENCE_RESOLVED if more > dominance(tolerance) * less else None
+
+
+def dominance(tolerance: float) -> float:
+    """How much more evidence settles a contradiction unasked; never less than twice as much.
+
+    Examples
+    --------
+    >>> dominance(0.8), dominance(0.5), dominance(0.2)
+    (2.0, 2.0, 2.6)
+    """
+    return DOMINANCE * max(1.0, 1.5 - tolerance)
+
+
+def _record(each: Judged, now: datetime) -> Uncertainty:
+    pair, reading = each.pair, each.reading
+    return Uncertainty(
+        id=f"uncertainty-{pair.old.id}-{pair.new.id}",
+        type=UncertaintyType.CONTRADICTION,
+        severity=severity_of(pair.old.kind, pair.new.kind),
+        detection_context=DetectionContext.DRIFT,
+        temporal_signal=reading.likely is PairClass.TEMPORAL_CHANGE,
+        a_id=pair.old.id,
+        b_id=pair.new.id,
+        created_at=now,
+        reasoning=f"Compared later: {reading.likely.value.replace('_', ' ')}, by a chance of {reading.chance:.2f}.",
+        surface_context=pair.new.content,
+    )
+
+
+def _joined(changes: Changes, more: Changes) -> Changes:
+    return replace(
+        changes,
+        updated=merged((*changes.updated, *more.updated)),
+        edges=(*changes.edges, *more.edges),
+        ended=(*changes.ended, *more.ended),
+        doubts=(*changes.doubts, *more.doubts),
+    )
