@@ -329,7 +329,7 @@ def bench_command(
         str,
         typer.Argument(
             help="turn, load, jobs, recall, keep, formation, boundaries, understanding, match, surprise, safety, "
-            "contradiction, valence or scale"
+            "contradiction, stories, valence or scale"
         ),
     ],
     file: Annotated[Path | None, typer.Argument(help="data to use instead of the shipped samples")] = None,

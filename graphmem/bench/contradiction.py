@@ -46,13 +46,13 @@ def measure_contradiction(_: Settings, file: Path | None) -> Figures:
         rows = [row for row in rows if text_hash(row[names[0]], row[names[1]]) not in known]
         pairs = [(str(row[names[0]]), str(row[names[1]])) for row in rows]
         labels = [str(row["class" if names[0] == "old" else "label"]) for row in rows]
-    except (KeyError, TypeError, AttributeError) as error:
+        truth = [PairClass(label) for label in labels] if names[0] == "old" else []
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InvalidInput(f"{place} has no rows of old, new, class, retire_old or text_a, text_b, label.") from error
     if len(set(labels)) < 2:
         raise InvalidInput(f"{place} holds no two classes of pairs that are new.")
     readings = load_pair_network().read(pairs)
     if names[0] == "old":
-        truth = [PairClass(label) for label in labels]
         figures = pair_figures(readings, truth, [bool(row.get("retire_old")) for row in rows])
     else:
         truth_clash = [label == "contradiction" for label in labels]

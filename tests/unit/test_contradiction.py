@@ -1,0 +1,74 @@
+"""How two statements stand to each other, read by the network that ships, and its benchmarks."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from graphmem.bench.contradiction import PAIRS, contradiction_figures, measure_contradiction
+from graphmem.bench.stories import OUTCOMES, STORIES, read_stories
+from graphmem.bench.valence import measure_valence
+from graphmem.errors import InvalidInput
+from graphmem.model import PairClass
+from graphmem.settings import Settings
+from graphmem.text.contradiction import FEATURE_BOUND, load_pair_network, read_answers, statement_features
+
+FIRST, LAST = "I have never been on a plane in my life.", "I flew to Oslo by plane when I was six."
+
+
+def test_the_order_of_two_statements_matters_and_nothing_else_does() -> None:
+    network = load_pair_network()
+    alone = network.read([(FIRST, LAST)])[0]
+    among = network.read([("My dog is called Bello.", "I like tea."), (FIRST, LAST)])[1]
+    assert (alone.likely, alone.ended, alone.clash) == (among.likely, among.ended, among.clash)
+    assert alone.likely is PairClass.TRUE_CONTRADICTION
+    assert float(alone.chances.sum()) == pytest.approx(1.0, abs=1e-5)
+    assert network.read([(LAST, FIRST)])[0].ended != alone.ended
+
+
+def test_numbers_become_chances() -> None:
+    reading = read_answers(np.array([0, 9, 0, 0, 0, 9, -9], np.float32))
+    assert reading.likely is PairClass.TRUE_CONTRADICTION
+    assert (round(reading.chance, 2), round(reading.ended, 2), round(reading.clash, 2)) == (1.0, 1.0, 0.0)
+
+
+def test_features_are_bounded_however_long_a_text_is() -> None:
+    vectors = np.eye(2, 384, dtype=np.float32)
+    features = statement_features("1 2 3 " * 400, "no " * 400, vectors)
+    assert np.abs(features).max() <= FEATURE_BOUND
+    assert features.dtype == np.float32
+
+
+def test_the_held_out_pairs_are_better_told_than_by_chance() -> None:
+    figures = measure_contradiction(Settings(), None)
+    assert figures["macro_f1"] > 4 * figures["majority_f1"]
+    assert figures["retire_auroc"] > 0.75
+    assert figures["compatible_retired"] <= 0.05
+
+
+def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.jsonl"
+    wrong.write_text('{"old": "a", "new": "b"}\n{"old": "c", "new": "d", "class": "maybe"}\n', encoding="utf-8")
+    for measure in (measure_contradiction, measure_valence):
+        with pytest.raises(InvalidInput, match=r"wrong\.jsonl"):
+            measure(Settings(), wrong)
+    with pytest.raises(InvalidInput, match=r"wrong\.jsonl"):
+        read_stories(wrong)
+
+
+def test_clashes_are_counted() -> None:
+    figures = contradiction_figures([0.9, 0.8, 0.1], [True, False, False])
+    assert (figures["precision"], figures["recall"]) == (0.5, 1.0)
+
+
+def test_every_story_has_an_end_that_can_come_out() -> None:
+    stories = read_stories(STORIES)
+    assert len(stories) == 60
+    assert {story.wanted for story in stories} == set(OUTCOMES)
+    assert len({story.id for story in stories}) == 60
+    assert PAIRS.exists()
+
+
+def test_valence_follows_what_people_felt() -> None:
+    figures = measure_valence(Settings(), None)
+    assert figures["pearson"] > figures["vader_pearson"] > 0.3
