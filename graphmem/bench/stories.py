@@ -36,7 +36,7 @@ OUTCOMES = ("both", "ended", "doubt")
 
 
 @dataclass(frozen=True)
-class Story:
+class ShortStory:
     """Statements of one student with the days they were said, and what is wanted to become of the first."""
 
     id: str
@@ -65,7 +65,7 @@ def measure_stories(settings: Settings, file: Path | None) -> Figures:
     return figures | {"wrongly_ended": float(sum(kept)), "stories": float(len(stories))}
 
 
-def read_stories(path: Path) -> list[Story]:
+def read_stories(path: Path) -> list[ShortStory]:
     """The stories of a file."""
     try:
         return [_story(row) for _, row in read_rows(path)]
@@ -73,20 +73,20 @@ def read_stories(path: Path) -> list[Story]:
         raise InvalidInput(f"{path} has no rows of id, says and wanted ({', '.join(OUTCOMES)}).") from error
 
 
-def _story(row: dict[str, Any]) -> Story:
+def _story(row: dict[str, Any]) -> ShortStory:
     if row["wanted"] not in OUTCOMES:
         raise ValueError(row["wanted"])
-    return Story(str(row["id"]), tuple((int(days), str(text)) for days, text in row["says"]), row["wanted"])
+    return ShortStory(str(row["id"]), tuple((int(days), str(text)) for days, text in row["says"]), row["wanted"])
 
 
-async def _told(settings: Settings, stories: Sequence[Story]) -> list[str]:
+async def _told(settings: Settings, stories: Sequence[ShortStory]) -> list[str]:
     console = Console(stderr=True)
     async with open_graphmem(settings, say=lambda _: None, background=False) as gm:
         shown = track(stories, "Telling", console=console, disable=not console.is_terminal)
         return [await _outcome(gm, story) for story in shown]
 
 
-async def _outcome(gm: Graphmem, story: Story) -> str:
+async def _outcome(gm: Graphmem, story: ShortStory) -> str:
     who, begun = Who(BENCH_INSTITUTION, story.id), gm.clock()
     await students.enrol(gm, who, PASSWORD)
     for i, (days, text) in enumerate(story.says):
