@@ -104,7 +104,7 @@ def load_pair_network() -> PairNetwork:
 
     Examples
     --------
-    >>> (reading,) = load_pair_network().read([("I live in Rome.", "My dog is called Bello.")])
+    >>> (reading,) = load_pair_network().read([("My sister works at the bakery.", "My uncle sails.")])
     >>> reading.likely.value
     'compatible'
     """
