@@ -6,7 +6,7 @@
 PAIRS: `old`, `new`, `class`, `retire_old`; CLASHES: `text_a`, `text_b`, `label` (contradiction or none); ORIGINAL is as
 for `make_embedder.py`; `scripts/data/pairs.jsonl` holds further labelled pairs. The lower layers stay the embedder's.
 One `old` in five of PAIRS and one row in five of CLASHES is held out; of the further pairs those that share a text with
-a held-out pair are left out, and one group in six of all that is learned from chooses the thresholds.
+a held-out pair are left out, and one group in six of all that is learned from chooses the temperatures.
 
 The figures lie in `contradiction.json`, the hashes of the rows trained on in `trained.npy`, both beside the weights.
 """
@@ -25,7 +25,7 @@ import numpy as np
 import onnx
 import torch
 from make_embedder import LAYERS, MICROSOFT, SHARED_LAYERS, Graph, Weights, layer, read_safetensors
-from make_reader import BATCH, DROPOUT, HEAD_RATE, LAYER_DECAY, RATE, SEED, SMOOTHING, WARM, Layer, fitted_temperature
+from make_reader import BATCH, DROPOUT, SEED, SMOOTHING, WARM, UpperLayers, fitted_temperature
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 from torch import Tensor, nn
@@ -102,14 +102,11 @@ class Seen:
         return hidden, there, second, torch.stack([features for _, _, features in rows])
 
 
-class Network(nn.Module):
+class Network(UpperLayers):
     """The upper layers over both texts, then a linear head over the first token, both means and the features."""
 
     def __init__(self, w: Weights, features: int) -> None:
-        super().__init__()
-        self.layers = nn.ModuleList(Layer(w, i) for i in range(SHARED_LAYERS, LAYERS))
-        self.head = nn.Linear(3 * DIMENSION + features, ANSWERS)
-        nn.init.normal_(self.head.weight, std=0.02)
+        super().__init__(w, 3 * DIMENSION + features, ANSWERS)
 
     def forward(self, hidden: Tensor, there: Tensor, second: Tensor, features: Tensor) -> Tensor:
         x = functional.dropout(hidden, DROPOUT, self.training)
@@ -118,17 +115,6 @@ class Network(nn.Module):
         one, other = (mean(x, mask) for mask in (there & ~second, there & second))
         seen = torch.cat([x[:, 0], (one - other).abs(), PRODUCT_SCALE * one * other, features], 1)
         return self.head(functional.dropout(seen, DROPOUT, self.training))
-
-    def weights(self) -> Weights:
-        return {name: value for each in self.layers for name, value in each.weights().items()}
-
-    def groups(self) -> list[dict[str, Any]]:
-        """Parameters with their rates: the deeper, the slower."""
-        found = [
-            {"params": list(each.parameters()), "rate": RATE * LAYER_DECAY ** (len(self.layers) - 1 - i)}
-            for i, each in enumerate(self.layers)
-        ]
-        return [*found, {"params": list(self.head.parameters()), "rate": HEAD_RATE}]
 
 
 def mean(x: Tensor, mask: Tensor) -> Tensor:

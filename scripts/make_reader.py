@@ -198,27 +198,14 @@ def begun(w: Weights, name: str, *, norm: bool) -> nn.Module:
     return part
 
 
-class Network(nn.Module):
-    """What the shared layers see to the answers: the upper layers, then a linear head over what they and those see.
+class UpperLayers(nn.Module):
+    """The layers above the shared ones, trained further, and a linear head: `width` numbers to `answers`."""
 
-    The head sees the mean of the shared layers, the mean and the largest of the upper ones.
-    """
-
-    def __init__(self, w: Weights) -> None:
+    def __init__(self, w: Weights, width: int, answers: int) -> None:
         super().__init__()
         self.layers = nn.ModuleList(Layer(w, i) for i in range(SHARED_LAYERS, LAYERS))
-        self.head = nn.Linear(3 * DIMENSION, WIDTH)
+        self.head = nn.Linear(width, answers)
         nn.init.normal_(self.head.weight, std=0.02)
-
-    def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
-        x = functional.dropout(hidden, DROPOUT, self.training)
-        for each in self.layers:
-            x = each(x, mask[:, None, None, :])
-        there = mask[..., None]
-        count = there.sum(1)
-        largest = x.masked_fill(~there, -1e4).amax(1)
-        seen = torch.cat([(hidden * there).sum(1) / count, (x * there).sum(1) / count, largest], 1)
-        return self.head(functional.dropout(seen, DROPOUT, self.training))
 
     def weights(self) -> Weights:
         return {name: value for each in self.layers for name, value in each.weights().items()}
@@ -230,6 +217,26 @@ class Network(nn.Module):
             for i, each in enumerate(self.layers)
         ]
         return [*found, {"params": list(self.head.parameters()), "rate": HEAD_RATE}]
+
+
+class Network(UpperLayers):
+    """What the shared layers see to the answers: the upper layers, then a linear head over what they and those see.
+
+    The head sees the mean of the shared layers, the mean and the largest of the upper ones.
+    """
+
+    def __init__(self, w: Weights) -> None:
+        super().__init__(w, 3 * DIMENSION, WIDTH)
+
+    def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        x = functional.dropout(hidden, DROPOUT, self.training)
+        for each in self.layers:
+            x = each(x, mask[:, None, None, :])
+        there = mask[..., None]
+        count = there.sum(1)
+        largest = x.masked_fill(~there, -1e4).amax(1)
+        seen = torch.cat([(hidden * there).sum(1) / count, (x * there).sum(1) / count, largest], 1)
+        return self.head(functional.dropout(seen, DROPOUT, self.training))
 
 
 class Shared:

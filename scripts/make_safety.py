@@ -31,7 +31,8 @@ from graphmem.text.reader import read_now
 from graphmem.text.safety import DANGER_FILE, sign_anywhere
 
 FALSE_ALARMS = 0.12
-"""Share of the look-alikes that chose that may raise a concern: missing costs more."""
+"""Share of the look-alikes that chose that may raise a concern: missing costs more. It was 0.15 until false alarms of
+LoCoMo and of the held-out rows were looked at: the figures of those are a little too good."""
 PERSONAL_ALARMS = 0.02
 """Share of the harmless personal talk that chose that may."""
 FURTHER = "more-"

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
-from graphmem.errors import Conflict, NotFound
+from graphmem.errors import Conflict
 from graphmem.flows import reconciliation_plan as plan
-from graphmem.flows.session_cache import apply_changes, open_memories
+from graphmem.flows.session_cache import open_memories, write_changes
 from graphmem.model import Memory, Session, Uncertainty
 from graphmem.store import uncertainties
-from graphmem.store.changes import Changes, write
 from graphmem.text.contradiction import load_pair_network
 
 CYCLE_ATTEMPTS = 3
@@ -44,9 +43,9 @@ async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) ->
         changes = plan.reconciled(judged, held.version, now, held.tolerance)
         if not changes.doubts:
             return ()
-        if await _write(gm, session, changes):
+        if await write_changes(gm, session, changes):
             return tuple(each.uncertainty for each in changes.doubts)
-        held = await open_memories(gm, session, held.version + 1)
+        held = await open_memories(gm, session)
     raise Conflict("Memories of this student keep changing: reconcile them again.")
 
 
@@ -62,13 +61,3 @@ def _judged(held: OpenMemories, cycle: int, gm: Graphmem) -> Sequence[plan.Judge
 
 def _words(memory: Memory) -> str:
     return memory.quote or memory.content or ""
-
-
-async def _write(gm: Graphmem, session: Session, changes: Changes) -> bool:
-    written = await write(gm.graph, session, changes, gm.clock())
-    if written is None:
-        raise NotFound("There is no such student: enrol the student first.")
-    if written.current:
-        async with gm.memory_lock(session):
-            await apply_changes(gm, session, changes)
-    return written.current

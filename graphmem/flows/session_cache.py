@@ -8,11 +8,11 @@ import numpy as np
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
-from graphmem.errors import Locked
+from graphmem.errors import Locked, NotFound
 from graphmem.model import UNSETTLED, Matrix, Memory, Session, Uncertainty, Unlocked, Who
 from graphmem.search.index import SearchIndex
 from graphmem.store import ledger, memories, uncertainties
-from graphmem.store.changes import Changes
+from graphmem.store.changes import Changes, write
 from graphmem.store.memories import LoadedMemory, MemoriesState
 from graphmem.text.profile import ProfilePart, load_profile_model
 
@@ -127,6 +127,28 @@ def apply_turn(gm: Graphmem, who: Who, version: int, change: Callable[[Unlocked]
         return
     changed = change(held)
     gm.cache.put(who, replace(changed, state=replace(changed.state, version=version)))
+
+
+async def write_changes(gm: Graphmem, session: Session, changes: Changes) -> bool:
+    """Write changes that belong to no job, and change what this process holds.
+
+    Returns
+    -------
+    False where memories changed since they were planned: then they were read again, and are to be planned anew
+
+    Raises
+    ------
+    NotFound        there is no such student
+    """
+    written = await write(gm.graph, session, changes, gm.clock())
+    if written is None:
+        raise NotFound("There is no such student: enrol the student first.")
+    if not written.current:
+        await open_memories(gm, session, (changes.known or 0) + 1)
+        return False
+    async with gm.memory_lock(session):
+        await apply_changes(gm, session, changes)
+    return True
 
 
 async def apply_changes(gm: Graphmem, who: Who, changes: Changes) -> None:

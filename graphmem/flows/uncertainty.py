@@ -10,7 +10,7 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, InvalidInput, Locked, NotFound
 from graphmem.flows.formation import affect_of, said_hash
 from graphmem.flows.running import check_running
-from graphmem.flows.session_cache import apply_changes, open_memories
+from graphmem.flows.session_cache import open_memories, write_changes
 from graphmem.flows.uncertainty_plan import (
     CORRECTED_BY,
     SETTLED_STATES,
@@ -43,7 +43,7 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store import memories, uncertainties
-from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update, write
+from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update
 from graphmem.store.uncertainties import Recorded, Undo
 from graphmem.text.doc import Doc
 from graphmem.text.retelling import retold
@@ -155,7 +155,7 @@ async def undo_resolution(gm: Graphmem, session: Session, uncertainty_id: str) -
     for _ in range(SETTLING_ATTEMPTS):
         held, recorded = await open_memories(gm, session), await _recorded(gm, session, uncertainty_id)
         changes = undone(recorded, held.version, gm.clock())
-        if await _write(gm, session, changes):
+        if await write_changes(gm, session, changes):
             return (await _recorded(gm, session, uncertainty_id)).uncertainty
     raise Conflict("Memories of this student keep changing: undo it again.")
 
@@ -197,7 +197,7 @@ async def correct_memory(gm: Graphmem, session: Session, memory_id: str, content
             raise InvalidInput("The memory says this already.")
         if old.reliability is Reliability.SUPERSEDED and held.index.get(new.memory.id) is not None:
             return new.memory
-        if await _write(gm, session, _correction(old, new, held, now)):
+        if await write_changes(gm, session, _correction(old, new, held, now)):
             return (await open_memories(gm, session)).index.get(new.memory.id) or new.memory
     raise Conflict("Memories of this student keep changing: correct it again.")
 
@@ -237,7 +237,7 @@ async def _changed(
         held, recorded = await open_memories(gm, session), await _recorded(gm, session, uncertainty_id)
         if is_done(recorded):
             return recorded.uncertainty
-        if await _write(gm, session, await planned(held, recorded.uncertainty)):
+        if await write_changes(gm, session, await planned(held, recorded.uncertainty)):
             return (await _recorded(gm, session, uncertainty_id)).uncertainty
     raise Conflict("Memories of this student keep changing: settle it again.")
 
@@ -247,19 +247,6 @@ async def _recorded(gm: Graphmem, session: Session, uncertainty_id: str) -> Reco
     if found is None:
         raise NotFound("There is no such uncertainty.")
     return found
-
-
-async def _write(gm: Graphmem, session: Session, changes: Changes) -> bool:
-    """Write, and change what this process holds; false when memories changed meanwhile."""
-    written = await write(gm.graph, session, changes, gm.clock())
-    if written is None:
-        raise NotFound("There is no such student: enrol the student first.")
-    if not written.current:
-        await open_memories(gm, session, (changes.known or 0) + 1)
-        return False
-    async with gm.memory_lock(session):
-        await apply_changes(gm, session, changes)
-    return True
 
 
 def _side(held: OpenMemories, memory_id: str) -> Memory:

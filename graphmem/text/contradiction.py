@@ -71,13 +71,10 @@ class PairNetwork:
         given = {
             "hidden": hidden,
             "second": second[np.newaxis].astype(np.float32),
-            "features": self._features(old, new)[np.newaxis],
+            "features": statement_features(old, new, self._network.encode([old, new]))[np.newaxis],
         }
         (answers,) = self._session.run(["answers"], given)
         return read_answers(answers[0])
-
-    def _features(self, old: str, new: str) -> NDArray[np.float32]:
-        return statement_features(old, new, self._network.encode([old, new]))
 
 
 def statement_features(old: str, new: str, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
