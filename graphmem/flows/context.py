@@ -20,9 +20,20 @@ from graphmem.flows.context_plan import (
 )
 from graphmem.flows.facts import fitting_facts
 from graphmem.flows.session_cache import ENDED, open_memories
-from graphmem.flows.uncertainty_plan import woven
+from graphmem.flows.uncertainty_plan import sides_of, woven
 from graphmem.flows.unformed import read_unformed
-from graphmem.model import Fact, LedgerCategory, LedgerEntry, Matrix, Recalled, Remembered, Session, Uncertainty, Vector
+from graphmem.model import (
+    Fact,
+    LedgerCategory,
+    LedgerEntry,
+    Matrix,
+    Recalled,
+    Remembered,
+    Session,
+    Uncertainty,
+    Vector,
+    Woven,
+)
 from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit, LexicalScores, SearchQuery
 from graphmem.store import memories, turns
@@ -279,10 +290,19 @@ def _chosen(
         name=held.name,
         today=moment,
         asked_for=asked_for,
-        secrets=secret_ids([*profile, *found], [kept.entry for kept in entries]),
+        secrets=secret_ids([each.memory for each in (*profile, *found)], [kept.entry for kept in entries]),
         why={each.entry.id: each.why for each in surfaced},
-        weave=() if past else woven(held.doubts, held.index, asking.doc, own, held.tolerance),
+        weave=() if past else _weave(held, entries, asking.doc, own),
     )
+
+
+def _weave(held: OpenMemories, entries: Sequence[StoredEntry], doc: Doc, vector: Vector) -> tuple[Woven, ...]:
+    """Doubts that may be raised; none of which a side gives away a secret."""
+    if not held.doubts:
+        return ()
+    sides = [memory for doubt in held.doubts for memory in sides_of(doubt, held.index)]
+    hidden = secret_ids(sides, [kept.entry for kept in entries])
+    return woven(held.doubts, held.index, doc, vector, held.tolerance, hidden)
 
 
 def _asked_for(gm: Graphmem, vector: Vector) -> str:

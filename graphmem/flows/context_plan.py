@@ -1,6 +1,6 @@
 """Decisions of recall, as pure functions: rank the memories found, and fit them into a budget (spec 10)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -177,16 +177,16 @@ def _stands(memory: Memory, moment: datetime, *, past: bool) -> bool:
     return own and held and not is_episode(memory) and _is_valid(memory, moment) and not Doc(memory.content or "").asks
 
 
-def secret_ids(recalled: Sequence[Recalled], ledger: Sequence[LedgerEntry]) -> frozenset[str]:
+def secret_ids(memories: Iterable[Memory], ledger: Sequence[LedgerEntry]) -> frozenset[str]:
     """Ids of memories that give away a secret of the ledger, though no entry of it may have surfaced.
 
     Parameters
     ----------
-    recalled : memories that may be shown
+    memories : that may be shown
     ledger : every entry of the student that is active
     """
     secrets = [gist(entry.content or "") for entry in ledger if entry.category is LedgerCategory.SECRET]
-    told = {r.memory.id: gist(r.memory.content or "") for r in recalled} if secrets else {}
+    told = {memory.id: gist(memory.content or "") for memory in memories} if secrets else {}
     return frozenset(i for i, own in told.items() if any(is_said_by(s, own) or is_said_by(own, s) for s in secrets))
 
 

@@ -303,7 +303,7 @@ def _stated(
         reliability=Reliability.RELIABLE,
         reinforcement_count=0,
         last_reinforced_at=None,
-        source_kind=SourceKind.SYSTEM,
+        source_kind=SourceKind.CHAT,
         source_refs=(memory_id,),
         surprise=None,
         surprise_level=None,
@@ -319,7 +319,7 @@ def _stated(
 
 
 def _new(memory: Memory, vector: Vector, ref: str) -> New:
-    origin = Origin(SourceKind.SYSTEM, ref, f"source-{memory.id}", memory.timestamp)
+    origin = Origin(SourceKind.CHAT, ref, f"source-{memory.id}", memory.timestamp)
     return New(memory, vector, Span(0, len(memory.content or "")), origin)
 
 

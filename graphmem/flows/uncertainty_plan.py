@@ -126,11 +126,17 @@ def shifted_tolerance(tolerance: float, by: float) -> float:
 
 
 def woven(
-    doubts: Iterable[Uncertainty], known: SearchIndex, question: Doc, vector: Vector, tolerance: float
+    doubts: Iterable[Uncertainty],
+    known: SearchIndex,
+    question: Doc,
+    vector: Vector,
+    tolerance: float,
+    hidden: frozenset[str] = frozenset(),
 ) -> tuple[Woven, ...]:
     """The doubts that a message touches and that may be raised, gravest first, at most two.
 
-    Two episodes never interrupt: what happened is settled in the background.
+    Two episodes never interrupt: what happened is settled in the background. Nor is a student told what others said or
+    noted, or what was inferred, as if it were the student's own word.
 
     Parameters
     ----------
@@ -139,16 +145,18 @@ def woven(
     question : the message
     vector : its embedding
     tolerance : of the companion, 0.2 to 0.8
+    hidden : ids of memories that must not be brought up, such as secrets
 
     Source: spec 12 (surfacing).
     """
     least = _SEVERITIES.index(least_severity(tolerance))
     found = []
     for doubt in doubts:
-        sides = _sides_of(doubt, known)
+        sides = sides_of(doubt, known)
         whole = len(sides) == (1 if doubt.b_id is None else 2)
         interrupts = any(memory.kind is not MemoryKind.EPISODE for memory in sides)
-        may = whole and interrupts and doubt.surfaced_count < MOST_RAISED
+        open_to_student = all(memory.is_own_word and memory.id not in hidden for memory in sides)
+        may = whole and interrupts and open_to_student and doubt.surfaced_count < MOST_RAISED
         if may and _SEVERITIES.index(doubt.severity) >= least and touches(doubt, known, question, vector):
             found.append(_woven(doubt, sides))
     found.sort(key=lambda each: (-_SEVERITIES.index(each.doubt.severity), each.doubt.created_at, each.doubt.id))
@@ -157,7 +165,7 @@ def woven(
 
 def touches(doubt: Uncertainty, known: SearchIndex, text: Doc, vector: Vector) -> bool:
     """True if a text has to do with a doubt: a telling word in common, or near in meaning to one of its sides."""
-    sides = _sides_of(doubt, known)
+    sides = sides_of(doubt, known)
     texts = [doubt.surface_context or "", *(memory.content or "" for memory in sides)]
     vectors = [own for own in (known.vector(memory.id) for memory in sides) if own is not None]
     asked = telling_stems(text)
@@ -165,7 +173,8 @@ def touches(doubt: Uncertainty, known: SearchIndex, text: Doc, vector: Vector) -
     return near or any(not asked.isdisjoint(Doc(each).excerpt.stems) for each in texts)
 
 
-def _sides_of(doubt: Uncertainty, known: SearchIndex) -> list[Memory]:
+def sides_of(doubt: Uncertainty, known: SearchIndex) -> list[Memory]:
+    """The memories that a doubt is about, as far as they are known."""
     return [memory for memory in map(known.get, (doubt.a_id, doubt.b_id or "")) if memory is not None]
 
 

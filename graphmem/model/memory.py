@@ -219,6 +219,11 @@ class Memory:
         """Its statement and the words it comes from, as they are searched."""
         return f"{self.content or ''}\n{self.quote}" if self.quote else self.content or ""
 
+    @property
+    def is_own_word(self) -> bool:
+        """True for what the student said in a chat: neither noted by others nor inferred."""
+        return self.role is MemoryRole.SAID and self.speaker is None and self.source_kind is SourceKind.CHAT
+
 
 @dataclass(frozen=True)
 class Edge:

@@ -99,7 +99,7 @@ def _statements(remembered: Remembered) -> Iterable[Recollection]:
             secret = entry.category is LedgerCategory.SECRET
             yield Recollection(entry.content or "", entry.created_at, LEDGER_COSINE, secret)
     for recalled in (*remembered.profile, *remembered.memories):
-        if recalled.memory.speaker is None:
+        if recalled.memory.is_own_word:
             yield _of_memory(recalled, remembered)
     if remembered.today is not None:
         for turn in remembered.turns:

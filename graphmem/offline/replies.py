@@ -342,7 +342,7 @@ def _mention(move: Move, doc: Doc, remembered: Remembered, said: Sequence[str]) 
 
 def _may_be_mentioned(recalled: Recalled, remembered: Remembered) -> bool:
     memory = recalled.memory
-    own = memory.speaker is None and memory.quote is not None and memory.invalid_at is None
+    own = memory.is_own_word and memory.quote is not None and memory.invalid_at is None
     return own and recalled.similarity >= SIMILAR_TURN_COSINE and memory.id not in remembered.secrets
 
 

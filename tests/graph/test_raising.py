@@ -9,11 +9,23 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.flows.context import context
+from graphmem.flows.ledger import Draft, add_entry
 from graphmem.flows.memories import find_memory
+from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import open_memories
 from graphmem.flows.uncertainty import list_uncertainties, undo_resolution
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import Reliability, Resolution, Severity, TurnOutcome, Uncertainty, UncertaintyState
+from graphmem.model import (
+    LedgerCategory,
+    Observation,
+    Reliability,
+    Resolution,
+    Severity,
+    SourceKind,
+    TurnOutcome,
+    Uncertainty,
+    UncertaintyState,
+)
 from tests.conftest import Enrol, Pupil, another_replica, say
 from tests.support.client import Client
 from tests.support.doubting import doubted
@@ -142,6 +154,31 @@ async def test_what_happened_does_not_interrupt(gm: Graphmem, ann: Pupil) -> Non
     await doubted(gm, ann.session, episode, None)
     turn = await say(gm, ann, "The herons of Arles are grey.")
     assert turn.weave == ()
+
+
+async def test_what_others_noted_is_not_told_as_the_students_word(gm: Graphmem, ann: Pupil) -> None:
+    notes = [
+        Observation(SourceKind.TEACHER, f"note-{i}", text, BEGUN + timedelta(minutes=i))
+        for i, text in enumerate(("I love chess.", "I hate chess."))
+    ]
+    await observe(gm, ann.who, notes)
+    await run_jobs(gm, ann.session)
+    sides = await held(gm, ann.session)
+    record = await doubted(gm, ann.session, sides[0], sides[-1])
+    turn = await say(gm, ann, "We played chess at school.", at=BEGUN + timedelta(hours=1))
+    assert turn.weave == ()
+    assert "chess”" not in turn.reply
+    assert (await context(gm, ann.session, "We played chess.")).weave == ()
+    assert [doubt.id for doubt in await list_uncertainties(gm, ann.who, ann.session, topic="chess")] == [record.id]
+
+
+async def test_what_gives_away_a_secret_is_not_raised(gm: Graphmem, ann: Pupil, talk: Talk) -> None:
+    record = await talk.doubt()
+    assert [doubt.id for doubt in (await context(gm, ann.session, ON_TOPIC)).weave] == [record.id]
+    draft = Draft(LedgerCategory.SECRET, "I hate liquorice")
+    await add_entry(gm, ann.session, draft)
+    assert (await context(gm, ann.session, ON_TOPIC)).weave == ()
+    assert (await talk.says(ON_TOPIC)).weave == ()
 
 
 async def test_an_app_that_replies_itself_is_told(gm: Graphmem, ann: Pupil, talk: Talk) -> None:

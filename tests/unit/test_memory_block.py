@@ -82,7 +82,9 @@ def test_what_does_not_fit_and_what_is_in_sight_is_left_out() -> None:
 
 def test_a_memory_that_gives_a_secret_away_is_marked() -> None:
     told, plain = recalled("told", "I cried because Emil moves to Hamburg."), recalled("plain", "I like Emil's dog.")
-    ids = secret_ids([told, plain], [entry(LedgerCategory.SECRET, "I cried because Emil moves to Hamburg")])
+    ids = secret_ids(
+        [told.memory, plain.memory], [entry(LedgerCategory.SECRET, "I cried because Emil moves to Hamburg")]
+    )
     assert ids == {"told"}
     block = memory_block(Remembered(memories=(told, plain), secrets=ids))
     (marked,) = [line for line in block.splitlines() if "only if the student brings it up" in line]

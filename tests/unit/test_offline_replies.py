@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.model import Author, Fact, Message, Recalled, RecalledTurn, Remembered
-from graphmem.offline.recollection import NOTHING, NOTHING_AT_ALL
+from graphmem.model import Author, Fact, Message, Recalled, RecalledTurn, Remembered, SourceKind
+from graphmem.offline.recollection import NOTHING, NOTHING_AT_ALL, answer_from_memory
 from graphmem.offline.replies import REPLY_CHARACTERS, WORDINGS, Move, chosen_move, mentioned, replied, worded
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc
@@ -293,3 +293,11 @@ def test_a_quotation_is_one_line_of_at_most_twelve_words(text: str) -> None:
 def test_two_talks_that_differ_may_get_different_words() -> None:
     replies = {reply_to(f"I think it is the {a} {b}") for a, b in product(("red", "green", "blue"), ("one", "box"))}
     assert len(replies) > 1
+
+
+@pytest.mark.parametrize(("source", "told"), [(SourceKind.CHAT, True), (SourceKind.TEACHER, False)])
+def test_what_a_teacher_noted_is_not_told_as_the_students_word(source: SourceKind, told: bool) -> None:
+    known = Recalled(memory("m", "My dog is called Bello.", source_kind=source), 1.0, 1.0, (), similarity=0.9)
+    messages = [Message(Author.STUDENT, "What is my dog called?", AT)]
+    answer = answer_from_memory(messages, Remembered(memories=(known,), asked_for="own"))
+    assert ("Bello" in answer) is told
