@@ -1,6 +1,6 @@
 """Decisions of recall, as pure functions: rank the memories found, and fit them into a budget (spec 10)."""
 
-from collections.abc import Iterable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
