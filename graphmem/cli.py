@@ -206,6 +206,23 @@ def enrol_command(
     typer.echo(f"{student} is enrolled at {institution}.")
 
 
+@app.command("erase")
+def erase_command(
+    student: str,
+    institution: Institution = "demo",
+    yes: Annotated[bool, typer.Option("--yes", help="do not ask before")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Erase a student: all that is kept, the key first. Nothing of it can be brought back."""
+    from graphmem.flows.erasure import erase_student
+
+    if not yes and sys.stdin.isatty():
+        typer.confirm(f"Erase all that is kept of {student} at {institution}?", abort=True)
+    erased = asdict(run(lambda gm: erase_student(gm, Who(institution, student))))
+    told = ", ".join(f"{count} {kind}" for kind, count in erased.items())
+    typer.echo(json.dumps(erased) if as_json else f"{student} is erased: {told}.")
+
+
 @app.command("chat")
 def chat_command(student: str, institution: Institution = "demo", password_stdin: PasswordStdin = False) -> None:
     """Talk with the companion as a student; an empty line ends the session."""

@@ -280,6 +280,18 @@ class UsageResult(Result):
     cost: float
 
 
+class ErasedResult(Result):
+    """How much was deleted of a student."""
+
+    memories: int
+    edges: int
+    ledger: int
+    facts: int
+    uncertainties: int
+    jobs: int
+    other: int
+
+
 class JobResult(Result):
     """A piece of background work."""
 
@@ -730,6 +742,13 @@ class Operations:
         return await self._ask(_RETRY, JobResult, None, id=job_id)
 
     @Operation
+    async def erase_student(self, student_id: str) -> ErasedResult:
+        """Erase a student: all that is kept, the key first; an app needs the open session, an admin does not."""
+        erased: ErasedResult = await self._ask(_ERASE, ErasedResult, student_id)
+        self.sessions.pop(student_id, None)
+        return erased
+
+    @Operation
     async def usage(self, student_id: str | None = None, since: datetime | None = None) -> UsageResult:
         """Usage and cost of language models, of the institution or of one student."""
         return await self._ask(_USAGE, UsageResult, student_id, since=since)
@@ -838,6 +857,7 @@ _RECONCILE = _mutation("reconcile", "studentId: ID!", UncertaintyResult)
 _CHECK = _mutation(
     "checkAction", "studentId: ID!, memoryIds: [ID!]!, action: String!, confidence: Float!", ActionCheckResult
 )
+_ERASE = _mutation("eraseStudent", "studentId: ID!", ErasedResult)
 _RETRY = _mutation("retryJob", "id: ID!", JobResult)
 _STUDENT = "query Student($id: ID!) { student(id: $id) { " + " ".join(_selection(StudentResult)) + " } }"
 _MEMORY = _query("memory", "studentId: ID!, id: ID!", MemoryResult)

@@ -17,6 +17,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, NotFound
 from graphmem.flows import students
 from graphmem.flows.concern import correct_concern, wellbeing
+from graphmem.flows.erasure import erase_student
 from graphmem.flows.ledger import add_entry, settle_entry
 from graphmem.flows.memories import find_memories, find_memory
 from graphmem.flows.observation import observe
@@ -82,6 +83,7 @@ from graphmem_api.memory_types import (
 )
 from graphmem_api.types import (
     CompanionType,
+    ErasedType,
     Info,
     SessionType,
     StudentPageType,
@@ -393,6 +395,16 @@ class Mutation:
         session, gm = await in_running_session(info, student_id), info.context.gm
         found = await reconcile(gm, session, by_hand=True)
         return await shown_uncertainties(gm, session, session, found)
+
+    @strawberry.mutation(
+        description="Erase a student: all that is kept, the key first; what was deleted. The app needs the student's "
+        "session, an admin does not. What is cut short is finished by itself, or by asking again."
+    )
+    async def erase_student(self, info: Info, student_id: StudentId) -> ErasedType:
+        who = of_student(info, student_id, Role.APP, Role.ADMIN)
+        if info.context.caller.role is Role.APP:
+            await in_running_session(info, student_id)
+        return ErasedType.of(await erase_student(info.context.gm, who))
 
     @strawberry.mutation(description="Start a dead job again; it runs when the student's session does.")
     async def retry_job(self, info: Info, id: Annotated[ID, argument("Id of the job, as it is listed.")]) -> JobType:

@@ -1,6 +1,7 @@
 """The types of the contract, made from the nouns of `graphmem.model`."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import date, datetime
 from typing import Annotated, Self
 
@@ -80,6 +81,23 @@ class UsageType:
         return cls(
             calls=usage.calls, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, cost=usage.cost
         )
+
+
+@strawberry.type(name="Erased")
+class ErasedType:
+    """How much was deleted of a student."""
+
+    memories: int = strawberry.field(description="Memories, 0 or more.")
+    edges: int = strawberry.field(description="Edges of every kind, 0 or more.")
+    ledger: int = strawberry.field(description="Ledger entries, 0 or more.")
+    facts: int = strawberry.field(description="Facts, 0 or more.")
+    uncertainties: int = strawberry.field(description="Uncertainties, 0 or more.")
+    jobs: int = strawberry.field(description="Jobs, 0 or more.")
+    other: int = strawberry.field(description="Other nodes: turns, sources, sessions, usage and the like, 0 or more.")
+
+    @classmethod
+    def of(cls, erased: model.Erased) -> Self:
+        return cls(**asdict(erased))
 
 
 @strawberry.type(name="RecalledTurn")

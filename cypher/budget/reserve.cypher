@@ -1,9 +1,11 @@
 // Reserve what the questions of a job may cost at most, unless that exceeds a budget of the day.
+// No row where there is no such student any more.
 // A second reservation for the same job and day only adds what it exceeds the first by.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, job_id: str, tokens: int, cost: float, student_tokens: int, all_tokens: int, student_cost: float, all_cost: float, now: datetime
 // returns: fits: bool
+MATCH (:Student {institution: $institution, id: $student_id})
 MERGE (own:StudentBudget {institution: $institution, student_id: $student_id, day: date($now)})
 ON CREATE SET own.tokens = 0, own.cost = 0.0, own.reserved_tokens = 0, own.reserved_cost = 0.0
 SET own.asked_at = $now

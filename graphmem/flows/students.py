@@ -35,7 +35,7 @@ async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None 
     Raises
     ------
     InvalidInput    the id, the name or the password will not do
-    Conflict        somebody of this id is enrolled already
+    Conflict        somebody of this id is enrolled already, or is being erased
     """
     checked_id("studentId", who.student_id)
     if display_name is not None:
@@ -45,7 +45,7 @@ async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None 
     companion = replace(await _default_companion(gm, who.institution), tolerance=gm.settings.tolerance)
     enrolment = students.Enrolment(keys, lock, companion, display_name)
     if not await students.create(gm.graph, who, enrolment, gm.clock()):
-        raise Conflict("A student of this id is enrolled already: choose another id.")
+        raise Conflict("A student of this id is enrolled already, or is being erased: choose another id.")
     student = await find_student(gm, who)
     if student is None:
         raise Conflict("The student was erased while being enrolled.")

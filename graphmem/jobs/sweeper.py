@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, ModelUnavailable, Unavailable, place
+from graphmem.flows.erasure import finish_erasures
 from graphmem.flows.turn import answer_waiting
 from graphmem.jobs.dispatch import remind, run_due_jobs
 from graphmem.jobs.sessions import expire_sessions
@@ -17,13 +18,14 @@ log = logging.getLogger(__name__)
 
 
 async def sweep(gm: Graphmem) -> None:
-    """End sessions whose time is over, answer what a process left behind when it died, run jobs that are due.
+    """End sessions whose time is over, finish what a process left behind when it died, run jobs that are due.
 
-    Where workers run jobs they are told of them once more.
+    Left behind are messages without an answer, and erasures. Where workers run jobs they are told of them once more.
     """
     now = gm.clock()
     await expire_sessions(gm)
     gm.cache.expire(now)
+    await finish_erasures(gm)
     before = now - timedelta(seconds=gm.settings.stranded_after)
     for token in await turns.list_stranded(gm.graph, before, now):
         # One student's trouble must not keep the others waiting.

@@ -64,6 +64,7 @@ from graphmem.model.jobs import Job
 from graphmem.model.memory import (
     Edge,
     Entity,
+    Erased,
     Extract,
     Extraction,
     Heard,
@@ -126,6 +127,7 @@ __all__ = [
     "EdgeType",
     "Entity",
     "EntityKind",
+    "Erased",
     "Extract",
     "ExtractMemories",
     "Extraction",

@@ -1,6 +1,6 @@
 """Memories, what they are formed from, the ledger and what is recalled, as frozen values (spec 1, 2)."""
 
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
 
 from graphmem.model.concern import Danger
@@ -275,3 +275,26 @@ class Recalled:
     why: tuple[str, ...]
     formed: bool = True
     similarity: float = 0.0
+
+
+@dataclass(frozen=True)
+class Erased:
+    """How much was deleted of a student; `edges` of every kind, `other` what has no number of its own."""
+
+    memories: int = 0
+    edges: int = 0
+    ledger: int = 0
+    facts: int = 0
+    uncertainties: int = 0
+    jobs: int = 0
+    other: int = 0
+
+    def __add__(self, more: "Erased") -> "Erased":
+        """Both together."""
+        mine, theirs = astuple(self), astuple(more)
+        return Erased(*(a + b for a, b in zip(mine, theirs, strict=True)))
+
+    @property
+    def total(self) -> int:
+        """All nodes and edges together."""
+        return sum(astuple(self))

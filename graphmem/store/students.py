@@ -43,7 +43,7 @@ class Patience:
 
 
 async def create(graph: Graph, who: Who, enrolment: Enrolment, now: datetime) -> bool:
-    """Enrol a student; `student/create`. False when somebody of that id is enrolled already."""
+    """Enrol a student; `student/create`. False when somebody of that id is enrolled already, or is being erased."""
     keys, companion = enrolment.keys, enrolment.companion
     student = _lock_properties(enrolment.lock) | {"created_at": now}
     if enrolment.display_name is not None:
@@ -54,8 +54,8 @@ async def create(graph: Graph, who: Who, enrolment: Enrolment, now: datetime) ->
         "expertise": list(companion.expertise),
         "persona": _sealed_persona(keys, who, companion),
     }
-    (row,) = await graph.run("student/create", who, student=student, companion=properties)
-    return bool(row["created"])
+    rows = await graph.run("student/create", who, student=student, companion=properties)
+    return bool(rows and rows[0]["created"])
 
 
 async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | None:

@@ -55,7 +55,7 @@ async def reserve(graph: Graph, who: Who, job_id: str, limits: Limits, wanted: R
     What others have set aside counts as spent, so that workers at once cannot spend the same rest. A second time
     for the same job and day changes nothing: what a worker that died had set aside serves the next one.
     """
-    (row,) = await graph.run(
+    rows = await graph.run(
         "budget/reserve",
         who,
         job_id=job_id,
@@ -67,7 +67,7 @@ async def reserve(graph: Graph, who: Who, job_id: str, limits: Limits, wanted: R
         all_cost=limits.cost,
         now=wanted.at,
     )
-    return bool(row["fits"])
+    return bool(rows and rows[0]["fits"])
 
 
 async def release_budget(graph: Graph, who: Who, job_id: str, reserved_at: datetime, now: datetime) -> None:

@@ -26,7 +26,7 @@ LATER = {
     },
     "Subscription": {"memoryEvents"},
     "Mutation": {
-        "reveal", "setAttitude", "importWorld", "compress", "forget", "eraseStudent", "exportStudent",
+        "reveal", "setAttitude", "importWorld", "compress", "forget", "exportStudent",
     },
 }  # fmt: skip
 

@@ -75,6 +75,16 @@ async def test_enrol_replay_chat(graphmem: Graphmem, institution: str) -> None:
     assert "Companion: " in out
 
 
+async def test_erase(graphmem: Graphmem, institution: str) -> None:
+    who = ("--institution", institution)
+    await graphmem("enrol", "ada", *who, "--password-stdin", said=f"{PASSWORD}\n")
+    code, out, err = await graphmem("erase", "ada", *who, "--json")
+    assert (code, json.loads(out)["other"]) == (0, 2), err
+    code, _, err = await graphmem("erase", "ada", *who)
+    assert code != 0
+    assert "no such student" in err
+
+
 async def test_what_goes_wrong_is_one_line(graphmem: Graphmem, institution: str) -> None:
     who = ("--institution", institution, "--password-stdin")
     for arguments, said, changes, told in [

@@ -15,7 +15,7 @@ from graphmem.flows import students
 from graphmem.flows.context import context, recall
 from graphmem.flows.facts import list_facts
 from graphmem.flows.gravity import CURVE
-from graphmem.flows.ledger import Draft, add_entry, list_entries, settle_entry
+from graphmem.flows.ledger import list_entries, settle_entry
 from graphmem.flows.memories import find_around, find_memory, list_memories
 from graphmem.flows.observation import observe
 from graphmem.flows.surprise import answer_question, correct_surprise, list_questions, response_of
@@ -23,18 +23,17 @@ from graphmem.flows.uncertainty import check_action, list_uncertainties, resolve
 from graphmem.flows.uncertainty_plan import Settling
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
-from graphmem.model import LedgerCategory, Level, Resolution, Role, SourceKind, Verdict, Who
+from graphmem.model import Level, Resolution, Role, Verdict, Who
 from graphmem.store import ledger, memories, queries, turns
 from graphmem.store import surprises as surprise_store
 from graphmem.store.jobs import EPOCH, Kind
 from graphmem.store.memories import Expanding, Filter
 from graphmem.store.rows import LAST
-from graphmem.store.turns import Received
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.client import Client, Refused
-from tests.support.doubting import doubted
 from tests.support.remembering import asked, held, nodes, observations
 from tests.support.surprising import surprises
+from tests.support.whole_life import lives
 
 STUDENT_READS = sorted(
     name for name, query in queries.load().items() if query.reads and {"institution", "student_id"} <= query.params
@@ -57,34 +56,6 @@ async def pupils(gm: Graphmem, enrol: Enrol) -> AsyncIterator[dict[str, Pupil]]:
     # Nothing is left waiting for the sweeper, which serves every student.
     for pupil in found.values():
         await close_session(gm, pupil.session)
-
-
-async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
-    """The same life with another secret word."""
-    for i, text in enumerate(texts(secret)):
-        await say(gm, pupil, text, f"t{i}")
-    await observe(gm, pupil.who, observations([f"Ottilie admired the {secret} of Lisbon."], kind=SourceKind.TEACHER))
-    own = observations([f"I polished my {secret} with wax for hours."])[0]
-    await observe(gm, pupil.who, [replace(own, ref=f"only-the-{secret}-has-this")])
-    # A surprise with all that follows it.
-    await surprises(gm, pupil, f"I don't understand what a {secret} is good for.", Level.PARADIGM_SHIFT, turn_id="t4")
-    await run_jobs(gm, pupil.session)
-    await add_entry(gm, pupil.session, Draft(LedgerCategory.INSTRUCTION, f"Never mention the {secret}."))
-    # A job, a message and a doubt that wait.
-    await say(gm, pupil, f"And again my {secret} squeaks at midnight in Bergen.", "t8")
-    waiting = Received("waiting", f"Where is my {secret}?", gm.clock(), None)
-    await turns.receive(gm.graph, pupil.session, waiting, gm.clock())
-    doubtful, other, *_ = await held(gm, pupil.session)
-    await doubted(gm, pupil.session, doubtful, other, id="doubt-1")
-
-
-def texts(secret: str) -> tuple[str, ...]:
-    return (
-        f"My sister Ottilie hides a {secret} in the cellar of our house in Lisbon.",
-        f"I owe Ottilie five euros for the {secret}.",
-        f"I love my {secret} that swims like a submarine.",
-        f"I promise I will bring the {secret} to Ottilie tomorrow.",
-    )
 
 
 def others(pupils: dict[str, Pupil], name: str) -> list[str]:

@@ -1,0 +1,43 @@
+"""A student with everything that is kept of one."""
+
+from dataclasses import replace
+
+from graphmem.app import Graphmem
+from graphmem.flows.ledger import Draft, add_entry
+from graphmem.flows.observation import observe
+from graphmem.jobs.runner import run_jobs
+from graphmem.model import LedgerCategory, Level, SourceKind
+from graphmem.store import turns
+from graphmem.store.turns import Received
+from tests.conftest import Pupil, say
+from tests.support.doubting import doubted
+from tests.support.remembering import held, observations
+from tests.support.surprising import surprises
+
+
+async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
+    """The same life with another secret word."""
+    for i, text in enumerate(texts(secret)):
+        await say(gm, pupil, text, f"t{i}")
+    await observe(gm, pupil.who, observations([f"Ottilie admired the {secret} of Lisbon."], kind=SourceKind.TEACHER))
+    own = observations([f"I polished my {secret} with wax for hours."])[0]
+    await observe(gm, pupil.who, [replace(own, ref=f"only-the-{secret}-has-this")])
+    # A surprise with all that follows it.
+    await surprises(gm, pupil, f"I don't understand what a {secret} is good for.", Level.PARADIGM_SHIFT, turn_id="t4")
+    await run_jobs(gm, pupil.session)
+    await add_entry(gm, pupil.session, Draft(LedgerCategory.INSTRUCTION, f"Never mention the {secret}."))
+    # A job, a message and a doubt that wait.
+    await say(gm, pupil, f"And again my {secret} squeaks at midnight in Bergen.", "t8")
+    waiting = Received("waiting", f"Where is my {secret}?", gm.clock(), None)
+    await turns.receive(gm.graph, pupil.session, waiting, gm.clock())
+    doubtful, other, *_ = await held(gm, pupil.session)
+    await doubted(gm, pupil.session, doubtful, other, id="doubt-1")
+
+
+def texts(secret: str) -> tuple[str, ...]:
+    return (
+        f"My sister Ottilie hides a {secret} in the cellar of our house in Lisbon.",
+        f"I owe Ottilie five euros for the {secret}.",
+        f"I love my {secret} that swims like a submarine.",
+        f"I promise I will bring the {secret} to Ottilie tomorrow.",
+    )
