@@ -219,8 +219,7 @@ def erase_command(
     if not yes and sys.stdin.isatty():
         typer.confirm(f"Erase all that is kept of {student} at {institution}?", abort=True)
     erased = asdict(run(lambda gm: erase_student(gm, Who(institution, student))))
-    told = ", ".join(f"{count} {kind}" for kind, count in erased.items())
-    typer.echo(json.dumps(erased) if as_json else f"{student} is erased: {told}.")
+    echo_erased(f"{student} is erased", erased, as_json=as_json)
 
 
 @app.command("chat")
@@ -281,6 +280,28 @@ def recall_command(
     else:
         for each in found:
             typer.echo(f"{each['weight']:.2f}  [{each['modality']}] {each['content']}  ({', '.join(each['why'])})")
+
+
+@app.command("forget")
+def forget_command(
+    student: str,
+    memory: Annotated[str, typer.Argument(help="id of the memory, as `recall --json` tells it")],
+    institution: Institution = "demo",
+    password_stdin: PasswordStdin = False,
+    as_json: AsJson = False,
+) -> None:
+    """Forget a memory and what it fed, for good: facts, episodes, ledger entries, questions, raw turns."""
+    from graphmem.commands.memories import forget
+
+    password = read_password(password_stdin)
+    erased = asdict(run(lambda gm: forget(gm, Who(institution, student), password, memory)))
+    echo_erased(f"{memory} is forgotten", erased, as_json=as_json)
+
+
+def echo_erased(said: str, erased: dict[str, int], *, as_json: bool) -> None:
+    """Print how much was deleted."""
+    told = ", ".join(f"{count} {kind}" for kind, count in erased.items() if count)
+    typer.echo(json.dumps(erased) if as_json else f"{said}: {told}.")
 
 
 @app.command("query")

@@ -742,6 +742,16 @@ class Operations:
         return await self._ask(_RETRY, JobResult, None, id=job_id)
 
     @Operation
+    async def delete_ledger_entry(self, student_id: str, entry_id: str) -> bool:
+        """Delete a ledger entry for good; false where there is none."""
+        return await self._ask(_DELETE_ENTRY, bool, student_id, id=entry_id)
+
+    @Operation
+    async def forget(self, student_id: str, memory_id: str) -> ErasedResult:
+        """Forget a memory and what it fed, for good."""
+        return await self._ask(_FORGET, ErasedResult, student_id, memoryId=memory_id)
+
+    @Operation
     async def erase_student(self, student_id: str) -> ErasedResult:
         """Erase a student: all that is kept, the key first; an app needs the open session, an admin does not."""
         erased: ErasedResult = await self._ask(_ERASE, ErasedResult, student_id)
@@ -857,6 +867,8 @@ _RECONCILE = _mutation("reconcile", "studentId: ID!", UncertaintyResult)
 _CHECK = _mutation(
     "checkAction", "studentId: ID!, memoryIds: [ID!]!, action: String!, confidence: Float!", ActionCheckResult
 )
+_DELETE_ENTRY = _mutation("deleteLedgerEntry", "studentId: ID!, id: ID!", None)
+_FORGET = _mutation("forget", "studentId: ID!, memoryId: ID!", ErasedResult)
 _ERASE = _mutation("eraseStudent", "studentId: ID!", ErasedResult)
 _RETRY = _mutation("retryJob", "id: ID!", JobResult)
 _STUDENT = "query Student($id: ID!) { student(id: $id) { " + " ".join(_selection(StudentResult)) + " } }"

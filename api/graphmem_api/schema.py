@@ -18,7 +18,8 @@ from graphmem.errors import GraphmemError, NotFound
 from graphmem.flows import students
 from graphmem.flows.concern import correct_concern, wellbeing
 from graphmem.flows.erasure import erase_student
-from graphmem.flows.ledger import add_entry, settle_entry
+from graphmem.flows.forgetting import forget_memory
+from graphmem.flows.ledger import add_entry, delete_entry, settle_entry
 from graphmem.flows.memories import find_memories, find_memory
 from graphmem.flows.observation import observe
 from graphmem.flows.reconciliation import reconcile
@@ -395,6 +396,21 @@ class Mutation:
         session, gm = await in_running_session(info, student_id), info.context.gm
         found = await reconcile(gm, session, by_hand=True)
         return await shown_uncertainties(gm, session, session, found)
+
+    @strawberry.mutation(description="Delete a ledger entry for good; false where there is none, so twice is as once.")
+    async def delete_ledger_entry(
+        self, info: Info, student_id: StudentId, id: Annotated[ID, argument("Id of the ledger entry.")]
+    ) -> bool:
+        return await delete_entry(info.context.gm, in_session(info, student_id), id)
+
+    @strawberry.mutation(
+        description="Forget a memory and what it fed, for good: facts, episodes, beliefs, summaries, ledger entries, "
+        "uncertainties, questions, raw turns; what was deleted. It is not formed again of the same message."
+    )
+    async def forget(
+        self, info: Info, student_id: StudentId, memory_id: Annotated[ID, argument("Id of the memory.")]
+    ) -> ErasedType:
+        return ErasedType.of(await forget_memory(info.context.gm, in_session(info, student_id), memory_id))
 
     @strawberry.mutation(
         description="Erase a student: all that is kept, the key first; what was deleted. The app needs the student's "

@@ -6,9 +6,8 @@ from collections.abc import Callable
 from uuid import uuid4
 
 from graphmem.app import Graphmem
-from graphmem.flows import students
+from graphmem.commands.unlocked import unlocked
 from graphmem.flows.turn import Incoming, handle_turn
-from graphmem.jobs.sessions import close_session
 from graphmem.model import TurnOutcome, Who
 
 
@@ -19,14 +18,11 @@ async def talk(gm: Graphmem, who: Who, password: str, echo: Callable[[str], None
     ------
     Locked      the password is wrong or there is no such student
     """
-    _, session = await students.open_session(gm, who, password)
-    try:
+    async with unlocked(gm, who, password) as session:
         while line := (await asyncio.to_thread(sys.stdin.readline)).strip():
             outcome = await handle_turn(gm, session, Incoming(uuid4().hex, line, gm.clock()))
             for said in account(outcome):
                 echo(said)
-    finally:
-        await close_session(gm, session)
 
 
 def account(outcome: TurnOutcome) -> list[str]:

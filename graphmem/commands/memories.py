@@ -9,14 +9,15 @@ from typing import Any
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
 from graphmem.app import Graphmem
+from graphmem.commands.unlocked import unlocked
 from graphmem.errors import InvalidInput
 from graphmem.flows import context, students
 from graphmem.flows.decay import decay
+from graphmem.flows.forgetting import forget_memory
 from graphmem.flows.junk import find_junk
 from graphmem.flows.observation import observe
 from graphmem.jobs.runner import run_jobs
-from graphmem.jobs.sessions import close_session
-from graphmem.model import Observation, SourceKind, Who
+from graphmem.model import Erased, Observation, SourceKind, Who
 
 OBSERVATIONS_AT_A_TIME = 100
 """Observations noted at once."""
@@ -76,11 +77,8 @@ async def recall(gm: Graphmem, who: Who, password: str, query: str, limit: int) 
     Locked          the password is wrong or there is no such student
     InvalidInput    the question or the limit will not do
     """
-    _, session = await students.open_session(gm, who, password)
-    try:
+    async with unlocked(gm, who, password) as session:
         found = await context.recall(gm, session, query, limit, None)
-    finally:
-        await close_session(gm, session)
     return [
         {
             "id": each.memory.id,
@@ -98,6 +96,19 @@ async def recall(gm: Graphmem, who: Who, password: str, query: str, limit: int) 
     ]
 
 
+async def forget(gm: Graphmem, who: Who, password: str, memory_id: str) -> Erased:
+    """Forget a memory and what it fed; how much was deleted.
+
+    Raises
+    ------
+    Locked          the password is wrong or there is no such student
+    NotFound        there is no such memory
+    """
+    async with unlocked(gm, who, password) as session:
+        await run_jobs(gm, session)
+        return await forget_memory(gm, session, memory_id)
+
+
 async def junk_of(gm: Graphmem, who: Who, password: str) -> dict[str, int | float]:
     """Count the junk among a student's memories: counts by kind, and `rate`, the share of all memories.
 
@@ -105,12 +116,9 @@ async def junk_of(gm: Graphmem, who: Who, password: str) -> dict[str, int | floa
     ------
     Locked          the password is wrong or there is no such student
     """
-    _, session = await students.open_session(gm, who, password)
-    try:
+    async with unlocked(gm, who, password) as session:
         await run_jobs(gm, session)
         junk = await find_junk(gm, session)
-    finally:
-        await close_session(gm, session)
     return asdict(junk) | {"rate": junk.rate}
 
 

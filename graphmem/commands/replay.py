@@ -10,10 +10,9 @@ from rich.progress import track
 
 from graphmem.app import Graphmem
 from graphmem.bench.match_baselines import MatchBaselines, match_baselines
+from graphmem.commands.unlocked import unlocked
 from graphmem.errors import Conflict
-from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
-from graphmem.jobs.sessions import close_session
 from graphmem.model import TurnOutcome, Who
 from graphmem.samples.dialogues import Dialogue, DialogueTurn, dialogue_turns, load_dialogues
 
@@ -54,19 +53,16 @@ async def replay(gm: Graphmem, who: Who, password: str, file: Path) -> ReplayRep
     Locked          the password is wrong or there is no such student
     """
     dialogues = load_dialogues(file)
-    _, session = await students.open_session(gm, who, password)
     outcomes: list[TurnOutcome] = []
     handled = 0
     console = Console(stderr=True)
-    try:
+    async with unlocked(gm, who, password) as session:
         for dialogue in track(dialogues, "Replaying", console=console, disable=not console.is_terminal):
             for incoming in incoming_turns(dialogue, gm.clock()):
                 try:
                     outcomes.append(await handle_turn(gm, session, incoming))
                 except Conflict:
                     handled += 1
-    finally:
-        await close_session(gm, session)
     return ReplayReport(
         dialogues=len(dialogues),
         answered=sum(not o.repeated for o in outcomes),

@@ -102,6 +102,28 @@ async def settle_entry(gm: Graphmem, session: Session, entry_id: str, note: str 
     return entry
 
 
+async def delete_entry(gm: Graphmem, session: Session, entry_id: str) -> bool:
+    """Delete an entry for good, whatever its category; what it rested on may fade from then on.
+
+    Returns
+    -------
+    False where there is no such entry, so that twice is as once
+
+    Raises
+    ------
+    InvalidInput    the id will not do
+    Locked          the session has ended
+
+    Source: spec 8.
+    """
+    deleted = await ledger.delete_entry(gm.graph, session, checked_id("id", entry_id), gm.clock())
+    if deleted is None:
+        raise Locked(ENDED)
+    async with gm.memory_lock(session):
+        gm.cache.drop_memories(session)
+    return deleted
+
+
 async def list_entries(
     gm: Graphmem, session: Session, category: LedgerCategory | None = None, active: bool | None = None
 ) -> list[LedgerEntry]:

@@ -26,7 +26,7 @@ from graphmem.store import usage as usages
 from graphmem.store.graph import Graph, Transaction
 from graphmem.store.jobs import Finished
 from graphmem.store.ledger import sealed_ledger_entry
-from graphmem.store.memories import label_of, reinforced_properties, stored, stored_properties
+from graphmem.store.memories import details_of, label_of, reinforced_properties, stored, stored_properties
 from graphmem.store.rows import NodeSealer, vector_bytes
 from graphmem.store.sources import kind_in_graph
 from graphmem.store.turns import sealed_fact
@@ -355,13 +355,12 @@ def _created(session: Session, changes: Changes, new: New, now: datetime) -> dic
         raise ValueError("a new memory needs a source")
     place = NodeSealer(session.keys, session, memory.id)
     formed = changes.formed
-    details = {"speaker": memory.speaker, "before": memory.before, "quote": memory.quote}
     properties = stored_properties(memory) | {
         "considered": formed is None or formed.activity is None,
         "activity": None if formed is None else formed.activity,
         "features": [] if formed is None else list(formed.features),
         "content": place.seal("content", memory.content or ""),
-        "details": place.seal_json("details", details),
+        "details": place.seal_json("details", details_of(memory)),
         "embedding": place.seal("embedding", vector_bytes(new.vector)),
     }
     if changes.response is not None and memory.id == changes.episode_id:

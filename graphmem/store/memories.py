@@ -10,6 +10,7 @@ from graphmem.model import (
     Edge,
     EdgeType,
     EntityKind,
+    Erased,
     Memory,
     MemoryKind,
     Modality,
@@ -368,6 +369,26 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
     if issubclass(type_, StrEnum):
         return cast(Callable[[Any], Any], type_)
     return from_ms if type_ is datetime else _same
+
+
+async def set_befores(graph: Graph, session: Session, changed: Sequence[Memory]) -> None:
+    """Write anew what was said before some memories; `memory/set_details`."""
+    rows = [
+        {"id": each.id, "details": NodeSealer(session.keys, session, each.id).seal_json("details", details_of(each))}
+        for each in changed
+    ]
+    await graph.run("memory/set_details", session, memories=rows)
+
+
+async def forget(graph: Graph, session: Session, memory_id: str, now: datetime) -> Erased | None:
+    """Delete a memory and what it fed; `memory/forget`. None without such a memory, or when the session has ended."""
+    rows = await graph.run("memory/forget", session, session_id=session.session_id, id=memory_id, now=now)
+    return Erased(**{name: count for name, count in rows[0].items() if name != "version"}) if rows else None
+
+
+def details_of(memory: Memory) -> dict[str, str | None]:
+    """What is sealed of a memory beside its content."""
+    return {"speaker": memory.speaker, "before": memory.before, "quote": memory.quote}
 
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {

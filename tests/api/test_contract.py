@@ -26,7 +26,7 @@ LATER = {
     },
     "Subscription": {"memoryEvents"},
     "Mutation": {
-        "reveal", "setAttitude", "importWorld", "compress", "forget", "exportStudent",
+        "reveal", "setAttitude", "importWorld", "compress", "exportStudent",
     },
 }  # fmt: skip
 

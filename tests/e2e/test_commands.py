@@ -75,6 +75,18 @@ async def test_enrol_replay_chat(graphmem: Graphmem, institution: str) -> None:
     assert "Companion: " in out
 
 
+async def test_forget(graphmem: Graphmem, institution: str) -> None:
+    who = ("--institution", institution, "--password-stdin")
+    await graphmem("enrol", "ada", *who, said=f"{PASSWORD}\n")
+    await graphmem("chat", "ada", *who, said=f"{PASSWORD}\nMy sister Ottilie keeps nine otters.\n\n")
+    recall = ("recall", "ada", "Ottilie", *who, "--json")
+    (found,) = json.loads((await graphmem(*recall, said=f"{PASSWORD}\n"))[1])
+    code, out, err = await graphmem("forget", "ada", found["id"], *who, "--json", said=f"{PASSWORD}\n")
+    assert code == 0, err
+    assert json.loads(out)["memories"] >= 1
+    assert json.loads((await graphmem(*recall, said=f"{PASSWORD}\n"))[1]) == []
+
+
 async def test_erase(graphmem: Graphmem, institution: str) -> None:
     who = ("--institution", institution)
     await graphmem("enrol", "ada", *who, "--password-stdin", said=f"{PASSWORD}\n")
