@@ -22,6 +22,7 @@ CREATE CONSTRAINT reflection_unique IF NOT EXISTS FOR (n:Reflection) REQUIRE (n.
 CREATE CONSTRAINT student_budget_unique IF NOT EXISTS FOR (n:StudentBudget) REQUIRE (n.institution, n.student_id, n.day) IS UNIQUE;
 CREATE CONSTRAINT reservation_unique IF NOT EXISTS FOR (n:Reservation) REQUIRE (n.institution, n.student_id, n.job_id, n.day) IS UNIQUE;
 CREATE CONSTRAINT concern_unique IF NOT EXISTS FOR (n:Concern) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
+CREATE CONSTRAINT compression_unique IF NOT EXISTS FOR (n:Compression) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 CREATE CONSTRAINT erasure_unique IF NOT EXISTS FOR (n:Erasure) REQUIRE (n.institution, n.student_id) IS UNIQUE;
 CREATE CONSTRAINT uncertainty_unique IF NOT EXISTS FOR (n:Uncertainty) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 

@@ -327,6 +327,23 @@ def query_command(
         typer.echo(json.dumps(known))
 
 
+@app.command("compress")
+def compress_command(
+    student: str,
+    preview: Annotated[bool, typer.Option("--preview", help="only tell what would be done")] = False,
+    to: Annotated[int | None, typer.Option(help="memories to be left; by default 0.618 of the limit")] = None,
+    institution: Institution = "demo",
+    password_stdin: PasswordStdin = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make a student's memories fewer: prune what has faded, merge what belongs together."""
+    from graphmem.commands.compress import compressed, told
+
+    password = read_password(password_stdin)
+    done = run(lambda gm: compressed(gm, Who(institution, student), password, preview, to))
+    typer.echo(json.dumps(asdict(done), default=str) if as_json else told(done))
+
+
 @app.command("drift")
 def drift_command(
     student: Annotated[str | None, typer.Argument(help="whose memories; all students by default")] = None,

@@ -20,6 +20,7 @@ from pydantic.alias_generators import to_camel
 from graphmem.errors import GraphmemError, NotFound, Unavailable
 from graphmem.model import (
     Aspect,
+    CompressionTrigger,
     ConcernKind,
     DetectionContext,
     Domain,
@@ -290,6 +291,33 @@ class ErasedResult(Result):
     uncertainties: int
     jobs: int
     other: int
+
+
+class LossResult(Result):
+    """What there is less of one modality than before."""
+
+    modality: Modality
+    nodes: int
+    entropy: float
+    gravity: float
+    edge_weight: float
+
+
+class CompressionResult(Result):
+    """A compression that was done, or would be: then without id, time and hash."""
+
+    id: str | None
+    at: datetime | None
+    trigger: CompressionTrigger
+    nodes_before: int
+    nodes_after: int
+    edges_before: int
+    edges_after: int
+    pruned: int
+    merged: int
+    cycles: int
+    loss: tuple[LossResult, ...]
+    integrity_hash: str | None
 
 
 class JobResult(Result):
@@ -742,6 +770,16 @@ class Operations:
         return await self._ask(_RETRY, JobResult, None, id=job_id)
 
     @Operation
+    async def compress(self, student_id: str, *, preview: bool = False, to: int | None = None) -> CompressionResult:
+        """Make a student's memories fewer, or tell what that would do."""
+        return await self._ask(_COMPRESS, CompressionResult, student_id, preview=preview, to=to)
+
+    @Operation
+    async def compressions(self, student_id: str, *, first: int = 20) -> tuple[CompressionResult, ...]:
+        """Compressions of a student's memories, newest first."""
+        return await self._ask(_COMPRESSIONS, tuple[CompressionResult, ...], student_id, first=first)
+
+    @Operation
     async def delete_ledger_entry(self, student_id: str, entry_id: str) -> bool:
         """Delete a ledger entry for good; false where there is none."""
         return await self._ask(_DELETE_ENTRY, bool, student_id, id=entry_id)
@@ -867,6 +905,7 @@ _RECONCILE = _mutation("reconcile", "studentId: ID!", UncertaintyResult)
 _CHECK = _mutation(
     "checkAction", "studentId: ID!, memoryIds: [ID!]!, action: String!, confidence: Float!", ActionCheckResult
 )
+_COMPRESS = _mutation("compress", "studentId: ID!, preview: Boolean, to: Int", CompressionResult)
 _DELETE_ENTRY = _mutation("deleteLedgerEntry", "studentId: ID!, id: ID!", None)
 _FORGET = _mutation("forget", "studentId: ID!, memoryId: ID!", ErasedResult)
 _ERASE = _mutation("eraseStudent", "studentId: ID!", ErasedResult)
@@ -889,4 +928,5 @@ _LEDGER = _of_student("ledger", "category: LedgerCategory, active: Boolean", Led
 _UNCERTAINTIES = _of_student(
     "uncertainties", "state: UncertaintyState, severity: Severity, topic: String", UncertaintyResult
 )
+_COMPRESSIONS = _of_student("compressions", "first: Int", CompressionResult)
 _QUESTIONS = _of_student("questions", "", QuestionResult)

@@ -157,6 +157,9 @@ class Settings(BaseSettings):
     password_wait: float = Field(
         60.0, ge=0, description="seconds to wait after too many wrong passwords; doubles with each further one"
     )
+    memories_limit: int = Field(
+        1000, ge=10, description="memories of a student from which on they are compressed, to 0.618 of it"
+    )
     cache_mib: int = Field(512, ge=1, description="MiB of open students that one process holds in memory")
 
     # The door (spec 19)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rich.progress import track
-from scipy import sparse  # type: ignore[import-untyped]
+from scipy import sparse
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold, cross_val_predict
 

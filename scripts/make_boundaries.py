@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from rich.progress import track
-from scipy import sparse  # type: ignore[import-untyped]
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from graphmem.bench.boundaries import Shifting, read_segmented_talks

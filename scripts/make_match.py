@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from rich.progress import track
-from scipy.optimize import minimize  # type: ignore[import-untyped]
+from scipy.optimize import minimize
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import GroupKFold
 

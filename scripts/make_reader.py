@@ -31,7 +31,7 @@ import torch
 from make_embedder import LAYERS, MICROSOFT, SHARED_LAYERS, Graph, Weights, layer, read_safetensors
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
-from scipy.optimize import minimize_scalar  # type: ignore[import-untyped]
+from scipy.optimize import minimize_scalar
 from torch import Tensor, nn
 from torch.nn import functional
 

@@ -20,6 +20,10 @@ VALUES: dict[type[Enum], str] = {
         SUBSTANCE alcohol, drugs, medicines
         BULLYING severe or lasting bullying
         OTHER_DANGER running away, forced marriage, stalking, dares, accidents""",
+    model.CompressionTrigger: """
+        SESSION_END at the end of a session, above the limit
+        NODE_LIMIT as soon as there are more memories than the limit
+        MANUAL somebody asked for it""",
     model.DetectionContext: """
         INGESTION when a memory was formed
         DRIFT when memories faded

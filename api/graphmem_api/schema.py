@@ -16,6 +16,7 @@ from strawberry.types.graphql import OperationType
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, NotFound
 from graphmem.flows import students
+from graphmem.flows.compression import compress
 from graphmem.flows.concern import correct_concern, wellbeing
 from graphmem.flows.erasure import erase_student
 from graphmem.flows.forgetting import forget_memory
@@ -84,6 +85,7 @@ from graphmem_api.memory_types import (
 )
 from graphmem_api.types import (
     CompanionType,
+    CompressionType,
     ErasedType,
     Info,
     SessionType,
@@ -396,6 +398,21 @@ class Mutation:
         session, gm = await in_running_session(info, student_id), info.context.gm
         found = await reconcile(gm, session, by_hand=True)
         return await shown_uncertainties(gm, session, session, found)
+
+    @strawberry.mutation(
+        description="Make a student's memories fewer: what has faded and tells least is pruned, clusters of what "
+        "belongs together become one summary each. Flashbulbs, what the ledger rests on, sides of open uncertainties "
+        "and the running session are never touched. By itself this happens above MEMORIES_LIMIT."
+    )
+    async def compress(
+        self,
+        info: Info,
+        student_id: StudentId,
+        preview: Annotated[bool | None, argument("Only tell what would be done.")] = False,
+        to: Annotated[int | None, argument("Memories to be left, 1 or more; null: 0.618 of MEMORIES_LIMIT.")] = None,
+    ) -> CompressionType:
+        session = await in_running_session(info, student_id)
+        return CompressionType.of(await compress(info.context.gm, session, to=to, preview=bool(preview)))
 
     @strawberry.mutation(description="Delete a ledger entry for good; false where there is none, so twice is as once.")
     async def delete_ledger_entry(

@@ -10,6 +10,7 @@ import strawberry
 from graphmem import model
 from graphmem.flows import context as contexts
 from graphmem.flows import memories
+from graphmem.flows.compression import list_compressions
 from graphmem.flows.facts import list_facts
 from graphmem.flows.ledger import list_entries
 from graphmem.flows.surprise import list_questions
@@ -98,6 +99,43 @@ class ErasedType:
     @classmethod
     def of(cls, erased: model.Erased) -> Self:
         return cls(**asdict(erased))
+
+
+@strawberry.type(name="Loss")
+class LossType:
+    """What there is less of one modality than before; below 0: more."""
+
+    modality: model.Modality = strawberry.field(description="The modality.")
+    nodes: int = strawberry.field(description="Memories less.")
+    entropy: float = strawberry.field(description="Shannon entropy of gravity over its memories less, in bits.")
+    gravity: float = strawberry.field(description="Sum of gravity less.")
+    edge_weight: float = strawberry.field(description="Sum of the weights of edges at its memories less.")
+
+
+@strawberry.type(name="Compression")
+class CompressionType:
+    """A compression that was done, or would be."""
+
+    id: ID | None = strawberry.field(description="Id within the student; null where nothing was written.")
+    at: datetime | None = strawberry.field(description="When it was done (UTC); null where nothing was written.")
+    trigger: model.CompressionTrigger = strawberry.field(description="Why it was done.")
+    nodes_before: int = strawberry.field(description="Memories before, 0 or more.")
+    nodes_after: int = strawberry.field(description="Memories afterwards, 0 or more.")
+    edges_before: int = strawberry.field(description="Edges between memories before, 0 or more.")
+    edges_after: int = strawberry.field(description="Edges between memories afterwards, 0 or more.")
+    pruned: int = strawberry.field(description="Memories that were deleted, 0 or more.")
+    merged: int = strawberry.field(description="Memories that became part of a summary, 0 or more.")
+    cycles: int = strawberry.field(description="Cycles that were run, 0 to 3.")
+    loss: list[LossType] = strawberry.field(description="What was lost, by modality.")
+    integrity_hash: str | None = strawberry.field(
+        description="Keyed hash over ids, contents and edges of what is left; null where nothing was written."
+    )
+
+    @classmethod
+    def of(cls, done: model.Compression) -> Self:
+        told = {name: getattr(done, name) for name in asdict(done) if name not in ("id", "loss")}
+        losses = [LossType(**asdict(loss)) for loss in done.loss]
+        return cls(id=None if done.id is None else ID(done.id), loss=losses, **told)
 
 
 @strawberry.type(name="RecalledTurn")
@@ -463,6 +501,13 @@ class StudentType:
         gm, session = info.context.gm, maybe_in_session(info, self.id)
         found = await list_uncertainties(gm, self._who, session, state, severity, topic)
         return await shown_uncertainties(gm, self._who, session, found)
+
+    @strawberry.field(description="Compressions of the memories, newest first: counts and losses.")
+    async def compressions(
+        self, info: Info, first: Annotated[int, argument("Most compressions, 1 to 200.")] = 20
+    ) -> list[CompressionType]:
+        found = await list_compressions(info.context.gm, self._who, first)
+        return [CompressionType.of(each) for each in found]
 
     @strawberry.field(description="Questions that surprises left open and nobody has answered, longest waiting first.")
     async def questions(self, info: Info) -> list[QuestionType]:

@@ -20,6 +20,9 @@ CALL () {
   MATCH (node:Uncertainty {institution: $institution, student_id: $student_id})
   WHERE node.id IS NOT NULL RETURN node LIMIT $limit
   UNION ALL
+  MATCH (node:Compression {institution: $institution, student_id: $student_id})
+  WHERE node.id IS NOT NULL RETURN node LIMIT $limit
+  UNION ALL
   MATCH (node:Turn {institution: $institution, student_id: $student_id})
   WHERE node.id IS NOT NULL RETURN node LIMIT $limit
   UNION ALL

@@ -16,6 +16,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
     """Every benchmark by name."""
     from graphmem.bench import (
         boundaries,
+        compression,
         contradiction,
         formation,
         jobs,
@@ -42,6 +43,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         "match": matching.measure_match,
         "surprise": surprise.measure_surprise,
         "safety": safety.measure_safety,
+        "compression": compression.measure_compression,
         "contradiction": contradiction.measure_contradiction,
         "stories": stories.measure_stories,
         "valence": valence.measure_valence,

@@ -25,6 +25,8 @@ from graphmem.settings import Settings
 CUTS = (5, 10, 20, 50)
 TOKENS = 1000
 RESAMPLES = 2000
+ENVIRONMENT = {"GRAPHMEM_SESSION_MINUTES": "600", "GRAPHMEM_MEMORIES_LIMIT": "1000000"}
+"""Nothing is compressed meanwhile."""
 BOOTSTRAP_SEED = 0
 RECALL_QUERY = """
 query Recall($student: ID!, $question: String!, $limit: Int!) {
@@ -73,7 +75,7 @@ def measure_recall(settings: Settings, file: Path | None) -> Figures:
         raise InvalidInput("Name a file of LoCoMo, QMSum or MathDial: graphmem bench recall FILE.")
     told = any(misconceptions.is_one(row) for _, row in read_rows(file)[:1])
     talks = [] if told else read_talks(file)
-    with own_database(settings) as own, served(own, GRAPHMEM_SESSION_MINUTES="600") as port:
+    with own_database(settings) as own, served(own, **ENVIRONMENT) as port:
         if told:
             return misconceptions.misconception_figures(own, port, file)
         return recall_figures(own, port, talks)

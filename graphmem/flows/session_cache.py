@@ -156,6 +156,9 @@ async def apply_changes(gm: Graphmem, who: Who, changes: Changes) -> None:
     held = gm.memories(who)
     if held is None or held.version != changes.known:
         return
+    if changes.deleted:
+        gm.cache.drop_memories(who)
+        return
     changed = {n.memory.id: (n.memory, n.vector) for n in changes.new}
     for memory in (each.memory for each in changes.reinforced):
         vector = held.index.vector(memory.id)

@@ -14,13 +14,14 @@ from itertools import groupby
 
 from graphmem.app import Graphmem
 from graphmem.errors import BudgetExceeded, Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable, place
+from graphmem.flows.compression import compress_beyond_limit
 from graphmem.flows.facts import distil_facts
 from graphmem.flows.formation import MESSAGES_AT_ONCE, form_messages, form_observations
 from graphmem.flows.surprise import EPISODES_AT_ONCE as EPISODES
 from graphmem.flows.surprise import respond_to_surprises
 from graphmem.jobs.budget import within_budget
 from graphmem.logs import log_ids
-from graphmem.model import JobState, Session, Usage
+from graphmem.model import CompressionTrigger, JobState, Session, Usage
 from graphmem.store import jobs
 from graphmem.store.jobs import Claimed, Kind
 
@@ -95,6 +96,8 @@ async def run_jobs(gm: Graphmem, session: Session, *, yield_to_turns: bool = Fal
             finished += done
             if not all_tried:
                 return finished
+        if finished:
+            await compress_beyond_limit(gm, session, CompressionTrigger.NODE_LIMIT)
     if not yield_to_turns:
         await _others(gm, session)
     return finished

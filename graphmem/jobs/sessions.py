@@ -6,12 +6,13 @@ from contextlib import suppress
 
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked
+from graphmem.flows.compression import compress_beyond_limit
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.session_cache import ENDED
 from graphmem.flows.turn import answer_waiting
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import Session
+from graphmem.model import CompressionTrigger, Session
 from graphmem.store import students
 
 
@@ -34,6 +35,7 @@ async def close_session(gm: Graphmem, session: Session) -> None:
     await _within(seconds, run_jobs(gm, session))
     await _within(seconds, consolidate(gm, session))
     await _within(seconds, _reconcile(gm, session))
+    await _within(seconds, compress_beyond_limit(gm, session, CompressionTrigger.SESSION_END))
     async with gm.lock(session):
         closed = await students.delete_session(gm.graph, session, session.session_id)
         if closed is None:

@@ -1,5 +1,6 @@
 """The nouns: what graphmem speaks of, as frozen values without behaviour (spec 1)."""
 
+from graphmem.model.compression import Compression, ModalityLoss
 from graphmem.model.concern import (
     ACUTE,
     SERIOUS,
@@ -35,6 +36,7 @@ from graphmem.model.enums import (
     AboutWhom,
     Aspect,
     Author,
+    CompressionTrigger,
     ConcernKind,
     DetectionContext,
     Domain,
@@ -115,6 +117,8 @@ __all__ = [
     "Belief",
     "BeliefUpdate",
     "Companion",
+    "Compression",
+    "CompressionTrigger",
     "Concern",
     "ConcernKind",
     "Conversation",
@@ -150,6 +154,7 @@ __all__ = [
     "MindQuestion",
     "Mismatch",
     "Modality",
+    "ModalityLoss",
     "NamedEntity",
     "Observation",
     "OnFailure",

@@ -66,6 +66,7 @@ class MemoryRole(StrEnum):
     EPISODE = "episode"  # of a surprise; abstracts what is said while it is under way
     BELIEF = "belief"  # taken up after a surprise
     PROCEDURE = "procedure"  # how the companion goes about such a situation
+    SUMMARY = "summary"  # stands for memories that a compression merged
     TOPIC = "topic"  # of older versions: what the student keeps coming back to
 
 
@@ -259,3 +260,11 @@ class EntityKind(StrEnum):
     PERSON = "person"
     PLACE = "place"
     THING = "thing"
+
+
+class CompressionTrigger(StrEnum):
+    """Why memories are compressed."""
+
+    SESSION_END = "session_end"
+    NODE_LIMIT = "node_limit"
+    MANUAL = "manual"

@@ -222,7 +222,8 @@ class Memory:
     @property
     def is_own_word(self) -> bool:
         """True for what the student said in a chat: neither noted by others nor inferred."""
-        return self.role is MemoryRole.SAID and self.speaker is None and self.source_kind is SourceKind.CHAT
+        told = self.role in (MemoryRole.SAID, MemoryRole.SUMMARY)
+        return told and self.speaker is None and self.source_kind is SourceKind.CHAT
 
 
 @dataclass(frozen=True)

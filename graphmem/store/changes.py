@@ -1,13 +1,14 @@
 """Changes of a student's memories: planned as one value, written in one transaction (spec 2, 5, 7)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from pydantic import TypeAdapter
 
 from graphmem.model import (
+    Compression,
     Correction,
     EdgeType,
     Entity,
@@ -23,6 +24,7 @@ from graphmem.model import (
 )
 from graphmem.sealing import keyed_hash
 from graphmem.store import usage as usages
+from graphmem.store.compressions import stored_compression
 from graphmem.store.graph import Graph, Transaction
 from graphmem.store.jobs import Finished
 from graphmem.store.ledger import sealed_ledger_entry
@@ -131,6 +133,23 @@ class Corrected:
 
 
 @dataclass(frozen=True)
+class Summary:
+    """A memory that stands for others, whose sources it takes over."""
+
+    memory: Memory
+    vector: Vector = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Absorbed:
+    """A memory that goes, the one that takes over its sources and links, and how many links at most each way."""
+
+    gone: str
+    into: str
+    most: int
+
+
+@dataclass(frozen=True)
 class Changes:
     """Everything that follows one source, surprise or verdict, decided before anything is written.
 
@@ -145,6 +164,8 @@ class Changes:
     settled : uncertainties that exist, as they stand from now on
     tolerance : of the companion from now on; None leaves it as it is
     removed : edges that are taken away; their weight does not matter
+    summaries, absorbed, deleted : memories that stand for others, what they and others take over, ids of those that go
+    compression : the record of it
     """
 
     known: int | None
@@ -168,6 +189,10 @@ class Changes:
     settled: tuple[Recorded, ...] = ()
     tolerance: float | None = None
     removed: tuple[NewEdge, ...] = ()
+    summaries: tuple[Summary, ...] = ()
+    absorbed: tuple[Absorbed, ...] = ()
+    deleted: tuple[str, ...] = ()
+    compression: Compression | None = None
 
     @property
     def episode_id(self) -> str | None:
@@ -226,6 +251,8 @@ async def write(
             return None
         await _write_memories(tx, session, changes, begun[0]["written"], now)
         await _write_surprise(tx, session, changes, now)
+        if changes.compression is not None:
+            await _write_compression(tx, session, changes, changes.compression, begun[0]["written"])
         if finished is None:
             return written
         facts = await _add_facts(tx, session, changes, finished.facts_kept) if changes.facts else written.facts
@@ -300,6 +327,20 @@ async def _write_surprise(tx: Transaction, session: Session, changes: Changes, n
         await tx.run("changes/raise_questions", episode_id=changes.episode_id, raised=raised)
 
 
+async def _write_compression(
+    tx: Transaction, session: Session, changes: Changes, compression: Compression, written: int
+) -> None:
+    rows = [
+        {"label": label_of(each.memory.modality), "properties": _sealed(session, each.memory, each.vector)}
+        for each in changes.summaries
+    ]
+    await tx.run("changes/create_summaries", memories=rows, written=written)
+    absorbed = [asdict(each) for each in changes.absorbed]
+    await tx.run("changes/absorb_memories", absorbed=absorbed, written=written)
+    await tx.run("changes/delete_memories", ids=list(changes.deleted))
+    await tx.run("changes/record_compression", compression=stored_compression(compression))
+
+
 async def write_facts(
     graph: Graph, session: Session, finished: Finished, turn_id: str, facts: Sequence[Fact], now: datetime
 ) -> Written | None:
@@ -348,23 +389,32 @@ def _source_key(origin: Origin) -> dict[str, Any]:
     return {"source_id": origin.id, "source_kinds": kinds, "source_ref": origin.ref}
 
 
+def _sealed(session: Session, memory: Memory, vector: Vector) -> dict[str, Any]:
+    """A memory's properties, its texts and embedding sealed."""
+    place = NodeSealer(session.keys, session, memory.id)
+    return stored_properties(memory) | {
+        "considered": True,
+        "content": place.seal("content", memory.content or ""),
+        "details": place.seal_json("details", details_of(memory)),
+        "embedding": place.seal("embedding", vector_bytes(vector)),
+    }
+
+
 def _created(session: Session, changes: Changes, new: New, now: datetime) -> dict[str, Any]:
     """A new memory as its statement takes it: label, span, source and sealed properties."""
     memory, origin = new.memory, new.origin or changes.origin
     if origin is None:
         raise ValueError("a new memory needs a source")
-    place = NodeSealer(session.keys, session, memory.id)
     formed = changes.formed
-    properties = stored_properties(memory) | {
+    properties = _sealed(session, memory, new.vector) | {
         "considered": formed is None or formed.activity is None,
         "activity": None if formed is None else formed.activity,
         "features": [] if formed is None else list(formed.features),
-        "content": place.seal("content", memory.content or ""),
-        "details": place.seal_json("details", details_of(memory)),
-        "embedding": place.seal("embedding", vector_bytes(new.vector)),
     }
     if changes.response is not None and memory.id == changes.episode_id:
-        properties["surprise_response"] = place.seal("surprise_response", RESPONSE.dump_json(changes.response))
+        properties["surprise_response"] = NodeSealer(session.keys, session, memory.id).seal(
+            "surprise_response", RESPONSE.dump_json(changes.response)
+        )
     source = {"kind": origin.kind.value, "ref": origin.ref, "id": origin.id, "at": origin.at, "formed_at": now}
     return {
         "label": label_of(memory.modality),

@@ -22,11 +22,11 @@ OURS = make_schema(Settings())._schema
 LATER = {
     "Query": {"concept", "concepts"},
     "Student": {
-        "overlay", "frontier", "progress", "compressions", "verifyIntegrity",
+        "overlay", "frontier", "progress", "verifyIntegrity",
     },
     "Subscription": {"memoryEvents"},
     "Mutation": {
-        "reveal", "setAttitude", "importWorld", "compress", "exportStudent",
+        "reveal", "setAttitude", "importWorld", "exportStudent",
     },
 }  # fmt: skip
 

@@ -1,0 +1,240 @@
+"""Compression: read, plan, summarise, write once (spec 13)."""
+
+import asyncio
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeVar
+
+import numpy as np
+
+from graphmem.app import Graphmem
+from graphmem.cache import OpenMemories
+from graphmem.errors import Conflict, InvalidInput, Locked
+from graphmem.flows import compression_plan as plan
+from graphmem.flows.formation import said_hash
+from graphmem.flows.gravity import gravity_now
+from graphmem.flows.session_cache import ENDED, open_memories, write_changes
+from graphmem.model import (
+    Compression,
+    CompressionTrigger,
+    Edge,
+    Memory,
+    MemoryRole,
+    Session,
+    Vector,
+    Who,
+)
+from graphmem.sealing import keyed_hash
+from graphmem.store import compressions, turns
+from graphmem.store.changes import Absorbed, Changes, Summary
+from graphmem.text.summary import summarised
+
+T = TypeVar("T")
+
+COMPRESSION_ATTEMPTS = 3
+"""Times a compression is planned again when memories changed meanwhile."""
+PRUNED_LINKS = 3
+"""Links that a pruned memory leaves to its nearest neighbour, the strongest."""
+ALL_LINKS = 1_000
+QUOTE_CHARACTERS = 4_000
+"""Most characters of the words that a summary keeps."""
+
+
+async def compress(
+    gm: Graphmem,
+    session: Session,
+    *,
+    trigger: CompressionTrigger = CompressionTrigger.MANUAL,
+    to: int | None = None,
+    preview: bool = False,
+) -> Compression:
+    """Make a student's memories fewer, so that their structure and evidence stay.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    session : Session, open
+    trigger : why it is done
+    to : memories to be left, 1 or more; by default 0.618 of the limit
+    preview : nothing is written
+
+    Returns
+    -------
+    Compression; without an id where nothing was written, since it is a preview or nothing is to be gained
+
+    Raises
+    ------
+    InvalidInput    `to` will not do
+    Locked          the session has ended
+    Conflict        memories kept changing; nothing was written
+
+    Source: spec 13.
+    """
+    if to is not None and to < 1:
+        raise InvalidInput("to must be 1 or more.")
+    target = plan.target_of(gm.settings.memories_limit, to)
+    for _ in range(COMPRESSION_ATTEMPTS):
+        # Another process may have written: the plan is made on the newest memories.
+        gm.cache.drop_memories(session)
+        held, now = await open_memories(gm, session), gm.clock()
+        edges = await compressions.list_all_edges(gm.graph, session, now)
+        if edges is None:
+            raise Locked(ENDED)
+        running = [] if trigger is CompressionTrigger.SESSION_END else await turns.list_turns(gm.graph, session)
+        graph = await asyncio.to_thread(_graph, held, edges)
+        protected = plan.protected_ids(
+            graph.memories,
+            {side for doubt in held.doubts for side in (doubt.a_id, doubt.b_id) if side is not None},
+            {turn.turn_id for turn in running},
+            held.parts,
+        )
+        found = await asyncio.to_thread(plan.planned_compression, graph, protected, target, now)
+        done = await _changes(gm, session, held, graph, found, trigger, now)
+        if preview or not done.deleted:
+            assert done.compression is not None  # it is always told
+            return replace(done.compression, id=None, at=None, integrity_hash=None)
+        if await write_changes(gm, session, done):
+            gm.drop(session)
+            (kept,) = await compressions.list_compressions(gm.graph, session, 1)
+            return kept
+    raise Conflict("Memories of this student keep changing: compress them again.")
+
+
+async def compress_beyond_limit(gm: Graphmem, session: Session, trigger: CompressionTrigger) -> None:
+    """Compress where the student has more memories than the limit; what cannot be written now waits."""
+    held = await open_memories(gm, session)
+    if len(held.index) > gm.settings.memories_limit:
+        with suppress(Conflict):
+            await compress(gm, session, trigger=trigger)
+
+
+async def list_compressions(gm: Graphmem, who: Who, first: int) -> list[Compression]:
+    """Compressions of a student's memories, newest first.
+
+    Raises
+    ------
+    InvalidInput    `first` will not do
+    """
+    if not 1 <= first <= gm.settings.page_size:
+        raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
+    return await compressions.list_compressions(gm.graph, who, first)
+
+
+def _graph(held: OpenMemories, edges: Sequence[Edge]) -> plan.MemoryGraph:
+    memories = tuple(sorted(held.index.latest(len(held.index)), key=lambda m: (m.timestamp, m.id)))
+    vectors = [held.index.vector(m.id) for m in memories]
+    matrix = np.stack([v for v in vectors if v is not None]) if memories else np.zeros((0, 1), dtype=np.float32)
+    return plan.MemoryGraph(memories, matrix, tuple(edges))
+
+
+async def _changes(
+    gm: Graphmem,
+    session: Session,
+    held: OpenMemories,
+    graph: plan.MemoryGraph,
+    found: plan.CompressionPlan,
+    trigger: CompressionTrigger,
+    now: datetime,
+) -> Changes:
+    """Everything that a compression writes."""
+    contents = [summarised([m.content or "" for m in cluster], held.name) for cluster in found.clusters]
+    vectors = await gm.embedder.embed(contents) if contents else ()
+    new = [
+        _summary(session, cluster, content, vector, now)
+        for cluster, content, vector in zip(found.clusters, contents, vectors, strict=True)
+    ]
+    member_of = {m.id: each.memory.id for each, cluster in zip(new, found.clusters, strict=True) for m in cluster}
+    absorbed = [Absorbed(gone, into, ALL_LINKS) for gone, into in member_of.items()]
+    absorbed += [
+        Absorbed(gone, member_of.get(heir, heir), PRUNED_LINKS) for gone, heir in found.pruned if heir is not None
+    ]
+    deleted = tuple(dict.fromkeys((*(gone for gone, _ in found.pruned), *member_of)))
+    gone = frozenset(deleted)
+    left = [m for m in graph.memories if m.id not in gone] + [each.memory for each in new]
+    heirs = {each.gone: each.into for each in absorbed}
+    edges = _moved(graph.edges, heirs, gone)
+    told = Compression(
+        trigger=trigger,
+        nodes_before=len(graph.memories),
+        nodes_after=len(left),
+        edges_before=len(graph.edges),
+        edges_after=len(edges),
+        pruned=len(found.pruned),
+        merged=len(member_of),
+        cycles=found.cycles,
+        loss=plan.losses(graph, left, edges, now),
+        id=f"compression-{held.version}",
+        at=now,
+        integrity_hash=_integrity_hash(session, left, edges),
+    )
+    return Changes(
+        held.version,
+        "compression",
+        summaries=tuple(new),
+        absorbed=tuple(absorbed),
+        deleted=deleted,
+        compression=told,
+    )
+
+
+def _moved(edges: Sequence[Edge], heirs: dict[str, str], gone: frozenset[str]) -> list[Edge]:
+    """The edges between memories as they will be."""
+    moved: dict[tuple[str, str, str], Edge] = {}
+    for edge in edges:
+        a, b = heirs.get(edge.from_id, edge.from_id), heirs.get(edge.to_id, edge.to_id)
+        key = (a, b, edge.type.value)
+        if a != b and not {a, b} & gone and (key not in moved or moved[key].weight < edge.weight):
+            moved[key] = replace(edge, from_id=a, to_id=b)
+    return list(moved.values())
+
+
+def _integrity_hash(session: Session, memories: Sequence[Memory], edges: Sequence[Edge]) -> str:
+    told = [sorted([m.id, m.content_hash] for m in memories), sorted([e.from_id, e.to_id, e.type.value] for e in edges)]
+    return keyed_hash(session.keys, "integrity", json.dumps(told))
+
+
+def _summary(session: Session, cluster: Sequence[Memory], content: str, vector: Vector, now: datetime) -> Summary:
+    """The memory that stands for some others."""
+    last = cluster[-1]
+    ids = json.dumps([m.id for m in cluster])
+    words = "\n".join(dict.fromkeys(m.quote or m.content or "" for m in cluster))
+    memory = replace(
+        last,
+        id=f"summary-{keyed_hash(session.keys, 'summary', ids)[:16]}",
+        modality=_most(m.modality for m in cluster),
+        kind=_most(m.kind for m in cluster),
+        domain=_most(m.domain for m in cluster),
+        content=content,
+        before=None,
+        quote=words[:QUOTE_CHARACTERS],
+        gravity=max(gravity_now(m, now) for m in cluster),
+        salience=max(m.salience for m in cluster),
+        confidence=min(m.confidence for m in cluster),
+        strength=max(m.strength for m in cluster),
+        valence=sum(m.valence for m in cluster) / len(cluster),
+        importance=max(m.importance for m in cluster),
+        snr=max(m.snr for m in cluster),
+        passes=max(m.passes for m in cluster),
+        last_accessed=max(now, *(m.last_accessed for m in cluster)),
+        access_count=sum(m.access_count for m in cluster),
+        reinforcement_count=sum(m.reinforcement_count for m in cluster),
+        last_reinforced_at=max((m.last_reinforced_at for m in cluster if m.last_reinforced_at), default=None),
+        surprise=max((m.surprise for m in cluster if m.surprise is not None), default=None),
+        source_refs=tuple(dict.fromkeys(ref for m in cluster for ref in m.source_refs)),
+        valid_at=min((m.valid_at for m in cluster if m.valid_at), default=None),
+        content_hash=said_hash(session, last.speaker, ids),
+        merged_count=sum(max(1, m.merged_count) for m in cluster),
+        consolidated=any(m.consolidated for m in cluster),
+        aspect=None,
+        role=MemoryRole.SUMMARY,
+    )
+    return Summary(memory, vector)
+
+
+def _most(values: Iterable[T]) -> T:
+    """The commonest value, of equally common ones the first."""
+    return Counter(values).most_common(1)[0][0]

@@ -1,0 +1,382 @@
+"""Decisions of compression, as pure functions: what is pruned, what is merged, and what that costs (spec 13).
+
+Memory is topology: what is merged keeps its sources, its links and its words; what is pruned leaves its sources and
+strongest links to its nearest neighbour.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array, diags_array
+
+from graphmem.flows.gravity import gravity_now
+from graphmem.maths.clustering import Labels, inside_shares, spectral_clusters
+from graphmem.maths.loss import entropy
+from graphmem.model import Edge, EdgeType, Matrix, Memory, MemoryRole, Modality, ModalityLoss, Reliability, SourceKind
+
+GOLDEN = 0.618
+"""Share of the limit that a compression aims at, and of a cluster's edge weight that must stay inside to merge it."""
+FADED = 0.382
+"""Gravity below which a memory may be pruned."""
+MOST_CYCLES = 3
+"""Cycles are repeated while fewer than 2.618 were run."""
+PRUNED_SHARE = 0.25
+"""Share of what must go in a cycle that is pruned before clusters are merged, so that most is kept by merging."""
+MOST_TOGETHER = 8
+"""Most memories that one summary is made of: more could not be said in a few sentences."""
+NEIGHBOURS = 5
+"""Nearest memories in meaning that each is linked to while clusters are looked for."""
+LIKE = 0.3
+"""Cosine from which a memory counts as a neighbour in meaning."""
+LARGEST = 20_000
+"""Memories that one compression looks at, the oldest first; more wait for the next one."""
+AT_ONCE = 1_000
+"""Rows of likeness that are computed at once."""
+LINK_WEIGHTS: Mapping[EdgeType, float] = {
+    EdgeType.CONTRADICTS: 0.0,
+    EdgeType.TEMPORAL_EVOLUTION: 0.0,
+    EdgeType.PRECEDES: 0.3,
+    EdgeType.ABSTRACTS: 0.3,
+}
+"""How much an edge ties two memories together, relative to the others; what denies or ended the other does not."""
+
+
+@dataclass(frozen=True)
+class MemoryGraph:
+    """A student's memories with their vectors, of shape (n, dimension), and the edges between them."""
+
+    memories: tuple[Memory, ...]
+    vectors: Matrix = field(repr=False)
+    edges: tuple[Edge, ...]
+
+
+@dataclass(frozen=True)
+class CompressionPlan:
+    """What a compression does.
+
+    pruned : ids of memories that go, each with the memory (or cluster, by its first id) that takes over its links; None
+        where nothing is near
+    clusters : memories that become one summary, oldest first, each with the number of memories it stood for
+    """
+
+    pruned: tuple[tuple[str, str | None], ...]
+    clusters: tuple[tuple[Memory, ...], ...]
+    cycles: int
+
+
+def target_of(limit: int, wanted: int | None = None) -> int:
+    """The number of memories that a compression aims at.
+
+    Examples
+    --------
+    >>> target_of(1000), target_of(1000, 300)
+    (618, 300)
+    """
+    return round(GOLDEN * limit) if wanted is None else wanted
+
+
+def protected_ids(
+    memories: Iterable[Memory], doubted: Collection[str], running: Collection[str], standing: Collection[str]
+) -> frozenset[str]:
+    """Memories that are never touched.
+
+    Parameters
+    ----------
+    memories : of the student
+    doubted : sides of open uncertainties
+    running : source refs of the running session
+    standing : memories of the standing profile
+
+    Notes
+    -----
+    Beside what spec 13 names, what holds one value at a time (a home, a name) and the standing profile: another value
+    must find what it ends.
+    """
+    return frozenset(
+        m.id
+        for m in memories
+        if m.flashbulb
+        or m.in_ledger
+        or m.slot_key is not None
+        or m.id in doubted
+        or m.id in standing
+        or not set(m.source_refs).isdisjoint(running)
+        or m.role in (MemoryRole.EPISODE, MemoryRole.PROCEDURE)
+    )
+
+
+def planned_compression(
+    graph: MemoryGraph, protected: Collection[str], target: int, now: datetime, seed: int = 0
+) -> CompressionPlan:
+    """What to prune and to merge so that at most `target` memories are left, as far as that may be.
+
+    Parameters
+    ----------
+    graph : MemoryGraph
+    protected : ids of memories that are not touched
+    target : int, 0 or more
+    now : datetime
+    seed : int; the same graph, seed and moment give the same plan
+
+    Source: spec 13.
+    """
+    order = sorted(
+        (i for i, m in enumerate(graph.memories) if m.id not in protected),
+        key=lambda i: (graph.memories[i].timestamp, graph.memories[i].id),
+    )[:LARGEST]
+    state = _State.of(graph, order, now)
+    untouched, cycles = len(graph.memories) - len(order), 0
+    while untouched + state.count > target and cycles < MOST_CYCLES:
+        before, cycles = state.count, cycles + 1
+        excess = untouched + state.count - target
+        state = state.pruned(round(PRUNED_SHARE * excess)) if cycles > 1 or excess > 1 else state
+        excess = untouched + state.count - target
+        state = state.merged(excess, seed + cycles)
+        if state.count == before:
+            break
+    if untouched + state.count > target:
+        state = state.pruned(untouched + state.count - target)
+    return state.plan(cycles)
+
+
+@dataclass(frozen=True)
+class _State:
+    """The graph while it is being compressed.
+
+    groups : the memories that each node stands for
+    kind : nodes of different kinds are never merged
+    worth : what speaks for keeping a node; `faded` where it may be pruned
+    links : symmetric, of shape (n, n)
+    gone : pruned memories, each with a memory of the node that takes over its links
+    """
+
+    groups: tuple[tuple[Memory, ...], ...]
+    kind: NDArray[np.intp]
+    worth: NDArray[np.float64]
+    faded: NDArray[np.bool_]
+    vectors: Matrix
+    links: csr_array
+    gone: tuple[tuple[Memory, Memory | None], ...] = ()
+
+    @classmethod
+    def of(cls, graph: MemoryGraph, order: Sequence[int], now: datetime) -> "_State":
+        found = [graph.memories[i] for i in order]
+        kinds = {key: place for place, key in enumerate(dict.fromkeys(map(_kind, found)))}
+        gravities = np.array([gravity_now(m, now) for m in found])
+        vectors = graph.vectors[list(order)]
+        kind = np.array([kinds[_kind(m)] for m in found], dtype=np.intp)
+        return cls(
+            groups=tuple((m,) for m in found),
+            kind=kind,
+            worth=np.array([m.consolidated + g + m.snr / 1000 for m, g in zip(found, gravities, strict=True)]),
+            faded=gravities < FADED,
+            vectors=vectors,
+            links=_links(found, graph.edges, vectors, kind),
+        )
+
+    @property
+    def count(self) -> int:
+        return len(self.groups)
+
+    def pruned(self, most: int) -> "_State":
+        """Without at most so many of the faded memories that are worth least; summaries are never pruned."""
+        single = np.array([len(group) == 1 for group in self.groups], dtype=bool)
+        may = np.flatnonzero(self.faded & single)
+        least = may[np.argsort(self.worth[may], kind="stable")][: max(0, most)]
+        if not len(least):
+            return self
+        stays = np.ones(self.count, dtype=bool)
+        stays[least] = False
+        heirs = [(self.groups[i][0], self._heir(i, stays)) for i in least]
+        return replace(self._of(np.flatnonzero(stays)), gone=(*self.gone, *heirs))
+
+    def _heir(self, node: int, stays: NDArray[np.bool_]) -> Memory | None:
+        near = self.links.indices[self.links.indptr[node] : self.links.indptr[node + 1]]
+        near = near[stays[near]]
+        if not len(near):
+            return None
+        return self.groups[int(near[np.argmax(self.vectors[near] @ self.vectors[node])])][0]
+
+    def merged(self, excess: int, seed: int) -> "_State":
+        """With the closest clusters made one node each, until so many nodes fewer are left."""
+        natural = spectral_clusters(self.links, seed)
+        labels = _divided(self.links, natural, [len(group) for group in self.groups], seed)
+        # A part is merged where the cluster that it is a part of holds together.
+        shares = np.zeros(int(labels.max(initial=-1)) + 1)
+        shares[labels] = inside_shares(self.links, natural)[natural]
+        sizes = np.bincount(labels)
+        fit = [c for c in np.argsort(-shares, kind="stable") if sizes[c] > 1 and shares[c] >= GOLDEN]
+        into, saved = np.arange(self.count, dtype=np.intp), 0
+        for cluster in fit:
+            if saved >= excess:
+                break
+            # Of the last cluster no more are taken than need be: nothing is lost that need not be.
+            nodes = self._nearest(np.flatnonzero(labels == cluster), excess - saved + 1)
+            into[nodes] = nodes[0]
+            saved += len(nodes) - 1
+        return self._joined(np.unique(into, return_inverse=True)[1].astype(np.intp)) if saved else self
+
+    def _nearest(self, nodes: Labels, most: int) -> Labels:
+        """At most so many of some nodes, those nearest to what they have in common."""
+        middle = self.vectors[nodes].mean(axis=0)
+        order = np.argsort(-(self.vectors[nodes] @ middle), kind="stable")
+        return np.sort(nodes[order[:most]])
+
+    def _joined(self, into: Labels) -> "_State":
+        n = int(into.max()) + 1
+        groups: list[list[Memory]] = [[] for _ in range(n)]
+        for node, place in enumerate(into):
+            groups[place] += self.groups[node]
+        joins = csr_array((np.ones(len(into)), (np.arange(len(into)), into)), shape=(len(into), n))
+        vectors = joins.T @ self.vectors
+        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+        kind, worth, faded = np.zeros(n, dtype=np.intp), np.zeros(n), np.ones(n, dtype=bool)
+        kind[into] = self.kind
+        np.maximum.at(worth, into, self.worth)
+        np.logical_and.at(faded, into, self.faded)
+        links = csr_array(joins.T @ self.links @ joins)
+        links = csr_array(links - diags_array(links.diagonal()))
+        links.eliminate_zeros()
+        return replace(
+            self,
+            groups=tuple(map(tuple, groups)),
+            kind=kind,
+            worth=worth,
+            faded=faded,
+            vectors=np.asarray(vectors, dtype=np.float32),
+            links=links,
+        )
+
+    def _of(self, nodes: NDArray[np.intp]) -> "_State":
+        return replace(
+            self,
+            groups=tuple(self.groups[i] for i in nodes),
+            kind=self.kind[nodes],
+            worth=self.worth[nodes],
+            faded=self.faded[nodes],
+            vectors=self.vectors[nodes],
+            links=csr_array(self.links[nodes][:, nodes]),
+        )
+
+    def plan(self, cycles: int) -> CompressionPlan:
+        """What it comes to."""
+        clusters = tuple(
+            tuple(sorted(group, key=lambda m: (m.timestamp, m.id))) for group in self.groups if len(group) > 1
+        )
+        gone = {m.id: None if heir is None else heir.id for m, heir in self.gone}
+        return CompressionPlan(tuple((i, _left(heir, gone)) for i, heir in gone.items()), clusters, cycles)
+
+
+def _left(heir: str | None, gone: Mapping[str, str | None]) -> str | None:
+    """The memory that is left in the end, where an heir was pruned later itself."""
+    while heir is not None and heir in gone:
+        heir = gone[heir]
+    return heir
+
+
+def _kind(memory: Memory) -> tuple[object, ...]:
+    """What must be alike in memories that become one: whose word it is, and whether it still holds."""
+    holds = memory.invalid_at is None and memory.reliability is not Reliability.SUPERSEDED
+    return memory.speaker, memory.source_kind is SourceKind.CHAT, memory.source_kind is SourceKind.TEACHER, holds
+
+
+def _links(found: Sequence[Memory], edges: Iterable[Edge], vectors: Matrix, kind: NDArray[np.intp]) -> csr_array:
+    """Typed edges and nearest neighbours in meaning, as one symmetric array; none between different kinds."""
+    place = {memory.id: i for i, memory in enumerate(found)}
+    rows, columns, weights = list[int](), list[int](), list[float]()
+    for edge in edges:
+        a, b = place.get(edge.from_id), place.get(edge.to_id)
+        weight = edge.weight * LINK_WEIGHTS.get(edge.type, 1.0)
+        if a is not None and b is not None and a != b and kind[a] == kind[b] and weight > 0:
+            rows += [a, b]
+            columns += [b, a]
+            weights += [weight, weight]
+    near = _neighbours(vectors, kind)
+    n = len(found)
+    typed = coo_array((weights, (rows, columns)), shape=(n, n)).tocsr() if rows else csr_array((n, n))
+    links = csr_array(typed + near + near.T)
+    links.eliminate_zeros()
+    return links
+
+
+def _neighbours(vectors: Matrix, kind: NDArray[np.intp]) -> csr_array:
+    """The cosines of each node's nearest in meaning, of its own kind."""
+    n = len(vectors)
+    rows, columns, weights = list[Labels](), list[Labels](), list[NDArray[np.floating[Any]]]()
+    for start in range(0, n, AT_ONCE):
+        part = slice(start, start + AT_ONCE)
+        cosines = vectors[part] @ vectors.T
+        cosines[kind[part, np.newaxis] != kind] = 0.0
+        own = np.arange(start, min(n, start + AT_ONCE))
+        cosines[np.arange(len(own)), own] = 0.0
+        most = min(NEIGHBOURS, n - 1)
+        if most < 1:
+            break
+        best = np.argpartition(-cosines, most - 1, axis=1)[:, :most]
+        found = np.take_along_axis(cosines, best, axis=1)
+        row, column = np.nonzero(found >= LIKE)
+        rows.append(own[row])
+        columns.append(best[row, column])
+        weights.append(found[row, column] / 2)
+    if not rows:
+        return csr_array((n, n))
+    placed = (np.concatenate(weights).astype(np.float64), (np.concatenate(rows), np.concatenate(columns)))
+    return csr_array(coo_array(placed, shape=(n, n)))
+
+
+def _divided(links: csr_array, natural: Labels, sizes: Sequence[int], seed: int) -> Labels:
+    """Clusters of at most `MOST_TOGETHER` memories: natural ones, divided as long as they are too large."""
+    labels = natural.copy()
+    weight, taken = np.asarray(sizes), int(natural.max(initial=-1)) + 1
+    waiting = list(range(taken))
+    while waiting:
+        cluster = waiting.pop()
+        nodes = np.flatnonzero(labels == cluster)
+        heavy = int(weight[nodes].sum())
+        if len(nodes) < 2 or heavy <= MOST_TOGETHER:
+            continue
+        parts = min(len(nodes), max(2, -(-heavy // MOST_TOGETHER)))
+        own = spectral_clusters(csr_array(links[nodes][:, nodes]), seed, parts)
+        if own.max() == 0:
+            # Nothing divides it: each by itself.
+            own = np.arange(len(nodes), dtype=np.intp)
+        fresh = np.where(own == 0, cluster, taken + own - 1)
+        labels[nodes] = fresh
+        waiting += [cluster, *range(taken, taken + int(own.max()))]
+        taken += int(own.max())
+    return np.unique(labels, return_inverse=True)[1].astype(np.intp)
+
+
+def losses(
+    before: MemoryGraph, left: Sequence[Memory], edges: Sequence[Edge], now: datetime
+) -> tuple[ModalityLoss, ...]:
+    """What each modality lost, between a graph and what is left of it.
+
+    Parameters
+    ----------
+    before : MemoryGraph
+    left : memories afterwards
+    edges : between them
+    now : datetime
+
+    Source: spec 13.
+    """
+    found = []
+    for modality in Modality:
+        was = _measures(modality, before.memories, before.edges, now)
+        has = _measures(modality, left, edges, now)
+        found.append(ModalityLoss(modality, was[0] - has[0], was[1] - has[1], was[2] - has[2], was[3] - has[3]))
+    return tuple(found)
+
+
+def _measures(
+    modality: Modality, memories: Iterable[Memory], edges: Iterable[Edge], now: datetime
+) -> tuple[int, float, float, float]:
+    own = {m.id: gravity_now(m, now) for m in memories if m.modality is modality}
+    linked = sum(edge.weight for edge in edges if edge.from_id in own or edge.to_id in own)
+    masses = list(own.values())
+    return len(own), entropy(masses), sum(masses), linked
