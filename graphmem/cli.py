@@ -291,10 +291,10 @@ def forget_command(
     as_json: AsJson = False,
 ) -> None:
     """Forget a memory and what it fed, for good: facts, episodes, ledger entries, questions, raw turns."""
-    from graphmem.commands.memories import forget
+    from graphmem.commands.memories import forgotten
 
     password = read_password(password_stdin)
-    erased = asdict(run(lambda gm: forget(gm, Who(institution, student), password, memory)))
+    erased = asdict(run(lambda gm: forgotten(gm, Who(institution, student), password, memory)))
     echo_erased(f"{memory} is forgotten", erased, as_json=as_json)
 
 
@@ -337,11 +337,11 @@ def compress_command(
     as_json: AsJson = False,
 ) -> None:
     """Make a student's memories fewer: prune what has faded, merge what belongs together."""
-    from graphmem.commands.compress import compressed, told
+    from graphmem.commands.compress import compressed, compression_line
 
     password = read_password(password_stdin)
     done = run(lambda gm: compressed(gm, Who(institution, student), password, preview, to))
-    typer.echo(json.dumps(asdict(done), default=str) if as_json else told(done))
+    typer.echo(json.dumps(asdict(done), default=str) if as_json else compression_line(done))
 
 
 @app.command("drift")

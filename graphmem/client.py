@@ -362,6 +362,7 @@ class TurnResult(Result):
     degraded: bool
     matched: bool | None
     match: float | None
+    parrot_match: float | None
     learned_fact: FactResult | None
     surprise: float
     level: Level

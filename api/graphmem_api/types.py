@@ -106,10 +106,14 @@ class LossType:
     """What there is less of one modality than before; below 0: more."""
 
     modality: model.Modality = strawberry.field(description="The modality.")
-    nodes: int = strawberry.field(description="Memories less.")
-    entropy: float = strawberry.field(description="Shannon entropy of gravity over its memories less, in bits.")
-    gravity: float = strawberry.field(description="Sum of gravity less.")
-    edge_weight: float = strawberry.field(description="Sum of the weights of edges at its memories less.")
+    nodes: int = strawberry.field(description="Memories less; below 0: more.")
+    entropy: float = strawberry.field(
+        description="Shannon entropy of gravity over its memories less, in bits; below 0: more."
+    )
+    gravity: float = strawberry.field(description="Sum of gravity less; below 0: more.")
+    edge_weight: float = strawberry.field(
+        description="Sum of the weights of edges at its memories less; below 0: more."
+    )
 
 
 @strawberry.type(name="Compression")
@@ -192,6 +196,10 @@ class TurnType:
     match: float | None = strawberry.field(
         description="How well the last prediction fits the message, 0 to 1; null on the first turn."
     )
+    parrot_match: float | None = strawberry.field(
+        description="What the student's own message before would have matched as a prediction, 0 to 1; beside it "
+        "`match` tells something. Null where nothing was expected."
+    )
     learned_fact: FactType | None = strawberry.field(
         description="Fact learned because the prediction failed, if one was."
     )
@@ -224,6 +232,7 @@ class TurnType:
             degraded=outcome.degraded,
             matched=outcome.matched,
             match=outcome.match,
+            parrot_match=outcome.parrot_match,
             learned_fact=FactType.of(outcome.fact) if outcome.fact else None,
             surprise=outcome.surprise,
             level=outcome.level,
@@ -504,9 +513,9 @@ class StudentType:
 
     @strawberry.field(description="Compressions of the memories, newest first: counts and losses.")
     async def compressions(
-        self, info: Info, first: Annotated[int, argument("Most compressions, 1 to 200.")] = 20
+        self, info: Info, first: Annotated[int | None, argument("Most compressions, 1 to 200.")] = 20
     ) -> list[CompressionType]:
-        found = await list_compressions(info.context.gm, self._who, first)
+        found = await list_compressions(info.context.gm, self._who, 20 if first is None else first)
         return [CompressionType.of(each) for each in found]
 
     @strawberry.field(description="Questions that surprises left open and nobody has answered, longest waiting first.")

@@ -1,5 +1,5 @@
-// Let memories take over the sources, links, entities, questions and doubts of others, which go afterwards.
-// Of edges between two memories the greater weight stays; `most` bounds how many links each of those that go leaves.
+// Let memories take over the sources, entities, questions and doubts of others, which go afterwards.
+// Their edges to other memories are written by `changes/merge_edges`.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, absorbed: list, written: int
@@ -10,34 +10,12 @@ USING INDEX into:Memory(institution, student_id, id)
 MATCH (gone:Memory {institution: $institution, student_id: $student_id, id: each.gone})
 USING INDEX gone:Memory(institution, student_id, id)
 SET into.written = $written
-WITH into, gone, each
+WITH into, gone
 CALL (into, gone) {
   MATCH (gone)-[span:FORMED_FROM]->(source:Source)
   WITH into, source, properties(span) AS told
   MERGE (into)-[own:FORMED_FROM]->(source)
   ON CREATE SET own += told
-}
-CALL (into, gone, each) {
-  MATCH (gone)-[edge:PRECEDES|CAUSES|ENABLES|RELATES_TO|CONTRADICTS|SUPPORTS|REFINES|ABSTRACTS|EVOKES|REMINDS_OF|TEMPORAL_EVOLUTION]->(other:Memory)
-  WHERE other <> into
-  WITH into, other, type(edge) AS kind, properties(edge) AS told ORDER BY told.weight DESC, other.id LIMIT 1000
-  WITH into, collect([other, kind, told])[..each.most] AS links
-  UNWIND links AS link
-  WITH into, link[0] AS other, link[1] AS kind, link[2] AS told
-  MERGE (into)-[own:$(kind)]->(other)
-  ON CREATE SET own += told
-  ON MATCH SET own.weight = CASE WHEN own.weight < told.weight THEN told.weight ELSE own.weight END
-}
-CALL (into, gone, each) {
-  MATCH (gone)<-[edge:PRECEDES|CAUSES|ENABLES|RELATES_TO|CONTRADICTS|SUPPORTS|REFINES|ABSTRACTS|EVOKES|REMINDS_OF|TEMPORAL_EVOLUTION]-(other:Memory)
-  WHERE other <> into
-  WITH into, other, type(edge) AS kind, properties(edge) AS told ORDER BY told.weight DESC, other.id LIMIT 1000
-  WITH into, collect([other, kind, told])[..each.most] AS links
-  UNWIND links AS link
-  WITH into, link[0] AS other, link[1] AS kind, link[2] AS told
-  MERGE (into)<-[own:$(kind)]-(other)
-  ON CREATE SET own += told
-  ON MATCH SET own.weight = CASE WHEN own.weight < told.weight THEN told.weight ELSE own.weight END
 }
 CALL (into, gone) {
   MATCH (gone)-[edge:INVOLVES|ABOUT|LOCATED_AT]->(entity:Entity)

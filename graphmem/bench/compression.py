@@ -23,7 +23,7 @@ from graphmem.errors import InvalidInput
 from graphmem.maths.clustering import spectral_clusters
 from graphmem.settings import Settings
 
-SHARES = (50, 30)
+PERCENTS = (50, 30)
 """Percent of the memories that are left."""
 FOUND, WIDELY, TOKEN_BUDGET = 10, 100, 1000
 NODES, PLANTED = 5_000, 50
@@ -87,7 +87,7 @@ def measure_compression(settings: Settings, file: Path | None) -> Figures:
     if not asked:
         raise InvalidInput("There is no question with evidence in this file.")
     found = {key: fmean(each[key] for each in asked) for key in asked[0]}
-    for share in SHARES:
+    for share in PERCENTS:
         figures[f"kept@{share}"] = found[f"recall@{share}"] / found["recall"]
         figures[f"kept_tokens@{share}"] = found[f"tokens@{share}"] / found["tokens"]
         figures |= {f"{name}@{share}": found[f"{name}@{share}"] / found["recall"] for name in DROPPED}
@@ -102,7 +102,7 @@ def _of_talk(settings: Settings, port: int, talk: Talk) -> list[dict[str, float]
     kept = {
         f"{name}@{share}": {item["id"] for item in order(items)[: len(items) * share // 100]}
         for name, order in DROPPED.items()
-        for share in SHARES
+        for share in PERCENTS
     }
     asked = [dict[str, float]() for _ in talk.questions]
     turns = {turn.id: turn for turn in talk.turns}
@@ -113,7 +113,7 @@ def _of_talk(settings: Settings, port: int, talk: Talk) -> list[dict[str, float]
         for name, ids in kept.items():
             left = [item for item in found if item["memory"]["id"] in ids]
             shares[name] = share_found(question, turns, _sources(left[:FOUND]))
-    for share in SHARES:
+    for share in PERCENTS:
         talker.caller.call(COMPRESS, student=talker.student, to=max(1, len(items) * share // 100))
         for question, shares in tracked(list(zip(talk.questions, asked, strict=True)), f"{talk.id} at {share} %"):
             found = _recalled(talker, question.text)

@@ -18,7 +18,7 @@ async def compressed(gm: Graphmem, who: Who, password: str, preview: bool, to: i
         return await compress(gm, session, to=to, preview=preview)
 
 
-def told(done: Compression) -> str:
+def compression_line(done: Compression) -> str:
     """A compression in one line."""
     verb = "would become" if done.id is None else "became"
     return (

@@ -96,7 +96,7 @@ async def recall(gm: Graphmem, who: Who, password: str, query: str, limit: int) 
     ]
 
 
-async def forget(gm: Graphmem, who: Who, password: str, memory_id: str) -> Erased:
+async def forgotten(gm: Graphmem, who: Who, password: str, memory_id: str) -> Erased:
     """Forget a memory and what it fed; how much was deleted.
 
     Raises

@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -22,6 +22,7 @@ from graphmem.model import (
     Compression,
     CompressionTrigger,
     Edge,
+    EdgeType,
     Memory,
     MemoryRole,
     Session,
@@ -30,7 +31,7 @@ from graphmem.model import (
 )
 from graphmem.sealing import keyed_hash
 from graphmem.store import compressions, turns
-from graphmem.store.changes import Absorbed, Changes, Summary
+from graphmem.store.changes import Absorbed, Changes, NewEdge, Summary
 from graphmem.text.summary import summarised
 
 T = TypeVar("T")
@@ -39,7 +40,6 @@ COMPRESSION_ATTEMPTS = 3
 """Times a compression is planned again when memories changed meanwhile."""
 PRUNED_LINKS = 3
 """Links that a pruned memory leaves to its nearest neighbour, the strongest."""
-ALL_LINKS = 1_000
 QUOTE_CHARACTERS = 4_000
 """Most characters of the words that a summary keeps."""
 
@@ -99,7 +99,7 @@ async def compress(
             return replace(done.compression, id=None, at=None, integrity_hash=None)
         if await write_changes(gm, session, done):
             gm.drop(session)
-            (kept,) = await compressions.list_compressions(gm.graph, session, 1)
+            (kept,) = await compressions.find_compressions(gm.graph, session, 1)
             return kept
     raise Conflict("Memories of this student keep changing: compress them again.")
 
@@ -121,7 +121,7 @@ async def list_compressions(gm: Graphmem, who: Who, first: int) -> list[Compress
     """
     if not 1 <= first <= gm.settings.page_size:
         raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
-    return await compressions.list_compressions(gm.graph, who, first)
+    return await compressions.find_compressions(gm.graph, who, first)
 
 
 def _graph(held: OpenMemories, edges: Sequence[Edge]) -> plan.MemoryGraph:
@@ -148,15 +148,13 @@ async def _changes(
         for cluster, content, vector in zip(found.clusters, contents, vectors, strict=True)
     ]
     member_of = {m.id: each.memory.id for each, cluster in zip(new, found.clusters, strict=True) for m in cluster}
-    absorbed = [Absorbed(gone, into, ALL_LINKS) for gone, into in member_of.items()]
-    absorbed += [
-        Absorbed(gone, member_of.get(heir, heir), PRUNED_LINKS) for gone, heir in found.pruned if heir is not None
-    ]
+    absorbed = [Absorbed(gone, into) for gone, into in member_of.items()]
+    absorbed += [Absorbed(gone, member_of.get(heir, heir)) for gone, heir in found.pruned if heir is not None]
     deleted = tuple(dict.fromkeys((*(gone for gone, _ in found.pruned), *member_of)))
     gone = frozenset(deleted)
     left = [m for m in graph.memories if m.id not in gone] + [each.memory for each in new]
     heirs = {each.gone: each.into for each in absorbed}
-    edges = _moved(graph.edges, heirs, gone)
+    edges, passed = _edges_after(graph.edges, heirs, gone, {each for each, _ in found.pruned})
     told = Compression(
         trigger=trigger,
         nodes_before=len(graph.memories),
@@ -176,20 +174,30 @@ async def _changes(
         "compression",
         summaries=tuple(new),
         absorbed=tuple(absorbed),
+        passed=passed,
         deleted=deleted,
         compression=told,
     )
 
 
-def _moved(edges: Sequence[Edge], heirs: dict[str, str], gone: frozenset[str]) -> list[Edge]:
-    """The edges between memories as they will be."""
-    moved: dict[tuple[str, str, str], Edge] = {}
-    for edge in edges:
+def _edges_after(
+    edges: Sequence[Edge], heirs: Mapping[str, str], gone: frozenset[str], pruned: Collection[str]
+) -> tuple[list[Edge], tuple[NewEdge, ...]]:
+    """The edges between memories as they will be, and those of them that are taken over; of a pruned memory a few."""
+    left = dict.fromkeys(pruned, PRUNED_LINKS)
+    after: dict[tuple[str, str, EdgeType], Edge] = {}
+    new: dict[tuple[str, str, EdgeType], NewEdge] = {}
+    for edge in sorted(edges, key=lambda e: (-e.weight, e.from_id, e.to_id, e.type)):
+        ends = {edge.from_id, edge.to_id}
         a, b = heirs.get(edge.from_id, edge.from_id), heirs.get(edge.to_id, edge.to_id)
-        key = (a, b, edge.type.value)
-        if a != b and not {a, b} & gone and (key not in moved or moved[key].weight < edge.weight):
-            moved[key] = replace(edge, from_id=a, to_id=b)
-    return list(moved.values())
+        if a == b or {a, b} & gone or any(left.get(end) == 0 for end in ends):
+            continue
+        left |= {end: left[end] - 1 for end in ends if end in left}
+        key = (a, b, edge.type)
+        after.setdefault(key, replace(edge, from_id=a, to_id=b))
+        if (a, b) != (edge.from_id, edge.to_id):
+            new.setdefault(key, NewEdge(a, b, edge.type, edge.weight))
+    return list(after.values()), tuple(new.values())
 
 
 def _integrity_hash(session: Session, memories: Sequence[Memory], edges: Sequence[Edge]) -> str:

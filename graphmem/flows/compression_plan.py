@@ -28,11 +28,11 @@ PRUNED_SHARE = 0.25
 """Share of what must go in a cycle that is pruned before clusters are merged, so that most is kept by merging."""
 MOST_TOGETHER = 8
 """Most memories that one summary is made of: more could not be said in a few sentences."""
-NEIGHBOURS = 5
+MEANING_NEIGHBOURS = 5
 """Nearest memories in meaning that each is linked to while clusters are looked for."""
 LIKE = 0.3
 """Cosine from which a memory counts as a neighbour in meaning."""
-LARGEST = 20_000
+MOST_LOOKED_AT = 20_000
 """Memories that one compression looks at, the oldest first; more wait for the next one."""
 AT_ONCE = 1_000
 """Rows of likeness that are computed at once."""
@@ -127,7 +127,7 @@ def planned_compression(
     order = sorted(
         (i for i, m in enumerate(graph.memories) if m.id not in protected),
         key=lambda i: (graph.memories[i].timestamp, graph.memories[i].id),
-    )[:LARGEST]
+    )[:MOST_LOOKED_AT]
     state = _State.of(graph, order, now)
     untouched, cycles = len(graph.memories) - len(order), 0
     while untouched + state.count > target and cycles < MOST_CYCLES:
@@ -313,7 +313,7 @@ def _neighbours(vectors: Matrix, kind: NDArray[np.intp]) -> csr_array:
         cosines[kind[part, np.newaxis] != kind] = 0.0
         own = np.arange(start, min(n, start + AT_ONCE))
         cosines[np.arange(len(own)), own] = 0.0
-        most = min(NEIGHBOURS, n - 1)
+        most = min(MEANING_NEIGHBOURS, n - 1)
         if most < 1:
             break
         best = np.argpartition(-cosines, most - 1, axis=1)[:, :most]

@@ -38,7 +38,7 @@ async def forget_memory(gm: Graphmem, session: Session, memory_id: str) -> Erase
     if memory is not None and (echoed := _echoes(memory, held.index.latest(len(held.index)))):
         await memories.set_befores(gm.graph, session, echoed)
     async with gm.lock(session), gm.memory_lock(session):
-        erased = await memories.forget(gm.graph, session, memory_id, gm.clock())
+        erased = await memories.delete_with_traces(gm.graph, session, memory_id, gm.clock())
         # Turns, memories and what is not formed yet are read anew without it.
         gm.lock_up(session)
     if erased is None:

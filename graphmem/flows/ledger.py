@@ -116,7 +116,7 @@ async def delete_entry(gm: Graphmem, session: Session, entry_id: str) -> bool:
 
     Source: spec 8.
     """
-    deleted = await ledger.delete_entry(gm.graph, session, checked_id("id", entry_id), gm.clock())
+    deleted = await ledger.remove_entry(gm.graph, session, checked_id("id", entry_id), gm.clock())
     if deleted is None:
         raise Locked(ENDED)
     async with gm.memory_lock(session):

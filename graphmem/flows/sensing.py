@@ -19,12 +19,14 @@ class Sensed:
 
     emotion : float in [0, 1], strength of feeling
     match : float in [0, 1], chance that what was foreseen came true; None where nothing was
+    parrot : what the student's own message before would have matched as a prediction; None where there was none
     likely : float in (0, 1], how likely the alternative that came nearest was thought, against the likeliest
     told : float in [0, 1], the chance that what it tells is grave: of band three
     """
 
     emotion: float = 0.0
     match: float | None = None
+    parrot: float | None = None
     likely: float = 1.0
     told: float = 0.0
 
@@ -38,7 +40,12 @@ class Senses:
     shipped: bool
 
     def of(
-        self, message: Message, reading: MessageReading, before: Message | None, expected: Prediction | None
+        self,
+        message: Message,
+        reading: MessageReading,
+        before: Message | None,
+        expected: Prediction | None,
+        previous: Message | None = None,
     ) -> Sensed:
         """Sense a message.
 
@@ -48,21 +55,28 @@ class Senses:
         reading : MessageReading, of the message
         before : Message, what it answers, if anything
         expected : Prediction, with embeddings; None where nothing was foreseen in this session
+        previous : Message, the student's own before it in this session, if there is one
         """
         said = self._compared(message)
-        match, likely = (None, 1.0) if expected is None else self._nearest(said, before, expected)
+        asked = self._asked(before, said)
+        match, likely = (None, 1.0) if expected is None else self._nearest(said, asked, expected)
+        known = expected is not None and previous is not None and previous.embedding is not None
         return Sensed(
             emotion=features.emotion(said.valence, self.affect.arousal(said.doc, reading.vector)),
             match=match,
+            parrot=self.matches.chance(asked, self._compared(previous), said) if known and previous else None,
             likely=likely,
             told=float(reading.band[-1]),
         )
 
-    def _nearest(self, said: Compared, before: Message | None, expected: Prediction) -> tuple[float, float]:
+    def _asked(self, before: Message | None, said: Compared) -> Compared:
+        """What a message answers, as it is compared."""
+        if before is None:
+            return Compared(Doc(""), np.zeros_like(said.vector))
+        return self._compared(replace(before, embedding=_or_nothing(before.embedding, said.vector)))
+
+    def _nearest(self, said: Compared, asked: Compared, expected: Prediction) -> tuple[float, float]:
         """Match of the alternative that came nearest, and how likely that was thought to be."""
-        asked = Compared(Doc(""), np.zeros_like(said.vector))
-        if before is not None:
-            asked = self._compared(replace(before, embedding=_or_nothing(before.embedding, said.vector)))
         foreseen = (Alternative(expected.text, expected.chance, expected.embedding), *expected.alternatives)
         chances = [self.matches.chance(asked, self._compared(each), said) for each in foreseen]
         best = int(np.argmax(chances))

@@ -238,7 +238,8 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         expected = plan.expected_in_session(held.state.prediction, held.messages)
         state = replace(held.state, prediction=await _with_vectors(gm, expected))
         task = await tasking
-        sensed = _senses(gm).of(message, reading, talk[-1] if talk else None, state.prediction)
+        previous = next((m for m in reversed(held.messages) if m.author is Author.STUDENT), None)
+        sensed = _senses(gm).of(message, reading, talk[-1] if talk else None, state.prediction, previous)
         own = plan.score(message, talk, state, sensed, task, names_known=_names_known(gm, session, incoming.doc))
         own = plan.grave(own) if reading.passes == MOST_PASSES or retractions(incoming.text) else own
         scored = own if danger is None else plan.grave(own)

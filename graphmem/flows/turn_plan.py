@@ -71,6 +71,7 @@ class Score:
     rate : messages a minute
     parts : of message surprise, before calibration
     unusual : what about it was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
+    parrot : what the student's own message before would have matched; None where nothing was expected
     """
 
     match: float | None
@@ -83,6 +84,7 @@ class Score:
     rate: float
     parts: MessageParts
     unusual: tuple[str, ...] = ()
+    parrot: float | None = None
 
     @property
     def matched(self) -> bool | None:
@@ -142,6 +144,7 @@ def score(
         rate=rate,
         parts=parts,
         unusual=() if level is Level.NORMAL else surprise.unusual(parts),
+        parrot=sensed.parrot,
     )
 
 
@@ -294,6 +297,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
         degraded=answer.degraded,
         match=scored.match,
         matched=scored.matched,
+        parrot_match=scored.parrot,
         fact=thought.fact,
         surprise=scored.surprise,
         level=scored.level,

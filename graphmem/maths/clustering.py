@@ -53,10 +53,10 @@ def spectral_clusters(weights: csr_array, seed: int, clusters: int | None = None
     True
     """
     weights = csr_array(weights, dtype=np.float64)
+    if weights.shape == (0, 0):
+        return np.empty(0, dtype=np.intp)
     if weights.shape[0] != weights.shape[1] or abs(weights - weights.T).max() > 1e-9:
         raise ValueError("weights must be a symmetric square array")
-    if weights.shape[0] == 0:
-        return np.empty(0, dtype=np.intp)
     count, component = connected_components(weights, directed=False)
     labels: Labels = np.empty(weights.shape[0], dtype=np.intp)
     # One pass instead of one look at all nodes for each component.

@@ -121,3 +121,4 @@ class TurnOutcome:
     concern: Concern | None = None
     repeated: bool = False
     weave: tuple[str, ...] = ()
+    parrot_match: float | None = None

@@ -142,11 +142,10 @@ class Summary:
 
 @dataclass(frozen=True)
 class Absorbed:
-    """A memory that goes, the one that takes over its sources and links, and how many links at most each way."""
+    """A memory that goes, and the one that takes over what it comes from and speaks of."""
 
     gone: str
     into: str
-    most: int
 
 
 @dataclass(frozen=True)
@@ -165,6 +164,7 @@ class Changes:
     tolerance : of the companion from now on; None leaves it as it is
     removed : edges that are taken away; their weight does not matter
     summaries, absorbed, deleted : memories that stand for others, what they and others take over, ids of those that go
+    passed : edges that summaries and heirs take over from memories that go
     compression : the record of it
     """
 
@@ -191,6 +191,7 @@ class Changes:
     removed: tuple[NewEdge, ...] = ()
     summaries: tuple[Summary, ...] = ()
     absorbed: tuple[Absorbed, ...] = ()
+    passed: tuple[NewEdge, ...] = ()
     deleted: tuple[str, ...] = ()
     compression: Compression | None = None
 
@@ -251,8 +252,7 @@ async def write(
             return None
         await _write_memories(tx, session, changes, begun[0]["written"], now)
         await _write_surprise(tx, session, changes, now)
-        if changes.compression is not None:
-            await _write_compression(tx, session, changes, changes.compression, begun[0]["written"])
+        await _write_compression(tx, session, changes, begun[0]["written"], now)
         if finished is None:
             return written
         facts = await _add_facts(tx, session, changes, finished.facts_kept) if changes.facts else written.facts
@@ -327,9 +327,9 @@ async def _write_surprise(tx: Transaction, session: Session, changes: Changes, n
         await tx.run("changes/raise_questions", episode_id=changes.episode_id, raised=raised)
 
 
-async def _write_compression(
-    tx: Transaction, session: Session, changes: Changes, compression: Compression, written: int
-) -> None:
+async def _write_compression(tx: Transaction, session: Session, changes: Changes, written: int, now: datetime) -> None:
+    if changes.compression is None:
+        return
     rows = [
         {"label": label_of(each.memory.modality), "properties": _sealed(session, each.memory, each.vector)}
         for each in changes.summaries
@@ -337,8 +337,10 @@ async def _write_compression(
     await tx.run("changes/create_summaries", memories=rows, written=written)
     absorbed = [asdict(each) for each in changes.absorbed]
     await tx.run("changes/absorb_memories", absorbed=absorbed, written=written)
+    passed = [_edge(edge, changes.inferred_by, now) for edge in changes.passed]
+    await tx.run("changes/merge_edges", edges=passed)
     await tx.run("changes/delete_memories", ids=list(changes.deleted))
-    await tx.run("changes/record_compression", compression=stored_compression(compression))
+    await tx.run("changes/record_compression", compression=stored_compression(changes.compression))
 
 
 async def write_facts(

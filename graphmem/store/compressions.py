@@ -16,7 +16,7 @@ async def list_all_edges(graph: Graph, session: Session, now: datetime) -> list[
     return [Edge(EdgeType(type_), w, a, b, label, from_ms(at)) for type_, w, a, b, label, at in rows[0]["edges"]]
 
 
-async def list_compressions(graph: Graph, who: Who, limit: int) -> list[Compression]:
+async def find_compressions(graph: Graph, who: Who, limit: int) -> list[Compression]:
     """Compressions, newest first; `compression/list`."""
     rows = await graph.run("compression/list", who, limit=limit)
     return [_opened(row) for row in rows[0]["compressions"]] if rows else []

@@ -103,7 +103,7 @@ async def settle(graph: Graph, session: Session, ledger_id: str, note: str | Non
     return _opened(session, rows[0]["entry"], now).entry if rows else None
 
 
-async def delete_entry(graph: Graph, session: Session, entry_id: str, now: datetime) -> bool | None:
+async def remove_entry(graph: Graph, session: Session, entry_id: str, now: datetime) -> bool | None:
     """Delete an entry; `ledger/delete`. False without such an entry; None when the session has ended."""
     rows = await graph.run("ledger/delete", session, session_id=session.session_id, id=entry_id, now=now)
     return bool(rows[0]["deleted"]) if rows else None

@@ -380,7 +380,7 @@ async def set_befores(graph: Graph, session: Session, changed: Sequence[Memory])
     await graph.run("memory/set_details", session, memories=rows)
 
 
-async def forget(graph: Graph, session: Session, memory_id: str, now: datetime) -> Erased | None:
+async def delete_with_traces(graph: Graph, session: Session, memory_id: str, now: datetime) -> Erased | None:
     """Delete a memory and what it fed; `memory/forget`. None without such a memory, or when the session has ended."""
     rows = await graph.run("memory/forget", session, session_id=session.session_id, id=memory_id, now=now)
     return Erased(**{name: count for name, count in rows[0].items() if name != "version"}) if rows else None

@@ -1,5 +1,6 @@
 """Extractive summaries: the statements that cover what some memories say, in few sentences (spec 13)."""
 
+import re
 from collections.abc import Sequence
 from itertools import groupby
 
@@ -8,10 +9,12 @@ from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.stems import stem
 from graphmem.text.words import word_rarity
 
-SUMMARY_CHARACTERS = 450
+DIGEST_CHARACTERS = 400
 """Most characters of a summary."""
 COVERED = 0.95
 """Share of what is told, weighed by rarity, from which on further statements are left out."""
+_BRACKETS = re.compile(r"\s*\[[^\]]*(?:\]|$)")
+"""What was shown with a message, also where its end is cut off: no part of a sentence."""
 
 
 def summarised(statements: Sequence[str], subject: str | None = None) -> str:
@@ -32,7 +35,9 @@ def summarised(statements: Sequence[str], subject: str | None = None) -> str:
     >>> summarised(["Mia has a dog called Rex.", "Mia walks Rex daily.", "Mia has a dog."], "Mia")
     'Mia has a dog called Rex and walks Rex daily.'
     """
-    told = _without_copies([each.strip().rstrip(".") for each in statements if each.strip()])
+    plain = [_BRACKETS.sub("", each).strip().rstrip(".") for each in statements]
+    whole = [each for each in plain if each and not each.endswith(":")] or [each.strip() for each in statements]
+    told = _without_copies([each for each in whole if each])
     chosen = sorted(_covering(told)) or [0]
     return _sentences([told[i] for i in chosen], subject) if told else ""
 
@@ -55,7 +60,7 @@ def _covering(told: Sequence[str]) -> list[int]:
     """Places of statements that cover what all of them tell."""
     tells = [_told(each) for each in told]
     everything = {unit: weight for each in tells for unit, weight in each.items()}
-    wanted, covered, chosen, room = sum(everything.values()), set[str](), list[int](), SUMMARY_CHARACTERS
+    wanted, covered, chosen, room = sum(everything.values()), set[str](), list[int](), DIGEST_CHARACTERS
     while sum(everything[unit] for unit in covered) < COVERED * wanted:
         gains = {
             i: sum(w for unit, w in tells[i].items() if unit not in covered) / (20 + len(told[i]))
@@ -101,4 +106,4 @@ def _joins(sentence: str) -> bool:
 
 
 def _ended(sentence: str) -> str:
-    return sentence if sentence.endswith(("!", "?", "…")) else f"{sentence}."
+    return sentence if sentence.endswith(("!", "?", "…", "”")) else f"{sentence}."

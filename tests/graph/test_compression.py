@@ -15,7 +15,7 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import CompressionTrigger, Memory, MemoryRole, SourceKind
 from graphmem.store.graph import Transaction
-from graphmem.text.summary import SUMMARY_CHARACTERS
+from graphmem.text.summary import DIGEST_CHARACTERS
 from tests.conftest import Enrol, Pupil, another_replica, say
 from tests.support.client import Client
 from tests.support.doubting import doubted
@@ -82,7 +82,7 @@ async def test_fewer_memories_hold_the_same_sources_words_and_links(gm: Graphmem
     assert sum(memory.merged_count for memory in summaries) == done.merged
     for each in summaries:
         assert each.quote
-        assert len(each.content or "") <= SUMMARY_CHARACTERS
+        assert len(each.content or "") <= DIGEST_CHARACTERS
     for process in (gm, another_replica(gm)):
         found = await recall(process, ann.session, "Who was with me at the herons by the lake?", 5, None)
         assert any("herons" in r.memory.words for r in found)

@@ -45,6 +45,7 @@ async def count(gm: Graphmem, pupil: Pupil, label: str) -> int:
 async def test_a_first_turn_expects_nothing_and_predicts_the_next(gm: Graphmem, ann: Pupil) -> None:
     outcome = await say(gm, ann, MESSAGES[0])
     assert (outcome.match, outcome.matched, outcome.fact) == (None, None, None)
+    assert outcome.parrot_match is None
     assert 0.0 <= outcome.surprise < 0.85
     assert outcome.level in (Level.NORMAL, Level.BOUNDARY)
     assert outcome.reply
@@ -59,6 +60,8 @@ async def test_what_was_predicted_is_what_the_next_turn_is_measured_by(gm: Graph
     assert second.match is not None
     assert second.match > 0.95
     assert second.matched
+    assert second.parrot_match is not None
+    assert 0.0 <= second.parrot_match <= 1.0
     assert second.fact is None
 
 

@@ -10,7 +10,7 @@ from graphmem.errors import GraphmemError, Unavailable
 TURN = """
 mutation Turn($student: ID!, $turn: ID!, $text: String!, $at: DateTime, $reply: String) {
   handleTurn(studentId: $student, turnId: $turn, text: $text, at: $at, reply: $reply) {
-    turnId reply degraded matched match surprise level importance threshold repeated
+    turnId reply degraded matched match parrotMatch surprise level importance threshold repeated
     learnedFact { id text tags }
     attention { feature value weight }
     recalled { weight why memory { id modality content } }

@@ -24,7 +24,7 @@ from graphmem.maths.clustering import inside_shares, spectral_clusters
 from graphmem.maths.loss import entropy
 from graphmem.model import Edge, EdgeType, SourceKind
 from graphmem.text.doc import Doc
-from graphmem.text.summary import SUMMARY_CHARACTERS, summarised
+from graphmem.text.summary import DIGEST_CHARACTERS, summarised
 from tests.support.memories import NOW, memory
 
 LONG_AGO = NOW - timedelta(days=90)
@@ -100,7 +100,7 @@ def test_entropy_is_at_most_that_of_equal_shares(masses: list[float]) -> None:
 @given(STATEMENTS)
 def test_a_summary_invents_nothing_and_is_bounded(statements: list[str]) -> None:
     summary = summarised(statements, "Ann")
-    assert len(summary) <= max(SUMMARY_CHARACTERS, max(map(len, statements)))
+    assert len(summary) <= max(DIGEST_CHARACTERS, max(map(len, statements)))
     assert set(Doc(summary).plain_words) <= {word for each in statements for word in Doc(each).plain_words} | {"and"}
 
 
