@@ -222,6 +222,24 @@ def erase_command(
     echo_erased(f"{student} is erased", erased, as_json=as_json)
 
 
+@app.command("export")
+def export_command(
+    student: str,
+    out: Annotated[Path | None, typer.Option(help="a new file; standard output by default")] = None,
+    institution: Institution = "demo",
+    password_stdin: PasswordStdin = False,
+) -> None:
+    """Give out all that is kept of a student, readable, as one JSON document."""
+    from graphmem.commands.export import exported, save
+
+    password = read_password(password_stdin)
+    document = run(lambda gm: exported(gm, Who(institution, student), password))
+    if out is None:
+        typer.echo(document)
+    else:
+        save(document, out)
+
+
 @app.command("chat")
 def chat_command(student: str, institution: Institution = "demo", password_stdin: PasswordStdin = False) -> None:
     """Talk with the companion as a student; an empty line ends the session."""

@@ -791,6 +791,11 @@ class Operations:
         return await self._ask(_FORGET, ErasedResult, student_id, memoryId=memory_id)
 
     @Operation
+    async def export_student(self, student_id: str) -> str:
+        """All that is kept of a student, readable, as one JSON document."""
+        return await self._ask(_EXPORT, str, student_id)
+
+    @Operation
     async def erase_student(self, student_id: str) -> ErasedResult:
         """Erase a student: all that is kept, the key first; an app needs the open session, an admin does not."""
         erased: ErasedResult = await self._ask(_ERASE, ErasedResult, student_id)
@@ -909,6 +914,7 @@ _CHECK = _mutation(
 _COMPRESS = _mutation("compress", "studentId: ID!, preview: Boolean, to: Int", CompressionResult)
 _DELETE_ENTRY = _mutation("deleteLedgerEntry", "studentId: ID!, id: ID!", None)
 _FORGET = _mutation("forget", "studentId: ID!, memoryId: ID!", ErasedResult)
+_EXPORT = _mutation("exportStudent", "studentId: ID!", None)
 _ERASE = _mutation("eraseStudent", "studentId: ID!", ErasedResult)
 _RETRY = _mutation("retryJob", "id: ID!", JobResult)
 _STUDENT = "query Student($id: ID!) { student(id: $id) { " + " ".join(_selection(StudentResult)) + " } }"

@@ -1,6 +1,7 @@
 """The operations of the contract: each resolver parses, calls a flow and returns."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterator
 from copy import copy
 from datetime import datetime
@@ -19,6 +20,7 @@ from graphmem.flows import students
 from graphmem.flows.compression import compress
 from graphmem.flows.concern import correct_concern, wellbeing
 from graphmem.flows.erasure import erase_student
+from graphmem.flows.export import export_student
 from graphmem.flows.forgetting import forget_memory
 from graphmem.flows.ledger import add_entry, delete_entry, settle_entry
 from graphmem.flows.memories import find_memories, find_memory
@@ -30,6 +32,7 @@ from graphmem.flows.uncertainty import check_action, correct_memory, resolve_unc
 from graphmem.flows.uncertainty_plan import Settling
 from graphmem.jobs.admin import list_jobs, retry_job, spent
 from graphmem.jobs.dispatch import start_jobs
+from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.logs import log_ids
 from graphmem.metrics import count_turn, measured_turn
@@ -428,6 +431,14 @@ class Mutation:
         self, info: Info, student_id: StudentId, memory_id: Annotated[ID, argument("Id of the memory.")]
     ) -> ErasedType:
         return ErasedType.of(await forget_memory(info.context.gm, in_session(info, student_id), memory_id))
+
+    @strawberry.mutation(
+        description="All that is kept of a student, readable, as one JSON document; waiting jobs are done before."
+    )
+    async def export_student(self, info: Info, student_id: StudentId) -> str:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        await run_jobs(gm, session)
+        return json.dumps(await export_student(gm, session), ensure_ascii=False)
 
     @strawberry.mutation(
         description="Erase a student: all that is kept, the key first; what was deleted. The app needs the student's "

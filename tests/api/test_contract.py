@@ -26,7 +26,7 @@ LATER = {
     },
     "Subscription": {"memoryEvents"},
     "Mutation": {
-        "reveal", "setAttitude", "importWorld", "exportStudent",
+        "reveal", "setAttitude", "importWorld",
     },
 }  # fmt: skip
 

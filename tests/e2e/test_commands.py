@@ -87,6 +87,20 @@ async def test_forget(graphmem: Graphmem, institution: str) -> None:
     assert json.loads((await graphmem(*recall, said=f"{PASSWORD}\n"))[1]) == []
 
 
+async def test_export(graphmem: Graphmem, institution: str, tmp_path: Path) -> None:
+    who = ("--institution", institution, "--password-stdin")
+    await graphmem("enrol", "ada", *who, said=f"{PASSWORD}\n")
+    await graphmem("chat", "ada", *who, said=f"{PASSWORD}\nMy sister Ottilie keeps nine otters.\n\n")
+    file = tmp_path / "ada.json"
+    code, _, err = await graphmem("export", "ada", "--out", str(file), *who, said=f"{PASSWORD}\n")
+    assert code == 0, err
+    assert file.stat().st_mode & 0o077 == 0
+    assert "otters" in json.dumps(json.loads(file.read_text("utf-8")))
+    code, _, err = await graphmem("export", "ada", "--out", str(file), *who, said=f"{PASSWORD}\n")
+    assert code != 0
+    assert "ada.json" in err
+
+
 async def test_erase(graphmem: Graphmem, institution: str) -> None:
     who = ("--institution", institution)
     await graphmem("enrol", "ada", *who, "--password-stdin", said=f"{PASSWORD}\n")

@@ -1,0 +1,39 @@
+// Every node of a student that is the student's own, with its labels. Nothing when the session has ended.
+// mode: read
+// scope: student
+// params: institution: str, student_id: str, session_id: str, now: datetime
+// returns: element: str, labels: list of str, properties: map
+MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
+WHERE session.expires_at > $now
+CALL () {
+  MATCH (node:Student {institution: $institution, id: $student_id}) RETURN node
+  UNION ALL
+  MATCH (node:Companion {institution: $institution, student_id: $student_id}) RETURN node
+  UNION ALL
+  MATCH (node:Memory {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
+  UNION ALL
+  MATCH (node:Fact {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
+  UNION ALL
+  MATCH (node:LedgerEntry {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
+  UNION ALL
+  MATCH (node:Uncertainty {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
+  UNION ALL
+  MATCH (node:Concern {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
+  UNION ALL
+  MATCH (node:Question {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
+  UNION ALL
+  MATCH (node:Reflection {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
+  UNION ALL
+  MATCH (node:Turn {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
+  UNION ALL
+  MATCH (node:Source {institution: $institution, student_id: $student_id})
+  WHERE node.kind IS NOT NULL AND node.ref IS NOT NULL RETURN node
+  UNION ALL
+  MATCH (node:Entity {institution: $institution, student_id: $student_id}) WHERE node.key IS NOT NULL RETURN node
+  UNION ALL
+  MATCH (node:Compression {institution: $institution, student_id: $student_id}) WHERE node.id IS NOT NULL RETURN node
+  UNION ALL
+  MATCH (node:Usage {institution: $institution, student_id: $student_id})
+  WHERE node.day IS NOT NULL AND node.kind IS NOT NULL RETURN node
+}
+RETURN elementId(node) AS element, labels(node) AS labels, properties(node) AS properties

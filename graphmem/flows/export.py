@@ -1,0 +1,44 @@
+"""Exporting a student: all that is kept, readable, as one document (spec 14)."""
+
+from typing import Any
+
+from graphmem.app import Graphmem
+from graphmem.errors import Locked
+from graphmem.flows.session_cache import ENDED
+from graphmem.model import Session
+from graphmem.store.exports import read_everything
+
+FORMAT, FORMAT_VERSION = "graphmem-student", 1
+
+
+async def export_student(gm: Graphmem, session: Session) -> dict[str, Any]:
+    """All that is kept of a student, opened, as JSON has it; docs/formats.md describes it.
+
+    Left out are keys, embeddings (they are made of the texts), sessions, password tries and jobs; whoever calls has
+    jobs done before, so that nothing waits in them.
+
+    Returns
+    -------
+    dict with `format`, `version`, `institution`, `student_id`, `exported_at`, `nodes`, `edges`
+
+    Raises
+    ------
+    Locked          the session has ended
+    Tampered        a sealed value does not open
+
+    Source: spec 14.
+    """
+    now = gm.clock()
+    found = await read_everything(gm.graph, session, now)
+    if found is None:
+        raise Locked(ENDED)
+    nodes, edges = found
+    return {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        "institution": session.institution,
+        "student_id": session.student_id,
+        "exported_at": now.isoformat(),
+        "nodes": nodes,
+        "edges": edges,
+    }
