@@ -42,7 +42,7 @@ class OpenMemories:
     @property
     def nbytes(self) -> int:
         """About the bytes it takes."""
-        return self.index.nbytes + sum(map(_ledger_bytes, self.ledger))
+        return self.index.nbytes + sum(map(_ledger_bytes, self.ledger)) + ENTRY_BYTES * len(self.doubts)
 
 
 class StudentState:

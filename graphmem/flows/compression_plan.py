@@ -198,6 +198,9 @@ class _State:
         near = self.links.indices[self.links.indptr[node] : self.links.indptr[node + 1]]
         near = near[stays[near]]
         if not len(near):
+            # Nothing that it is linked to stays: what is nearest in meaning among its own kind takes over.
+            near = np.flatnonzero(stays & (self.kind == self.kind[node]))
+        if not len(near):
             return None
         return self.groups[int(near[np.argmax(self.vectors[near] @ self.vectors[node])])][0]
 
