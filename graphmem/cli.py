@@ -366,12 +366,22 @@ def compress_command(
 def drift_command(
     student: Annotated[str | None, typer.Argument(help="whose memories; all students by default")] = None,
     institution: Institution = "demo",
+    password_stdin: Annotated[
+        bool, typer.Option("--password-stdin", help="read the student's password: then contradictions are sought, too")
+    ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """A drift cycle: gravity is written down as of now, and what faded and cannot be relied on is deleted."""
-    from graphmem.commands.memories import fade
+    """Run a drift cycle: memories fade; with the password jobs are done, contradictions sought, memories compressed."""
+    from graphmem.commands.drift import drift, drift_lines
 
-    decayed, deleted = run(lambda gm: fade(gm, institution, student))
-    typer.echo(f"{decayed} memories faded to where they are now, {deleted} were deleted.")
+    if password_stdin and student is None:
+        raise InvalidInput("Name the student whose password it is.")
+    password = read_password(password_stdin) if password_stdin else None
+    report = run(lambda gm: drift(gm, institution, student, password))
+    if as_json:
+        typer.echo(json.dumps(asdict(report), default=str))
+    else:
+        typer.echo("\n".join(drift_lines(report, read=password is not None)))
 
 
 @app.command("demo")

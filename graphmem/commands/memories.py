@@ -11,8 +11,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 from graphmem.app import Graphmem
 from graphmem.commands.unlocked import unlocked
 from graphmem.errors import InvalidInput
-from graphmem.flows import context, students
-from graphmem.flows.decay import decay
+from graphmem.flows import context
 from graphmem.flows.forgetting import forget_memory
 from graphmem.flows.junk import find_junk
 from graphmem.flows.observation import observe
@@ -120,13 +119,3 @@ async def junk_of(gm: Graphmem, who: Who, password: str) -> dict[str, int | floa
         await run_jobs(gm, session)
         junk = await find_junk(gm, session)
     return asdict(junk) | {"rate": junk.rate}
-
-
-async def fade(gm: Graphmem, institution: str, student: str | None) -> tuple[int, int]:
-    """Let one student's memories fade, or everybody's; how many there are and how many were deleted."""
-    totals = [await decay(gm, Who(institution, each)) for each in await _whom(gm, institution, student)]
-    return sum(decayed for decayed, _ in totals), sum(deleted for _, deleted in totals)
-
-
-async def _whom(gm: Graphmem, institution: str, student: str | None) -> list[str]:
-    return [student] if student is not None else await students.list_all_ids(gm, institution)

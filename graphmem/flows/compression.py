@@ -104,12 +104,13 @@ async def compress(
     raise Conflict("Memories of this student keep changing: compress them again.")
 
 
-async def compress_beyond_limit(gm: Graphmem, session: Session, trigger: CompressionTrigger) -> None:
-    """Compress where the student has more memories than the limit; what cannot be written now waits."""
+async def compress_beyond_limit(gm: Graphmem, session: Session, trigger: CompressionTrigger) -> Compression | None:
+    """Compress where the student has more memories than the limit; None where that need not be, or has to wait."""
     held = await open_memories(gm, session)
     if len(held.index) > gm.settings.memories_limit:
         with suppress(Conflict):
-            await compress(gm, session, trigger=trigger)
+            return await compress(gm, session, trigger=trigger)
+    return None
 
 
 async def list_compressions(gm: Graphmem, who: Who, first: int) -> list[Compression]:

@@ -101,6 +101,24 @@ async def test_export(graphmem: Graphmem, institution: str, tmp_path: Path) -> N
     assert "ada.json" in err
 
 
+async def test_drift(graphmem: Graphmem, institution: str) -> None:
+    who = ("--institution", institution)
+    await graphmem("enrol", "ada", *who, "--password-stdin", said=f"{PASSWORD}\n")
+    said = "I have never been on a plane in my life.\nI flew to Oslo by plane when I was six.\n"
+    await graphmem("chat", "ada", *who, "--password-stdin", said=f"{PASSWORD}\n{said}\n")
+    code, out, err = await graphmem("drift", "ada", *who)
+    assert (code, out.count("\n")) == (0, 1), err
+    code, out, err = await graphmem("drift", "ada", *who, "--password-stdin", "--json", said=f"{PASSWORD}\n")
+    assert code == 0, err
+    report = json.loads(out)
+    assert report["students"] == 1
+    assert report["faded"] >= 2
+    assert report["compression"] is None
+    code, _, err = await graphmem("drift", *who, "--password-stdin", said=f"{PASSWORD}\n")
+    assert code != 0
+    assert "Name the student" in err
+
+
 async def test_erase(graphmem: Graphmem, institution: str) -> None:
     who = ("--institution", institution)
     await graphmem("enrol", "ada", *who, "--password-stdin", said=f"{PASSWORD}\n")
