@@ -98,6 +98,7 @@ from graphmem.model.surprise import (
 )
 from graphmem.model.turn import Attention, RecalledId, State, TurnOutcome, Unlocked
 from graphmem.model.uncertainty import UNSETTLED, ActionAdvice, Uncertainty, Woven
+from graphmem.model.world import Concept, Imported, World, WorldEdge, WorldEdgeType
 
 __all__ = [
     "ACUTE",
@@ -115,6 +116,7 @@ __all__ = [
     "Belief",
     "BeliefUpdate",
     "Companion",
+    "Concept",
     "Concern",
     "ConcernKind",
     "Conversation",
@@ -135,6 +137,7 @@ __all__ = [
     "FalseAlarm",
     "HabitCount",
     "Heard",
+    "Imported",
     "Job",
     "JobState",
     "Keys",
@@ -196,5 +199,8 @@ __all__ = [
     "Wellbeing",
     "WellbeingWeek",
     "Who",
+    "World",
+    "WorldEdge",
+    "WorldEdgeType",
     "Woven",
 ]
