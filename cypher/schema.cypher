@@ -24,6 +24,7 @@ CREATE CONSTRAINT reservation_unique IF NOT EXISTS FOR (n:Reservation) REQUIRE (
 CREATE CONSTRAINT concern_unique IF NOT EXISTS FOR (n:Concern) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 CREATE CONSTRAINT compression_unique IF NOT EXISTS FOR (n:Compression) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 CREATE CONSTRAINT erasure_unique IF NOT EXISTS FOR (n:Erasure) REQUIRE (n.institution, n.student_id) IS UNIQUE;
+CREATE CONSTRAINT concept_unique IF NOT EXISTS FOR (n:Concept) REQUIRE (n.institution, n.id) IS UNIQUE;
 CREATE CONSTRAINT uncertainty_unique IF NOT EXISTS FOR (n:Uncertainty) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 
 // What is looked up.
@@ -44,3 +45,4 @@ CREATE INDEX password_try_by_time IF NOT EXISTS FOR (n:PasswordTry) ON (n.at);
 CREATE INDEX question_by_answer IF NOT EXISTS FOR (n:Question) ON (n.answered_at);
 CREATE INDEX reflection_by_time IF NOT EXISTS FOR (n:Reflection) ON (n.created_at);
 CREATE INDEX usage_by_day IF NOT EXISTS FOR (n:Usage) ON (n.day);
+CREATE TEXT INDEX concept_by_words IF NOT EXISTS FOR (n:Concept) ON (n.words);

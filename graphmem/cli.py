@@ -240,6 +240,28 @@ def export_command(
         save(document, out)
 
 
+@app.command("import-world")
+def import_world_command(
+    file: Annotated[Path, typer.Argument(help="CSV, or JSON as importWorld takes it", exists=True, dir_okay=False)],
+    institution: Institution = "demo",
+    replace: Annotated[bool, typer.Option("--replace", help="remove what the file lacks")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Import concepts and edges into the world of an institution; checked first, safe to repeat."""
+    from graphmem.commands.import_world import read_world
+    from graphmem.flows.world import import_world
+
+    draft = read_world(file)
+
+    def shown(done: int, total: int) -> None:
+        if sys.stderr.isatty():
+            say(f"{done} of {total} changes written")
+
+    found = asdict(run(lambda gm: import_world(gm, institution, draft, replace=replace, progress=shown)))
+    told = ", ".join(f"{count} {kind}" for kind, count in found.items())
+    typer.echo(json.dumps(found) if as_json else f"The world of {institution} holds these now: {told}.")
+
+
 @app.command("chat")
 def chat_command(student: str, institution: Institution = "demo", password_stdin: PasswordStdin = False) -> None:
     """Talk with the companion as a student; an empty line ends the session."""

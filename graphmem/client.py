@@ -21,6 +21,7 @@ from graphmem.errors import GraphmemError, NotFound, Unavailable
 from graphmem.model import (
     Aspect,
     CompressionTrigger,
+    Concept,
     ConcernKind,
     DetectionContext,
     Domain,
@@ -39,6 +40,7 @@ from graphmem.model import (
     UncertaintyState,
     UncertaintyType,
     Verdict,
+    WorldEdge,
 )
 
 P = ParamSpec("P")
@@ -318,6 +320,31 @@ class CompressionResult(Result):
     cycles: int
     loss: tuple[LossResult, ...]
     integrity_hash: str | None
+
+
+class ConceptResult(Result):
+    """A concept of the institution's world."""
+
+    id: str
+    name: str
+    aliases: tuple[str, ...]
+    description: str | None
+    domain: str | None
+
+
+class ConceptPageResult(Result):
+    """Some concepts, how many there are in all, and where the next page begins."""
+
+    items: tuple[ConceptResult, ...]
+    total: int
+    next: str | None
+
+
+class ImportedResult(Result):
+    """How much an import held."""
+
+    concepts: int
+    edges: int
 
 
 class JobResult(Result):
@@ -796,6 +823,35 @@ class Operations:
         return await self._ask(_EXPORT, str, student_id)
 
     @Operation
+    async def import_world(self, concepts: Sequence[Concept], edges: Sequence[WorldEdge] = ()) -> ImportedResult:
+        """Add concepts and edges to the institution's world, or change those of the same ids. For admins."""
+        given = [
+            {"id": c.id, "name": c.name, "aliases": list(c.aliases), "description": c.description, "domain": c.domain}
+            for c in concepts
+        ]
+        linked = [{"id": e.id, "fromId": e.from_id, "toId": e.to_id, "type": e.type} for e in edges]
+        return await self._ask(_IMPORT_WORLD, ImportedResult, None, concepts=given, edges=linked)
+
+    @Operation
+    async def concept(self, concept_id: str) -> ConceptResult | None:
+        """A concept of the institution's world, or None if there is none of this id."""
+        return await self._ask(_CONCEPT, ConceptResult | None, None, id=concept_id)
+
+    @Operation
+    async def concepts(
+        self,
+        search: str | None = None,
+        *,
+        domain: str | None = None,
+        first: int = 20,
+        after: str | None = None,
+    ) -> ConceptPageResult:
+        """The concepts of the institution's world, by id."""
+        return await self._ask(
+            _CONCEPTS, ConceptPageResult, None, search=search, domain=domain, first=first, after=after
+        )
+
+    @Operation
     async def erase_student(self, student_id: str) -> ErasedResult:
         """Erase a student: all that is kept, the key first; an app needs the open session, an admin does not."""
         erased: ErasedResult = await self._ask(_ERASE, ErasedResult, student_id)
@@ -915,6 +971,9 @@ _COMPRESS = _mutation("compress", "studentId: ID!, preview: Boolean, to: Int", C
 _DELETE_ENTRY = _mutation("deleteLedgerEntry", "studentId: ID!, id: ID!", None)
 _FORGET = _mutation("forget", "studentId: ID!, memoryId: ID!", ErasedResult)
 _EXPORT = _mutation("exportStudent", "studentId: ID!", None)
+_IMPORT_WORLD = _mutation("importWorld", "concepts: [ConceptInput!]!, edges: [WorldEdgeInput!]!", ImportedResult)
+_CONCEPT = _query("concept", "id: ID!", ConceptResult)
+_CONCEPTS = _query("concepts", "search: String, domain: String, first: Int, after: String", ConceptPageResult)
 _ERASE = _mutation("eraseStudent", "studentId: ID!", ErasedResult)
 _RETRY = _mutation("retryJob", "id: ID!", JobResult)
 _STUDENT = "query Student($id: ID!) { student(id: $id) { " + " ".join(_selection(StudentResult)) + " } }"

@@ -30,6 +30,7 @@ from graphmem.flows.surprise import answer_question, correct_surprise
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.flows.uncertainty import check_action, correct_memory, resolve_uncertainty, undo_resolution
 from graphmem.flows.uncertainty_plan import Settling
+from graphmem.flows.world import find_concept, import_world, list_concepts
 from graphmem.jobs.admin import list_jobs, retry_job, spent
 from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.runner import run_jobs
@@ -41,7 +42,7 @@ from graphmem.model import Session as OpenSession
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
 from graphmem.validation import checked_id
-from graphmem_api import inputs, memory_types, types
+from graphmem_api import inputs, memory_types, types, world_types
 from graphmem_api.access import (
     allowed,
     check_rate,
@@ -100,6 +101,14 @@ from graphmem_api.types import (
     UsageType,
     WellbeingType,
 )
+from graphmem_api.world_types import (
+    ConceptInput,
+    ConceptPageType,
+    ConceptType,
+    ImportedType,
+    WorldEdgeInput,
+    draft_of,
+)
 
 
 @strawberry.type
@@ -136,6 +145,25 @@ class Query:
         who = of_student(info, student_id, Role.APP, Role.TEACHER, Role.AUDITOR, Role.ADMIN)
         found = await find_memory(info.context.gm, who, id, maybe_in_session(info, student_id))
         return None if found is None else MemoryType.of(who, found, info.context.gm.clock())
+
+    @strawberry.field(description="A concept of the institution's world, or null if there is none of this id.")
+    async def concept(self, info: Info, id: Annotated[ID, argument("Id of the concept.")]) -> ConceptType | None:
+        caller = allowed(info, Role.APP, Role.TEACHER, Role.ANALYST, Role.ADMIN)
+        found = await find_concept(info.context.gm, caller.institution, id)
+        return None if found is None else ConceptType.of(found)
+
+    @strawberry.field(description="The concepts of the institution's world, by id.")
+    async def concepts(
+        self,
+        info: Info,
+        search: Annotated[str | None, argument("What name, alias or description holds; null: all.")] = None,
+        domain: Annotated[str | None, argument("Only of this domain; null: of all.")] = None,
+        first: First = 20,
+        after: After = None,
+    ) -> ConceptPageType:
+        caller = allowed(info, Role.APP, Role.TEACHER, Role.ANALYST, Role.ADMIN)
+        most = 20 if first is None else first
+        return ConceptPageType.of(await list_concepts(info.context.gm, caller.institution, search, domain, most, after))
 
     @strawberry.field(
         description="How a student has fared lately, for auditors and apps: counts, means and concerns, nothing "
@@ -441,6 +469,19 @@ class Mutation:
         return json.dumps(await export_student(gm, session), ensure_ascii=False)
 
     @strawberry.mutation(
+        description="Add concepts and edges to the institution's world, or change those of the same ids. All is "
+        "checked first; where anything is wrong every fault is named and nothing is imported. Safe to repeat."
+    )
+    async def import_world(
+        self,
+        info: Info,
+        concepts: Annotated[list[ConceptInput], argument("Concepts.")],
+        edges: Annotated[list[WorldEdgeInput], argument("Edges between these or known concepts, without a cycle.")],
+    ) -> ImportedType:
+        caller = allowed(info, Role.ADMIN)
+        return ImportedType.of(await import_world(info.context.gm, caller.institution, draft_of(concepts, edges)))
+
+    @strawberry.mutation(
         description="Erase a student: all that is kept, the key first; what was deleted. The app needs the student's "
         "session, an admin does not. What is cut short is finished by itself, or by asking again."
     )
@@ -554,5 +595,5 @@ def make_schema(settings: Settings) -> Schema:
 
 def _types() -> Iterator[Any]:
     """Every type and input of the schema."""
-    for module in (types, memory_types, inputs):
+    for module in (types, memory_types, world_types, inputs):
         yield from (each for each in vars(module).values() if has_object_definition(each))

@@ -100,6 +100,7 @@ from graphmem.model.surprise import (
 )
 from graphmem.model.turn import Attention, RecalledId, State, TurnOutcome, Unlocked
 from graphmem.model.uncertainty import UNSETTLED, ActionAdvice, Uncertainty, Woven
+from graphmem.model.world import Concept, Imported, World, WorldEdge, WorldEdgeType
 
 __all__ = [
     "ACUTE",
@@ -119,6 +120,7 @@ __all__ = [
     "Companion",
     "Compression",
     "CompressionTrigger",
+    "Concept",
     "Concern",
     "ConcernKind",
     "Conversation",
@@ -139,6 +141,7 @@ __all__ = [
     "FalseAlarm",
     "HabitCount",
     "Heard",
+    "Imported",
     "Job",
     "JobState",
     "Keys",
@@ -201,5 +204,8 @@ __all__ = [
     "Wellbeing",
     "WellbeingWeek",
     "Who",
+    "World",
+    "WorldEdge",
+    "WorldEdgeType",
     "Woven",
 ]

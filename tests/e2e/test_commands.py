@@ -129,6 +129,17 @@ async def test_erase(graphmem: Graphmem, institution: str) -> None:
     assert "no such student" in err
 
 
+async def test_import_world(graphmem: Graphmem, institution: str, tmp_path: Path) -> None:
+    file, who = tmp_path / "world.csv", ("--institution", institution)
+    file.write_text("id,name,prerequisites\nhalf,half,\nfraction,fraction,half\n")
+    code, out, err = await graphmem("import-world", str(file), *who, "--json")
+    assert (code, json.loads(out)) == (0, {"concepts": 2, "edges": 1}), err
+    file.write_text("id,name,prerequisites\nhalf,half,third\n")
+    code, out, err = await graphmem("import-world", str(file), *who)
+    assert (code, out) == (1, "")
+    assert "line 2: there is no concept 'third'" in err
+
+
 async def test_what_goes_wrong_is_one_line(graphmem: Graphmem, institution: str) -> None:
     who = ("--institution", institution, "--password-stdin")
     for arguments, said, changes, told in [

@@ -1,0 +1,96 @@
+"""The types of the world: concepts, pages of them, and what an import takes (spec 11)."""
+
+from collections.abc import Sequence
+from typing import Self
+
+import strawberry
+
+from graphmem import model
+from graphmem.flows import world_plan
+from graphmem.flows.world import ConceptPage
+from graphmem_api.arguments import ID
+
+
+@strawberry.type(name="Concept")
+class ConceptType:
+    """A concept of the institution's world."""
+
+    id: ID = strawberry.field(description="Id within the institution.")
+    name: str = strawberry.field(description="Its name.")
+    aliases: list[str] = strawberry.field(description="Other names, in any language.")
+    description: str | None = strawberry.field(description="What it is.")
+    domain: str | None = strawberry.field(description="Subject it belongs to.")
+
+    @classmethod
+    def of(cls, concept: model.Concept) -> Self:
+        return cls(
+            id=ID(concept.id),
+            name=concept.name,
+            aliases=list(concept.aliases),
+            description=concept.description,
+            domain=concept.domain,
+        )
+
+
+@strawberry.type(name="ConceptPage")
+class ConceptPageType:
+    """Some concepts, how many there are, and where the next page begins."""
+
+    items: list[ConceptType] = strawberry.field(description="Concepts of this page, by id.")
+    total: int = strawberry.field(description="Concepts in all pages, 0 or more.")
+    next: str | None = strawberry.field(description="Value of `after` for the next page; null on the last.")
+
+    @classmethod
+    def of(cls, page: ConceptPage) -> Self:
+        return cls(items=[ConceptType.of(each) for each in page.items], total=page.total, next=page.next)
+
+
+@strawberry.type(name="Imported")
+class ImportedType:
+    """How much an import held."""
+
+    concepts: int = strawberry.field(description="Concepts, 0 or more.")
+    edges: int = strawberry.field(description="Edges, 0 or more.")
+
+    @classmethod
+    def of(cls, imported: model.Imported) -> Self:
+        return cls(concepts=imported.concepts, edges=imported.edges)
+
+
+@strawberry.input
+class ConceptInput:
+    """A concept; one of a known id is changed, so another name renames it."""
+
+    id: ID = strawberry.field(description="Id within the institution, 1 to 128 characters.")
+    name: str = strawberry.field(description="Its name, 1 to 200 characters; no two concepts have the same.")
+    aliases: list[str] | None = strawberry.field(
+        default_factory=list, description="Other names, in any language, at most 50 of 1 to 200 characters."
+    )
+    description: str | None = strawberry.field(default=None, description="What it is, at most 2,000 characters.")
+    domain: str | None = strawberry.field(default=None, description="Subject it belongs to, at most 200 characters.")
+
+    def concept(self) -> model.Concept:
+        """As the flows take it."""
+        return model.Concept(self.id, self.name, tuple(self.aliases or ()), self.description, self.domain)
+
+
+@strawberry.input
+class WorldEdgeInput:
+    """An edge between two concepts; one of a known id is changed."""
+
+    id: ID = strawberry.field(description="Id within the institution, 1 to 128 characters.")
+    from_id: ID = strawberry.field(description="Concept it leads from.")
+    to_id: ID = strawberry.field(description="Concept it leads to.")
+    type: str = strawberry.field(description="PREREQUISITE_OF, PART_OF or RELATED_TO.")
+
+    def edge(self) -> model.WorldEdge:
+        """As the flows take it."""
+        return model.WorldEdge(self.id, self.from_id, self.to_id, self.type)
+
+
+def draft_of(concepts: Sequence[ConceptInput], edges: Sequence[WorldEdgeInput]) -> world_plan.WorldDraft:
+    """What an import was given, each part with its place in the arguments."""
+    return world_plan.WorldDraft(
+        [(f"concepts.{i}", each.concept()) for i, each in enumerate(concepts)],
+        [(f"edges.{i}", each.edge()) for i, each in enumerate(edges)],
+    )

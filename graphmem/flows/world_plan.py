@@ -1,0 +1,164 @@
+"""What an import of a world changes, and everything that is wrong with it (spec 11): pure decisions."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+
+from graphmem.errors import InvalidInput
+from graphmem.model import Concept, World, WorldEdge, WorldEdgeType
+from graphmem.validation import checked_id, checked_text
+
+NAME_LIMIT = 200
+"""Most characters of a name, an alias or a domain."""
+DESCRIPTION_LIMIT = 2_000
+"""Most characters of a description."""
+ALIASES = 50
+"""Most aliases of a concept."""
+FAULTS_TOLD = 20
+"""Most faults that one error names."""
+
+
+@dataclass(frozen=True)
+class WorldDraft:
+    """A world as given, each part with the place it stands at, such as `line 7`."""
+
+    concepts: Sequence[tuple[str, Concept]]
+    edges: Sequence[tuple[str, WorldEdge]]
+
+
+@dataclass(frozen=True)
+class WorldChanges:
+    """What an import writes: nothing where the world is already so."""
+
+    concepts: tuple[Concept, ...]
+    edges: tuple[WorldEdge, ...]
+    gone_concepts: tuple[str, ...]
+    gone_edges: tuple[WorldEdge, ...]
+
+
+def plan_import(world: World, draft: WorldDraft, *, replace: bool) -> tuple[World, WorldChanges]:
+    """The world after an import, and what has to be written for it.
+
+    Parameters
+    ----------
+    world : World, as it is
+    draft : WorldDraft, what is given; a known id changes or renames what is there
+    replace : bool, True: what the draft lacks is removed
+
+    Raises
+    ------
+    InvalidInput    it names every fault with its place, the first 20 of them in full
+
+    Source: spec 11.
+
+    Examples
+    --------
+    >>> half = Concept("half", "half")
+    >>> after, changes = plan_import(World({}, {}), WorldDraft([("line 2", half)], []), replace=False)
+    >>> changes.concepts == (half,)
+    True
+    >>> plan_import(after, WorldDraft([("line 2", half)], []), replace=False)[1].concepts
+    ()
+    """
+    given, edges = {c.id: c for _, c in draft.concepts}, {e.id: e for _, e in draft.edges}
+    concepts = given if replace else world.concepts | given
+    kept = edges if replace else {i: e for i, e in world.edges.items() if i not in edges} | edges
+    after = World(concepts, kept)
+    faults = [*_form_faults(draft), *_twice(draft), *_name_faults(draft, after), *_edge_faults(draft, after)]
+    # Only a world that is sound in itself has an order.
+    faults += [] if faults else _cycles(after)
+    if faults:
+        more = len(faults) - FAULTS_TOLD
+        told = "\n".join(faults[:FAULTS_TOLD]) + (f"\nand {more} more" if more > 0 else "")
+        raise InvalidInput(f"The world will not do, nothing was imported:\n{told}")
+    changes = WorldChanges(
+        concepts=tuple(c for i, c in given.items() if world.concepts.get(i) != c),
+        edges=tuple(e for i, e in edges.items() if world.edges.get(i) != e),
+        gone_concepts=tuple(i for i in world.concepts if i not in concepts),
+        gone_edges=tuple(e for i, e in world.edges.items() if kept.get(i) != e),
+    )
+    return after, changes
+
+
+def _form_faults(draft: WorldDraft) -> Iterator[str]:
+    for place, concept in draft.concepts:
+        yield from _faults_of(place, concept)
+    for place, edge in draft.edges:
+        try:
+            checked_id("the id of the edge", edge.id)
+        except InvalidInput as e:
+            yield f"{place}: {e}"
+
+
+def _faults_of(place: str, concept: Concept) -> Iterator[str]:
+    named = [("name", concept.name, NAME_LIMIT), *(("alias", alias, NAME_LIMIT) for alias in concept.aliases)]
+    named += [("description", concept.description, DESCRIPTION_LIMIT)] if concept.description else []
+    named += [("domain", concept.domain, NAME_LIMIT)] if concept.domain else []
+    try:
+        checked_id("the id of the concept", concept.id)
+    except InvalidInput as e:
+        yield f"{place}: {e}"
+    for what, value, limit in named:
+        if not value.strip():
+            yield f"{place}: the {what} is empty: write it, or remove it."
+            continue
+        try:
+            checked_text(f"the {what}", value, limit)
+        except InvalidInput as e:
+            yield f"{place}: {e}"
+    if len(concept.aliases) > ALIASES:
+        yield f"{place}: there are {len(concept.aliases)} aliases: at most {ALIASES} are taken."
+
+
+def _twice(draft: WorldDraft) -> Iterator[str]:
+    yield from _repeated("concept", ((place, c.id) for place, c in draft.concepts))
+    yield from _repeated("edge", ((place, e.id) for place, e in draft.edges))
+
+
+def _repeated(kind: str, found: Iterable[tuple[str, str]]) -> Iterator[str]:
+    places: dict[str, str] = {}
+    for place, id in found:
+        if id in places:
+            yield f"{place}: the id {id!r} is that of another {kind}, at {places[id]}: give each its own."
+        places.setdefault(id, place)
+
+
+def _name_faults(draft: WorldDraft, after: World) -> Iterator[str]:
+    bearers: dict[str, set[str]] = {}
+    for each in (*after.concepts.values(), *(concept for _, concept in draft.concepts)):
+        bearers.setdefault(each.name.casefold().strip(), set()).add(each.id)
+    for place, concept in draft.concepts:
+        if concept.name.strip() and len(bearers[concept.name.casefold().strip()]) > 1:
+            yield f"{place}: another concept is named {concept.name!r}, too: tell them apart."
+
+
+def _edge_faults(draft: WorldDraft, after: World) -> Iterator[str]:
+    places = {edge.id: place for place, edge in draft.edges}
+    for edge in after.edges.values():
+        # An edge that was there before can only lose an end where the world is replaced, and goes then itself.
+        place = places.get(edge.id, "the world so far")
+        for id in (edge.from_id, edge.to_id):
+            if id not in after.concepts:
+                yield f"{place}: there is no concept {id!r}: add it, or remove the edge."
+        if edge.from_id == edge.to_id:
+            yield f"{place}: the edge leads from {edge.from_id!r} to itself: remove it."
+        if edge.type not in set(WorldEdgeType):
+            yield f"{place}: there is no edge type {edge.type!r}: write one of {', '.join(WorldEdgeType)}."
+
+
+def _cycles(after: World) -> list[str]:
+    faults = []
+    for kind, called in (
+        (WorldEdgeType.PREREQUISITE_OF, "its own prerequisite"),
+        (WorldEdgeType.PART_OF, "part of itself"),
+    ):
+        before: dict[str, set[str]] = {}
+        for edge in after.edges.values():
+            if edge.type == kind:
+                before.setdefault(edge.to_id, set()).add(edge.from_id)
+        try:
+            TopologicalSorter(before).prepare()
+        except CycleError as e:
+            way = " -> ".join(repr(id) for id in e.args[1])
+            faults.append(f"A concept is {called}: {way}: remove one of these edges.")
+    return faults

@@ -1,0 +1,105 @@
+"""The world of an institution on the real database, and over the API."""
+
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from graphmem.app import Graphmem
+from graphmem.bearer import make_token
+from graphmem.errors import InvalidInput
+from graphmem.flows.world import find_concept, import_world, list_concepts
+from graphmem.model import Concept, Role, WorldEdge
+from graphmem.store.world import load_world
+from tests.support.client import Client, Refused
+from tests.unit.test_world import FRACTION, HALF, PART, TENTH, draft
+
+IMPORT = """mutation($concepts: [ConceptInput!]!, $edges: [WorldEdgeInput!]!) {
+  importWorld(concepts: $concepts, edges: $edges) { concepts edges } }"""
+FOUND = '{ concept(id: "half") { name aliases } }'
+SEARCHED = '{ concepts(search: "BRUCH") { total items { id } } }'
+
+
+async def test_a_world_is_written_once_changed_and_reduced(gm: Graphmem, institution: str) -> None:
+    for _ in range(2):
+        await import_world(gm, institution, draft(FRACTION, HALF, TENTH, PART))
+        world = await load_world(gm.graph, institution)
+        assert world.concepts == {c.id: c for c in (FRACTION, HALF, TENTH)}
+        assert world.edges == {"e1": PART}
+    moved, renamed = WorldEdge("e1", "tenth", "fraction", "RELATED_TO"), Concept("half", "one half", domain="maths")
+    await import_world(gm, institution, draft(moved, renamed))
+    world = await load_world(gm.graph, institution)
+    assert (world.concepts["half"], world.edges) == (renamed, {"e1": moved})
+    await import_world(gm, institution, draft(FRACTION, HALF), replace=True)
+    world = await load_world(gm.graph, institution)
+    assert (world.concepts, world.edges) == ({"fraction": FRACTION, "half": HALF}, {})
+
+
+async def test_large_worlds_go_in_batches(gm: Graphmem, institution: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphmem.flows.world.WRITTEN_AT_ONCE", 2)
+    monkeypatch.setattr("graphmem.store.world.READ_AT_ONCE", 3)
+    concepts = [Concept(f"c{i}", f"name {i}") for i in range(7)]
+    edges = [WorldEdge(f"e{i}", f"c{i}", f"c{i + 1}", "PREREQUISITE_OF") for i in range(6)]
+    told: list[tuple[int, int]] = []
+    await import_world(gm, institution, draft(*concepts, *edges), progress=lambda *at: told.append(at))
+    world = await load_world(gm.graph, institution)
+    assert (len(world.concepts), len(world.edges)) == (7, 6)
+    assert (told[0], told[-1]) == ((2, 13), (13, 13))
+    seen, after = [], None
+    while True:
+        page = await list_concepts(gm, institution, None, None, 3, after)
+        seen += [each.id for each in page.items]
+        assert page.total == 7
+        if (after := page.next) is None:
+            break
+    assert seen == [each.id for each in concepts]
+
+
+async def test_what_will_not_do_changes_nothing(gm: Graphmem, institution: str) -> None:
+    with pytest.raises(InvalidInput, match="'nowhere'"):
+        await import_world(gm, institution, draft(FRACTION, WorldEdge("e1", "fraction", "nowhere", "PART_OF")))
+    assert not (await load_world(gm.graph, institution)).concepts
+
+
+async def test_another_institution_has_a_world_of_its_own(gm: Graphmem, institution: str) -> None:
+    other = f"other-{institution}"
+    await import_world(gm, institution, draft(FRACTION, HALF, PART))
+    assert await find_concept(gm, other, "half") is None
+    assert (await list_concepts(gm, other, "half", None, 20, None)).total == 0
+    await import_world(gm, other, draft(Concept("half", "Hälfte")), replace=True)
+    assert await find_concept(gm, institution, "half") == HALF
+    assert (await load_world(gm.graph, institution)).edges == {"e1": PART}
+
+
+async def test_concepts_are_found_by_name_alias_description_and_domain(gm: Graphmem, institution: str) -> None:
+    mean = Concept("mean", "mean", ("Mittelwert",), "Sum by number, as 50%", "statistics")
+    await import_world(gm, institution, draft(mean, HALF))
+    for search, domain, wanted in (
+        ("MITTEL", None, [mean]), ("50%", None, [mean]), ("", None, [HALF, mean]),
+        (None, "statistics", [mean]), ("half", "statistics", []), ("*", None, []),
+    ):  # fmt: skip
+        found = await list_concepts(gm, institution, search, domain, 20, None)
+        assert (list(found.items), found.total) == (wanted, len(wanted))
+
+
+async def test_an_admin_imports_and_an_app_looks_up(
+    gm: Graphmem, institution: str, http: httpx.AsyncClient, bearer: Callable[[Role], str]
+) -> None:
+    given: dict[str, list[dict[str, object]]] = {
+        "concepts": [{"id": "half", "name": "half", "aliases": ["Bruchteil"]}, {"id": "whole", "name": "whole"}],
+        "edges": [{"id": "e", "fromId": "half", "toId": "whole", "type": "PART_OF"}],
+    }
+    for role in (Role.APP, Role.TEACHER, Role.AUDITOR, Role.ANALYST):
+        with pytest.raises(Refused) as refused:
+            await Client(http, bearer(role)).call(IMPORT, **given)
+        assert refused.value.code == "FORBIDDEN"
+    assert await Client(http, bearer(Role.ADMIN)).call(IMPORT, **given) == {"concepts": 2, "edges": 1}
+    app = Client(http, bearer(Role.APP))
+    assert await app.call(FOUND) == {"name": "half", "aliases": ["Bruchteil"]}
+    assert await app.call(SEARCHED) == {"total": 1, "items": [{"id": "half"}]}
+    elsewhere = Client(http, make_token(gm.secret, f"other-{institution}", Role.ADMIN, 60, gm.clock()))
+    assert await elsewhere.call(FOUND) is None
+    assert await elsewhere.call(SEARCHED) == {"total": 0, "items": []}
+    with pytest.raises(Refused) as refused:
+        await Client(http, bearer(Role.ADMIN)).call(IMPORT, **(given | {"edges": [given["edges"][0] | {"type": "X"}]}))
+    assert refused.value.code == "INVALID_INPUT"
