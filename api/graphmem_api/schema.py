@@ -21,6 +21,7 @@ from graphmem.flows.erasure import erase_student
 from graphmem.flows.ledger import add_entry, settle_entry
 from graphmem.flows.memories import find_memories, find_memory
 from graphmem.flows.observation import observe
+from graphmem.flows.overlay import reveal
 from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.surprise import answer_question, correct_surprise
 from graphmem.flows.turn import Incoming, handle_turn
@@ -100,6 +101,7 @@ from graphmem_api.world_types import (
     ConceptPageType,
     ConceptType,
     ImportedType,
+    OverlayPageType,
     WorldEdgeInput,
     draft_of,
 )
@@ -436,6 +438,17 @@ class Mutation:
     ) -> ImportedType:
         caller = allowed(info, Role.ADMIN)
         return ImportedType.of(await import_world(info.context.gm, caller.institution, draft_of(concepts, edges)))
+
+    @strawberry.mutation(description="Put concepts, and edges between known ones, into what a student knows.")
+    async def reveal(
+        self,
+        info: Info,
+        student_id: StudentId,
+        concept_ids: Annotated[list[ID], argument("Ids of concepts, at most 200.")],
+        edge_ids: Annotated[list[ID] | None, argument("Ids of edges of the world, at most 200.")] = NONE_USED,
+    ) -> OverlayPageType:
+        session = await in_running_session(info, student_id)
+        return OverlayPageType.of(await reveal(info.context.gm, session, concept_ids, edge_ids or ()))
 
     @strawberry.mutation(
         description="Erase a student: all that is kept, the key first; what was deleted. The app needs the student's "
