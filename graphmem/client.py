@@ -340,6 +340,25 @@ class ConceptPageResult(Result):
     next: str | None
 
 
+class KnownResult(Result):
+    """A concept that a student knows."""
+
+    concept: ConceptResult
+    attitude: float
+    familiarity: float
+    notes: str | None
+    since: datetime
+
+
+class OverlayPageResult(Result):
+    """Some known concepts, how many there are in all, all edges found, and where the next page begins."""
+
+    items: tuple[KnownResult, ...]
+    total: int
+    edge_ids: tuple[str, ...]
+    next: str | None
+
+
 class ImportedResult(Result):
     """How much an import held."""
 
@@ -852,6 +871,38 @@ class Operations:
         )
 
     @Operation
+    async def reveal(
+        self, student_id: str, concept_ids: Sequence[str], edge_ids: Sequence[str] = ()
+    ) -> OverlayPageResult:
+        """Put concepts, and edges between known ones, into what a student knows."""
+        given = {"conceptIds": list(concept_ids), "edgeIds": list(edge_ids)}
+        return await self._ask(_REVEAL, OverlayPageResult, student_id, **given)
+
+    @Operation
+    async def set_attitude(
+        self,
+        student_id: str,
+        concept_id: str,
+        *,
+        attitude: float | None = None,
+        familiarity: float | None = None,
+        notes: str | None = None,
+    ) -> KnownResult:
+        """Set what a student thinks of a known concept and how well it is known; None leaves what is there."""
+        given = {"attitude": attitude, "familiarity": familiarity, "notes": notes}
+        return await self._ask(_SET_ATTITUDE, KnownResult, student_id, conceptId=concept_id, **given)
+
+    @Operation
+    async def overlay(self, student_id: str, *, first: int = 100, after: str | None = None) -> OverlayPageResult:
+        """The concepts of the world that a student knows, by id."""
+        return await self._ask(_OVERLAY, OverlayPageResult, student_id, first=first, after=after)
+
+    @Operation
+    async def frontier(self, student_id: str, *, limit: int = 10) -> tuple[ConceptResult, ...]:
+        """Unknown concepts all of whose prerequisites are known; the companion may not name them yet."""
+        return await self._ask(_FRONTIER, tuple[ConceptResult, ...], student_id, limit=limit)
+
+    @Operation
     async def erase_student(self, student_id: str) -> ErasedResult:
         """Erase a student: all that is kept, the key first; an app needs the open session, an admin does not."""
         erased: ErasedResult = await self._ask(_ERASE, ErasedResult, student_id)
@@ -974,6 +1025,12 @@ _EXPORT = _mutation("exportStudent", "studentId: ID!", None)
 _IMPORT_WORLD = _mutation("importWorld", "concepts: [ConceptInput!]!, edges: [WorldEdgeInput!]!", ImportedResult)
 _CONCEPT = _query("concept", "id: ID!", ConceptResult)
 _CONCEPTS = _query("concepts", "search: String, domain: String, first: Int, after: String", ConceptPageResult)
+_SET_ATTITUDE = _mutation(
+    "setAttitude",
+    "studentId: ID!, conceptId: ID!, attitude: Float, familiarity: Float, notes: String",
+    KnownResult,
+)
+_REVEAL = _mutation("reveal", "studentId: ID!, conceptIds: [ID!]!, edgeIds: [ID!]", OverlayPageResult)
 _ERASE = _mutation("eraseStudent", "studentId: ID!", ErasedResult)
 _RETRY = _mutation("retryJob", "id: ID!", JobResult)
 _STUDENT = "query Student($id: ID!) { student(id: $id) { " + " ".join(_selection(StudentResult)) + " } }"
@@ -989,6 +1046,8 @@ _MEMORIES = _of_student(
     MemoryPageResult,
 )
 _AROUND = _of_student("around", "memoryId: ID!, hops: Int, minWeight: Float", NeighbourhoodResult)
+_OVERLAY = _of_student("overlay", "first: Int, after: String", OverlayPageResult)
+_FRONTIER = _of_student("frontier", "limit: Int", ConceptResult)
 _FACTS = _of_student("facts", "first: Int", FactResult)
 _LEDGER = _of_student("ledger", "category: LedgerCategory, active: Boolean", LedgerEntryResult)
 _UNCERTAINTIES = _of_student(

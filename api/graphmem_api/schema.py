@@ -25,6 +25,7 @@ from graphmem.flows.forgetting import forget_memory
 from graphmem.flows.ledger import add_entry, delete_entry, settle_entry
 from graphmem.flows.memories import find_memories, find_memory
 from graphmem.flows.observation import observe
+from graphmem.flows.overlay import reveal, set_attitude
 from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.surprise import answer_question, correct_surprise
 from graphmem.flows.turn import Incoming, handle_turn
@@ -106,6 +107,8 @@ from graphmem_api.world_types import (
     ConceptPageType,
     ConceptType,
     ImportedType,
+    KnownType,
+    OverlayPageType,
     WorldEdgeInput,
     draft_of,
 )
@@ -445,6 +448,21 @@ class Mutation:
         session = await in_running_session(info, student_id)
         return CompressionType.of(await compress(info.context.gm, session, to=to, preview=bool(preview)))
 
+    @strawberry.mutation(
+        description="Set what a student thinks of a known concept and how well it is known; null leaves what is there."
+    )
+    async def set_attitude(
+        self,
+        info: Info,
+        student_id: StudentId,
+        concept_id: Annotated[ID, argument("Id of a concept that the student knows.")],
+        attitude: Annotated[float | None, argument("How the student feels about it, -1 to 1.")] = None,
+        familiarity: Annotated[float | None, argument("How well the student knows it, 0 to 1.")] = None,
+        notes: Annotated[str | None, argument("Notes, 1 to 2,000 characters; sealed.")] = None,
+    ) -> KnownType:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        return KnownType.of(await set_attitude(gm, session, concept_id, attitude, familiarity, notes))
+
     @strawberry.mutation(description="Delete a ledger entry for good; false where there is none, so twice is as once.")
     async def delete_ledger_entry(
         self, info: Info, student_id: StudentId, id: Annotated[ID, argument("Id of the ledger entry.")]
@@ -480,6 +498,17 @@ class Mutation:
     ) -> ImportedType:
         caller = allowed(info, Role.ADMIN)
         return ImportedType.of(await import_world(info.context.gm, caller.institution, draft_of(concepts, edges)))
+
+    @strawberry.mutation(description="Put concepts, and edges between known ones, into what a student knows.")
+    async def reveal(
+        self,
+        info: Info,
+        student_id: StudentId,
+        concept_ids: Annotated[list[ID], argument("Ids of concepts, at most 200.")],
+        edge_ids: Annotated[list[ID] | None, argument("Ids of edges of the world, at most 200.")] = NONE_USED,
+    ) -> OverlayPageType:
+        session = await in_running_session(info, student_id)
+        return OverlayPageType.of(await reveal(info.context.gm, session, concept_ids, edge_ids or ()))
 
     @strawberry.mutation(
         description="Erase a student: all that is kept, the key first; what was deleted. The app needs the student's "

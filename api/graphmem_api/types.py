@@ -13,6 +13,7 @@ from graphmem.flows import memories
 from graphmem.flows.compression import list_compressions
 from graphmem.flows.facts import list_facts
 from graphmem.flows.ledger import list_entries
+from graphmem.flows.overlay import find_frontier, list_overlay
 from graphmem.flows.surprise import list_questions
 from graphmem.flows.uncertainty import list_uncertainties, uncertainties_of_turn
 from graphmem.metrics import recall_seconds
@@ -32,6 +33,7 @@ from graphmem_api.memory_types import (
     RecalledType,
     shown_uncertainties,
 )
+from graphmem_api.world_types import ConceptType, OverlayPageType
 
 Info = strawberry.Info[Requested, None]
 
@@ -522,6 +524,23 @@ class StudentType:
     async def questions(self, info: Info) -> list[QuestionType]:
         session = await in_running_session(info, self.id)
         return [QuestionType.of(question) for question in await list_questions(info.context.gm, session)]
+
+    @strawberry.field(description="The concepts of the world that the student knows, by id. Needs the session.")
+    async def overlay(self, info: Info, first: First = 100, after: After = None) -> OverlayPageType:
+        session = await in_running_session(info, self.id)
+        found = await list_overlay(info.context.gm, session, 100 if first is None else first, after, session)
+        return OverlayPageType.of(found)
+
+    @strawberry.field(
+        description="Unknown concepts all of whose prerequisites are known, for the app alone: names that the "
+        "companion may not say yet. Needs the session."
+    )
+    async def frontier(
+        self, info: Info, limit: Annotated[int | None, argument("Most concepts, 1 to 200.")] = 10
+    ) -> list[ConceptType]:
+        session = await in_running_session(info, self.id)
+        found = await find_frontier(info.context.gm, session, 10 if limit is None else limit)
+        return [ConceptType.of(each) for each in found]
 
     @property
     def _who(self) -> model.Who:

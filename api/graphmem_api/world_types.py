@@ -1,12 +1,14 @@
 """The types of the world: concepts, pages of them, and what an import takes (spec 11)."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Self
 
 import strawberry
 
 from graphmem import model
 from graphmem.flows import world_plan
+from graphmem.flows.overlay import OverlayPage
 from graphmem.flows.world import ConceptPage
 from graphmem_api.arguments import ID
 
@@ -43,6 +45,42 @@ class ConceptPageType:
     @classmethod
     def of(cls, page: ConceptPage) -> Self:
         return cls(items=[ConceptType.of(each) for each in page.items], total=page.total, next=page.next)
+
+
+@strawberry.type(name="Known")
+class KnownType:
+    """A concept that a student knows."""
+
+    concept: ConceptType = strawberry.field(description="The concept.")
+    attitude: float = strawberry.field(description="How the student feels about it, -1 to 1.")
+    familiarity: float = strawberry.field(description="How well the student knows it, 0 to 1.")
+    notes: str | None = strawberry.field(default=None, description="Notes; null: none, or locked.")
+    since: datetime = strawberry.field(description="When it was revealed (UTC).")
+
+    @classmethod
+    def of(cls, known: model.Known) -> Self:
+        return cls(
+            concept=ConceptType.of(known.concept),
+            attitude=known.attitude,
+            familiarity=known.familiarity,
+            since=known.since,
+            notes=known.notes,
+        )
+
+
+@strawberry.type(name="OverlayPage")
+class OverlayPageType:
+    """Some of what a student knows of the world, how much there is, and where the next page begins."""
+
+    items: list[KnownType] = strawberry.field(description="Known concepts of this page, by id.")
+    total: int = strawberry.field(description="Known concepts in all pages, 0 or more.")
+    edge_ids: list[ID] = strawberry.field(description="All edges of the world that the student found.")
+    next: str | None = strawberry.field(description="Value of `after` for the next page; null on the last.")
+
+    @classmethod
+    def of(cls, page: OverlayPage) -> Self:
+        items = [KnownType.of(each) for each in page.items]
+        return cls(items=items, total=page.total, edge_ids=[ID(each) for each in page.edge_ids], next=page.next)
 
 
 @strawberry.type(name="Imported")

@@ -12,12 +12,19 @@ ON CREATE SET erasure.at = $now
 // With them goes what every other statement finds the student, the keys and the work by.
 WITH student
 OPTIONAL MATCH (session:OpenSession {institution: $institution, student_id: $student_id}) WHERE session.id IS NOT NULL
-WITH [node IN [student, session] WHERE node IS NOT NULL] AS nodes
+CALL (student) {
+  MATCH (student)-[:KNOWS]->(:Concept)
+        -[discovered:DISCOVERED {institution: $institution, student_id: $student_id}]->(:Concept)
+  DELETE discovered
+  RETURN count(*) AS found
+}
+WITH student, session, found
+WITH found, [node IN [student, session] WHERE node IS NOT NULL] AS nodes
 CALL (nodes) {
   UNWIND nodes AS node
   OPTIONAL MATCH (node)-[relation]-()
   RETURN count(DISTINCT relation) AS edges
 }
-WITH nodes, edges, size(nodes) AS other
+WITH nodes, edges + found AS edges, size(nodes) AS other
 FOREACH (node IN nodes | DETACH DELETE node)
 RETURN edges, other

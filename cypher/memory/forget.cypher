@@ -1,5 +1,6 @@
-// Delete a memory and what it fed: facts, ledger entries, doubts, questions, raw turns, waiting jobs and what was made
-// of it (episodes, beliefs, procedures, summaries). Its sources stay, without a word, so that it is not formed again.
+// Delete a memory and what it fed.
+// That is facts, ledger entries, doubts, questions, raw turns, waiting jobs and what was made of it (episodes, beliefs,
+// procedures, summaries). Its sources stay, without a word, so that it is not formed again.
 // No row, and nothing written, without such a memory, or when the session has ended.
 // mode: write
 // scope: student

@@ -6,9 +6,12 @@ from graphmem.app import Graphmem
 from graphmem.errors import Locked
 from graphmem.flows.session_cache import ENDED
 from graphmem.model import Session
+from graphmem.store import overlays
 from graphmem.store.exports import read_everything
 
 FORMAT, FORMAT_VERSION = "graphmem-student", 1
+PAGE = 1_000
+"""Known concepts that are read at once."""
 
 
 async def export_student(gm: Graphmem, session: Session) -> dict[str, Any]:
@@ -19,7 +22,7 @@ async def export_student(gm: Graphmem, session: Session) -> dict[str, Any]:
 
     Returns
     -------
-    dict with `format`, `version`, `institution`, `student_id`, `exported_at`, `nodes`, `edges`
+    dict with `format`, `version`, `institution`, `student_id`, `exported_at`, `nodes`, `edges`, `overlay`
 
     Raises
     ------
@@ -33,6 +36,23 @@ async def export_student(gm: Graphmem, session: Session) -> dict[str, Any]:
     if found is None:
         raise Locked(ENDED)
     nodes, edges = found
+    overlay: list[dict[str, Any]] = []
+    while True:
+        after = overlay[-1]["concept"] if overlay else ""
+        _, known = await overlays.list_known(gm.graph, session, after, PAGE, session)
+        overlay += [
+            {
+                "concept": each.concept.id,
+                "name": each.concept.name,
+                "attitude": each.attitude,
+                "familiarity": each.familiarity,
+                "notes": each.notes,
+                "since": each.since.isoformat(),
+            }
+            for each in known
+        ]
+        if len(known) < PAGE:
+            break
     return {
         "format": FORMAT,
         "version": FORMAT_VERSION,
@@ -41,4 +61,5 @@ async def export_student(gm: Graphmem, session: Session) -> dict[str, Any]:
         "exported_at": now.isoformat(),
         "nodes": nodes,
         "edges": edges,
+        "overlay": overlay,
     }

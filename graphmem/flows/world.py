@@ -13,7 +13,7 @@ from graphmem.validation import checked_id
 
 T = TypeVar("T")
 
-WRITTEN_AT_ONCE = 5_000
+WRITTEN_AT_ONCE = 2_000
 """Concepts or edges that one transaction writes."""
 
 

@@ -100,7 +100,7 @@ from graphmem.model.surprise import (
 )
 from graphmem.model.turn import Attention, RecalledId, State, TurnOutcome, Unlocked
 from graphmem.model.uncertainty import UNSETTLED, ActionAdvice, Uncertainty, Woven
-from graphmem.model.world import Concept, Imported, World, WorldEdge, WorldEdgeType
+from graphmem.model.world import Concept, Imported, Known, World, WorldEdge, WorldEdgeType
 
 __all__ = [
     "ACUTE",
@@ -145,6 +145,7 @@ __all__ = [
     "Job",
     "JobState",
     "Keys",
+    "Known",
     "LedgerCategory",
     "LedgerEntry",
     "Lesson",

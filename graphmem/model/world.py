@@ -1,6 +1,7 @@
 """The world: concepts that all students of an institution share (spec 11)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 
@@ -39,6 +40,17 @@ class World:
 
     concepts: dict[str, Concept]
     edges: dict[str, WorldEdge]
+
+
+@dataclass(frozen=True)
+class Known:
+    """A concept in a student's overlay; attitude -1 to 1, familiarity 0 to 1; notes are sealed, None while locked."""
+
+    concept: Concept
+    attitude: float
+    familiarity: float
+    since: datetime
+    notes: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

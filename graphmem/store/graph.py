@@ -126,8 +126,8 @@ class Graph:
             await session.begin_transaction() as tx,
         ):
             done = await work(Transaction(tx, who, self._queries))
-            if done is not None:
-                await tx.commit()
+            # Left alone, the driver commits a transaction that ends without an error.
+            await (tx.rollback() if done is None else tx.commit())
             return done
 
     async def server_agent(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from graphmem.model import Concept, World, WorldEdge
 from graphmem.store.graph import Graph
 
-READ_AT_ONCE = 20_000
+READ_AT_ONCE = 2_000
 """Concepts that one statement reads."""
 
 
@@ -20,7 +20,7 @@ async def load_world(graph: Graph, institution: str) -> World:
     while True:
         rows = await graph.run("world/list", institution=institution, after=after, limit=READ_AT_ONCE)
         for row in rows:
-            found = _concept(row["concept"])
+            found = concept_of(row["concept"])
             concepts[found.id] = found
             edges |= {id: WorldEdge(id, found.id, to_id, kind) for id, to_id, kind in row["edges"]}
             after = found.id
@@ -51,7 +51,7 @@ async def delete_world_edges(graph: Graph, institution: str, edges: Sequence[Wor
 async def find_stored_concept(graph: Graph, institution: str, id: str) -> Concept | None:
     """A concept by its id; `concept/find`."""
     rows = await graph.run("concept/find", institution=institution, id=id)
-    return _concept(rows[0]["concept"]) if rows else None
+    return concept_of(rows[0]["concept"]) if rows else None
 
 
 async def list_concept_page(
@@ -66,10 +66,11 @@ async def list_concept_page(
         after=after,
         limit=limit,
     )
-    return row["total"], [_concept(each) for each in row["concepts"]]
+    return row["total"], [concept_of(each) for each in row["concepts"]]
 
 
-def _concept(row: Sequence[Any]) -> Concept:
+def concept_of(row: Sequence[Any]) -> Concept:
+    """A concept as the statements return it: id, name, aliases, description, domain."""
     id, name, aliases, description, domain = row
     return Concept(id, name, tuple(aliases), description, domain)
 

@@ -1,0 +1,14 @@
+// Concepts that a student does not know though all their prerequisites are known; those with most of them first.
+// mode: read
+// scope: student
+// params: institution: str, student_id: str, limit: int
+// returns: concept: list of [id: str, name: str, aliases: list, description: str or null, domain: str or null]
+MATCH (student:Student {institution: $institution, id: $student_id})
+MATCH (concept:Concept {institution: $institution})
+WHERE NOT EXISTS { (student)-[:KNOWS]->(concept) }
+  AND NOT EXISTS {
+    (concept)<-[:PREREQUISITE_OF]-(before:Concept) WHERE NOT EXISTS { (student)-[:KNOWS]->(before) }
+  }
+WITH concept, COUNT { (concept)<-[:PREREQUISITE_OF]-(:Concept) } AS prerequisites
+ORDER BY prerequisites DESC, concept.id LIMIT $limit
+RETURN [concept.id, concept.name, concept.aliases, concept.description, concept.domain] AS concept

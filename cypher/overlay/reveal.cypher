@@ -1,0 +1,15 @@
+// Put concepts of the institution's world into a student's overlay; one that is there stays as it is.
+// No row without the student.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, ids: list of str, now: datetime
+// returns: known: int
+MATCH (student:Student {institution: $institution, id: $student_id})
+CALL (student) {
+  UNWIND $ids AS id
+  MATCH (concept:Concept {institution: $institution, id: id})
+  MERGE (student)-[knows:KNOWS]->(concept)
+  ON CREATE SET knows.attitude = 0.0, knows.familiarity = 0.0, knows.since = $now
+  RETURN count(DISTINCT concept) AS known
+}
+RETURN known

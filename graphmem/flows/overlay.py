@@ -1,0 +1,123 @@
+"""The overlay: what a student knows of the institution's world, and what could come next (spec 11)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphmem.app import Graphmem
+from graphmem.errors import InvalidInput, NotFound
+from graphmem.model import Concept, Known, Session, Who
+from graphmem.store import overlays
+from graphmem.validation import checked_id, checked_text
+
+NOTES_CHARACTERS = 2_000
+"""Longest notes on a concept."""
+
+
+@dataclass(frozen=True)
+class OverlayPage:
+    """Some known concepts, how many there are, all edges found, and where the next page begins."""
+
+    items: tuple[Known, ...]
+    total: int
+    edge_ids: tuple[str, ...]
+    next: str | None
+
+
+async def reveal(gm: Graphmem, session: Session, ids: Sequence[str], edge_ids: Sequence[str] = ()) -> OverlayPage:
+    """Put concepts, and edges between known ones, into a student's overlay; what is there stays as it is.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    session : Session
+    ids, edge_ids : at most settings.page_size each
+
+    Raises
+    ------
+    InvalidInput    an id is not of the world, or an edge's ends are not known; nothing was revealed
+    NotFound        there is no such student
+
+    Source: spec 11.
+    """
+    for name, given in (("conceptIds", ids), ("edgeIds", edge_ids)):
+        if len(given) > gm.settings.page_size:
+            raise InvalidInput(f"There are {len(given)} {name}: send at most {gm.settings.page_size} at once.")
+        for each in given:
+            checked_id(name, each)
+    if unknown := await overlays.list_unknown_concepts(gm.graph, session.institution, ids):
+        raise InvalidInput(f"There is no concept {unknown[0]!r}: import it first.")
+    missing = await overlays.reveal_together(gm.graph, session, ids, edge_ids, gm.clock())
+    if missing is None:
+        raise NotFound("There is no such student.")
+    if missing:
+        told = f"There is no edge {missing[0]!r} between concepts that the student knows"
+        raise InvalidInput(f"{told}: reveal them first. Nothing was revealed.")
+    return await list_overlay(gm, session, gm.settings.page_size, None, session)
+
+
+async def set_attitude(
+    gm: Graphmem,
+    session: Session,
+    concept_id: str,
+    attitude: float | None = None,
+    familiarity: float | None = None,
+    notes: str | None = None,
+) -> Known:
+    """Set what a student thinks of a known concept, and how well it is known; None leaves what is there.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    session : Session
+    concept_id : of a concept in the overlay
+    attitude : -1 to 1
+    familiarity : 0 to 1
+    notes : 1 to 2,000 characters; sealed
+
+    Raises
+    ------
+    InvalidInput    a value will not do
+    NotFound        the student knows no such concept
+
+    Source: spec 11.
+    """
+    checked_id("conceptId", concept_id)
+    for name, value, low in (("attitude", attitude, -1.0), ("familiarity", familiarity, 0.0)):
+        if value is not None and not low <= value <= 1.0:
+            raise InvalidInput(f"{name} must lie between {low:g} and 1.")
+    if notes is not None:
+        checked_text("notes", notes, NOTES_CHARACTERS)
+    known = await overlays.save_attitude(gm.graph, session, concept_id, attitude, familiarity, notes)
+    if known is None:
+        raise NotFound("The student knows no such concept: reveal it first.")
+    return known
+
+
+async def list_overlay(
+    gm: Graphmem, who: Who, first: int, after: str | None, session: Session | None = None
+) -> OverlayPage:
+    """A page of the concepts that a student knows, by id; notes only in a session.
+
+    Raises
+    ------
+    InvalidInput    `first` is not within 1 to settings.page_size, or `after` will not do
+    """
+    if not 1 <= first <= gm.settings.page_size:
+        raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
+    place = "" if after is None else checked_id("after", after)
+    total, found = await overlays.list_known(gm.graph, who, place, first + 1, session)
+    items = tuple(found[:first])
+    edge_ids = tuple(await overlays.list_discovered(gm.graph, who))
+    return OverlayPage(items, total, edge_ids, items[-1].concept.id if len(found) > first else None)
+
+
+async def find_frontier(gm: Graphmem, who: Who, limit: int) -> list[Concept]:
+    """Find unknown concepts all of whose prerequisites are known; those with most prerequisites first.
+
+    Raises
+    ------
+    InvalidInput    `limit` is not within 1 to settings.page_size
+    """
+    if not 1 <= limit <= gm.settings.page_size:
+        raise InvalidInput(f"limit must lie between 1 and {gm.settings.page_size}.")
+    return await overlays.list_frontier(gm.graph, who, limit)
