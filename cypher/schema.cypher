@@ -24,6 +24,7 @@ CREATE CONSTRAINT reservation_unique IF NOT EXISTS FOR (n:Reservation) REQUIRE (
 CREATE CONSTRAINT concern_unique IF NOT EXISTS FOR (n:Concern) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 CREATE CONSTRAINT compression_unique IF NOT EXISTS FOR (n:Compression) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 CREATE CONSTRAINT erasure_unique IF NOT EXISTS FOR (n:Erasure) REQUIRE (n.institution, n.student_id) IS UNIQUE;
+CREATE CONSTRAINT world_unique IF NOT EXISTS FOR (n:World) REQUIRE n.institution IS UNIQUE;
 CREATE CONSTRAINT concept_unique IF NOT EXISTS FOR (n:Concept) REQUIRE (n.institution, n.id) IS UNIQUE;
 CREATE CONSTRAINT uncertainty_unique IF NOT EXISTS FOR (n:Uncertainty) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 

@@ -14,7 +14,7 @@ from nacl.hash import blake2b
 from threadpoolctl import threadpool_limits
 
 from graphmem.background import Background
-from graphmem.cache import OpenMemories, SessionCache
+from graphmem.cache import OpenMemories, SessionCache, WorldCache
 from graphmem.errors import SetupError
 from graphmem.llm.fallback import make_mind
 from graphmem.model import Matrix, Unlocked, Who
@@ -32,6 +32,9 @@ from graphmem.text.match_model import MatchModel, load_match
 from graphmem.text.reader import MessageReader, MessageReading
 from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_boundaries
 
+WORLDS_HELD = 32
+"""Most institutions whose concepts a process holds."""
+
 
 @dataclass(frozen=True)
 class Graphmem:
@@ -41,6 +44,7 @@ class Graphmem:
     cache : in-memory state of students whose sessions are open
     background : background jobs of this process: their notifier, when they run, and running tasks
     observing : rate limiter of the observations of each caller
+    worlds : names of the concepts of institutions
     """
 
     settings: Settings
@@ -56,6 +60,7 @@ class Graphmem:
     cache: SessionCache = field(repr=False)
     background: Background = field(repr=False)
     observing: TokenBuckets = field(repr=False)
+    worlds: WorldCache = field(default_factory=lambda: WorldCache(WORLDS_HELD), repr=False)
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     argon2_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2), repr=False)
 

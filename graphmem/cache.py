@@ -8,6 +8,7 @@ from datetime import datetime
 from weakref import WeakValueDictionary
 
 from graphmem.model import Message, Uncertainty, Unlocked, Who
+from graphmem.search.fog import Fog, OpenWorld
 from graphmem.search.index import SearchIndex
 from graphmem.store.ledger import StoredEntry
 from graphmem.text.profile import ProfilePart
@@ -54,6 +55,7 @@ class StudentState:
     turn : the running session's messages and facts
     memories : the search index and the ledger
     unformed : messages and observations of which no memories are formed yet, as far as they were read
+    fog : what of the world is hidden from the student, as of `fog_seen` (monotonic seconds)
     """
 
     def __init__(self) -> None:
@@ -63,6 +65,8 @@ class StudentState:
         self.turn: Unlocked | None = None
         self.memories: OpenMemories | None = None
         self.unformed: SearchIndex | None = None
+        self.fog: Fog | None = None
+        self.fog_seen = 0.0
 
     @property
     def nbytes(self) -> int:
@@ -78,7 +82,48 @@ class StudentState:
 
     def clear(self) -> None:
         """Forget everything but the locks."""
-        self.turn = self.memories = self.unformed = None
+        self.turn = self.memories = self.unformed = self.fog = None
+
+
+class WorldCache:
+    """The worlds of the institutions that were last asked for.
+
+    Parameters
+    ----------
+    most : int >= 1, worlds held at once
+
+    Examples
+    --------
+    >>> WorldCache(2).get("school") is None
+    True
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._worlds: OrderedDict[str, OpenWorld] = OrderedDict()
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def lock(self, institution: str) -> asyncio.Lock:
+        """Held while a world is read, so that it is read once."""
+        return self._locks.setdefault(institution, asyncio.Lock())
+
+    def get(self, institution: str) -> OpenWorld | None:
+        """The world of an institution, of whatever version."""
+        held = self._worlds.get(institution)
+        if held is not None:
+            self._worlds.move_to_end(institution)
+        return held
+
+    def put(self, institution: str, world: OpenWorld) -> None:
+        """Keep a world; the one not asked for longest makes room."""
+        self._worlds[institution] = world
+        self._worlds.move_to_end(institution)
+        if len(self._worlds) > self._most:
+            self._worlds.popitem(last=False)
+
+    def drop(self, institution: str) -> None:
+        """Forget a world that was changed."""
+        self._worlds.pop(institution, None)
 
 
 class SessionCache:
@@ -158,6 +203,10 @@ class SessionCache:
         """Forget the memories of a student."""
         self.state(who).memories = None
         self._settle(who)
+
+    def drop_fog(self, who: Who) -> None:
+        """Forget what is hidden from a student."""
+        self.state(who).fog = None
 
     def drop(self, who: Who) -> None:
         """Forget everything of a student."""

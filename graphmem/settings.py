@@ -79,6 +79,12 @@ class Settings(BaseSettings):
         max_length=2_000,
         description="what a reply holds word for word when a message tells of danger: a helpline, a person",
     )
+    not_yet: str = Field(
+        "That is something we have not come to yet; let us stay with what we are working on.",
+        min_length=1,
+        max_length=500,
+        description="what a reply says instead of a sentence that names a concept which the student has not met",
+    )
     help_institutions: dict[str, str] = Field(
         {}, description="the same for some institutions, as a JSON object of texts by institution"
     )

@@ -20,7 +20,7 @@ from graphmem_api.server import server_config
 from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.background import Background
 from graphmem.bearer import make_token
-from graphmem.cache import SessionCache
+from graphmem.cache import SessionCache, WorldCache
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.model import Role, Session, TurnOutcome, Who
@@ -117,6 +117,7 @@ def another_replica(gm: Graphmem, **changes: Any) -> Graphmem:
     """The same graphmem as another process would have it: own caches, own locks."""
     own: dict[str, Any] = {
         "cache": SessionCache(2**30),
+        "worlds": WorldCache(4),
         "background": Background(JobNotifier(changes.get("settings", gm.settings))),
     }
     return replace(gm, **(own | changes))

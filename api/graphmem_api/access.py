@@ -49,6 +49,12 @@ class RequestContext(BaseContext):
             raise Locked("This session has expired: open a new one.")
         return found
 
+    @property
+    def used_session(self) -> Session | None:
+        """The session whose token was opened while the request was answered; None where nobody needed it."""
+        found: Session | None = self.__dict__.get("_session")
+        return found
+
     @cached_property
     def _caller(self) -> Caller:
         kind, _, token = self._header(AUTHORIZATION).partition(" ")

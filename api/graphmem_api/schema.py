@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from contextlib import aclosing
 from copy import copy
 from datetime import datetime
 from functools import partial
@@ -45,6 +46,7 @@ from graphmem.settings import Settings
 from graphmem.validation import checked_id
 from graphmem_api import inputs, memory_types, types, world_types
 from graphmem_api.access import (
+    RequestContext,
     allowed,
     check_rate,
     in_running_session,
@@ -102,6 +104,7 @@ from graphmem_api.types import (
     UsageType,
     WellbeingType,
 )
+from graphmem_api.veil import Executed, veil
 from graphmem_api.world_types import (
     ConceptInput,
     ConceptPageType,
@@ -600,11 +603,39 @@ class Schema(strawberry.Schema):
         for error in errors:
             code(error)
 
-    async def execute(self, *args: Any, **kwargs: Any) -> ExecutionResult:
+    async def execute(self, query: str | None, *args: Any, **kwargs: Any) -> ExecutionResult:
         """See the library's; it would let in subscriptions, which have no single result."""
         allowed_types = set(kwargs.get("allowed_operation_types") or OperationType)
         kwargs["allowed_operation_types"] = allowed_types - {OperationType.SUBSCRIPTION}
-        return await super().execute(*args, **kwargs)
+        result = await super().execute(query, *args, **kwargs)
+        await self._veil(query, kwargs, result)
+        return result
+
+    async def stream(self, query: str | None, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
+        """See the library's."""
+        results = await super().stream(query, *args, **kwargs)
+
+        async def veiled() -> AsyncGenerator[Any, None]:
+            async with aclosing(results):
+                async for result in results:
+                    if isinstance(result, ExecutionResult):
+                        await self._veil(query, kwargs, result)
+                    yield result
+
+        return veiled()
+
+    async def _veil(self, query: str | None, asked: Mapping[str, Any], result: ExecutionResult) -> None:
+        """Take out of a result what its student has not met; without a session nothing of a student is in it."""
+        context: RequestContext | None = asked.get("context_value")
+        session = None if context is None else context.used_session
+        if context is None or session is None or not query:
+            return
+        try:
+            operation = Executed(query, asked.get("operation_name"))
+            await veil(context.gm, session, self._schema, operation, result)
+        except GraphmemError as error:
+            result.data, result.errors = None, [GraphQLError(str(error), original_error=error)]
+            self.process_errors(result.errors)
 
 
 def make_schema(settings: Settings) -> Schema:

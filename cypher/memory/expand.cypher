@@ -1,9 +1,9 @@
-// Current standing of found memories, and the memories at most two strong enough edges away from the seeds.
+// Current standing of found memories, the memories at most two strong enough edges away from the seeds, and versions.
 // Nothing when the session has ended.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, session_id: str, ids: list, seeds: list, min_weight: float, limit: int, now: datetime
-// returns: version: int, student_version: int, found: list of [id: str, gravity: float, last_accessed: int in ms, access_count: int, reliability: str], reached: list of [id: str, seed: str, weight: float, types: list of str, gravity: float, last_accessed: int in ms, access_count: int, reliability: str]
+// returns: version: int, student_version: int, world: int, overlay: int, found: list of [id: str, gravity: float, last_accessed: int in ms, access_count: int, reliability: str], reached: list of [id: str, seed: str, weight: float, types: list of str, gravity: float, last_accessed: int in ms, access_count: int, reliability: str]
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 WHERE session.expires_at > $now
@@ -28,4 +28,6 @@ CALL () {
   RETURN collect([reached.id, best[0], best[1], best[2], reached.gravity, reached.last_accessed.epochMillis,
                   reached.access_count, reached.reliability]) AS reached
 }
-RETURN student.memory_version AS version, student.version AS student_version, found, reached
+OPTIONAL MATCH (world:World {institution: $institution})
+RETURN student.memory_version AS version, student.version AS student_version, coalesce(world.version, 0) AS world,
+       coalesce(student.overlay_version, 0) AS overlay, found, reached

@@ -1,10 +1,12 @@
-// Put concepts of the institution's world into a student's overlay; one that is there stays as it is.
+// Put concepts of the institution's world into a student's overlay, whose version goes up; one that is there stays.
 // No row without the student.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, ids: list of str, now: datetime
 // returns: known: int
 MATCH (student:Student {institution: $institution, id: $student_id})
+SET student.overlay_version = coalesce(student.overlay_version, 0) + 1
+WITH student
 CALL (student) {
   UNWIND $ids AS id
   MATCH (concept:Concept {institution: $institution, id: id})

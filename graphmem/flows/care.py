@@ -6,8 +6,10 @@ from typing import TypeVar
 
 from graphmem.app import Graphmem
 from graphmem.errors import MindError
+from graphmem.flows.fog import hidden_in
 from graphmem.model import Answer, MindQuestion, Respond, Response, Usage
 from graphmem.ports import Mind, OnToken
+from graphmem.search.fog import Fog
 from graphmem.text.safety import is_careful
 
 T = TypeVar("T")
@@ -22,11 +24,13 @@ async def ask_in_danger(gm: Graphmem, mind: Mind, question: MindQuestion[T]) -> 
         return replace(answer, usage=answer.usage + (error.usage or Usage()), degraded=True)
 
 
-async def caring_answer(gm: Graphmem, mind: Mind, question: Respond, on_token: OnToken | None) -> Answer[Response]:
+async def caring_answer(
+    gm: Graphmem, mind: Mind, question: Respond, on_token: OnToken | None, fog: Fog
+) -> Answer[Response]:
     """The reply to a message that tells of danger; it is streamed once it is whole.
 
-    A model's reply that promises secrecy or turns to the exercise gives way to the offline mind's, and whoever wrote
-    it, it holds the help text word for word.
+    A model's reply that promises secrecy, turns to the exercise or names a hidden concept gives way to the offline
+    mind's, and whoever wrote it, it holds the help text word for word.
 
     Parameters
     ----------
@@ -34,9 +38,11 @@ async def caring_answer(gm: Graphmem, mind: Mind, question: Respond, on_token: O
     mind : Mind
     question : Respond, with its danger and help text
     on_token : as in `handle_turn`
+    fog : what is hidden from the student
     """
     answer = await ask_in_danger(gm, mind, question)
-    if mind.is_model and not is_careful(answer.value.reply.text):
+    text = answer.value.reply.text
+    if mind.is_model and (not is_careful(text) or any(await hidden_in(gm, fog, [text]))):
         own = await gm.offline.ask(question)
         answer = replace(answer, value=replace(answer.value, reply=own.value.reply))
     answer = with_help(answer, question.help)

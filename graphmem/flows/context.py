@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import compress
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import InvalidInput, Locked
 from graphmem.flows.context_plan import (
+    Tentative,
     ranked,
     secret_ids,
     shown,
@@ -19,6 +21,7 @@ from graphmem.flows.context_plan import (
     tentative_memories,
 )
 from graphmem.flows.facts import fitting_facts
+from graphmem.flows.fog import fog_of, hidden_in
 from graphmem.flows.session_cache import ENDED, open_memories
 from graphmem.flows.uncertainty_plan import sides_of, woven
 from graphmem.flows.unformed import read_unformed
@@ -34,6 +37,7 @@ from graphmem.model import (
     Vector,
     Woven,
 )
+from graphmem.search.fog import Fog
 from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit, LexicalScores, SearchQuery
 from graphmem.store import memories, turns
@@ -94,12 +98,14 @@ class SearchResult:
     """What fits a question, as of a version of the student.
 
     found : memories, best first, whether they have to do with the question or not; ledger entries that surface and
-        the standing profile
+        the standing profile; nothing that names a hidden concept
+    fog : what is hidden from the student
     as_of : the moment that was asked about; None means now
     """
 
     found: Remembered
     student_version: int
+    fog: Fog
     as_of: datetime | None = None
 
 
@@ -185,7 +191,7 @@ async def context(
         raise InvalidInput(f"history must lie between 0 and {gm.settings.working_memory}.")
     asking = _asked(gm, text, as_of, MAX_RECALLED)
     result = await search(gm, session, asking)
-    facts = await _facts(gm, session, result.student_version)
+    facts = await clear_facts(gm, result.fog, await _facts(gm, session, result.student_version))
     visible = (await turns.list_turns(gm.graph, session))[-history:] if history else []
     return await asyncio.to_thread(_block, gm, asking.doc, result, facts, budget, visible)
 
@@ -247,14 +253,43 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
     if asking.before_row is not None:
         asking = replace(asking, before_vector=rows[asking.before_row])
     query = _query(asked, asking, vector, now)
+    fog = await fog_of(gm, session)
     for _ in range(REFRESHES):
-        hits = await asyncio.to_thread(held.index.search, query, lexical)
+        hits = await asyncio.to_thread(_clear_hits, held.index, query, lexical, fog)
         expansion = await _expansion(gm, session, hits)
-        if expansion.version <= held.version:
+        cleared = await fog_of(gm, session, expansion.fog_versions)
+        if expansion.version <= held.version and cleared is fog:
             break
-        held, lexical = await open_memories(gm, session, expansion.version), None
-    found = await asyncio.to_thread(_chosen, gm, held, unformed, asking, query, hits, expansion, own)
-    return SearchResult(found, expansion.student_version, asking.as_of)
+        held, lexical, fog = await open_memories(gm, session, expansion.version), None, cleared
+    found = await asyncio.to_thread(_chosen, gm, held, unformed, asking, query, hits, expansion, own, fog)
+    return SearchResult(await _without_hidden(gm, fog, found), expansion.student_version, fog, asking.as_of)
+
+
+def _clear_hits(index: SearchIndex, query: SearchQuery, lexical: LexicalScores | None, fog: Fog) -> list[Hit]:
+    """The best memories of a question that name nothing hidden; off the event loop."""
+    while True:
+        hits = index.search(query, lexical)
+        clear = [hit for hit in hits if not fog.hides(hit.memory, index.vector(hit.memory.id))]
+        if len(clear) == len(hits) or len(clear) >= query.limit or len(hits) < query.limit:
+            return clear
+        query = replace(query, limit=2 * query.limit)
+
+
+async def _without_hidden(gm: Graphmem, fog: Fog, found: Remembered) -> Remembered:
+    """What was found without the ledger entries and doubts that name a hidden concept."""
+    if not fog:
+        return found
+    entries = [f"{entry.content or ''}\n{entry.summary or ''}" for entry in found.ledger]
+    doubts = [f"{each.a}\n{each.b or ''}\n{each.question}" for each in found.weave]
+    clear = [not hidden for hidden in await hidden_in(gm, fog, [*entries, *doubts])]
+    ledger, weave = compress(found.ledger, clear), compress(found.weave, clear[len(entries) :])
+    return replace(found, ledger=tuple(ledger), weave=tuple(weave))
+
+
+async def clear_facts(gm: Graphmem, fog: Fog, facts: Sequence[Fact]) -> list[Fact]:
+    """Those of some facts that name no hidden concept."""
+    hidden = await hidden_in(gm, fog, ["\n".join((fact.text, *fact.tags)) for fact in facts])
+    return [fact for fact, mentions in zip(facts, hidden, strict=True) if not mentions]
 
 
 def _chosen(
@@ -266,14 +301,22 @@ def _chosen(
     hits: Sequence[Hit],
     expansion: Expansion,
     own: Vector,
+    fog: Fog,
 ) -> Remembered:
     """Rank what was found, and see what surfaces; off the event loop."""
-    tentative = () if unformed is None else tentative_memories(unformed.search(query), hits, unformed)
+
+    def is_clear(memory_id: str) -> bool:
+        memory = held.index.get(memory_id)
+        return memory is not None and not fog.hides(memory, held.index.vector(memory_id))
+
+    expansion = replace(expansion, reached=tuple(each for each in expansion.reached if is_clear(each.id)))
+    tentative = () if unformed is None else _tentative(unformed, hits, query, fog)
     moment, past = asking.as_of or query.now, asking.as_of is not None
     found = ranked(
         hits, expansion, held.index, moment, asking.limit, past=past, tentative=tentative, asked=query.vector
     )
-    profile = standing_profile(held.index, held.parts, moment, own, past=past) if asking.limit else []
+    parts = {memory_id: part for memory_id, part in held.parts.items() if not fog or is_clear(memory_id)}
+    profile = standing_profile(held.index, parts, moment, own, past=past) if asking.limit else []
     entries = [kept for kept in held.ledger if is_active(kept.entry, query.now.timestamp())]
     if past:
         then = [(kept, active_at(kept.entry, moment)) for kept in held.ledger]
@@ -282,7 +325,8 @@ def _chosen(
     asked_for = _asked_for(gm, own)
     if asked_for == AskedFor.OVERVIEW and asking.limit:
         known = {each.memory.id for each in (*found, *profile)}
-        found += [each for each in telling_memories(held.index, moment) if each.memory.id not in known]
+        telling = (each for each in telling_memories(held.index, moment) if is_clear(each.memory.id))
+        found += [each for each in telling if each.memory.id not in known]
     return Remembered(
         memories=tuple(found),
         ledger=tuple(each.entry for each in surfaced),
@@ -294,6 +338,12 @@ def _chosen(
         why={each.entry.id: each.why for each in surfaced},
         weave=() if past else _weave(held, entries, asking.doc, own),
     )
+
+
+def _tentative(unformed: SearchIndex, hits: Sequence[Hit], query: SearchQuery, fog: Fog) -> Sequence[Tentative]:
+    """Messages that fit, of which no memories are formed yet; none that names a hidden concept."""
+    found = tentative_memories(unformed.search(query), hits, unformed)
+    return [each for each in found if not fog.hides(each.hit.memory, each.vector)]
 
 
 def _weave(held: OpenMemories, entries: Sequence[StoredEntry], doc: Doc, vector: Vector) -> tuple[Woven, ...]:

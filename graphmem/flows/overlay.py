@@ -47,6 +47,7 @@ async def reveal(gm: Graphmem, session: Session, ids: Sequence[str], edge_ids: S
     if unknown := await overlays.list_unknown_concepts(gm.graph, session.institution, ids):
         raise InvalidInput(f"There is no concept {unknown[0]!r}: import it first.")
     missing = await overlays.reveal_together(gm.graph, session, ids, edge_ids, gm.clock())
+    gm.cache.drop_fog(session)
     if missing is None:
         raise NotFound("There is no such student.")
     if missing:

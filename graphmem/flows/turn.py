@@ -19,9 +19,10 @@ from graphmem.errors import Conflict, InvalidInput, Locked, MindError, ModelUnav
 from graphmem.flows import turn_plan as plan
 from graphmem.flows.care import ask_in_danger, caring_answer, with_help
 from graphmem.flows.concern import graver, heard_danger, raised_by_turn
-from graphmem.flows.context import RecallRequest, search
+from graphmem.flows.context import RecallRequest, clear_facts, search
 from graphmem.flows.facts import Learned, fitting_facts, nearest_memories
 from graphmem.flows.facts import learned as learned_of
+from graphmem.flows.fog import ReplyFilter, hidden_in
 from graphmem.flows.gravity import gravity_now
 from graphmem.flows.sensing import Senses
 from graphmem.flows.session_cache import open_memories
@@ -38,6 +39,7 @@ from graphmem.model import (
     Mismatch,
     Predict,
     Prediction,
+    Question,
     Respond,
     Response,
     Session,
@@ -48,6 +50,7 @@ from graphmem.model import (
     Unlocked,
 )
 from graphmem.ports import Mind, OnToken
+from graphmem.search.fog import Fog
 from graphmem.store import jobs, turns
 from graphmem.tasks import task_group
 from graphmem.text.doc import Doc, doc_of
@@ -248,17 +251,19 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         state = replace(state, habits=_habits(state, message, before, said))
         facts = await expecting
         result = await searching
-    question = plan.next_question(state, scored, message.text) if own_reply is None else None
+    question = await _question(gm, result.fog, state, scored, message.text) if own_reply is None else None
     violated = plan.mismatch(state, message, before, said, result.found.name)
     learned = await _learned(gm, session, asked, state, scored, violated)
-    found = replace(result.found, facts=tuple(facts.value), question=None if question is None else question.text)
+    clear = await clear_facts(gm, result.fog, facts.value)
+    found = replace(result.found, facts=tuple(clear), question=None if question is None else question.text)
     doubts = _doubts(gm, session)
     calm = question is None and danger is None and is_time_to_raise(doubts, talk)
     found = replace(found, weave=found.weave[:1] if calm else ())
     recalled = await asyncio.to_thread(plan.recall, message, held, found, gm.settings)
     earlier = 2 * (state.turns - len(held.turn_ids))
     conversation = Conversation(state.companion, (*talk, message), "" if task is None else task.text, earlier)
-    answer = await _answer(gm, session, asked, Respond(conversation, recalled, danger), own_reply)
+    respond = Respond(conversation, recalled, danger)
+    answer = await _answer(gm, session, asked, respond, own_reply, result.fog)
     danger = graver(danger, None if false_alarm else answer.value.danger)
     scored = scored if danger is None else plan.grave(scored)
     replied_by = plan.APP if own_reply is not None else mind.name
@@ -306,8 +311,30 @@ def _asking(asked: _Asked, limit: int) -> RecallRequest:
     return RecallRequest(doc, asked.embedding, before[0].text, before[0].embedding, limit=limit)
 
 
+async def _question(gm: Graphmem, fog: Fog, state: State, scored: plan.Score, text: str) -> Question | None:
+    """The waiting question to be asked with the reply; one that names a hidden concept waits on."""
+    hidden = await hidden_in(gm, fog, [each.text for each in state.questions])
+    clear = tuple(each for each, mentions in zip(state.questions, hidden, strict=True) if not mentions)
+    return plan.next_question(replace(state, questions=clear), scored, text)
+
+
+async def _clear_answer(
+    gm: Graphmem, mind: Mind, question: Respond, on_token: OnToken | None, fog: Fog
+) -> Answer[Response]:
+    """A mind's reply and what follows it, without the sentences that name a hidden concept."""
+    if not fog:
+        return await mind.ask(question, on_token)
+    shown = ReplyFilter(gm, fog, on_token)
+    answer = await mind.ask(question, None if on_token is None else shown)
+    reply = answer.value.reply
+    text = await shown.finish(reply.text)
+    if text == reply.text:
+        return answer
+    return replace(answer, value=replace(answer.value, reply=replace(reply, text=text, embedding=None, doc=None)))
+
+
 async def _answer(
-    gm: Graphmem, session: Session, asked: _Asked, question: Respond, own_reply: Message | None
+    gm: Graphmem, session: Session, asked: _Asked, question: Respond, own_reply: Message | None, fog: Fog
 ) -> Answer[Response]:
     """The reply and what follows it; of the app's own reply only what follows."""
     mind, help_text = asked.mind, gm.settings.help_of(session.institution)
@@ -316,8 +343,9 @@ async def _answer(
         foreseen = await (mind.ask(after) if question.danger is None else ask_in_danger(gm, mind, after))
         return Answer(Response(own_reply, foreseen.value), foreseen.usage, foreseen.degraded)
     if question.danger is not None:
-        return await caring_answer(gm, mind, replace(question, help=help_text), asked.on_token)
-    answer = await mind.ask(question, asked.on_token)
+        return await caring_answer(gm, mind, replace(question, help=help_text), asked.on_token, fog)
+    # What an app writes itself is its own; a reply to danger is judged where it is written.
+    answer = await _clear_answer(gm, mind, question, asked.on_token, fog)
     if answer.value.danger is None:
         return answer
     # What only the model has noticed is shown already: the help comes after it.

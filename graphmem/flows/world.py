@@ -63,6 +63,7 @@ async def import_world(
 
     def written(batch: Sequence[object]) -> None:
         nonlocal done
+        gm.worlds.drop(institution)
         done += len(batch)
         progress(done, total)
 

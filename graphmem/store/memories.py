@@ -67,12 +67,14 @@ class Expansion:
     """Standing of the memories found, and what hangs together with them, as of a version of the memories.
 
     student_version : of the student, which changes with each turn, too
+    fog_versions : of the institution's world and of the student's overlay
     """
 
     version: int
     found: dict[str, Standing]
     reached: tuple[Reached, ...]
     student_version: int = 0
+    fog_versions: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True)
@@ -221,6 +223,7 @@ async def expand(graph: Graph, session: Session, wanted: Expanding, now: datetim
         },
         reached=tuple(Reached(each[0], each[1], each[2], tuple(each[3])) for each in row["reached"]),
         student_version=row["student_version"],
+        fog_versions=(row["world"], row["overlay"]),
     )
 
 

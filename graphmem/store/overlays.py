@@ -10,6 +10,18 @@ from graphmem.store.rows import NodeSealer, from_ms
 from graphmem.store.world import concept_of
 
 
+async def find_versions(graph: Graph, who: Who) -> tuple[int, int] | None:
+    """Versions of the world and of a student's overlay; None without the student; `overlay/get_versions`."""
+    rows = await graph.run("overlay/get_versions", who)
+    return (rows[0]["world"], rows[0]["overlay"]) if rows else None
+
+
+async def list_known_ids(graph: Graph, who: Who) -> list[str]:
+    """Ids of the concepts that a student knows; `overlay/list_ids`."""
+    rows = await graph.run("overlay/list_ids", who)
+    return list(rows[0]["ids"]) if rows else []
+
+
 async def list_unknown_concepts(graph: Graph, institution: str, ids: Sequence[str]) -> list[str]:
     """Those of some ids that are no concept of the world; `overlay/list_unknown`."""
     return [row["id"] for row in await graph.run("overlay/list_unknown", institution=institution, ids=list(ids))]

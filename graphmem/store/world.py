@@ -28,6 +28,18 @@ async def load_world(graph: Graph, institution: str) -> World:
             return World(concepts, edges)
 
 
+async def list_names(graph: Graph, institution: str) -> list[Concept]:
+    """All concepts of an institution, read in pages; `world/list_names`."""
+    concepts: list[Concept] = []
+    after = ""
+    while True:
+        rows = await graph.run("world/list_names", institution=institution, after=after, limit=READ_AT_ONCE)
+        concepts += [concept_of(row["concept"]) for row in rows]
+        if len(rows) < READ_AT_ONCE:
+            return concepts
+        after = concepts[-1].id
+
+
 async def save_concepts(graph: Graph, institution: str, concepts: Sequence[Concept], now: datetime) -> None:
     """Add concepts, or change those of the same ids; `world/set_concepts`."""
     await graph.run("world/set_concepts", institution=institution, concepts=[_row(c) for c in concepts], now=now)

@@ -350,6 +350,8 @@ async def test_the_statements_do_show_ones_own(gm: Graphmem, pupils: dict[str, P
         "compression/list",
         "export/list_edges",
         "overlay/frontier",
+        "overlay/get_versions",
+        "overlay/list_ids",
         "overlay/list_discovered",
         "overlay/list_page",
         "concern/count",

@@ -1,0 +1,8 @@
+// Concepts of an institution's world by id, without their edges.
+// mode: read
+// scope: institution
+// params: institution: str, after: str, limit: int
+// returns: concept: list of [id: str, name: str, aliases: list, description: str or null, domain: str or null]
+MATCH (concept:Concept {institution: $institution}) WHERE concept.id > $after
+WITH concept ORDER BY concept.id LIMIT $limit
+RETURN [concept.id, concept.name, concept.aliases, concept.description, concept.domain] AS concept

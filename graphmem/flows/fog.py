@@ -1,0 +1,160 @@
+"""The fog: what a student has not met of the world is kept out of all that is shown (spec 11)."""
+
+import asyncio
+from collections.abc import Sequence
+from time import monotonic
+
+from graphmem.app import Graphmem
+from graphmem.cache import StudentState
+from graphmem.errors import NotFound
+from graphmem.model import Vector, Who
+from graphmem.ports import OnToken
+from graphmem.search.fog import Fog, OpenWorld, blanked, sense_text
+from graphmem.store import overlays
+from graphmem.store.world import list_names
+from graphmem.text.concepts import ConceptNames, NamedSpan
+from graphmem.text.sentences import SentenceSpan, sentence_spans
+
+FRESH_SECONDS = 1.0
+"""How long what is known of a world and an overlay is trusted without a look at their versions."""
+EMBEDDED_AT_ONCE = 256
+"""Concepts whose meaning is embedded at once."""
+LOOKED_BACK = 80
+"""Characters of a reply before a sentence that are read with it, so that no name is cut in two."""
+
+
+async def fog_of(gm: Graphmem, who: Who, versions: tuple[int, int] | None = None) -> Fog:
+    """The fog of a student, read where it is missing or of other versions.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    who : Who
+    versions : of the world and of the overlay, where they were just read; None: those of the last second will do
+
+    Raises
+    ------
+    NotFound        there is no such student
+    Unavailable     Neo4j does not answer
+    """
+    state = gm.cache.state(who)
+    if versions is None and state.fog is not None and _is_fresh(gm, who, state):
+        return state.fog
+    versions = versions or await overlays.find_versions(gm.graph, who)
+    if versions is None:
+        raise NotFound("There is no such student.")
+    world, overlay = versions
+    fog = state.fog
+    if fog is None or (fog.world.version, fog.version) != versions:
+        opened = await _world(gm, who.institution, world)
+        # The versions were read first: what is revealed meanwhile is read once more, never missed.
+        known = frozenset(await overlays.list_known_ids(gm.graph, who)) if opened.names else frozenset()
+        fog = state.fog = Fog(opened, known, overlay)
+    state.fog_seen = monotonic()
+    return fog
+
+
+def _is_fresh(gm: Graphmem, who: Who, state: StudentState) -> bool:
+    """True if a fog was looked at just now, and this process has changed no world since."""
+    held = None if state.fog is None else state.fog.world
+    return monotonic() - state.fog_seen < FRESH_SECONDS and held is gm.worlds.get(who.institution)
+
+
+async def _world(gm: Graphmem, institution: str, version: int) -> OpenWorld:
+    """The names of a world; those that this process holds, where they are of this version."""
+    async with gm.worlds.lock(institution):
+        held = gm.worlds.get(institution)
+        if held is None or held.version != version:
+            concepts = await list_names(gm.graph, institution)
+            names = await asyncio.to_thread(ConceptNames, concepts)
+            common = [each for each in concepts if each.id in names.common_ids]
+            senses: dict[str, Vector] = {}
+            for i in range(0, len(common), EMBEDDED_AT_ONCE):
+                some = common[i : i + EMBEDDED_AT_ONCE]
+                vectors = await gm.embedder.embed([sense_text(each) for each in some])
+                senses |= {each.id: vector for each, vector in zip(some, vectors, strict=True)}
+            held = OpenWorld(version, names, senses)
+            gm.worlds.put(institution, held)
+        return held
+
+
+async def hidden_in(gm: Graphmem, fog: Fog, texts: Sequence[str]) -> list[tuple[NamedSpan, ...]]:
+    """For each text, the names in it that mean a hidden concept; common words are judged by their sentence."""
+    if not fog:
+        return [()] * len(texts)
+    found = [fog.hidden(text) for text in texts]
+    doubtful = [
+        (text[start:end], start, end, row)
+        for row, (text, mentions) in enumerate(zip(texts, found, strict=True))
+        if any(m.is_common for m in mentions)
+        for start, end in sentence_spans(text)
+        if any(m.is_common and start <= m.start < end for m in mentions)
+    ]
+    vectors = await gm.embedder.embed([sentence for sentence, *_ in doubtful]) if doubtful else ()
+    places = [(row, start, end, vector) for (_, start, end, row), vector in zip(doubtful, vectors, strict=True)]
+
+    def vector_of(row: int, mention: NamedSpan) -> Vector | None:
+        return next((v for r, start, end, v in places if r == row and start <= mention.start < end), None)
+
+    return [tuple(m for m in mentions if fog.is_meant(m, vector_of(row, m))) for row, mentions in enumerate(found)]
+
+
+async def cleared(gm: Graphmem, fog: Fog, texts: Sequence[str]) -> list[str]:
+    """Texts with the names of hidden concepts blanked out."""
+    found = await hidden_in(gm, fog, texts)
+    return [blanked(text, mentions) for text, mentions in zip(texts, found, strict=True)]
+
+
+class ReplyFilter:
+    """A reply on its way to the student, sentence by sentence; what names a hidden concept is not let through.
+
+    Called with the pieces of a reply as they are written; a sentence is shown once it is whole and known to be clear.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    fog : Fog, not empty
+    on_token : called with what is let through; None where nobody listens
+    """
+
+    def __init__(self, gm: Graphmem, fog: Fog, on_token: OnToken | None) -> None:
+        self._gm, self._fog, self._on_token = gm, fog, on_token
+        self._raw = self._held = self._shown = ""
+        self._said_instead = False
+
+    async def __call__(self, piece: str) -> None:
+        """Take a piece of the reply."""
+        self._raw += piece
+        self._held += piece
+        await self._pass_on(sentence_spans(self._held)[1:])
+
+    async def finish(self, reply: str) -> str:
+        """The reply as it was let through.
+
+        Parameters
+        ----------
+        reply : str, all of it; what was not taken in pieces is let through now
+        """
+        if not self._raw:
+            self._raw = self._held = reply
+        await self._pass_on([*sentence_spans(self._held)[1:], (len(self._held), len(self._held))])
+        # A mind that was given up half way is followed by another, whose words are what counts.
+        return self._shown if self._raw == reply else await ReplyFilter(self._gm, self._fog, None).finish(reply)
+
+    async def _pass_on(self, starts: Sequence[SentenceSpan]) -> None:
+        """Let through, or hold back, what stands before each start."""
+        done = 0
+        for start, _ in starts:
+            await self._judge(self._held[done:start])
+            done = start
+        self._held = self._held[done:]
+
+    async def _judge(self, piece: str) -> None:
+        before = self._shown[-LOOKED_BACK:]
+        (found,) = await hidden_in(self._gm, self._fog, [before + piece])
+        if any(mention.end > len(before) for mention in found):
+            piece = "" if self._said_instead else f"{self._gm.settings.not_yet}{piece[len(piece.rstrip()) :]}"
+            self._said_instead = True
+        self._shown += piece
+        if piece and self._on_token is not None:
+            await self._on_token(piece)

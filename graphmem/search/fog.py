@@ -1,0 +1,105 @@
+"""What of the world is hidden from a student, and which texts would give it away (spec 11)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from graphmem.model import Concept, Memory, Vector
+from graphmem.text.concepts import ConceptNames, NamedSpan, hidden_mentions
+
+MEANT_COSINE = 0.3
+"""Cosine of a sentence with a concept from which on the concept is meant by a name that is a common word, too."""
+BLANK = "___"
+"""What stands for a hidden name."""
+
+
+@dataclass(frozen=True)
+class OpenWorld:
+    """The names of an institution's world, as of a version of it.
+
+    senses : by concept id, the embedding of what the concept is, of those whose name is a common word, too
+    """
+
+    version: int
+    names: ConceptNames = field(repr=False)
+    senses: Mapping[str, Vector] = field(default_factory=dict, repr=False)
+
+
+@dataclass(frozen=True)
+class Fog:
+    """A world and what a student knows of it: all else is hidden.
+
+    version : of the overlay
+    """
+
+    world: OpenWorld
+    known: frozenset[str] = frozenset()
+    version: int = 0
+    _seen: dict[str, tuple[str, bool]] = field(default_factory=dict, repr=False, compare=False)
+
+    def __bool__(self) -> bool:
+        return bool(self.world.names)
+
+    def hidden(self, text: str) -> tuple[NamedSpan, ...]:
+        """Names of hidden concepts in a text; common words are among them, whether they are meant or not."""
+        return hidden_mentions(self.world.names.find(text), self.known)
+
+    def is_meant(self, mention: NamedSpan, vector: Vector | None) -> bool:
+        """True if a hidden name means its concept, given the embedding of what it stands in; without one it does."""
+        if not mention.is_common or vector is None or not vector.any():
+            return True
+        senses = [self.world.senses.get(i) for i in mention.concept_ids]
+        return any(sense is None or float(sense @ vector) >= MEANT_COSINE for sense in senses)
+
+    def hides(self, memory: Memory, vector: Vector | None) -> bool:
+        """True if a memory names a hidden concept.
+
+        Parameters
+        ----------
+        memory : opened
+        vector : of its content; None: unknown, so that every name counts as meant
+        """
+        if not self:
+            return False
+        seen = self._seen.get(memory.id)
+        if seen is None or seen[0] != memory.content_hash:
+            text = f"{memory.words}\n{memory.speaker or ''}"
+            seen = memory.content_hash, any(self.is_meant(m, vector) for m in self.hidden(text))
+            self._seen[memory.id] = seen
+        return seen[1]
+
+
+def sense_text(concept: Concept) -> str:
+    """A concept as it is embedded.
+
+    Examples
+    --------
+    >>> sense_text(Concept("m", "mean", ("average",), "The sum of values divided by their number."))
+    'mean (average): The sum of values divided by their number.'
+    """
+    also = f" ({', '.join(concept.aliases)})" if concept.aliases else ""
+    what = concept.description or concept.domain
+    return f"{concept.name}{also}: {what}" if what else f"{concept.name}{also}"
+
+
+def blanked(text: str, mentions: Iterable[NamedSpan]) -> str:
+    """A text with mentions blanked out.
+
+    Examples
+    --------
+    >>> blanked("I like prime numbers.", [NamedSpan(("p",), 7, 20), NamedSpan(("n",), 13, 20)])
+    'I like ___.'
+    """
+    for mention in _merged(sorted(mentions, key=lambda m: m.start)):
+        text = f"{text[: mention.start]}{BLANK}{text[mention.end :]}"
+    return text
+
+
+def _merged(mentions: Sequence[NamedSpan]) -> list[NamedSpan]:
+    """Mentions by place, last first, those that overlap as one."""
+    merged: list[NamedSpan] = []
+    for mention in mentions:
+        if merged and mention.start < merged[-1].end:
+            merged[-1] = replace(merged[-1], end=max(merged[-1].end, mention.end))
+        else:
+            merged.append(mention)
+    return merged[::-1]
