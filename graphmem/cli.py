@@ -242,16 +242,16 @@ def export_command(
 
 @app.command("import-world")
 def import_world_command(
-    file: Annotated[Path, typer.Argument(help="CSV, or JSON as importWorld takes it", exists=True, dir_okay=False)],
+    file: Annotated[str, typer.Argument(help="CSV, JSON as importWorld takes it, or mathematics, which ships")],
     institution: Institution = "demo",
     replace: Annotated[bool, typer.Option("--replace", help="remove what the file lacks")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Import concepts and edges into the world of an institution; checked first, safe to repeat."""
-    from graphmem.commands.import_world import read_world
+    from graphmem.commands.import_world import find_world, read_world
     from graphmem.flows.world import import_world
 
-    draft = read_world(file)
+    draft = read_world(find_world(file))
 
     def shown(done: int, total: int) -> None:
         if sys.stderr.isatty():

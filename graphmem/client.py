@@ -7,6 +7,7 @@ Not generated: ariadne-codegen makes types anew for each operation, and a client
 
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from datetime import datetime
 from enum import Enum
 from functools import lru_cache, partial
@@ -330,6 +331,8 @@ class ConceptResult(Result):
     aliases: tuple[str, ...]
     description: str | None
     domain: str | None
+    grade: int | None
+    misconceptions: tuple[str, ...]
 
 
 class ConceptPageResult(Result):
@@ -844,10 +847,7 @@ class Operations:
     @Operation
     async def import_world(self, concepts: Sequence[Concept], edges: Sequence[WorldEdge] = ()) -> ImportedResult:
         """Add concepts and edges to the institution's world, or change those of the same ids. For admins."""
-        given = [
-            {"id": c.id, "name": c.name, "aliases": list(c.aliases), "description": c.description, "domain": c.domain}
-            for c in concepts
-        ]
+        given = [asdict(c) | {"aliases": list(c.aliases), "misconceptions": list(c.misconceptions)} for c in concepts]
         linked = [{"id": e.id, "fromId": e.from_id, "toId": e.to_id, "type": e.type} for e in edges]
         return await self._ask(_IMPORT_WORLD, ImportedResult, None, concepts=given, edges=linked)
 

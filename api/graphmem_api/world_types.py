@@ -22,6 +22,8 @@ class ConceptType:
     aliases: list[str] = strawberry.field(description="Other names, in any language.")
     description: str | None = strawberry.field(description="What it is.")
     domain: str | None = strawberry.field(description="Subject it belongs to.")
+    grade: int | None = strawberry.field(description="School year it is taught in, 1 to 20.")
+    misconceptions: list[str] = strawberry.field(description="Wrong beliefs that are typical of it.")
 
     @classmethod
     def of(cls, concept: model.Concept) -> Self:
@@ -31,6 +33,8 @@ class ConceptType:
             aliases=list(concept.aliases),
             description=concept.description,
             domain=concept.domain,
+            grade=concept.grade,
+            misconceptions=list(concept.misconceptions),
         )
 
 
@@ -106,10 +110,22 @@ class ConceptInput:
     )
     description: str | None = strawberry.field(default=None, description="What it is, at most 2,000 characters.")
     domain: str | None = strawberry.field(default=None, description="Subject it belongs to, at most 200 characters.")
+    grade: int | None = strawberry.field(default=None, description="School year it is taught in, 1 to 20.")
+    misconceptions: list[str] | None = strawberry.field(
+        default_factory=list, description="Wrong beliefs that are typical of it, at most 10 of 1 to 500 characters."
+    )
 
     def concept(self) -> model.Concept:
         """As the flows take it."""
-        return model.Concept(self.id, self.name, tuple(self.aliases or ()), self.description, self.domain)
+        return model.Concept(
+            self.id,
+            self.name,
+            tuple(self.aliases or ()),
+            self.description,
+            self.domain,
+            self.grade,
+            tuple(self.misconceptions or ()),
+        )
 
 
 @strawberry.input

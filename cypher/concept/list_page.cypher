@@ -2,7 +2,7 @@
 // mode: read
 // scope: institution
 // params: institution: str, words: str, domain: str, after: str, limit: int
-// returns: total: int, concepts: list of [id: str, name: str, aliases: list, description: str or null, domain: str or null]
+// returns: total: int, concepts: list of [id: str, name: str, aliases: list, description: str or null, domain: str or null, grade: int or null, misconceptions: list or null]
 CALL () {
   MATCH (concept:Concept {institution: $institution})
   WHERE concept.words CONTAINS $words AND ($domain IS NULL OR concept.domain = $domain)
@@ -12,6 +12,7 @@ CALL () {
   MATCH (concept:Concept {institution: $institution})
   WHERE concept.id > $after AND concept.words CONTAINS $words AND ($domain IS NULL OR concept.domain = $domain)
   WITH concept ORDER BY concept.id LIMIT $limit
-  RETURN collect([concept.id, concept.name, concept.aliases, concept.description, concept.domain]) AS concepts
+  RETURN collect([concept.id, concept.name, concept.aliases, concept.description, concept.domain,
+                  concept.grade, concept.misconceptions]) AS concepts
 }
 RETURN total, concepts

@@ -2,7 +2,7 @@
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, limit: int
-// returns: concept: list of [id: str, name: str, aliases: list, description: str or null, domain: str or null]
+// returns: concept: list of [id: str, name: str, aliases: list, description: str or null, domain: str or null, grade: int or null, misconceptions: list or null]
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (concept:Concept {institution: $institution})
 WHERE NOT EXISTS { (student)-[:KNOWS]->(concept) }
@@ -11,4 +11,5 @@ WHERE NOT EXISTS { (student)-[:KNOWS]->(concept) }
   }
 WITH concept, COUNT { (concept)<-[:PREREQUISITE_OF]-(:Concept) } AS prerequisites
 ORDER BY prerequisites DESC, concept.id LIMIT $limit
-RETURN [concept.id, concept.name, concept.aliases, concept.description, concept.domain] AS concept
+RETURN [concept.id, concept.name, concept.aliases, concept.description, concept.domain,
+        concept.grade, concept.misconceptions] AS concept

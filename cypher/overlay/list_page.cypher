@@ -7,7 +7,8 @@ MATCH (student:Student {institution: $institution, id: $student_id})
 CALL (student) {
   MATCH (student)-[knows:KNOWS]->(concept:Concept {institution: $institution}) WHERE concept.id > $after
   WITH knows, concept ORDER BY concept.id LIMIT $limit
-  RETURN collect([[concept.id, concept.name, concept.aliases, concept.description, concept.domain],
+  RETURN collect([[concept.id, concept.name, concept.aliases, concept.description, concept.domain,
+                   concept.grade, concept.misconceptions],
                   knows.attitude, knows.familiarity, knows.since.epochMillis, knows.notes]) AS known
 }
 RETURN COUNT { (student)-[:KNOWS]->(:Concept {institution: $institution}) } AS total, known

@@ -8,5 +8,6 @@ MATCH (student:Student {institution: $institution, id: $student_id})
       -[knows:KNOWS]->(concept:Concept {institution: $institution, id: $id})
 SET knows.attitude = coalesce($attitude, knows.attitude), knows.familiarity = coalesce($familiarity, knows.familiarity),
     knows.notes = coalesce($notes, knows.notes)
-RETURN [[concept.id, concept.name, concept.aliases, concept.description, concept.domain],
+RETURN [[concept.id, concept.name, concept.aliases, concept.description, concept.domain,
+         concept.grade, concept.misconceptions],
         knows.attitude, knows.familiarity, knows.since.epochMillis, knows.notes] AS known

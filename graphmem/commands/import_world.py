@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from graphmem.errors import InvalidInput
 from graphmem.flows.world_plan import WorldDraft
 from graphmem.model import Concept, WorldEdge, WorldEdgeType
+from graphmem.samples import SAMPLES, sample_worlds
 
 LINKS = {
     "prerequisites": WorldEdgeType.PREREQUISITE_OF,
@@ -16,7 +17,7 @@ LINKS = {
     "related": WorldEdgeType.RELATED_TO,
 }
 """Columns of a CSV file that name other concepts, from which an edge leads to the concept of the line."""
-COLUMNS = ("id", "name", "aliases", "description", "domain", *LINKS)
+COLUMNS = ("id", "name", "aliases", "description", "domain", "grade", "misconceptions", *LINKS)
 """Columns of a CSV file; all but the first two may be missing, and several values are separated by `|`."""
 
 
@@ -30,6 +31,8 @@ class _GivenConcept(_Given):
     aliases: list[str] = []
     description: str | None = None
     domain: str | None = None
+    grade: int | None = None
+    misconceptions: list[str] = []
 
 
 class _GivenEdge(_Given):
@@ -42,6 +45,26 @@ class _GivenEdge(_Given):
 class _GivenWorld(_Given):
     concepts: list[_GivenConcept]
     edges: list[_GivenEdge] = []
+
+
+def find_world(given: str) -> Path:
+    """The file of a world: one that lies at `given`, else the world of this name that ships with graphmem.
+
+    Raises
+    ------
+    InvalidInput    neither is there; names the worlds that ship
+
+    Examples
+    --------
+    >>> find_world("mathematics").name
+    'world.csv'
+    """
+    path = Path(given)
+    if path.is_file():
+        return path
+    if given in sample_worlds():
+        return SAMPLES / given / "world.csv"
+    raise InvalidInput(f"There is no file {given}: give a CSV or JSON file, or one of {', '.join(sample_worlds())}.")
 
 
 def read_world(path: Path) -> WorldDraft:
@@ -80,8 +103,12 @@ def _of_csv(path: Path, text: str) -> WorldDraft:
         if "" in row or None in row.values():
             faults.append(f"{place}: there are not {len(columns)} values: put values that hold a comma into quotes.")
             continue
-        aliases = _several(row.get("aliases"))
-        concepts.append((place, _concept(row | {"aliases": aliases})))
+        grade = (row.get("grade") or "").strip()
+        if grade and not grade.isdecimal():
+            faults.append(f"{place}: the grade is {grade!r}: write a school year as a whole number, or nothing.")
+            continue
+        several = {column: _several(row.get(column)) for column in ("aliases", "misconceptions")}
+        concepts.append((place, _concept(row | several | {"grade": int(grade) if grade else None})))
         for column, kind in LINKS.items():
             for other in _several(row.get(column)):
                 edges.append((place, WorldEdge(f"{other} {kind} {row['id']}", other, row["id"], kind)))
@@ -101,4 +128,6 @@ def _concept(given: dict[str, Any]) -> Concept:
         tuple(alias.strip() for alias in given["aliases"]),
         given.get("description") or None,
         given.get("domain") or None,
+        given["grade"],
+        tuple(each.strip() for each in given["misconceptions"]),
     )

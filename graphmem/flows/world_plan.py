@@ -14,6 +14,12 @@ DESCRIPTION_LIMIT = 2_000
 """Most characters of a description."""
 ALIASES = 50
 """Most aliases of a concept."""
+MISCONCEPTION_LENGTH = 500
+"""Most characters of a misconception."""
+MISCONCEPTIONS = 10
+"""Most misconceptions of a concept."""
+GRADES = range(1, 21)
+"""School years that a concept can be taught in."""
 FAULTS_TOLD = 20
 """Most faults that one error names."""
 
@@ -94,6 +100,7 @@ def _faults_of(place: str, concept: Concept) -> Iterator[str]:
     named = [("name", concept.name, NAME_LIMIT), *(("alias", alias, NAME_LIMIT) for alias in concept.aliases)]
     named += [("description", concept.description, DESCRIPTION_LIMIT)] if concept.description else []
     named += [("domain", concept.domain, NAME_LIMIT)] if concept.domain else []
+    named += [("misconception", each, MISCONCEPTION_LENGTH) for each in concept.misconceptions]
     try:
         checked_id("the id of the concept", concept.id)
     except InvalidInput as e:
@@ -108,6 +115,10 @@ def _faults_of(place: str, concept: Concept) -> Iterator[str]:
             yield f"{place}: {e}"
     if len(concept.aliases) > ALIASES:
         yield f"{place}: there are {len(concept.aliases)} aliases: at most {ALIASES} are taken."
+    if len(concept.misconceptions) > MISCONCEPTIONS:
+        yield f"{place}: there are {len(concept.misconceptions)} misconceptions: at most {MISCONCEPTIONS} are taken."
+    if concept.grade is not None and concept.grade not in GRADES:
+        yield f"{place}: the grade is {concept.grade}: write a school year from {GRADES[0]} to {GRADES[-1]}, or none."
 
 
 def _twice(draft: WorldDraft) -> Iterator[str]:

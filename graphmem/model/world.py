@@ -15,13 +15,19 @@ class WorldEdgeType(StrEnum):
 
 @dataclass(frozen=True)
 class Concept:
-    """A concept of the world; aliases are other names of it, in any language."""
+    """A concept of the world.
+
+    Aliases are other names of it, in any language; grade is the school year it is taught in, 1 to 20; misconceptions
+    are wrong beliefs that are typical of it.
+    """
 
     id: str
     name: str
     aliases: tuple[str, ...] = ()
     description: str | None = None
     domain: str | None = None
+    grade: int | None = None
+    misconceptions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

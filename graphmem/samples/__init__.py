@@ -1,11 +1,22 @@
-"""Real tutoring dialogues that ship with graphmem, each source in a folder with its attribution and licence."""
+"""Real tutoring dialogues and a curriculum, each in a folder with its attribution and licence."""
 
 from pathlib import Path
 
 from graphmem.samples.dialogues import Dialogue, load_dialogues
 
 SAMPLES = Path(__file__).parent
-"""Where they are: `<source>/dialogues.jsonl`, `<source>/ATTRIBUTION.md`."""
+"""Where they are: `<source>/dialogues.jsonl` or `<world>/world.csv`, beside it `ATTRIBUTION.md`."""
+
+
+def sample_worlds() -> list[str]:
+    """Names of the worlds that ship: folders that hold a `world.csv`.
+
+    Examples
+    --------
+    >>> sample_worlds()
+    ['mathematics']
+    """
+    return sorted(path.parent.name for path in SAMPLES.glob("*/world.csv"))
 
 
 def written_story() -> list[Dialogue]:

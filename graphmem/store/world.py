@@ -82,12 +82,17 @@ async def list_concept_page(
 
 
 def concept_of(row: Sequence[Any]) -> Concept:
-    """A concept as the statements return it: id, name, aliases, description, domain."""
-    id, name, aliases, description, domain = row
-    return Concept(id, name, tuple(aliases), description, domain)
+    """A concept as the statements return it: id, name, aliases, description, domain, grade, misconceptions."""
+    id, name, aliases, description, domain, grade, misconceptions = row
+    # Concepts imported before there were misconceptions have none.
+    return Concept(id, name, tuple(aliases), description, domain, grade, tuple(misconceptions or ()))
 
 
 def _row(concept: Concept) -> dict[str, Any]:
     # Null removes a property that an earlier import set.
     words = "\n".join((concept.name, *concept.aliases, concept.description or "")).casefold()
-    return asdict(concept) | {"aliases": list(concept.aliases), "words": words}
+    return asdict(concept) | {
+        "aliases": list(concept.aliases),
+        "misconceptions": list(concept.misconceptions),
+        "words": words,
+    }

@@ -138,6 +138,12 @@ async def test_import_world(graphmem: Graphmem, institution: str, tmp_path: Path
     code, out, err = await graphmem("import-world", str(file), *who)
     assert (code, out) == (1, "")
     assert "line 2: there is no concept 'third'" in err
+    code, out, err = await graphmem("import-world", "mathematics", *who, "--json")
+    assert code == 0, err
+    assert json.loads(out)["concepts"] > 300
+    code, out, err = await graphmem("import-world", "nowhere.csv", *who)
+    assert (code, out) == (1, "")
+    assert "no file nowhere.csv" in err
 
 
 async def test_what_goes_wrong_is_one_line(graphmem: Graphmem, institution: str) -> None:

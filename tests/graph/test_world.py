@@ -16,7 +16,7 @@ from tests.unit.test_world import FRACTION, HALF, PART, TENTH, draft
 
 IMPORT = """mutation($concepts: [ConceptInput!]!, $edges: [WorldEdgeInput!]!) {
   importWorld(concepts: $concepts, edges: $edges) { concepts edges } }"""
-FOUND = '{ concept(id: "half") { name aliases } }'
+FOUND = '{ concept(id: "half") { name aliases grade misconceptions } }'
 SEARCHED = '{ concepts(search: "BRUCH") { total items { id } } }'
 
 
@@ -33,6 +33,15 @@ async def test_a_world_is_written_once_changed_and_reduced(gm: Graphmem, institu
     await import_world(gm, institution, draft(FRACTION, HALF), replace=True)
     world = await load_world(gm.graph, institution)
     assert (world.concepts, world.edges) == ({"fraction": FRACTION, "half": HALF}, {})
+
+
+async def test_grade_and_misconceptions_are_kept_and_removed_again(gm: Graphmem, institution: str) -> None:
+    whole = Concept("half", "half", grade=3, misconceptions=("Any of two parts is a half.", "It is always smaller."))
+    for concept in (whole, HALF):
+        await import_world(gm, institution, draft(concept))
+        assert await find_concept(gm, institution, "half") == concept
+        assert (await load_world(gm.graph, institution)).concepts == {"half": concept}
+        assert (await list_concepts(gm, institution, None, None, 1, None)).items == (concept,)
 
 
 async def test_large_worlds_go_in_batches(gm: Graphmem, institution: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +95,10 @@ async def test_an_admin_imports_and_an_app_looks_up(
     gm: Graphmem, institution: str, http: httpx.AsyncClient, bearer: Callable[[Role], str]
 ) -> None:
     given: dict[str, list[dict[str, object]]] = {
-        "concepts": [{"id": "half", "name": "half", "aliases": ["Bruchteil"]}, {"id": "whole", "name": "whole"}],
+        "concepts": [
+            {"id": "half", "name": "half", "aliases": ["Bruchteil"], "grade": 3},
+            {"id": "whole", "name": "whole"},
+        ],
         "edges": [{"id": "e", "fromId": "half", "toId": "whole", "type": "PART_OF"}],
     }
     for role in (Role.APP, Role.TEACHER, Role.AUDITOR, Role.ANALYST):
@@ -95,7 +107,7 @@ async def test_an_admin_imports_and_an_app_looks_up(
         assert refused.value.code == "FORBIDDEN"
     assert await Client(http, bearer(Role.ADMIN)).call(IMPORT, **given) == {"concepts": 2, "edges": 1}
     app = Client(http, bearer(Role.APP))
-    assert await app.call(FOUND) == {"name": "half", "aliases": ["Bruchteil"]}
+    assert await app.call(FOUND) == {"name": "half", "aliases": ["Bruchteil"], "grade": 3, "misconceptions": []}
     assert await app.call(SEARCHED) == {"total": 1, "items": [{"id": "half"}]}
     elsewhere = Client(http, make_token(gm.secret, f"other-{institution}", Role.ADMIN, 60, gm.clock()))
     assert await elsewhere.call(FOUND) is None

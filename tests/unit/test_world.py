@@ -51,6 +51,7 @@ def test_every_fault_is_told_with_its_place() -> None:
         Concept("blank", " "),
         Concept("long", "x" * 201, ("",)),
         Concept("", "nothing\x00"),
+        Concept("late", "late", grade=21, misconceptions=("x" * 501, "")),
         WorldEdge("e1", "fraction", "nowhere", "PART_OF"),
         WorldEdge("e2", "other", "other", "PART_OF"),
         WorldEdge("e3", "other", "blank", "LEADS_TO"),
@@ -58,8 +59,18 @@ def test_every_fault_is_told_with_its_place() -> None:
     with pytest.raises(InvalidInput) as refused:
         plan_import(EMPTY, faulty, replace=False)
     told = str(refused.value)
-    assert {int(n) for n in re.findall(r"^line (\d+):", told, re.M)} == {1, 2, 3, 4, 5, 6, 7, 8, 9}
-    for fault in ("'nowhere'", "to itself", "LEADS_TO", "alias is empty", "201 characters", "control characters"):
+    assert {int(n) for n in re.findall(r"^line (\d+):", told, re.M)} == set(range(1, 11))
+    for fault in (
+        "'nowhere'",
+        "to itself",
+        "LEADS_TO",
+        "alias is empty",
+        "201 characters",
+        "501 characters",
+        "grade is 21",
+        "misconception is empty",
+        "control characters",
+    ):
         assert fault in told
 
 
@@ -92,12 +103,13 @@ def test_prerequisites_are_accepted_just_when_they_have_an_order(links: list[tup
 
 def test_csv_and_json_say_the_same(tmp_path: Path) -> None:
     (tmp_path / "world.csv").write_text(
-        "id,name,aliases,description,prerequisites\n"
-        'half,half,,"one of two, equal",\n'
-        "fraction,fraction,Bruch | fracción,,half\n"
+        "id,name,aliases,description,grade,misconceptions,prerequisites\n"
+        'half,half,,"one of two, equal",1,Any part is one.|It is small.,\n'
+        "fraction,fraction,Bruch | fracción,,,,half\n"
     )
     (tmp_path / "world.json").write_text(
-        '{"concepts": [{"id": "half", "name": "half", "description": "one of two, equal"},'
+        '{"concepts": [{"id": "half", "name": "half", "description": "one of two, equal", "grade": 1,'
+        '"misconceptions": ["Any part is one.", "It is small."]},'
         '{"id": "fraction", "name": "fraction", "aliases": ["Bruch", "fracción"]}], "edges": ['
         '{"id": "half PREREQUISITE_OF fraction", "fromId": "half", "toId": "fraction", "type": "PREREQUISITE_OF"}]}'
     )
@@ -112,6 +124,7 @@ def test_csv_and_json_say_the_same(tmp_path: Path) -> None:
         ("w.csv", "name\nhalf\n", "columns"),
         ("w.csv", "id,name,colour\nhalf,half,red\n", "columns"),
         ("w.csv", "id,name\nhalf\nthird,third,3\n", "line 3"),
+        ("w.csv", "id,name,grade\nhalf,half,three\n", "line 2: the grade is 'three'"),
         ("w.json", "[1", "JSON"),
         ("w.json", '{"concepts": [{"id": 7, "name": "x"}]}', "concepts.0.id"),
         ("w.json", '{"concepts": [], "links": []}', "links"),
