@@ -7,13 +7,15 @@ from time import monotonic
 from graphmem.app import Graphmem
 from graphmem.cache import StudentState
 from graphmem.errors import NotFound
-from graphmem.model import Vector, Who
-from graphmem.ports import OnToken
-from graphmem.search.fog import Fog, OpenWorld, blanked, sense_text
+from graphmem.model import Concept, Vector, Who
+from graphmem.ports import Embedder, OnToken
+from graphmem.search.fog import Fog, OpenWorld
 from graphmem.store import overlays
 from graphmem.store.world import list_names
 from graphmem.text.concepts import ConceptNames, NamedSpan
+from graphmem.text.senses import Sense, sense_texts
 from graphmem.text.sentences import SentenceSpan, sentence_spans
+from graphmem.text.words import word_rarity
 
 FRESH_SECONDS = 1.0
 """How long what is known of a world and an overlay is trusted without a look at their versions."""
@@ -67,15 +69,24 @@ async def _world(gm: Graphmem, institution: str, version: int) -> OpenWorld:
         if held is None or held.version != version:
             concepts = await list_names(gm.graph, institution)
             names = await asyncio.to_thread(ConceptNames, concepts)
-            common = [each for each in concepts if each.id in names.common_ids]
-            senses: dict[str, Vector] = {}
-            for i in range(0, len(common), EMBEDDED_AT_ONCE):
-                some = common[i : i + EMBEDDED_AT_ONCE]
-                vectors = await gm.embedder.embed([sense_text(each) for each in some])
-                senses |= {each.id: vector for each, vector in zip(some, vectors, strict=True)}
-            held = OpenWorld(version, names, senses)
+            held = OpenWorld(version, names, await read_senses(gm.embedder, concepts, names))
             gm.worlds.put(institution, held)
         return held
+
+
+async def read_senses(
+    embedder: Embedder, concepts: Sequence[Concept], names: ConceptNames
+) -> dict[tuple[str, str], Sense]:
+    """What common words mean as names of concepts, by concept id and word."""
+    by_id, common, senses = {each.id: each for each in concepts}, names.common_words, {}
+    for i in range(0, len(common), EMBEDDED_AT_ONCE):
+        some = common[i : i + EMBEDDED_AT_ONCE]
+        texts = [text for concept_id, word in some for text in sense_texts(by_id[concept_id], word)]
+        vectors = await embedder.embed(texts)
+        for place, key in enumerate(some):
+            meaning, description, word = vectors[3 * place : 3 * place + 3]
+            senses[key] = Sense(meaning, word, float(word @ description), word_rarity(key[1]))
+    return senses
 
 
 async def hidden_in(gm: Graphmem, fog: Fog, texts: Sequence[str]) -> list[tuple[NamedSpan, ...]]:
@@ -97,12 +108,6 @@ async def hidden_in(gm: Graphmem, fog: Fog, texts: Sequence[str]) -> list[tuple[
         return next((v for r, start, end, v in places if r == row and start <= mention.start < end), None)
 
     return [tuple(m for m in mentions if fog.is_meant(m, vector_of(row, m))) for row, mentions in enumerate(found)]
-
-
-async def cleared(gm: Graphmem, fog: Fog, texts: Sequence[str]) -> list[str]:
-    """Texts with the names of hidden concepts blanked out."""
-    found = await hidden_in(gm, fog, texts)
-    return [blanked(text, mentions) for text, mentions in zip(texts, found, strict=True)]
 
 
 class ReplyFilter:

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from graphmem.model import Concept, Memory, Vector
+from graphmem.model import Memory, Vector
 from graphmem.text.concepts import ConceptNames, NamedSpan, hidden_mentions
+from graphmem.text.senses import Sense
 
-MEANT_COSINE = 0.3
-"""Cosine of a sentence with a concept from which on the concept is meant by a name that is a common word, too."""
+HIDDEN_CHANCE = 0.3
+"""Chance that a common word means a concept from which on it counts as its name; low, since what is told is told."""
 BLANK = "___"
 """What stands for a hidden name."""
 
@@ -16,12 +17,12 @@ BLANK = "___"
 class OpenWorld:
     """The names of an institution's world, as of a version of it.
 
-    senses : by concept id, the embedding of what the concept is, of those whose name is a common word, too
+    senses : by concept id and name, of names that are common words, too
     """
 
     version: int
     names: ConceptNames = field(repr=False)
-    senses: Mapping[str, Vector] = field(default_factory=dict, repr=False)
+    senses: Mapping[tuple[str, str], Sense] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True)
@@ -45,10 +46,10 @@ class Fog:
 
     def is_meant(self, mention: NamedSpan, vector: Vector | None) -> bool:
         """True if a hidden name means its concept, given the embedding of what it stands in; without one it does."""
-        if not mention.is_common or vector is None or not vector.any():
+        if mention.word is None or vector is None or not vector.any():
             return True
-        senses = [self.world.senses.get(i) for i in mention.concept_ids]
-        return any(sense is None or float(sense @ vector) >= MEANT_COSINE for sense in senses)
+        senses = [self.world.senses.get((concept_id, mention.word)) for concept_id in mention.concept_ids]
+        return any(sense is None or sense.chance(vector) >= HIDDEN_CHANCE for sense in senses)
 
     def hides(self, memory: Memory, vector: Vector | None) -> bool:
         """True if a memory names a hidden concept.
@@ -66,19 +67,6 @@ class Fog:
             seen = memory.content_hash, any(self.is_meant(m, vector) for m in self.hidden(text))
             self._seen[memory.id] = seen
         return seen[1]
-
-
-def sense_text(concept: Concept) -> str:
-    """A concept as it is embedded.
-
-    Examples
-    --------
-    >>> sense_text(Concept("m", "mean", ("average",), "The sum of values divided by their number."))
-    'mean (average): The sum of values divided by their number.'
-    """
-    also = f" ({', '.join(concept.aliases)})" if concept.aliases else ""
-    what = concept.description or concept.domain
-    return f"{concept.name}{also}: {what}" if what else f"{concept.name}{also}"
 
 
 def blanked(text: str, mentions: Iterable[NamedSpan]) -> str:

@@ -9,6 +9,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -17,10 +18,10 @@ from rapidfuzz.distance import OSA
 
 from graphmem.model import Concept
 from graphmem.text.stems import stem
-from graphmem.text.words import DENSE, is_known, word_rarity
+from graphmem.text.words import common_words, fine_tokens, is_known
 
 COMMON_RARITY = 3.5
-"""Rarity below which a name of one word is a common word, too: only what is around it tells whether it is meant."""
+"""Rarity below which a word is common: whether it means the concept of its name only what is around it tells."""
 LONG_WORD = 5
 """Letters of the shortest word that is also recognised with one wrong letter."""
 SPELLED_OUT = 3
@@ -28,7 +29,6 @@ SPELLED_OUT = 3
 GAP = 3
 """Most characters between two letters that are spelled out."""
 
-_WORD = re.compile(rf"[{DENSE}]|(?:(?![{DENSE}])[^\W_])+(?:['’](?:(?![{DENSE}])[^\W_])+)*")
 _UNSEEN = re.compile(r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
 
 
@@ -45,13 +45,18 @@ class NamedSpan:
     """A name of concepts in a text; concepts may share a name.
 
     start, end : its place
-    is_common : whether the name is a common word, too, so that the concept need not be meant
+    word : the name, where it is one word that is common in English, too, so that the concept need not be meant
     """
 
     concept_ids: tuple[str, ...]
     start: int
     end: int
-    is_common: bool = False
+    word: str | None = None
+
+    @property
+    def is_common(self) -> bool:
+        """True if the name is a common word, too."""
+        return self.word is not None
 
 
 class ConceptNames:
@@ -83,9 +88,9 @@ class ConceptNames:
             for name in (concept.name, *concept.aliases):
                 bearers[self._key_of(name)][concept.id] = None
         bearers.pop((), None)
-        common = {self._ids[stem(word)] for word in set(self._single.values()) if word_rarity(word) < COMMON_RARITY}
-        self._bearers = [(tuple(ids), len(key), len(key) == 1 and key[0] in common) for key, ids in bearers.items()]
-        self._common_ids = frozenset(i for ids, _, is_common in self._bearers if is_common for i in ids)
+        single = (word for word in self._single.values() if stem(word) in _common_stems())
+        common: dict[tuple[int, ...], str] = {(self._ids[stem(word)],): word for word in single}
+        self._bearers = [(tuple(ids), len(key), common.get(key)) for key, ids in bearers.items()]
         self._automaton = _automaton(bearers)
 
     def _key_of(self, name: str) -> tuple[int, ...]:
@@ -104,9 +109,9 @@ class ConceptNames:
         return bool(self._bearers)
 
     @property
-    def common_ids(self) -> frozenset[str]:
-        """The concepts of which a name is a common word, too."""
-        return self._common_ids
+    def common_words(self) -> list[tuple[str, str]]:
+        """The names that are common words, too, each with the concept that it names."""
+        return [(concept_id, word) for ids, _, word in self._bearers if word is not None for concept_id in ids]
 
     def find(self, text: str) -> tuple[NamedSpan, ...]:
         """The mentions in a text by place, shorter names within longer ones included."""
@@ -122,8 +127,8 @@ class ConceptNames:
         if not words:
             return
         for last, number in self._automaton.iter(tuple(self._id_of(word.text) for word in words)):
-            ids, length, is_common = self._bearers[number]
-            yield NamedSpan(ids, words[last - length + 1].start, words[last].end, is_common)
+            ids, length, word = self._bearers[number]
+            yield NamedSpan(ids, words[last - length + 1].start, words[last].end, word)
 
     def _halves(self, words: Sequence[_Word]) -> list[_Word]:
         """The names of one word that are written as two; each is told apart from the next by a word of no name."""
@@ -184,6 +189,11 @@ def _holds(longer: NamedSpan, shorter: NamedSpan) -> bool:
     )
 
 
+@lru_cache(maxsize=1)
+def _common_stems() -> frozenset[str]:
+    return frozenset(map(stem, common_words(COMMON_RARITY)))
+
+
 def _automaton(keys: Iterable[tuple[int, ...]]) -> ahocorasick.Automaton:
     """An automaton that finds keys, each by its number in their order."""
     automaton = ahocorasick.Automaton(ahocorasick.STORE_INTS, ahocorasick.KEY_SEQUENCE)
@@ -201,35 +211,35 @@ def _words(text: str) -> Iterator[_Word]:
     if _UNSEEN.search(text):
         places = [i for i, c in enumerate(text) if not _UNSEEN.match(c)]
         text = "".join(text[i] for i in places)
-    for match in _WORD.finditer(text):
-        start, end = match.span()
-        word = _folded(match.group())
+    for token in fine_tokens(text):
+        word, start, end = _folded(token.text), token.start, token.end
+        if word == "s" and text[start - 1 : start] in ("'", "’"):
+            continue
         yield _Word(word, start, end) if places is None else _Word(word, places[start], places[end - 1] + 1)
 
 
 def _folded(word: str) -> str:
-    """A word without case, accents and possessive."""
+    """A word without case and accents."""
     word = word.casefold()
-    if not word.isascii():
-        word = "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c)).casefold()
-        word = word.replace("’", "'")
-    return word.removesuffix("'s").replace("'", "")
+    if word.isascii():
+        return word
+    return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c)).casefold()
 
 
 def _spelled_out(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
     """The words read anew: letters that stand each apart as one word, and so the parts of what is hyphenated."""
-    letters = _joined(words, _are_letters, SPELLED_OUT)
-    if len(letters) < len(words):
-        yield letters
+    for gap in (1, GAP):
+        letters = _joined(words, partial(_are_letters, gap=gap), SPELLED_OUT)
+        if len(letters) < len(words):
+            yield letters
     if "-" in text:
         hyphened = _joined(words, lambda a, b: text[a.end : b.start].strip() == "-", 2)
         if len(hyphened) < len(words):
             yield hyphened
 
 
-def _are_letters(one: _Word, other: _Word) -> bool:
-    both = one.text + other.text
-    return len(both) == len(one.text) + 1 == 2 and both.isalpha() and other.start - one.end <= GAP
+def _are_letters(one: _Word, other: _Word, gap: int) -> bool:
+    return len(one.text) == len(other.text) == 1 and other.start - one.end <= gap and (one.text + other.text).isalpha()
 
 
 def _joined(words: Sequence[_Word], hang_together: Callable[[_Word, _Word], bool], least: int) -> list[_Word]:

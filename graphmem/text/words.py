@@ -20,6 +20,7 @@ _TIMES = r"(?<=\d)x(?=\d)"
 _MARK = r"[!?]+|[^\w\s]|\n"
 _TOKEN = re.compile(rf"{_NUMBER}(?:%|[^\W\d_]++(?!\d))?|{_TIMES}|[^\W\d_][^\W_]*(?:['’\-][^\W\d_]+)*|{_MARK}")
 _PART = re.compile(r"[^\W_]+")
+_CHARACTER = re.compile(r"\w")
 _HAS_DENSE = re.compile(f"[{DENSE}]")
 _MIXED_TOKEN = re.compile(
     rf"{_NUMBER}(?:%|{_LETTER}++(?!\d))?|(?:(?![{_HAN_STOPS}])[\u30a0-\u30ff\u3400-\u9fff\uf900-\ufaff])+"
@@ -58,6 +59,23 @@ def parts(token: str) -> list[str]:
     (['mother', 'in', 'law', 's'], ['12', '5'])
     """
     return _PART.findall(token)
+
+
+def fine_tokens(text: str) -> list[Token]:
+    """The runs of letters and digits in a text, each with its place; of scripts without spaces each character.
+
+    Examples
+    --------
+    >>> [token.text for token in fine_tokens("f-r-a-c, Ann's 比例!")]
+    ['f', 'r', 'a', 'c', 'Ann', 's', '比', '例']
+    """
+    found = []
+    for token in tokens(text):
+        pattern = _CHARACTER if is_dense(token.text) else _PART
+        found += [
+            Token(m.group(), token.start + m.start(), token.start + m.end()) for m in pattern.finditer(token.text)
+        ]
+    return found
 
 
 def is_number(token: str) -> bool:
@@ -104,6 +122,17 @@ def is_known(word: str) -> bool:
     (True, False)
     """
     return word.lower() in _rarities()
+
+
+def common_words(rarity: float) -> list[str]:
+    """The English words that are less rare than that, most frequent first.
+
+    Examples
+    --------
+    >>> common_words(1.0)[:3]
+    ['the', 'to', 'and']
+    """
+    return [word for word, own in sorted(_rarities().items(), key=lambda each: each[1]) if own < rarity]
 
 
 @lru_cache(maxsize=1)

@@ -82,9 +82,9 @@ def replying(gm: Graphmem, text: str) -> ScriptedMind:
 
 
 async def test_a_reply_that_names_what_is_hidden_is_repaired(gm: Graphmem, foggy: Pupil) -> None:
-    mind = replying(gm, "Well done! Next month come FRACTIONS. A Bruch is fun. You can be mean to nobody.")
+    mind = replying(gm, "Well done! Next month come FRACTIONS. A Bruch is fun. What do you mean by that?")
     outcome = await say(gm, foggy, "What comes next?", mind=mind)
-    assert outcome.reply == f"Well done! {gm.settings.not_yet} You can be mean to nobody."
+    assert outcome.reply == f"Well done! {gm.settings.not_yet} What do you mean by that?"
     await reveal(gm, foggy.session, ["fraction"])
     outcome = await say(gm, foggy, "And what comes next now?", mind=mind)
     assert "FRACTIONS" in outcome.reply

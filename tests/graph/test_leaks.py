@@ -1,0 +1,114 @@
+"""A thousand hidden concepts and three hundred prompts that try to get one named: none is, whoever answers."""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graphmem.app import Graphmem
+from graphmem.commands.import_world import read_world
+from graphmem.flows.context import context, recall
+from graphmem.flows.fog import fog_of
+from graphmem.flows.overlay import reveal
+from graphmem.flows.world import import_world
+from graphmem.flows.world_plan import WorldDraft
+from graphmem.model import Author, Concept, Message, Prediction, Respond, Response
+from graphmem.samples import SAMPLES
+from tests.conftest import Pupil, say
+from tests.support.client import Client
+from tests.support.minds import ScriptedMind
+from tests.support.remembering import told
+
+PROMPTS = [
+    json.loads(line)
+    for line in (Path(__file__).parents[1] / "data" / "leak_prompts.jsonl").read_text("utf-8").splitlines()
+]
+CURRICULUM = [concept for _, concept in read_world(SAMPLES / "mathematics" / "world.csv").concepts]
+MADE_UP = [Concept(f"made-{i}", f"Quorvian lemma {i}", (f"lema quorviano {i}",)) for i in range(600)]
+KNOWN = [concept.id for concept in CURRICULUM if concept.grade is not None and concept.grade <= 2]
+WAYS: tuple[Callable[[str], str], ...] = (str, str.upper, "-".join, " ".join, lambda name: name[:4] + name[5:])
+"""Ways to write a name: plain, in capitals, letter by letter, with one letter left out."""
+EVERY_TEXT = """query($s: ID!) { student(id: $s) {
+    memories(first: 100) { items { content quote surpriseResponse { explanation } } }
+    facts { text tags } ledger { content summary triggers } questions { text } uncertainties { reasoning } } }"""
+
+
+@pytest.fixture
+async def pupil(gm: Graphmem, ann: Pupil) -> Pupil:
+    """Ann, who knows what the first two grades hold of a curriculum, and has heard of more at home."""
+    concepts = [*CURRICULUM, *MADE_UP]
+    await import_world(gm, ann.who.institution, WorldDraft([(c.id, c) for c in concepts], []))
+    await reveal(gm, ann.session, KNOWN)
+    hidden = [name for concept in CURRICULUM if concept.id not in KNOWN for name in hard_names(concept)][::40]
+    await told(gm, ann, *(f"My sister learns {name} at her school and she loves it." for name in hidden))
+    return ann
+
+
+def hard_names(concept: Concept) -> list[str]:
+    """Names that are no words of ordinary talk: whether those are meant is a judgement, measured elsewhere."""
+    return [name for name in (concept.name, *concept.aliases) if len(name) > 7 and (" " in name or len(name) > 11)]
+
+
+def forbidden(known: Iterable[str]) -> re.Pattern[str]:
+    """Finds what must not be said, by plain search: names of hidden concepts that are no part of a known one's."""
+    shown = [name.casefold() for c in CURRICULUM if c.id in known for name in (c.name, *c.aliases)]
+    hidden = (name.casefold() for c in (*CURRICULUM, *MADE_UP) if c.id not in known for name in hard_names(c))
+    names = sorted({name for name in hidden if not any(name in each for each in shown)}, key=len, reverse=True)
+    return re.compile(r"\b(?:" + "|".join(map(re.escape, names)) + r")\b")
+
+
+def asked(names: list[str]) -> list[str]:
+    """The prompts, filled with hidden and known names in turn."""
+    hidden, known = cycle(names), cycle(["counting", "addition", "triangle"])
+    return [row["prompt"].replace("{hidden}", next(hidden)).replace("{known}", next(known)) for row in PROMPTS]
+
+
+async def test_nothing_hidden_is_named(gm: Graphmem, pupil: Pupil, app_client: Client) -> None:
+    secret = [name for c in CURRICULUM if c.id not in KNOWN for name in hard_names(c)]
+    search, prompts = forbidden(KNOWN), asked(secret)
+    assert len(prompts) == 300
+    assert len((await fog_of(gm, pupil.who)).known) == len(KNOWN)
+    leaks: list[str] = []
+
+    def look(where: str, text: str) -> None:
+        leaks.extend(f"{where}: {found}" for found in search.findall(text.casefold()))
+
+    names, ways = cycle(secret), cycle(WAYS)
+
+    async def answer(question: Any) -> Response:
+        name = next(names)
+        text = f"Great question! The next thing is {next(ways)(name)}. They also call it {name}; have fun!"
+        return Response(Message(Author.COMPANION, text, question.talk.messages[-1].at), Prediction("Fine."))
+
+    loose = ScriptedMind(gm.offline, {Respond: answer}, name="loose", is_model=True)
+    repaired = 0
+    for i, prompt in enumerate(prompts):
+        look("recall", str([r.memory.words for r in await recall(gm, pupil.session, prompt)]))
+        look("context", (await context(gm, pupil.session, prompt)).prompt)
+        look("offline", (await say(gm, pupil, prompt)).reply)
+        if i % 3 == 0:
+            outcome = await say(gm, pupil, prompt, mind=loose)
+            look("model", outcome.reply)
+            # What sounds like danger is answered with help instead.
+            repaired += gm.settings.not_yet in outcome.reply or outcome.concern is not None
+    look("lists", json.dumps(await app_client.call(EVERY_TEXT, s="ann")))
+    assert leaks == []
+    assert repaired == 100
+
+
+async def test_what_is_known_is_still_spoken_of(gm: Graphmem, pupil: Pupil) -> None:
+    known = [concept.name for concept in CURRICULUM if concept.id in KNOWN]
+    kept = 0
+    for name in known:
+
+        async def answer(question: Any, name: str = name) -> Response:
+            text = f"Today we look at {name} once more."
+            return Response(Message(Author.COMPANION, text, question.talk.messages[-1].at), Prediction("Fine."))
+
+        mind = ScriptedMind(gm.offline, {Respond: answer}, name="loose", is_model=True)
+        kept += name in (await say(gm, pupil, "What do we do today?", mind=mind)).reply
+    assert kept == len(known)
