@@ -353,6 +353,17 @@ class KnownResult(Result):
     since: datetime
 
 
+class ProgressResult(Result):
+    """How a student is getting on with a known concept."""
+
+    concept: ConceptResult
+    familiarity: float
+    trend: float
+    last_practised: datetime | None
+    due_at: datetime | None
+    evidence: tuple[str, ...]
+
+
 class OverlayPageResult(Result):
     """Some known concepts, how many there are in all, all edges found, and where the next page begins."""
 
@@ -623,7 +634,14 @@ class Operations:
     async def observe(self, student_id: str, observations: Sequence[Observation]) -> tuple[SourceResult, ...]:
         """Note lessons, teachers' remarks, other speakers; also while locked."""
         given = [
-            {"kind": each.kind, "ref": each.ref, "text": each.text, "at": each.at, "speaker": each.speaker}
+            {
+                "kind": each.kind,
+                "ref": each.ref,
+                "text": each.text,
+                "at": each.at,
+                "speaker": each.speaker,
+                "practised": [{"conceptId": one.concept_id, "outcome": one.outcome.name} for one in each.practised],
+            }
             for each in observations
         ]
         return await self._ask(_OBSERVE, tuple[SourceResult, ...], student_id, observations=given)
@@ -898,6 +916,11 @@ class Operations:
         return await self._ask(_OVERLAY, OverlayPageResult, student_id, first=first, after=after)
 
     @Operation
+    async def progress(self, student_id: str, *, first: int = 200) -> tuple[ProgressResult, ...]:
+        """How the student is getting on with known concepts, what is due soonest first."""
+        return await self._ask(_PROGRESS, tuple[ProgressResult, ...], student_id, first=first)
+
+    @Operation
     async def frontier(self, student_id: str, *, limit: int = 10) -> tuple[ConceptResult, ...]:
         """Unknown concepts all of whose prerequisites are known; the companion may not name them yet."""
         return await self._ask(_FRONTIER, tuple[ConceptResult, ...], student_id, limit=limit)
@@ -1047,6 +1070,7 @@ _MEMORIES = _of_student(
 )
 _AROUND = _of_student("around", "memoryId: ID!, hops: Int, minWeight: Float", NeighbourhoodResult)
 _OVERLAY = _of_student("overlay", "first: Int, after: String", OverlayPageResult)
+_PROGRESS = _of_student("progress", "first: Int", ProgressResult)
 _FRONTIER = _of_student("frontier", "limit: Int", ConceptResult)
 _FACTS = _of_student("facts", "first: Int", FactResult)
 _LEDGER = _of_student("ledger", "category: LedgerCategory, active: Boolean", LedgerEntryResult)

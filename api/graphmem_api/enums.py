@@ -20,6 +20,11 @@ VALUES: dict[type[Enum], str] = {
         SUBSTANCE alcohol, drugs, medicines
         BULLYING severe or lasting bullying
         OTHER_DANGER running away, forced marriage, stalking, dares, accidents""",
+    model.PracticeOutcome: """
+        AGAIN it was not recalled
+        HARD with trouble
+        GOOD well
+        EASY without effort""",
     model.CompressionTrigger: """
         SESSION_END at the end of a session, above the limit
         NODE_LIMIT as soon as there are more memories than the limit

@@ -7,10 +7,25 @@ import strawberry
 
 from graphmem import model
 from graphmem.flows.ledger import Draft
+from graphmem_api.arguments import ID
 from graphmem_api.enums import register_enums
 
 # Before the classes, which refer to them.
 register_enums()
+
+
+@strawberry.input
+class PractisedInput:
+    """A concept that was practised, and how it went."""
+
+    concept_id: ID = strawberry.field(description="Id of a concept of the world.")
+    outcome: model.PracticeOutcome | None = strawberry.field(
+        default=model.PracticeOutcome.GOOD, description="How it went; a lesson that was finished went well."
+    )
+
+    def practised(self) -> model.Practised:
+        """As the flows take it; null means the default."""
+        return model.Practised(self.concept_id, self.outcome or model.PracticeOutcome.GOOD)
 
 
 @strawberry.input
@@ -30,10 +45,16 @@ class ObservationInput:
         default=None, description="When it was observed (UTC), at most 300 s in the future; null: now."
     )
 
+    practised: list[PractisedInput] | None = strawberry.field(
+        default_factory=list,
+        description="Concepts that were practised, at most 50; they are revealed, and more or less familiar.",
+    )
+
     def observation(self, now: datetime) -> model.Observation:
         """As the flows take it."""
         ref = uuid4().hex if self.ref is None else self.ref
-        return model.Observation(self.kind, ref, self.text, self.at or now, self.speaker)
+        practised = tuple(each.practised() for each in self.practised or ())
+        return model.Observation(self.kind, ref, self.text, self.at or now, self.speaker, practised=practised)
 
 
 @strawberry.input

@@ -13,13 +13,13 @@ from graphmem.flows import memories
 from graphmem.flows.compression import list_compressions
 from graphmem.flows.facts import list_facts
 from graphmem.flows.ledger import list_entries
-from graphmem.flows.overlay import find_frontier, list_overlay
+from graphmem.flows.overlay import find_frontier, list_overlay, list_progress
 from graphmem.flows.surprise import list_questions
 from graphmem.flows.uncertainty import list_uncertainties, uncertainties_of_turn
 from graphmem.metrics import recall_seconds
 from graphmem.store.memories import Filter
 from graphmem_api.access import RequestContext as Requested
-from graphmem_api.access import in_running_session, in_session, maybe_in_session
+from graphmem_api.access import allowed, in_running_session, in_session, maybe_in_session
 from graphmem_api.arguments import ID, After, AsOf, First, argument
 from graphmem_api.memory_types import (
     GraphEdgeType,
@@ -33,7 +33,7 @@ from graphmem_api.memory_types import (
     RecalledType,
     shown_uncertainties,
 )
-from graphmem_api.world_types import ConceptType, OverlayPageType
+from graphmem_api.world_types import ConceptType, OverlayPageType, ProgressType
 
 Info = strawberry.Info[Requested, None]
 
@@ -541,6 +541,17 @@ class StudentType:
         session = await in_running_session(info, self.id)
         found = await find_frontier(info.context.gm, session, 10 if limit is None else limit)
         return [ConceptType.of(each) for each in found]
+
+    @strawberry.field(
+        description="How the student is getting on with known concepts: what should be practised soonest first, what "
+        "never was last. Numbers and concepts, nothing that was said: for teachers, too."
+    )
+    async def progress(
+        self, info: Info, first: Annotated[int | None, argument("Most concepts, 1 to 200.")] = 200
+    ) -> list[ProgressType]:
+        allowed(info, model.Role.APP, model.Role.TEACHER)
+        found = await list_progress(info.context.gm, self._who, 200 if first is None else first)
+        return [ProgressType.of(each) for each in found]
 
     @property
     def _who(self) -> model.Who:

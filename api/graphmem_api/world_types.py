@@ -87,6 +87,34 @@ class OverlayPageType:
         return cls(items=items, total=page.total, edge_ids=[ID(each) for each in page.edge_ids], next=page.next)
 
 
+@strawberry.type(name="Progress")
+class ProgressType:
+    """How a student is getting on with a known concept."""
+
+    concept: ConceptType = strawberry.field(description="The concept.")
+    familiarity: float = strawberry.field(description="How familiar it is now, 0 to 1.")
+    trend: float = strawberry.field(description="How much more familiar than four weeks ago, -1 to 1.")
+    last_practised: datetime | None = strawberry.field(
+        description="When it was last practised, or its familiarity set (UTC); null: never."
+    )
+    due_at: datetime | None = strawberry.field(
+        description="When it should be practised again, as one of ten such concepts is forgotten by then (UTC); null: "
+        "it was never practised."
+    )
+    evidence: list[ID] = strawberry.field(description="Ids of memories of its practice, newest first, at most 20.")
+
+    @classmethod
+    def of(cls, progress: model.ConceptProgress) -> Self:
+        return cls(
+            concept=ConceptType.of(progress.concept),
+            familiarity=progress.familiarity,
+            trend=progress.trend,
+            last_practised=progress.last_practised,
+            due_at=progress.due_at,
+            evidence=[ID(each) for each in progress.evidence],
+        )
+
+
 @strawberry.type(name="Imported")
 class ImportedType:
     """How much an import held."""

@@ -40,12 +40,17 @@ async def export_student(gm: Graphmem, session: Session) -> dict[str, Any]:
     while True:
         after = overlay[-1]["concept"] if overlay else ""
         _, known = await overlays.list_known(gm.graph, session, after, PAGE, session)
+        practice = await overlays.find_practice(gm.graph, session, [each.concept.id for each in known])
         overlay += [
             {
                 "concept": each.concept.id,
                 "name": each.concept.name,
                 "attitude": each.attitude,
                 "familiarity": each.familiarity,
+                "practice": [
+                    {"at": one.at.isoformat(), "outcome": one.outcome, "set_to": one.set_to}
+                    for one in practice.get(each.concept.id, [])
+                ],
                 "notes": each.notes,
                 "since": each.since.isoformat(),
             }

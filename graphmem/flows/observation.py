@@ -8,14 +8,17 @@ from itertools import pairwise
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound, RateLimited
+from graphmem.flows.overlay import practise
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import Observation, Source, Who
-from graphmem.store import sources, students
+from graphmem.store import overlays, sources, students
 from graphmem.text.doc import Doc
 from graphmem.text.reader import MessageReading
 from graphmem.text.safety import find_danger
 from graphmem.validation import checked_id, checked_text, checked_time
 
+MOST_PRACTISED = 50
+"""Most concepts that are practised in one observation."""
 SPEAKER_LIMIT = 100
 """Characters of a speaker's name."""
 
@@ -30,7 +33,7 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
     gm : Graphmem
     who : Who
     observations : at most settings.page_size, each with its own kind and ref; the same kind and ref again is the
-        same observation and changes nothing
+        same observation and changes nothing; concepts practised in it are revealed, and more or less familiar
 
     Returns
     -------
@@ -47,6 +50,7 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
     if len(observations) > gm.settings.page_size:
         raise InvalidInput(f"There are {len(observations)} observations: send at most {gm.settings.page_size} at once.")
     checked = [_checked(gm, observed) for observed in observations]
+    await _check_concepts(gm, who, checked)
     enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
     if enrolled is None:
         raise NotFound("There is no such student: enrol the student first.")
@@ -59,16 +63,31 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
     )
     if noted is None:
         raise RateLimited("Too many observations of this student wait: send more once sessions have worked them off.")
+    await practise(gm, who, checked)
     return noted
 
 
 def _checked(gm: Graphmem, observed: Observation) -> Observation:
     checked_id("ref", observed.ref)
+    for practised in observed.practised:
+        checked_id("conceptId", practised.concept_id)
     checked_text("text", observed.text, gm.settings.message_limit)
     if observed.speaker is not None:
         checked_text("speaker", observed.speaker, SPEAKER_LIMIT)
     at = checked_time("at", observed.at, gm.clock(), gm.settings.clock_skew).astimezone(UTC)
     return replace(observed, at=at.replace(microsecond=at.microsecond // 1000 * 1000))
+
+
+async def _check_concepts(gm: Graphmem, who: Who, observations: Sequence[Observation]) -> None:
+    """Refuse practice of what is no concept of the world."""
+    ids = {each.concept_id for observed in observations for each in observed.practised}
+    for observed in observations:
+        if len(observed.practised) > MOST_PRACTISED:
+            told = f"practised has {len(observed.practised)} concepts"
+            raise InvalidInput(f"{told}: send at most {MOST_PRACTISED} with one observation.")
+    unknown = await overlays.list_unknown_concepts(gm.graph, who.institution, sorted(ids)) if ids else []
+    if unknown:
+        raise InvalidInput(f"practised: there is no concept {unknown[0]!r}: import it first. Nothing was noted.")
 
 
 def _with_dangers(observations: Sequence[Observation], readings: Sequence[MessageReading]) -> list[Observation]:

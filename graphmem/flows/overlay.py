@@ -1,14 +1,19 @@
 """The overlay: what a student knows of the institution's world, and what could come next (spec 11)."""
 
+import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.model import Concept, Known, Session, Who
+from graphmem.flows.familiarity_plan import familiarity_at, retained, trend_at
+from graphmem.model import Concept, ConceptProgress, Known, Observation, Session, Who
 from graphmem.store import overlays
 from graphmem.validation import checked_id, checked_text
 
+MOST_EVIDENCE = 20
+"""Most memories that are told as evidence of a concept's practice."""
 NOTES_CHARACTERS = 2_000
 """Longest notes on a concept."""
 
@@ -88,10 +93,65 @@ async def set_attitude(
             raise InvalidInput(f"{name} must lie between {low:g} and 1.")
     if notes is not None:
         checked_text("notes", notes, NOTES_CHARACTERS)
-    known = await overlays.save_attitude(gm.graph, session, concept_id, attitude, familiarity, notes)
+    now = gm.clock()
+    known = await overlays.save_attitude(gm.graph, session, concept_id, attitude, familiarity, notes, now, retained)
     if known is None:
         raise NotFound("The student knows no such concept: reveal it first.")
-    return known
+    return _as_of(known, now)
+
+
+async def practise(gm: Graphmem, who: Who, observations: Sequence[Observation]) -> None:
+    """Let what was practised in stored observations count: concepts are revealed, and more or less familiar.
+
+    Source: spec 11.
+    """
+    practised = [(observed, each) for observed in observations for each in observed.practised]
+    if practised:
+        await overlays.save_practice(gm.graph, who, practised, gm.clock(), retained)
+        gm.cache.drop_fog(who)
+
+
+async def list_progress(gm: Graphmem, who: Who, first: int) -> list[ConceptProgress]:
+    """How a student is getting on with known concepts, what is due soonest first, what was never practised last.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    who : Who
+    first : 1 to settings.page_size, most concepts
+
+    Raises
+    ------
+    InvalidInput    `first` will not do
+
+    Source: spec 10, 11.
+    """
+    if not 1 <= first <= gm.settings.page_size:
+        raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
+    now = gm.clock()
+    known = await overlays.list_due_concepts(gm.graph, who, first)
+    ids = [each.concept.id for each in known]
+    practice, evidence = await asyncio.gather(
+        overlays.find_practice(gm.graph, who, ids), overlays.find_evidence(gm.graph, who, ids, MOST_EVIDENCE)
+    )
+    return [
+        ConceptProgress(
+            concept=each.concept,
+            familiarity=_as_of(each, now).familiarity,
+            trend=trend_at(practice.get(each.concept.id, []), now),
+            last_practised=None if each.retention is None else each.retention.practised_at,
+            due_at=None if each.retention is None else each.retention.due_at,
+            evidence=evidence.get(each.concept.id, ()),
+        )
+        for each in known
+    ]
+
+
+def _as_of(known: Known, now: datetime) -> Known:
+    """A known concept as familiar as it is now."""
+    if known.retention is None:
+        return known
+    return replace(known, familiarity=familiarity_at(known.retention, now))
 
 
 async def list_overlay(
@@ -107,7 +167,8 @@ async def list_overlay(
         raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
     place = "" if after is None else checked_id("after", after)
     total, found = await overlays.list_known(gm.graph, who, place, first + 1, session)
-    items = tuple(found[:first])
+    now = gm.clock()
+    items = tuple(_as_of(each, now) for each in found[:first])
     edge_ids = tuple(await overlays.list_discovered(gm.graph, who))
     return OverlayPage(items, total, edge_ids, items[-1].concept.id if len(found) > first else None)
 

@@ -100,7 +100,20 @@ from graphmem.model.surprise import (
 )
 from graphmem.model.turn import Attention, RecalledId, State, TurnOutcome, Unlocked
 from graphmem.model.uncertainty import UNSETTLED, ActionAdvice, Uncertainty, Woven
-from graphmem.model.world import Concept, Imported, Known, World, WorldEdge, WorldEdgeType
+from graphmem.model.world import (
+    Concept,
+    ConceptProgress,
+    Imported,
+    Known,
+    Practice,
+    PracticeOutcome,
+    Practised,
+    Retained,
+    World,
+    WorldEdge,
+    WorldEdgeType,
+    outcome_of,
+)
 
 __all__ = [
     "ACUTE",
@@ -121,6 +134,7 @@ __all__ = [
     "Compression",
     "CompressionTrigger",
     "Concept",
+    "ConceptProgress",
     "Concern",
     "ConcernKind",
     "Conversation",
@@ -163,6 +177,9 @@ __all__ = [
     "Observation",
     "OnFailure",
     "PairClass",
+    "Practice",
+    "PracticeOutcome",
+    "Practised",
     "Predict",
     "Prediction",
     "Question",
@@ -179,6 +196,7 @@ __all__ = [
     "Resolution",
     "Respond",
     "Response",
+    "Retained",
     "Revision",
     "Role",
     "Session",
@@ -209,4 +227,5 @@ __all__ = [
     "WorldEdge",
     "WorldEdgeType",
     "Woven",
+    "outcome_of",
 ]

@@ -17,6 +17,7 @@ from graphmem.model.enums import (
     Reliability,
     SourceKind,
 )
+from graphmem.model.world import Practised
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Observation:
     speaker : who said it, where it was not the student
     before : what was said just before it
     danger : that it tells of, where it was found
+    practised : concepts that were practised in it
     """
 
     kind: SourceKind
@@ -46,6 +48,7 @@ class Observation:
     speaker: str | None = None
     before: str = ""
     danger: Danger | None = None
+    practised: tuple[Practised, ...] = ()
 
 
 @dataclass(frozen=True)

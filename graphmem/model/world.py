@@ -48,15 +48,95 @@ class World:
     edges: dict[str, WorldEdge]
 
 
+class PracticeOutcome(StrEnum):
+    """How practising a concept went: not, with trouble, well, without effort."""
+
+    AGAIN = "again"
+    HARD = "hard"
+    GOOD = "good"
+    EASY = "easy"
+
+
+def outcome_of(familiarity: float) -> PracticeOutcome:
+    """The outcome of practice that a familiarity which was set speaks for.
+
+    Examples
+    --------
+    >>> [outcome_of(value).value for value in (0.0, 0.25, 0.6, 1.0)]
+    ['again', 'hard', 'good', 'easy']
+    """
+    outcomes = list(PracticeOutcome)
+    return outcomes[min(int(familiarity * len(outcomes)), len(outcomes) - 1)]
+
+
+@dataclass(frozen=True)
+class Practised:
+    """A concept that was practised in what is observed, and how it went."""
+
+    concept_id: str
+    outcome: PracticeOutcome = PracticeOutcome.GOOD
+
+
+@dataclass(frozen=True)
+class Practice:
+    """One practice of a concept.
+
+    set_to : 0 to 1, where somebody set the familiarity instead
+    """
+
+    at: datetime
+    outcome: PracticeOutcome
+    set_to: float | None = None
+
+
+@dataclass(frozen=True)
+class Retained:
+    """How a student holds a concept, as of the last practice.
+
+    mastery : 0 to 1, of what was practised
+    stability : days > 0 after which nine of ten such concepts are still recalled
+    difficulty : 1 to 10
+    due_at : when it should be practised again
+    """
+
+    mastery: float
+    stability: float
+    difficulty: float
+    practised_at: datetime
+    due_at: datetime
+
+
+@dataclass(frozen=True)
+class ConceptProgress:
+    """How a student is getting on with a known concept.
+
+    familiarity : 0 to 1, now
+    trend : -1 to 1, how much more familiar than four weeks ago
+    due_at : when it should be practised again; None: it never was practised
+    evidence : ids of memories of its practice
+    """
+
+    concept: Concept
+    familiarity: float
+    trend: float
+    last_practised: datetime | None = None
+    due_at: datetime | None = None
+    evidence: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Known:
-    """A concept in a student's overlay; attitude -1 to 1, familiarity 0 to 1; notes are sealed, None while locked."""
+    """A concept in a student's overlay; attitude -1 to 1, familiarity 0 to 1; notes are sealed, None while locked.
+
+    retention : how it is held; None where it was neither practised nor set
+    """
 
     concept: Concept
     attitude: float
     familiarity: float
     since: datetime
     notes: str | None = field(default=None, repr=False)
+    retention: Retained | None = None
 
 
 @dataclass(frozen=True)

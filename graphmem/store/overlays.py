@@ -1,13 +1,29 @@
 """What students know of the world (spec 11)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
-from graphmem.model import Concept, Known, Session, Who
-from graphmem.store.graph import Graph, Transaction
+from graphmem.model import (
+    Concept,
+    Known,
+    Observation,
+    Practice,
+    PracticeOutcome,
+    Practised,
+    Retained,
+    Session,
+    Who,
+    outcome_of,
+)
+from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.rows import NodeSealer, from_ms
+from graphmem.store.sources import kind_in_graph
 from graphmem.store.world import concept_of
+
+Plan = Callable[[Sequence[Practice]], Retained | None]
+"""How a concept is held after all its practice."""
 
 
 async def find_versions(graph: Graph, who: Who) -> tuple[int, int] | None:
@@ -58,13 +74,75 @@ async def save_attitude(
     attitude: float | None,
     familiarity: float | None,
     notes: str | None,
+    now: datetime,
+    plan: Plan,
 ) -> Known | None:
     """Set what a student thinks and knows of a known concept; `overlay/set_attitude`. None where it is not known."""
     sealed = None if notes is None else NodeSealer(session.keys, session, f"knows-{concept_id}").seal("notes", notes)
-    rows = await graph.run(
-        "overlay/set_attitude", session, id=concept_id, attitude=attitude, familiarity=familiarity, notes=sealed
-    )
-    return _known(session, session, rows[0]["known"]) if rows else None
+    given = {"id": concept_id, "attitude": attitude, "familiarity": familiarity, "notes": sealed, "now": now}
+
+    async def work(tx: Transaction) -> Known | None:
+        rows = await tx.run("overlay/set_attitude", **given)
+        if not rows:
+            return None
+        retentions = await _set_retentions(tx, [concept_id], plan) if familiarity is not None else {}
+        known = _known(session, session, rows[0]["known"])
+        return replace(known, retention=retentions.get(concept_id, known.retention))
+
+    return await graph.transact(session, work)
+
+
+async def save_practice(
+    graph: Graph, who: Who, practised: Sequence[tuple[Observation, Practised]], now: datetime, plan: Plan
+) -> None:
+    """Note what was practised in observations that are stored, and how the concepts are held since.
+
+    Noted once for each observation and concept; `overlay/practise`, `overlay/list_practice`, `overlay/set_retention`.
+
+    Parameters
+    ----------
+    graph : Graph
+    who : Who
+    practised : concepts of the world, each with the observation it was practised in
+    now : datetime
+    plan : how a concept is held after all its practice
+    """
+    rows = [{"kind": kind_in_graph(observed.kind), "ref": observed.ref} | asdict(each) for observed, each in practised]
+
+    async def work(tx: Transaction) -> bool:
+        # Writing the student first keeps two of them apart.
+        known = [row["concept_id"] for row in await tx.run("overlay/practise", practised=rows, now=now)]
+        await _set_retentions(tx, known, plan)
+        return True
+
+    await graph.transact(who, work)
+
+
+async def _set_retentions(tx: Transaction, ids: Sequence[str], plan: Plan) -> dict[str, Retained]:
+    """Work out how concepts are held, from all their practice, and keep it; by concept id."""
+    found = {row["id"]: plan(_practice(row)) for row in await tx.run("overlay/list_practice", ids=list(ids))}
+    held = {id: retention for id, retention in found.items() if retention is not None}
+    await tx.run("overlay/set_retention", retentions=[{"id": id} | asdict(each) for id, each in held.items()])
+    return held
+
+
+async def find_practice(graph: Graph, who: Who, ids: Sequence[str]) -> Mapping[str, list[Practice]]:
+    """All practice of some known concepts, by their ids; `overlay/list_practice`."""
+    return {row["id"]: _practice(row) for row in await graph.run("overlay/list_practice", who, ids=list(ids))}
+
+
+async def find_evidence(graph: Graph, who: Who, ids: Sequence[str], limit: int) -> Mapping[str, tuple[str, ...]]:
+    """Ids of the memories that speak of some concepts, by their ids; `overlay/list_evidence`."""
+    rows = await graph.run("overlay/list_evidence", who, ids=list(ids), limit=limit)
+    return {row["id"]: tuple(row["memories"]) for row in rows}
+
+
+def _practice(row: Row) -> list[Practice]:
+    told = [Practice(from_ms(at), PracticeOutcome(outcome)) for at, outcome in row["practice"]]
+    if row["set_at"] is None:
+        return told
+    set_to = float(row["familiarity"])
+    return [*told, Practice(from_ms(row["set_at"]), outcome_of(set_to), set_to)]
 
 
 async def list_known(
@@ -75,12 +153,25 @@ async def list_known(
     return (rows[0]["total"], [_known(who, session, each) for each in rows[0]["known"]]) if rows else (0, [])
 
 
+async def list_due_concepts(graph: Graph, who: Who, limit: int) -> list[Known]:
+    """Known concepts, what is due soonest first; without notes; `overlay/list_due`."""
+    return [_known(who, None, row["known"]) for row in await graph.run("overlay/list_due", who, limit=limit)]
+
+
 def _known(who: Who, session: Session | None, row: Sequence[Any]) -> Known:
-    concept, attitude, familiarity, since, sealed = concept_of(row[0]), *row[1:]
+    concept, attitude, familiarity, since, sealed = concept_of(row[0]), *row[1:5]
     opens = session is not None and sealed is not None
     place = NodeSealer(session.keys, who, f"knows-{concept.id}") if session is not None else None
     notes = place.text("notes", sealed) if opens and place is not None else None
-    return Known(concept, attitude, familiarity, from_ms(since), notes)
+    return Known(concept, attitude, familiarity, from_ms(since), notes, _retention(*row[5:]))
+
+
+def _retention(
+    mastery: float | None, stability: float, difficulty: float, practised_at: int, due_at: int
+) -> Retained | None:
+    if mastery is None:
+        return None
+    return Retained(mastery, stability, difficulty, from_ms(practised_at), from_ms(due_at))
 
 
 async def list_discovered(graph: Graph, who: Who) -> list[str]:

@@ -69,12 +69,14 @@ def fine_tokens(text: str) -> list[Token]:
     >>> [token.text for token in fine_tokens("f-r-a-c, Ann's 比例!")]
     ['f', 'r', 'a', 'c', 'Ann', 's', '比', '例']
     """
-    found = []
+    found: list[Token] = []
     for token in tokens(text):
+        if token.text.isascii() and token.text.isalnum():
+            found.append(token)
+            continue
         pattern = _CHARACTER if is_dense(token.text) else _PART
-        found += [
-            Token(m.group(), token.start + m.start(), token.start + m.end()) for m in pattern.finditer(token.text)
-        ]
+        parted = ((match.group(), *match.span()) for match in pattern.finditer(token.text))
+        found += [Token(part, token.start + start, token.start + end) for part, start, end in parted]
     return found
 
 

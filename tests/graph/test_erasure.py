@@ -41,7 +41,8 @@ async def kept(gm: Graphmem, who: Who) -> dict[str, int]:
 
 
 async def edges(gm: Graphmem, who: Who) -> int:
-    query = "MATCH (n)-[r]-() WHERE n.institution = $i AND n.student_id = $s RETURN count(DISTINCT r) AS n"
+    query = """MATCH (n)-[r]-() WHERE n.institution = $i AND (n.student_id = $s OR r.student_id = $s)
+               RETURN count(DISTINCT r) AS n"""
     (row,) = await asked(gm, who, query)
     return int(row["n"])
 

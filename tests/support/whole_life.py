@@ -5,8 +5,11 @@ from dataclasses import replace
 from graphmem.app import Graphmem
 from graphmem.flows.ledger import Draft, add_entry
 from graphmem.flows.observation import observe
+from graphmem.flows.overlay import reveal, set_attitude
+from graphmem.flows.world import import_world
+from graphmem.flows.world_plan import WorldDraft
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import LedgerCategory, Level, SourceKind
+from graphmem.model import Concept, LedgerCategory, Level, Practised, SourceKind, WorldEdge
 from graphmem.store import turns
 from graphmem.store.turns import Received
 from tests.conftest import Pupil, say
@@ -17,11 +20,19 @@ from tests.support.surprising import surprises
 
 async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
     """The same life with another secret word."""
+    # One concept of the world is met in a lesson, another is revealed; each has the secret's own name.
+    concepts = [Concept(f"{secret}-{each}", f"{secret} {each}") for each in ("diving", "racing")]
+    edge = WorldEdge(f"{secret}-edge", concepts[0].id, concepts[1].id, "RELATED_TO")
+    world = WorldDraft([(each.id, each) for each in concepts], [("edge", edge)])
+    await import_world(gm, pupil.who.institution, world)
     for i, text in enumerate(texts(secret)):
         await say(gm, pupil, text, f"t{i}")
     await observe(gm, pupil.who, observations([f"Ottilie admired the {secret} of Lisbon."], kind=SourceKind.TEACHER))
     own = observations([f"I polished my {secret} with wax for hours."])[0]
-    await observe(gm, pupil.who, [replace(own, ref=f"only-the-{secret}-has-this")])
+    practised = (Practised(concepts[0].id),)
+    await observe(gm, pupil.who, [replace(own, ref=f"only-the-{secret}-has-this", practised=practised)])
+    await reveal(gm, pupil.session, [concepts[1].id], [edge.id])
+    await set_attitude(gm, pupil.session, concepts[1].id, 0.5, 0.25, f"Likes the {secret} in races.")
     # A surprise with all that follows it.
     await surprises(gm, pupil, f"I don't understand what a {secret} is good for.", Level.PARADIGM_SHIFT, turn_id="t4")
     await run_jobs(gm, pupil.session)

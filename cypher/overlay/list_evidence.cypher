@@ -1,0 +1,12 @@
+// Memories that speak of some concepts: those formed of what they were practised in, the newest first.
+// mode: read
+// scope: student
+// params: institution: str, student_id: str, ids: list of str, limit: int
+// returns: id: str, memories: list of str
+UNWIND $ids AS id
+MATCH (concept:Concept {institution: $institution, id: id})
+RETURN id, COLLECT {
+  MATCH (memory:Memory {institution: $institution, student_id: $student_id})-[:FORMED_FROM]->
+        (:Source {institution: $institution, student_id: $student_id})-[:PRACTISED]->(concept)
+  WITH DISTINCT memory ORDER BY memory.timestamp DESC, memory.id LIMIT $limit
+  RETURN memory.id } AS memories

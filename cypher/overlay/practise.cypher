@@ -1,0 +1,16 @@
+// Note that concepts were practised in what was observed; those not known yet are revealed. Noted once for each source.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, practised: list, now: datetime
+// returns: concept_id: str
+MATCH (student:Student {institution: $institution, id: $student_id})
+SET student.overlay_version = coalesce(student.overlay_version, 0) + 1
+WITH student
+UNWIND $practised AS practice
+MATCH (source:Source {institution: $institution, student_id: $student_id, kind: practice.kind, ref: practice.ref})
+MATCH (concept:Concept {institution: $institution, id: practice.concept_id})
+MERGE (source)-[practised:PRACTISED]->(concept)
+ON CREATE SET practised.outcome = practice.outcome
+MERGE (student)-[knows:KNOWS]->(concept)
+ON CREATE SET knows.attitude = 0.0, knows.familiarity = 0.0, knows.since = $now
+RETURN DISTINCT concept.id AS concept_id

@@ -1,0 +1,120 @@
+"""Lessons and practice: what they reveal, how familiar it grows, and what a teacher sees of it."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from graphmem.app import Graphmem
+from graphmem.errors import InvalidInput
+from graphmem.flows.export import export_student
+from graphmem.flows.observation import observe
+from graphmem.flows.overlay import find_frontier, list_overlay, list_progress, reveal, set_attitude
+from graphmem.flows.world import import_world
+from graphmem.jobs.runner import run_jobs
+from graphmem.model import Observation, PracticeOutcome, Practised, Role, SourceKind, WorldEdge
+from tests.conftest import Enrol, Pupil
+from tests.support.client import Client
+from tests.unit.test_world import FRACTION, HALF, TENTH, draft
+
+WORLD = draft(FRACTION, HALF, TENTH, WorldEdge("e1", "half", "fraction", "PREREQUISITE_OF"))
+PROGRESS = """query($s: ID!) { student(id: $s) { progress { concept { name } familiarity trend lastPractised dueAt
+    evidence } } }"""
+
+
+@pytest.fixture
+async def pupil(gm: Graphmem, ann: Pupil) -> Pupil:
+    await import_world(gm, ann.who.institution, WORLD)
+    return ann
+
+
+def lesson(gm: Graphmem, ref: str, *practised: Practised, days_ago: float = 0.0) -> Observation:
+    at = gm.clock() - timedelta(days=days_ago)
+    return Observation(SourceKind.LESSON, ref, f"We cut the apple pie, lesson {ref}.", at, practised=practised)
+
+
+async def test_a_finished_lesson_reveals_and_strengthens(gm: Graphmem, pupil: Pupil) -> None:
+    first = lesson(gm, "l1", Practised("half"), days_ago=2)
+    await observe(gm, pupil.who, [first])
+    (known,) = (await list_overlay(gm, pupil.who, 10, None)).items
+    assert known.concept == HALF
+    assert 0.3 < known.familiarity < 0.5
+    assert await find_frontier(gm, pupil.who, 5) == [FRACTION, TENTH]
+    # The same lesson again changes nothing, another one does.
+    await observe(gm, pupil.who, [replace(first, practised=(Practised("half", PracticeOutcome.AGAIN),))])
+    assert (await list_overlay(gm, pupil.who, 10, None)).items[0].familiarity == pytest.approx(known.familiarity, 1e-3)
+    await observe(gm, pupil.who, [lesson(gm, "l2", Practised("half"))])
+    better = (await list_overlay(gm, pupil.who, 10, None)).items[0]
+    assert better.familiarity > known.familiarity
+    await observe(gm, pupil.who, [lesson(gm, "l3", Practised("half", PracticeOutcome.AGAIN))])
+    assert (await list_overlay(gm, pupil.who, 10, None)).items[0].familiarity < better.familiarity
+
+
+async def test_it_decays_gently(gm: Graphmem, pupil: Pupil) -> None:
+    await observe(gm, pupil.who, [lesson(gm, "l1", Practised("half")), lesson(gm, "l2", Practised("half"))])
+    now = gm.clock()
+    later = replace(gm, clock=lambda: now + timedelta(days=60))
+    much_later = replace(gm, clock=lambda: now + timedelta(days=600))
+    shown = [(await list_overlay(each, pupil.who, 10, None)).items[0].familiarity for each in (gm, later, much_later)]
+    assert shown[0] > shown[1] > shown[2] > 0.1
+
+
+async def test_late_practice_counts_where_it_belongs(gm: Graphmem, enrol: Enrol) -> None:
+    ann, bob = await enrol("ann"), await enrol("bob")
+    await import_world(gm, ann.who.institution, WORLD)
+    told = [
+        lesson(gm, "l1", Practised("half"), days_ago=9),
+        lesson(gm, "l2", Practised("half", PracticeOutcome.HARD), days_ago=4),
+        lesson(gm, "l3", Practised("half", PracticeOutcome.EASY), days_ago=1),
+    ]
+    await observe(gm, ann.who, told)
+    for each in reversed(told):
+        await observe(gm, bob.who, [each])
+    (one,), (other,) = [(await list_overlay(gm, each.who, 10, None)).items for each in (ann, bob)]
+    assert one.retention == other.retention
+
+
+async def test_what_is_set_by_hand_stands_until_the_next_practice(gm: Graphmem, pupil: Pupil) -> None:
+    await reveal(gm, pupil.session, ["half"])
+    known = await set_attitude(gm, pupil.session, "half", familiarity=0.8)
+    assert known.familiarity == pytest.approx(0.8)
+    await observe(gm, pupil.who, [lesson(gm, "l1", Practised("half", PracticeOutcome.AGAIN))])
+    (known,) = (await list_overlay(gm, pupil.who, 10, None)).items
+    assert known.familiarity < 0.8
+
+
+async def test_practice_of_no_concept_is_refused_and_nothing_noted(gm: Graphmem, pupil: Pupil) -> None:
+    with pytest.raises(InvalidInput, match="'third'"):
+        await observe(gm, pupil.who, [lesson(gm, "l1", Practised("half"), Practised("third"))])
+    assert (await list_overlay(gm, pupil.who, 10, None)).total == 0
+    assert await gm.graph.run("source/count", pupil.who) == [{"sources": 0, "turns": 0}]
+
+
+async def test_progress_has_evidence_and_what_is_due_first(gm: Graphmem, enrol: Enrol) -> None:
+    ann, bob = await enrol("ann"), await enrol("bob")
+    await import_world(gm, ann.who.institution, WORLD)
+    await reveal(gm, ann.session, ["fraction"])
+    await observe(gm, ann.who, [lesson(gm, "old", Practised("tenth"), days_ago=40)])
+    await observe(gm, ann.who, [lesson(gm, "new", Practised("half", PracticeOutcome.EASY))])
+    await observe(gm, bob.who, [lesson(gm, "his", Practised("half"))])
+    await run_jobs(gm, ann.session)
+    tenth, half, fraction = await list_progress(gm, ann.who, 10)
+    assert [each.concept for each in (tenth, half, fraction)] == [TENTH, HALF, FRACTION]
+    assert tenth.due_at is not None
+    assert tenth.due_at < gm.clock()
+    assert half.trend > 0
+    assert (fraction.familiarity, fraction.last_practised, fraction.evidence) == (0.0, None, ())
+    assert len(half.evidence) == 1
+    exported = await export_student(gm, ann.session)
+    assert [len(each["practice"]) for each in exported["overlay"]] == [0, 1, 1]
+
+
+async def test_teachers_see_progress_of_a_locked_student(
+    gm: Graphmem, pupil: Pupil, app_client: Client, bearer: object
+) -> None:
+    observations = [{"kind": "LESSON", "text": "We halved apples.", "ref": "l1", "practised": [{"conceptId": "half"}]}]
+    noted = "mutation($s: ID!, $o: [ObservationInput!]!) { observe(studentId: $s, observations: $o) { id } }"
+    teacher = replace(app_client, token=bearer(Role.TEACHER), session=None)  # type: ignore[operator]
+    await teacher.call(noted, s="ann", o=observations)
+    (row,) = (await teacher.call(PROGRESS, s="ann"))["progress"]
+    assert (row["concept"]["name"], row["familiarity"], row["evidence"]) == ("half", 0.5, [])
