@@ -18,7 +18,7 @@ CALL (into, gone) {
   ON CREATE SET own += told
 }
 CALL (into, gone) {
-  MATCH (gone)-[edge:INVOLVES|ABOUT|LOCATED_AT]->(entity:Entity)
+  MATCH (gone)-[edge:INVOLVES|ABOUT|LOCATED_AT]->(entity:Entity|Concept)
   WITH into, entity, type(edge) AS kind, properties(edge) AS told
   MERGE (into)-[own:$(kind)]->(entity)
   ON CREATE SET own += told

@@ -1,4 +1,4 @@
-// Edges of some memories of a student, to memories, entities and concepts, strongest first.
+// Edges of some memories of a student, to memories, entities and known concepts, strongest first.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, ids: list
@@ -6,8 +6,10 @@
 UNWIND $ids AS id
 MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: id})
 USING INDEX memory:Memory(institution, student_id, id)
-MATCH (memory)-[edge]-(:Memory|Entity|Concept)
-WHERE edge.weight IS NOT NULL
+MATCH (memory)-[edge]-(other:Memory|Entity|Concept)
+WHERE edge.weight IS NOT NULL AND (NOT other:Concept OR EXISTS {
+  (:Student {institution: $institution, id: $student_id})-[:KNOWS]->(other)
+})
 WITH memory, edge, endNode(edge) AS to ORDER BY edge.weight DESC, edge.created_at, to.id
 RETURN collect([
   memory.id, type(edge), edge.weight, startNode(edge).id, to.id,

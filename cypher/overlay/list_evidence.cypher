@@ -1,4 +1,4 @@
-// Memories that speak of some concepts: those formed of what they were practised in, the newest first.
+// Memories that speak of some concepts: those formed of what they were practised in, or about them; the newest first.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, ids: list of str, limit: int
@@ -6,7 +6,13 @@
 UNWIND $ids AS id
 MATCH (concept:Concept {institution: $institution, id: id})
 RETURN id, COLLECT {
-  MATCH (memory:Memory {institution: $institution, student_id: $student_id})-[:FORMED_FROM]->
-        (:Source {institution: $institution, student_id: $student_id})-[:PRACTISED]->(concept)
-  WITH DISTINCT memory ORDER BY memory.timestamp DESC, memory.id LIMIT $limit
+  CALL (concept) {
+    MATCH (memory:Memory {institution: $institution, student_id: $student_id})-[:ABOUT]->(concept)
+    RETURN memory
+    UNION
+    MATCH (memory:Memory {institution: $institution, student_id: $student_id})-[:FORMED_FROM]->
+          (:Source {institution: $institution, student_id: $student_id})-[:PRACTISED]->(concept)
+    RETURN memory
+  }
+  WITH memory ORDER BY memory.timestamp DESC, memory.id LIMIT $limit
   RETURN memory.id } AS memories

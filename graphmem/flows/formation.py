@@ -14,6 +14,7 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, Locked
 from graphmem.flows import formation_plan as forming
 from graphmem.flows.concern import keep_heard_danger, standing_level, told_danger, without_threats
+from graphmem.flows.fog import fog_of
 from graphmem.flows.formation_plan import Marked, MessageScores, Reading, RetractionRequest
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.session_cache import apply_changes, open_memories
@@ -36,7 +37,7 @@ from graphmem.model import (
 )
 from graphmem.sealing import StudentLock, keyed_hash
 from graphmem.store import jobs, students
-from graphmem.store.changes import write
+from graphmem.store.changes import New, Topic, write
 from graphmem.store.sources import observed_id, observed_key
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.normalize import cleaned, said
@@ -178,6 +179,7 @@ async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, a
         changes = await asyncio.to_thread(
             forming.planned_formation, reading, held.index, held.version, held.doubts, held.tolerance
         )
+        changes = replace(changes, topics=await _topics(gm, session, changes.new))
         done = jobs.Finished(work.claimed, answer.usage)
         written = await write(gm.graph, session, changes, gm.clock(), done)
         if written is None:
@@ -188,6 +190,17 @@ async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, a
             return True
         await open_memories(gm, session, held.version + 1)
     raise Conflict("Memories of this student keep changing: they are formed later.")
+
+
+async def _topics(gm: Graphmem, session: Session, new: Sequence[New]) -> tuple[Topic, ...]:
+    """The concepts that new memories are about."""
+    fog = await fog_of(gm, session)
+    if not fog:
+        return ()
+    found = ((each.memory.id, fog.topics(each.memory.words, each.vector)) for each in new)
+    return tuple(
+        Topic(memory_id, concept_id, chance) for memory_id, each in found for concept_id, chance in each.items()
+    )
 
 
 async def _without_danger(gm: Graphmem, session: Session, read: Input, found: Extraction) -> Extraction:

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from graphmem.model import Memory, Vector
-from graphmem.text.concepts import ConceptNames, NamedSpan, hidden_mentions
+from graphmem.text.concepts import ConceptNames, NamedSpan, hidden_mentions, longest
 from graphmem.text.senses import Sense
 
 HIDDEN_CHANCE = 0.3
 """Chance that a common word means a concept from which on it counts as its name; low, since what is told is told."""
+MEANT_CHANCE = 0.5
+"""Chance from which on a common word is taken to be about its concept."""
 BLANK = "___"
 """What stands for a hidden name."""
 
@@ -50,6 +52,26 @@ class Fog:
             return True
         senses = [self.world.senses.get((concept_id, mention.word)) for concept_id in mention.concept_ids]
         return any(sense is None or sense.chance(vector) >= HIDDEN_CHANCE for sense in senses)
+
+    def topics(self, text: str, vector: Vector) -> dict[str, float]:
+        """The concepts that a text is about, hidden ones too, each with the chance that it is meant.
+
+        Parameters
+        ----------
+        text : str
+        vector : its embedding
+        """
+        found: dict[str, float] = {}
+        for mention in longest(self.world.names.find(text)):
+            chances = {i: self._chance(i, mention.word, vector) for i in mention.concept_ids}
+            likeliest = max(chances.values())
+            if likeliest >= MEANT_CHANCE:
+                found |= {i: chance for i, chance in chances.items() if chance == likeliest}
+        return found
+
+    def _chance(self, concept_id: str, word: str | None, vector: Vector) -> float:
+        sense = None if word is None else self.world.senses.get((concept_id, word))
+        return 1.0 if sense is None else sense.chance(vector)
 
     def hides(self, memory: Memory, vector: Vector | None) -> bool:
         """True if a memory names a hidden concept.

@@ -149,6 +149,15 @@ class Absorbed:
 
 
 @dataclass(frozen=True)
+class Topic:
+    """A concept of the world that a memory is about; weight 0 to 1, the chance that it is meant."""
+
+    memory_id: str
+    concept_id: str
+    weight: float
+
+
+@dataclass(frozen=True)
 class Changes:
     """Everything that follows one source, surprise or verdict, decided before anything is written.
 
@@ -162,6 +171,7 @@ class Changes:
     doubts : uncertainties that are new
     settled : uncertainties that exist, as they stand from now on
     tolerance : of the companion from now on; None leaves it as it is
+    topics : concepts that memories are about
     removed : edges that are taken away; their weight does not matter
     summaries, absorbed, deleted : memories that stand for others, what they and others take over, ids of those that go
     passed : edges that summaries and heirs take over from memories that go
@@ -188,6 +198,7 @@ class Changes:
     doubts: tuple[Recorded, ...] = ()
     settled: tuple[Recorded, ...] = ()
     tolerance: float | None = None
+    topics: tuple[Topic, ...] = ()
     removed: tuple[NewEdge, ...] = ()
     summaries: tuple[Summary, ...] = ()
     absorbed: tuple[Absorbed, ...] = ()
@@ -285,6 +296,13 @@ async def _write_memories(tx: Transaction, session: Session, changes: Changes, w
     if changes.mentions:
         mentions = [_mention(session, mention, changes.inferred_by, now) for mention in changes.mentions]
         await tx.run("changes/merge_mentions", mentions=mentions)
+    if changes.topics:
+        inferred = {"reliability": Reliability.RELIABLE.value, "created_at": now, "inferred_by": changes.inferred_by}
+        topics = [
+            {"memory_id": t.memory_id, "concept_id": t.concept_id, "properties": inferred | {"weight": t.weight}}
+            for t in changes.topics
+        ]
+        await tx.run("changes/merge_topics", topics=topics)
     if changes.ended:
         at = now if changes.origin is None or changes.origin.at is None else changes.origin.at
         await tx.run("changes/close_entries", ended=list(changes.ended), wrong=list(changes.wrong), now=at)

@@ -12,9 +12,11 @@ from graphmem.flows.observation import observe
 from graphmem.flows.overlay import find_frontier, list_overlay, list_progress, reveal, set_attitude
 from graphmem.flows.world import import_world
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import Observation, PracticeOutcome, Practised, Role, SourceKind, WorldEdge
+from graphmem.model import Edge, Observation, PracticeOutcome, Practised, Role, SourceKind, WorldEdge
+from graphmem.store import memories
 from tests.conftest import Enrol, Pupil
 from tests.support.client import Client
+from tests.support.remembering import asked, held, told
 from tests.unit.test_world import FRACTION, HALF, TENTH, draft
 
 WORLD = draft(FRACTION, HALF, TENTH, WorldEdge("e1", "half", "fraction", "PREREQUISITE_OF"))
@@ -118,3 +120,32 @@ async def test_teachers_see_progress_of_a_locked_student(
     await teacher.call(noted, s="ann", o=observations)
     (row,) = (await teacher.call(PROGRESS, s="ann"))["progress"]
     assert (row["concept"]["name"], row["familiarity"], row["evidence"]) == ("half", 0.5, [])
+
+
+async def test_memories_are_about_concepts_and_analysts_can_count_by_them(
+    gm: Graphmem, enrol: Enrol, app_client: Client
+) -> None:
+    ann, bob = await enrol("ann2"), await enrol("bob")
+    await import_world(gm, ann.who.institution, WORLD)
+    await told(gm, ann, "I thought a fraction is bigger when its bottom number is bigger, 1/8 is bigger than 1/4.")
+    await told(gm, bob, "My brother and I love to play football on Sundays.")
+    edges = "MATCH (m:Memory {institution: $i, student_id: $s})-[r:ABOUT]->(c:Concept) RETURN c.id AS id"
+    assert {row["id"] for row in await asked(gm, ann.who, edges)} == {"fraction"}
+    assert await asked(gm, bob.who, edges) == []
+    await observe(gm, bob.who, [lesson(gm, "l1", Practised("fraction", PracticeOutcome.AGAIN))])
+    (row,) = await gm.graph.run("analyst/concepts_struggled", institution=ann.who.institution, limit=10)
+    assert (row["id"], row["known"], row["failing"], row["misconceived"]) == ("fraction", 1, 1, 1)
+    (progress,) = await list_progress(gm, bob.who, 5)
+    assert progress.evidence == ()
+    # An edge to a hidden concept would give its id away.
+    held = await list_all_edges(gm, ann)
+    assert "Concept" not in {edge.to_label for edge in held}
+    await reveal(gm, ann.session, ["fraction"])
+    assert "Concept" in {edge.to_label for edge in await list_all_edges(gm, ann)}
+    (progress,) = await list_progress(gm, ann.who, 5)
+    assert progress.evidence != ()
+
+
+async def list_all_edges(gm: Graphmem, pupil: Pupil) -> list[Edge]:
+    ids = [memory.id for memory in await held(gm, pupil.session)]
+    return [edge for each in (await memories.list_edges(gm.graph, pupil.who, ids)).values() for edge in each]
