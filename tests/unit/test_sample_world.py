@@ -1,8 +1,10 @@
 """The curriculum that ships: it imports, it is in order, and its names are told apart."""
 
+import csv
 import re
 from collections import defaultdict
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
@@ -91,6 +93,28 @@ def test_the_lessons_of_fractions_come_in_their_order(world: World) -> None:
     order = ["half", "fraction", "equivalent-fractions", "common-denominator", "fraction-addition"]
     for earlier, later in combinations(order, 2):
         assert earlier in all_before(later)
+
+
+def test_the_common_words_are_names_of_their_concepts(world: World) -> None:
+    with (SAMPLES / "mathematics" / "common_words.csv").open(encoding="utf-8", newline="") as file:
+        listed = list(csv.DictReader(file))
+    assert len({(row["word"], row["concept"]) for row in listed}) == len(listed) >= 50
+    for row in listed:
+        assert row["word"] in names(world.concepts[row["concept"]]), row
+        assert row["other_sense"]
+
+
+def test_the_page_on_writing_a_world_shows_what_imports(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "world.md").read_text("utf-8")
+    examples = re.findall(r"^```csv \w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    states = [World({}, {})]
+    for i, text in enumerate(examples):
+        (tmp_path / f"{i}.csv").write_text(text, "utf-8")
+        states.append(plan_import(states[-1], read_world(tmp_path / f"{i}.csv"), replace=False)[0])
+    _, before, after = states
+    assert {edge.type for edge in before.edges.values()} == {WorldEdgeType.PREREQUISITE_OF, WorldEdgeType.PART_OF}
+    assert (before.concepts["half"].name, after.concepts["half"].name) == ("half", "one half")
+    assert (before.edges, set(before.concepts)) == (after.edges, set(after.concepts))
 
 
 def test_each_world_names_its_licence() -> None:
