@@ -3,12 +3,13 @@
 import pytest
 
 from graphmem.app import Graphmem
+from graphmem.commands.import_world import find_world, read_world
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows.erasure import erase_student
 from graphmem.flows.export import export_student
 from graphmem.flows.overlay import find_frontier, list_overlay, reveal, set_attitude
 from graphmem.flows.world import import_world
-from graphmem.model import WorldEdge
+from graphmem.model import Concept, WorldEdge
 from tests.conftest import Enrol, Pupil
 from tests.support.client import Client
 from tests.unit.test_world import FRACTION, HALF, TENTH, draft
@@ -32,6 +33,31 @@ async def test_one_student_knows_and_another_does_not(gm: Graphmem, enrol: Enrol
     await reveal(gm, bob.session, ["half", "fraction"])
     theirs = await list_overlay(gm, bob.who, 10, None)
     assert ([each.concept.id for each in theirs.items], theirs.edge_ids) == (["fraction", "half"], ())
+
+
+async def test_a_concept_keeps_what_is_known_of_it_by_another_name_and_takes_it_along(gm: Graphmem, ann: Pupil) -> None:
+    institution = ann.who.institution
+    await import_world(gm, institution, WORLD)
+    await reveal(gm, ann.session, ["half", "tenth", "fraction"], ["e1"])
+    await set_attitude(gm, ann.session, "half", 0.5, 0.25)
+    await import_world(gm, institution, draft(Concept("half", "one half")))
+    known = {each.concept.name: each.familiarity for each in (await list_overlay(gm, ann.who, 10, None)).items}
+    assert known == {"fraction": 0.0, "one half": 0.25, "tenth": 0.0}
+    await import_world(gm, institution, draft(FRACTION, TENTH), replace=True)
+    left = await list_overlay(gm, ann.who, 10, None)
+    assert ([each.concept for each in left.items], left.edge_ids) == ([FRACTION, TENTH], ())
+
+
+async def test_a_beginner_of_the_curriculum_begins_with_the_first_grade(gm: Graphmem, enrol: Enrol) -> None:
+    ann, bob = await enrol("ann"), await enrol("bob")
+    await import_world(gm, ann.who.institution, read_world(find_world("mathematics")))
+    first = [each.id for each in await find_frontier(gm, ann.who, 20)]
+    assert first == ["counting", "one-to-one-matching", "shape", "sorting-and-classifying"]
+    await reveal(gm, ann.session, first)
+    then = await find_frontier(gm, ann.who, 50)
+    assert {"addition", "half", "triangle"} <= {each.id for each in then}
+    assert max(each.grade or 0 for each in then) <= 3
+    assert [each.id for each in await find_frontier(gm, bob.who, 20)] == first
 
 
 async def test_what_is_not_there_is_refused(gm: Graphmem, ann: Pupil) -> None:

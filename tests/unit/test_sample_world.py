@@ -1,8 +1,10 @@
 """The curriculum that ships: it imports, it is in order, and its names are told apart."""
 
+import csv
 import re
 from collections import defaultdict
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +30,11 @@ def prerequisites(world: World) -> dict[str, set[str]]:
         if edge.type == WorldEdgeType.PREREQUISITE_OF:
             found[edge.to_id].add(edge.from_id)
     return found
+
+
+def all_before(before: dict[str, set[str]], id: str) -> set[str]:
+    """Prerequisites of a concept, theirs, and so on."""
+    return before[id].union(*(all_before(before, each) for each in before[id]))
 
 
 def names(concept: Concept) -> list[str]:
@@ -60,6 +67,13 @@ def test_every_concept_beyond_the_first_grade_builds_on_one_of_it(world: World) 
     assert reached == set(world.concepts)
 
 
+def test_prerequisites_are_the_nearest_ones(world: World) -> None:
+    before = prerequisites(world)
+    for id, nearest in list(before.items()):
+        farther = set().union(*(all_before(before, each) for each in nearest))
+        assert not nearest & farther, id
+
+
 def test_no_prerequisite_is_of_a_higher_grade(world: World) -> None:
     for id, before in prerequisites(world).items():
         for each in before:
@@ -84,13 +98,31 @@ def test_no_pair_is_linked_both_as_prerequisite_and_as_related(world: World) -> 
 
 def test_the_lessons_of_fractions_come_in_their_order(world: World) -> None:
     before = prerequisites(world)
-
-    def all_before(id: str) -> set[str]:
-        return before[id].union(*(all_before(each) for each in before[id]))
-
     order = ["half", "fraction", "equivalent-fractions", "common-denominator", "fraction-addition"]
     for earlier, later in combinations(order, 2):
-        assert earlier in all_before(later)
+        assert earlier in all_before(before, later)
+
+
+def test_the_common_words_are_names_of_their_concepts(world: World) -> None:
+    with (SAMPLES / "mathematics" / "common_words.csv").open(encoding="utf-8", newline="") as file:
+        listed = list(csv.DictReader(file))
+    assert len({(row["word"], row["concept"]) for row in listed}) == len(listed) >= 50
+    for row in listed:
+        assert row["word"] in names(world.concepts[row["concept"]]), row
+        assert row["other_sense"]
+
+
+def test_the_page_on_writing_a_world_shows_what_imports(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "world.md").read_text("utf-8")
+    examples = re.findall(r"^```csv \w+\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    states = [World({}, {})]
+    for i, text in enumerate(examples):
+        (tmp_path / f"{i}.csv").write_text(text, "utf-8")
+        states.append(plan_import(states[-1], read_world(tmp_path / f"{i}.csv"), replace=False)[0])
+    _, before, after = states
+    assert {edge.type for edge in before.edges.values()} == {WorldEdgeType.PREREQUISITE_OF, WorldEdgeType.PART_OF}
+    assert (before.concepts["half"].name, after.concepts["half"].name) == ("half", "one half")
+    assert (before.edges, set(before.concepts)) == (after.edges, set(after.concepts))
 
 
 def test_each_world_names_its_licence() -> None:
@@ -101,3 +133,11 @@ def test_each_world_names_its_licence() -> None:
 def test_a_world_that_is_not_there_is_refused_with_those_that_are() -> None:
     with pytest.raises(InvalidInput, match="mathematics"):
         find_world("geography")
+
+
+def test_the_documents_tell_its_size(world: World) -> None:
+    root = Path(__file__).parents[2]
+    for page in ("README.md", "docs/formats.md", "docs/world.md"):
+        text = " ".join((root / page).read_text("utf-8").split())
+        assert f"{len(world.concepts)} concepts" in text
+    assert f"{len(world.edges)} edges" in text
