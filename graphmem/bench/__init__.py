@@ -31,6 +31,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         turn,
         understanding,
         valence,
+        world,
     )
 
     return {
@@ -50,6 +51,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         "load": load.measure_load,
         "jobs": jobs.measure_jobs,
         "scale": scale.measure_scale,
+        "world": world.measure_world,
     }
 
 
