@@ -1,4 +1,4 @@
-// Concepts that a student does not know though all their prerequisites are known; those with most of them first.
+// Concepts that a student does not know though all their prerequisites are known; the lowest grade first, then those with most of them.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, limit: int
@@ -10,6 +10,6 @@ WHERE NOT EXISTS { (student)-[:KNOWS]->(concept) }
     (concept)<-[:PREREQUISITE_OF]-(before:Concept) WHERE NOT EXISTS { (student)-[:KNOWS]->(before) }
   }
 WITH concept, COUNT { (concept)<-[:PREREQUISITE_OF]-(:Concept) } AS prerequisites
-ORDER BY prerequisites DESC, concept.id LIMIT $limit
+ORDER BY coalesce(concept.grade, 0), prerequisites DESC, concept.id LIMIT $limit
 RETURN [concept.id, concept.name, concept.aliases, concept.description, concept.domain,
         concept.grade, concept.misconceptions] AS concept

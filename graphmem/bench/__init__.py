@@ -22,6 +22,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         jobs,
         load,
         matching,
+        practice,
         recall,
         safety,
         salience,
@@ -52,6 +53,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         "jobs": jobs.measure_jobs,
         "scale": scale.measure_scale,
         "world": world.measure_world,
+        "practice": practice.measure_practice,
     }
 
 

@@ -33,7 +33,7 @@ from graphmem.settings import Settings
 
 CONCEPTS, EDGES_EACH, KNOWN = 100_000, 3, 5_000
 TURNS, ASKED = 60, 60
-SEED = 0
+WORLD_SEED = 0
 
 
 def measure_world(settings: Settings, file: Path | None) -> Figures:
@@ -62,7 +62,7 @@ def measure_world(settings: Settings, file: Path | None) -> Figures:
 
 def made_world(concepts: int) -> WorldDraft:
     """A world of names of one to three words, each concept with edges to some before it."""
-    chance = Random(SEED)
+    chance = Random(WORLD_SEED)
     words = [word for word in top_n_list("en", 60_000, wordlist="large") if word.isalpha() and len(word) > 3]
     names: dict[str, None] = {}
     while len(names) < concepts:

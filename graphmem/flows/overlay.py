@@ -174,7 +174,9 @@ async def list_overlay(
 
 
 async def find_frontier(gm: Graphmem, who: Who, limit: int) -> list[Concept]:
-    """Find unknown concepts all of whose prerequisites are known; those with most prerequisites first.
+    """Find unknown concepts all of whose prerequisites are known.
+
+    The lowest grade comes first, within a grade those with most prerequisites.
 
     Raises
     ------
