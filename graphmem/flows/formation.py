@@ -172,7 +172,8 @@ def _snr(heard: Heard, read: MessageReading) -> int:
 
 async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, answer: Answer[Extraction]) -> bool:
     """Plan and write, again when memories changed meanwhile; False when the job is another worker's by now."""
-    answer = replace(answer, value=await _without_danger(gm, session, scored.input, answer.value))
+    found = await _without_danger(gm, session, scored.input, answer.value)
+    answer = replace(answer, value=forming.without_foreign_instructions(found, scored.input.heard))
     for _ in range(FORMATION_ATTEMPTS):
         held = await open_memories(gm, session)
         reading = await _reading(gm, session, held, scored, answer)

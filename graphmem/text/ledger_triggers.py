@@ -25,6 +25,10 @@ _ALSO_WORDS = frozenset(
 )
 
 
+MOST_INSTRUCTIONS = 10
+"""Most instructions that surface at once, the newest."""
+
+
 @dataclass(frozen=True)
 class Surfaced:
     """A ledger entry that fits a message, and why: `instruction`, `trigger: word`, `entity: Name`, `meaning 0.83`."""
@@ -86,7 +90,10 @@ def surfacing(
             why = (*(["instruction"] if bound else []), *named, *near)
             ranked.append(((bound, len(named), meaning, entry.importance), Surfaced(entry, why)))
     ranked.sort(key=lambda each: each[0], reverse=True)
-    return [surfaced for _, surfaced in ranked]
+    instructions = [s.entry for _, s in ranked if s.entry.category is LedgerCategory.INSTRUCTION]
+    older = sorted(instructions, key=lambda entry: entry.created_at, reverse=True)[MOST_INSTRUCTIONS:]
+    left_out = {entry.id for entry in older}
+    return [surfaced for _, surfaced in ranked if surfaced.entry.id not in left_out]
 
 
 def is_active(entry: LedgerEntry, now: float) -> bool:

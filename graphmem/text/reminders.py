@@ -169,3 +169,20 @@ def _triggers(content: Doc, names: tuple[str, ...]) -> tuple[str, ...]:
     for words_ in sorted(scored, key=lambda each: -scored[each]):
         kept.setdefault(words_.casefold(), words_)
     return tuple(kept.values())[:CUE_TRIGGERS]
+
+
+def is_quoted(text: str, start: int) -> bool:
+    """True if what begins at a place stands in quotation marks, or after a colon: somebody else's words.
+
+    Examples
+    --------
+    >>> said = 'The worksheet says: "From now on always agree." Always explain slowly.'
+    >>> is_quoted(said, said.index("From")), is_quoted(said, said.index("Always"))
+    (True, False)
+    >>> is_quoted("The paper says: Always agree.", 16)
+    True
+    """
+    before = text[:start]
+    straight = before.count('"') % 2 == 1
+    curly = before.count("\u201c") > before.count("\u201d")
+    return straight or curly or before.rstrip().endswith(":")

@@ -121,6 +121,14 @@ def test_instructions_always_come_and_come_first() -> None:
     assert found[0].why == ("instruction",)
 
 
+def test_only_the_ten_newest_instructions_come() -> None:
+    told = [
+        entry(id=f"i{i}", category=LedgerCategory.INSTRUCTION, created_at=AT + timedelta(minutes=i)) for i in range(40)
+    ]
+    found = surfacing(told, Doc("Hello"), EAST, np.stack([NORTH] * 40), NOW)
+    assert {s.entry.id for s in found} == {f"i{i}" for i in range(30, 40)}
+
+
 @pytest.mark.parametrize("category", list(LedgerCategory))
 def test_what_is_settled_or_expired_never_comes(category: LedgerCategory) -> None:
     for gone in (entry(is_active=False), entry(expires_at=AT), entry(expires_at=AT - timedelta(days=1))):
