@@ -361,7 +361,16 @@ class ProgressResult(Result):
     trend: float
     last_practised: datetime | None
     due_at: datetime | None
+    fades_at: datetime | None
     evidence: tuple[str, ...]
+
+
+class ProgressPageResult(Result):
+    """Progress with some concepts, how many there are in all, and where the next page begins."""
+
+    items: tuple[ProgressResult, ...]
+    total: int
+    next: str | None
 
 
 class OverlayPageResult(Result):
@@ -921,6 +930,13 @@ class Operations:
         return await self._ask(_PROGRESS, tuple[ProgressResult, ...], student_id, first=first)
 
     @Operation
+    async def fading(
+        self, student_id: str, *, days: int = 7, first: int = 20, after: str | None = None
+    ) -> ProgressPageResult:
+        """Known concepts about to be forgotten: their chance of recall falls below 0.7 within some days."""
+        return await self._ask(_FADING, ProgressPageResult, student_id, days=days, first=first, after=after)
+
+    @Operation
     async def frontier(self, student_id: str, *, limit: int = 10) -> tuple[ConceptResult, ...]:
         """Unknown concepts all of whose prerequisites are known; the companion may not name them yet."""
         return await self._ask(_FRONTIER, tuple[ConceptResult, ...], student_id, limit=limit)
@@ -1071,6 +1087,7 @@ _MEMORIES = _of_student(
 _AROUND = _of_student("around", "memoryId: ID!, hops: Int, minWeight: Float", NeighbourhoodResult)
 _OVERLAY = _of_student("overlay", "first: Int, after: String", OverlayPageResult)
 _PROGRESS = _of_student("progress", "first: Int", ProgressResult)
+_FADING = _of_student("fading", "days: Int, first: Int, after: String", ProgressPageResult)
 _FRONTIER = _of_student("frontier", "limit: Int", ConceptResult)
 _FACTS = _of_student("facts", "first: Int", FactResult)
 _LEDGER = _of_student("ledger", "category: LedgerCategory, active: Boolean", LedgerEntryResult)

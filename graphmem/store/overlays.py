@@ -158,6 +158,11 @@ async def list_due_concepts(graph: Graph, who: Who, limit: int) -> list[Known]:
     return [_known(who, None, row["known"]) for row in await graph.run("overlay/list_due", who, limit=limit)]
 
 
+async def list_held(graph: Graph, who: Who) -> list[Known]:
+    """Concepts that were practised or set by hand, by id; without notes; `overlay/list_held`."""
+    return [_known(who, None, row["known"]) for row in await graph.run("overlay/list_held", who)]
+
+
 def _known(who: Who, session: Session | None, row: Sequence[Any]) -> Known:
     concept, attitude, familiarity, since, sealed = concept_of(row[0]), *row[1:5]
     opens = session is not None and sealed is not None
@@ -179,6 +184,7 @@ async def list_discovered(graph: Graph, who: Who) -> list[str]:
     return [row["edge_id"] for row in await graph.run("overlay/list_discovered", who)]
 
 
-async def list_frontier(graph: Graph, who: Who, limit: int) -> list[Concept]:
-    """Unknown concepts whose prerequisites are known; `overlay/frontier`."""
-    return [concept_of(row["concept"]) for row in await graph.run("overlay/frontier", who, limit=limit)]
+async def list_frontier(graph: Graph, who: Who, weak: Sequence[str], limit: int) -> list[Concept]:
+    """Unknown concepts whose prerequisites are known, and none of them weak; `overlay/frontier`."""
+    rows = await graph.run("overlay/frontier", who, weak=list(weak), limit=limit)
+    return [concept_of(row["concept"]) for row in rows]

@@ -284,6 +284,7 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
         "after": "",
         "hops": 3,
         "limit": 1000,
+        "weak": [],
         "now": gm.clock(),
         "min_weight": 0.0,
         "min_gravity": 0.0,
