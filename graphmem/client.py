@@ -925,9 +925,11 @@ class Operations:
         return await self._ask(_OVERLAY, OverlayPageResult, student_id, first=first, after=after)
 
     @Operation
-    async def progress(self, student_id: str, *, first: int = 200) -> tuple[ProgressResult, ...]:
-        """How the student is getting on with known concepts, what is due soonest first."""
-        return await self._ask(_PROGRESS, tuple[ProgressResult, ...], student_id, first=first)
+    async def progress(
+        self, student_id: str, *, first: int = 200, after: str | None = None
+    ) -> tuple[ProgressResult, ...]:
+        """How the student is getting on with known concepts, what is due soonest first; after a certain concept."""
+        return await self._ask(_PROGRESS, tuple[ProgressResult, ...], student_id, first=first, after=after)
 
     @Operation
     async def fading(
@@ -1086,7 +1088,7 @@ _MEMORIES = _of_student(
 )
 _AROUND = _of_student("around", "memoryId: ID!, hops: Int, minWeight: Float", NeighbourhoodResult)
 _OVERLAY = _of_student("overlay", "first: Int, after: String", OverlayPageResult)
-_PROGRESS = _of_student("progress", "first: Int", ProgressResult)
+_PROGRESS = _of_student("progress", "first: Int, after: ID", ProgressResult)
 _FADING = _of_student("fading", "days: Int, first: Int, after: String", ProgressPageResult)
 _FRONTIER = _of_student("frontier", "limit: Int", ConceptResult)
 _FACTS = _of_student("facts", "first: Int", FactResult)

@@ -548,10 +548,15 @@ class StudentType:
         "never was last. Numbers and concepts, nothing that was said: for teachers, too."
     )
     async def progress(
-        self, info: Info, first: Annotated[int | None, argument("Most concepts, 1 to 200.")] = 200
+        self,
+        info: Info,
+        first: Annotated[int | None, argument("Most concepts, 1 to 200.")] = 200,
+        after: Annotated[
+            ID | None, argument("Id of the last concept of the page before; null: the first page.")
+        ] = None,
     ) -> list[ProgressType]:
         allowed(info, model.Role.APP, model.Role.TEACHER)
-        found = await list_progress(info.context.gm, self._who, 200 if first is None else first)
+        found = await list_progress(info.context.gm, self._who, 200 if first is None else first, after)
         return [ProgressType.of(each) for each in found]
 
     @strawberry.field(

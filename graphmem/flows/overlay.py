@@ -113,7 +113,7 @@ async def practise(gm: Graphmem, who: Who, observations: Sequence[Observation]) 
         gm.cache.drop_fog(who)
 
 
-async def list_progress(gm: Graphmem, who: Who, first: int) -> list[ConceptProgress]:
+async def list_progress(gm: Graphmem, who: Who, first: int, after: str | None = None) -> list[ConceptProgress]:
     """How a student is getting on with known concepts, what is due soonest first, what was never practised last.
 
     Parameters
@@ -121,16 +121,18 @@ async def list_progress(gm: Graphmem, who: Who, first: int) -> list[ConceptProgr
     gm : Graphmem
     who : Who
     first : 1 to settings.page_size, most concepts
+    after : id of the last concept of the page before; nothing comes after one that is not known
 
     Raises
     ------
-    InvalidInput    `first` will not do
+    InvalidInput    `first` or `after` will not do
 
     Source: spec 10, 11.
     """
     if not 1 <= first <= gm.settings.page_size:
         raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
-    return await progress_of(gm, who, await overlays.list_due_concepts(gm.graph, who, first))
+    place = "" if after is None else checked_id("after", after)
+    return await progress_of(gm, who, await overlays.list_due_concepts(gm.graph, who, place, first))
 
 
 async def progress_of(gm: Graphmem, who: Who, known: Sequence[Known]) -> list[ConceptProgress]:

@@ -153,9 +153,10 @@ async def list_known(
     return (rows[0]["total"], [_known(who, session, each) for each in rows[0]["known"]]) if rows else (0, [])
 
 
-async def list_due_concepts(graph: Graph, who: Who, limit: int) -> list[Known]:
-    """Known concepts, what is due soonest first; without notes; `overlay/list_due`."""
-    return [_known(who, None, row["known"]) for row in await graph.run("overlay/list_due", who, limit=limit)]
+async def list_due_concepts(graph: Graph, who: Who, after: str, limit: int) -> list[Known]:
+    """Known concepts after a certain one, what is due soonest first; without notes; `overlay/list_due`."""
+    rows = await graph.run("overlay/list_due", who, after=after, limit=limit)
+    return [_known(who, None, row["known"]) for row in rows]
 
 
 async def list_held(graph: Graph, who: Who) -> list[Known]:

@@ -11,7 +11,7 @@ from graphmem.errors import InvalidInput
 from graphmem.flows.export import export_student
 from graphmem.flows.fading import list_fading
 from graphmem.flows.observation import observe
-from graphmem.flows.overlay import find_frontier, reveal, set_attitude
+from graphmem.flows.overlay import find_frontier, list_progress, reveal, set_attitude
 from graphmem.flows.world import import_world
 from graphmem.model import Concept, PracticeOutcome, Practised, Role, WorldEdge
 from tests.conftest import Enrol, Pupil
@@ -54,6 +54,22 @@ async def test_what_fades_soonest_comes_first_page_by_page(gm: Graphmem, enrol: 
     for days, most, after in ((0, 1, None), (366, 1, None), (7, 0, None), (7, 1, "tenth")):
         with pytest.raises(InvalidInput):
             await list_fading(gm, ann.who, days, most, after)
+
+
+async def test_progress_page_by_page_has_every_concept_once(gm: Graphmem, enrol: Enrol) -> None:
+    ann, bob = await enrol("ann"), await enrol("bob")
+    await import_world(gm, ann.who.institution, WORLD)
+    # Two that are due on the same day, two that never are.
+    await reveal(gm, ann.session, ["sum", "half", "fraction", "tenth"])
+    await observe(gm, ann.who, [lesson(gm, "l1", Practised("tenth"), Practised("half"), days_ago=3)])
+    await reveal(gm, bob.session, ["sum"])
+    pages: list[str] = []
+    while found := await list_progress(gm, ann.who, 1, pages[-1] if pages else None):
+        pages += [each.concept.id for each in found]
+    assert pages == ["half", "tenth", "fraction", "sum"]
+    assert [each.concept.id for each in await list_progress(gm, ann.who, 2, "half")] == ["tenth", "fraction"]
+    assert await list_progress(gm, ann.who, 10, "nothing") == []
+    assert await list_progress(gm, bob.who, 10, "half") == []
 
 
 async def test_teachers_see_it_and_auditors_do_not(
