@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
-from graphmem.flows.familiarity_plan import fades_at
+from graphmem.flows.familiarity_plan import FADED_RECALL, fades_at, recall_at
 from graphmem.flows.overlay import progress_of
 from graphmem.model import ConceptProgress, Who
 from graphmem.store import overlays
@@ -47,13 +47,17 @@ async def list_fading(gm: Graphmem, who: Who, days: int, first: int, after: str 
     if not 1 <= days <= DAYS_AHEAD:
         raise InvalidInput(f"days must lie between 1 and {DAYS_AHEAD}.")
     now = gm.clock()
-    held = await overlays.list_held(gm.graph, who)
-    moments = {each.concept.id: fades_at(each.retention) for each in held if each.retention is not None}
-    fading = [each for each in held if now < moments[each.concept.id] <= now + timedelta(days=days)]
-    fading.sort(key=lambda each: (moments[each.concept.id], each.concept.id))
-    ids = [each.concept.id for each in fading]
+    until = now + timedelta(days=days)
+    fading = [
+        (fades_at(each.retention), each.concept.id, each)
+        for each in await overlays.list_held(gm.graph, who)
+        # The moment itself takes a search, so it is looked for only where it is near.
+        if each.retention and recall_at(each.retention, now) >= FADED_RECALL > recall_at(each.retention, until)
+    ]
+    fading.sort(key=lambda found: found[:2])
+    ids = [id for _, id, _ in fading]
     if after is not None and after not in ids:
         raise InvalidInput("The concept of `after` is no longer about to be forgotten: begin with the first page.")
     start = 0 if after is None else ids.index(after) + 1
-    items = tuple(await progress_of(gm, who, fading[start : start + first]))
+    items = tuple(await progress_of(gm, who, [known for *_, known in fading[start : start + first]]))
     return ProgressPage(items, len(ids), ids[start + first - 1] if start + first < len(ids) else None)

@@ -76,10 +76,21 @@ def familiarity_at(retention: Retained | None, at: datetime) -> float:
     >>> [round(familiarity_at(held, first + timedelta(days=days)), 2) for days in (0, 7, 30, 365)]
     [0.75, 0.61, 0.5, 0.34]
     """
-    if retention is None:
-        return 0.0
+    return 0.0 if retention is None else retention.mastery * recall_at(retention, at)
+
+
+def recall_at(retention: Retained, at: datetime) -> float:
+    """Chance that a practised concept is recalled at a moment, above 0 to 1; it changes from day to day.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> first = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> round(recall_at(retained([Practice(first, PracticeOutcome.AGAIN)]), first + timedelta(days=7)), 2)
+    0.58
+    """
     card = Card(card_id=0, stability=retention.stability, last_review=retention.practised_at)
-    return retention.mastery * float(_SCHEDULER.get_card_retrievability(card, max(at, retention.practised_at)))
+    return float(_SCHEDULER.get_card_retrievability(card, max(at, retention.practised_at)))
 
 
 def fades_at(retention: Retained) -> datetime:
@@ -92,10 +103,9 @@ def fades_at(retention: Retained) -> datetime:
     >>> fades_at(retained([Practice(first, PracticeOutcome.GOOD)])).date().isoformat()
     '2026-01-23'
     """
-    card = Card(card_id=0, stability=retention.stability, last_review=retention.practised_at)
 
     def faded(days: int) -> bool:
-        return _SCHEDULER.get_card_retrievability(card, retention.practised_at + timedelta(days=days)) < FADED_RECALL
+        return recall_at(retention, retention.practised_at + timedelta(days=days)) < FADED_RECALL
 
     return retention.practised_at + timedelta(days=bisect_left(range(LONGEST_DAYS), True, key=faded))
 
