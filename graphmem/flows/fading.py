@@ -48,16 +48,17 @@ async def list_fading(gm: Graphmem, who: Who, days: int, first: int, after: str 
         raise InvalidInput(f"days must lie between 1 and {DAYS_AHEAD}.")
     now = gm.clock()
     until = now + timedelta(days=days)
-    fading = [
-        (fades_at(each.retention), each.concept.id, each)
-        for each in await overlays.list_held(gm.graph, who)
+    fading = sorted(
+        (fades_at(held), id)
+        for id, held in (await overlays.list_retentions(gm.graph, who)).items()
         # The moment itself takes a search, so it is looked for only where it is near.
-        if each.retention and recall_at(each.retention, now) >= FADED_RECALL > recall_at(each.retention, until)
-    ]
-    fading.sort(key=lambda found: found[:2])
-    ids = [id for _, id, _ in fading]
+        if recall_at(held, now) >= FADED_RECALL > recall_at(held, until)
+    )
+    ids = [id for _, id in fading]
     if after is not None and after not in ids:
         raise InvalidInput("The concept of `after` is no longer about to be forgotten: begin with the first page.")
     start = 0 if after is None else ids.index(after) + 1
-    items = tuple(await progress_of(gm, who, [known for *_, known in fading[start : start + first]]))
+    shown = ids[start : start + first]
+    known = {each.concept.id: each for each in await overlays.list_held(gm.graph, who, shown)}
+    items = tuple(await progress_of(gm, who, [known[id] for id in shown if id in known]))
     return ProgressPage(items, len(ids), ids[start + first - 1] if start + first < len(ids) else None)

@@ -199,6 +199,6 @@ async def find_frontier(gm: Graphmem, who: Who, limit: int) -> list[Concept]:
     if not 1 <= limit <= gm.settings.page_size:
         raise InvalidInput(f"limit must lie between 1 and {gm.settings.page_size}.")
     now = gm.clock()
-    held = await overlays.list_held(gm.graph, who)
-    weak = [each.concept.id for each in held if familiarity_at(each.retention, now) < WELL_ENOUGH]
+    held = await overlays.list_retentions(gm.graph, who)
+    weak = [id for id, retention in held.items() if familiarity_at(retention, now) < WELL_ENOUGH]
     return await overlays.list_frontier(gm.graph, who, weak, limit)

@@ -159,9 +159,15 @@ async def list_due_concepts(graph: Graph, who: Who, after: str, limit: int) -> l
     return [_known(who, None, row["known"]) for row in rows]
 
 
-async def list_held(graph: Graph, who: Who) -> list[Known]:
-    """Concepts that were practised or set by hand, by id; without notes; `overlay/list_held`."""
-    return [_known(who, None, row["known"]) for row in await graph.run("overlay/list_held", who)]
+async def list_held(graph: Graph, who: Who, ids: Sequence[str]) -> list[Known]:
+    """Some of the concepts that were practised or set by hand, by id; without notes; `overlay/list_held`."""
+    return [_known(who, None, row["known"]) for row in await graph.run("overlay/list_held", who, ids=list(ids))]
+
+
+async def list_retentions(graph: Graph, who: Who) -> dict[str, Retained]:
+    """How a student holds what was practised or set by hand, by concept id; `overlay/list_retentions`."""
+    found = {row["id"]: _retention(*row["held"]) for row in await graph.run("overlay/list_retentions", who)}
+    return {id: held for id, held in found.items() if held is not None}
 
 
 def _known(who: Who, session: Session | None, row: Sequence[Any]) -> Known:
