@@ -364,6 +364,7 @@ async def test_the_statements_do_show_ones_own(gm: Graphmem, pupils: dict[str, P
         "overlay/get_versions",
         "overlay/list_ids",
         "overlay/list_practice",
+        "overlay/list_retentions",
         "concern/count",
         "concern/find",
         "concern/list",
