@@ -14,15 +14,16 @@ from nacl.hash import blake2b
 from threadpoolctl import threadpool_limits
 
 from graphmem.background import Background
+from graphmem.bearer import Caller, caller
 from graphmem.cache import OpenMemories, SessionCache, WorldCache
-from graphmem.errors import SetupError
+from graphmem.errors import Locked, SetupError, Unauthenticated
 from graphmem.llm.fallback import make_mind
-from graphmem.model import Matrix, Unlocked, Who
+from graphmem.model import Matrix, Session, Unlocked, Who
 from graphmem.notifier import JobNotifier
 from graphmem.offline.mind import make_offline_mind
 from graphmem.ports import Embedder, Mind
 from graphmem.rate_limit import TokenBuckets
-from graphmem.sealing import Argon2, new_secret
+from graphmem.sealing import Argon2, new_secret, opened_token
 from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.store.graph import Graph, open_driver
@@ -57,6 +58,7 @@ class Graphmem:
     matches: MatchModel
     episodes: TopicBoundaryModel
     secret: bytes = field(repr=False)
+    secret_before: bytes | None = field(repr=False)
     cache: SessionCache = field(repr=False)
     background: Background = field(repr=False)
     observing: TokenBuckets = field(repr=False)
@@ -76,6 +78,34 @@ class Graphmem:
             return readings, await self.embedder.embed(texts)
         rows = [reading.vector for reading in readings]
         return readings, np.stack(rows) if rows else np.empty((0, self.embedder.dimension), dtype=np.float32)
+
+    def opened_session(self, token: str) -> Session:
+        """The session of a token, sealed with the server secret or with the one before.
+
+        Raises
+        ------
+        Locked      it is neither's, or it has expired
+        """
+        try:
+            return opened_token(self.secret, token, self.clock())
+        except Locked:
+            if self.secret_before is None:
+                raise
+            return opened_token(self.secret_before, token, self.clock())
+
+    def caller_of(self, token: str) -> Caller:
+        """Whom a bearer token speaks for, signed with the server secret or with the one before.
+
+        Raises
+        ------
+        Unauthenticated    it is neither's, or it has expired
+        """
+        try:
+            return caller(token, self.secret)
+        except Unauthenticated:
+            if self.secret_before is None:
+                raise
+            return caller(token, self.secret_before)
 
     @property
     def argon2(self) -> Argon2:
@@ -155,6 +185,7 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
             matches=load_match(),
             episodes=load_topic_boundaries(),
             secret=server_secret(settings),
+            secret_before=secret_before(settings),
             cache=SessionCache(settings.cache_mib * 2**20),
             background=background,
             observing=TokenBuckets(settings.observations_minute),
@@ -176,8 +207,24 @@ def server_secret(settings: Settings) -> bytes:
     SetupError      it is too short, or the home cannot be written
     """
     text = settings.secret.get_secret_value() if settings.secret else _kept_secret(settings.home / "secret")
+    return _secret_bytes("GRAPHMEM_SECRET", text)
+
+
+def secret_before(settings: Settings) -> bytes | None:
+    """The server secret before it was changed, as 32 bytes; None where none is given.
+
+    Raises
+    ------
+    SetupError      it is too short
+    """
+    if settings.secret_before is None:
+        return None
+    return _secret_bytes("GRAPHMEM_SECRET_BEFORE", settings.secret_before.get_secret_value())
+
+
+def _secret_bytes(name: str, text: str) -> bytes:
     if len(text) < 32:
-        raise SetupError("GRAPHMEM_SECRET is too short: use at least 32 random characters.")
+        raise SetupError(f"{name} is too short: use at least 32 random characters.")
     return bytes(blake2b(text.encode(), digest_size=32, encoder=RawEncoder))
 
 

@@ -49,6 +49,10 @@ class Settings(BaseSettings):
     secret: SecretStr | None = Field(
         None, description="server secret that seals session tokens; unset: made once, kept in the home (spec 14)"
     )
+    secret_before: SecretStr | None = Field(
+        None,
+        description="secret before `SECRET` was changed: its tokens still open, none is made with it",
+    )
 
     # Minds and embeddings (spec 17)
     model: str = Field("offline", description="`offline`, or a model string such as `openai:NAME`")

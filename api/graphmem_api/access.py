@@ -10,11 +10,10 @@ from strawberry.fastapi import BaseContext
 from strawberry.types import Info
 
 from graphmem.app import Graphmem
-from graphmem.bearer import EXPIRED, Caller, caller
+from graphmem.bearer import EXPIRED, Caller
 from graphmem.errors import Forbidden, Locked, RateLimited, Unauthenticated
 from graphmem.flows.students import find_student
 from graphmem.model import Role, Session, Student, Who
-from graphmem.sealing import opened_token
 from graphmem.validation import checked_id
 from graphmem_api.loaders import Loaders
 
@@ -60,12 +59,12 @@ class RequestContext(BaseContext):
         kind, _, token = self._header(AUTHORIZATION).partition(" ")
         if kind.lower() != "bearer" or not token:
             raise Unauthenticated
-        return caller(token.strip(), self.gm.secret)
+        return self.gm.caller_of(token.strip())
 
     @cached_property
     def _session(self) -> Session | None:
         token = self._header(SESSION)
-        return opened_token(self.gm.secret, token, self.gm.clock()) if token else None
+        return self.gm.opened_session(token) if token else None
 
     def _header(self, name: str) -> str:
         """A header, or for a WebSocket the entry of that name in the payload of `connection_init`."""

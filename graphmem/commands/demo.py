@@ -27,6 +27,7 @@ from graphmem.app import server_secret
 from graphmem.bearer import make_token
 from graphmem.bench.match_baselines import MatchBaselines, match_baselines
 from graphmem.client import AsyncClient, ContextResult, LedgerEntryResult, TurnResult
+from graphmem.commands.demo_world import play_world, tell_world
 from graphmem.commands.replay import incoming_turns
 from graphmem.errors import SetupError
 from graphmem.local import server
@@ -111,6 +112,7 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool, verbose
     full = out if verbose else Console(quiet=True)
     with _database(settings, say), _api(say) as address, say.status("Playing dialogues through the API"):
         played = asyncio.run(_play(settings, address, played_scenes, full))
+        world = asyncio.run(play_world(settings, address)) if file is None else None
         nodes = asyncio.run(_count(settings))
         baselines = asyncio.run(_baselines(settings, [scene.dialogue for scene in played_scenes]))
         browser = _browser_link(settings, played.last_student)
@@ -130,6 +132,8 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool, verbose
     else:
         if played.story is not None:
             _tell_story(played.story, out)
+        if world is not None:
+            tell_world(world, out)
         _tell_highlights(played, out)
         _sum_up(played, nodes, baselines, browser, out, verbose=verbose)
 

@@ -7,7 +7,6 @@ from graphmem.app import Graphmem
 from graphmem.errors import Locked
 from graphmem.jobs.runner import kinds, run_jobs, trouble_logged
 from graphmem.model import Session, Who
-from graphmem.sealing import opened_token
 from graphmem.store import jobs
 from graphmem.store.jobs import Due
 
@@ -50,7 +49,7 @@ async def run_jobs_of(gm: Graphmem, who: Who) -> None:
         token = await jobs.find_token(gm.graph, who, gm.clock())
         if token is not None:
             async with gm.background.slots:
-                await run_jobs(gm, opened_token(gm.secret, token, gm.clock()), yield_to_turns=True)
+                await run_jobs(gm, gm.opened_session(token), yield_to_turns=True)
 
 
 async def run_due_jobs(gm: Graphmem, undecryptable: set[str] | None = None) -> None:
@@ -74,7 +73,7 @@ async def _run_due(gm: Graphmem, due: Due, undecryptable: set[str]) -> None:
             return
         with trouble_logged():
             try:
-                session = opened_token(gm.secret, due.token, gm.clock())
+                session = gm.opened_session(due.token)
             except Locked:
                 undecryptable.add(due.session_id)
                 raise

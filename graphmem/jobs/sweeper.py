@@ -9,7 +9,6 @@ from graphmem.flows.erasure import finish_erasures
 from graphmem.flows.turn import answer_waiting
 from graphmem.jobs.dispatch import remind, run_due_jobs
 from graphmem.jobs.sessions import expire_sessions
-from graphmem.sealing import opened_token
 from graphmem.settings import Settings
 from graphmem.store import jobs, turns
 from graphmem.store.retention import Retention, delete_old
@@ -30,7 +29,7 @@ async def sweep(gm: Graphmem) -> None:
     for token in await turns.list_stranded(gm.graph, before, now):
         # One student's trouble must not keep the others waiting.
         try:
-            await answer_waiting(gm, opened_token(gm.secret, token, now))
+            await answer_waiting(gm, gm.opened_session(token))
         except ModelUnavailable as e:
             # For the next student it is away, too.
             log.warning("messages that wait for a reply go on waiting: %s", e)

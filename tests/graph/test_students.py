@@ -8,12 +8,13 @@ import pytest
 
 from graphmem import sealing
 from graphmem.app import Graphmem
-from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited
+from graphmem.bearer import make_token
+from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited, Unauthenticated
 from graphmem.flows import students
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
-from graphmem.model import Who
+from graphmem.model import Role, Who
 from graphmem.store.students import Patience, try_password
 from graphmem.store.students import delete_session as closed_in_graph
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
@@ -200,3 +201,21 @@ async def test_a_try_of_a_password_counts_once_by_its_id(gm: Graphmem, ann: Pupi
     tried = [await try_password(gm.graph, ann.who, each, patience, now) for each in ("a", "a", "b", "b", "c", "a")]
     # The second try was the last free one, and only a new one has to wait.
     assert tried == [True, True, True, True, False, True]
+
+
+async def test_a_server_secret_is_changed_without_ending_sessions(gm: Graphmem, enrol: Enrol) -> None:
+    ann, now = await enrol("ann"), gm.clock()
+    bearer = make_token(gm.secret, ann.who.institution, Role.APP, 60, now)
+    changed = replace(gm, secret=b"n" * 32, secret_before=gm.secret)
+    assert changed.opened_session(ann.token) == ann.session
+    assert changed.caller_of(bearer).institution == ann.who.institution
+    # What is made from now on is made with the new one, which a replica knows from then on.
+    token, session = await students.open_session(changed, ann.who, PASSWORD)
+    with pytest.raises(Locked):
+        gm.opened_session(token)
+    alone = replace(changed, secret_before=None)
+    assert alone.opened_session(token) == session
+    with pytest.raises(Locked):
+        alone.opened_session(ann.token)
+    with pytest.raises(Unauthenticated):
+        alone.caller_of(bearer)
