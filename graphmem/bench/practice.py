@@ -77,9 +77,9 @@ def measure_practice(settings: Settings, file: Path | None) -> Figures:
     Returns
     -------
     `spearman` of familiarity and true recall at the end of the year, over all concepts of all students; `mean_error` of
-    the two, and of a constant (`constant_error`); `recall_spearman` and `recall_error` of the expected chance of
-    recall, which is familiarity without mastery; `due_recall` and `not_due_recall`: true recall of what is due and of what is
-    not; `concepts` known to a student on average. Frontier and due lists of three students are printed
+    the two, and of a constant (`constant_error`); `recall_spearman` and `recall_error` of the expected recall,
+    which is familiarity without mastery; `due_recall` and `not_due_recall`: true recall of what is due and what is not;
+    `concepts` known to a student on average. Frontier and due lists of three students are printed
 
     Raises
     ------

@@ -166,7 +166,8 @@ async def list_held(graph: Graph, who: Who, ids: Sequence[str]) -> list[Known]:
 
 async def list_retentions(graph: Graph, who: Who) -> dict[str, Retained]:
     """How a student holds what was practised or set by hand, by concept id; `overlay/list_retentions`."""
-    found = {row["id"]: _retention(*row["held"]) for row in await graph.run("overlay/list_retentions", who)}
+    (row,) = await graph.run("overlay/list_retentions", who)
+    found = {id: _retention(*held) for id, *held in row["held"]}
     return {id: held for id, held in found.items() if held is not None}
 
 
