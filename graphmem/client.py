@@ -361,7 +361,16 @@ class ProgressResult(Result):
     trend: float
     last_practised: datetime | None
     due_at: datetime | None
+    fades_at: datetime | None
     evidence: tuple[str, ...]
+
+
+class ProgressPageResult(Result):
+    """Progress with some concepts, how many there are in all, and where the next page begins."""
+
+    items: tuple[ProgressResult, ...]
+    total: int
+    next: str | None
 
 
 class OverlayPageResult(Result):
@@ -916,9 +925,18 @@ class Operations:
         return await self._ask(_OVERLAY, OverlayPageResult, student_id, first=first, after=after)
 
     @Operation
-    async def progress(self, student_id: str, *, first: int = 200) -> tuple[ProgressResult, ...]:
-        """How the student is getting on with known concepts, what is due soonest first."""
-        return await self._ask(_PROGRESS, tuple[ProgressResult, ...], student_id, first=first)
+    async def progress(
+        self, student_id: str, *, first: int = 200, after: str | None = None
+    ) -> tuple[ProgressResult, ...]:
+        """How the student is getting on with known concepts, what is due soonest first; after a certain concept."""
+        return await self._ask(_PROGRESS, tuple[ProgressResult, ...], student_id, first=first, after=after)
+
+    @Operation
+    async def fading(
+        self, student_id: str, *, days: int = 7, first: int = 20, after: str | None = None
+    ) -> ProgressPageResult:
+        """Known concepts about to be forgotten: their chance of recall falls below 0.7 within some days."""
+        return await self._ask(_FADING, ProgressPageResult, student_id, days=days, first=first, after=after)
 
     @Operation
     async def frontier(self, student_id: str, *, limit: int = 10) -> tuple[ConceptResult, ...]:
@@ -1070,7 +1088,8 @@ _MEMORIES = _of_student(
 )
 _AROUND = _of_student("around", "memoryId: ID!, hops: Int, minWeight: Float", NeighbourhoodResult)
 _OVERLAY = _of_student("overlay", "first: Int, after: String", OverlayPageResult)
-_PROGRESS = _of_student("progress", "first: Int", ProgressResult)
+_PROGRESS = _of_student("progress", "first: Int, after: ID", ProgressResult)
+_FADING = _of_student("fading", "days: Int, first: Int, after: String", ProgressPageResult)
 _FRONTIER = _of_student("frontier", "limit: Int", ConceptResult)
 _FACTS = _of_student("facts", "first: Int", FactResult)
 _LEDGER = _of_student("ledger", "category: LedgerCategory, active: Boolean", LedgerEntryResult)

@@ -12,6 +12,7 @@ from graphmem.flows import context as contexts
 from graphmem.flows import memories
 from graphmem.flows.compression import list_compressions
 from graphmem.flows.facts import list_facts
+from graphmem.flows.fading import list_fading
 from graphmem.flows.ledger import list_entries
 from graphmem.flows.overlay import find_frontier, list_overlay, list_progress
 from graphmem.flows.surprise import list_questions
@@ -33,7 +34,7 @@ from graphmem_api.memory_types import (
     RecalledType,
     shown_uncertainties,
 )
-from graphmem_api.world_types import ConceptType, OverlayPageType, ProgressType
+from graphmem_api.world_types import ConceptType, OverlayPageType, ProgressPageType, ProgressType
 
 Info = strawberry.Info[Requested, None]
 
@@ -547,11 +548,31 @@ class StudentType:
         "never was last. Numbers and concepts, nothing that was said: for teachers, too."
     )
     async def progress(
-        self, info: Info, first: Annotated[int | None, argument("Most concepts, 1 to 200.")] = 200
+        self,
+        info: Info,
+        first: Annotated[int | None, argument("Most concepts, 1 to 200.")] = 200,
+        after: Annotated[
+            ID | None, argument("Id of the last concept of the page before; null: the first page.")
+        ] = None,
     ) -> list[ProgressType]:
         allowed(info, model.Role.APP, model.Role.TEACHER)
-        found = await list_progress(info.context.gm, self._who, 200 if first is None else first)
+        found = await list_progress(info.context.gm, self._who, 200 if first is None else first, after)
         return [ProgressType.of(each) for each in found]
+
+    @strawberry.field(
+        description="Known concepts about to be forgotten, the soonest first: their chance of recall falls below 0.7 "
+        "within some days. For teachers, too."
+    )
+    async def fading(
+        self,
+        info: Info,
+        days: Annotated[int | None, argument("Days that are looked ahead, 1 to 365.")] = 7,
+        first: First = 20,
+        after: After = None,
+    ) -> ProgressPageType:
+        allowed(info, model.Role.APP, model.Role.TEACHER)
+        ahead, most = 7 if days is None else days, 20 if first is None else first
+        return ProgressPageType.of(await list_fading(info.context.gm, self._who, ahead, most, after))
 
     @property
     def _who(self) -> model.Who:

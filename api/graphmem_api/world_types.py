@@ -8,6 +8,7 @@ import strawberry
 
 from graphmem import model
 from graphmem.flows import world_plan
+from graphmem.flows.fading import ProgressPage
 from graphmem.flows.overlay import OverlayPage
 from graphmem.flows.world import ConceptPage
 from graphmem_api.arguments import ID
@@ -101,6 +102,9 @@ class ProgressType:
         description="When it should be practised again, as one of ten such concepts is forgotten by then (UTC); null: "
         "it was never practised."
     )
+    fades_at: datetime | None = strawberry.field(
+        description="When the chance of recall falls below 0.7 unless it is practised (UTC); null: never practised."
+    )
     evidence: list[ID] = strawberry.field(description="Ids of memories of its practice, newest first, at most 20.")
 
     @classmethod
@@ -111,8 +115,22 @@ class ProgressType:
             trend=progress.trend,
             last_practised=progress.last_practised,
             due_at=progress.due_at,
+            fades_at=progress.fades_at,
             evidence=[ID(each) for each in progress.evidence],
         )
+
+
+@strawberry.type(name="ProgressPage")
+class ProgressPageType:
+    """Progress with some concepts, how many there are, and where the next page begins."""
+
+    items: list[ProgressType] = strawberry.field(description="Concepts of this page.")
+    total: int = strawberry.field(description="Concepts in all pages, 0 or more.")
+    next: str | None = strawberry.field(description="Value of `after` for the next page; null on the last.")
+
+    @classmethod
+    def of(cls, page: ProgressPage) -> Self:
+        return cls(items=[ProgressType.of(each) for each in page.items], total=page.total, next=page.next)
 
 
 @strawberry.type(name="Imported")

@@ -22,6 +22,7 @@ from graphmem.bench.ingest import tracked
 from graphmem.commands.import_world import read_world
 from graphmem.errors import InvalidInput
 from graphmem.flows import students
+from graphmem.flows.familiarity_plan import recall_at
 from graphmem.flows.observation import observe
 from graphmem.flows.overlay import find_frontier, list_overlay, list_progress
 from graphmem.flows.world import import_world
@@ -76,8 +77,9 @@ def measure_practice(settings: Settings, file: Path | None) -> Figures:
     Returns
     -------
     `spearman` of familiarity and true recall at the end of the year, over all concepts of all students; `mean_error` of
-    the two, and of a constant (`constant_error`); `due_recall` and `not_due_recall`: true recall of what is due and of
-    what is not; `concepts` known to a student on average. Frontier and due lists of three students are printed
+    the two, and of a constant (`constant_error`); `recall_spearman` and `recall_error` of the expected recall,
+    which is familiarity without mastery; `due_recall` and `not_due_recall`: true recall of what is due and what is not;
+    `concepts` known to a student on average. Frontier and due lists of three students are printed
 
     Raises
     ------
@@ -116,8 +118,8 @@ async def _practised(gm: Graphmem, pupil: Pupil, at: datetime) -> None:
         await observe(today, pupil.who, [lesson])
 
 
-async def _compared(gm: Graphmem, pupils: list[Pupil]) -> AsyncIterator[tuple[float, float, bool]]:
-    """Of each known concept familiarity, true recall, and whether it is due."""
+async def _compared(gm: Graphmem, pupils: list[Pupil]) -> AsyncIterator[tuple[float, float, bool, float]]:
+    """Of each known concept familiarity, true recall, whether it is due, and the chance of recall that is expected."""
     now = gm.clock()
     for pupil in pupils:
         after: str | None = None
@@ -125,21 +127,25 @@ async def _compared(gm: Graphmem, pupils: list[Pupil]) -> AsyncIterator[tuple[fl
             page = await list_overlay(gm, pupil.who, gm.settings.page_size, after)
             for known in page.items:
                 due = known.retention is not None and known.retention.due_at <= now
-                yield known.familiarity, pupil.recall(known.concept.id, now), due
+                expected = 0.0 if known.retention is None else recall_at(known.retention, now)
+                yield known.familiarity, pupil.recall(known.concept.id, now), due, expected
             if (after := page.next) is None:
                 break
 
 
-def _figures(compared: list[tuple[float, float, bool]]) -> Figures:
+def _figures(compared: list[tuple[float, float, bool, float]]) -> Figures:
+    expected = [each[3] for each in compared]
     familiar, true = [each[0] for each in compared], [each[1] for each in compared]
     middle = fmean(true)
-    due = [recall for _, recall, is_due in compared if is_due]
+    due = [recall for _, recall, is_due, _ in compared if is_due]
     return {
         "spearman": float(spearmanr(familiar, true).statistic),
         "mean_error": fmean(abs(a - b) for a, b in zip(familiar, true, strict=True)),
+        "recall_spearman": float(spearmanr(expected, true).statistic),
+        "recall_error": fmean(abs(a - b) for a, b in zip(expected, true, strict=True)),
         "constant_error": fmean(abs(middle - b) for b in true),
         "due_recall": fmean(due),
-        "not_due_recall": fmean([recall for _, recall, is_due in compared if not is_due]),
+        "not_due_recall": fmean([recall for _, recall, is_due, _ in compared if not is_due]),
         "concepts": len(compared) / STUDENTS,
     }
 

@@ -6,6 +6,7 @@ a stability in days, and what is recalled falls with the days since. What was pr
 mastered: familiarity is the chance of recall times the mastery, which moves half the way to each outcome.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
@@ -17,6 +18,10 @@ TREND_DAYS = 28
 """Days over which a trend is taken."""
 MASTERY_STEP = 0.5
 """Share of the way to an outcome that mastery moves with each practice."""
+FADED_RECALL = 0.7
+"""Chance of recall below which a concept counts as forgotten."""
+LONGEST_DAYS = 36_500
+"""Days that are looked ahead; what lasts longer fades then."""
 RATINGS = {
     PracticeOutcome.AGAIN: Rating.Again,
     PracticeOutcome.HARD: Rating.Hard,
@@ -71,10 +76,38 @@ def familiarity_at(retention: Retained | None, at: datetime) -> float:
     >>> [round(familiarity_at(held, first + timedelta(days=days)), 2) for days in (0, 7, 30, 365)]
     [0.75, 0.61, 0.5, 0.34]
     """
-    if retention is None:
-        return 0.0
+    return 0.0 if retention is None else retention.mastery * recall_at(retention, at)
+
+
+def recall_at(retention: Retained, at: datetime) -> float:
+    """Chance that a practised concept is recalled at a moment, above 0 to 1; it changes from day to day.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> first = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> round(recall_at(retained([Practice(first, PracticeOutcome.AGAIN)]), first + timedelta(days=7)), 2)
+    0.58
+    """
     card = Card(card_id=0, stability=retention.stability, last_review=retention.practised_at)
-    return retention.mastery * float(_SCHEDULER.get_card_retrievability(card, max(at, retention.practised_at)))
+    return float(_SCHEDULER.get_card_retrievability(card, max(at, retention.practised_at)))
+
+
+def fades_at(retention: Retained) -> datetime:
+    """When the chance of recall falls below 0.7 unless the concept is practised, to the day.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> first = datetime(2026, 1, 1, tzinfo=UTC)
+    >>> fades_at(retained([Practice(first, PracticeOutcome.GOOD)])).date().isoformat()
+    '2026-01-23'
+    """
+
+    def faded(days: int) -> bool:
+        return recall_at(retention, retention.practised_at + timedelta(days=days)) < FADED_RECALL
+
+    return retention.practised_at + timedelta(days=bisect_left(range(LONGEST_DAYS), True, key=faded))
 
 
 def trend_at(history: Sequence[Practice], at: datetime) -> float:

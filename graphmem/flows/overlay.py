@@ -7,13 +7,15 @@ from datetime import datetime
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
-from graphmem.flows.familiarity_plan import familiarity_at, retained, trend_at
+from graphmem.flows.familiarity_plan import fades_at, familiarity_at, retained, trend_at
 from graphmem.model import Concept, ConceptProgress, Known, Observation, Session, Who
 from graphmem.store import overlays
 from graphmem.validation import checked_id, checked_text
 
 MOST_EVIDENCE = 20
 """Most memories that are told as evidence of a concept's practice."""
+WELL_ENOUGH = 0.3
+"""Familiarity below which a practised concept is no ground for what needs it: failed at last, or long forgotten."""
 NOTES_CHARACTERS = 2_000
 """Longest notes on a concept."""
 
@@ -111,7 +113,7 @@ async def practise(gm: Graphmem, who: Who, observations: Sequence[Observation]) 
         gm.cache.drop_fog(who)
 
 
-async def list_progress(gm: Graphmem, who: Who, first: int) -> list[ConceptProgress]:
+async def list_progress(gm: Graphmem, who: Who, first: int, after: str | None = None) -> list[ConceptProgress]:
     """How a student is getting on with known concepts, what is due soonest first, what was never practised last.
 
     Parameters
@@ -119,17 +121,23 @@ async def list_progress(gm: Graphmem, who: Who, first: int) -> list[ConceptProgr
     gm : Graphmem
     who : Who
     first : 1 to settings.page_size, most concepts
+    after : id of the last concept of the page before; nothing comes after one that is not known
 
     Raises
     ------
-    InvalidInput    `first` will not do
+    InvalidInput    `first` or `after` will not do
 
     Source: spec 10, 11.
     """
     if not 1 <= first <= gm.settings.page_size:
         raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
+    place = "" if after is None else checked_id("after", after)
+    return await progress_of(gm, who, await overlays.list_due_concepts(gm.graph, who, place, first))
+
+
+async def progress_of(gm: Graphmem, who: Who, known: Sequence[Known]) -> list[ConceptProgress]:
+    """How a student is getting on with some known concepts, in their order."""
     now = gm.clock()
-    known = await overlays.list_due_concepts(gm.graph, who, first)
     ids = [each.concept.id for each in known]
     practice, evidence = await asyncio.gather(
         overlays.find_practice(gm.graph, who, ids), overlays.find_evidence(gm.graph, who, ids, MOST_EVIDENCE)
@@ -141,6 +149,7 @@ async def list_progress(gm: Graphmem, who: Who, first: int) -> list[ConceptProgr
             trend=trend_at(practice.get(each.concept.id, []), now),
             last_practised=None if each.retention is None else each.retention.practised_at,
             due_at=None if each.retention is None else each.retention.due_at,
+            fades_at=None if each.retention is None else fades_at(each.retention),
             evidence=evidence.get(each.concept.id, ()),
         )
         for each in known
@@ -178,10 +187,18 @@ async def find_frontier(gm: Graphmem, who: Who, limit: int) -> list[Concept]:
 
     The lowest grade comes first, within a grade those with most prerequisites.
 
+    A prerequisite that was only revealed counts as known; one that was practised or set by hand counts while its
+    familiarity is 0.3 or more.
+
     Raises
     ------
     InvalidInput    `limit` is not within 1 to settings.page_size
+
+    Source: spec 11.
     """
     if not 1 <= limit <= gm.settings.page_size:
         raise InvalidInput(f"limit must lie between 1 and {gm.settings.page_size}.")
-    return await overlays.list_frontier(gm.graph, who, limit)
+    now = gm.clock()
+    held = await overlays.list_retentions(gm.graph, who)
+    weak = [id for id, retention in held.items() if familiarity_at(retention, now) < WELL_ENOUGH]
+    return await overlays.list_frontier(gm.graph, who, weak, limit)

@@ -113,6 +113,7 @@ class ConceptProgress:
     familiarity : 0 to 1, now
     trend : -1 to 1, how much more familiar than four weeks ago
     due_at : when it should be practised again; None: it never was practised
+    fades_at : when the chance of recall falls below 0.7; None likewise
     evidence : ids of memories of its practice
     """
 
@@ -121,6 +122,7 @@ class ConceptProgress:
     trend: float
     last_practised: datetime | None = None
     due_at: datetime | None = None
+    fades_at: datetime | None = None
     evidence: tuple[str, ...] = ()
 
 

@@ -153,9 +153,22 @@ async def list_known(
     return (rows[0]["total"], [_known(who, session, each) for each in rows[0]["known"]]) if rows else (0, [])
 
 
-async def list_due_concepts(graph: Graph, who: Who, limit: int) -> list[Known]:
-    """Known concepts, what is due soonest first; without notes; `overlay/list_due`."""
-    return [_known(who, None, row["known"]) for row in await graph.run("overlay/list_due", who, limit=limit)]
+async def list_due_concepts(graph: Graph, who: Who, after: str, limit: int) -> list[Known]:
+    """Known concepts after a certain one, what is due soonest first; without notes; `overlay/list_due`."""
+    rows = await graph.run("overlay/list_due", who, after=after, limit=limit)
+    return [_known(who, None, row["known"]) for row in rows]
+
+
+async def list_held(graph: Graph, who: Who, ids: Sequence[str]) -> list[Known]:
+    """Some of the concepts that were practised or set by hand, by id; without notes; `overlay/list_held`."""
+    return [_known(who, None, row["known"]) for row in await graph.run("overlay/list_held", who, ids=list(ids))]
+
+
+async def list_retentions(graph: Graph, who: Who) -> dict[str, Retained]:
+    """How a student holds what was practised or set by hand, by concept id; `overlay/list_retentions`."""
+    (row,) = await graph.run("overlay/list_retentions", who)
+    found = {id: _retention(*held) for id, *held in row["held"]}
+    return {id: held for id, held in found.items() if held is not None}
 
 
 def _known(who: Who, session: Session | None, row: Sequence[Any]) -> Known:
@@ -179,6 +192,7 @@ async def list_discovered(graph: Graph, who: Who) -> list[str]:
     return [row["edge_id"] for row in await graph.run("overlay/list_discovered", who)]
 
 
-async def list_frontier(graph: Graph, who: Who, limit: int) -> list[Concept]:
-    """Unknown concepts whose prerequisites are known; `overlay/frontier`."""
-    return [concept_of(row["concept"]) for row in await graph.run("overlay/frontier", who, limit=limit)]
+async def list_frontier(graph: Graph, who: Who, weak: Sequence[str], limit: int) -> list[Concept]:
+    """Unknown concepts whose prerequisites are known, and none of them weak; `overlay/frontier`."""
+    rows = await graph.run("overlay/frontier", who, weak=list(weak), limit=limit)
+    return [concept_of(row["concept"]) for row in rows]

@@ -1,11 +1,12 @@
 """How familiar a concept is after what practice."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.flows.familiarity_plan import familiarity_at, retained, trend_at
+from graphmem.flows.familiarity_plan import FADED_RECALL, fades_at, familiarity_at, retained, trend_at
 from graphmem.model import Practice, PracticeOutcome
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -52,3 +53,12 @@ def test_practice_that_is_spread_lasts_longer_than_practice_at_once() -> None:
     assert spread is not None
     assert at_once is not None
     assert spread.stability > at_once.stability
+
+
+@given(HISTORY)
+def test_the_day_it_fades_is_the_first_on_which_recall_is_below_the_bound(history: list[Practice]) -> None:
+    held = retained(history)
+    if held is not None:
+        sure, day = replace(held, mastery=1.0), timedelta(days=1)
+        assert familiarity_at(sure, fades_at(held) - day) >= FADED_RECALL
+        assert familiarity_at(sure, fades_at(held)) < FADED_RECALL or held.stability > 1_000
