@@ -96,7 +96,7 @@ async def test_an_admin_imports_and_an_app_looks_up(
 ) -> None:
     given: dict[str, list[dict[str, object]]] = {
         "concepts": [
-            {"id": "half", "name": "half", "aliases": ["Bruchteil"], "grade": 3},
+            {"id": "half", "name": "half", "aliases": ["Bruchteil"], "grade": 3, "misconceptions": ["It is small."]},
             {"id": "whole", "name": "whole"},
         ],
         "edges": [{"id": "e", "fromId": "half", "toId": "whole", "type": "PART_OF"}],
@@ -107,7 +107,12 @@ async def test_an_admin_imports_and_an_app_looks_up(
         assert refused.value.code == "FORBIDDEN"
     assert await Client(http, bearer(Role.ADMIN)).call(IMPORT, **given) == {"concepts": 2, "edges": 1}
     app = Client(http, bearer(Role.APP))
-    assert await app.call(FOUND) == {"name": "half", "aliases": ["Bruchteil"], "grade": 3, "misconceptions": []}
+    assert await app.call(FOUND) == {
+        "name": "half",
+        "aliases": ["Bruchteil"],
+        "grade": 3,
+        "misconceptions": ["It is small."],
+    }
     assert await app.call(SEARCHED) == {"total": 1, "items": [{"id": "half"}]}
     elsewhere = Client(http, make_token(gm.secret, f"other-{institution}", Role.ADMIN, 60, gm.clock()))
     assert await elsewhere.call(FOUND) is None
