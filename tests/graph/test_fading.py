@@ -112,4 +112,4 @@ async def test_practice_that_comes_in_at_once_all_counts(gm: Graphmem, ann: Pupi
     assert rows[0] == rows[1]
     await observe(gm, ann.who, lessons)
     assert await gm.graph.execute(held, {"i": ann.who.institution}, reads=True) == rows
-    assert rows[0]["mastery"] == 1 - 0.5**6
+    assert rows[0]["mastery"] == pytest.approx(1 - 0.6**6)
