@@ -253,7 +253,9 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
     if asking.before_row is not None:
         asking = replace(asking, before_vector=rows[asking.before_row])
     query = _query(asked, asking, vector, now)
-    fog = await fog_of(gm, session)
+    # Whether it still is of the world's and the overlay's versions is seen with the expansion: no round trip for that.
+    known = gm.cache.state(session).fog
+    fog = await fog_of(gm, session) if known is None else known
     for _ in range(REFRESHES):
         hits = await asyncio.to_thread(_clear_hits, held.index, query, lexical, fog)
         expansion = await _expansion(gm, session, hits)
@@ -309,6 +311,8 @@ def _chosen(
         memory = held.index.get(memory_id)
         return memory is not None and not fog.hides(memory, held.index.vector(memory_id))
 
+    # Where versions kept changing the hits were judged by an older fog.
+    hits = [hit for hit in hits if is_clear(hit.memory.id)] if fog else hits
     expansion = replace(expansion, reached=tuple(each for each in expansion.reached if is_clear(each.id)))
     tentative = () if unformed is None else _tentative(unformed, hits, query, fog)
     moment, past = asking.as_of or query.now, asking.as_of is not None
