@@ -199,8 +199,8 @@ async def http(api: str) -> AsyncIterator[httpx.AsyncClient]:
 
 @pytest.fixture
 def bearer(gm: Graphmem, institution: str) -> Callable[[Role], str]:
-    """Bearer tokens of the test's own institution."""
-    return lambda role: make_token(gm.secret, institution, role, 60, datetime.now(UTC))
+    """Bearer tokens of the test's own institution, for longer than any test takes."""
+    return lambda role: make_token(gm.secret, institution, role, 3600, datetime.now(UTC))
 
 
 @pytest.fixture
