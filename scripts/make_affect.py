@@ -20,13 +20,12 @@ from sklearn.model_selection import KFold, cross_val_predict
 
 from graphmem.text.affect import (
     AFFECT_BUCKETS,
-    AFFECT_CHARACTERS,
     AFFECT_FILE,
     affect_buckets,
     affect_word_weight,
     surface,
 )
-from graphmem.text.doc import Doc
+from graphmem.text.doc import SCOPED_CHARACTERS, Doc
 from graphmem.text.embedder import ShippedNetwork
 
 PENALTY = 1.5
@@ -38,7 +37,7 @@ Array = NDArray[np.float64]
 
 def features(texts: list[str], vectors: Array) -> sparse.csr_matrix:
     """Rows of vector, surface and hashed words; `vectors` may have no columns."""
-    seen = [text[:AFFECT_CHARACTERS] for text in texts]
+    seen = [text[:SCOPED_CHARACTERS] for text in texts]
     buckets = [affect_buckets(Doc(text)) for text in seen]
     values = np.concatenate([np.full(len(b), affect_word_weight(b) * WORD_SCALE) for b in buckets])
     ends = np.cumsum([0, *map(len, buckets)])

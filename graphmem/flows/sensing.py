@@ -9,7 +9,7 @@ from graphmem.model import Alternative, Message, Prediction, Vector
 from graphmem.text.affect import AffectModel
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.match_model import MatchModel
-from graphmem.text.pairs import Compared
+from graphmem.text.pairs import Compared, pair_features
 from graphmem.text.reader import MessageReading
 
 
@@ -59,14 +59,21 @@ class Senses:
         """
         said = self._compared(message)
         asked = self._asked(before, said)
-        match, likely = (None, 1.0) if expected is None else self._nearest(said, asked, expected)
-        known = expected is not None and previous is not None and previous.embedding is not None
-        return Sensed(
-            emotion=features.emotion(said.valence, self.affect.arousal(said.doc, reading.vector)),
-            match=match,
-            parrot=self.matches.chance(asked, self._compared(previous), said) if known and previous else None,
-            likely=likely,
-            told=float(reading.band[-1]),
+        emotion = features.emotion(said.valence, self.affect.arousal(said.doc, reading.vector))
+        sensed = Sensed(emotion=emotion, told=float(reading.band[-1]))
+        if expected is None:
+            return sensed
+        foreseen = (Alternative(expected.text, expected.chance, expected.embedding), *expected.alternatives)
+        repeated = () if previous is None or previous.embedding is None else (previous,)
+        # The forest judges many pairs in the time of one.
+        pairs = [pair_features(asked, self._compared(each), said) for each in (*foreseen, *repeated)]
+        chances = self.matches.chances(np.stack(pairs))
+        best = int(np.argmax(chances[: len(foreseen)]))
+        return replace(
+            sensed,
+            match=chances[best],
+            parrot=chances[-1] if repeated else None,
+            likely=foreseen[best].chance / max(each.chance for each in foreseen),
         )
 
     def _asked(self, before: Message | None, said: Compared) -> Compared:
@@ -74,13 +81,6 @@ class Senses:
         if before is None:
             return Compared(Doc(""), np.zeros_like(said.vector))
         return self._compared(replace(before, embedding=_or_nothing(before.embedding, said.vector)))
-
-    def _nearest(self, said: Compared, asked: Compared, expected: Prediction) -> tuple[float, float]:
-        """Match of the alternative that came nearest, and how likely that was thought to be."""
-        foreseen = (Alternative(expected.text, expected.chance, expected.embedding), *expected.alternatives)
-        chances = [self.matches.chance(asked, self._compared(each), said) for each in foreseen]
-        best = int(np.argmax(chances))
-        return chances[best], foreseen[best].chance / max(each.chance for each in foreseen)
 
     def _compared(self, of: Message | Alternative) -> Compared:
         doc = doc_of(of) if isinstance(of, Message) else Doc(of.text)

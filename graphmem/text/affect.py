@@ -8,7 +8,6 @@ and punctuation alone 0.51 and 0.47.
 import math
 import re
 import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from zipfile import BadZipFile
@@ -18,17 +17,10 @@ from numpy.typing import NDArray
 
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.model import Vector
-from graphmem.text.doc import Doc
-from graphmem.text.lexicon import is_negation
-from graphmem.text.normalize import plain
+from graphmem.text.doc import SCOPED_CHARACTERS, Doc
 
 AFFECT_FILE = Path(__file__).with_name("weights") / "affect" / "affect.npz"
 AFFECT_BUCKETS = 1 << 15
-AFFECT_CHARACTERS = 4096
-"""Characters looked at, as many as the embedder looks at."""
-
-_HASHED = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|[!?]+|[^\w\s,.;:()\"'-]")
-_REACH = 3
 _SHOUTED = re.compile(r"\b[A-Z]{2,}\b")
 
 
@@ -42,7 +34,7 @@ class Reader:
     bias: float
 
     def read(self, doc: Doc, vector: Vector | None) -> float:
-        text = doc.text[:AFFECT_CHARACTERS]
+        text = doc.text[:SCOPED_CHARACTERS]
         buckets = affect_buckets(doc)
         score = (
             self.bias
@@ -154,23 +146,13 @@ def affect_buckets(doc: Doc) -> NDArray[np.int64]:
     >>> [len(affect_buckets(Doc(text))) for text in ("good good", "good, not good", "")]
     [1, 3, 0]
     """
-    return np.array(sorted({zlib.crc32(word.encode()) % AFFECT_BUCKETS for word in _words(doc)}), dtype=np.int64)
+    words = doc.negation_scoped_words
+    return np.array(sorted({zlib.crc32(word.encode()) % AFFECT_BUCKETS for word in words}), dtype=np.int64)
 
 
 def affect_word_weight(buckets: NDArray[np.int64]) -> float:
     """Weight of one of these words, normalised by length: long texts do not count more."""
     return 1 / math.sqrt(max(1, len(buckets)))
-
-
-def _words(doc: Doc) -> Iterator[str]:
-    """The words and marks that are hashed; numbers, commas and the like are none."""
-    negated = 0
-    for token in doc.tokens:
-        if token.end > AFFECT_CHARACTERS:
-            break
-        for word in _HASHED.findall(plain(token.text)):
-            yield f"not {word}" if negated > 0 else word
-            negated = _REACH if is_negation(word) else negated - 1
 
 
 def _chosen(full: Reader, words: Reader, vector: Vector | None) -> Reader:

@@ -19,6 +19,11 @@ from graphmem.text.words import Token, is_number, tokens
 EXCERPT_CHARACTERS = 4_000
 """How much of a long text is read closely: half from its beginning, half from its end."""
 
+SCOPED_CHARACTERS = 4096
+"""How much of a text is read for the scope of negations, as much as the embedder reads."""
+
+_SCOPED = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?|[!?]+|[^\w\s,.;:()\"'-]")
+_SCOPE = 3
 _CUT_END, _CUT_START = re.compile(r"\S{1,40}$"), re.compile(r"^\S{1,40}")
 NUMBER = re.compile(r"(?<![\w.,])[$€£]?(\d[\d,]*(?:\.\d+)?)(?![\d])")
 _SHORT_FORM = re.compile(r"n't$|'(?:ll|re|ve|d|m|s)$")
@@ -126,6 +131,18 @@ class Doc:
     def negates(self) -> bool:
         """True if it contains a negation word."""
         return any(map(is_negation, self.plain_words))
+
+    @cached_property
+    def negation_scoped_words(self) -> tuple[str, ...]:
+        """Its words and marks in lower case, those soon after a negation begun with `not`; numbers are none."""
+        negated, found = 0, []
+        for token in self.tokens:
+            if token.end > SCOPED_CHARACTERS:
+                break
+            for word in _SCOPED.findall(plain(token.text)):
+                found.append(f"not {word}" if negated > 0 else word)
+                negated = _SCOPE if is_negation(word) else negated - 1
+        return tuple(found)
 
     @cached_property
     def time_words(self) -> frozenset[str]:

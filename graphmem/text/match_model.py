@@ -79,17 +79,19 @@ class MatchModel:
         -------
         n floats in [0, 1]
         """
-        shares = np.array([self._share(row) for row in rows])
+        shares = self._shares(rows)
         logits = np.log(np.clip(shares, 1e-3, 1 - 1e-3) / (1 - np.clip(shares, 1e-3, 1 - 1e-3)))
         chances: list[float] = (1 / (1 + np.exp(-(self.scale * logits + self.shift)))).tolist()
         return chances
 
-    def _share(self, row: NDArray[np.float64]) -> float:
-        places = self.roots
-        while (inner := self.feature[places] >= 0).any():
-            right = row[self.feature[places]] > self.cut[places]
+    def _shares(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Mean share of the leaves that each row comes to, all trees and rows one level at a time."""
+        places = np.broadcast_to(self.roots, (len(rows), len(self.roots)))
+        while (inner := (looked := self.feature[places]) >= 0).any():
+            right = np.take_along_axis(rows, looked, axis=1) > self.cut[places]
             places = np.where(inner, np.where(right, self.right[places], self.left[places]), places)
-        return float(self.share[places].mean())
+        shares: NDArray[np.float64] = self.share[places].mean(axis=1, dtype=np.float64)
+        return shares
 
     @cached_property
     def trees(self) -> int:

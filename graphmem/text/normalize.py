@@ -31,6 +31,8 @@ def plain(text: str) -> str:
     >>> plain("I’m Ada"), len(plain("İ"))
     ("i'm ada", 1)
     """
+    if text.isascii():
+        return text.lower()
     straight = straightened(text)
     lower = straight.lower()
     if len(lower) == len(straight):

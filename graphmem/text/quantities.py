@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import NamedTuple
 
 QUANTITY_CHARACTERS = 4_000
@@ -73,12 +72,7 @@ def quantities(text: str) -> tuple[Quantity, ...]:
     >>> [(str(q.value), q.result) for q in quantities("$99 + $5 = $104 in nineteen fourteen")]
     [('99', False), ('5', False), ('104', True), ('1914', False)]
     """
-    return _read(text[:QUANTITY_CHARACTERS])
-
-
-@lru_cache(maxsize=1024)
-def _read(text: str) -> tuple[Quantity, ...]:
-    text = text.lower()
+    text = text[:QUANTITY_CHARACTERS].lower()
     found: list[Quantity] = []
     equal = False
     for match in _PIECE.finditer(text):
@@ -201,4 +195,7 @@ def equal_values(one: Quantity, other: Quantity) -> bool:
 
 
 def _close(one: Fraction, other: Fraction) -> bool:
-    return one == other or abs(one - other) <= max(abs(one), abs(other)) / 1000
+    # In whole numbers: arithmetic of Fractions would look for common divisors each time, of which no turn has need.
+    (top, bottom), (other_top, other_bottom) = one.as_integer_ratio(), other.as_integer_ratio()
+    left, right = top * other_bottom, other_top * bottom
+    return 1000 * abs(left - right) <= max(abs(left), abs(right))
