@@ -4,11 +4,12 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import time
 
 import numpy as np
+from cachetools import TTLCache
 from nacl.encoding import RawEncoder
 from nacl.hash import blake2b
 from threadpoolctl import threadpool_limits
@@ -33,6 +34,8 @@ from graphmem.text.match_model import MatchModel, load_match
 from graphmem.text.reader import MessageReader, MessageReading
 from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_boundaries
 
+SESSIONS_HELD = 100_000
+"""Most sessions of which a process holds when it last renewed them."""
 WORLDS_HELD = 32
 """Most institutions whose concepts a process holds."""
 
@@ -45,6 +48,7 @@ class Graphmem:
     cache : in-memory state of students whose sessions are open
     background : background jobs of this process: their notifier, when they run, and running tasks
     observing : rate limiter of the observations of each caller
+    renewals : by session id, when this process last renewed it
     worlds : names of the concepts of institutions
     """
 
@@ -62,6 +66,7 @@ class Graphmem:
     cache: SessionCache = field(repr=False)
     background: Background = field(repr=False)
     observing: TokenBuckets = field(repr=False)
+    renewals: TTLCache[str, datetime] = field(default_factory=lambda: TTLCache(SESSIONS_HELD, 3600.0), repr=False)
     worlds: WorldCache = field(default_factory=lambda: WorldCache(WORLDS_HELD), repr=False)
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
     argon2_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2), repr=False)
@@ -140,6 +145,22 @@ class Graphmem:
     def memories(self, who: Who) -> OpenMemories | None:
         """In-memory cache of a student's memories; None if there is none."""
         return self.cache.memories(who, self.clock())
+
+    def until(self, session: Session) -> datetime:
+        """End of a session that is used now and not again."""
+        return min(self.clock() + timedelta(minutes=self.settings.session_minutes), session.expires_at)
+
+    def admit(self, session: Session) -> None:
+        """Let a session use what this process holds of its student: it was found running in the graph."""
+        self.cache.admit(session, self.until(session))
+
+    def admits(self, session: Session) -> bool:
+        """True if a session may use what this process holds of its student, without looking into the graph."""
+        return self.cache.admits(session, self.clock())
+
+    def dismiss(self, session: Session) -> None:
+        """Let a session that has ended use nothing more; with the student's last one all in-memory state goes."""
+        self.cache.dismiss(session)
 
     def drop(self, who: Who) -> None:
         """Drop the in-memory state of a student's current conversation."""

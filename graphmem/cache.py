@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from weakref import WeakValueDictionary
 
-from graphmem.model import Message, Uncertainty, Unlocked, Who
+from graphmem.model import Message, Session, Uncertainty, Unlocked, Who
 from graphmem.search.fog import Fog, OpenWorld
 from graphmem.search.index import SearchIndex
 from graphmem.store.ledger import StoredEntry
@@ -30,8 +30,6 @@ class OpenMemories:
     tolerance : of the companion, 0.2 to 0.8
     """
 
-    session_id: str
-    expires_at: datetime
     version: int
     index: SearchIndex = field(repr=False)
     ledger: tuple[StoredEntry, ...] = field(default=(), repr=False)
@@ -47,18 +45,20 @@ class OpenMemories:
 
 
 class StudentState:
-    """One student in this process: locks, turn state, memories, and what is not formed yet.
+    """One student in this process: sessions, locks, turn state, memories, and what is not formed yet.
 
+    sessions : ids of sessions that were seen running here, each with the moment until which it is trusted to run
     turn_lock : lets the student's turns through one after the other
     job_lock : lets the student's jobs be done one after the other
     index_lock : held while memories are read or changed
-    turn : the running session's messages and facts
+    turn : messages of the running conversation, and facts
     memories : the search index and the ledger
     unformed : messages and observations of which no memories are formed yet, as far as they were read
     fog : what of the world is hidden from the student, as of `fog_seen` (monotonic seconds)
     """
 
     def __init__(self) -> None:
+        self.sessions: dict[str, datetime] = {}
         self.turn_lock = asyncio.Lock()
         self.job_lock = asyncio.Lock()
         self.index_lock = asyncio.Lock()
@@ -77,12 +77,14 @@ class StudentState:
 
     @property
     def expires_at(self) -> datetime | None:
-        """Latest expiry of the sessions whose state it holds; None if it holds nothing."""
-        return max((held.expires_at for held in (self.turn, self.memories) if held is not None), default=None)
+        """Latest expiry of the sessions that were seen running; None if it holds nothing or saw none."""
+        holds = self.turn is not None or self.memories is not None
+        return max(self.sessions.values(), default=None) if holds else None
 
     def clear(self) -> None:
         """Forget everything but the locks."""
         self.turn = self.memories = self.unformed = self.fog = None
+        self.sessions.clear()
 
 
 class WorldCache:
@@ -164,15 +166,29 @@ class SessionCache:
             state = self._states[key] = StudentState()
         return state
 
+    def admit(self, session: Session, until: datetime) -> None:
+        """Trust that a session runs until some moment: it was found running in the graph."""
+        self.state(session).sessions[session.session_id] = until
+
+    def admits(self, session: Session, now: datetime) -> bool:
+        """True if a session was found running here before, and was not seen to end since."""
+        until = self.state(session).sessions.get(session.session_id)
+        return until is not None and until > now
+
+    def dismiss(self, session: Session) -> None:
+        """Trust a session no more; with the student's last one everything of the student is forgotten."""
+        state = self.state(session)
+        state.sessions.pop(session.session_id, None)
+        if not state.sessions:
+            self.drop(session)
+
     def turn(self, who: Who, now: datetime) -> Unlocked | None:
-        """The turn state of a student whose session runs."""
-        held = self._current(who, now).turn
-        return held if held is not None and held.expires_at > now else None
+        """The turn state of a student of whom a session runs."""
+        return self._current(who, now).turn
 
     def memories(self, who: Who, now: datetime) -> OpenMemories | None:
-        """The memories of a student whose session runs."""
-        held = self._current(who, now).memories
-        return held if held is not None and held.expires_at > now else None
+        """The memories of a student of whom a session runs."""
+        return self._current(who, now).memories
 
     def put(self, who: Who, held: Unlocked | OpenMemories) -> None:
         """Keep the turn state or the memories of a student."""

@@ -90,10 +90,11 @@ class StudentResult(Result):
 
 
 class SessionResult(Result):
-    """An open session."""
+    """An open session; it ends at `expires_at` if it is not used any more, and at `ends_at` at the latest."""
 
     token: str = Field(repr=False)
     expires_at: datetime
+    ends_at: datetime
 
 
 class SourceResult(Result):
@@ -590,16 +591,21 @@ class Operations:
         return opened
 
     @Operation
+    async def renew_session(self, student_id: str) -> SessionResult:
+        """Let the session that this client opened end later, as each use does."""
+        return await self._ask(_RENEW, SessionResult, student_id)
+
+    @Operation
     async def close_session(self, student_id: str) -> bool:
-        """Lock a student."""
+        """End the session that this client opened; with the student's last one the student is locked."""
         closed = await self._ask(_CLOSE, bool, student_id)
         self.sessions.pop(student_id, None)
         return closed
 
     @Operation
-    async def change_password(self, student_id: str, old: str, new: str) -> bool:
-        """Change the password; nothing has to be sealed again."""
-        return await self._ask(_PASSWORD, bool, student_id, old=old, new=new)
+    async def change_password(self, student_id: str, old: str, new: str, *, end_sessions: bool = False) -> bool:
+        """Change the password; nothing has to be sealed again. The student's other sessions end if wanted."""
+        return await self._ask(_PASSWORD, bool, student_id, old=old, new=new, endSessions=end_sessions)
 
     @Operation
     async def set_companion(
@@ -1028,8 +1034,9 @@ _OF_STUDENT = "student(id: $studentId) { "
 
 _ENROL = _mutation("enrolStudent", "id: ID!, password: String!, displayName: String", StudentResult)
 _OPEN = _mutation("openSession", "studentId: ID!, password: String!", SessionResult)
+_RENEW = _mutation("renewSession", "studentId: ID!", SessionResult)
 _CLOSE = _mutation("closeSession", "studentId: ID!", None)
-_PASSWORD = _mutation("changePassword", "studentId: ID!, old: String!, new: String!", None)
+_PASSWORD = _mutation("changePassword", "studentId: ID!, old: String!, new: String!, endSessions: Boolean", None)
 _COMPANION = _mutation(
     "setCompanion", "studentId: ID!, name: String, persona: String, expertise: [String!]", StudentResult
 )

@@ -156,7 +156,13 @@ class Settings(BaseSettings):
     )
 
     # Sealing and sessions (spec 14)
-    session_minutes: float = Field(60.0, gt=0, description="minutes a session stays open")
+    session_minutes: float = Field(
+        60.0, gt=0, description="minutes after which a session ends that is not used; each use renews it"
+    )
+    session_hours: float = Field(12.0, gt=0, description="hours after which a session ends even if it is used")
+    sessions: int = Field(
+        20, ge=1, description="sessions of a student at once; of more the one not used for longest ends"
+    )
     close_seconds: float = Field(
         2.0, ge=0, description="seconds in which closing a session forms what was said; the rest waits for the next one"
     )

@@ -54,6 +54,11 @@ class RequestContext(BaseContext):
         found: Session | None = self.__dict__.get("_session")
         return found
 
+    @property
+    def session_token(self) -> str:
+        """The session token that was sent; empty where none was."""
+        return self._header(SESSION)
+
     @cached_property
     def _caller(self) -> Caller:
         kind, _, token = self._header(AUTHORIZATION).partition(" ")
@@ -63,8 +68,7 @@ class RequestContext(BaseContext):
 
     @cached_property
     def _session(self) -> Session | None:
-        token = self._header(SESSION)
-        return self.gm.opened_session(token) if token else None
+        return self.gm.opened_session(self.session_token) if self.session_token else None
 
     def _header(self, name: str) -> str:
         """A header, or for a WebSocket the entry of that name in the payload of `connection_init`."""
@@ -108,7 +112,7 @@ async def in_running_session(info: Info[RequestContext, None], student_id: str) 
     """As `in_session`, for flows that do not look for themselves whether the session has ended meanwhile."""
     session = in_session(info, student_id)
     found = await find_student(info.context.gm, session)
-    if found is None or found.session_id != session.session_id:
+    if found is None or session.session_id not in found.session_ids:
         raise Locked("This session has ended: open a new one.")
     return session
 
@@ -142,4 +146,4 @@ def is_locked(info: Info[RequestContext, None], student: Student) -> bool:
         session = info.context.session if info.context.caller.role is Role.APP else None
     except Locked:
         return True
-    return session is None or session.session_id != student.session_id
+    return session is None or session.session_id not in student.session_ids

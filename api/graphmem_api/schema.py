@@ -28,6 +28,7 @@ from graphmem.flows.memories import find_memories, find_memory
 from graphmem.flows.observation import observe
 from graphmem.flows.overlay import reveal, set_attitude
 from graphmem.flows.reconciliation import reconcile
+from graphmem.flows.renewal import renewed
 from graphmem.flows.surprise import answer_question, correct_surprise
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.flows.uncertainty import check_action, correct_memory, resolve_uncertainty, undo_resolution
@@ -225,16 +226,28 @@ class Mutation:
         who = of_student(info, id, Role.ADMIN)
         return StudentType.of(await students.enrol(info.context.gm, who, password, display_name), locked=True)
 
-    @strawberry.mutation(description="Unlock a student for a while.")
+    @strawberry.mutation(
+        description="Unlock a student with a session of its own, such as of one device; others of the student go on."
+    )
     async def open_session(
         self, info: Info, student_id: StudentId, password: Annotated[str, argument("The student's password.")]
     ) -> SessionType:
         who = of_student(info, student_id, Role.APP)
         token, session = await students.open_session(info.context.gm, who, password)
         start_jobs(info.context.gm, session)
-        return SessionType(token=token, expires_at=session.expires_at)
+        return SessionType(token=token, expires_at=info.context.gm.until(session), ends_at=session.expires_at)
 
-    @strawberry.mutation(description="Lock a student: the session's key and its raw turns go.")
+    @strawberry.mutation(
+        description="Let the session end later, as each use does; the token stays the same. For apps that wait long."
+    )
+    async def renew_session(self, info: Info, student_id: StudentId) -> SessionType:
+        session = in_session(info, student_id)
+        expires_at = await students.renew_session(info.context.gm, session)
+        return SessionType(token=info.context.session_token, expires_at=expires_at, ends_at=session.expires_at)
+
+    @strawberry.mutation(
+        description="End the session that is sent; with the student's last one the keys and the raw turns go."
+    )
     async def close_session(self, info: Info, student_id: StudentId) -> bool:
         await close_session(info.context.gm, in_session(info, student_id))
         return True
@@ -246,9 +259,11 @@ class Mutation:
         student_id: StudentId,
         old: Annotated[str, argument("The password so far.")],
         new: Annotated[str, argument("The new password, 8 to 1000 characters.")],
+        end_sessions: Annotated[bool, argument("End the student's sessions, but the one that is sent.")] = False,
     ) -> bool:
         who = of_student(info, student_id, Role.APP)
-        await students.change_password(info.context.gm, who, old, new)
+        own = running_session(info, student_id)
+        await students.change_password(info.context.gm, who, old, new, end_sessions=end_sessions, session=own)
         return True
 
     @strawberry.mutation(description="Set name, persona and expertise of a student's companion.")
@@ -609,6 +624,9 @@ class Schema(strawberry.Schema):
         kwargs["allowed_operation_types"] = allowed_types - {OperationType.SUBSCRIPTION}
         result = await super().execute(query, *args, **kwargs)
         await self._veil(query, kwargs, result)
+        context: RequestContext | None = kwargs.get("context_value")
+        if context is not None and context.used_session is not None:
+            await renewed(context.gm, context.used_session)
         return result
 
     async def stream(self, query: str | None, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:

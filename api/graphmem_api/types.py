@@ -324,8 +324,9 @@ class SessionType:
 
     token: str = strawberry.field(description="Session token; keep it secret.")
     expires_at: datetime = strawberry.field(
-        description="When the session ends (UTC), if it is not prolonged by openSession."
+        description="When the session ends (UTC) if it is not used any more; each use lets it end later."
     )
+    ends_at: datetime = strawberry.field(description="When the session ends at the latest (UTC).")
 
 
 @strawberry.type(name="ContextMessage")

@@ -10,16 +10,17 @@ WITH student, before WHERE student IS NOT NULL OR before IS NOT NULL
 MERGE (erasure:Erasure {institution: $institution, student_id: $student_id})
 ON CREATE SET erasure.at = $now
 // With them goes what every other statement finds the student, the keys and the work by.
-WITH student
-OPTIONAL MATCH (session:OpenSession {institution: $institution, student_id: $student_id}) WHERE session.id IS NOT NULL
+WITH student, COLLECT {
+  MATCH (session:OpenSession {institution: $institution, student_id: $student_id})
+  WHERE session.id IS NOT NULL RETURN session
+} AS sessions
 CALL (student) {
   MATCH (student)-[:KNOWS]->(:Concept)
         -[discovered:DISCOVERED {institution: $institution, student_id: $student_id}]->(:Concept)
   DELETE discovered
   RETURN count(*) AS found
 }
-WITH student, session, found
-WITH found, [node IN [student, session] WHERE node IS NOT NULL] AS nodes
+WITH found, sessions + CASE WHEN student IS NULL THEN [] ELSE [student] END AS nodes
 CALL (nodes) {
   UNWIND nodes AS node
   OPTIONAL MATCH (node)-[relation]-()

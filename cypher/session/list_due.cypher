@@ -1,4 +1,4 @@
-// A page of the open sessions that have a due job of some kinds, of any student, by id.
+// A page of the open sessions that have a due job of some kinds, one of each student, by id.
 // Left out are students of whom a worker runs a job at this moment.
 // mode: read
 // scope: service
@@ -7,6 +7,10 @@
 // From open sessions: jobs of locked students may be very many, and wait.
 MATCH (session:OpenSession)
 WHERE session.expires_at > $now AND session.id > $after
+  AND NOT EXISTS {
+    MATCH (other:OpenSession {institution: session.institution, student_id: session.student_id})
+    WHERE other.id < session.id AND other.expires_at > $now
+  }
   AND EXISTS {
     MATCH (job:Job {institution: session.institution, student_id: session.student_id, state: 'waiting'})
     USING INDEX job:Job(institution, student_id, state)

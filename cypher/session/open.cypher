@@ -1,32 +1,41 @@
-// Open a session, or prolong the running one; its keys lie here sealed with the server secret.
-// What a session that ran out left unanswered goes over to the new one, the rest of its turns goes.
+// Open a session of its own beside those that run; its keys lie here sealed with the server secret.
+// With the first one a conversation begins: what was left unanswered is its, the rest of the turns before goes.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, session_id: str, token: bytes, expires_at: datetime, now: datetime
+// params: institution: str, student_id: str, session_id: str, token: bytes, expires_at: datetime, ends_at: datetime, others: int, now: datetime
 // returns: session_id: str
 MATCH (student:Student {institution: $institution, id: $student_id})
-MERGE (session:OpenSession {institution: $institution, student_id: $student_id})
-ON CREATE SET session.id = $session_id, session.expires_at = $expires_at, session.opened_at = $now
-SET session.opened_at = CASE WHEN session.expires_at > $now THEN session.opened_at ELSE $now END,
-    session.id = CASE WHEN session.expires_at > $now THEN session.id ELSE $session_id END
-SET session.token = CASE WHEN session.id = $session_id THEN $token ELSE session.token END,
-    session.expires_at = CASE WHEN session.id = $session_id THEN $expires_at ELSE session.expires_at END
+// Writing the student locks it, so that of two openings at once one is the first.
+SET student.jobs_at = coalesce(student.jobs_at, $now)
+WITH student,
+     EXISTS {
+       MATCH (running:OpenSession {institution: $institution, student_id: $student_id})
+       WHERE running.id IS NOT NULL AND running.expires_at > $now
+     } AS joins
+MERGE (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
+ON CREATE SET session.token = $token, session.opened_at = $now, session.expires_at = $expires_at,
+              session.ends_at = $ends_at
 MERGE (student)-[:OPENED]->(session)
-WITH student, session
-// An episode of a session that ran out is over.
-CALL (student, session) {
+WITH student, session, joins
+// A counted version tells every replica that what it holds is of another conversation.
+SET student.version = student.version + CASE WHEN joins THEN 0 ELSE 1 END
+WITH student, session, joins
+// An episode of a conversation that ran out is over.
+CALL (student, joins) {
   MATCH (student)-[running:EXPERIENCES]->(:Memory)
-  WHERE session.id = $session_id
+  WHERE NOT joins
   DELETE running
 }
-CALL (session) {
+CALL (joins) {
   MATCH (turn:Turn {institution: $institution, student_id: $student_id})
-  WHERE turn.id IS NOT NULL AND turn.session_id <> session.id AND turn.state = 'received'
-  SET turn.session_id = session.id
-}
-CALL (session) {
-  MATCH (turn:Turn {institution: $institution, student_id: $student_id})
-  WHERE turn.id IS NOT NULL AND turn.session_id <> session.id AND turn.state = 'answered'
+  WHERE NOT joins AND turn.id IS NOT NULL AND turn.state = 'answered'
   DETACH DELETE turn
+}
+// Of too many the one not used for longest gives way.
+CALL (session) {
+  MATCH (other:OpenSession {institution: $institution, student_id: $student_id})
+  WHERE other.id IS NOT NULL AND other <> session
+  WITH other ORDER BY other.expires_at DESC, other.id SKIP $others
+  DETACH DELETE other
 }
 RETURN session.id AS session_id

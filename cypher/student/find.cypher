@@ -1,10 +1,11 @@
-// A student with its sealed keys, companion and running session.
+// A student with its sealed keys, companion and running sessions.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, now: datetime
-// returns: student: map, companion: map, session_id: str
+// returns: student: map, companion: map, session_ids: list of str
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (companion:Companion {institution: $institution, student_id: $student_id})
-OPTIONAL MATCH (session:OpenSession {institution: $institution, student_id: $student_id})
-WHERE session.expires_at > $now
-RETURN properties(student) AS student, companion {.tolerance, .expertise, .persona} AS companion, session.id AS session_id
+RETURN properties(student) AS student, companion {.tolerance, .expertise, .persona} AS companion,
+       COLLECT { MATCH (session:OpenSession {institution: $institution, student_id: $student_id})
+                 WHERE session.id IS NOT NULL AND session.expires_at > $now
+                 RETURN session.id ORDER BY session.opened_at, session.id } AS session_ids

@@ -1,7 +1,7 @@
-// Replace a student's wrapped key, unless another change of password came first.
+// Replace a student's wrapped key, unless another change of password came first; the sessions end, if wanted, but one.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, old_wrapped_key: bytes, lock: map
+// params: institution: str, student_id: str, old_wrapped_key: bytes, lock: map, end_sessions: bool, session_id: str, now: datetime
 // returns: changed: bool
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Counting the version up locks the student, so that the key compared below is the newest.
@@ -9,4 +9,11 @@ SET student.version = student.version + 1
 WITH student
 WHERE student.wrapped_key = $old_wrapped_key OR student.wrapped_key = $lock.wrapped_key
 SET student += $lock
+WITH student
+CALL () {
+  MATCH (session:OpenSession {institution: $institution, student_id: $student_id})
+  WHERE $end_sessions AND session.id IS NOT NULL AND session.id <> $session_id AND session.expires_at > $now
+  // The sweeper does what follows the end of a session.
+  SET session.expires_at = $now
+}
 RETURN true AS changed

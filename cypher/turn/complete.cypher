@@ -17,7 +17,7 @@ SET student += $totals, companion += $companion, student.facts = student.facts +
 CREATE (source:Source {institution: $institution, student_id: $student_id, kind: 'chat', ref: $turn_id})
 SET source += $source, source.at = $at
 MERGE (turn:Turn {institution: $institution, student_id: $student_id, id: $turn_id})
-SET turn += $turn, turn.at = $at, turn.session_id = $session_id
+SET turn += $turn, turn.at = $at
 REMOVE turn.given_reply, turn.used
 MERGE (student)-[:SAID]->(turn)
 CREATE (turn)-[:FORMED_FROM]->(source)

@@ -4,7 +4,7 @@
 // params:
 // returns: received_at: datetime
 MATCH (turn:Turn {state: 'received'})
-WHERE EXISTS { (:OpenSession {institution: turn.institution, student_id: turn.student_id, id: turn.session_id}) }
+WHERE EXISTS { (:OpenSession {institution: turn.institution, student_id: turn.student_id}) }
 RETURN turn.received_at AS received_at
 ORDER BY received_at
 LIMIT 1

@@ -8,6 +8,6 @@ MATCH (:OpenSession {institution: $institution, student_id: $student_id, id: $se
 MERGE (turn:Turn {institution: $institution, student_id: $student_id, id: $turn_id})
 ON CREATE SET turn.state = 'received', turn.text = $text, turn.given_reply = $reply, turn.at = $at,
               turn.task = $task, turn.opener = $opener, turn.used = $used,
-              turn.received_at = $now, turn.session_id = $session_id
+              turn.received_at = $now
 MERGE (student)-[:SAID]->(turn)
 RETURN turn.state AS state

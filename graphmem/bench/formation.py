@@ -68,7 +68,13 @@ def measure_formation(settings: Settings, file: Path | None) -> Figures:
     dialogues = sample_dialogues() if file is None else load_dialogues(file)
     with own_database(settings) as own:
         # Passwords are not what is measured here, most dialogues have a student of their own, and quiet ones last long.
-        quick = {"model": "offline", "argon2_ops": 1, "argon2_mib": 8, "session_minutes": 100_000.0}
+        quick = {
+            "model": "offline",
+            "argon2_ops": 1,
+            "argon2_mib": 8,
+            "session_minutes": 100_000.0,
+            "session_hours": 2_000.0,
+        }
         return asyncio.run(_measured(own.model_copy(update=quick), dialogues, file))
 
 

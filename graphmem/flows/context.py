@@ -199,7 +199,7 @@ async def context(
 async def _facts(gm: Graphmem, session: Session, student_version: int) -> Sequence[Fact]:
     """The student's facts: those this process holds, where they are of this version."""
     held = gm.turn_state(session)
-    if held is not None and (held.session_id, held.state.version) == (session.session_id, student_version):
+    if held is not None and held.state.version == student_version:
         return held.facts
     return await turns.list_ring(gm.graph, session, gm.settings.facts_kept)
 
@@ -392,7 +392,7 @@ async def _expansion(gm: Graphmem, session: Session, hits: Sequence[Hit]) -> Exp
     wanted = Expanding(ids, ids[:EXPANSION_SEEDS], MIN_WEIGHT, REACHED)
     expansion = await memories.expand(gm.graph, session, wanted, gm.clock())
     if expansion is None:
-        gm.lock_up(session)
+        gm.dismiss(session)
         raise Locked(ENDED)
     return expansion
 

@@ -182,4 +182,8 @@ def with_facts(held: Unlocked, new: Sequence[Fact], kept: int) -> Unlocked:
 async def known_facts(gm: Graphmem, session: Session) -> list[Fact]:
     """The ring of a student's facts, newest first."""
     held = gm.turn_state(session)
-    return list(held.facts) if held is not None else await turns.list_ring(gm.graph, session, gm.settings.facts_kept)
+    return (
+        list(held.facts)
+        if held is not None and gm.admits(session)
+        else await turns.list_ring(gm.graph, session, gm.settings.facts_kept)
+    )

@@ -1,4 +1,4 @@
-"""Check that a session is the student's running one (spec 14)."""
+"""Check that a session is one of the student's running ones (spec 14)."""
 
 from graphmem.app import Graphmem
 from graphmem.errors import Locked
@@ -8,7 +8,7 @@ from graphmem.store import students
 
 
 async def check_running(gm: Graphmem, session: Session) -> None:
-    """Raise Locked unless a session is the student's running one."""
+    """Raise Locked unless a session is one of the student's running ones."""
     enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
-    if enrolled is None or enrolled.student.session_id != session.session_id:
+    if enrolled is None or session.session_id not in enrolled.student.session_ids:
         raise Locked(ENDED)

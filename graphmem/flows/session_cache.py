@@ -31,7 +31,7 @@ async def open_memories(gm: Graphmem, session: Session, at_least: int = 0) -> Op
     """
     async with gm.memory_lock(session):
         held = gm.memories(session)
-        if held is not None and held.session_id == session.session_id and held.version >= at_least:
+        if held is not None and gm.admits(session) and held.version >= at_least:
             return held
         return await _read(gm, session, held)
 
@@ -42,7 +42,7 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
     state = await _state(gm, session)
     if held is None or state.removed > since:
         index = SearchIndex(gm.embedder.dimension)
-        held, since = OpenMemories(session.session_id, session.expires_at, 0, index), 0
+        held, since = OpenMemories(0, index), 0
         state = await _state(gm, session)
     found, kept, doubts = await asyncio.gather(
         memories.list_since(gm.graph, session, since),
@@ -50,19 +50,18 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
         uncertainties.find_uncertainties(gm.graph, session, session, states=UNSETTLED),
     )
     if kept is None:
-        gm.lock_up(session)
+        gm.dismiss(session)
         raise Locked(ENDED)
     await _index(gm, session, held, found)
     held = replace(
         held,
-        session_id=session.session_id,
-        expires_at=session.expires_at,
         version=state.version,
         ledger=await _embedded(gm, kept),
         name=state.name,
         doubts=tuple(doubts),
         tolerance=state.tolerance,
     )
+    gm.admit(session)
     gm.cache.put(session, held)
     return held
 
@@ -70,7 +69,7 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
 async def _state(gm: Graphmem, session: Session) -> MemoriesState:
     state = await memories.state(gm.graph, session, gm.clock())
     if state is None:
-        gm.lock_up(session)
+        gm.dismiss(session)
         raise Locked(ENDED)
     return state
 

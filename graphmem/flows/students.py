@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TypeVar
 from uuid import uuid4
 
@@ -53,11 +53,11 @@ async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None 
 
 
 async def find_student(gm: Graphmem, who: Who, session: Session | None = None) -> Student | None:
-    """A student, if there is one; with the display name where `session` is the running one."""
+    """A student, if there is one; with the display name where `session` runs."""
     enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
     if enrolled is None:
         return None
-    if session is None or session.session_id != enrolled.student.session_id:
+    if session is None or session.session_id not in enrolled.student.session_ids:
         return enrolled.student
     return replace(
         enrolled.student,
@@ -110,7 +110,7 @@ async def set_companion(gm: Graphmem, session: Session, change: CompanionChange)
     Conflict        it was changed by another request at the same time
     """
     enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
-    if enrolled is None or enrolled.student.session_id != session.session_id:
+    if enrolled is None or session.session_id not in enrolled.student.session_ids:
         raise Locked(ENDED)
     companion = change.applied(students.opened_companion(enrolled, session))
     if not await students.update_companion(gm.graph, session, enrolled, companion):
@@ -181,7 +181,10 @@ async def list_all_ids(gm: Graphmem, institution: str) -> list[str]:
 
 
 async def open_session(gm: Graphmem, who: Who, password: str) -> tuple[str, Session]:
-    """Unlock a student and return the session token with the session; a running session is prolonged.
+    """Unlock a student and return the token of a new session with the session; those that run go on beside it.
+
+    A session ends when it is closed, when it is not used for `session_minutes`, and `session_hours` after it was
+    opened. Of more than `sessions` of a student the one not used for longest ends.
 
     Raises
     ------
@@ -191,23 +194,45 @@ async def open_session(gm: Graphmem, who: Who, password: str) -> tuple[str, Sess
     enrolled = await _tried(gm, who, password)
     keys = await _slowly(gm, lambda: sealing.unlock(who, enrolled.lock, password))
     await students.forget_tries(gm.graph, who)
-    session_id = uuid4().hex
-    for _ in range(3):
-        now = gm.clock()
-        expires_at = now + timedelta(minutes=gm.settings.session_minutes)
-        session = Session(who.institution, who.student_id, session_id, expires_at, keys)
-        token = sealing.session_token(gm.secret, session)
-        running = await students.save_session(gm.graph, who, session_id, token, expires_at, now)
-        if running == session_id:
-            return token, session
-        if running is None:
-            raise Locked
-        session_id = running
-    raise Conflict
+    now = gm.clock()
+    ends_at = now + timedelta(hours=gm.settings.session_hours)
+    session = Session(who.institution, who.student_id, uuid4().hex, ends_at, keys)
+    token = sealing.session_token(gm.secret, session)
+    start = students.SessionStart(token, gm.until(session), gm.settings.sessions - 1)
+    if not await students.save_session(gm.graph, session, start, now):
+        raise Locked(NOT_OPENED)
+    gm.renewals[session.session_id] = now
+    return token, session
 
 
-async def change_password(gm: Graphmem, who: Who, old: str, new: str) -> None:
-    """Wrap the student key with another password; running sessions go on.
+async def renew_session(gm: Graphmem, session: Session) -> datetime:
+    """Let a session end `session_minutes` from now, but not later than at its latest end; when it ends.
+
+    Raises
+    ------
+    Locked          the session has ended
+    """
+    now = gm.clock()
+    expires_at = await students.renew_session(gm.graph, session, gm.until(session), now)
+    if expires_at is None:
+        gm.dismiss(session)
+        raise Locked(ENDED)
+    gm.renewals[session.session_id] = now
+    return expires_at
+
+
+async def change_password(
+    gm: Graphmem, who: Who, old: str, new: str, *, end_sessions: bool = False, session: Session | None = None
+) -> None:
+    """Wrap the student key with another password; running sessions go on, unless they are to end.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    who : Who
+    old, new : str
+    end_sessions : bool, end every running session
+    session : Session, the one that goes on nevertheless
 
     Raises
     ------
@@ -220,8 +245,11 @@ async def change_password(gm: Graphmem, who: Who, old: str, new: str) -> None:
     enrolled = await _tried(gm, who, old)
     lock = await _slowly(gm, lambda: sealing.relocked(who, enrolled.lock, old, new, gm.argon2))
     await students.forget_tries(gm.graph, who)
-    if not await students.relock(gm.graph, who, enrolled.lock, lock):
+    ends = students.SessionsEnd(gm.clock(), session.session_id if session else "") if end_sessions else None
+    if not await students.relock(gm.graph, who, enrolled.lock, lock, ends):
         raise Conflict("The password was changed meanwhile: open a session with the newest one.")
+    if end_sessions:
+        gm.lock_up(who)
 
 
 async def _tried(gm: Graphmem, who: Who, password: str) -> students.Enrolled:

@@ -24,8 +24,9 @@ from graphmem.flows.facts import Learned, fitting_facts, nearest_memories
 from graphmem.flows.facts import learned as learned_of
 from graphmem.flows.fog import ReplyFilter, hidden_in
 from graphmem.flows.gravity import gravity_now
+from graphmem.flows.renewal import renewed
 from graphmem.flows.sensing import Senses
-from graphmem.flows.session_cache import open_memories
+from graphmem.flows.session_cache import ENDED, open_memories
 from graphmem.flows.uncertainty_plan import is_time_to_raise, may_answer
 from graphmem.model import (
     Answer,
@@ -128,9 +129,11 @@ async def handle_turn(
     with gm.background.gate.turn():
         async with gm.lock(session):
             try:
-                return await _handled(gm, session, incoming, mind, on_token)
+                outcome = await _handled(gm, session, incoming, mind, on_token)
             except MindError as error:
                 raise ModelUnavailable from error
+    await renewed(gm, session)
+    return outcome
 
 
 async def _handled(
@@ -206,6 +209,7 @@ async def _attempt(
     if version is None or version != held.state.version + 1:
         gm.drop(session)
     else:
+        gm.admit(session)
         gm.cache.put(session, plan.grown(held, version, thought, write, gm.settings))
     return None if version is None else write.outcome
 
@@ -429,7 +433,7 @@ def _trusted(
     if mind.is_model or on_token is not None:
         return None
     held = gm.turn_state(session)
-    if held is None or held.session_id != session.session_id or incoming.turn_id in held.turn_ids:
+    if held is None or not gm.admits(session) or incoming.turn_id in held.turn_ids:
         return None
     return held
 
@@ -437,8 +441,8 @@ def _trusted(
 def _running(gm: Graphmem, session: Session, before: turns.Before | None) -> turns.Before:
     """Refuse what cannot be handled."""
     if before is None or not before.open:
-        gm.drop(session)
-        raise Locked("This session has ended: open a new one.")
+        gm.dismiss(session)
+        raise Locked(ENDED)
     if before.handled and before.outcome is None:
         raise Conflict("This turn was handled before and is no longer kept: use a new turnId for a new message.")
     return before
@@ -490,7 +494,7 @@ def _messages(asked: _Asked, vectors: Matrix) -> tuple[Message, tuple[Message, .
 async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
     """Cached state of the student, read anew where it is missing or stale."""
     held = gm.turn_state(session)
-    if held is not None and (held.session_id, held.state.version) == (session.session_id, state.version):
+    if held is not None and held.state.version == state.version:
         return held
     kept, facts = await asyncio.gather(
         turns.list_turns(gm.graph, session), turns.list_ring(gm.graph, session, gm.settings.facts_kept)
@@ -499,8 +503,6 @@ async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
     compared = [m.text for each in kept for m in _messages_of(each) if _is_compared(gm, each, m)]
     vectors = iter(await gm.embedder.embed([*compared, *([task] if task else [])]))
     return Unlocked(
-        session_id=session.session_id,
-        expires_at=session.expires_at,
         state=state,
         messages=tuple(
             plan.annotated(replace(m, embedding=next(vectors)) if _is_compared(gm, each, m) else m)

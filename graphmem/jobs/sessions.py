@@ -1,4 +1,4 @@
-"""The end of sessions: what was said is formed and consolidated, then keys and raw turns go (spec 14)."""
+"""The end of sessions: with the last one what was said is formed and consolidated, then raw turns go (spec 14)."""
 
 import asyncio
 from collections.abc import Awaitable
@@ -17,34 +17,40 @@ from graphmem.store import students
 
 
 async def close_session(gm: Graphmem, session: Session) -> None:
-    """Answer what still waits, form what was said, then lock: key and raw turns go, here and in the graph.
+    """End a session; while others of the student run, that is all, and the conversation goes on in them.
 
-    What is not formed within `close_seconds` waits as jobs for the next session, and so do jobs that cannot be done
-    now; they hold what they need, sealed.
+    With the last one the conversation ends: what still waits is answered, what was said is formed and consolidated,
+    then raw turns go, here and in the graph. What is not formed within `close_seconds` waits as jobs for the next
+    session, and so do jobs that cannot be done now; they hold what they need, sealed.
 
     Raises
     ------
     Conflict        a message came in while the session was being closed
     Locked          this session has ended; a session that runs by now is left alone
     """
-    enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
-    if enrolled is None or enrolled.student.session_id != session.session_id:
-        raise Locked(ENDED)
+    if await _left(gm, session, prepared=False):
+        return
     await answer_waiting(gm, session)
     seconds = gm.settings.close_seconds
     await _within(seconds, run_jobs(gm, session))
     await _within(seconds, consolidate(gm, session))
     await _within(seconds, _reconcile(gm, session))
     await _within(seconds, compress_beyond_limit(gm, session, CompressionTrigger.SESSION_END))
+    if not await _left(gm, session, prepared=True):
+        raise Conflict("A message came in meanwhile: close the session again.")
+
+
+async def _left(gm: Graphmem, session: Session, *, prepared: bool) -> bool:
+    """End a session, here and in the graph; False where it is the last one and cannot end yet."""
     async with gm.lock(session):
-        closed = await students.delete_session(gm.graph, session, session.session_id)
-        if closed is None:
+        end = await students.delete_session(gm.graph, session, gm.clock(), prepared=prepared)
+        if end is None:
             raise Locked(ENDED)
-        if not closed:
-            raise Conflict("A message came in meanwhile: close the session again.")
-        # Whoever is reading memories right now would put them back.
-        async with gm.memory_lock(session):
-            gm.lock_up(session)
+        if end.closed:
+            # Whoever is reading memories right now would put them back.
+            async with gm.memory_lock(session):
+                (gm.lock_up if end.last else gm.dismiss)(session)
+        return end.closed
 
 
 async def _reconcile(gm: Graphmem, session: Session) -> None:
@@ -61,10 +67,13 @@ async def _within(seconds: float, work: Awaitable[object]) -> None:
 
 
 async def expire_sessions(gm: Graphmem) -> None:
-    """End every session whose time is over; what was said in it and not formed waits for the next one."""
+    """End every session whose time is over.
+
+    With a student's last one the conversation ends; what was said in it and not formed waits for the next one.
+    """
     now = gm.clock()
     while expired := await students.list_expired_sessions(gm.graph, now):
         for who, session_id in expired:
-            await students.expire_session(gm.graph, who, session_id, now)
-            await consolidate(gm, who)
-            gm.lock_up(who)
+            if await students.expire_session(gm.graph, who, session_id, now):
+                await consolidate(gm, who)
+                gm.lock_up(who)

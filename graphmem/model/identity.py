@@ -27,7 +27,10 @@ class Who:
 
 @dataclass(frozen=True)
 class Session(Who):
-    """An unlocked span of work of one student; `keys` open what is sealed."""
+    """An unlocked span of work of one student, one of several at once; `keys` open what is sealed.
+
+    expires_at : its latest end; it ends before that where it is not used (`session_minutes`)
+    """
 
     session_id: str
     expires_at: datetime
@@ -36,13 +39,16 @@ class Session(Who):
 
 @dataclass(frozen=True)
 class Student:
-    """Student data readable without any key; `display_name` and `companion` only with the keys."""
+    """Student data readable without any key; `display_name` and `companion` only with the keys.
+
+    session_ids : of the sessions that run, the one opened first first
+    """
 
     id: str
     institution: str
     created_at: datetime
     tolerance: float
-    session_id: str | None
+    session_ids: tuple[str, ...]
     display_name: str | None = field(default=None, repr=False)
     companion: Companion | None = field(default=None, repr=False)
 

@@ -54,14 +54,12 @@ class State:
 class Unlocked:
     """Cached state of a student whose session is open in a process, as of one version of the student.
 
-    messages : the running session's, oldest first, the student's and the reply in turn, before some what opened them
+    messages : of this conversation, oldest first, the student's and the reply in turn, before some what opened them
     turn_ids : of those messages, oldest first
     facts : newest first
     task : what the talk is about now; None where the app gave none
     """
 
-    session_id: str
-    expires_at: datetime
     state: State
     messages: tuple[Message, ...] = field(repr=False)
     turn_ids: tuple[str, ...]

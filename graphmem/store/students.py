@@ -70,7 +70,7 @@ async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | Non
         institution=found["institution"],
         created_at=moment(found["created_at"]),
         tolerance=row["companion"]["tolerance"],
-        session_id=row["session_id"],
+        session_ids=tuple(row["session_ids"]),
     )
     lock = StudentLock(
         salt=bytes(found["salt"]),
@@ -148,9 +148,25 @@ async def list_student_ids(graph: Graph, institution: str) -> list[str]:
     return list(row["ids"])
 
 
-async def relock(graph: Graph, who: Who, old: StudentLock, new: StudentLock) -> bool:
+@dataclass(frozen=True)
+class SessionsEnd:
+    """Which sessions end with a change of password: all of the student, but one, where it is named."""
+
+    now: datetime
+    but: str = ""
+
+
+async def relock(graph: Graph, who: Who, old: StudentLock, new: StudentLock, ends: SessionsEnd | None = None) -> bool:
     """Store a key wrapped with a new password; `student/relock`. False if it was changed meanwhile."""
-    rows = await graph.run("student/relock", who, old_wrapped_key=old.wrapped_key, lock=_lock_properties(new))
+    rows = await graph.run(
+        "student/relock",
+        who,
+        old_wrapped_key=old.wrapped_key,
+        lock=_lock_properties(new),
+        end_sessions=ends is not None,
+        session_id="" if ends is None else ends.but,
+        now=None if ends is None else ends.now,
+    )
     return bool(rows)
 
 
@@ -165,27 +181,58 @@ async def forget_tries(graph: Graph, who: Who) -> None:
     await graph.run("password/delete_tries", who)
 
 
-async def save_session(
-    graph: Graph, who: Who, session_id: str, token: str, expires_at: datetime, now: datetime
-) -> str | None:
-    """Open or prolong a session; `session/open`. The running session's id; None without a student."""
+@dataclass(frozen=True)
+class SessionStart:
+    """A session to be stored: its token, when it ends if it is not used, and the number of others that may run."""
+
+    token: str = field(repr=False)
+    expires_at: datetime
+    others: int
+
+
+async def save_session(graph: Graph, session: Session, start: SessionStart, now: datetime) -> bool:
+    """Store an open session beside those that run; `session/open`. False without a student."""
     rows = await graph.run(
-        "session/open", who, session_id=session_id, token=token.encode(), expires_at=expires_at, now=now
+        "session/open",
+        session,
+        session_id=session.session_id,
+        token=start.token.encode(),
+        expires_at=start.expires_at,
+        ends_at=session.expires_at,
+        others=start.others,
+        now=now,
     )
-    return str(rows[0]["session_id"]) if rows else None
+    return bool(rows)
 
 
-async def delete_session(graph: Graph, who: Who, session_id: str) -> bool | None:
-    """End a session and delete its raw turns; `session/close`. False while a message waits for its reply, None where
-    this session does not run, and nothing is written.
+async def renew_session(graph: Graph, session: Session, expires_at: datetime, now: datetime) -> datetime | None:
+    """Let a session end later; `session/renew`. When it ends now; None where it does not run."""
+    rows = await graph.run("session/renew", session, session_id=session.session_id, expires_at=expires_at, now=now)
+    return moment(rows[0]["expires_at"]) if rows else None
+
+
+@dataclass(frozen=True)
+class SessionEnd:
+    """Outcome of closing a session; `last`: no other session of the student runs."""
+
+    closed: bool
+    last: bool
+
+
+async def delete_session(graph: Graph, session: Session, now: datetime, *, prepared: bool) -> SessionEnd | None:
+    """End a session, and with the student's last one the conversation; `session/close`.
+
+    The last one is not closed while a message waits for its reply, nor where it was not `prepared` for that. None, and
+    nothing is written, where this session does not run.
     """
-    rows = await graph.run("session/close", who, session_id=session_id)
-    return bool(rows[0]["closed"]) if rows else None
+    rows = await graph.run("session/close", session, session_id=session.session_id, prepared=prepared, now=now)
+    return SessionEnd(rows[0]["closed"], rows[0]["last"]) if rows else None
 
 
-async def expire_session(graph: Graph, who: Who, session_id: str, now: datetime) -> None:
-    """End a session whose time is over; `session/expire`."""
-    await graph.run("session/expire", who, session_id=session_id, now=now)
+async def expire_session(graph: Graph, who: Who, session_id: str, now: datetime) -> bool | None:
+    """End a session whose time is over; `session/expire`. True if it was the student's last; None if it still runs."""
+    rows = await graph.run("session/expire", who, session_id=session_id, now=now)
+    return bool(rows[0]["last"]) if rows else None
 
 
 async def list_expired_sessions(graph: Graph, now: datetime, limit: int = 100) -> list[tuple[Who, str]]:

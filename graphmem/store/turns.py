@@ -271,8 +271,8 @@ def _raised_doubt(doubt: Uncertainty, tolerance: float) -> dict[str, Any]:
 
 
 async def list_turns(graph: Graph, session: Session) -> list[StoredTurn]:
-    """The turns of the running session, oldest first; `turn/list`."""
-    (row,) = await graph.run("turn/list", session, session_id=session.session_id)
+    """The turns of the running conversation, oldest first; `turn/list`."""
+    (row,) = await graph.run("turn/list", session)
     return [_kept(session, turn) for turn in row["turns"]]
 
 
@@ -283,8 +283,8 @@ async def list_ring(graph: Graph, session: Session, limit: int) -> list[Fact]:
 
 
 async def list_unanswered(graph: Graph, session: Session) -> list[Received]:
-    """Messages of the running session that were not answered, oldest first; `turn/list_waiting`."""
-    rows = await graph.run("turn/list_waiting", session, session_id=session.session_id)
+    """Messages of a student that were not answered, oldest first; `turn/list_waiting`."""
+    rows = await graph.run("turn/list_waiting", session)
     return [_received(session, row) for row in rows]
 
 

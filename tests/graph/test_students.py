@@ -11,10 +11,12 @@ from graphmem.app import Graphmem
 from graphmem.bearer import make_token
 from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited, Unauthenticated
 from graphmem.flows import students
+from graphmem.flows.context import context, recall
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Role, Who
+from graphmem.store import turns
 from graphmem.store.students import Patience, try_password
 from graphmem.store.students import delete_session as closed_in_graph
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
@@ -88,17 +90,142 @@ async def test_after_the_wait_the_right_password_opens_and_clears_the_count(gm: 
             await students.open_session(tomorrow, ann.who, "a wrong password")
 
 
-async def test_opening_twice_goes_on_with_the_same_session(gm: Graphmem, ann: Pupil) -> None:
+async def test_each_opening_is_a_session_of_its_own(gm: Graphmem, ann: Pupil) -> None:
     token, again = await students.open_session(gm, ann.who, PASSWORD)
-    assert again.session_id == ann.session.session_id
+    assert again.session_id != ann.session.session_id
     assert again.keys == ann.session.keys
     assert sealing.opened_token(gm.secret, token, gm.clock()) == again
 
 
-async def test_many_openings_at_once_agree_on_one_session(gm: Graphmem, ann: Pupil) -> None:
+async def test_of_many_openings_at_once_each_takes_turns(gm: Graphmem, ann: Pupil) -> None:
     await close_session(gm, ann.session)
     opened = await asyncio.gather(*(students.open_session(gm, ann.who, PASSWORD) for _ in range(5)))
-    assert len({session.session_id for _, session in opened}) == 1
+    assert len({session.session_id for _, session in opened}) == 5
+    for token, session in opened:
+        await say(gm, replace(ann, session=session, token=token), "Hello, I like horses.")
+
+
+async def on_another_device(gm: Graphmem, pupil: Pupil) -> Pupil:
+    """The same student with a session of another device."""
+    token, session = await students.open_session(gm, pupil.who, PASSWORD)
+    return replace(pupil, session=session, token=token)
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["one replica", "two replicas"])
+async def test_of_two_devices_one_closes_and_the_other_goes_on(gm: Graphmem, ann: Pupil, together: bool) -> None:
+    elsewhere = gm if together else another_replica(gm)
+    tablet = await on_another_device(elsewhere, ann)
+    await say(gm, ann, "My dog Bello ran away yesterday.")
+    heard = await say(elsewhere, tablet, "I am so sad about Bello.")
+    # Both are one conversation.
+    assert [each.turn_id for each in await turns.list_turns(gm.graph, ann.session)][-1] == heard.turn_id
+    assert len(await turns.list_turns(gm.graph, ann.session)) == 2
+    await close_session(gm, ann.session)
+    for each in (gm, elsewhere):
+        with pytest.raises(Locked):
+            await say(each, ann, "Is the phone still open?")
+        with pytest.raises(Locked):
+            await recall(each, ann.session, "Bello", 5, None)
+    later = await say(elsewhere, tablet, "We found him again!")
+    assert len(await turns.list_turns(gm.graph, tablet.session)) == 3
+    assert later.match is not None
+    assert any(
+        "Bello" in (found.memory.content or "") for found in await recall(elsewhere, tablet.session, "Bello", 5, None)
+    )
+    await close_session(elsewhere, tablet.session)
+    rows = await gm.graph.execute(
+        "MATCH (n:Turn|OpenSession {institution: $i}) RETURN n", {"i": ann.who.institution}, reads=True
+    )
+    assert rows == []
+    for each in (gm, elsewhere):
+        assert each.turn_state(ann.who) is None or not each.admits(tablet.session)
+
+
+async def test_two_devices_that_close_at_once_end_the_conversation_once(gm: Graphmem, ann: Pupil) -> None:
+    tablet = await on_another_device(gm, ann)
+    await say(gm, ann, "My dog Bello ran away yesterday.")
+    await asyncio.gather(close_session(gm, ann.session), close_session(another_replica(gm), tablet.session))
+    rows = await gm.graph.execute(
+        """MATCH (n {institution: $i, student_id: 'ann'}) WHERE n:Turn OR n:OpenSession OR n.considered = false
+        RETURN labels(n) AS labels""",
+        {"i": ann.who.institution},
+        reads=True,
+    )
+    assert rows == []
+
+
+async def test_a_session_lives_as_long_as_it_is_used_up_to_a_limit(gm: Graphmem, ann: Pupil) -> None:
+    clock = [gm.clock()]
+    settings = gm.settings.model_copy(update={"session_minutes": 60.0, "session_hours": 3.5})
+    own = another_replica(gm, clock=lambda: clock[0], settings=settings)
+    device = await on_another_device(own, ann)
+    for i in range(9):
+        clock[0] += timedelta(minutes=20)
+        await say(own, device, f"I have {i} dogs.", at=clock[0])
+    # Three hours of use, and replicas that never saw the session serve it.
+    await say(another_replica(own), device, "Are you there?", at=clock[0])
+    assert await students.renew_session(own, device.session) == device.session.expires_at
+    clock[0] += timedelta(minutes=31)
+    with pytest.raises(Locked):
+        await say(own, device, "Is anybody there?", at=clock[0])
+    with pytest.raises(Locked):
+        await students.renew_session(own, device.session)
+    with pytest.raises(Locked):
+        own.opened_session(device.token)
+
+
+async def test_a_session_that_is_not_used_ends(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, "Hello, I like horses.")
+    late = another_replica(gm, clock=lambda: gm.clock() + timedelta(minutes=gm.settings.session_minutes, seconds=1))
+    assert late.opened_session(ann.token) == ann.session
+    for refused in (say(late, ann, "Are you there?"), students.renew_session(late, ann.session)):
+        with pytest.raises(Locked):
+            await refused
+
+
+@pytest.mark.alone
+async def test_sessions_expire_each_for_itself(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, "Hello, I like horses.")
+    soon = another_replica(gm, clock=lambda: gm.clock() + timedelta(minutes=gm.settings.session_minutes - 1))
+    tablet = await on_another_device(soon, ann)
+    late = another_replica(gm, clock=lambda: gm.clock() + timedelta(minutes=gm.settings.session_minutes, seconds=1))
+    await sweep(late)
+    found = await students.find_student(late, ann.who)
+    assert found is not None
+    assert found.session_ids == (tablet.session.session_id,)
+    assert len(await turns.list_turns(gm.graph, tablet.session)) == 1
+    await say(late, tablet, "Here I am again.", at=late.clock())
+
+
+async def test_of_too_many_sessions_the_one_not_used_for_longest_ends(gm: Graphmem, ann: Pupil) -> None:
+    few = another_replica(gm, settings=gm.settings.model_copy(update={"sessions": 3}))
+    devices = [await on_another_device(few, ann) for _ in range(3)]
+    with pytest.raises(Locked):
+        await say(few, ann, "Am I still here?")
+    for device in devices:
+        await say(few, device, "I am here.")
+
+
+async def test_a_change_of_password_ends_other_sessions_where_that_is_wanted(gm: Graphmem, ann: Pupil) -> None:
+    tablet = await on_another_device(gm, ann)
+    await students.change_password(gm, ann.who, PASSWORD, "a new password", end_sessions=True, session=ann.session)
+    for each in (gm, another_replica(gm)):
+        with pytest.raises(Locked):
+            await say(each, tablet, "Is the tablet still open?")
+    await say(gm, ann, "This phone goes on.")
+    await students.change_password(gm, ann.who, "a new password", PASSWORD, end_sessions=True)
+    with pytest.raises(Locked):
+        await say(gm, ann, "And this phone?")
+
+
+async def test_a_replica_reads_what_another_one_wrote(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
+    tablet = await on_another_device(replica, ann)
+    for i, text in enumerate(("My rabbit is called Flocke.", "My hamster is called Krümel.", "My cat is called Tim.")):
+        here, there = (gm, replica) if i % 2 == 0 else (replica, gm)
+        await say(here, ann if here is gm else tablet, text)
+        name = text.split()[-1].strip(".")
+        found = await context(there, tablet.session if there is replica else ann.session, f"Who is {name}?", history=1)
+        assert name in found.messages[0].content
 
 
 async def test_a_closed_session_takes_no_turn_on_any_replica(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
@@ -123,7 +250,7 @@ async def test_a_closed_session_closes_nothing_more(gm: Graphmem, replica: Graph
     for each in (gm, replica):
         with pytest.raises(Locked):
             await close_session(each, ann.session)
-    assert await closed_in_graph(gm.graph, ann.who, ann.session.session_id) is None
+    assert await closed_in_graph(gm.graph, ann.session, gm.clock(), prepared=True) is None
     assert await gm.graph.execute(everything, {"i": ann.who.institution}, reads=True) == before
     await say(gm, again, "And my cat.")
     await close_session(gm, running)
