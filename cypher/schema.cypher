@@ -2,6 +2,8 @@
 
 // An older schema allowed one session a student.
 DROP CONSTRAINT open_session_unique IF EXISTS;
+// And counted the tries of all callers as one.
+DROP CONSTRAINT password_try_unique IF EXISTS;
 
 // What is unique.
 CREATE CONSTRAINT schema_unique IF NOT EXISTS FOR (n:Schema) REQUIRE n.id IS UNIQUE;
@@ -9,7 +11,7 @@ CREATE CONSTRAINT student_unique IF NOT EXISTS FOR (n:Student) REQUIRE (n.instit
 CREATE CONSTRAINT companion_unique IF NOT EXISTS FOR (n:Companion) REQUIRE (n.institution, n.student_id) IS UNIQUE;
 CREATE CONSTRAINT default_companion_unique IF NOT EXISTS FOR (n:DefaultCompanion) REQUIRE n.institution IS UNIQUE;
 CREATE CONSTRAINT session_unique IF NOT EXISTS FOR (n:OpenSession) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
-CREATE CONSTRAINT password_try_unique IF NOT EXISTS FOR (n:PasswordTry) REQUIRE (n.institution, n.student_id) IS UNIQUE;
+CREATE CONSTRAINT try_unique IF NOT EXISTS FOR (n:PasswordTry) REQUIRE (n.institution, n.student_id, n.caller) IS UNIQUE;
 CREATE CONSTRAINT turn_unique IF NOT EXISTS FOR (n:Turn) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 CREATE CONSTRAINT fact_unique IF NOT EXISTS FOR (n:Fact) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 CREATE CONSTRAINT source_unique IF NOT EXISTS FOR (n:Source) REQUIRE (n.institution, n.student_id, n.kind, n.ref) IS UNIQUE;

@@ -1,6 +1,6 @@
 """Composition root: the components of a running graphmem, assembled in one place."""
 
-import asyncio
+import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -22,6 +22,7 @@ from graphmem.llm.fallback import make_mind
 from graphmem.model import Matrix, Session, Unlocked, Who
 from graphmem.notifier import JobNotifier
 from graphmem.offline.mind import make_offline_mind
+from graphmem.passwords import PasswordChecks
 from graphmem.ports import Embedder, Mind
 from graphmem.rate_limit import TokenBuckets
 from graphmem.sealing import Argon2, new_secret, opened_token
@@ -48,6 +49,7 @@ class Graphmem:
     cache : in-memory state of students whose sessions are open
     background : background jobs of this process: their notifier, when they run, and running tasks
     observing : rate limiter of the observations of each caller
+    passwords : limits of the password checks of this process
     renewals : by session id, when this process last renewed it
     worlds : names of the concepts of institutions
     """
@@ -66,10 +68,10 @@ class Graphmem:
     cache: SessionCache = field(repr=False)
     background: Background = field(repr=False)
     observing: TokenBuckets = field(repr=False)
+    passwords: PasswordChecks = field(repr=False)
     renewals: TTLCache[str, datetime] = field(default_factory=lambda: TTLCache(SESSIONS_HELD, 3600.0), repr=False)
     worlds: WorldCache = field(default_factory=lambda: WorldCache(WORLDS_HELD), repr=False)
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
-    argon2_slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(2), repr=False)
 
     @property
     def is_shipped(self) -> bool:
@@ -210,6 +212,7 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
             cache=SessionCache(settings.cache_mib * 2**20),
             background=background,
             observing=TokenBuckets(settings.observations_minute),
+            passwords=password_checks(settings),
         )
     finally:
         await background.aclose()
@@ -218,6 +221,12 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
         await embedder.aclose()
         await reader.aclose()
         await graph.aclose()
+
+
+def password_checks(settings: Settings) -> PasswordChecks:
+    """The limits of password checks by the settings; half of the processors check passwords where none is set."""
+    at_once = settings.argon2_at_once or max(1, (os.cpu_count() or 1) // 2)
+    return PasswordChecks(at_once, settings.argon2_queue_seconds, settings.wrong_passwords_minute)
 
 
 def server_secret(settings: Settings) -> bytes:

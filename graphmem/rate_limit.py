@@ -22,6 +22,9 @@ class TokenBuckets:
     (True, False, True)
     >>> buckets.take("ann", 2, 2.0)
     True
+    >>> buckets.give_back("ann", 2)
+    >>> buckets.take("ann", 2, 2.0)
+    True
     """
 
     def __init__(self, capacity: int) -> None:
@@ -43,3 +46,8 @@ class TokenBuckets:
         allowed = tokens <= left
         self._left[caller] = (left - tokens if allowed else left, now)
         return allowed
+
+    def give_back(self, caller: str, tokens: int) -> None:
+        """Put tokens back into a caller's bucket, where they were taken and not used."""
+        left, at = self._left.get(caller, (float(self._capacity), 0.0))
+        self._left[caller] = (min(float(self._capacity), left + tokens), at)

@@ -168,8 +168,20 @@ class Settings(BaseSettings):
     )
     argon2_ops: int = Field(3, ge=1, description="passes of Argon2id over its memory")
     argon2_mib: int = Field(64, ge=8, description="MiB of memory of Argon2id")
+    argon2_at_once: int | None = Field(
+        None, ge=1, description="passwords checked at once by a process; unset: half as many as it has processors"
+    )
+    argon2_queue_seconds: float = Field(
+        5.0, gt=0, description="seconds a password may wait to be checked before RATE_LIMITED"
+    )
     password_min: int = Field(8, ge=1, description="characters of the shortest password")
-    password_tries: int = Field(5, ge=1, description="wrong passwords before waiting")
+    password_tries: int = Field(5, ge=1, description="wrong passwords of a caller for a student before waiting")
+    password_tries_all: int = Field(
+        50, ge=1, description="wrong passwords of all callers for a student before a caller unknown to it has to wait"
+    )
+    wrong_passwords_minute: int = Field(
+        60, ge=1, description="wrong passwords a minute of a caller for any students, counted by each process"
+    )
     password_wait: float = Field(
         60.0, ge=0, description="seconds to wait after too many wrong passwords; doubles with each further one"
     )

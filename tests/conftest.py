@@ -17,7 +17,7 @@ import uvicorn
 from graphmem_api.main import make_app
 from graphmem_api.server import server_config
 
-from graphmem.app import Graphmem, open_with_neo4j
+from graphmem.app import Graphmem, open_with_neo4j, password_checks
 from graphmem.background import Background
 from graphmem.bearer import make_token
 from graphmem.cache import SessionCache, WorldCache
@@ -97,6 +97,8 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         jobs_quiet=0.0,
         close_seconds=60.0,
         health_seconds=10.0,
+        wrong_passwords_minute=100_000,
+        argon2_queue_seconds=60.0,
     )
 
 
@@ -119,6 +121,7 @@ def another_replica(gm: Graphmem, **changes: Any) -> Graphmem:
         "cache": SessionCache(2**30),
         "worlds": WorldCache(4),
         "background": Background(JobNotifier(changes.get("settings", gm.settings))),
+        "passwords": password_checks(changes.get("settings", gm.settings)),
     }
     return replace(gm, **(own | changes))
 

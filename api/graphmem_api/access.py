@@ -1,5 +1,6 @@
 """Authentication and authorisation: bearer tokens, roles and sessions (spec 15)."""
 
+import hashlib
 import json
 from datetime import UTC, datetime
 from functools import cached_property
@@ -19,6 +20,7 @@ from graphmem_api.loaders import Loaders
 
 AUTHORIZATION = "authorization"
 SESSION = "x-graphmem-session"
+CLIENT = "x-graphmem-client"
 
 
 class RequestContext(BaseContext):
@@ -58,6 +60,12 @@ class RequestContext(BaseContext):
     def session_token(self) -> str:
         """The session token that was sent; empty where none was."""
         return self._header(SESSION)
+
+    @property
+    def tried_by(self) -> str:
+        """Who tries a password: the bearer token, and whom or which device the app names as being behind it."""
+        named = "\n".join((self._header(AUTHORIZATION), self._header(CLIENT)))
+        return hashlib.blake2b(named.encode(), digest_size=16).hexdigest()
 
     @cached_property
     def _caller(self) -> Caller:

@@ -28,7 +28,7 @@ from graphmem.flows.memories import find_memories, find_memory
 from graphmem.flows.observation import observe
 from graphmem.flows.overlay import reveal, set_attitude
 from graphmem.flows.reconciliation import reconcile
-from graphmem.flows.renewal import renewed
+from graphmem.flows.renewal import renew_if_due
 from graphmem.flows.surprise import answer_question, correct_surprise
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.flows.uncertainty import check_action, correct_memory, resolve_uncertainty, undo_resolution
@@ -233,7 +233,7 @@ class Mutation:
         self, info: Info, student_id: StudentId, password: Annotated[str, argument("The student's password.")]
     ) -> SessionType:
         who = of_student(info, student_id, Role.APP)
-        token, session = await students.open_session(info.context.gm, who, password)
+        token, session = await students.open_session(info.context.gm, who, password, info.context.tried_by)
         start_jobs(info.context.gm, session)
         return SessionType(token=token, expires_at=info.context.gm.until(session), ends_at=session.expires_at)
 
@@ -259,11 +259,19 @@ class Mutation:
         student_id: StudentId,
         old: Annotated[str, argument("The password so far.")],
         new: Annotated[str, argument("The new password, 8 to 1000 characters.")],
-        end_sessions: Annotated[bool, argument("End the student's sessions, but the one that is sent.")] = False,
+        end_sessions: Annotated[bool | None, argument("End the student's sessions, but the one that is sent.")] = False,
     ) -> bool:
         who = of_student(info, student_id, Role.APP)
         own = running_session(info, student_id)
-        await students.change_password(info.context.gm, who, old, new, end_sessions=end_sessions, session=own)
+        await students.change_password(
+            info.context.gm,
+            who,
+            old,
+            new,
+            caller=info.context.tried_by,
+            end_sessions=bool(end_sessions),
+            session=own,
+        )
         return True
 
     @strawberry.mutation(description="Set name, persona and expertise of a student's companion.")
@@ -626,7 +634,7 @@ class Schema(strawberry.Schema):
         await self._veil(query, kwargs, result)
         context: RequestContext | None = kwargs.get("context_value")
         if context is not None and context.used_session is not None:
-            await renewed(context.gm, context.used_session)
+            await renew_if_due(context.gm, context.used_session)
         return result
 
     async def stream(self, query: str | None, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:

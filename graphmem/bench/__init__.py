@@ -22,6 +22,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         jobs,
         load,
         matching,
+        passwords,
         practice,
         recall,
         safety,
@@ -54,6 +55,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         "scale": scale.measure_scale,
         "world": world.measure_world,
         "practice": practice.measure_practice,
+        "passwords": passwords.measure_passwords,
     }
 
 

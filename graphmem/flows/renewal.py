@@ -12,7 +12,7 @@ LONGEST_STEP = timedelta(minutes=1)
 """Longest time between two renewals of a session that is used all the time."""
 
 
-async def renewed(gm: Graphmem, session: Session) -> None:
+async def renew_if_due(gm: Graphmem, session: Session) -> None:
     """Renew a session that has just been used, unless this process did a moment ago.
 
     What goes wrong is left to the next use: the request that used the session was answered.

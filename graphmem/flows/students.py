@@ -1,22 +1,21 @@
 """Enrolling a student, opening sessions, changing the password (spec 14)."""
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TypeVar
 from uuid import uuid4
 
 from graphmem import sealing
 from graphmem.app import Graphmem
-from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited
+from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited, Unavailable
 from graphmem.flows.session_cache import ENDED
 from graphmem.model import Companion, Session, Student, StudentSummary, Who
 from graphmem.store import students
 from graphmem.validation import checked_id, checked_password, checked_text
 
-T = TypeVar("T")
-
+LOCAL = "local"
+"""Caller of a process of one's own, such as a command."""
 NOT_OPENED = "The password is wrong or there is no such student."
 
 NAME_CHARACTERS, PERSONA_CHARACTERS, MOST_EXPERTISE = 100, 2_000, 50
@@ -41,7 +40,7 @@ async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None 
     if display_name is not None:
         checked_text("displayName", display_name, 200)
     checked_password("password", password, gm.settings.password_min)
-    lock, keys = await _slowly(gm, lambda: sealing.new_lock(who, password, gm.argon2))
+    lock, keys = await gm.passwords.computed(lambda: sealing.new_lock(who, password, gm.argon2))
     companion = replace(await _default_companion(gm, who.institution), tolerance=gm.settings.tolerance)
     enrolment = students.Enrolment(keys, lock, companion, display_name)
     if not await students.create(gm.graph, who, enrolment, gm.clock()):
@@ -180,20 +179,26 @@ async def list_all_ids(gm: Graphmem, institution: str) -> list[str]:
     return await students.list_student_ids(gm.graph, institution)
 
 
-async def open_session(gm: Graphmem, who: Who, password: str) -> tuple[str, Session]:
+async def open_session(gm: Graphmem, who: Who, password: str, caller: str = LOCAL) -> tuple[str, Session]:
     """Unlock a student and return the token of a new session with the session; those that run go on beside it.
 
     A session ends when it is closed, when it is not used for `session_minutes`, and `session_hours` after it was
     opened. Of more than `sessions` of a student the one not used for longest ends.
 
+    Parameters
+    ----------
+    gm : Graphmem
+    who : Who
+    password : str
+    caller : str, who tries the password; the wrong ones of each are counted apart
+
     Raises
     ------
     Locked          the password is wrong, or there is no such student: the two cannot be told apart
-    RateLimited     too many wrong passwords
+    RateLimited     too many wrong passwords of this caller, or too many at once
     """
-    enrolled = await _tried(gm, who, password)
-    keys = await _slowly(gm, lambda: sealing.unlock(who, enrolled.lock, password))
-    await students.forget_tries(gm.graph, who)
+    async with _tried(gm, who, password, caller) as enrolled:
+        keys = await gm.passwords.computed(lambda: sealing.unlock(who, enrolled.lock, password))
     now = gm.clock()
     ends_at = now + timedelta(hours=gm.settings.session_hours)
     session = Session(who.institution, who.student_id, uuid4().hex, ends_at, keys)
@@ -213,7 +218,7 @@ async def renew_session(gm: Graphmem, session: Session) -> datetime:
     Locked          the session has ended
     """
     now = gm.clock()
-    expires_at = await students.renew_session(gm.graph, session, gm.until(session), now)
+    expires_at = await students.prolong_session(gm.graph, session, gm.until(session), now)
     if expires_at is None:
         gm.dismiss(session)
         raise Locked(ENDED)
@@ -222,7 +227,14 @@ async def renew_session(gm: Graphmem, session: Session) -> datetime:
 
 
 async def change_password(
-    gm: Graphmem, who: Who, old: str, new: str, *, end_sessions: bool = False, session: Session | None = None
+    gm: Graphmem,
+    who: Who,
+    old: str,
+    new: str,
+    *,
+    caller: str = LOCAL,
+    end_sessions: bool = False,
+    session: Session | None = None,
 ) -> None:
     """Wrap the student key with another password; running sessions go on, unless they are to end.
 
@@ -231,6 +243,7 @@ async def change_password(
     gm : Graphmem
     who : Who
     old, new : str
+    caller : str, as of `open_session`
     end_sessions : bool, end every running session
     session : Session, the one that goes on nevertheless
 
@@ -242,9 +255,8 @@ async def change_password(
     Conflict        it was changed meanwhile
     """
     checked_password("new", new, gm.settings.password_min)
-    enrolled = await _tried(gm, who, old)
-    lock = await _slowly(gm, lambda: sealing.relocked(who, enrolled.lock, old, new, gm.argon2))
-    await students.forget_tries(gm.graph, who)
+    async with _tried(gm, who, old, caller) as enrolled:
+        lock = await gm.passwords.computed(lambda: sealing.relocked(who, enrolled.lock, old, new, gm.argon2))
     ends = students.SessionsEnd(gm.clock(), session.session_id if session else "") if end_sessions else None
     if not await students.relock(gm.graph, who, enrolled.lock, lock, ends):
         raise Conflict("The password was changed meanwhile: open a session with the newest one.")
@@ -252,21 +264,30 @@ async def change_password(
         gm.lock_up(who)
 
 
-async def _tried(gm: Graphmem, who: Who, password: str) -> students.Enrolled:
-    """Count a try of a password and find what it may open; nobody learns whether the student exists."""
+@asynccontextmanager
+async def _tried(gm: Graphmem, who: Who, password: str, caller: str) -> AsyncIterator[students.Enrolled]:
+    """Try a password on what is found of a student: the body raises Locked where it is wrong.
+
+    It counts as wrong until it is known to be right, so that many at once are not more than one after the other; nobody
+    learns whether the student exists.
+    """
     settings = gm.settings
     checked_password("password", password, shortest=0)
-    patience = students.Patience(settings.password_tries, settings.password_wait)
-    if not await students.try_password(gm.graph, who, uuid4().hex, patience, gm.clock()):
-        raise RateLimited("Too many wrong passwords: wait a minute, then try again.")
-    enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
-    if enrolled is None:
-        await _slowly(gm, lambda: sealing.new_lock(who, password, gm.argon2))
-        raise Locked(NOT_OPENED)
-    return enrolled
-
-
-async def _slowly(gm: Graphmem, work: Callable[[], T]) -> T:
-    """Run Argon2id off the event loop, few at a time, since each takes its memory."""
-    async with gm.argon2_slots:
-        return await asyncio.to_thread(work)
+    patience = students.Patience(settings.password_tries, settings.password_tries_all, settings.password_wait)
+    attempt = students.PasswordTry(who, caller, uuid4().hex)
+    gm.passwords.count(caller)
+    async with gm.passwords.attempts(who.institution, who.student_id, caller):
+        if not await students.count_try(gm.graph, attempt, patience, gm.clock()):
+            raise RateLimited("Too many wrong passwords: wait a minute, then try again.")
+        try:
+            enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
+            if enrolled is None:
+                await gm.passwords.computed(lambda: sealing.new_lock(who, password, gm.argon2))
+                raise Locked(NOT_OPENED)
+            yield enrolled
+        except (RateLimited, Unavailable):
+            # It was not checked.
+            await students.settle_try(gm.graph, attempt, patience, gm.clock(), right=False)
+            raise
+        await students.settle_try(gm.graph, attempt, patience, gm.clock(), right=True)
+        gm.passwords.right(caller)

@@ -24,7 +24,7 @@ from graphmem.flows.facts import Learned, fitting_facts, nearest_memories
 from graphmem.flows.facts import learned as learned_of
 from graphmem.flows.fog import ReplyFilter, hidden_in
 from graphmem.flows.gravity import gravity_now
-from graphmem.flows.renewal import renewed
+from graphmem.flows.renewal import renew_if_due
 from graphmem.flows.sensing import Senses
 from graphmem.flows.session_cache import ENDED, open_memories
 from graphmem.flows.uncertainty_plan import is_time_to_raise, may_answer
@@ -132,7 +132,7 @@ async def handle_turn(
                 outcome = await _handled(gm, session, incoming, mind, on_token)
             except MindError as error:
                 raise ModelUnavailable from error
-    await renewed(gm, session)
+    await renew_if_due(gm, session)
     return outcome
 
 

@@ -35,11 +35,24 @@ class Enrolment:
 
 @dataclass(frozen=True)
 class Patience:
-    """Wrong passwords that are free, seconds to wait after them, doubled with each further one, and at most."""
+    """Wrong passwords that are free, seconds to wait after them, doubled with each further one, and at most.
+
+    free_in_all : wrong passwords of all callers together that are free for one who never had the right one
+    """
 
     free_tries: int
+    free_in_all: int
     wait: float
     longest_wait: float = 3600.0
+
+
+@dataclass(frozen=True)
+class PasswordTry:
+    """A try of a password: of which student, by which caller, and the id by which it counts once."""
+
+    who: Who
+    caller: str
+    id: str
 
 
 async def create(graph: Graph, who: Who, enrolment: Enrolment, now: datetime) -> bool:
@@ -170,15 +183,26 @@ async def relock(graph: Graph, who: Who, old: StudentLock, new: StudentLock, end
     return bool(rows)
 
 
-async def try_password(graph: Graph, who: Who, try_id: str, patience: Patience, now: datetime) -> bool:
-    """Count a try of a password before it is checked, once by its id; `password/count_try`. False: it has to wait."""
-    (row,) = await graph.run("password/count_try", who, try_id=try_id, now=now, **asdict(patience))
+async def count_try(graph: Graph, each: PasswordTry, patience: Patience, now: datetime) -> bool:
+    """Count a try as wrong before it is checked, once by its id; `password/count_try`. False: it has to wait."""
+    (row,) = await graph.run(
+        "password/count_try", each.who, caller=each.caller, try_id=each.id, now=now, **asdict(patience)
+    )
     return bool(row["allowed"])
 
 
-async def forget_tries(graph: Graph, who: Who) -> None:
-    """Forget the wrong passwords after a right one; `password/delete_tries`."""
-    await graph.run("password/delete_tries", who)
+async def settle_try(graph: Graph, each: PasswordTry, patience: Patience, now: datetime, *, right: bool) -> None:
+    """Take a counted try back: it was right, or was never checked; `password/settle_try`."""
+    await graph.run(
+        "password/settle_try",
+        each.who,
+        caller=each.caller,
+        try_id=each.id,
+        right=right,
+        free_tries=patience.free_tries,
+        free_in_all=patience.free_in_all,
+        now=now,
+    )
 
 
 @dataclass(frozen=True)
@@ -205,7 +229,7 @@ async def save_session(graph: Graph, session: Session, start: SessionStart, now:
     return bool(rows)
 
 
-async def renew_session(graph: Graph, session: Session, expires_at: datetime, now: datetime) -> datetime | None:
+async def prolong_session(graph: Graph, session: Session, expires_at: datetime, now: datetime) -> datetime | None:
     """Let a session end later; `session/renew`. When it ends now; None where it does not run."""
     rows = await graph.run("session/renew", session, session_id=session.session_id, expires_at=expires_at, now=now)
     return moment(rows[0]["expires_at"]) if rows else None

@@ -1,6 +1,7 @@
 """Enrolment, sessions and passwords on the real database."""
 
 import asyncio
+import threading
 from dataclasses import replace
 from datetime import timedelta
 
@@ -17,7 +18,7 @@ from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Role, Who
 from graphmem.store import turns
-from graphmem.store.students import Patience, try_password
+from graphmem.store.students import PasswordTry, Patience, count_try
 from graphmem.store.students import delete_session as closed_in_graph
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 
@@ -324,10 +325,87 @@ async def test_two_students_know_nothing_of_each_other(gm: Graphmem, ann: Pupil,
 
 
 async def test_a_try_of_a_password_counts_once_by_its_id(gm: Graphmem, ann: Pupil) -> None:
-    patience, now = Patience(free_tries=2, wait=60.0), gm.clock()
-    tried = [await try_password(gm.graph, ann.who, each, patience, now) for each in ("a", "a", "b", "b", "c", "a")]
+    patience, now = Patience(free_tries=2, free_in_all=9, wait=60.0), gm.clock()
+    tried = [
+        await count_try(gm.graph, PasswordTry(ann.who, "an app", each), patience, now)
+        for each in ("a", "a", "b", "b", "c", "a")
+    ]
     # The second try was the last free one, and only a new one has to wait.
     assert tried == [True, True, True, True, False, True]
+
+
+async def wrong(gm: Graphmem, who: Who, caller: str, times: int) -> list[str]:
+    """Codes of the refusals of wrong passwords, one after the other."""
+    codes = []
+    for _ in range(times):
+        with pytest.raises((Locked, RateLimited)) as refused:
+            await students.open_session(gm, who, "a wrong password", caller)
+        codes.append(refused.value.code)
+    return codes
+
+
+async def test_right_passwords_at_once_are_not_refused(gm: Graphmem, ann: Pupil) -> None:
+    opened = await asyncio.gather(*(students.open_session(gm, ann.who, PASSWORD, "an app") for _ in range(12)))
+    assert len({session.session_id for _, session in opened}) == 12
+
+
+async def test_wrong_passwords_of_one_caller_shut_nobody_else_out(gm: Graphmem, ann: Pupil) -> None:
+    assert await wrong(gm, ann.who, "somebody", 7) == ["LOCKED"] * 5 + ["RATE_LIMITED"] * 2
+    await students.open_session(gm, ann.who, PASSWORD, "her phone")
+    await say(gm, ann, "My session goes on.")
+    with pytest.raises(RateLimited):
+        await students.open_session(gm, ann.who, PASSWORD, "somebody")
+
+
+async def test_wrong_passwords_of_many_callers_shut_out_only_those_who_never_had_the_right_one(
+    gm: Graphmem, ann: Pupil
+) -> None:
+    few = another_replica(gm, settings=gm.settings.model_copy(update={"password_tries_all": 8}))
+    await students.open_session(few, ann.who, PASSWORD, "her phone")
+    for caller in ("one", "two", "three", "four"):
+        await wrong(few, ann.who, caller, 2)
+    with pytest.raises(RateLimited):
+        await students.open_session(few, ann.who, PASSWORD, "five")
+    await students.open_session(few, ann.who, PASSWORD, "her phone")
+    # Nor does she get more tries for being known.
+    assert await wrong(few, ann.who, "her phone", 6) == ["LOCKED"] * 5 + ["RATE_LIMITED"]
+
+
+async def test_wrong_passwords_of_one_caller_for_many_students_are_limited(gm: Graphmem, ann: Pupil) -> None:
+    few = another_replica(gm, settings=gm.settings.model_copy(update={"wrong_passwords_minute": 6}))
+    codes = [
+        code for i in range(9) for code in await wrong(few, replace(ann.who, student_id=f"nobody-{i}"), "somebody", 1)
+    ]
+    assert codes == ["LOCKED"] * 6 + ["RATE_LIMITED"] * 3
+    # Right ones are not counted, of however many students.
+    for _ in range(8):
+        await students.open_session(few, ann.who, PASSWORD, "an app")
+
+
+async def test_a_password_that_waits_too_long_for_its_check_is_refused_and_not_counted(
+    gm: Graphmem, ann: Pupil
+) -> None:
+    changes = {"argon2_at_once": 1, "argon2_queue_seconds": 0.05}
+    busy = another_replica(gm, settings=gm.settings.model_copy(update=changes))
+    held = threading.Event()
+    waiting = asyncio.create_task(busy.passwords.computed(held.wait))
+    await asyncio.sleep(0)
+    for _ in range(gm.settings.password_tries + 2):
+        with pytest.raises(RateLimited, match="being checked"):
+            await students.open_session(busy, ann.who, PASSWORD, "an app")
+    held.set()
+    await waiting
+    await students.open_session(busy, ann.who, PASSWORD, "an app")
+
+
+@pytest.mark.alone
+async def test_tries_of_students_that_do_not_exist_are_swept(gm: Graphmem, ann: Pupil) -> None:
+    await wrong(gm, replace(ann.who, student_id="nobody"), "somebody", 6)
+    tries = "MATCH (try:PasswordTry {institution: $i, student_id: 'nobody'}) RETURN try.count AS count"
+    assert len(await gm.graph.execute(tries, {"i": ann.who.institution}, reads=True)) == 2
+    late = gm.clock() + timedelta(days=gm.settings.password_tries_kept_days, hours=1)
+    await sweep(another_replica(gm, clock=lambda: late))
+    assert await gm.graph.execute(tries, {"i": ann.who.institution}, reads=True) == []
 
 
 async def test_a_server_secret_is_changed_without_ending_sessions(gm: Graphmem, enrol: Enrol) -> None:

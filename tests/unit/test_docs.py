@@ -138,7 +138,7 @@ def test_every_constraint_and_index_is_in_the_graph_model() -> None:
         for command in commands
         for name, label, properties in re.findall(pattern, command)
     }
-    assert len(made) == len(commands)
+    assert len(made) == sum("DROP CONSTRAINT" not in command for command in commands)
     rows = re.findall(r"^\| `(\w+)` \| ([A-Z]\w+) \| ([a-z_, ]+) \|$", DOCS["graph.md"], re.MULTILINE)
     assert {name: (label, properties.split(", ")) for name, label, properties in rows} == made
 

@@ -1,0 +1,82 @@
+"""How many passwords are checked at once, and by whom: Argon2id takes time and memory for each (spec 14, 19)."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from time import monotonic
+from typing import TypeVar
+from weakref import WeakValueDictionary
+
+from graphmem.errors import RateLimited
+from graphmem.rate_limit import TokenBuckets
+
+T = TypeVar("T")
+
+QUEUE_FULL = "Too many passwords are being checked: try again in a moment."
+TOO_MANY_WRONG = "Too many wrong passwords from here: wait a minute, then try again."
+
+
+class PasswordChecks:
+    """Limits of the password checks of one process.
+
+    Parameters
+    ----------
+    at_once : int >= 1, computations of Argon2id at once; the others queue up
+    queue_seconds : float > 0, seconds after which one that queues is refused
+    wrong_a_minute : int >= 1, wrong passwords of one caller in a minute, of whatever students
+    """
+
+    def __init__(self, at_once: int, queue_seconds: float, wrong_a_minute: int) -> None:
+        self._at_once = at_once
+        self._queue_seconds = queue_seconds
+        self._slots = asyncio.Semaphore(at_once)
+        self._wrong = TokenBuckets(wrong_a_minute)
+        self._students: WeakValueDictionary[tuple[str, ...], asyncio.Semaphore] = WeakValueDictionary()
+
+    async def computed(self, work: Callable[[], T]) -> T:
+        """Run a computation of Argon2id off the event loop, in its turn.
+
+        Raises
+        ------
+        RateLimited     too many others queue
+        """
+        async with self._waited(self._slots):
+            return await asyncio.to_thread(work)
+
+    @asynccontextmanager
+    async def attempts(self, *of: str) -> AsyncIterator[None]:
+        """Let as many tries of one password through at once as can be computed: the right ones of them are not wrong.
+
+        Raises
+        ------
+        RateLimited     too many others queue
+        """
+        turns = self._students.setdefault(of, asyncio.Semaphore(self._at_once))
+        async with self._waited(turns):
+            yield
+
+    def count(self, caller: str) -> None:
+        """Count a password of a caller as wrong until it turns out right.
+
+        Raises
+        ------
+        RateLimited     too many of the caller's were wrong, or are being checked
+        """
+        if not self._wrong.take(caller, 1, monotonic()):
+            raise RateLimited(TOO_MANY_WRONG)
+
+    def right(self, caller: str) -> None:
+        """Take back what was counted of a caller: the password was right."""
+        self._wrong.give_back(caller, 1)
+
+    @asynccontextmanager
+    async def _waited(self, turns: asyncio.Semaphore) -> AsyncIterator[None]:
+        try:
+            async with asyncio.timeout(self._queue_seconds):
+                await turns.acquire()
+        except TimeoutError as e:
+            raise RateLimited(QUEUE_FULL) from e
+        try:
+            yield
+        finally:
+            turns.release()
