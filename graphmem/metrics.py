@@ -42,6 +42,31 @@ jobs = Gauge("graphmem_jobs", "Jobs there are, by kind and state", ["kind", "sta
 open_sessions = Gauge("graphmem_open_sessions", "Sessions that have not ended, of all processes", registry=registry)
 
 
+consolidated = Counter(
+    "graphmem_consolidation_memories",
+    "Memories at the end of sessions, by what became of them (considered, kept, failed: left for the next time)",
+    ["result"],
+    registry=registry,
+)
+consolidation_at = Gauge(
+    "graphmem_consolidation_last_run_seconds",
+    "When this process last consolidated, in seconds since 1970",
+    registry=registry,
+)
+
+
+@contextmanager
+def measured_consolidation(memories: int, now: float) -> Iterator[None]:
+    """Count memories that are considered for consolidation, or that could not be."""
+    result = "failed"
+    try:
+        yield
+        result = "considered"
+    finally:
+        consolidated.labels(result).inc(memories)
+        consolidation_at.set(now)
+
+
 @contextmanager
 def measured_turn() -> Iterator[None]:
     """Count and time one turn."""

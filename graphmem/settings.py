@@ -131,6 +131,9 @@ class Settings(BaseSettings):
     jobs_lease: float = Field(
         60.0, gt=0, description="seconds a worker may hold jobs beyond `MODEL_TIMEOUT` until others take them over"
     )
+    drift_hours: float = Field(
+        24.0, ge=0, description="hours between two drift cycles of a student (decay, consolidation, and more); 0: none"
+    )
     jobs_late: float = Field(300.0, gt=0, description="seconds a due job may wait until health turns red")
     jobs_kept_hours: float = Field(24.0, ge=0, description="hours until a finished job is deleted")
     dead_jobs_kept_days: float = Field(90.0, ge=0, description="days until a dead job is deleted")
@@ -164,7 +167,9 @@ class Settings(BaseSettings):
         20, ge=1, description="sessions of a student at once; of more the one not used for longest ends"
     )
     close_seconds: float = Field(
-        2.0, ge=0, description="seconds in which closing a session forms what was said; the rest waits for the next one"
+        4.0,
+        ge=0,
+        description="seconds in which closing a session forms, consolidates, compares and compresses; the rest waits",
     )
     argon2_ops: int = Field(3, ge=1, description="passes of Argon2id over its memory")
     argon2_mib: int = Field(64, ge=8, description="MiB of memory of Argon2id")

@@ -18,7 +18,6 @@ from strawberry.types.graphql import OperationType
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, NotFound
 from graphmem.flows import students
-from graphmem.flows.compression import compress
 from graphmem.flows.concern import correct_concern, wellbeing
 from graphmem.flows.erasure import erase_student
 from graphmem.flows.export import export_student
@@ -35,6 +34,7 @@ from graphmem.flows.uncertainty import check_action, correct_memory, resolve_unc
 from graphmem.flows.uncertainty_plan import Settling
 from graphmem.flows.world import find_concept, import_world, list_concepts
 from graphmem.jobs.admin import list_jobs, retry_job, spent
+from graphmem.jobs.compressing import compress_within_budget
 from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
@@ -472,7 +472,7 @@ class Mutation:
         to: Annotated[int | None, argument("Memories to be left, 1 or more; null: 0.618 of MEMORIES_LIMIT.")] = None,
     ) -> CompressionType:
         session = await in_running_session(info, student_id)
-        return CompressionType.of(await compress(info.context.gm, session, to=to, preview=bool(preview)))
+        return CompressionType.of(await compress_within_budget(info.context.gm, session, to=to, preview=bool(preview)))
 
     @strawberry.mutation(
         description="Set what a student thinks of a known concept and how well it is known; null leaves what is there."

@@ -2,9 +2,9 @@
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, limit: int
-// returns: thoughts: list of [id: str, at: int in ms, snr: int, surprise: float, activity: float, features: list of float, strength: float], ended: int in ms or null
+// returns: thoughts: list of [id: str, at: int in ms, snr: int, surprise: float, activity: float, features: list of float, strength: float, salience: float, importance: float], ended: int in ms or null
 MATCH (memory:Memory {institution: $institution, student_id: $student_id, considered: false})
 WITH memory ORDER BY memory.timestamp, memory.id
 WITH collect([memory.id, memory.timestamp.epochMillis, memory.snr, memory.surprise, memory.activity,
-              memory.features, memory.strength]) AS thoughts, max(memory.timestamp) AS last
+              memory.features, memory.strength, memory.salience, memory.importance]) AS thoughts, max(memory.timestamp) AS last
 RETURN thoughts[..$limit] AS thoughts, last.epochMillis AS ended

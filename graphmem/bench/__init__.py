@@ -16,8 +16,10 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
     """Every benchmark by name."""
     from graphmem.bench import (
         boundaries,
+        clusters,
         compression,
         contradiction,
+        crash,
         formation,
         jobs,
         load,
@@ -34,6 +36,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         understanding,
         valence,
         world,
+        year,
     )
 
     return {
@@ -47,6 +50,9 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         "surprise": surprise.measure_surprise,
         "safety": safety.measure_safety,
         "compression": compression.measure_compression,
+        "clusters": clusters.measure_clusters,
+        "crash": crash.measure_crash,
+        "year": year.measure_year,
         "contradiction": contradiction.measure_contradiction,
         "stories": stories.measure_stories,
         "valence": valence.measure_valence,

@@ -1,7 +1,7 @@
 """Evidence that is left after compression, and the speed of clustering beside scikit-learn (spec 13, Measured by).
 
 Each talk is asked about as it is, and compressed to 50 and to 30 % of its memories. Beside it as many memories are
-dropped by lot, oldest first, or by gravity.
+dropped by lot, oldest first, by gravity, or by salience, least first (`information`).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,7 @@ SEED = 0
 WIDE_QUERY = """
 query Wide($student: ID!, $question: String!, $limit: Int!) {
   student(id: $student) {
-    recall(query: $question, limit: $limit) { sourceRefs memory { id content quote gravity timestamp } }
+    recall(query: $question, limit: $limit) { sourceRefs memory { id content quote } }
   }
 }"""
 BUDGET_QUERY = """
@@ -45,15 +45,16 @@ query Budget($student: ID!, $question: String!, $budget: Int!) {
 }"""
 ALL_MEMORIES = """
 query All($student: ID!, $first: Int!, $after: String) {
-  student(id: $student) { memories(first: $first, after: $after) { items { id gravity timestamp } next } }
+  student(id: $student) { memories(first: $first, after: $after) { items { id gravity salience timestamp } next } }
 }"""
 COMPRESS = "mutation Compress($student: ID!, $to: Int!) { compress(studentId: $student, to: $to) { nodesAfter } }"
 Item = dict[str, Any]
 Order = Callable[[Sequence[Item]], Sequence[Item]]
 DROPPED: Mapping[str, Order] = {
     "random": lambda items: [items[i] for i in np.random.default_rng(SEED).permutation(len(items))],
-    "newest": lambda items: sorted(items, key=lambda item: item["timestamp"], reverse=True),
+    "oldest_first": lambda items: sorted(items, key=lambda item: item["timestamp"], reverse=True),
     "gravity": lambda items: sorted(items, key=lambda item: -item["gravity"]),
+    "information": lambda items: sorted(items, key=lambda item: -item["salience"]),
 }
 """Orders by which memories are kept where they are dropped instead: those that come first stay."""
 
@@ -154,39 +155,39 @@ def _sources(items: Sequence[Item]) -> list[RememberedSource]:
 
 def _clustering() -> Figures:
     """Clusters of a planted graph: how well they are found, and how fast."""
-    weights, planted = _planted()
+    weights, planted = planted_graph(NODES, PLANTED)
     start = perf_counter()
     own = spectral_clusters(weights, SEED, PLANTED)
-    figures = {"seconds": perf_counter() - start, "ari": _rand_index(planted, own)}
+    figures = {"seconds": perf_counter() - start, "ari": rand_index(planted, own)}
     try:
         from sklearn.cluster import SpectralClustering
     except ImportError:
         return figures
     start = perf_counter()
     other = SpectralClustering(PLANTED, affinity="precomputed", random_state=SEED).fit_predict(weights)
-    return figures | {"sklearn_seconds": perf_counter() - start, "sklearn_ari": _rand_index(planted, other)}
+    return figures | {"sklearn_seconds": perf_counter() - start, "sklearn_ari": rand_index(planted, other)}
 
 
-def _planted() -> tuple[csr_array, NDArray[np.intp]]:
+def planted_graph(nodes: int, clusters: int) -> tuple[csr_array, NDArray[np.intp]]:
     """A graph with planted clusters, average degree 9, and the cluster of each node."""
     rng = np.random.default_rng(SEED)
-    cluster = np.arange(NODES) % PLANTED
-    within, across = round(NODES * INSIDE / 2), round(NODES * ACROSS / 2)
-    first = rng.integers(0, NODES, within)
-    second = (first + PLANTED * rng.integers(1, NODES // PLANTED, within)) % NODES
-    rows = np.concatenate([first, rng.integers(0, NODES, across)])
-    columns = np.concatenate([second, rng.integers(0, NODES, across)])
+    cluster = np.arange(nodes) % clusters
+    within, across = round(nodes * INSIDE / 2), round(nodes * ACROSS / 2)
+    first = rng.integers(0, nodes, within)
+    second = (first + clusters * rng.integers(1, nodes // clusters, within)) % nodes
+    rows = np.concatenate([first, rng.integers(0, nodes, across)])
+    columns = np.concatenate([second, rng.integers(0, nodes, across)])
     own = rows != columns
     rows, columns = rows[own], columns[own]
     placed = (np.concatenate([rows, columns]), np.concatenate([columns, rows]))
-    weights = csr_array((np.ones(2 * len(rows)), placed), shape=(NODES, NODES))
+    weights = csr_array((np.ones(2 * len(rows)), placed), shape=(nodes, nodes))
     weights.data[:] = 1.0
     # What scikit-learn takes.
     weights.indices, weights.indptr = weights.indices.astype(np.int32), weights.indptr.astype(np.int32)
     return weights, cluster
 
 
-def _rand_index(one: NDArray[Any], other: NDArray[Any]) -> float:
+def rand_index(one: NDArray[Any], other: NDArray[Any]) -> float:
     """Adjusted Rand index of two partitions (Hubert and Arabie, 1985)."""
     table = np.zeros((int(one.max()) + 1, int(other.max()) + 1))
     np.add.at(table, (one, other), 1)

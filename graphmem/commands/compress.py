@@ -2,7 +2,7 @@
 
 from graphmem.app import Graphmem
 from graphmem.commands.unlocked import unlocked
-from graphmem.flows.compression import compress
+from graphmem.jobs.compressing import compress_within_budget
 from graphmem.model import Compression, Who
 
 
@@ -15,7 +15,7 @@ async def compressed(gm: Graphmem, who: Who, password: str, preview: bool, to: i
     InvalidInput    `to` will not do
     """
     async with unlocked(gm, who, password) as session:
-        return await compress(gm, session, to=to, preview=preview)
+        return await compress_within_budget(gm, session, to=to, preview=preview)
 
 
 def compression_line(done: Compression) -> str:

@@ -4,7 +4,6 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
@@ -13,7 +12,7 @@ import numpy as np
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
-from graphmem.errors import Conflict, InvalidInput, Locked
+from graphmem.errors import Conflict, InvalidInput, Locked, MindError
 from graphmem.flows import compression_plan as plan
 from graphmem.flows.formation import said_hash
 from graphmem.flows.gravity import gravity_now
@@ -21,18 +20,21 @@ from graphmem.flows.session_cache import ENDED, open_memories, write_changes
 from graphmem.model import (
     Compression,
     CompressionTrigger,
+    Digest,
     Edge,
     EdgeType,
     Memory,
     MemoryRole,
+    MergedStatement,
     Session,
+    Summarise,
+    Usage,
     Vector,
     Who,
 )
 from graphmem.sealing import keyed_hash
 from graphmem.store import compressions, turns
 from graphmem.store.changes import Absorbed, Changes, NewEdge, Summary
-from graphmem.text.summary import summarised
 
 T = TypeVar("T")
 
@@ -40,6 +42,12 @@ COMPRESSION_ATTEMPTS = 3
 """Times a compression is planned again when memories changed meanwhile."""
 PRUNED_LINKS = 3
 """Links that a pruned memory leaves to its nearest neighbour, the strongest."""
+GROUPS_AT_ONCE = 8
+"""Groups of memories that a mind summarises in one question."""
+MODEL_QUESTIONS = 6
+"""Most questions that one compression asks a language model; rules summarise what is left."""
+MOST_STATEMENTS = 12
+"""Most statements that a summary holds so that they can be said again or ended: those it says, then the newest."""
 QUOTE_CHARACTERS = 4_000
 """Most characters of the words that a summary keeps."""
 
@@ -77,6 +85,7 @@ async def compress(
     if to is not None and to < 1:
         raise InvalidInput("to must be 1 or more.")
     target = plan.target_of(gm.settings.memories_limit, to)
+    known = _Digests()
     for _ in range(COMPRESSION_ATTEMPTS):
         # Another process may have written: the plan is made on the newest memories.
         gm.cache.drop_memories(session)
@@ -93,7 +102,9 @@ async def compress(
             held.parts,
         )
         found = await asyncio.to_thread(plan.planned_compression, graph, protected, target, now)
-        done = await _changes(gm, session, held, graph, found, trigger, now)
+        if not preview:
+            await known.make(gm, found.clusters, held.name)
+        done = await _changes(gm, session, held, graph, found, known, trigger, now)
         if preview or not done.deleted:
             assert done.compression is not None  # it is always told
             return replace(done.compression, id=None, at=None, integrity_hash=None)
@@ -102,15 +113,6 @@ async def compress(
             (kept,) = await compressions.find_compressions(gm.graph, session, 1)
             return kept
     raise Conflict("Memories of this student keep changing: compress them again.")
-
-
-async def compress_beyond_limit(gm: Graphmem, session: Session, trigger: CompressionTrigger) -> Compression | None:
-    """Compress where the student has more memories than the limit; None where that need not be, or has to wait."""
-    held = await open_memories(gm, session)
-    if len(held.index) > gm.settings.memories_limit:
-        with suppress(Conflict):
-            return await compress(gm, session, trigger=trigger)
-    return None
 
 
 async def list_compressions(gm: Graphmem, who: Who, first: int) -> list[Compression]:
@@ -132,21 +134,54 @@ def _graph(held: OpenMemories, edges: Sequence[Edge]) -> plan.MemoryGraph:
     return plan.MemoryGraph(memories, matrix, tuple(edges))
 
 
+class _Digests:
+    """Summaries of groups of memories, kept while a compression is planned again, and what they cost."""
+
+    def __init__(self) -> None:
+        self.usage = Usage()
+        self._made: dict[tuple[str, ...], Digest] = {}
+
+    async def make(self, gm: Graphmem, clusters: Sequence[Sequence[Memory]], student: str | None) -> None:
+        """Ask for the summaries that are missing."""
+        missing = [tuple(cluster) for cluster in clusters if _ids(cluster) not in self._made]
+        for first in range(0, len(missing), GROUPS_AT_ONCE):
+            groups = tuple(missing[first : first + GROUPS_AT_ONCE])
+            mind = gm.mind if first < MODEL_QUESTIONS * GROUPS_AT_ONCE else gm.offline
+            try:
+                answer = await mind.ask(Summarise(groups, student))
+            except MindError as error:
+                # `degrade` refuses turns alone: nobody waits for a summary, and it need not be tried again.
+                self.usage += error.usage or Usage()
+                answer = await gm.offline.ask(Summarise(groups, student))
+            self.usage += answer.usage
+            self._made |= {_ids(group): digest for group, digest in zip(groups, answer.value, strict=True)}
+
+    def of(self, cluster: Sequence[Memory]) -> Digest:
+        """The summary of a group; empty where it is not made, since nothing will be written."""
+        return self._made.get(_ids(cluster), Digest(""))
+
+
+def _ids(cluster: Sequence[Memory]) -> tuple[str, ...]:
+    return tuple(memory.id for memory in cluster)
+
+
 async def _changes(
     gm: Graphmem,
     session: Session,
     held: OpenMemories,
     graph: plan.MemoryGraph,
     found: plan.CompressionPlan,
+    known: _Digests,
     trigger: CompressionTrigger,
     now: datetime,
 ) -> Changes:
     """Everything that a compression writes."""
-    contents = [summarised([m.content or "" for m in cluster], held.name) for cluster in found.clusters]
-    vectors = await gm.embedder.embed(contents) if contents else ()
+    digests = [known.of(cluster) for cluster in found.clusters]
+    vectors = await gm.embedder.embed([digest.text for digest in digests]) if digests else ()
+    own = {memory.id: row for memory, row in zip(graph.memories, graph.vectors, strict=True)}
     new = [
-        _summary(session, cluster, content, vector, now)
-        for cluster, content, vector in zip(found.clusters, contents, vectors, strict=True)
+        _summary(session, cluster, digest, vector, own, now)
+        for cluster, digest, vector in zip(found.clusters, digests, vectors, strict=True)
     ]
     member_of = {m.id: each.memory.id for each, cluster in zip(new, found.clusters, strict=True) for m in cluster}
     absorbed = [Absorbed(gone, into) for gone, into in member_of.items()]
@@ -178,6 +213,7 @@ async def _changes(
         passed=passed,
         deleted=deleted,
         compression=told,
+        usage=known.usage,
     )
 
 
@@ -206,7 +242,14 @@ def _integrity_hash(session: Session, memories: Sequence[Memory], edges: Sequenc
     return keyed_hash(session.keys, "integrity", json.dumps(told))
 
 
-def _summary(session: Session, cluster: Sequence[Memory], content: str, vector: Vector, now: datetime) -> Summary:
+def _summary(
+    session: Session,
+    cluster: Sequence[Memory],
+    digest: Digest,
+    vector: Vector,
+    own: Mapping[str, Vector],
+    now: datetime,
+) -> Summary:
     """The memory that stands for some others."""
     last = cluster[-1]
     ids = json.dumps([m.id for m in cluster])
@@ -217,7 +260,7 @@ def _summary(session: Session, cluster: Sequence[Memory], content: str, vector: 
         modality=_most(m.modality for m in cluster),
         kind=_most(m.kind for m in cluster),
         domain=_most(m.domain for m in cluster),
-        content=content,
+        content=digest.text,
         before=None,
         quote=words[:QUOTE_CHARACTERS],
         gravity=max(gravity_now(m, now) for m in cluster),
@@ -240,8 +283,46 @@ def _summary(session: Session, cluster: Sequence[Memory], content: str, vector: 
         consolidated=any(m.consolidated for m in cluster),
         aspect=None,
         role=MemoryRole.SUMMARY,
+        slot_key=None,
+        statements=merged_statements(cluster, digest.says, own) if last.invalid_at is None else (),
     )
     return Summary(memory, vector)
+
+
+def merged_statements(
+    cluster: Sequence[Memory], says: Collection[int], own: Mapping[str, Vector]
+) -> tuple[MergedStatement, ...]:
+    """What some memories state, as their summary holds it.
+
+    Parameters
+    ----------
+    cluster : memories, oldest first; of summaries among them their statements
+    says : places of those that the summary says
+    own : vectors of the memories by id
+    """
+    found = [
+        (place not in says, statement)
+        for place, memory in enumerate(cluster)
+        for statement in memory.statements or (_statement(memory, own[memory.id]),)
+    ]
+    order = sorted(range(len(found)), key=lambda i: (found[i][0], -found[i][1].at.timestamp()))[:MOST_STATEMENTS]
+    return tuple(found[i][1] for i in sorted(order))
+
+
+def _statement(memory: Memory, vector: Vector) -> MergedStatement:
+    return MergedStatement(
+        content=memory.content or "",
+        quote=memory.quote,
+        at=memory.timestamp,
+        modality=memory.modality,
+        kind=memory.kind,
+        aspect=memory.aspect,
+        valence=memory.valence,
+        slot_key=memory.slot_key,
+        content_hash=memory.content_hash,
+        source_ref=memory.source_refs[-1] if memory.source_refs else "",
+        vector=vector,
+    )
 
 
 def _most(values: Iterable[T]) -> T:

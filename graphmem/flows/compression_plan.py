@@ -93,15 +93,13 @@ def protected_ids(
 
     Notes
     -----
-    Beside what spec 13 names, what holds one value at a time (a home, a name) and the standing profile: another value
-    must find what it ends.
+    Beside what spec 13 names, the standing profile, which is shown as it stands, and what others are made of.
     """
     return frozenset(
         m.id
         for m in memories
         if m.flashbulb
         or m.in_ledger
-        or m.slot_key is not None
         or m.id in doubted
         or m.id in standing
         or not set(m.source_refs).isdisjoint(running)
@@ -172,7 +170,14 @@ class _State:
         return cls(
             groups=tuple((m,) for m in found),
             kind=kind,
-            worth=np.array([m.consolidated + g + m.snr / 1000 for m, g in zip(found, gravities, strict=True)]),
+            # What was not consolidated goes first, then what is least present and tells least.
+            # A summary counts the more, the more memories it stands for.
+            worth=np.array(
+                [
+                    2.0 * m.consolidated + g + m.salience + np.log2(1 + m.merged_count)
+                    for m, g in zip(found, gravities, strict=True)
+                ]
+            ),
             faded=gravities < FADED,
             vectors=vectors,
             links=_links(found, graph.edges, vectors, kind),

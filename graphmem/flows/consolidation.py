@@ -8,10 +8,11 @@ numbers decide, so that no key is needed.
 from dataclasses import replace
 from datetime import datetime
 
+from graphmem import metrics
 from graphmem.app import Graphmem
 from graphmem.flows.formation_plan import TENTATIVE
 from graphmem.maths import features, importance
-from graphmem.maths.salience import salience
+from graphmem.maths.salience import reconsidered
 from graphmem.model import Who
 from graphmem.store import thoughts
 from graphmem.store.thoughts import ConsolidationVerdict, UnconsolidatedMemory
@@ -38,12 +39,14 @@ async def consolidate(gm: Graphmem, who: Who) -> tuple[int, int]:
     while (waiting := await thoughts.list_waiting(gm.graph, who, THOUGHTS_AT_ONCE)).thoughts:
         now = gm.clock()
         verdicts = [verdict(thought, waiting.ended) for thought in waiting.thoughts]
-        written = await thoughts.save_verdicts(gm.graph, who, verdicts, now)
+        with metrics.measured_consolidation(len(verdicts), now.timestamp()):
+            written = await thoughts.save_verdicts(gm.graph, who, verdicts, now)
         if not written:
             # Another process considers the same thoughts at this moment.
             break
         considered += written
-        kept += sum(each.consolidated for each in verdicts)
+        kept += (own := sum(each.consolidated for each in verdicts))
+        metrics.consolidated.labels("kept").inc(own)
     return considered, kept
 
 
@@ -58,7 +61,7 @@ def verdict(thought: UnconsolidatedMemory, ended: datetime) -> ConsolidationVerd
     --------
     >>> from datetime import UTC, timedelta
     >>> said = datetime(2026, 1, 15, tzinfo=UTC)
-    >>> plain = UnconsolidatedMemory("memory-1-1", said, 200, 0.4, 1.0, (0, 1, 0.1, 0, 0.2, 0), 0.25)
+    >>> plain = UnconsolidatedMemory("memory-1-1", said, 200, 0.4, 1.0, (0, 1, 0.1, 0, 0.2, 0), 0.25, 0.3, 0.2)
     >>> verdict(plain, said).consolidated, verdict(plain, said + timedelta(minutes=30)).consolidated
     (True, False)
     """
@@ -68,4 +71,5 @@ def verdict(thought: UnconsolidatedMemory, ended: datetime) -> ConsolidationVerd
     final = importance.final(score, thought.surprise)
     keeps = final >= importance.threshold(thought.activity)
     strength = min(1.0, thought.strength / TENTATIVE) if keeps else thought.strength
-    return ConsolidationVerdict(thought.id, keeps, score, salience(final, thought.snr), strength)
+    before = importance.final(thought.importance, thought.surprise)
+    return ConsolidationVerdict(thought.id, keeps, score, reconsidered(thought.salience, before, final), strength)

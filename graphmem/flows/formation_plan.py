@@ -11,6 +11,7 @@ from datetime import timedelta
 from itertools import pairwise
 
 from graphmem.flows.gravity import gravity_now
+from graphmem.flows.restoring import as_memory, known_memory, restoring
 from graphmem.flows.uncertainty_plan import (
     CORRECTED_BY,
     Settling,
@@ -64,6 +65,7 @@ from graphmem.store.changes import (
 )
 from graphmem.store.uncertainties import Recorded
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.information import information
 from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.normalize import cleaned
 from graphmem.text.reminders import is_quoted
@@ -210,6 +212,7 @@ def planned_formation(
     ended |= {m.id: Ended(m.id, None, Effect.CORRECTS) for m in _retracted(reading, known)}
     told, revised = _revised(reading, ids, known)
     ended |= {memory_id: Ended(memory_id, None, Effect.ENDS) for memory_id in told if memory_id not in ended}
+    left = restoring(known, (*ended, *_sides(doubts, ended)))
     again = {memory_id: each for memory_id, each in again.items() if memory_id not in ended}
     edges = [*revised, *_said_edges(reading, ids, known), *_alike_edges(reading, new, known, ended)]
     edges += [*refined, *_revision_edges(ended.values()), *_contradictions(doubts)]
@@ -224,6 +227,7 @@ def planned_formation(
             *renewed(tuple(ended), invalid_at=reading.source.at, reliability=Reliability.SUPERSEDED),
             *renewed(_revived(again), invalid_at=None, reliability=Reliability.RELIABLE),
             *renewed(_sides(doubts, ended), reliability=Reliability.CONTRADICTED),
+            *left.emptied,
         ),
         edges=_strongest(edges),
         mentions=tuple(_mentions(reading, ids)),
@@ -231,6 +235,8 @@ def planned_formation(
         ended=tuple(ended),
         wrong=tuple(each.id for each in ended.values() if each.effect is Effect.CORRECTS),
         doubts=tuple(doubts),
+        restored=left.restored,
+        rewritten=left.rewritten,
     )
     own = reading.heard.speaker is None and reading.source.kind is SourceKind.CHAT
     return _with_settled(changes, reading, known, open_doubts, tolerance) if own and open_doubts else changes
@@ -295,15 +301,21 @@ def _revised(reading: Reading, ids: Sequence[str], known: SearchIndex) -> tuple[
     ended: dict[str, None] = {}
     edges = []
     for memory_id, extract in zip(ids, reading.extraction.memories, strict=True):
-        old = known.get(extract.ends or extract.refines or "")
+        old = known_memory(known, extract.ends or extract.refines or "")
         if old is None or old.id in ids or old.invalid_at is not None or old.timestamp > reading.source.at:
             continue
         if extract.ends is not None:
             ended[old.id] = None
             edges.append(NewEdge(old.id, memory_id, EdgeType.TEMPORAL_EVOLUTION, extract.confidence))
         else:
-            edges.append(NewEdge(memory_id, old.id, EdgeType.REFINES, extract.confidence))
+            edges.append(NewEdge(memory_id, _holder(known, old.id), EdgeType.REFINES, extract.confidence))
     return list(ended), edges
+
+
+def _holder(known: SearchIndex, memory_id: str) -> str:
+    """The summary that holds a statement, or the memory itself."""
+    found = known.statement(memory_id) if known.get(memory_id) is None else None
+    return memory_id if found is None else found[0].id
 
 
 def known_memories(vectors: Sequence[Vector], known: SearchIndex) -> tuple[Memory, ...]:
@@ -320,8 +332,11 @@ def known_memories(vectors: Sequence[Vector], known: SearchIndex) -> tuple[Memor
             says = memory.role in {MemoryRole.SAID, MemoryRole.BELIEF} and memory.invalid_at is None
             if says and cosine >= KNOWN_FROM:
                 best[memory.id] = max(cosine, best.get(memory.id, 0.0))
+        for summary, statement, cosine in known.nearest_statements(vector, MAX_KNOWN):
+            if summary.invalid_at is None and cosine >= KNOWN_FROM:
+                best[statement.id] = max(cosine, best.get(statement.id, 0.0))
     nearest = sorted(best, key=lambda each: -best[each])[:MAX_KNOWN]
-    found = [memory for memory in map(known.get, nearest) if memory is not None]
+    found = [each for each in (known_memory(known, one) for one in nearest) if each is not None]
     return tuple(sorted(found, key=lambda memory: (memory.timestamp, memory.id)))
 
 
@@ -340,7 +355,7 @@ def said_the_same(a: str, b: str) -> bool:
 
 def _touched(reading: Reading, extract: Extract, marked: Marked, known: SearchIndex) -> list[tuple[Memory, Effect]]:
     """Known memories that a new statement says again, refines or ends."""
-    same = None if extract.same is None else known.get(extract.same)
+    same = None if extract.same is None else known.get(_holder(known, extract.same))
     same = same or known.find(marked.content_hash)
     if same is not None and same.invalid_at is None:
         return [(same, Effect.SAME)]
@@ -356,10 +371,37 @@ def _touched(reading: Reading, extract: Extract, marked: Marked, known: SearchIn
             found = effect(said, _remembered(memory, known, extract, marked), cosine)
             if found is not Effect.NONE:
                 touched.append((memory, found, cosine))
+    touched += _touched_statements(reading, extract, marked, known)
     # One thing is put right at a time: what is nearest.
     corrects = any(e is Effect.CORRECTS for _, e, _ in touched)
     nearest = max((cosine for _, e, cosine in touched if e in END_EFFECTS), default=0.0)
     return [(m, e) for m, e, cosine in touched if not corrects or e not in END_EFFECTS or cosine == nearest]
+
+
+def _touched_statements(
+    reading: Reading, extract: Extract, marked: Marked, known: SearchIndex
+) -> Iterator[tuple[Memory, Effect, float]]:
+    """Statements of summaries that a new one ends or denies, and summaries of which it says one again or better."""
+    found = {
+        each.id: (summary, each, cosine)
+        for summary, each, cosine in known.nearest_statements(marked.vector, CANDIDATES)
+    }
+    for summary, each in known.statements_of_slot(marked.slot_key) if marked.slot_key is not None else ():
+        if each.id not in found and each.vector is not None:
+            found[each.id] = summary, each, float(each.vector @ marked.vector)
+    said = _told(reading, extract, marked)
+    for summary, each, cosine in found.values():
+        memory = as_memory(summary, each)
+        if not _comparable(memory, reading):
+            continue
+        slot = extract.slot if each.slot_key is not None and each.slot_key == marked.slot_key else None
+        words = each.quote or each.content
+        before = Revisable(each.content, words, each.at, each.aspect, slot, each.valence, each.vector)
+        came = effect(said, before, cosine)
+        if came in (Effect.SAME, Effect.REFINES):
+            yield summary, came, cosine
+        elif came is not Effect.NONE:
+            yield memory, came, cosine
 
 
 def _comparable(memory: Memory, reading: Reading) -> bool:
@@ -399,7 +441,12 @@ def _retracted(reading: Reading, known: SearchIndex) -> Iterator[Memory]:
             continue
         near = known.nearest(each.vector, CANDIDATES)
         found = [(m, c) for m, c in near if c >= RETRACTED and _comparable(m, reading)]
-        yield from (memory for memory, cosine in found if cosine >= found[0][1] - RETRACTED_MARGIN)
+        statements = known.nearest_statements(each.vector, CANDIDATES)
+        found += [
+            (m, c) for s, part, c in statements if c >= RETRACTED and _comparable(m := as_memory(s, part), reading)
+        ]
+        best = max((cosine for _, cosine in found), default=0.0)
+        yield from (memory for memory, cosine in found if cosine >= best - RETRACTED_MARGIN)
 
 
 def _revived(again: Mapping[str, Reinforced]) -> tuple[str, ...]:
@@ -435,7 +482,7 @@ def _memory(
         speaker=heard.speaker,
         before=heard.before,
         gravity=share,
-        salience=salience(scores.final, reading.snr),
+        salience=_salience(reading, extract),
         confidence=extract.confidence,
         strength=STRENGTH * share,
         valence=marked.valence,
@@ -465,6 +512,11 @@ def _memory(
     )
 
 
+def _salience(reading: Reading, extract: Extract) -> float:
+    words = cleaned(reading.heard.text[extract.start : extract.end])
+    return salience(reading.scores.final, reading.snr, information(words))
+
+
 def _quote(heard: Heard, extract: Extract) -> str | None:
     """The words a memory comes from; None where its content is those words."""
     words = cleaned(heard.text[extract.start : extract.end])
@@ -481,7 +533,7 @@ def _reinforced(memory: Memory, reading: Reading) -> Memory:
         last_accessed=at,
         strength=memory.strength + (1.0 - memory.strength) / 5,
         confidence=memory.confidence + (1.0 - memory.confidence) / 5,
-        salience=max(memory.salience, salience(reading.scores.final, reading.snr)),
+        salience=max(memory.salience, salience(reading.scores.final, reading.snr, information(memory.words))),
         importance=max(memory.importance, reading.scores.importance),
         reinforcement_count=memory.reinforcement_count + 1,
         last_reinforced_at=reading.source.at,

@@ -1,7 +1,7 @@
 """Per-session cache: load, refresh incrementally, apply local writes (spec 10, 14)."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Locked, NotFound
-from graphmem.model import UNSETTLED, Matrix, Memory, Session, Uncertainty, Unlocked, Who
+from graphmem.model import UNSETTLED, Matrix, Memory, Session, Uncertainty, Unlocked, Vector, Who
 from graphmem.search.index import SearchIndex
 from graphmem.store import ledger, memories, uncertainties
 from graphmem.store.changes import Changes, write
@@ -86,17 +86,24 @@ async def _index(gm: Graphmem, session: Session, held: OpenMemories, found: list
     if not found:
         return
     missing = [loaded.memory for loaded in found if loaded.vector is None]
-    vectors = dict(
-        zip(
-            (memory.id for memory in missing),
-            await gm.embedder.embed([memory.content or "" for memory in missing]),
-            strict=True,
-        )
-    )
-    if vectors:
-        await memories.set_vectors(gm.graph, session, vectors)
-    matrix = np.stack([vectors[each.memory.id] if each.vector is None else each.vector for each in found])
-    await asyncio.to_thread(_put, gm, held, [each.memory for each in found], matrix)
+    embedded = await _embedded_memories(gm, missing) if missing else {}
+    if embedded:
+        await memories.set_vectors(gm.graph, session, list(embedded.values()))
+    known = [embedded.get(each.memory.id, (each.memory, each.vector)) for each in found]
+    matrix = np.stack([vector for _, vector in known if vector is not None])
+    await asyncio.to_thread(_put, gm, held, [memory for memory, _ in known], matrix)
+
+
+async def _embedded_memories(gm: Graphmem, missing: Sequence[Memory]) -> dict[str, tuple[Memory, Vector]]:
+    """Memories and the statements of summaries among them with embeddings, by the memory's id."""
+    texts = [text for m in missing for text in (m.content or "", *(each.content for each in m.statements))]
+    vectors = iter(await gm.embedder.embed(texts))
+    found = {}
+    for memory in missing:
+        vector = next(vectors)
+        statements = tuple(replace(each, vector=next(vectors)) for each in memory.statements)
+        found[memory.id] = replace(memory, statements=statements), vector
+    return found
 
 
 def _put(gm: Graphmem, held: OpenMemories, found: list[Memory], matrix: Matrix) -> None:
@@ -159,9 +166,11 @@ async def apply_changes(gm: Graphmem, who: Who, changes: Changes) -> None:
         gm.cache.drop_memories(who)
         return
     changed = {n.memory.id: (n.memory, n.vector) for n in changes.new}
+    changed |= {each.memory.id: (each.memory, each.vector) for each in changes.restored}
+    changed |= {each.memory.id: (each.memory, each.vector) for each in changes.rewritten}
     for memory in (each.memory for each in changes.reinforced):
         vector = held.index.vector(memory.id)
-        if vector is not None:
+        if vector is not None and memory.id not in changed:
             changed[memory.id] = memory, vector
     for update in changes.updated:
         known, vector = held.index.get(update.memory_id), held.index.vector(update.memory_id)

@@ -30,6 +30,7 @@ from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update, renewed
 from graphmem.store.jobs import SurpriseJob
 from graphmem.text.doc import Doc
+from graphmem.text.information import information
 from graphmem.text.normalize import said
 from graphmem.text.sanitize import quoted
 from graphmem.text.titles import title
@@ -393,7 +394,7 @@ def _remembered(understood: Understood, made: Made, worded: Worded) -> New:
         speaker=None,
         before=job.before,
         gravity=1.0,
-        salience=salience(job.importance * (1 + job.signal), understood.snr),
+        salience=salience(job.importance * (1 + job.signal), understood.snr, information(worded.content)),
         confidence=made.confidence,
         strength=STRENGTH,
         valence=worded.valence,

@@ -87,19 +87,47 @@ async def within_budget(
 
     Source: spec 5, 17.
     """
-    limits = limits_of(gm.settings)
-    if not gm.mind.is_model or limits.unlimited:
+    if not gm.mind.is_model or limits_of(gm.settings).unlimited:
         yield gm
         return
-    wanted = most(sum(len(job.payload) for job in jobs), questions, gm.settings.budget_token_cost, gm.clock())
     # Jobs that are done together are known by their first one.
-    first = jobs[0].id
-    mind = BudgetedMind(gm.mind, gm.offline, lambda: usage.reserve(gm.graph, session, first, limits, wanted))
+    async with _reserving(gm, session, jobs[0].id, sum(len(job.payload) for job in jobs), questions) as able:
+        yield able
+
+
+@asynccontextmanager
+async def within_budget_of(
+    gm: Graphmem, session: Session, name: str, size: int, questions: int
+) -> AsyncIterator[Graphmem]:
+    """The same for work that is no job.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    session : Session
+    name : of the work; two at once of one name and student share what is set aside
+    size : int >= 0, bytes that each question is about at most
+    questions : int >= 0, most questions that it asks a mind
+
+    Source: spec 5, 17.
+    """
+    if not gm.mind.is_model or limits_of(gm.settings).unlimited:
+        yield gm
+        return
+    async with _reserving(gm, session, name, size, questions) as able:
+        yield able
+
+
+@asynccontextmanager
+async def _reserving(gm: Graphmem, session: Session, name: str, size: int, questions: int) -> AsyncIterator[Graphmem]:
+    limits = limits_of(gm.settings)
+    wanted = most(size, questions, gm.settings.budget_token_cost, gm.clock())
+    mind = BudgetedMind(gm.mind, gm.offline, lambda: usage.reserve(gm.graph, session, name, limits, wanted))
     try:
         yield replace(gm, mind=mind)
     finally:
         if mind.within:
-            await usage.release_budget(gm.graph, session, first, wanted.at, gm.clock())
+            await usage.release_budget(gm.graph, session, name, wanted.at, gm.clock())
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -6,11 +6,11 @@ from contextlib import suppress
 
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked
-from graphmem.flows.compression import compress_beyond_limit
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.session_cache import ENDED
 from graphmem.flows.turn import answer_waiting
+from graphmem.jobs.compressing import compress_beyond_limit
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import CompressionTrigger, Session
 from graphmem.store import students
@@ -20,8 +20,9 @@ async def close_session(gm: Graphmem, session: Session) -> None:
     """End a session; while others of the student run, that is all, and the conversation goes on in them.
 
     With the last one the conversation ends: what still waits is answered, what was said is formed and consolidated,
-    then raw turns go, here and in the graph. What is not formed within `close_seconds` waits as jobs for the next
-    session, and so do jobs that cannot be done now; they hold what they need, sealed.
+    then raw turns go, here and in the graph. All that takes `close_seconds` at most. What is not formed then waits as
+    jobs for the next session, and so do jobs that cannot be done now; they hold what they need, sealed. What was not
+    considered for consolidation is left to a drift cycle, compression to the next session.
 
     Raises
     ------
@@ -31,11 +32,7 @@ async def close_session(gm: Graphmem, session: Session) -> None:
     if await _left(gm, session, prepared=False):
         return
     await answer_waiting(gm, session)
-    seconds = gm.settings.close_seconds
-    await _within(seconds, run_jobs(gm, session))
-    await _within(seconds, consolidate(gm, session))
-    await _within(seconds, _reconcile(gm, session))
-    await _within(seconds, compress_beyond_limit(gm, session, CompressionTrigger.SESSION_END))
+    await _within(gm.settings.close_seconds, _worked_off(gm, session))
     if not await _left(gm, session, prepared=True):
         raise Conflict("A message came in meanwhile: close the session again.")
 
@@ -51,6 +48,14 @@ async def _left(gm: Graphmem, session: Session, *, prepared: bool) -> bool:
             async with gm.memory_lock(session):
                 (gm.lock_up if end.last else gm.dismiss)(session)
         return end.closed
+
+
+async def _worked_off(gm: Graphmem, session: Session) -> None:
+    """What the end of a conversation brings, one thing after the other."""
+    await run_jobs(gm, session)
+    await consolidate(gm, session)
+    await _reconcile(gm, session)
+    await compress_beyond_limit(gm, session, CompressionTrigger.SESSION_END)
 
 
 async def _reconcile(gm: Graphmem, session: Session) -> None:

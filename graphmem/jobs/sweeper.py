@@ -8,6 +8,7 @@ from graphmem.errors import GraphmemError, ModelUnavailable, Unavailable, place
 from graphmem.flows.erasure import finish_erasures
 from graphmem.flows.turn import answer_waiting
 from graphmem.jobs.dispatch import remind, run_due_jobs
+from graphmem.jobs.drift import drift_due
 from graphmem.jobs.sessions import expire_sessions
 from graphmem.settings import Settings
 from graphmem.store import jobs, turns
@@ -17,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 async def sweep(gm: Graphmem) -> None:
-    """End sessions whose time is over, finish what a process left behind when it died, run jobs that are due.
+    """End sessions whose time is over, finish what a process left behind, run jobs and drift cycles that are due.
 
     Left behind are messages without an answer, and erasures. Where workers run jobs they are told of them once more.
     """
@@ -39,6 +40,8 @@ async def sweep(gm: Graphmem) -> None:
         except GraphmemError as e:
             log.warning("messages that wait for a reply could not be answered: %s", e.code)
     await (run_due_jobs(gm) if gm.background.runs_jobs else remind(gm))
+    if gm.background.runs_jobs:
+        await drift_due(gm)
     await jobs.delete_done(gm.graph, now - timedelta(hours=gm.settings.jobs_kept_hours))
     await delete_old(gm.graph, retention_of(gm.settings, now))
 

@@ -40,6 +40,8 @@ from graphmem.llm.formation_outputs import NotedTalk, NotesOutput, extractions, 
 from graphmem.llm.formation_prompt import formation_prompt
 from graphmem.llm.outputs import DistilOutput, PredictOutput, RespondOutput, danger_told, lessons, predicted
 from graphmem.llm.prompts import Prompt, distil_prompt, predict_prompt, respond_prompt
+from graphmem.llm.summary_outputs import AskedGroups, SummariseOutput, digests, summary_items
+from graphmem.llm.summary_prompt import summarise_prompt
 from graphmem.llm.surprise_outputs import (
     AnalyseOutput,
     AskedEpisodes,
@@ -62,6 +64,7 @@ from graphmem.model import (
     Prediction,
     Respond,
     Response,
+    Summarise,
     Usage,
 )
 from graphmem.ports import OnToken
@@ -153,6 +156,7 @@ FORMS: Mapping[type[MindQuestion[Any]], Form[Any, Any, Any]] = {
         leaner=lambda question: lean_analyses(question.episodes),
         items=lambda output, _: analysed_items(output),
     ),
+    Summarise: Form(summarise_prompt, SummariseOutput, digests, 2_000, AskedGroups, items=summary_items),
 }
 """Form of each kind of question."""
 

@@ -20,7 +20,6 @@ from graphmem.model.conversation import (
     Fact,
     HabitCount,
     Lesson,
-    Matrix,
     Message,
     Mismatch,
     Prediction,
@@ -30,7 +29,6 @@ from graphmem.model.conversation import (
     Response,
     Task,
     Usage,
-    Vector,
 )
 from graphmem.model.enums import (
     AboutWhom,
@@ -64,6 +62,7 @@ from graphmem.model.enums import (
 from graphmem.model.identity import Keys, Session, Student, StudentSummary, Who
 from graphmem.model.jobs import Job
 from graphmem.model.memory import (
+    Digest,
     Edge,
     Entity,
     Erased,
@@ -72,6 +71,7 @@ from graphmem.model.memory import (
     Heard,
     LedgerEntry,
     Memory,
+    MergedStatement,
     NamedEntity,
     Observation,
     Recalled,
@@ -87,6 +87,7 @@ from graphmem.model.questions import (
     OnFailure,
     Predict,
     Respond,
+    Summarise,
 )
 from graphmem.model.surprise import (
     Analysis,
@@ -100,6 +101,7 @@ from graphmem.model.surprise import (
 )
 from graphmem.model.turn import Attention, RecalledId, State, TurnOutcome, Unlocked
 from graphmem.model.uncertainty import UNSETTLED, ActionAdvice, Uncertainty, Woven
+from graphmem.model.vectors import Matrix, Vector
 from graphmem.model.world import (
     Concept,
     ConceptProgress,
@@ -141,6 +143,7 @@ __all__ = [
     "Correction",
     "Danger",
     "DetectionContext",
+    "Digest",
     "Distil",
     "Domain",
     "Edge",
@@ -168,6 +171,7 @@ __all__ = [
     "Memory",
     "MemoryKind",
     "MemoryRole",
+    "MergedStatement",
     "Message",
     "MindQuestion",
     "Mismatch",
@@ -207,6 +211,7 @@ __all__ = [
     "Strategy",
     "Student",
     "StudentSummary",
+    "Summarise",
     "SurpriseAction",
     "SurpriseResponse",
     "Surprising",

@@ -6,14 +6,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Generic, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
 from rapidfuzz import utils
 
 from graphmem.model.concern import Danger
 from graphmem.model.enums import Author, Level, QuestionState, Verdict
 from graphmem.model.memory import LedgerEntry, Recalled
 from graphmem.model.uncertainty import Woven
+from graphmem.model.vectors import Vector
 
 T = TypeVar("T")
 
@@ -21,12 +20,6 @@ HABIT = "habit-"
 """Beginning of the id of a fact that counts a habit."""
 
 _EPOCH = datetime.fromtimestamp(0, UTC)
-
-Vector = NDArray[np.float32]
-"""An embedding, of shape (dimension,), of length 1."""
-
-Matrix = NDArray[np.float32]
-"""Embeddings, of shape (n, dimension), each row of length 1."""
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from graphmem.model.enums import (
     Reliability,
     SourceKind,
 )
+from graphmem.model.vectors import Vector
 from graphmem.model.world import Practised
 
 
@@ -164,6 +165,33 @@ class Extraction:
 
 
 @dataclass(frozen=True)
+class MergedStatement:
+    """A statement that became part of a summary, as it can still be said again, refined or ended.
+
+    quote : the words it comes from, where it is not those words
+    source_ref : of the newest source it was formed from
+    vector : embedding of `content`; None where the embedding model was changed
+    """
+
+    content: str = field(repr=False)
+    quote: str | None = field(repr=False)
+    at: datetime
+    modality: Modality
+    kind: MemoryKind
+    aspect: Aspect | None
+    valence: float
+    slot_key: str | None
+    content_hash: str
+    source_ref: str
+    vector: Vector | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def id(self) -> str:
+        """Id of the memory that it becomes when it is taken out of its summary."""
+        return f"statement-{self.content_hash[:24]}"
+
+
+@dataclass(frozen=True)
 class Memory:
     """A node of a student's memory graph (spec 2).
 
@@ -178,6 +206,7 @@ class Memory:
     slot_key, content_hash : keyed hashes
     consolidated : whether the message reached the threshold of its time (spec 6)
     in_ledger : a ledger entry rests on it, so it does not fade (spec 9)
+    statements : of a summary, what it was made of; sealed, at most twelve
     """
 
     id: str
@@ -216,6 +245,7 @@ class Memory:
     role: MemoryRole = MemoryRole.SAID
     aspect: Aspect | None = None
     quote: str | None = field(default=None, repr=False)
+    statements: tuple[MergedStatement, ...] = field(default=(), repr=False)
 
     @property
     def words(self) -> str:
@@ -227,6 +257,14 @@ class Memory:
         """True for what the student said in a chat: neither noted by others nor inferred."""
         told = self.role in (MemoryRole.SAID, MemoryRole.SUMMARY)
         return told and self.speaker is None and self.source_kind is SourceKind.CHAT
+
+
+@dataclass(frozen=True)
+class Digest:
+    """A summary of some statements, and the places of those that it says."""
+
+    text: str = field(repr=False)
+    says: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import ClassVar, Generic, TypeVar
 
 from graphmem.model.concern import Danger
 from graphmem.model.conversation import Conversation, Lesson, Message, Mismatch, Prediction, Remembered, Response
-from graphmem.model.memory import Extraction, Heard, Memory
+from graphmem.model.memory import Digest, Extraction, Heard, Memory
 from graphmem.model.surprise import Analysis, Surprising
 
 T_co = TypeVar("T_co", covariant=True)
@@ -19,6 +19,7 @@ __all__ = [
     "OnFailure",
     "Predict",
     "Respond",
+    "Summarise",
 ]
 
 
@@ -122,3 +123,23 @@ class Analyse(MindQuestion[tuple[Analysis, ...]]):
     def __post_init__(self) -> None:
         if not self.episodes:
             raise ValueError("without an episode there is nothing to analyse")
+
+
+@dataclass(frozen=True)
+class Summarise(MindQuestion[tuple[Digest, ...]]):
+    """Summaries of some groups of memories, each of which is to become one; one for each, in the same order.
+
+    groups : 1 or more memories each, opened, oldest first
+    student : the student's name, where it is known
+    """
+
+    # Compression neither waits for a model nor asks it twice: rules are good enough for what fades.
+    when_away = OnFailure.FALL_BACK
+
+    groups: tuple[tuple[Memory, ...], ...]
+    student: str | None = None
+
+    @property
+    def can_wait(self) -> bool:
+        """True: nobody waits for a summary."""
+        return True

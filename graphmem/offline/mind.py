@@ -15,6 +15,7 @@ from graphmem.model import (
     Answer,
     Author,
     Conversation,
+    Digest,
     Distil,
     Extraction,
     ExtractMemories,
@@ -27,6 +28,7 @@ from graphmem.model import (
     Prediction,
     Respond,
     Response,
+    Summarise,
     Vector,
 )
 from graphmem.offline.care import caring_reply
@@ -39,6 +41,7 @@ from graphmem.offline.replies import is_judged_by_reader, replied
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.doc import doc_of
 from graphmem.text.reader import MessageReader
+from graphmem.text.summary import summarised_memories
 from graphmem.text.words import word_rarity
 
 T = TypeVar("T")
@@ -135,12 +138,19 @@ async def _analyse(_: OfflineMind, question: Analyse, __: OnToken | None) -> tup
     return await asyncio.to_thread(lambda: analysed(question.episodes))
 
 
+async def _summarise(_: OfflineMind, question: Summarise, __: OnToken | None) -> tuple[Digest, ...]:
+    return await asyncio.to_thread(
+        lambda: tuple(summarised_memories(group, question.student) for group in question.groups)
+    )
+
+
 RULES: Mapping[type[MindQuestion[Any]], Callable[[OfflineMind, Any, OnToken | None], Awaitable[Any]]] = {
     Predict: _predict,
     Respond: _respond,
     Distil: _distil,
     ExtractMemories: _extract,
     Analyse: _analyse,
+    Summarise: _summarise,
 }
 """Rule for each kind of question."""
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.errors import InvalidInput
-from graphmem.model import Matrix, Memory, Reliability, Vector
+from graphmem.model import Matrix, Memory, MergedStatement, Reliability, Vector
 from graphmem.search.feedback import feedback_terms
 from graphmem.search.inverted_index import InvertedIndex
 from graphmem.search.query import SCORE_PARTS, Hit, LexicalScores, SearchQuery, relevance, why, within
@@ -58,6 +58,8 @@ _FIRST_ROWS = 64
 _NO_ROWS = np.zeros(0, dtype=np.int64), np.zeros(0)
 MEMORY_BYTES = 3000
 """Bytes of a memory beside its vector and its texts: the object, its places in the tables."""
+STATEMENT_BYTES = 1000
+"""Bytes of a statement of a summary beside its vector, which is there twice."""
 TEXT_BYTES = 8
 """Bytes of one character of a text: the text itself and its postings."""
 _WORD = re.compile(r"\w+")
@@ -98,6 +100,9 @@ class SearchIndex:
         self._by_slot: defaultdict[str, dict[str, None]] = defaultdict(dict)
         self._speakers: list[str] = []
         self._text_bytes = 0
+        self._statements: dict[str, tuple[str, MergedStatement]] = {}
+        # Their vectors are stacked when they are compared for the first time after a change.
+        self._stacked: tuple[list[str], Matrix] | None = None
         # None when it has to be built anew; likeness to the memory before is brought up to date when it is read.
         self._timeline: GrowingTimeline | None = GrowingTimeline(timeline(*_NO_ROWS, size=0))
         self._compared = True
@@ -109,7 +114,8 @@ class SearchIndex:
     def nbytes(self) -> int:
         """About the bytes it takes: arrays, texts, postings."""
         with self._lock:
-            return self._vectors.nbytes + self._table.nbytes + self._text_bytes + len(self) * MEMORY_BYTES
+            parts = len(self._statements) * (STATEMENT_BYTES + 8 * self.dimension)
+            return self._vectors.nbytes + self._table.nbytes + self._text_bytes + len(self) * MEMORY_BYTES + parts
 
     def close(self) -> None:
         """Drop everything; the index is empty afterwards."""
@@ -206,6 +212,10 @@ class SearchIndex:
         self._by_hash[memory.content_hash][memory.id] = None
         if memory.slot_key is not None:
             self._by_slot[memory.slot_key][memory.id] = None
+        for each in memory.statements:
+            self._by_hash[each.content_hash][memory.id] = None
+            self._statements[each.id] = memory.id, each
+            self._stacked = None
 
     def _insert_in_time(self, places: list[tuple[float, str, int]]) -> None:
         places.sort()
@@ -248,6 +258,12 @@ class SearchIndex:
         _forget(self._by_hash, memory.content_hash, memory.id)
         if memory.slot_key is not None:
             _forget(self._by_slot, memory.slot_key, memory.id)
+        for each in memory.statements:
+            if each.content_hash in self._by_hash and memory.id in self._by_hash[each.content_hash]:
+                _forget(self._by_hash, each.content_hash, memory.id)
+            if self._statements.get(each.id, ("",))[0] == memory.id:
+                del self._statements[each.id]
+            self._stacked = None
 
     def _forget_likeness(self, rows: list[int]) -> None:
         if rows:
@@ -276,7 +292,7 @@ class SearchIndex:
             return None if row is None else self._vectors[row].copy()
 
     def find(self, content_hash: str) -> Memory | None:
-        """A memory of this very content."""
+        """A memory of this very content, or a summary that one became part of."""
         with self._lock:
             return next((self.get(known) for known in self._by_hash.get(content_hash, ())), None)
 
@@ -285,6 +301,35 @@ class SearchIndex:
         with self._lock:
             memories = [self._at(self._row_of[known]) for known in self._by_slot.get(slot_key, ())]
         return sorted(memories, key=lambda memory: (memory.timestamp, memory.id))
+
+    def statement(self, known: str) -> tuple[Memory, MergedStatement] | None:
+        """The summary that holds a statement, and the statement, by the statement's id."""
+        with self._lock:
+            found = self._statements.get(known)
+            return None if found is None else (self._at(self._row_of[found[0]]), found[1])
+
+    def statements_of_slot(self, slot_key: str) -> list[tuple[Memory, MergedStatement]]:
+        """Statements of summaries that could be replaced by another of their slot, oldest first."""
+        with self._lock:
+            found = [
+                (self._at(self._row_of[i]), each) for i, each in self._statements.values() if each.slot_key == slot_key
+            ]
+        return sorted(found, key=lambda pair: (pair[1].at, pair[1].id))
+
+    def nearest_statements(self, vector: Vector, limit: int) -> list[tuple[Memory, MergedStatement, float]]:
+        """The statements of summaries nearest in meaning, with their summaries and cosines, nearest first."""
+        with self._lock:
+            if self._stacked is None:
+                embedded = {i: each.vector for i, (_, each) in self._statements.items() if each.vector is not None}
+                rows = (
+                    np.stack(list(embedded.values())) if embedded else np.zeros((0, self.dimension), dtype=np.float32)
+                )
+                self._stacked = list(embedded), rows
+            ids, matrix = self._stacked
+            own = matrix @ vector
+            chosen = np.argsort(-own, kind="stable")[:limit]
+            pairs = [(self._statements[ids[i]], float(own[i])) for i in chosen]
+            return [(self._at(self._row_of[memory_id]), each, cosine) for (memory_id, each), cosine in pairs]
 
     def latest(self, limit: int) -> list[Memory]:
         """The newest memories, newest first."""

@@ -20,6 +20,7 @@ from graphmem.model import (
     Session,
     SourceKind,
     SurpriseResponse,
+    Usage,
     Vector,
 )
 from graphmem.sealing import keyed_hash
@@ -28,12 +29,21 @@ from graphmem.store.compressions import stored_compression
 from graphmem.store.graph import Graph, Transaction
 from graphmem.store.jobs import Finished
 from graphmem.store.ledger import sealed_ledger_entry
-from graphmem.store.memories import details_of, label_of, reinforced_properties, stored, stored_properties
-from graphmem.store.rows import NodeSealer, vector_bytes
+from graphmem.store.memories import (
+    details_of,
+    embedding_bytes,
+    label_of,
+    reinforced_properties,
+    stored,
+    stored_properties,
+)
+from graphmem.store.rows import NodeSealer
 from graphmem.store.sources import kind_in_graph
 from graphmem.store.turns import sealed_fact
 from graphmem.store.uncertainties import Recorded, stored_standing, stored_uncertainty
 
+COMPRESSING = "compress"
+"""What the usage of a language model for summaries is counted as."""
 RESPONSE = TypeAdapter(SurpriseResponse)
 
 
@@ -141,6 +151,15 @@ class Summary:
 
 
 @dataclass(frozen=True)
+class Restored:
+    """A statement of a summary that is a memory again, since something has become of it alone."""
+
+    memory: Memory
+    vector: Vector = field(repr=False)
+    summary_id: str
+
+
+@dataclass(frozen=True)
 class Absorbed:
     """A memory that goes, and the one that takes over what it comes from and speaks of."""
 
@@ -174,8 +193,10 @@ class Changes:
     topics : concepts that memories are about
     removed : edges that are taken away; their weight does not matter
     summaries, absorbed, deleted : memories that stand for others, what they and others take over, ids of those that go
+    restored, rewritten : statements that leave their summaries, and those summaries without them
     passed : edges that summaries and heirs take over from memories that go
     compression : the record of it
+    usage : what the summaries cost
     """
 
     known: int | None
@@ -202,9 +223,12 @@ class Changes:
     removed: tuple[NewEdge, ...] = ()
     summaries: tuple[Summary, ...] = ()
     absorbed: tuple[Absorbed, ...] = ()
+    restored: tuple[Restored, ...] = ()
+    rewritten: tuple[Summary, ...] = ()
     passed: tuple[NewEdge, ...] = ()
     deleted: tuple[str, ...] = ()
     compression: Compression | None = None
+    usage: Usage = field(default_factory=Usage)
 
     @property
     def episode_id(self) -> str | None:
@@ -278,6 +302,7 @@ async def _write_memories(tx: Transaction, session: Session, changes: Changes, w
     if changes.new:
         rows = [_created(session, changes, new, now) for new in changes.new]
         await tx.run("changes/create_memories", memories=rows, written=written)
+    await _write_statements(tx, session, changes, written)
     if changes.reinforced:
         again = [
             {"id": r.memory.id, "start": r.span.start, "end": r.span.end, "properties": reinforced_properties(r.memory)}
@@ -315,6 +340,27 @@ async def _write_memories(tx: Transaction, session: Session, changes: Changes, w
     if changes.formed is not None:
         ids = [new.memory.id for new in changes.new]
         await tx.run("changes/form_source", snr=changes.formed.snr, ids=ids, now=now, **source)
+
+
+async def _write_statements(tx: Transaction, session: Session, changes: Changes, written: int) -> None:
+    """Statements that leave their summaries, and those summaries."""
+    if changes.restored:
+        rows = [
+            {
+                "label": label_of(each.memory.modality),
+                "properties": _sealed(session, each.memory, each.vector),
+                "summary_id": each.summary_id,
+                "ref": each.memory.source_refs[0],
+            }
+            for each in changes.restored
+        ]
+        await tx.run("changes/restore_statements", statements=rows, written=written)
+    if changes.rewritten:
+        rows = [
+            {"id": each.memory.id, "properties": _rewritten(_sealed(session, each.memory, each.vector))}
+            for each in changes.rewritten
+        ]
+        await tx.run("changes/update_memories", memories=rows, written=written)
 
 
 async def _write_doubts(tx: Transaction, session: Session, changes: Changes) -> None:
@@ -359,6 +405,7 @@ async def _write_compression(tx: Transaction, session: Session, changes: Changes
     await tx.run("changes/merge_edges", edges=passed)
     await tx.run("changes/delete_memories", ids=list(changes.deleted))
     await tx.run("changes/record_compression", compression=stored_compression(changes.compression))
+    await usages.add_usage(tx, COMPRESSING, changes.usage, now)
 
 
 async def write_facts(
@@ -416,8 +463,13 @@ def _sealed(session: Session, memory: Memory, vector: Vector) -> dict[str, Any]:
         "considered": True,
         "content": place.seal("content", memory.content or ""),
         "details": place.seal_json("details", details_of(memory)),
-        "embedding": place.seal("embedding", vector_bytes(vector)),
+        "embedding": place.seal("embedding", embedding_bytes(memory, vector)),
     }
+
+
+def _rewritten(properties: dict[str, Any]) -> dict[str, Any]:
+    """What of a summary's properties depends on what it says."""
+    return {name: properties[name] for name in ("content", "details", "embedding", "content_hash")}
 
 
 def _created(session: Session, changes: Changes, new: New, now: datetime) -> dict[str, Any]:

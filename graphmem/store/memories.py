@@ -1,10 +1,12 @@
 """Memories in the graph: what recall and people read, and how they fade (spec 2, 9, 10)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, cast, get_args, get_type_hints
+
+import numpy as np
 
 from graphmem.model import (
     Edge,
@@ -13,6 +15,7 @@ from graphmem.model import (
     Erased,
     Memory,
     MemoryKind,
+    MergedStatement,
     Modality,
     NamedEntity,
     Reliability,
@@ -27,7 +30,7 @@ from graphmem.store.sources import opened_source
 
 LOAD_PAGE = 5000
 """Memories read at once when a student's memories are taken into memory."""
-APART = frozenset({"modality", "content", "speaker", "before", "quote", "source_refs"})
+APART = frozenset({"modality", "content", "speaker", "before", "quote", "source_refs", "statements"})
 """Fields of `Memory` that are no properties of their own: a label, sealed, or edges."""
 REINFORCED = (
     "gravity",
@@ -327,11 +330,11 @@ async def list_spanless(graph: Graph, who: Who) -> list[str]:
     return list(row["ids"])
 
 
-async def set_vectors(graph: Graph, session: Session, vectors: dict[str, Vector]) -> None:
+async def set_vectors(graph: Graph, session: Session, embedded: Sequence[tuple[Memory, Vector]]) -> None:
     """Give memories their embeddings again after the model was changed; `memory/set_vectors`."""
     sealed = [
-        {"id": i, "embedding": NodeSealer(session.keys, session, i).seal("embedding", vector_bytes(v))}
-        for i, v in vectors.items()
+        {"id": m.id, "embedding": NodeSealer(session.keys, session, m.id).seal("embedding", embedding_bytes(m, v))}
+        for m, v in embedded
     ]
     await graph.run("memory/set_vectors", session, vectors=sealed)
 
@@ -389,9 +392,36 @@ async def delete_with_traces(graph: Graph, session: Session, memory_id: str, now
     return Erased(**{name: count for name, count in rows[0].items() if name != "version"}) if rows else None
 
 
-def details_of(memory: Memory) -> dict[str, str | None]:
+def details_of(memory: Memory) -> dict[str, Any]:
     """What is sealed of a memory beside its content."""
-    return {"speaker": memory.speaker, "before": memory.before, "quote": memory.quote}
+    statements = {"statements": [_stored_statement(each) for each in memory.statements]} if memory.statements else {}
+    return {"speaker": memory.speaker, "before": memory.before, "quote": memory.quote, **statements}
+
+
+def embedding_bytes(memory: Memory, vector: Vector) -> bytes:
+    """A memory's embedding as it is sealed; after it, in half precision, those of the statements of a summary.
+
+    Raises
+    ------
+    ValueError      a statement has no vector
+    """
+    parts = [each.vector for each in memory.statements]
+    if any(part is None for part in parts):
+        raise ValueError("a statement of a summary needs its embedding")
+    own = [np.asarray(part, dtype=np.float16).tobytes() for part in parts]
+    return b"".join([vector_bytes(vector), *own])
+
+
+def _opened_vectors(memory: Memory, stored_bytes: bytes) -> LoadedMemory:
+    """A memory with its embedding, and its statements with theirs."""
+    count = len(memory.statements)
+    dimension = len(stored_bytes) // (4 + 2 * count)
+    vector = np.frombuffer(stored_bytes[: 4 * dimension], dtype=np.float32)
+    if not count:
+        return LoadedMemory(memory, vector)
+    parts = np.frombuffer(stored_bytes[4 * dimension :], dtype=np.float16).reshape(count, dimension).astype(np.float32)
+    statements = tuple(replace(each, vector=part) for each, part in zip(memory.statements, parts, strict=True))
+    return LoadedMemory(replace(memory, statements=statements), vector)
 
 
 _READERS: Mapping[str, Callable[[Any], Any]] = {
@@ -400,10 +430,30 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
 """How each property of a memory is read; the fields are listed in `Memory` alone."""
 
 
+_STATEMENT_READERS: Mapping[str, Callable[[Any], Any]] = {
+    name: _reader(hint) for name, hint in get_type_hints(MergedStatement).items() if name != "vector"
+}
+
+
+def _stored_statement(statement: MergedStatement) -> dict[str, Any]:
+    values = {name: getattr(statement, name) for name in _STATEMENT_READERS}
+    return {name: value.value if isinstance(value, StrEnum) else value for name, value in values.items()} | {
+        "at": round(1000 * statement.at.timestamp())
+    }
+
+
+def _opened_statement(row: Mapping[str, Any]) -> MergedStatement:
+    values: dict[str, Any] = {
+        name: None if row[name] is None else read(row[name]) for name, read in _STATEMENT_READERS.items()
+    }
+    return MergedStatement(**values)
+
+
 def _held(session: Session, row: Row, label: str, refs: list[str]) -> LoadedMemory:
-    sealed = row.get("embedding")
-    vector = None if sealed is None else NodeSealer(session.keys, session, row["id"]).vector("embedding", sealed)
-    return LoadedMemory(_memory(row, label, refs, session), vector)
+    memory, sealed = _memory(row, label, refs, session), row.get("embedding")
+    if sealed is None:
+        return LoadedMemory(memory, None)
+    return _opened_vectors(memory, NodeSealer(session.keys, session, row["id"]).opened("embedding", sealed))
 
 
 def _memory(row: Row, label: str, refs: list[str], session: Session | None) -> Memory:
@@ -412,6 +462,7 @@ def _memory(row: Row, label: str, refs: list[str], session: Session | None) -> M
     if session is not None:
         place = NodeSealer(session.keys, session, row["id"])
         content, details = place.text("content", row["content"]), place.json("details", row["details"])
+        details["statements"] = tuple(map(_opened_statement, details.get("statements", ())))
     # A property that is null is not stored.
     fields: dict[str, Any] = {
         name: None if (value := row.get(name)) is None else read(value) for name, read in _READERS.items()

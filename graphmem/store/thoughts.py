@@ -15,6 +15,7 @@ class UnconsolidatedMemory:
 
     activity : messages a minute when it was said
     features : of its importance, as of then, in the order of `graphmem.maths.importance.Features`
+    salience, importance : as of then
     """
 
     id: str
@@ -24,6 +25,8 @@ class UnconsolidatedMemory:
     activity: float
     features: tuple[float, ...]
     strength: float
+    salience: float
+    importance: float
 
 
 @dataclass(frozen=True)
@@ -49,8 +52,8 @@ async def list_waiting(graph: Graph, who: Who, limit: int) -> WaitingThoughts:
     """Thoughts nobody has considered yet, oldest first; `thought/list`."""
     (row,) = await graph.run("thought/list", who, limit=limit)
     found = tuple(
-        UnconsolidatedMemory(memory_id, from_ms(at), snr, surprise, activity, tuple(features), strength)
-        for memory_id, at, snr, surprise, activity, features, strength in row["thoughts"]
+        UnconsolidatedMemory(memory_id, from_ms(at), snr, surprise, activity, tuple(features), *rest)
+        for memory_id, at, snr, surprise, activity, features, *rest in row["thoughts"]
     )
     return WaitingThoughts(found, from_ms(row["ended"] or 0))
 

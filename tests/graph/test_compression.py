@@ -1,6 +1,9 @@
 """Compression on the real database: what goes, what stays, what is found afterwards, and nobody else's (spec 13)."""
 
+import json
+import re
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -19,6 +22,8 @@ from graphmem.text.summary import DIGEST_CHARACTERS
 from tests.conftest import Enrol, Pupil, another_replica, say
 from tests.support.client import Client
 from tests.support.doubting import doubted
+from tests.support.language import with_model
+from tests.support.llm_server import Act, Seen, llm_server
 from tests.support.remembering import again_open, asked, held, lived, observations
 
 TOLD = tuple(
@@ -210,3 +215,36 @@ async def test_notes_of_a_teacher_are_not_mixed_with_the_students_words(gm: Grap
     for memory in await held(another_replica(gm), ann.session):
         if memory.role is MemoryRole.SUMMARY:
             assert memory.source_kind in (SourceKind.CHAT, SourceKind.TEACHER)
+
+
+def first_of_each_group(seen: Seen) -> str | None:
+    """A model that says the first statement of each group."""
+    groups = unescape(seen.question).split("<group>")[1:]
+    told = [re.findall(r"^1 \(\d{4}-\d\d-\d\d\) (.*)$", group, re.MULTILINE)[0] for group in groups]
+    return json.dumps({"summaries": [{"summary": text, "says": [1]} for text in told]}) if groups else None
+
+
+async def test_a_language_model_writes_the_summaries_and_is_counted(gm: Graphmem, ann: Pupil) -> None:
+    before = await remembers(gm, ann)
+    await faded(gm, ann)
+    statements = {memory.content for memory in before.values()}
+    with llm_server(answer=first_of_each_group) as server:
+        async with with_model(gm, server) as talking:
+            done = await compress(talking, ann.session, to=10)
+    assert done.merged
+    summaries = [m for m in await held(another_replica(gm), ann.session) if m.role is MemoryRole.SUMMARY]
+    assert {each.content for each in summaries} <= statements
+    (usage,) = await asked(
+        gm, ann.who, "MATCH (u:Usage {institution: $i, student_id: $s, kind: 'compress'}) RETURN u.calls AS calls"
+    )
+    assert usage["calls"] == len([seen for seen in server.seen if "<group>" in seen.question])
+
+
+async def test_where_the_model_is_away_rules_summarise(gm: Graphmem, ann: Pupil) -> None:
+    await remembers(gm, ann)
+    await faded(gm, ann)
+    for degrade in ("offline", "refuse"):
+        left = len(await held(gm, ann.session))
+        with llm_server(then=Act(status=500)) as server:
+            async with with_model(gm, server, degrade=degrade) as talking:
+                assert (await compress(talking, ann.session, to=left - 2)).merged

@@ -19,8 +19,10 @@ async def edges(gm: Graphmem, pupil: Pupil) -> set[tuple[Any, ...]]:
 
 async def test_edges_between_memories_that_both_go_are_kept(gm: Graphmem, ann: Pupil) -> None:
     before = sorted(await remembers(gm, ann))
+    half = set(before[::2])
     for place, (a, b) in enumerate(combinations(before, 2)):
-        if place % 3 == 0:
+        # Two groups, each closely linked, and a link between them now and then.
+        if (a in half) == (b in half) or place % 11 == 0:
             await linked(gm, ann, a, b, "SUPPORTS", (place % 10) / 10 + 0.05)
     await faded(gm, ann)
     done = await compress(gm, ann.session, to=8)

@@ -24,7 +24,7 @@ from graphmem.maths.clustering import inside_shares, spectral_clusters
 from graphmem.maths.loss import entropy
 from graphmem.model import Edge, EdgeType, SourceKind
 from graphmem.text.doc import Doc
-from graphmem.text.summary import DIGEST_CHARACTERS, summarised
+from graphmem.text.summary import DIGEST_CHARACTERS, Summarised, summarised
 from tests.support.memories import NOW, memory
 
 LONG_AGO = NOW - timedelta(days=90)
@@ -97,18 +97,63 @@ def test_entropy_is_at_most_that_of_equal_shares(masses: list[float]) -> None:
     assert 0.0 <= entropy(masses) <= np.log2(max(1, positive)) + 1e-9
 
 
+def summary_of(*statements: str, subject: str = "Ann") -> str:
+    return summarised([Summarised(each) for each in statements], subject).text
+
+
 @given(STATEMENTS)
 def test_a_summary_invents_nothing_and_is_bounded(statements: list[str]) -> None:
-    summary = summarised(statements, "Ann")
-    assert len(summary) <= max(DIGEST_CHARACTERS, max(map(len, statements)))
-    assert set(Doc(summary).plain_words) <= {word for each in statements for word in Doc(each).plain_words} | {"and"}
+    digest = summarised([Summarised(each) for each in statements], "Ann")
+    assert len(digest.text) <= max(DIGEST_CHARACTERS, max(map(len, statements)))
+    said = {word for each in statements for word in Doc(each).plain_words}
+    assert set(Doc(digest.text).plain_words) <= said | {
+        "and",
+        "said",
+    }
+    assert digest.says
+    assert set(digest.says) <= set(range(len(statements)))
 
 
 def test_a_summary_holds_names_numbers_and_feelings() -> None:
-    told = ["Ann's dog is called Rex.", "Ann is afraid of 3 geese.", "Ann's dog is called Rex.", "Ann likes Lisbon."]
-    summary = summarised(told, "Ann")
+    summary = summary_of(
+        "Ann's dog is called Rex.",
+        "Ann is afraid of 3 geese.",
+        "Ann's dog is called Rex.",
+        "Ann likes Lisbon very much.",
+    )
     assert all(word in summary for word in ("Rex", "afraid", "3 geese", "Lisbon"))
     assert summary.count("Rex") == 1
+
+
+@pytest.mark.parametrize(
+    "piled",
+    [
+        "Ann says: Melanie! It was so cool.",
+        "Ann says that love those colours.",
+        "Month Ann is having a show with their paintings.",
+        "Ann painted it after they visited the beach.",
+        "You're going to make a huge difference, Ann says.",
+        "Asked “What inspired it?”: They were so scared of it.",
+        "Ann is happy, isn't that so cool?",
+    ],
+)
+def test_what_cannot_be_said_by_itself_is_left_out(piled: str) -> None:
+    assert summary_of(piled, "Ann moved to Lisbon in May 2023.") == "Ann moved to Lisbon in May 2023."
+
+
+def test_a_sentence_that_leans_on_another_comes_with_it_or_not_at_all() -> None:
+    assert summary_of("Ann went to a museum in Leeds. It was full of steam engines.") == (
+        "Ann went to a museum in Leeds. It was full of steam engines."
+    )
+    assert (
+        summary_of("It was full of steam engines.", "Ann has a brother called Tom.") == "Ann has a brother called Tom."
+    )
+
+
+def test_where_nothing_can_be_retold_the_words_are_quoted() -> None:
+    told = [Summarised("Bo says: love that colour!", "Wow! Love that purple colour! Is it new?")]
+    assert summarised(told, "Bo").text == "Bo said: “Love that purple colour!”"
+    assert summarised([Summarised("Hm?")], "Bo").text == "Hm?"
 
 
 @pytest.mark.parametrize("target", [150, 90, 40])
@@ -155,16 +200,15 @@ def test_nobodys_words_become_anothers() -> None:
 
 
 def test_the_standing_of_memories_protects_them() -> None:
-    plain = memory("plain", "A.")
+    plain = [memory("plain", "A."), memory("slot", "A.", slot_key="home")]
     kept = [
         memory("flash", "A.", flashbulb=True),
         memory("ledger", "A.", in_ledger=True),
         memory("doubt", "A."),
         memory("now", "A.", source_refs=("turn-9",)),
         memory("profile", "A."),
-        memory("slot", "A.", slot_key="home"),
     ]
-    assert protected_ids([plain, *kept], {"doubt"}, {"turn-9"}, {"profile"}) == {m.id for m in kept}
+    assert protected_ids([*plain, *kept], {"doubt"}, {"turn-9"}, {"profile"}) == {m.id for m in kept}
 
 
 def test_losses_are_what_there_was_less_what_there_is() -> None:

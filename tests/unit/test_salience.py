@@ -4,15 +4,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.maths.salience import salience
+from graphmem.maths.salience import reconsidered, salience
+from graphmem.text.information import information
 
 SNR = st.integers(0, 1000)
 FINAL = st.floats(0, 2)
+ASKED = st.none() | st.floats(0, 1)
 
 
-@given(st.none() | FINAL, SNR)
-def test_bounds(final: float | None, snr: int) -> None:
-    assert 0 <= salience(final, snr) <= 1
+@given(st.none() | FINAL, SNR, ASKED)
+def test_bounds(final: float | None, snr: int, asked: float | None) -> None:
+    assert 0 <= salience(final, snr, asked) <= 1
+
+
+@given(FINAL, FINAL, SNR, st.floats(0, 1))
+def test_judged_anew_it_is_what_it_would_have_been(before: float, final: float, snr: int, asked: float) -> None:
+    assert reconsidered(salience(before, snr, asked), before, final) == pytest.approx(salience(final, snr, asked))
+
+
+@given(st.text())
+def test_information_is_a_chance(text: str) -> None:
+    assert 0 < information(text) < 1
+
+
+def test_names_numbers_and_dates_tell_more_and_questions_less() -> None:
+    plain = information("I went to the big museum")
+    assert plain < information("I went to the big museum with Ottilie")
+    assert plain < information("I went to the big museum at 7")
+    assert plain < information("I went to the big museum yesterday")
+    assert information("Did you go to the big museum?") < plain
 
 
 @given(FINAL, FINAL, SNR, SNR)

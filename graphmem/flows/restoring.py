@@ -1,0 +1,118 @@
+"""Statements of summaries of which something becomes by itself: they leave their summary (spec 7, 13).
+
+What repeats or refines a statement of a summary touches the summary; what ends or denies it makes it a memory again,
+which then is ended or doubted like any other, and the summary no longer says it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+import numpy as np
+
+from graphmem.model import Memory, MemoryRole, MergedStatement, Reliability, Vector
+from graphmem.search.index import SearchIndex
+from graphmem.store.changes import Restored, Summary, Update
+from graphmem.text.summary import Summarised, subject_of, summarised
+
+
+@dataclass(frozen=True)
+class Restoring:
+    """What is written where statements leave their summaries; `emptied` are summaries of which nothing is left."""
+
+    restored: tuple[Restored, ...] = ()
+    rewritten: tuple[Summary, ...] = ()
+    emptied: tuple[Update, ...] = ()
+
+
+def as_memory(summary: Memory, statement: MergedStatement) -> Memory:
+    """A statement of a summary as the memory that it becomes when it leaves the summary."""
+    return replace(
+        summary,
+        id=statement.id,
+        modality=statement.modality,
+        kind=statement.kind,
+        content=statement.content,
+        quote=statement.quote,
+        valence=statement.valence,
+        timestamp=statement.at,
+        source_refs=(statement.source_ref,),
+        valid_at=statement.at,
+        slot_key=statement.slot_key,
+        merged_count=0,
+        content_hash=statement.content_hash,
+        role=MemoryRole.SAID,
+        aspect=statement.aspect,
+        statements=(),
+        reinforcement_count=0,
+        last_reinforced_at=None,
+        in_ledger=False,
+    )
+
+
+def known_memory(known: SearchIndex, memory_id: str) -> Memory | None:
+    """A memory by its id, also where it is a statement of a summary by now."""
+    found = known.statement(memory_id)
+    return known.get(memory_id) or (None if found is None else as_memory(*found))
+
+
+def restoring(known: SearchIndex, ids: Iterable[str]) -> Restoring:
+    """Take statements out of their summaries.
+
+    Parameters
+    ----------
+    known : SearchIndex
+    ids : of memories of which something becomes; those that are no statements are passed over
+    """
+    leaving: dict[str, list[MergedStatement]] = {}
+    for each in dict.fromkeys(ids):
+        found = known.statement(each) if known.get(each) is None else None
+        if found is not None and found[1].vector is not None:
+            leaving.setdefault(found[0].id, []).append(found[1])
+    restored, rewritten, emptied = list[Restored](), list[Summary](), list[Update]()
+    for summary_id, statements in leaving.items():
+        summary = known.get(summary_id)
+        assert summary is not None  # it holds them
+        restored += [
+            Restored(as_memory(summary, each), each.vector, summary_id)
+            for each in statements
+            if each.vector is not None
+        ]
+        left = [each for each in summary.statements if each not in statements]
+        if left:
+            rewritten.append(_without(summary, left, statements))
+        else:
+            values = {"invalid_at": max(each.at for each in statements), "reliability": Reliability.SUPERSEDED}
+            emptied.append(Update(summary_id, values))
+    return Restoring(tuple(restored), tuple(rewritten), tuple(emptied))
+
+
+def _without(summary: Memory, left: Sequence[MergedStatement], gone: Sequence[MergedStatement]) -> Summary:
+    """A summary that says what is left of it."""
+    told = [Summarised(each.content, each.quote) for each in left]
+    words = {each.quote or each.content for each in gone}
+    lines = [line for line in (summary.quote or "").split("\n") if line and line not in words]
+    rehashed = blake2b(
+        "\n".join([summary.content_hash, *(each.content_hash for each in left)]).encode(), digest_size=32
+    )
+    memory = replace(
+        summary,
+        content=summarised(told, _subject(summary)).text,
+        quote="\n".join(lines) or None,
+        content_hash=rehashed.hexdigest(),
+        statements=tuple(left),
+    )
+    return Summary(memory, _middle([each.vector for each in left if each.vector is not None]))
+
+
+def _subject(summary: Memory) -> str:
+    """Whom a summary speaks of: the speaker, or the student as all of its statements name them."""
+    first = {each.content.split(" ", 1)[0].removesuffix("'s") for each in summary.statements}
+    named = next(iter(first)) if len(first) == 1 and first != {"The"} else None
+    return subject_of([summary], named)
+
+
+def _middle(vectors: Sequence[Vector]) -> Vector:
+    mean = np.mean(np.stack(vectors), axis=0)
+    unit: Vector = (mean / max(float(np.linalg.norm(mean)), 1e-12)).astype(np.float32)
+    return unit
