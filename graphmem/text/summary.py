@@ -7,6 +7,7 @@ from itertools import groupby, pairwise
 
 from graphmem.model import Digest, Memory
 from graphmem.text.doc import Doc
+from graphmem.text.lexicon import ACQUAINTANCES, ANIMALS, KIN, TIME_WORDS
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.stems import is_past, stem
 from graphmem.text.words import word_rarity
@@ -21,9 +22,11 @@ SENTENCE_WORDS = 4
 """Words of a sentence that tells something."""
 THINGS = 2
 """Content words before a pronoun, one of which it may stand for."""
-NOT_RARE = 4.5
+NOT_RARE = 3.3
 """Rarity (`word_rarity`) below which a word that is no name is written small."""
 _ARTICLES = frozenset({"a", "an", "the"})
+_SOMEBODY = KIN | ACQUAINTANCES | ANIMALS
+_RELATIVE = frozenset({"that", "who", "which"})
 _EXCLAIMED = re.compile(r"!+$")
 _BRACKETS = re.compile(r"\s*\[[^\]]*(?:\]|$)")
 """What was shown with a message, also where its end is cut off: no part of a sentence."""
@@ -59,17 +62,29 @@ _FINITE = frozenset(
     it's that's he's she's there's they're they've they'll he'll she'll it'll what's who's everyone's
     """.split()  # noqa: SIM905
 )
-_POINTS = re.compile(r"\b(?:this|these|those)\b|\bthat (?:feeling|moment|kind|way)\b", re.IGNORECASE)
-_EXPLETIVE = re.compile(
-    r"(?:it(?:'s| is| was) (?!an? |the )(?:[a-z-]+ ){1,3}?to|there(?:'s| is| are| was| were))\b", re.IGNORECASE
+_POINTS = re.compile(
+    r"\b(?:this|these|those)\b|\bthat (?:feeling|moment|kind|way|little|one|pic|name|the hard way)\b"
+    r"|\b(?:with|like|for|to|of|on|in|into|at|about|by|from|hear) that\b"
+    r"|\b(?:on|of|for|with|made|have|has|got|find) one\b(?! of)|\band (?:them|him|it)\b(?=[.,!]|$)"
+    r"|(?<!^)\bthere\b(?!'s| is| are| was| were)|\b(?:of|to|for|with|at|on|from)(?: them)?[.!]?$"
+    r"|, (?:and )?(?:take|look|check)\b",
+    re.IGNORECASE,
 )
-"""A beginning that refers to nothing before it."""
+"""Signs of something that is pointed at and not said, or of a sentence that is not whole."""
 _OBJECT = re.compile(
     r"\b(?!that\b|and\b|but\b|when\b|if\b|because\b|so\b)[a-z]+ (?:it|them)\b(?!')(?! (?:is|was|will|would|has)\b)"
 )
 _FORMAL = re.compile(r"\b(?:find|finds|found|make|makes|made|think|thinks|thought) it (?:\w+ ){1,3}(?:to|that)\b")
 """An "it" that stands for what follows."""
 _OTHERS = re.compile(r"\b(?:he|she|he's|she's|his|her|him|hers)\b", re.IGNORECASE)
+_DEMONSTRATIVE = frozenset({"this", "that"})
+_NEVER_LEANS = frozenset({"these", "those", "such", "there", "there's"})
+_DROPPED = frozenset(
+    """
+    glad happy sorry proud sad sure excited thankful grateful lucky always never just been plus so
+    """.split()  # noqa: SIM905
+)
+"""Words that a clause begins with whose "I am" or "I have" was left out."""
 _SHOWN = re.compile(r"\bhere(?:'s| is| are)\b", re.IGNORECASE)
 
 
@@ -166,7 +181,7 @@ def _parts(place: int, told: Summarised, subject: str) -> Iterator[_Part]:
             head = plain if _stands_alone(plain, subject) else None
             if head is not None:
                 yield _Part(place, order, head, _told(head))
-        elif head is not None:
+        elif head is not None and _leans_clearly(plain):
             both = f"{_ended(head)} {plain}"
             yield _Part(place, order, both, _told(both))
             head = None
@@ -200,13 +215,23 @@ def _has_subject(clause: str) -> bool:
     """True if a clause has a finite verb and something before it."""
     words = Doc(clause).plain_words
     verb = next((i for i, word in enumerate(words) if word in _FINITE or is_past(word)), None)
+    if (verb and words[verb - 1] in _RELATIVE) or words[0] in _DROPPED or (verb == 1 and words[0].endswith("ly")):
+        # "Invest in a blanket that has some weight": the verb is not the sentence's own.
+        return False
     return verb is not None and (verb > 0 or "'" in words[0]) and not (verb > 1 and words[1] in _ARTICLES)
 
 
 def _leans(sentence: str, subject: str) -> bool:
     """True if a sentence refers to the one before it."""
     told = _clause(sentence, subject) or sentence
-    return Doc(told).plain_words[0] in _REFERS and _EXPLETIVE.match(told) is None
+    return Doc(told).plain_words[0] in _REFERS
+
+
+def _leans_clearly(sentence: str) -> bool:
+    """True if what a sentence refers to can only be what stands before it: "this was", not "this picture"."""
+    first, *rest = Doc(sentence).plain_words
+    clear = first not in _DEMONSTRATIVE or (bool(rest) and (rest[0] in _FINITE or is_past(rest[0])))
+    return clear and first not in _NEVER_LEANS
 
 
 def _stands_alone(sentence: str, subject: str) -> bool:
@@ -216,23 +241,34 @@ def _stands_alone(sentence: str, subject: str) -> bool:
 
 def _begins(sentence: str, subject: str) -> bool:
     """True if a sentence begins with the subject, with when or where the subject did it, or with another subject."""
-    if sentence.startswith((f"{subject} ", f"{subject}'s ")):
+    if sentence.startswith(f"{subject} "):
         return True
+    if sentence.startswith(f"{subject}'s "):
+        return _has_subject(sentence.split(",")[0])
     first = Doc(sentence).plain_words[0]
     lead = re.match(rf"[A-Z][^,.;]{{2,40}}(?P<comma>,)? {re.escape(subject)}(?:'s)? ", sentence)
-    if lead is not None and not is_past(first) and (lead["comma"] or first in _LEADS):
-        return True
+    when = first in _LEADS or (lead is not None and lead["comma"] and (first.endswith("ly") or first in TIME_WORDS))
+    if lead is not None and when:
+        return not any(word in _FINITE for word in Doc(lead.group().removesuffix(f"{subject} ")).plain_words)
     named = any(sentence.startswith(f"{each.name} ") for each in Doc(sentence).entities)
-    return (first in _OPENS or named or first in _REFERS) and _has_subject(sentence)
+    return (first in _OPENS or named) and _has_subject(sentence)
 
 
 def _lacks(sentence: str, subject: str) -> bool:
     """True if a sentence refers to something that is not said."""
     object_ = None if _FORMAL.search(sentence) else _OBJECT.search(sentence)
     other = _OTHERS.search(sentence)
+    if other is not None and not _names_person(sentence[: other.start()], subject):
+        return True
     if _POINTS.search(sentence) is not None:
         return True
-    return any(sign is not None and not _names_thing(sentence[: sign.start()], subject) for sign in (object_, other))
+    return object_ is not None and not _names_thing(sentence[: object_.start()], subject)
+
+
+def _names_person(before: str, subject: str) -> bool:
+    """True if the beginning of a sentence names somebody else that "he" or "she" can stand for."""
+    named = any(each.name != subject for each in Doc(before).entities)
+    return named or any(word in _SOMEBODY for word in Doc(before).plain_words)
 
 
 def _names_thing(before: str, subject: str) -> bool:
@@ -326,8 +362,8 @@ def _on_one_matter(sentences: Sequence[str], subject: str) -> bool:
 
 
 def _joins(sentence: str) -> bool:
-    """True if a sentence has parts already, so that another would confuse."""
-    return any(mark in sentence for mark in (",", " and ", "!", "?", ":", ". "))
+    """True if a sentence has parts already, or reports, so that another part would confuse."""
+    return any(mark in sentence for mark in (",", " and ", "!", "?", ":", ". ", " says that "))
 
 
 def _ended(sentence: str) -> str:
