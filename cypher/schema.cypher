@@ -12,6 +12,7 @@ CREATE CONSTRAINT companion_unique IF NOT EXISTS FOR (n:Companion) REQUIRE (n.in
 CREATE CONSTRAINT default_companion_unique IF NOT EXISTS FOR (n:DefaultCompanion) REQUIRE n.institution IS UNIQUE;
 CREATE CONSTRAINT session_unique IF NOT EXISTS FOR (n:OpenSession) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 CREATE CONSTRAINT try_unique IF NOT EXISTS FOR (n:PasswordTry) REQUIRE (n.institution, n.student_id, n.caller) IS UNIQUE;
+CREATE CONSTRAINT service_token_unique IF NOT EXISTS FOR (n:ServiceToken) REQUIRE n.id IS UNIQUE;
 CREATE CONSTRAINT turn_unique IF NOT EXISTS FOR (n:Turn) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 CREATE CONSTRAINT fact_unique IF NOT EXISTS FOR (n:Fact) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 CREATE CONSTRAINT source_unique IF NOT EXISTS FOR (n:Source) REQUIRE (n.institution, n.student_id, n.kind, n.ref) IS UNIQUE;
@@ -38,6 +39,7 @@ CREATE INDEX turn_by_seq IF NOT EXISTS FOR (n:Turn) ON (n.institution, n.student
 CREATE INDEX turn_by_state IF NOT EXISTS FOR (n:Turn) ON (n.state, n.received_at);
 CREATE INDEX fact_by_seq IF NOT EXISTS FOR (n:Fact) ON (n.institution, n.student_id, n.seq);
 CREATE INDEX open_session_by_expiry IF NOT EXISTS FOR (n:OpenSession) ON (n.expires_at);
+CREATE INDEX service_token_by_institution IF NOT EXISTS FOR (n:ServiceToken) ON (n.institution);
 CREATE INDEX job_by_state IF NOT EXISTS FOR (n:Job) ON (n.state, n.run_after);
 CREATE INDEX memory_by_written IF NOT EXISTS FOR (n:Memory) ON (n.institution, n.student_id, n.written);
 CREATE INDEX memory_by_time IF NOT EXISTS FOR (n:Memory) ON (n.institution, n.student_id, n.timestamp);

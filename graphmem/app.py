@@ -1,7 +1,7 @@
 """Composition root: the components of a running graphmem, assembled in one place."""
 
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -37,6 +37,8 @@ from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_bounda
 
 SESSIONS_HELD = 100_000
 """Most sessions of which a process holds when it last renewed them."""
+TOKENS_HELD = 10_000
+"""Most service tokens that a process holds as valid."""
 WORLDS_HELD = 32
 """Most institutions whose concepts a process holds."""
 
@@ -51,6 +53,7 @@ class Graphmem:
     observing : rate limiter of the observations of each caller
     passwords : limits of the password checks of this process
     renewals : by session id, when this process last renewed it
+    valid_tokens : ids of the service tokens that were found valid a moment ago
     worlds : names of the concepts of institutions
     """
 
@@ -70,6 +73,7 @@ class Graphmem:
     observing: TokenBuckets = field(repr=False)
     passwords: PasswordChecks = field(repr=False)
     renewals: TTLCache[str, datetime] = field(default_factory=lambda: TTLCache(SESSIONS_HELD, 3600.0), repr=False)
+    valid_tokens: MutableMapping[str, bool] = field(default_factory=dict, repr=False)
     worlds: WorldCache = field(default_factory=lambda: WorldCache(WORLDS_HELD), repr=False)
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
 
@@ -213,6 +217,7 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
             background=background,
             observing=TokenBuckets(settings.observations_minute),
             passwords=password_checks(settings),
+            valid_tokens=TTLCache(TOKENS_HELD, settings.service_token_seconds),
         )
     finally:
         await background.aclose()

@@ -18,14 +18,17 @@ EXPIRED = "This token has expired: make a new one with `graphmem token`."
 
 @dataclass(frozen=True)
 class Caller:
-    """Whom a bearer token speaks for."""
+    """Whom a bearer token speaks for; `token_id` is of a service token, which may have been revoked."""
 
     institution: str
     role: Role
     expires_at: datetime
+    token_id: str | None = None
 
 
-def make_token(secret: bytes, institution: str, role: Role, ttl: float, now: datetime) -> str:
+def make_token(
+    secret: bytes, institution: str, role: Role, ttl: float, now: datetime, token_id: str | None = None
+) -> str:
     """A signed bearer token.
 
     Parameters
@@ -34,6 +37,7 @@ def make_token(secret: bytes, institution: str, role: Role, ttl: float, now: dat
     institution, role : whom it speaks for
     ttl : float > 0, seconds until it expires
     now : datetime
+    token_id : str, of a service token
 
     Examples
     --------
@@ -49,9 +53,17 @@ def make_token(secret: bytes, institution: str, role: Role, ttl: float, now: dat
         "institution": checked_id("institution", institution),
         "role": role.value,
         "iat": now,
-        "exp": now + timedelta(seconds=ttl),
+        "exp": _end(now, ttl),
     }
-    return jwt.encode(claims, bearer_key(secret), _ALGORITHM)
+    named = claims if token_id is None else claims | {"jti": token_id}
+    return jwt.encode(named, bearer_key(secret), _ALGORITHM)
+
+
+def _end(now: datetime, ttl: float) -> datetime:
+    try:
+        return now + timedelta(seconds=ttl)
+    except OverflowError as e:
+        raise InvalidInput("A token cannot be valid for so long.") from e
 
 
 def caller(token: str, secret: bytes) -> Caller:
@@ -65,7 +77,7 @@ def caller(token: str, secret: bytes) -> Caller:
             options={"require": ["exp", "institution", "role"]},
         )
         expires_at = datetime.fromtimestamp(claims["exp"], UTC)
-        return Caller(str(claims["institution"]), Role(claims["role"]), expires_at)
+        return Caller(str(claims["institution"]), Role(claims["role"]), expires_at, claims.get("jti"))
     except jwt.ExpiredSignatureError as e:
         raise Unauthenticated(EXPIRED) from e
     except (jwt.InvalidTokenError, ValueError, OverflowError) as e:

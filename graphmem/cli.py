@@ -179,15 +179,32 @@ def usage_command(
 
 @app.command("token")
 def token_command(
-    role: Annotated[Role, typer.Option(help="what the bearer may do")],
+    role: Annotated[Role | None, typer.Option(help="what the bearer may do")] = None,
     institution: Institution = "demo",
-    ttl: Annotated[float, typer.Option(help="seconds until it expires")] = 3600.0,
+    ttl: Annotated[
+        float | None, typer.Option(help="seconds until it expires; by default an hour, of a service token a year")
+    ] = None,
+    service: Annotated[str | None, typer.Option(help="of this service: lives long, is listed, can be revoked")] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="instead: list the institution's service tokens")] = False,
+    revoke: Annotated[str | None, typer.Option(help="instead: revoke the service token of this id")] = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Print a bearer token, nothing else."""
+    """Print a bearer token, nothing else; or list or revoke service tokens."""
     from graphmem.app import server_secret
     from graphmem.bearer import make_token
+    from graphmem.commands.tokens import issued, listed, revoked, token_lines
 
-    typer.echo(make_token(server_secret(load_settings()), institution, role, ttl, datetime.now(UTC)))
+    if list_all or revoke is not None:
+        found = run(lambda gm: listed(gm, institution) if revoke is None else revoked(gm, institution, revoke))
+        for line in [json.dumps(found)] if as_json else token_lines(found):
+            typer.echo(line)
+    elif role is None:
+        raise InvalidInput("Say what the bearer may do: --role app, teacher, auditor, analyst or admin.")
+    elif service is not None:
+        typer.echo(run(lambda gm: issued(gm, institution, role, service, ttl)))
+    else:
+        seconds = 3600.0 if ttl is None else ttl
+        typer.echo(make_token(server_secret(load_settings()), institution, role, seconds, datetime.now(UTC)))
 
 
 @app.command("enrol")

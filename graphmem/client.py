@@ -285,6 +285,18 @@ class UsageResult(Result):
     cost: float
 
 
+class ServiceTokenResult(Result):
+    """A bearer token that lives long and can be revoked; the token itself is kept nowhere."""
+
+    id: str
+    name: str
+    role: str
+    created_at: datetime
+    expires_at: datetime
+    used_at: datetime | None
+    revoked_at: datetime | None
+
+
 class ErasedResult(Result):
     """How much was deleted of a student."""
 
@@ -957,6 +969,16 @@ class Operations:
         return erased
 
     @Operation
+    async def service_tokens(self) -> list[ServiceTokenResult]:
+        """The institution's service tokens, the newest first; revoked and expired ones too. For admins."""
+        return await self._ask(_SERVICE_TOKENS, list[ServiceTokenResult], None)
+
+    @Operation
+    async def revoke_token(self, token_id: str) -> ServiceTokenResult:
+        """Revoke a service token, for good: within seconds no server accepts it any more. For admins."""
+        return await self._ask(_REVOKE_TOKEN, ServiceTokenResult, None, id=token_id)
+
+    @Operation
     async def usage(self, student_id: str | None = None, since: datetime | None = None) -> UsageResult:
         """Usage and cost of language models, of the institution or of one student."""
         return await self._ask(_USAGE, UsageResult, student_id, since=since)
@@ -1080,6 +1102,8 @@ _SET_ATTITUDE = _mutation(
 )
 _REVEAL = _mutation("reveal", "studentId: ID!, conceptIds: [ID!]!, edgeIds: [ID!]", OverlayPageResult)
 _ERASE = _mutation("eraseStudent", "studentId: ID!", ErasedResult)
+_SERVICE_TOKENS = _query("serviceTokens", "", ServiceTokenResult)
+_REVOKE_TOKEN = _mutation("revokeToken", "id: ID!", ServiceTokenResult)
 _RETRY = _mutation("retryJob", "id: ID!", JobResult)
 _STUDENT = "query Student($id: ID!) { student(id: $id) { " + " ".join(_selection(StudentResult)) + " } }"
 _MEMORY = _query("memory", "studentId: ID!, id: ID!", MemoryResult)

@@ -180,6 +180,10 @@ class Settings(BaseSettings):
         5.0, gt=0, description="seconds a password may wait to be checked before RATE_LIMITED"
     )
     password_min: int = Field(8, ge=1, description="characters of the shortest password")
+    service_token_days: float = Field(365.0, gt=0, description="days after which a service token expires")
+    service_token_seconds: float = Field(
+        5.0, gt=0, description="seconds for which a process trusts that a service token was not revoked"
+    )
     password_tries: int = Field(5, ge=1, description="wrong passwords of a caller for a student before waiting")
     password_tries_all: int = Field(
         50, ge=1, description="wrong passwords of all callers for a student before a caller unknown to it has to wait"

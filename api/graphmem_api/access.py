@@ -12,7 +12,8 @@ from strawberry.types import Info
 
 from graphmem.app import Graphmem
 from graphmem.bearer import EXPIRED, Caller
-from graphmem.errors import Forbidden, Locked, RateLimited, Unauthenticated
+from graphmem.errors import Forbidden, GraphmemError, Locked, RateLimited, Unauthenticated
+from graphmem.flows.service_tokens import check_not_revoked
 from graphmem.flows.students import find_student
 from graphmem.model import Role, Session, Student, Who
 from graphmem.validation import checked_id
@@ -33,11 +34,22 @@ class RequestContext(BaseContext):
         super().__init__()
         self.gm = gm
         self.loaders = Loaders(gm)
+        self._refusal: GraphmemError | None = Unauthenticated()
+
+    async def look_up_caller(self) -> None:
+        """Look whether the caller's token was revoked meanwhile, before an operation; `caller` refuses it then."""
+        self._refusal = None
+        try:
+            await check_not_revoked(self.gm, self.claimed_caller)
+        except GraphmemError as refusal:
+            self._refusal = refusal
 
     @property
     def caller(self) -> Caller:
         """Whom the bearer token speaks for."""
-        found = self._caller
+        found = self.claimed_caller
+        if found.token_id is not None and self._refusal is not None:
+            raise self._refusal
         if found.expires_at <= datetime.now(UTC):
             raise Unauthenticated(EXPIRED)
         return found
@@ -68,7 +80,8 @@ class RequestContext(BaseContext):
         return hashlib.blake2b(named.encode(), digest_size=16).hexdigest()
 
     @cached_property
-    def _caller(self) -> Caller:
+    def claimed_caller(self) -> Caller:
+        """Whom the bearer token was made for; it may have expired or been revoked since."""
         kind, _, token = self._header(AUTHORIZATION).partition(" ")
         if kind.lower() != "bearer" or not token:
             raise Unauthenticated

@@ -28,6 +28,7 @@ from graphmem.flows.observation import observe
 from graphmem.flows.overlay import reveal, set_attitude
 from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.renewal import renew_if_due
+from graphmem.flows.service_tokens import list_tokens, revoke_token
 from graphmem.flows.surprise import answer_question, correct_surprise
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.flows.uncertainty import check_action, correct_memory, resolve_uncertainty, undo_resolution
@@ -96,6 +97,7 @@ from graphmem_api.types import (
     CompressionType,
     ErasedType,
     Info,
+    ServiceTokenType,
     SessionType,
     StudentPageType,
     StudentSummaryType,
@@ -144,6 +146,11 @@ class Query:
             for each in page.items
         ]
         return StudentPageType(items=items, total=page.total, next=page.next)
+
+    @strawberry.field(description="The institution's service tokens, the newest first; revoked and expired ones too.")
+    async def service_tokens(self, info: Info) -> list[ServiceTokenType]:
+        caller = allowed(info, Role.ADMIN)
+        return [ServiceTokenType.of(each) for each in await list_tokens(info.context.gm, caller.institution)]
 
     @strawberry.field(description="A memory, or null if there is none of this id.")
     async def memory(
@@ -273,6 +280,13 @@ class Mutation:
             session=own,
         )
         return True
+
+    @strawberry.mutation(description="Revoke a service token, for good: within seconds no server accepts it any more.")
+    async def revoke_token(
+        self, info: Info, id: Annotated[ID, argument("Id of the service token.")]
+    ) -> ServiceTokenType:
+        caller = allowed(info, Role.ADMIN)
+        return ServiceTokenType.of(await revoke_token(info.context.gm, caller.institution, id))
 
     @strawberry.mutation(description="Set name, persona and expertise of a student's companion.")
     async def set_companion(
@@ -630,15 +644,20 @@ class Schema(strawberry.Schema):
         """See the library's; it would let in subscriptions, which have no single result."""
         allowed_types = set(kwargs.get("allowed_operation_types") or OperationType)
         kwargs["allowed_operation_types"] = allowed_types - {OperationType.SUBSCRIPTION}
+        context: RequestContext | None = kwargs.get("context_value")
+        if context is not None:
+            await context.look_up_caller()
         result = await super().execute(query, *args, **kwargs)
         await self._veil(query, kwargs, result)
-        context: RequestContext | None = kwargs.get("context_value")
         if context is not None and context.used_session is not None:
             await renew_if_due(context.gm, context.used_session)
         return result
 
     async def stream(self, query: str | None, *args: Any, **kwargs: Any) -> AsyncGenerator[Any, None]:
         """See the library's."""
+        context: RequestContext | None = kwargs.get("context_value")
+        if context is not None:
+            await context.look_up_caller()
         results = await super().stream(query, *args, **kwargs)
 
         async def veiled() -> AsyncGenerator[Any, None]:

@@ -87,6 +87,31 @@ class UsageType:
         )
 
 
+@strawberry.type(name="ServiceToken")
+class ServiceTokenType:
+    """A bearer token that lives long and can be revoked; the token itself is kept nowhere."""
+
+    id: ID = strawberry.field(description="Id by which it is revoked.")
+    name: str = strawberry.field(description="The service that uses it.")
+    role: str = strawberry.field(description="What its bearer may do: app, teacher, auditor, analyst or admin.")
+    created_at: datetime = strawberry.field(description="When it was made (UTC).")
+    expires_at: datetime = strawberry.field(description="When it expires (UTC).")
+    used_at: datetime | None = strawberry.field(description="About when it was last used (UTC), to the hour.")
+    revoked_at: datetime | None = strawberry.field(description="When it was revoked (UTC); null while it is valid.")
+
+    @classmethod
+    def of(cls, token: model.ServiceToken) -> Self:
+        return cls(
+            id=ID(token.id),
+            name=token.name,
+            role=token.role.value,
+            created_at=token.created_at,
+            expires_at=token.expires_at,
+            used_at=token.used_at,
+            revoked_at=token.revoked_at,
+        )
+
+
 @strawberry.type(name="Erased")
 class ErasedType:
     """How much was deleted of a student."""

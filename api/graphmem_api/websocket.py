@@ -1,6 +1,7 @@
 """GraphQL over a WebSocket (graphql-transport-ws): operations that cannot be read are errors of the client."""
 
 import asyncio
+import math
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -13,7 +14,8 @@ from strawberry.subscriptions.protocols.graphql_transport_ws.types import (
     SubscribeMessage,
 )
 
-from graphmem.errors import InvalidInput, Unauthenticated
+from graphmem.errors import InvalidInput, Unauthenticated, Unavailable
+from graphmem.flows.service_tokens import check_not_revoked
 from graphmem_api.access import RequestContext
 from graphmem_api.errors import log_unexpected
 
@@ -45,14 +47,25 @@ class Connection(BaseGraphQLTransportWSHandler[RequestContext, None]):
             self._expiry.add_done_callback(self._task_done)
 
     async def close_at_expiry(self) -> None:
-        """Close the connection when the caller's token expires; each operation looks at the token besides."""
+        """Close the connection when the caller's token ends; each operation looks at the token besides."""
         try:
-            expires_at = self.context.caller.expires_at
+            caller = self.context.claimed_caller
         except Unauthenticated:
             # Without a token the operations that need one are refused.
             return
-        await asyncio.sleep((expires_at - datetime.now(UTC)).total_seconds())
-        await self.websocket.close(_UNAUTHORIZED, f"{Unauthenticated.code}: the token has expired")
+        step = self.context.gm.settings.service_token_seconds if caller.token_id else math.inf
+        reason = "the token has expired"
+        while (left := (caller.expires_at - datetime.now(UTC)).total_seconds()) > 0:
+            try:
+                await check_not_revoked(self.context.gm, caller)
+            except Unauthenticated:
+                reason = "the token was revoked"
+                break
+            except Unavailable:
+                # The next look will tell; no operation is answered meanwhile.
+                pass
+            await asyncio.sleep(min(left, step))
+        await self.websocket.close(_UNAUTHORIZED, f"{Unauthenticated.code}: {reason}")
 
     async def shutdown(self) -> None:
         """Called by the library when the connection ends."""

@@ -59,7 +59,7 @@ from graphmem.model.enums import (
     UncertaintyType,
     Verdict,
 )
-from graphmem.model.identity import Keys, Session, Student, StudentSummary, Who
+from graphmem.model.identity import Keys, ServiceToken, Session, Student, StudentSummary, Who
 from graphmem.model.jobs import Job
 from graphmem.model.memory import (
     Digest,
@@ -203,6 +203,7 @@ __all__ = [
     "Retained",
     "Revision",
     "Role",
+    "ServiceToken",
     "Session",
     "Severity",
     "Source",

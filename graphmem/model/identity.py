@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from graphmem.model.conversation import Companion
+from graphmem.model.enums import Role
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,23 @@ class Student:
     session_ids: tuple[str, ...]
     display_name: str | None = field(default=None, repr=False)
     companion: Companion | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class ServiceToken:
+    """What is known of a long-lived bearer token: all but the token itself.
+
+    used_at : about when it was last used, to the hour
+    revoked_at : when it was revoked; None while it is valid
+    """
+
+    id: str
+    name: str
+    role: Role
+    created_at: datetime
+    expires_at: datetime
+    used_at: datetime | None = None
+    revoked_at: datetime | None = None
 
 
 @dataclass(frozen=True)
