@@ -13,6 +13,7 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import InvalidInput, Locked
 from graphmem.flows.context_plan import (
     Tentative,
+    last_session_memories,
     ranked,
     secret_ids,
     shown,
@@ -48,7 +49,7 @@ from graphmem.text.doc import Doc
 from graphmem.text.ledger_triggers import Surfaced, active_at, is_active, surfacing
 from graphmem.text.memory_block import memory_block
 from graphmem.text.profile import AskedFor, load_profile_model
-from graphmem.text.query_parser import ParsedQuestion, query_words, read_question
+from graphmem.text.query_parser import ParsedQuestion, asks_for_last_time, query_words, read_question
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens
 from graphmem.validation import checked_as_of, checked_text
@@ -327,10 +328,15 @@ def _chosen(
         entries = [replace(kept, entry=entry) for kept, entry in then if entry is not None]
     surfaced = _surfaced(entries, asking, own, moment)
     asked_for = _asked_for(gm, own)
-    if asked_for == AskedFor.OVERVIEW and asking.limit:
+    if asking.limit:
+        last = last_session_memories(held.index, moment) if asks_for_last_time(asking.doc) else []
+        more = telling_memories(held.index, moment) if asked_for == AskedFor.OVERVIEW and not last else last
+        wanted = [each for each in more if is_clear(each.memory.id)]
+        ids = {each.memory.id for each in wanted}
+        # What is asked for comes first, whatever found it.
+        found = [*wanted, *(each for each in found if each.memory.id not in ids)] if last else found
         known = {each.memory.id for each in (*found, *profile)}
-        telling = (each for each in telling_memories(held.index, moment) if is_clear(each.memory.id))
-        found += [each for each in telling if each.memory.id not in known]
+        found += [each for each in wanted if each.memory.id not in known]
     return Remembered(
         memories=tuple(found),
         ledger=tuple(each.entry for each in surfaced),

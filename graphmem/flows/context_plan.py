@@ -37,6 +37,7 @@ from graphmem.text.memory_block import (
     woven_lines,
 )
 from graphmem.text.profile import AskedFor, ProfilePart
+from graphmem.text.query_parser import LAST_SESSION
 from graphmem.text.stems import stem
 from graphmem.text.tokens import count_tokens, most_tokens
 from graphmem.text.words import word_rarity
@@ -170,6 +171,14 @@ def telling_memories(index: SearchIndex, moment: datetime) -> list[Recalled]:
     return [Recalled(m, m.snr / MAX_SNR, gravity_now(m, moment), ("telling",)) for m in best]
 
 
+def last_session_memories(index: SearchIndex, moment: datetime) -> list[Recalled]:
+    """Memories of the day before this one on which the student last told something, oldest first."""
+    held = [m for m in index.latest(LATEST) if _stands(m, moment, past=False) and m.timestamp.date() < moment.date()]
+    last = [m for m in held if m.timestamp.date() == held[0].timestamp.date()]
+    best = sorted(sorted(last, key=lambda memory: -memory.snr)[:TELLING], key=lambda memory: memory.timestamp)
+    return [Recalled(m, m.snr / MAX_SNR, gravity_now(m, moment), (LAST_SESSION,)) for m in best]
+
+
 def _stands(memory: Memory, moment: datetime, *, past: bool) -> bool:
     """True if a memory may stand in a profile: what the student said or a teacher noted, and still holds."""
     own = memory.speaker is None or memory.source_kind is SourceKind.TEACHER
@@ -225,25 +234,27 @@ def tentative_memories(unformed: Sequence[Hit], formed: Sequence[Hit], index: Se
     return tuple(Tentative(hit, vector) for hit, vector in pairs if vector is not None)
 
 
-def relevant(recalled: Sequence[Recalled], question: Doc) -> tuple[Recalled, ...]:
+def relevant(recalled: Sequence[Recalled], question: Doc, *, own: bool = False) -> tuple[Recalled, ...]:
     """The memories that have to do with a question, in order: an empty context is a good one (spec 10.7).
 
     Parameters
     ----------
     recalled : with their similarity
     question : Doc
+    own : the question asks for something that the student told
 
     Notes
     -----
     One fits by meaning from a cosine of 0.15 on, or by a telling word in common; none does where none is near (0.3) and
-    none has such a word. What weighs nearly as much as the best fits by what surrounds it, what an edge leads to where
-    its seed does, and what is of a time that the question names.
+    none has such a word, unless it is asked for. What weighs nearly as much as the best fits by what surrounds it, what
+    an edge leads to where its seed does, and what is of a time that the question names.
     """
     asked = telling_stems(question)
     shares = {r.memory.id for r in recalled if not asked.isdisjoint(_stems(r.memory)) or _is_of_time(r)}
-    if not shares and not any(r.similarity >= SURE_COSINE for r in recalled):
+    if not recalled or not (shares or own or any(r.similarity >= SURE_COSINE for r in recalled)):
         return ()
     heavy = HEAVY * max(r.weight for r in recalled)
+    shares |= {r.memory.id for r in recalled if LAST_SESSION in r.why}
     near = shares | {r.memory.id for r in recalled if r.similarity >= LEAST_COSINE or r.weight >= heavy}
     return tuple(r for r in recalled if r.memory.id in near or _seed(r) in near)
 
@@ -281,7 +292,8 @@ def shown(remembered: Remembered, question: Doc, visible: Mapping[str, str], bud
     Source: spec 10.7.
     """
     asked_all = remembered.asked_for == AskedFor.OVERVIEW
-    fitting = remembered.memories if asked_all else relevant(remembered.memories, question)
+    own = remembered.asked_for == AskedFor.OWN
+    fitting = remembered.memories if asked_all else relevant(remembered.memories, question, own=own)
     memories = [r for r in fitting if not _is_visible(r, visible)]
     profile = tuple(
         r for r in remembered.profile if not _is_visible(r, visible) and r.memory.id not in remembered.secrets

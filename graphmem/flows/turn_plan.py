@@ -41,6 +41,7 @@ from graphmem.settings import Settings
 from graphmem.store.jobs import DistilJob, FormJob, NewJob, SurpriseJob
 from graphmem.store.turns import Boost, Raised, TurnWrite
 from graphmem.text import matching
+from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.revision import retractions
 from graphmem.text.titles import title
@@ -468,7 +469,7 @@ def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
 def next_question(state: State, scored: Score, text: str) -> Question | None:
     """The question that has waited longest, where this is a moment to ask it.
 
-    Not while something surprises, not where the student asks, and not in three turns running.
+    Not while something surprises, not where the student asks or takes leave, and not in three turns running.
 
     Parameters
     ----------
@@ -478,7 +479,7 @@ def next_question(state: State, scored: Score, text: str) -> Question | None:
 
     Source: spec 5 (questions queued and asked by a later turn).
     """
-    calm = scored.level is Level.NORMAL and "?" not in text
+    calm = scored.level is Level.NORMAL and "?" not in text and act_of(Doc(text)) is not Act.GOODBYE
     rested = state.asked_turn == 0 or state.turns + 1 - state.asked_turn > ASKED_EVERY
     return state.questions[0] if state.questions and calm and rested else None
 

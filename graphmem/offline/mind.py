@@ -36,8 +36,9 @@ from graphmem.offline.exemplars import Bank, load_bank
 from graphmem.offline.extraction import candidate_texts, extract
 from graphmem.offline.facts import keywords, lesson, own_clauses
 from graphmem.offline.follow_ups import analysed
+from graphmem.offline.moves import is_judged_by_reader
 from graphmem.offline.prediction import expected_answer, own_messages
-from graphmem.offline.replies import is_judged_by_reader, replied
+from graphmem.offline.replies import asking, replied
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.doc import doc_of
 from graphmem.text.reader import MessageReader
@@ -103,10 +104,10 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
     else:
         said = [each.text for each in before if each.author is Author.COMPANION]
         text = caring_reply(question.danger, question.help, said[-3:])
-    if question.remembered.question is not None:
-        text = f"{text} {question.remembered.question}"
+    if question.remembered.question is not None and question.danger is None:
+        text = asking(text, question.remembered.question)
     elif question.danger is None and question.remembered.weave:
-        text = f"{text} {question.remembered.weave[0].question}"
+        text = asking(text, question.remembered.weave[0].question)
     if on_token is not None:
         for word in re.findall(r"\S+\s*", text):
             await on_token(word)

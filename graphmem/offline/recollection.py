@@ -13,15 +13,20 @@ import numpy as np
 from graphmem.model import Author, LedgerCategory, Message, Recalled, Remembered, Vector
 from graphmem.text.arithmetic import equations
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.introductions import introduced_name
 from graphmem.text.likeness import gist, is_said_by
+from graphmem.text.query_parser import LAST_SESSION, asks_for_last_time
 from graphmem.text.sanitize import clean, quoted
 from graphmem.text.second_person import to_second_person
+from graphmem.text.slots import slot_of
 from graphmem.text.stems import stem
 
 FITS = 0.75
 """Score from which on a statement answers: cosine with the question, and half the share of its words it holds."""
 FITS_ALONE = 0.6
 """Cosine from which on it answers without a word of the question."""
+FITS_WHOLE = 0.1
+"""Cosine from which on it answers where it holds every word of the question."""
 LEDGER_COSINE = 0.4
 """Cosine that a ledger entry counts with: it came by its triggers, and is known to matter."""
 NEARLY = 0.2
@@ -40,6 +45,10 @@ FOUND = (
 )
 FOUND_QUOTE = ("You told me{when}: {quote}.", "This is what I have noted{when}: {quote}.")
 ALL = ("This is what I remember about you: {list}.", "You told me a few things: {list}.", "I remember this: {list}.")
+LAST_TIME = (
+    "Last time, on {when}, you told me this: {list}. Shall we go on from there?",
+    "This is what I have from {when}: {list}. What would you like to go on with?",
+)
 NOTHING = (
     "I don't have that noted. Will you tell me?",
     "That I don't know: you have not told me, or I did not note it.",
@@ -80,17 +89,41 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered) -> s
     (True, '')
     """
     doc = doc_of(messages[-1])
-    if not remembered.asked_for or _OWN_WORDS.isdisjoint(doc.plain_words):
+    if _OWN_WORDS.isdisjoint(doc.plain_words):
         return ""
     start = crc32(f"{len(messages)} {doc.text[:600]}".encode("utf-8", "replace"))
     question = next((sentence for sentence in reversed(doc.excerpt.sentences) if sentence.asks), doc)
     wanted = question.stems - _ASKING
-    if remembered.name and wanted == {stem("name")}:
-        return f"Your name is {clean(remembered.name)}."
+    if (
+        remembered.asked_for
+        and wanted == {stem("name")}
+        and (name := remembered.name or _name_told(messages, remembered))
+    ):
+        return f"Your name is {clean(name)}."
+    if asks_for_last_time(question):
+        return _last_time(remembered, start)
+    if not remembered.asked_for:
+        return ""
     if remembered.asked_for == "overview":
         return _overview(messages, remembered, start)
     best = _best(doc, wanted, [*_statements(remembered), *_visible(messages)])
     return _chosen(NOTHING, start) if best is None else _told(doc, best, remembered.today, start)
+
+
+def _name_told(messages: Sequence[Message], remembered: Remembered) -> str:
+    """The name that the student gave last; empty where none was given."""
+    told = sorted([*_statements(remembered), *_visible(messages)], key=lambda each: each.at.timestamp(), reverse=True)
+    return next((name for each in told if (name := introduced_name(each.text))), "")
+
+
+def _last_time(remembered: Remembered, start: int) -> str:
+    """What the student told when they were last here."""
+    last = [each for each in remembered.memories if LAST_SESSION in each.why and each.memory.is_own_word]
+    told = _listed(said for each in last if not (said := _of_memory(each, remembered)).secret)
+    if not told:
+        return _chosen(NOTHING, start)
+    at = last[-1].memory.timestamp
+    return _chosen(LAST_TIME, start).format(when=f"{at.day} {at:%B}", list="; ".join(told))
 
 
 def _statements(remembered: Remembered) -> Iterable[Recollection]:
@@ -108,7 +141,12 @@ def _statements(remembered: Remembered) -> Iterable[Recollection]:
 
 def _of_memory(recalled: Recalled, remembered: Remembered) -> Recollection:
     memory = recalled.memory
-    return Recollection(memory.content or "", memory.timestamp, recalled.similarity, memory.id in remembered.secrets)
+    content, quote = memory.content or "", memory.quote or ""
+    # The student's own words turn to the student more surely, but for days, which have been reckoned since.
+    own = bool(quote) and not _OWN_WORDS.isdisjoint(Doc(quote).plain_words) and not Doc(quote).time_words
+    return Recollection(
+        quote if own else content, memory.timestamp, recalled.similarity, memory.id in remembered.secrets
+    )
 
 
 def _visible(messages: Sequence[Message]) -> Iterable[Recollection]:
@@ -132,10 +170,11 @@ def _best(question: Doc, wanted: frozenset[str], statements: Iterable[Recollecti
         if doc.asks or (gist(statement.text) == own):
             continue
         # "The student lives" and "I live" are one word only when both are said to the student.
-        held = doc.stems | Doc(to_second_person(doc.text)).stems
+        held = doc.stems | Doc(to_second_person(doc.text)).stems | Doc(slot_of(doc) or "").stems
         share = len(wanted & held) / len(wanted) if wanted else 0.0
         score = statement.cosine + share / 2
-        if (score >= FITS and share > 0) or statement.cosine >= FITS_ALONE:
+        whole = share == 1 and statement.cosine >= FITS_WHOLE
+        if whole or (score >= FITS and share > 0) or statement.cosine >= FITS_ALONE:
             scored.append((score, statement))
     if not scored:
         return None
@@ -157,18 +196,24 @@ def _told(question: Doc, statement: Recollection, today: datetime | None, start:
 
 def _overview(messages: Sequence[Message], remembered: Remembered, start: int) -> str:
     """What is remembered, in a few statements; secrets and worked steps are not told."""
-    items = [*(r for r in _statements(remembered) if not r.secret), *_visible(messages)]
-    told: list[str] = [] if not remembered.name else [f"your name is {clean(remembered.name)}"]
-    known = [gist(remembered.name or "")]
-    for statement in items:
+    items = [*_statements(remembered), *_visible(messages)]
+    told = _listed((item for item in items if not item.secret), remembered.name)
+    return _chosen(ALL, start).format(list="; ".join(told)) if told else _chosen(NOTHING_AT_ALL, start)
+
+
+def _listed(statements: Iterable[Recollection], name: str | None = None) -> list[str]:
+    """A few statements said to the student, none twice and no worked steps."""
+    told: list[str] = [] if not name else [f"your name is {clean(name)}"]
+    known = [gist(name or "")]
+    for statement in statements:
         text = max(Doc(statement.text).excerpt.sentences, key=lambda each: len(each.stems), default=None)
         if text is None or text.asks or equations(text.text) or any(is_said_by(gist(text.text), k) for k in known):
             continue
         said = clean(to_second_person(text.text))
-        if said.lower().startswith(("you ", "your ")) and len(said) <= TOLD_CHARACTERS and len(told) < MOST_TOLD:
+        if said.lower().startswith(("you ", "your ", "on ")) and len(said) <= TOLD_CHARACTERS and len(told) < MOST_TOLD:
             told.append(said)
             known.append(gist(text.text))
-    return _chosen(ALL, start).format(list="; ".join(told)) if told else _chosen(NOTHING_AT_ALL, start)
+    return told
 
 
 def _chosen(wordings: Sequence[str], start: int) -> str:

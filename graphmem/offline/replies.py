@@ -8,19 +8,17 @@ the student may not know yet, and nothing is called right or wrong that was not 
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from zlib import crc32
 
 from rapidfuzz import fuzz, utils
 
 from graphmem.model import Author, Message, Recalled, Remembered
+from graphmem.offline.moves import Move, chosen_move
 from graphmem.offline.recollection import TOLD_CHARACTERS, answer_from_memory
-from graphmem.offline.task_hints import task_hint
-from graphmem.text.arithmetic import reckoned_answer, spoken_equations
-from graphmem.text.dialogue_acts import Act, act_of
+from graphmem.text.arithmetic import reckoned_answer
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.lexicon import LESSON_WORDS, STOP_WORDS, is_negation
-from graphmem.text.questions import asks, only_asks
+from graphmem.text.introductions import introduced_name
+from graphmem.text.lexicon import LESSON_WORDS, STOP_WORDS
 from graphmem.text.reader import MessageReading
 from graphmem.text.sanitize import clean, quoted
 from graphmem.text.second_person import to_second_person
@@ -37,16 +35,18 @@ RARE_ENOUGH = 2.8
 """Rarity from which on a word shared with what was said before says that it fits."""
 SIMILAR_TURN_COSINE = 0.5
 """Cosine similarity from which on an earlier turn of the session may fit."""
+WORN_CHARACTERS = 12
+"""Characters of a wording from which on it is known again."""
 SAME_REPLY_SCORE = 85.0
 """Fuzzy score from which on two texts say the same."""
 
-OWN = 0.7
-"""Chance from which on a message tells of the student's own, whatever else it looks like."""
-GLAD, TROUBLED = 0.35, -0.3
-"""Valence from which on, or down to which, such a message is good news or a worry."""
+KEPT = "I will remember that."
+NEXT, ON_WITH_IT = "What would you like to do next?", "Shall we go on with our work?"
+"""How the talk goes on after something else than the work, without and with a task."""
 
 # {quote} the student's words, {told} the same said to the student, {topic} what it is about, {sum} an equation, {name}
-# the student's, {hint} a question that the task gives rise to, {mention} a sentence on what is remembered.
+# the student's, {own} the name a student has just given, {hint} a question that the task gives rise to or a sentence of
+# it, {mention} a sentence on what is remembered, {next} how the talk goes on, {kept} that something will be remembered.
 # A wording is left out where what it needs is missing; the last ones of a list need nothing.
 WORDINGS: dict[str, tuple[str, ...]] = {
     "greeting": (
@@ -55,7 +55,12 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "Hello! What would you like to work on?",
         "Hi, good to see you. What shall we look at first?",
     ),
-    "goodbye": ("Goodbye, and thank you for today.", "See you next time. Well done for staying with it."),
+    "goodbye": (
+        "Goodbye, {name}, and thank you for today.",
+        "See you next time, {name}. Well done for staying with it.",
+        "Goodbye, and thank you for today.",
+        "See you next time. Well done for staying with it.",
+    ),
     "thanks": (
         "You are welcome. What would you like to look at next?",
         "You are welcome. How would you explain it to a friend, in your own words?",
@@ -71,12 +76,15 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "All right. What is it that makes you say no?",
     ),
     "confusion": (
+        "That is all right, let us take it in small pieces. {hint}",
+        "No problem. {hint}",
         "That is all right, let us take it in small pieces. What do you already know about {topic}?",
         "No problem. Looking at {topic}: which part is the first that does not make sense?",
         "That is fine. Which part is the first that does not make sense: the words, or what to do with them?",
         "Not knowing yet is fine. What is asked, and what has been given to you?",
     ),
     "still confused": (
+        "Let us go on in small pieces. {hint}",
         "Let us try another way: make a small drawing or a list of what is given. What goes into it first?",
         "Let us make it easier: try the same with very small numbers or a shorter example. What do you get?",
         "Let us go back to the last thing that was clear. What was it?",
@@ -88,9 +96,9 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     ),
     "question": (
         "I do not know enough to answer that. What do you know about {topic} so far?",
-        "Good that you ask. What would be your best guess about {topic}, and what makes you think so?",
+        "I cannot look up {topic} for you. What would be your best guess, and what makes you think so?",
         "I cannot tell you that for certain. Where could we look to find out?",
-        "Good that you ask. What would be your own best guess?",
+        "Good that you ask, though I cannot answer it for certain. What would be your own best guess?",
     ),
     "guess": (
         "{quote} is a guess that I cannot check myself. What makes you think of it?",
@@ -101,21 +109,57 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "right sum": (
         "Yes, {sum}. {hint}",
         "{sum} is reckoned correctly. {hint}",
-        "The arithmetic of {sum} is right. Is that the step to take here, and why?",
-        "{sum} is reckoned correctly. Does it answer what is asked?",
-        "In {sum} I get the same number. What does it stand for?",
+        "{sum}: I get the same. {hint}",
+        "{sum} is reckoned correctly. What does the result stand for in the story?",
+        "In {sum} I get the same number. Is that already what is asked, or one step on the way?",
+        "The arithmetic of {sum} is right. What made you choose that step?",
+        "Yes, {sum}. How would you show that with a drawing?",
+    ),
+    "same sum": (
+        "You come to {sum} again, and the arithmetic is right. {hint}",
+        "{sum} is reckoned correctly, as before. Is it what the story tells? Say in your own words what happens in it.",
+        "{sum} once more: the arithmetic holds. Could another step fit the story better?",
+        "That is {sum} again. Put the result into the story in place of what is asked: does every sentence still fit?",
     ),
     "wrong sum": (
         "Let us look at {sum} once more. What do you get when you work it out again, step by step?",
         "I do not get the same number for {sum}. Can you go through it slowly and tell me each step?",
+        "Please check {sum}: which part of it can you work out first, and what does that give?",
+    ),
+    "right comparison": (
+        "Yes, of {sum} that is the one. How could you show it with a drawing?",
+        "I come to the same for {sum}. How would you explain it to a friend?",
+    ),
+    "wrong comparison": (
+        "Let us look at {sum} once more: I come to the other one. Draw both: which one takes up how much?",
+        "For {sum} I come to the other one. What would a drawing of both look like?",
+    ),
+    "same answer": (
+        "You have said {quote} before. {hint}",
+        "You stay with {quote}. Put it into the task in place of what is asked: does every sentence still fit?",
+        "That is what you said before. How could you test it with the first sentence of the task?",
+        "You stay with that answer. Which step on the way to it are you least sure of?",
+    ),
+    "given": (
+        "The task says {hint}. What can you work out with that?",
+        "That stands in the task: {hint}. What is your next step?",
+        "So we have that from the task: {hint}. What do you need besides?",
     ),
     "step": (
         "{hint}",
         "Let me look at {quote} with you. {hint}",
-        "Which part of the question does {quote} answer?",
-        "How could you check {quote}?",
+        "You say {quote}. Can you write down the sum that leads to it?",
+        "{quote}: what did you start from, and what did you do with it?",
+        "You have {quote}. How could you test that, for example with a drawing or by working backwards?",
         "How did you get there? Take me through it one step at a time.",
-        "Which part of the question does that answer?",
+        "What did you start from, and what did you do first?",
+    ),
+    "reasoned step": (
+        "You give a reason: {quote}. {hint}",
+        "You give a reason: {quote}. Can you show it with a drawing or an example?",
+        "Good that you say why: {quote}. Does that hold with other numbers, too?",
+        "Good that you say why. Can you show it with a drawing or an example?",
+        "You give a reason for it. Does it hold with other numbers, too?",
     ),
     "statement": (
         "You say {quote}. What makes you think so?",
@@ -124,15 +168,34 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "Can you tell me a little more about that?",
     ),
     "disclosure": (
-        "So {told}. Is there something in it that I can help with?",
-        "Good to know that {told}. What should we do with it today?",
-        "Thank you for telling me. Shall we go on with our work?",
-        "I am glad you told me that. What shall we do next?",
+        "Nice to meet you, {own}! {kept} {next}",
+        "So {told}. {kept} {next}",
+        "Good to know that {told}. {next}",
+        "Thank you for telling me. {kept} {next}",
+        "Thank you for telling me. {next}",
+        "I am glad you told me that. {next}",
+    ),
+    "wish": (
+        "All right, {own}. {kept} {next}",
+        "All right, I have understood that. {kept} {next}",
+        "Good that you say so. {next}",
+        "All right, thank you for saying it. {next}",
+    ),
+    "promise": (
+        "{kept} Tell me how it went when you have done it. {next}",
+        "That is a good plan. Tell me how it went when you have done it. {next}",
+        "Good that you take it on. {next}",
+    ),
+    "secret": (
+        "Thank you for trusting me with that. I will not bring it up unless you do. {next}",
+        "Thank you for telling me. I will leave it to you to talk about it or not. {next}",
     ),
     "good news": (
-        "That is good news, I am glad for you! What helped you most?",
-        "I am happy to hear that! What would you like to do next?",
-        "Lovely, thank you for telling me! Shall we build on it?",
+        "Nice to meet you, {own}! {next}",
+        "How nice: {told}. {next}",
+        "I am glad to hear that {told}. {next}",
+        "I am happy to hear that! {next}",
+        "Lovely, thank you for telling me! {next}",
     ),
     "worry": (
         "That does not sound easy: {told}. What would help you most right now?",
@@ -152,82 +215,24 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "I stay with our lesson. What would you like to work on?",
         "That is not something I do. Which part of your work shall we look at?",
     ),
+    "foreign": (
+        "I follow English best and may miss what you mean by {quote}. Can you say it in English, or with numbers?",
+        "I am sorry, I read only English well. Could you say {quote} in simple English words?",
+        "I am sorry, I read only English well. Could you say it in simple English words?",
+        "I may miss what you mean, since I follow English best. Can you write it in English, or with numbers?",
+    ),
     "unreadable": (
         "I am not sure what {quote} means. Can you say it another way?",
-        "I follow English best and may miss what you mean by {quote}. Can you put it in other words?",
         "I am not sure what you mean. Can you say it in other words?",
         "I could not read that. What would you like to work on?",
     ),
 }
 
+_TELLING_SLOTS = ("{told}", "{quote}", "{topic}", "{sum}", "{mention}", "{name}")
 _SLOT = re.compile(r"{(\w+)}")
 _QUOTE_IN_FACT = re.compile(r"said “([^”]{3,}?)…?”")
 _MENTIONED_IN = {"confusion", "statement", "disclosure", "frustration", "worry"}
-_MAY_GUESS = {Act.QUESTION, Act.STEP, Act.STATEMENT}
-_JUDGED_BY_READER = {Act.STEP, Act.STATEMENT, Act.DISCLOSURE}
 _MENTION = "Earlier you said"
-
-
-@dataclass(frozen=True)
-class Move:
-    """Tutoring move: the name of its wordings, an equation it is about, and a question that the task gives rise to."""
-
-    name: str
-    sum: str = ""
-    hint: str = ""
-
-
-def chosen_move(messages: Sequence[Message], reading: MessageReading | None = None) -> Move:
-    """The move that answers the student's last message.
-
-    Parameters
-    ----------
-    messages : sequence of Message, oldest first, the student's newest last
-    reading : of that message, where it was read
-
-    Examples
-    --------
-    >>> from datetime import datetime, UTC
-    >>> said = [Message(Author.STUDENT, "I think 12 - 3 = 8", datetime(2026, 1, 1, tzinfo=UTC))]
-    >>> chosen_move(said)
-    Move(name='wrong sum', sum='12 - 3 = 8', hint='')
-    """
-    doc = doc_of(messages[-1])
-    act = act_of(doc)
-    if act in (Act.STEP, Act.CONFUSION, Act.QUESTION) and (reckoned := spoken_equations(doc.text)):
-        wrong = [equation for equation in reckoned if not equation.holds]
-        if wrong or act is Act.STEP:
-            return Move("wrong sum" if wrong else "right sum", (wrong or reckoned)[-1].text)
-    if act in _JUDGED_BY_READER and reading is not None and reading.about_self >= OWN:
-        return Move(_by_valence(reading.valence))
-    if act is Act.AGREEMENT and doc.plain_words and is_negation(doc.plain_words[0]):
-        return Move("denial")
-    if act in _MAY_GUESS and _is_guess(doc):
-        return Move("guess")
-    if act is Act.CONFUSION:
-        earlier = [message for message in messages[:-1] if message.author is Author.STUDENT][-1:]
-        if earlier and act_of(doc_of(earlier[0])) is Act.CONFUSION:
-            return Move("still confused")
-    return Move(act.value)
-
-
-def is_judged_by_reader(message: Message) -> bool:
-    """True if a reading of a student's message may change the move that answers it."""
-    return act_of(doc_of(message)) in _JUDGED_BY_READER
-
-
-def _is_guess(doc: Doc) -> bool:
-    """True if a message ends with a question mark and asks nothing but for confirmation."""
-    asked = any(asks(sentence.plain) or only_asks(sentence.plain) for sentence in doc.excerpt.sentences)
-    guessed = doc.plain.rstrip().endswith(("?", "right", "right?"))
-    return guessed and (not asked or doc.plain.rstrip(" ?").endswith(("right", "correct")))
-
-
-def _by_valence(valence: float) -> str:
-    """Name of the move that answers what a student tells of their own."""
-    if valence >= GLAD:
-        return "good news"
-    return "worry" if valence <= TROUBLED else "disclosure"
 
 
 def replied(
@@ -242,17 +247,15 @@ def replied(
     task : str, the exercise the talk is about, where there is one
     reading : of the last message, where it was read
     """
-    move, doc = chosen_move(messages, reading), doc_of(messages[-1])
-    if move.name in ("step", "right sum"):
-        move = replace(move, hint=task_hint(messages, task))
+    move, doc = chosen_move(messages, reading, task), doc_of(messages[-1])
     if move.name != "question":
-        return worded(move, messages, remembered)
+        return worded(move, messages, remembered, task)
     if reckoned := reckoned_answer(doc.text):
         return f"{clean(reckoned)}. How could you check it?"
-    return answer_from_memory(messages, remembered) or worded(move, messages, remembered)
+    return answer_from_memory(messages, remembered) or worded(move, messages, remembered, task)
 
 
-def worded(move: Move, messages: Sequence[Message], remembered: Remembered) -> str:
+def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task: str = "") -> str:
     """A reply that makes a move, in one to three sentences.
 
     Parameters
@@ -260,6 +263,7 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered) -> s
     move : Move
     messages : sequence of Message, oldest first, the student's newest last
     remembered : Remembered, of which one fact or earlier turn is mentioned where it truly fits
+    task : str, the exercise the talk is about, where there is one
 
     Returns
     -------
@@ -279,6 +283,9 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered) -> s
     wordings = WORDINGS["remembered question" if mention and move.name == "question" else move.name]
     name = clean(remembered.name or "")
     slots = {"sum": _framed(move.sum), "hint": move.hint, "mention": mention, "name": name}
+    slots |= {"next": ON_WITH_IT if task else NEXT, "kept": KEPT if move.kept else ""}
+    if any("{own}" in w for w in wordings):
+        slots["own"] = clean(introduced_name(doc.text))
     if any("{told}" in w for w in wordings):
         slots["told"] = _told_back(doc)
     if any("{quote}" in w for w in wordings):
@@ -290,7 +297,24 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered) -> s
     fits = [w for w in wordings if all(slots[slot] for slot in _SLOT.findall(w))]
     start = crc32(f"{len(messages)} {doc.text[:REPLY_CHARACTERS]}".encode("utf-8", "replace")) % _preferred(fits)
     replies = [_joined(w.format(**slots), mention) for w in (*fits[start:], *fits[:start])]
-    return next((reply for reply in replies if reply not in said), replies[0])
+    worn = [_is_worn(w, said) for w in (*fits[start:], *fits[:start])]
+    fresh = [reply for reply, old in zip(replies, worn, strict=True) if not old]
+    return next((reply for reply in (*fresh, *replies) if reply not in said), replies[0])
+
+
+def asking(reply: str, question: str) -> str:
+    """A reply that ends with a question which has waited, in the stead of its own.
+
+    Examples
+    --------
+    >>> asking("Good that you say why. Does it always hold?", "What is your dog called?")
+    'Good that you say why. What is your dog called?'
+    >>> asking("What makes you think so?", "How was it?"), asking("I see.", "How was it?")
+    ('I see. How was it?', 'I see. How was it?')
+    """
+    *first, last = [sentence.text for sentence in Doc(reply).sentences]
+    kept = first if last.endswith("?") else [*first, last]
+    return " ".join([*(kept or ["I see."]), question])
 
 
 def mentioned(doc: Doc, sayings: Sequence[str]) -> str:
@@ -347,9 +371,17 @@ def _may_be_mentioned(recalled: Recalled, remembered: Remembered) -> bool:
 
 
 def _preferred(fits: Sequence[str]) -> int:
-    """Number of preferred wordings: those with a hint, else those that use the student's words, else all."""
-    hinted = sum("{hint}" in wording for wording in fits)
-    return hinted or sum("{" in wording for wording in fits) or len(fits)
+    """Number of preferred wordings: those with a name or a hint, else with the student's words, else all."""
+    for slots in (("{own}",), ("{hint}",), _TELLING_SLOTS):
+        if found := sum(any(slot in wording for slot in slots) for wording in fits):
+            return found
+    return len(fits)
+
+
+def _is_worn(wording: str, said: Sequence[str]) -> bool:
+    """True if the companion has just used a wording, whatever stood in its slots."""
+    fixed = max(_SLOT.sub("\n", wording).split("\n"), key=len).strip(" .,;:!")
+    return len(fixed) >= WORN_CHARACTERS and any(fixed in reply for reply in said)
 
 
 def _joined(reply: str, mention: str) -> str:

@@ -47,7 +47,8 @@ def equations(text: str) -> list[Equation]:
     -------
     list of Equation, in order; numbers with + - * / and their usual precedence on both sides. Left out is whatever
     leaves room for doubt: unknowns, brackets, powers, percentages, chains (1 + 2 = 3 + 4 = 7), a quotient written
-    as a whole number or rounded, commas that could be decimal, other bases, modular or rounded reckoning
+    as a whole number or rounded (fractions on both sides are exact), commas that could be decimal, other bases,
+    modular or rounded reckoning
 
     Examples
     --------
@@ -79,7 +80,9 @@ def _holds(left: str, right: str) -> bool | None:
         return None
     if value == other:
         return True
-    doubtful = "," in left + right or ("/" in a + b and not (value.denominator == 1 == other.denominator))
+    # A fraction is exact where both sides are written with one; a decimal or whole number may be rounded.
+    divided = "/" in a + b and not ("/" in a and "/" in b)
+    doubtful = "," in left + right or (divided and not (value.denominator == 1 == other.denominator))
     return None if doubtful else False
 
 

@@ -11,7 +11,8 @@ ACT_CHARACTERS = 2_000
 GREETING_PHRASES = 3
 """Most key phrases beside a greeting or thanks for it to be the whole message."""
 
-
+LEAVING_WORDS = 3
+"""Words of the longest part of a message that is a goodbye."""
 FEW_FUNCTION_WORDS = 3
 """Words too few to look for function words among them."""
 
@@ -62,7 +63,8 @@ _FRUSTRATION = _any(
     r"\bgiv(?:e|ing) up\b",
     r"\b(?:too|so|really|very) (?:hard|difficult|boring|annoying|stressful)\b",
     r"\b(?:frustrat|annoy|angry|stress|overwhelm|embarrass|asham|disappoint)\w*",
-    r"\bi(?:'m| am| feel)(?: \w+){0,2} (?:dumb|stupid|bad at|sad|upset|scared|afraid|worried|nervous|anxious|lonely)\b",
+    r"\b(?:i(?:'m| am| feel)|am i)(?: \w+){0,2}"
+    r" (?:dumb|stupid|bad at|sad|upset|scared|afraid|worried|nervous|anxious|lonely)\b",
     r"\bi(?:'m| am| feel)(?: \w+){0,2} (?:bored|mad)\b",
     r"\b(?:this|it|math|school)(?: is|'s) (?:\w+ )?(?:stupid|dumb|boring|unfair|awful|pointless)\b",
     r"\bi (?:suck|cried|can'?t do (?:this|it|anything))\b|\bugh+\b|\bargh+\b",
@@ -75,6 +77,7 @@ _CONFUSION = _any(
     r"^\W*(?:huh|what|help|hint|clue)(?: me)?(?: please)?\W*$",
     r"\b(?:give|need|want)(?: me)? (?:a |some )?(?:help|clue|hint)\b|\b(?:can|could|please) (?:you )?help me\b",
 )
+_MARKS = re.compile(r"[.,;!?\n]+")
 _GOODBYE = _any(
     r"\b(?:good ?)?bye+\b|\bgood ?night\b|\bsee (?:you|ya|u)\b|\b(?:g2g|gtg|ttyl|cya)\b",
     r"\bgot(?:ta| to) (?:go|leave|get of+)\b",
@@ -150,11 +153,19 @@ def act_of(doc: Doc) -> Act:
     for act, pattern in _IN_ORDER:
         if pattern.search(text):
             return act
+    if _takes_leave(doc):
+        return Act.GOODBYE
     if doc.asks:
         return Act.QUESTION
     if any(c.isdigit() for c in text):
         return Act.STEP
     return _small_talk(doc, text) or _telling(doc, text)
+
+
+def _takes_leave(doc: Doc) -> bool:
+    """True if a part between two marks says goodbye and next to nothing else."""
+    parts = _MARKS.split(doc.excerpt.plain[:ACT_CHARACTERS])
+    return any(len(each.split()) <= LEAVING_WORDS and _GOODBYE.search(each) is not None for each in parts)
 
 
 def _small_talk(doc: Doc, text: str) -> Act | None:

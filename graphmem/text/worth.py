@@ -149,6 +149,17 @@ def rejects(reply: str) -> bool:
     return _REJECTS.search(reply) is not None
 
 
+def accepts(reply: str) -> bool:
+    """True if a tutor's reply praises what was said or calls it right, and nothing in it wrong.
+
+    Examples
+    --------
+    >>> accepts("Good, that is the correct answer."), accepts("Not quite right.")
+    (True, False)
+    """
+    return _PRAISES.search(reply) is not None and not rejects(reply)
+
+
 @lru_cache(maxsize=1)
 def load_worth(path: Path = WORTH_FILE) -> WorthModel:
     """Read the weights, once a process.

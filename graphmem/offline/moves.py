@@ -1,0 +1,172 @@
+"""Tutoring moves of the offline mind: the kind of reply that a message of the student calls for.
+
+Nothing is called right or wrong here that was not reckoned exactly.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphmem.model import Author, Domain, LedgerCategory, Message
+from graphmem.offline.task_hints import cited_sentence, task_hint
+from graphmem.text.arithmetic import Equation, spoken_equations
+from graphmem.text.comparisons import compared
+from graphmem.text.dialogue_acts import Act, act_of
+from graphmem.text.doc import Doc, doc_of
+from graphmem.text.lexicon import is_negation
+from graphmem.text.likeness import gist, is_said_by
+from graphmem.text.quantities import quantities
+from graphmem.text.questions import asks, only_asks
+from graphmem.text.reader import LEDGER_CATEGORIES, PASSES, MessageReading
+from graphmem.text.worth import accepts
+
+OWN = 0.7
+"""Chance from which on a message tells of the student's own, whatever else it looks like."""
+GLAD, TROUBLED = 0.25, -0.2
+"""Valence from which on, or down to which, such a message is good news or a worry."""
+UNTROUBLED = -0.1
+"""Valence from which on words of anger or grief are not the student's mood."""
+FOREIGN_WORDS = 3
+"""Words from which on what cannot be read is taken for another language."""
+AGREEMENT_WORDS = 4
+"""Words of the longest agreement that says nothing else."""
+SURE = 0.6
+"""Chance from which on a message is taken for a wish, a promise or a secret."""
+
+_REASON = re.compile(r"\b(?:because|cause|cos|cuz|since|that's why)\b")
+_MAY_GUESS = {Act.QUESTION, Act.STEP, Act.STATEMENT}
+_OF_MOOD = {Act.SORROW, Act.FRUSTRATION}
+_JUDGED_BY_READER = {Act.STEP, Act.STATEMENT, Act.DISCLOSURE, Act.CONFUSION} | _OF_MOOD
+_LEDGER_MOVES = {
+    LedgerCategory.INSTRUCTION: "wish",
+    LedgerCategory.PROMISE: "promise",
+    LedgerCategory.SECRET: "secret",
+}
+
+
+@dataclass(frozen=True)
+class Move:
+    """Tutoring move: the name of its wordings, a sum or comparison it is about, and a question or sentence beside it.
+
+    kept : the message is likely to be remembered
+    """
+
+    name: str
+    sum: str = ""
+    hint: str = ""
+    kept: bool = False
+
+
+def chosen_move(messages: Sequence[Message], reading: MessageReading | None = None, task: str = "") -> Move:
+    """The move that answers the student's last message.
+
+    Parameters
+    ----------
+    messages : sequence of Message, oldest first, the student's newest last
+    reading : of that message, where it was read
+    task : str, the exercise the talk is about, where there is one
+
+    Examples
+    --------
+    >>> from datetime import datetime, UTC
+    >>> said = [Message(Author.STUDENT, "I think 12 - 3 = 8", datetime(2026, 1, 1, tzinfo=UTC))]
+    >>> chosen_move(said).name, chosen_move(said).sum
+    ('wrong sum', '12 - 3 = 8')
+    """
+    doc = doc_of(messages[-1])
+    act = act_of(doc)
+    if act in (Act.STEP, Act.CONFUSION, Act.QUESTION) and (judged := _judged_sums(messages, act, task)):
+        return judged
+    if reading is not None and is_judged_by_reader(messages[-1]) and (told := _told(act, reading, task)):
+        return told
+    if act is Act.STATEMENT and doc.plain_words[:1] == ("please",):
+        return Move("wish")
+    if act is Act.AGREEMENT and doc.plain_words and is_negation(doc.plain_words[0]):
+        return Move("denial")
+    if act in _MAY_GUESS and _is_guess(doc):
+        return Move("guess")
+    if act is Act.CONFUSION:
+        earlier = _own(messages[:-1])[-1:]
+        confused = bool(earlier) and act_of(doc_of(earlier[0])) is Act.CONFUSION
+        return Move("still confused" if confused else act.value, hint=task_hint(messages, task, stuck=True))
+    if act is Act.UNREADABLE and len(doc.words) >= FOREIGN_WORDS:
+        return Move("foreign")
+    return _step(messages, task) if act is Act.STEP else Move(act.value)
+
+
+def is_judged_by_reader(message: Message) -> bool:
+    """True if a reading of a student's message may change the move that answers it."""
+    doc = doc_of(message)
+    act = act_of(doc)
+    return act in _JUDGED_BY_READER or (act is Act.AGREEMENT and len(doc.words) > AGREEMENT_WORDS)
+
+
+def _own(messages: Sequence[Message]) -> list[Message]:
+    return [message for message in messages if message.author is Author.STUDENT]
+
+
+def _asked(messages: Sequence[Message]) -> str:
+    """The companion's words that the last message answers."""
+    before = messages[-2:-1]
+    return before[0].text if before and before[0].author is Author.COMPANION else ""
+
+
+def _judged_sums(messages: Sequence[Message], act: Act, task: str) -> Move | None:
+    """The move for sums that can be reckoned: a wrong one first, else the last one of a step."""
+    reckoned = spoken_equations(doc_of(messages[-1]).text)
+    wrong = [equation for equation in reckoned if not equation.holds]
+    if wrong:
+        return Move("wrong sum", wrong[-1].text)
+    if act is not Act.STEP or not reckoned:
+        return None
+    last = reckoned[-1]
+    again = _was_said(last, _own(messages[:-1])) and not accepts(_asked(messages))
+    name = "same sum" if again else "right sum"
+    return Move(name, last.text, task_hint(messages, task, last.text))
+
+
+def _was_said(equation: Equation, before: Sequence[Message]) -> bool:
+    """True if the student has come to this sum before."""
+    text = equation.text.replace(" ", "")
+    return any(text == known.text.replace(" ", "") for said in before for known in spoken_equations(doc_of(said).text))
+
+
+def _step(messages: Sequence[Message], task: str) -> Move:
+    """The move for a step without a sum that can be reckoned."""
+    doc, asked = doc_of(messages[-1]), _asked(messages)
+    if (result := compared(asked, doc.text)) is not None:
+        return Move("right comparison" if result.holds else "wrong comparison", result.text)
+    own, earlier = gist(doc.text), [gist(message.text) for message in _own(messages[:-1])]
+    numbers = quantities(doc.text)
+    if numbers and any(is_said_by(own, each) and is_said_by(each, own) for each in earlier):
+        return Move("same answer", hint=task_hint(messages, task))
+    if cited := cited_sentence(doc, asked, task):
+        return Move("given", hint=cited)
+    reasoned = not doc.asks and _REASON.search(doc.plain) is not None
+    return Move("reasoned step" if reasoned else Act.STEP.value, hint=task_hint(messages, task))
+
+
+def _told(act: Act, reading: MessageReading, task: str) -> Move | None:
+    """The move for what a student tells of themselves; None where the message is about something else."""
+    kept = reading.snr >= PASSES[0]
+    place = int(reading.ledger.argmax())
+    kind = LEDGER_CATEGORIES[place]
+    if act is not Act.SORROW and kind in _LEDGER_MOVES and reading.ledger[place] >= SURE:
+        return Move(_LEDGER_MOVES[kind], kept=kept)
+    if act in _OF_MOOD and reading.valence < UNTROUBLED:
+        return Move(act.value, kept=kept)
+    if act is Act.STEP and task and reading.likely_domain is Domain.SCHOOL:
+        # How one came to a step says more of the work than of oneself.
+        return None
+    if act is Act.CONFUSION or (reading.about_self < OWN and act not in _OF_MOOD):
+        return None
+    if reading.valence >= GLAD:
+        return Move("good news", kept=kept)
+    return Move("worry" if reading.valence <= TROUBLED else "disclosure", kept=kept)
+
+
+def _is_guess(doc: Doc) -> bool:
+    """True if a message ends with a question mark and asks nothing but for confirmation."""
+    asked = any(asks(sentence.plain) or only_asks(sentence.plain) for sentence in doc.excerpt.sentences)
+    guessed = doc.plain.rstrip().endswith(("?", "right", "right?"))
+    return guessed and (not asked or doc.plain.rstrip(" ?").endswith(("right", "correct")))
