@@ -119,6 +119,12 @@ class Revisable:
         return (Doc(self.words).stems | (Doc(asked[1]).stems if asked else frozenset())) - _DATE_STEMS
 
     @cached_property
+    def is_several(self) -> bool:
+        """True of several statements in one, such as a whole message that was observed."""
+        said = [s for s in Doc(_ASKED.sub("", self.content)).sentences if s.stems]
+        return len(said) > 1
+
+    @cached_property
     def plans(self) -> bool:
         """True if it tells what is to come, is owed or is kept secret."""
         return self.aspect is Aspect.PLAN or _PLANS.search(self.content) is not None
@@ -182,8 +188,9 @@ def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
 
     Returns
     -------
-    Effect; the older one is closed where it is ended (life has changed) or corrected (it was wrong); where the newer
-    one denies it without a word of change, and soon, neither can be believed over the other
+    Effect; the older one is closed where it is ended (life has changed) or corrected (it was wrong), but not where it
+    holds several statements, unless both are about one attribute; where the newer one denies it without a word of
+    change, and soon, neither can be believed over the other
 
     Source: spec 7, 12.
     """
@@ -193,6 +200,9 @@ def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
     one_slot = new.slot is not None and new.slot == old.slot
     if found not in (Effect.ENDS, Effect.CORRECTS) or _is_work(new) or _is_work(old):
         return found
+    if old.is_several and not one_slot:
+        # What ends one of them does not end the others.
+        return Effect.NONE
     chance = ended_chance(new, old)
     if chance is None:
         return found
