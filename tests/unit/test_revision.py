@@ -107,3 +107,12 @@ def test_a_step_repeated_in_one_lesson_is_one() -> None:
     )
     later = Revisable("Mo takes the average for all tests.", "all tests", AT + timedelta(days=5), Aspect.MISCONCEPTION)
     assert [effect(each, first, 0.8) for each in (again, later)] == [Effect.SAME, Effect.NONE]
+
+
+def test_several_statements_in_one_are_not_ended_by_what_ends_one() -> None:
+    alone = told("I want to hand in the form for extra time by Friday.")
+    new = told("I handed in the form for extra time.", 3)
+    cosine = float(alone.vector @ new.vector) if alone.vector is not None and new.vector is not None else 0.0
+    assert effect(new, alone, cosine) is Effect.ENDS
+    more = told("I want to hand in the form for extra time by Friday. My dog Bello learned to swim in the lake.")
+    assert effect(new, more, cosine) is Effect.NONE
