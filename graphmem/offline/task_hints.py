@@ -11,7 +11,7 @@ from graphmem.text.sanitize import quoted
 
 EXERCISE_WORDS = 12
 """Words that a task without a question has at least where it is an exercise and not the title of a lesson."""
-LITTLE = 2
+COUNTED_AT_SIGHT = 2
 """Greatest number that needs no origin: one counts to it at sight."""
 PLAIN_DENOMINATOR = 20
 """Greatest denominator of a fraction that is written as one."""
@@ -105,7 +105,7 @@ def _unexplained(messages: Sequence[Message], told: Sequence[Quantity], given: D
             each
             for each in told
             if not each.result
-            and not (each.value.denominator == 1 and abs(each.value) <= LITTLE)
+            and not (each.value.denominator == 1 and abs(each.value) <= COUNTED_AT_SIGHT)
             and text[each.start].isdigit()
             and not _among(each, known)
             and each.value not in steps
