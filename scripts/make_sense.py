@@ -52,7 +52,10 @@ def figures(
             if mention.word is None:
                 told |= set(mention.concept_ids)
                 continue
-            chances = {i: senses[i, mention.word].chance(vector) for i in mention.concept_ids}
+            able = [i for i in mention.concept_ids if not senses[i, mention.word].excludes(mention.is_verb)]
+            chances = {i: senses[i, mention.word].chance(vector) for i in able}
+            if not chances:
+                continue
             best = max(chances, key=lambda i: chances[i])
             told |= {best} if chances[best] >= chance else set()
         wanted = set(row["concepts"])
@@ -76,6 +79,7 @@ def main() -> None:
     for row, mentions, vector in zip((*rows, *written), found, vectors, strict=True):
         for mention in mentions:
             told = [(i, senses[i, mention.word]) for i in mention.concept_ids if mention.word is not None]
+            told = [(i, sense) for i, sense in told if not sense.excludes(mention.is_verb)]
             if "meant" not in row and row["split"] == "choose":
                 x += [sense.features(vector) for _, sense in told]
                 y += [concept_id in row["concepts"] for concept_id, _ in told]

@@ -13,14 +13,16 @@ from graphmem.search.fog import Fog, OpenWorld
 from graphmem.store import overlays
 from graphmem.store.world import list_names
 from graphmem.text.concepts import ConceptNames, NamedSpan
-from graphmem.text.senses import Sense, sense_texts
+from graphmem.text.senses import Sense, is_action, sense_texts
 from graphmem.text.sentences import SentenceSpan, sentence_spans
-from graphmem.text.words import word_rarity
+from graphmem.text.words import fine_tokens, word_rarity
 
 FRESH_SECONDS = 1.0
 """How long what is known of a world and an overlay is trusted without a look at their versions."""
 EMBEDDED_AT_ONCE = 256
 """Concepts whose meaning is embedded at once."""
+WORDS_JUDGED = 2
+"""Words of the shortest piece of a reply that is judged, and shown, before what follows it is known."""
 LOOKED_BACK = 80
 """Characters of a reply before a sentence that are read with it, so that no name is cut in two."""
 
@@ -85,7 +87,8 @@ async def read_senses(
         vectors = await embedder.embed(texts)
         for place, key in enumerate(some):
             meaning, description, word = vectors[3 * place : 3 * place + 3]
-            senses[key] = Sense(meaning, word, float(word @ description), word_rarity(key[1]))
+            plainness, is_one = float(word @ description), is_action(by_id[key[0]])
+            senses[key] = Sense(meaning, word, plainness, word_rarity(key[1]), is_one)
     return senses
 
 
@@ -125,6 +128,7 @@ class ReplyFilter:
     def __init__(self, gm: Graphmem, fog: Fog, on_token: OnToken | None) -> None:
         self._gm, self._fog, self._on_token = gm, fog, on_token
         self._raw = self._held = self._shown = ""
+        self._waiting: list[str] = []
         self._said_instead = False
 
     async def __call__(self, piece: str) -> None:
@@ -149,17 +153,29 @@ class ReplyFilter:
     async def _pass_on(self, starts: Sequence[SentenceSpan]) -> None:
         """Let through, or hold back, what stands before each start."""
         done = 0
-        for start, _ in starts:
-            await self._judge(self._held[done:start])
+        for start, end in starts:
+            piece = self._held[done:start]
+            self._waiting.append(piece)
             done = start
+            # A line of a single word may be a piece of a name: it waits for what comes after it.
+            words = [word for word in fine_tokens(piece) if not word.text.isdigit()]
+            if len(words) >= WORDS_JUDGED or start == end:
+                await self._judge(self._waiting)
+                self._waiting = []
         self._held = self._held[done:]
 
-    async def _judge(self, piece: str) -> None:
+    async def _judge(self, pieces: Sequence[str]) -> None:
+        """Show those of some pieces in which no hidden name stands, all of it or a part."""
         before = self._shown[-LOOKED_BACK:]
-        (found,) = await hidden_in(self._gm, self._fog, [before + piece])
-        if any(mention.end > len(before) for mention in found):
-            piece = "" if self._said_instead else f"{self._gm.settings.not_yet}{piece[len(piece.rstrip()) :]}"
-            self._said_instead = True
-        self._shown += piece
-        if piece and self._on_token is not None:
-            await self._on_token(piece)
+        (found,) = await hidden_in(self._gm, self._fog, [before + "".join(pieces)])
+        start = len(before)
+        for piece in pieces:
+            end = start + len(piece)
+            shown = piece
+            if any(mention.start < end and start < mention.end for mention in found):
+                shown = "" if self._said_instead else f"{self._gm.settings.not_yet}{piece[len(piece.rstrip()) :]}"
+                self._said_instead = True
+            start = end
+            self._shown += shown
+            if shown and self._on_token is not None:
+                await self._on_token(shown)

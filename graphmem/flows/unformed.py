@@ -49,15 +49,16 @@ async def read_unformed(gm: Graphmem, session: Session) -> SearchIndex | None:
     ------
     Unavailable     Neo4j does not answer
     """
-    waiting = await jobs.list_unformed(gm.graph, session, MAX_UNFORMED)
     state = gm.cache.state(session)
+    index = state.unformed
+    held = [] if index is None else [memory.id for memory in index.latest(len(index))]
+    waiting, fresh = await jobs.list_unformed(gm.graph, session, held, MAX_UNFORMED)
     if not waiting:
         state.unformed = None
         return None
-    # Kept from read to read, so that nothing is opened and embedded twice.
-    index = state.unformed = SearchIndex(gm.embedder.dimension) if state.unformed is None else state.unformed
-    ids = {job.id for job in waiting}
-    fresh = [job for job in waiting if index.get(job.id) is None]
+    # Kept from read to read, so that nothing is read, opened and embedded twice.
+    index = state.unformed = SearchIndex(gm.embedder.dimension) if index is None else index
+    ids = set(waiting)
     lock = await _lock(gm, session) if any(job.kind is Kind.OBSERVE for job in fresh) else None
     await asyncio.to_thread(_refresh, index, ids, session, lock, fresh)
     await _embed(gm, index)

@@ -48,10 +48,7 @@ class Fog:
 
     def is_meant(self, mention: NamedSpan, vector: Vector | None) -> bool:
         """True if a hidden name means its concept, given the embedding of what it stands in; without one it does."""
-        if mention.word is None or vector is None or not vector.any():
-            return True
-        senses = [self.world.senses.get((concept_id, mention.word)) for concept_id in mention.concept_ids]
-        return any(sense is None or sense.chance(vector) >= HIDDEN_CHANCE for sense in senses)
+        return any(self._chance(concept_id, mention, vector) >= HIDDEN_CHANCE for concept_id in mention.concept_ids)
 
     def topics(self, text: str, vector: Vector) -> dict[str, float]:
         """The concepts that a text is about, hidden ones too, each with the chance that it is meant.
@@ -63,15 +60,19 @@ class Fog:
         """
         found: dict[str, float] = {}
         for mention in longest(self.world.names.find(text)):
-            chances = {i: self._chance(i, mention.word, vector) for i in mention.concept_ids}
+            chances = {i: self._chance(i, mention, vector) for i in mention.concept_ids}
             likeliest = max(chances.values())
             if likeliest >= MEANT_CHANCE:
                 found |= {i: chance for i, chance in chances.items() if chance == likeliest}
         return found
 
-    def _chance(self, concept_id: str, word: str | None, vector: Vector) -> float:
-        sense = None if word is None else self.world.senses.get((concept_id, word))
-        return 1.0 if sense is None else sense.chance(vector)
+    def _chance(self, concept_id: str, mention: NamedSpan, vector: Vector | None) -> float:
+        sense = None if mention.word is None else self.world.senses.get((concept_id, mention.word))
+        if sense is None:
+            return 1.0
+        if sense.excludes(mention.is_verb):
+            return 0.0
+        return 1.0 if vector is None or not vector.any() else sense.chance(vector)
 
     def hides(self, memory: Memory, vector: Vector | None) -> bool:
         """True if a memory names a hidden concept.

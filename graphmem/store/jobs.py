@@ -270,10 +270,17 @@ async def postpone(
     return bool(await graph.transact(session, work))
 
 
-async def list_unformed(graph: Graph, who: Who, limit: int) -> list[Claimed]:
-    """The newest jobs that wait to form memories, newest first, as nobody's: only to be read; `job/list_unformed`."""
-    rows = await graph.run("job/list_unformed", who, kinds=[Kind.FORM.value, Kind.OBSERVE.value], limit=limit)
-    return [Claimed(r["id"], Kind(r["kind"]), 0, "", bytes(r["payload"])) for r in rows]
+async def list_unformed(graph: Graph, who: Who, held: Sequence[str], limit: int) -> tuple[list[str], list[Claimed]]:
+    """The newest jobs that wait to form memories, newest first, as nobody's: only to be read; `job/list_unformed`.
+
+    Returns
+    -------
+    ids of all of them, and those that are not `held` themselves
+    """
+    kinds = [Kind.FORM.value, Kind.OBSERVE.value]
+    (row,) = await graph.run("job/list_unformed", who, kinds=kinds, held=list(held), limit=limit)
+    found = [Claimed(id, Kind(kind), 0, "", bytes(payload)) for id, kind, payload in row["jobs"] if payload is not None]
+    return [id for id, *_ in row["jobs"]], found
 
 
 @dataclass(frozen=True)

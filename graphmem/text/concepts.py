@@ -1,4 +1,4 @@
-"""Concepts of the world recognised in a text: every name and alias in one pass, inflected, misspelled, spaced out.
+"""Concepts of the world recognised in a text: every name and alias, inflected, misspelled, spelled out, disguised.
 
 The words of a text are looked up in one Aho-Corasick automaton over the stems of all names, so a text takes as long
 with 100,000 concepts as with ten (spec 11).
@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
@@ -17,7 +17,9 @@ import ahocorasick
 from rapidfuzz.distance import OSA
 
 from graphmem.model import Concept
-from graphmem.text.stems import stem
+from graphmem.text.disguises import Plain, decoded, disguised, plain, unleeted
+from graphmem.text.inflections import base, is_form_of, latin_plural, uninflected
+from graphmem.text.stems import is_past, regular, stem
 from graphmem.text.words import common_words, fine_tokens, is_known
 
 COMMON_RARITY = 3.5
@@ -26,10 +28,72 @@ LONG_WORD = 5
 """Letters of the shortest word that is also recognised with one wrong letter."""
 SPELLED_OUT = 3
 """Letters, each apart, from which on they are read as one word."""
-GAP = 3
-"""Most characters between two letters that are spelled out."""
+GAPS = (1, 8)
+"""Most characters between two letters that are spelled out: as one word or, with the wider gap, several."""
+PIECES = 6
+"""Most pieces in which a word is recognised that is written apart."""
+PIECE_LETTERS = 4
+"""Most letters of such a piece where there are more than two."""
+FARTHER_WORD = 8
+"""Letters of the shortest word that is also recognised with two wrong letters, where its consonants are right."""
+COMPOUND_REST = 3
+"""Letters that a German compound has beside the name at its beginning or end."""
+MOST_CONTENT = 4
+"""Most words of a name, without articles and prepositions, that is also recognised in another order."""
 
-_UNSEEN = re.compile(r"[\u00ad\u200b-\u200f\u2060-\u2064\ufeff]")
+_NOT_LETTERS = re.compile(r"[\W\d_]*")
+_WEAK_LETTERS = re.compile(r"[aeiouyh]")
+_TWICE = re.compile(r"(.)\1")
+SHORTEST_PREFIX = 3
+"""Letters that tell whether pieces can be the beginning of a name."""
+MAX_NAME = 40
+"""Letters of the longest word that is read as several or pieced together."""
+RUN_TOGETHER = 5
+"""Most words of a name that is recognised without spaces."""
+_LINKS = frozenset(
+    [
+        "a",
+        "an",
+        "the",
+        "of",
+        "to",
+        "in",
+        "de",
+        "del",
+        "la",
+        "las",
+        "el",
+        "los",
+        "en",
+        "un",
+        "una",
+        "al",
+        "der",
+        "die",
+        "das",
+        "des",
+        "dem",
+        "den",
+        "von",
+        "ein",
+        "eine",
+    ]
+)
+"""Words that may stand between those of a name in another order."""
+VERB_REACH = 8
+"""Words before a common word that are looked at to tell a verb."""
+
+# Closed classes of English that stand before a verb, and before a noun.
+_BEFORE_VERB = frozenset(
+    ["i", "you", "we", "they", "who", "to", "can", "could", "will", "would", "should", "may", "might"]
+)
+_BEFORE_VERB |= {"must", "cannot", "ll", "t", "do", "does", "did", "really", "also", "just"}
+_DO = frozenset(["do", "does", "did", "doesn", "don", "didn"])
+_THIRD_PERSON = frozenset(["it", "that", "this", "which", "he", "she", "what", "who", "one"])
+_ADVERBS = frozenset(["really", "also", "just", "only", "probably", "always", "usually", "actually", "still"])
+_DETERMINERS = frozenset(
+    ["the", "a", "an", "my", "your", "his", "her", "its", "our", "their", "each", "every", "no", "any"]
+)
 
 
 class _Word(NamedTuple):
@@ -46,17 +110,27 @@ class NamedSpan:
 
     start, end : its place
     word : the name, where it is one word that is common in English, too, so that the concept need not be meant
+    is_verb : such a word is used as a verb ("what do you mean"), as far as the words around it tell
     """
 
     concept_ids: tuple[str, ...]
     start: int
     end: int
     word: str | None = None
+    is_verb: bool = False
 
     @property
     def is_common(self) -> bool:
         """True if the name is a common word, too."""
         return self.word is not None
+
+
+class _Surface(NamedTuple):
+    """A name as it is written, in folded words; concepts may share it. `common`: it is a common word, too."""
+
+    words: tuple[str, ...]
+    concept_ids: tuple[str, ...]
+    common: str | None
 
 
 class ConceptNames:
@@ -66,6 +140,11 @@ class ConceptNames:
     ----------
     concepts : Iterable of Concept
 
+    Notes
+    -----
+    A name is recognised inflected, misspelled, spelled out, in pieces, run together, in another order, in look-alike
+    letters, leetspeak, markup and simple codes. A word that is only derived from one is none (`powerful`).
+
     Source: Aho & Corasick 1975, Efficient string matching; spec 11.
 
     Examples
@@ -74,81 +153,228 @@ class ConceptNames:
     >>> text = "Set the table, then we add FRACTIONS."
     >>> [(text[m.start : m.end], m.concept_ids, m.is_common) for m in names.find(text)]
     [('Set', ('set',), True), ('FRACTIONS', ('frac',), False)]
-    >>> [m.concept_ids for m in names.find("f-r-a-c-t-i-o-n, equatoin")], names.find("a friction")
-    ([('frac',), ('e',)], ())
+    >>> [m.concept_ids for m in names.find("f-r-a-c-t-i-o-n, equatoin, fr4ct10n")], names.find("a friction")
+    ([('frac',), ('e',), ('frac',)], ())
     """
 
     def __init__(self, concepts: Iterable[Concept]) -> None:
         self._ids: dict[str, int] = {}
+        self._by_base: dict[str, int] = {}
+        self._forms: dict[int, list[str]] = defaultdict(list)
         self._single: dict[str, str] = {}
+        self._prefixes: set[str] = set()
+        self._compounded: set[str] = set()
         self._spellings: set[str] = set()
         self._near: dict[str, list[str]] = defaultdict(list)
-        bearers: dict[tuple[int, ...], dict[str, None]] = defaultdict(dict)
+        self._skeletons: dict[str, list[str]] = defaultdict(list)
+        bearers: dict[tuple[int, ...], dict[tuple[str, ...], dict[str, None]]] = defaultdict(lambda: defaultdict(dict))
         for concept in concepts:
             for name in (concept.name, *concept.aliases):
-                bearers[self._key_of(name)][concept.id] = None
-        bearers.pop((), None)
-        single = (word for word in self._single.values() if stem(word) in _common_stems())
-        common: dict[tuple[int, ...], str] = {(self._ids[stem(word)],): word for word in single}
-        self._bearers = [(tuple(ids), len(key), common.get(key)) for key, ids in bearers.items()]
+                words = tuple(word.text for word in _words(name))
+                if words:
+                    self._learn(name, words)
+                    bearers[tuple(map(self._learnt_id, words))][words][concept.id] = None
+        self._surfaces = [[_surface(words, ids) for words, ids in names.items()] for names in bearers.values()]
         self._automaton = _automaton(bearers)
+        self._unordered: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        for number, names in enumerate(bearers.values()):
+            for key in {self._content_key(words) for words in names}:
+                if 2 <= len(key) <= MOST_CONTENT:
+                    self._unordered[key].append(number)
+        # Words come again and again, and what they mean here never changes.
+        self._resolved = lru_cache(maxsize=20_000)(self._resolve)
 
-    def _key_of(self, name: str) -> tuple[int, ...]:
-        """A name as the numbers of its words' stems; each word is noted."""
-        words = [word.text for word in _words(name)]
+    def _learn(self, name: str, words: tuple[str, ...]) -> None:
+        """Note the words of a name, so that they are recognised as they are and misspelled."""
         if len(words) == 1:
-            self._single |= {words[0]: words[0], f"{words[0]}s": words[0]}
+            (word,) = words
+            self._single |= {word: word, f"{word}s": word}
+            self._prefixes.update({word[:SHORTEST_PREFIX], word[: SHORTEST_PREFIX - 1]})
+            if name[:1].isupper() and len(word) >= LONG_WORD:
+                self._compounded.add(word)
         for word in words:
             if len(word) >= LONG_WORD and word not in self._spellings and word.isalpha():
                 self._spellings.add(word)
+                self._forms[self._learnt_id(word)].append(word)
                 for less in (word, *_one_less(word)):
                     self._near[less].append(word)
-        return tuple(self._ids.setdefault(stem(word), len(self._ids) + 1) for word in words)
+                if len(word) >= FARTHER_WORD:
+                    self._skeletons[_skeleton(word)].append(word)
+
+    def _learnt_id(self, word: str) -> int:
+        """The number of a name's word, the same for all its forms."""
+        known = self._ids.get(stem(word))
+        if known is None:
+            known = None if is_known(word) else self._by_base.get(base(word))
+            known = self._ids[stem(word)] = known or len(self._ids) + 1
+            self._by_base.setdefault(base(word), known)
+            if (plural := latin_plural(word)) is not None:
+                self._ids.setdefault(stem(plural), known)
+        return known
+
+    def _content_key(self, words: Iterable[str]) -> tuple[int, ...]:
+        return tuple(sorted(self._learnt_id(word) for word in words if word not in _LINKS))
 
     def __bool__(self) -> bool:
-        return bool(self._bearers)
+        return bool(self._surfaces)
 
     @property
     def common_words(self) -> list[tuple[str, str]]:
         """The names that are common words, too, each with the concept that it names."""
-        return [(concept_id, word) for ids, _, word in self._bearers if word is not None for concept_id in ids]
+        names = (surface for surfaces in self._surfaces for surface in surfaces)
+        return [(i, surface.common) for surface in names if surface.common is not None for i in surface.concept_ids]
 
     def find(self, text: str) -> tuple[NamedSpan, ...]:
         """The mentions in a text by place, shorter names within longer ones included."""
-        if not self._bearers:
+        if not self._surfaces:
             return ()
-        words = list(_words(text))
-        found: dict[NamedSpan, None] = {}
-        for reading in (words, *_spelled_out(text, words), self._halves(words)):
-            found |= dict.fromkeys(self._read(reading))
+        found = dict.fromkeys(self._found(Plain(text)))
+        clear = plain(text)
+        if clear.text != text:
+            found |= dict.fromkeys(self._found(clear))
+        for reading in unleeted(clear.text):
+            found |= dict.fromkeys(self._found(replace(clear, text=reading)))
+        for word, start, end in decoded(text):
+            found |= {replace(m, start=start, end=end): None for m in self._found(Plain(word))}
         return tuple(sorted(found, key=lambda m: (m.start, -m.end)))
 
+    def _found(self, text: Plain) -> Iterator[NamedSpan]:
+        words = list(_words(text.text))
+        readings = (words, *_spelled_out(text.text, words), self._in_one_piece(text.text, words))
+        for reading in (*readings, self._undisguised(text.text, words)):
+            if reading:
+                for mention in self._read(reading):
+                    start, end = text.place(mention.start, mention.end)
+                    yield (
+                        mention
+                        if start == mention.start and end == mention.end
+                        else replace(mention, start=start, end=end)
+                    )
+
     def _read(self, words: Sequence[_Word]) -> Iterator[NamedSpan]:
-        if not words:
-            return
-        for last, number in self._automaton.iter(tuple(self._id_of(word.text) for word in words)):
-            ids, length, word = self._bearers[number]
-            yield NamedSpan(ids, words[last - length + 1].start, words[last].end, word)
+        known = [self._resolved(word.text) for word in words]
+        ids = tuple(number for number, _ in known)
+        for last, number in self._automaton.iter(ids):
+            first = last - len(self._surfaces[number][0].words) + 1
+            for surface in self._fitting(number, [word for _, word in known[first : last + 1]]):
+                is_verb = surface.common is not None and _is_verb(words, first, surface.common)
+                span = words[first].start, words[last].end
+                yield NamedSpan(surface.concept_ids, *span, surface.common, is_verb)
+        yield from self._in_any_order(words, known)
 
-    def _halves(self, words: Sequence[_Word]) -> list[_Word]:
-        """The names of one word that are written as two; each is told apart from the next by a word of no name."""
-        halves: list[_Word] = []
-        for one, other in pairwise(words):
-            whole = self._single.get(one.text + other.text) if other.start - one.end == 1 else None
-            if whole is not None and len(whole) > LONG_WORD:
-                halves += [_Word(whole, one.start, other.end), _Word("", other.end, other.end)]
-        return halves
+    def _fitting(self, number: int, meant: Sequence[str]) -> list[_Surface]:
+        """The names of a key whose words these are forms of; the very same words rather than other forms."""
+        surfaces = self._surfaces[number]
+        return [s for s in surfaces if s.words == tuple(meant)] or [
+            s
+            for s in surfaces
+            # "time" is no form of a name "times".
+            if all(map(is_form_of, meant, s.words)) and (s.common is None or len(meant[0]) >= len(s.common))
+        ]
 
-    def _id_of(self, word: str) -> int:
-        """The number of a word's stem, or of the one that it is misspelled from; 0 where no name has it."""
-        known = self._ids.get(stem(word))
-        if known is not None or len(word) < LONG_WORD or is_known(word):
-            return known or 0
-        for meant in (word, word.removesuffix("s")):
-            for near in (each for less in (meant, *_one_less(meant)) for each in self._near.get(less, ())):
-                if OSA.distance(near, meant) <= 1:
-                    return self._ids[stem(near)]
-        return 0
+    def _in_any_order(self, words: Sequence[_Word], known: Sequence[tuple[int, str]]) -> Iterator[NamedSpan]:
+        """Names whose words stand in another order, with only articles, prepositions and marks between them."""
+        run: list[int] = []
+        for place, (number, word) in enumerate(known):
+            if word in _LINKS or words[place].text in _LINKS:
+                continue
+            run = [*run[1 - MOST_CONTENT :], place] if number else []
+            for first in range(len(run) - 1):
+                some = run[first:]
+                # Words side by side are no inversion: "total area" is not the Spanish "área total".
+                if all(words[b].start - words[a].end == 1 for a, b in pairwise(some)):
+                    continue
+                numbers = self._unordered.get(tuple(sorted(known[p][0] for p in some)), ())
+                meant = {known[p][0]: known[p][1] for p in some}
+                for surface in (surface for number in numbers for surface in self._surfaces[number]):
+                    content = [each for each in surface.words if each not in _LINKS]
+                    if all(is_form_of(meant.get(self._ids[stem(each)], ""), each) for each in content):
+                        yield NamedSpan(surface.concept_ids, words[some[0]].start, words[place].end, surface.common)
+
+    def _in_one_piece(self, text: str, words: Sequence[_Word]) -> list[_Word]:
+        """The names of one word that are written in pieces; each is told apart from the next by a word of no name."""
+        whole: list[_Word] = []
+        for first in range(len(words)):
+            joined = words[first].text
+            for piece in range(first + 1, min(first + PIECES, len(words))):
+                one, other = words[piece - 1], words[piece]
+                joined += other.text
+                count = piece - first + 1
+                if joined[:SHORTEST_PREFIX] not in self._prefixes:
+                    break
+                if len(joined) > MAX_NAME or (count > 2 and max(len(one.text), len(other.text)) > PIECE_LETTERS):
+                    break
+                if text[one.end : other.start].count(" ") > 1 or other.start - one.end > count:
+                    break
+                name = self._single.get(joined)
+                if name is not None and len(name) > LONG_WORD:
+                    whole += [_Word(name, words[first].start, other.end), _Word("", other.end, other.end)]
+        return whole
+
+    def _undisguised(self, text: str, words: Sequence[_Word]) -> list[_Word]:
+        """The words, those that nobody knows as what they stand for; none where there are no such."""
+        meant: list[_Word] = []
+        changed = False
+        for word in words:
+            others = () if self._is_plain(word.text) else self._meanings(word.text, text[word.start : word.start + 1])
+            changed = changed or bool(others)
+            meant += [_Word(other, word.start, word.end) for other in others or (word.text,)]
+        return meant if changed else []
+
+    def _is_plain(self, word: str) -> bool:
+        return len(word) < LONG_WORD or not word.isalpha() or is_known(word) or self._resolved(word)[0] > 0
+
+    def _meanings(self, word: str, initial: str) -> Sequence[str]:
+        """The words of names that an unknown word stands for; none where it is no disguise."""
+        for other in disguised(word):
+            if stem(other) in self._ids:
+                return (other,)
+        if parts := self._parts(word):
+            return parts
+        if initial.isupper():
+            for cut in range(LONG_WORD, len(word) - COMPOUND_REST + 1):
+                if word[:cut] in self._compounded:
+                    return word[:cut], ""
+            for cut in range(COMPOUND_REST, len(word) - LONG_WORD + 1):
+                if word[cut:] in self._compounded:
+                    return word[cut:], ""
+        return ()
+
+    def _parts(self, word: str) -> tuple[str, ...]:
+        """The words of one name that are run together."""
+        if len(word) > MAX_NAME:
+            return ()
+        for parts in self._splits(word, RUN_TOGETHER):
+            number = self._automaton.get(tuple(self._ids.get(stem(part), 0) for part in parts), None)
+            if number is not None and any(all(map(is_form_of, parts, s.words)) for s in self._surfaces[number]):
+                return parts
+        return ()
+
+    def _splits(self, word: str, most: int) -> Iterator[tuple[str, ...]]:
+        if most > 1:
+            for cut in range(1, len(word)):
+                part = word[:cut]
+                if part in _LINKS or (cut > 2 and stem(part) in self._ids):
+                    yield from ((part, *rest) for rest in self._splits(word[cut:], most - 1))
+        if stem(word) in self._ids and most < RUN_TOGETHER:
+            yield (word,)
+
+    def _resolve(self, word: str) -> tuple[int, str]:
+        """The number of a word's stem and the word, or those of what it is misspelled from; 0 where no name has it."""
+        known = self._ids.get(stem(word), 0)
+        if is_known(word) or not word or (known and any(is_form_of(word, form) for form in self._forms[known])):
+            return known, word
+        if (other := self._by_base.get(base(word))) is not None:
+            return other, word
+        if len(word) >= LONG_WORD:
+            for meant in (word, word.removesuffix("s")):
+                for near in (each for less in (meant, *_one_less(meant)) for each in self._near.get(less, ())):
+                    if OSA.distance(near, meant) <= 1:
+                        return self._ids[stem(near)], near
+                for near in self._skeletons.get(_skeleton(meant), ()) if len(meant) >= FARTHER_WORD else ():
+                    if OSA.distance(near, meant) <= 2:
+                        return self._ids[stem(near)], near
+        return known, word
 
 
 def longest(mentions: Sequence[NamedSpan]) -> tuple[NamedSpan, ...]:
@@ -178,7 +404,7 @@ def hidden_mentions(mentions: Sequence[NamedSpan], known: Collection[str]) -> tu
     """
     shown = [m for m in mentions if any(i in known for i in m.concept_ids)]
     hidden = [m for m in mentions if not any(i in known for i in m.concept_ids)]
-    return tuple(m for m in hidden if not any(_holds(other, m) for other in shown))
+    return tuple(m for m in hidden if not any(other.start <= m.start and m.end <= other.end for other in shown))
 
 
 def _holds(longer: NamedSpan, shorter: NamedSpan) -> bool:
@@ -189,9 +415,30 @@ def _holds(longer: NamedSpan, shorter: NamedSpan) -> bool:
     )
 
 
+def _is_verb(words: Sequence[_Word], place: int, name: str) -> bool:
+    """True if the words before a common word make a verb of it."""
+    word, before = words[place].text, [each.text for each in words[max(0, place - VERB_REACH) : place]]
+    if regular(word) != word and is_past(word):
+        return True
+    if not before or before[-1] in _DETERMINERS:
+        return False
+    if word == f"{name}s":
+        return before[-1] in _THIRD_PERSON or (
+            before[-1] in _ADVERBS and before[-2:-1] != [] and before[-2] in _THIRD_PERSON
+        )
+    asked = any(what == "what" and do in _DO for what, do in pairwise(before))
+    told = before[-1] in _THIRD_PERSON and before[-2:-1] != [] and before[-2] in _DO
+    return word == name and (before[-1] in _BEFORE_VERB or asked or told)
+
+
+def _surface(words: tuple[str, ...], concept_ids: Iterable[str]) -> _Surface:
+    is_common = len(words) == 1 and uninflected(words[0]) in _common_forms()
+    return _Surface(words, tuple(concept_ids), words[0] if is_common else None)
+
+
 @lru_cache(maxsize=1)
-def _common_stems() -> frozenset[str]:
-    return frozenset(map(stem, common_words(COMMON_RARITY)))
+def _common_forms() -> frozenset[str]:
+    return frozenset(map(uninflected, common_words(COMMON_RARITY)))
 
 
 def _automaton(keys: Iterable[tuple[int, ...]]) -> ahocorasick.Automaton:
@@ -206,16 +453,11 @@ def _automaton(keys: Iterable[tuple[int, ...]]) -> ahocorasick.Automaton:
 
 
 def _words(text: str) -> Iterator[_Word]:
-    """The words of a text, folded, each with its place; what cannot be seen is passed over."""
-    places = None
-    if _UNSEEN.search(text):
-        places = [i for i, c in enumerate(text) if not _UNSEEN.match(c)]
-        text = "".join(text[i] for i in places)
+    """The words of a text, folded, each with its place."""
     for token in fine_tokens(text):
-        word, start, end = _folded(token.text), token.start, token.end
-        if word == "s" and text[start - 1 : start] in ("'", "’"):
-            continue
-        yield _Word(word, start, end) if places is None else _Word(word, places[start], places[end - 1] + 1)
+        word = _folded(token.text)
+        if word != "s" or text[token.start - 1 : token.start] not in ("'", "’"):
+            yield _Word(word, token.start, token.end)
 
 
 def _folded(word: str) -> str:
@@ -228,18 +470,26 @@ def _folded(word: str) -> str:
 
 def _spelled_out(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
     """The words read anew: letters that stand each apart as one word, and so the parts of what is hyphenated."""
-    for gap in (1, GAP):
-        letters = _joined(words, partial(_are_letters, gap=gap), SPELLED_OUT)
-        if len(letters) < len(words):
-            yield letters
+    if sum(len(word.text) == 1 for word in words) >= SPELLED_OUT:
+        # Letters may be numbered.
+        letters = [word for word in words if not word.text.isdigit()]
+        for gap, some in ((GAPS[0], words), (GAPS[1], letters)):
+            joined = _joined(some, partial(_are_letters, text, gap=gap), SPELLED_OUT)
+            if len(joined) < len(some):
+                yield joined
     if "-" in text:
         hyphened = _joined(words, lambda a, b: text[a.end : b.start].strip() == "-", 2)
         if len(hyphened) < len(words):
             yield hyphened
 
 
-def _are_letters(one: _Word, other: _Word, gap: int) -> bool:
-    return len(one.text) == len(other.text) == 1 and other.start - one.end <= gap and (one.text + other.text).isalpha()
+def _are_letters(text: str, one: _Word, other: _Word, gap: int) -> bool:
+    return (
+        len(one.text) == len(other.text) == 1
+        and other.start - one.end <= gap
+        and (one.text + other.text).isalpha()
+        and _NOT_LETTERS.fullmatch(text, one.end, other.start) is not None
+    )
 
 
 def _joined(words: Sequence[_Word], hang_together: Callable[[_Word, _Word], bool], least: int) -> list[_Word]:
@@ -260,3 +510,8 @@ def _joined(words: Sequence[_Word], hang_together: Callable[[_Word, _Word], bool
 def _one_less(word: str) -> Iterator[str]:
     """A word without one of its letters."""
     return (word[:i] + word[i + 1 :] for i in range(len(word)))
+
+
+def _skeleton(word: str) -> str:
+    """The first letter of a word and its consonants, none of them twice: what bad spellers get right."""
+    return word[:1] + _TWICE.sub(r"\1", _WEAK_LETTERS.sub("", word[1:]))

@@ -24,16 +24,22 @@ class Sense:
     word : embedding of the word alone
     plainness : cosine of the word with the concept's description; high where the concept is what the word means anyway
     rarity : of the word, 0 to 7 (`graphmem.text.words.word_rarity`)
+    is_action : the concept is something one does, such as division, so that the word may be meant as a verb
     """
 
     meaning: Vector = field(repr=False)
     word: Vector = field(repr=False)
     plainness: float
     rarity: float
+    is_action: bool = True
 
     def features(self, sentence: Vector) -> tuple[float, float, float, float]:
         """What the decision rests on, given the embedding of a sentence that holds the word."""
         return float(self.meaning @ sentence), self.plainness, float(self.word @ sentence), self.rarity
+
+    def excludes(self, is_verb: bool) -> bool:
+        """True if the concept cannot be meant, as the word is used as a verb and the concept is nothing one does."""
+        return is_verb and not self.is_action
 
     def chance(self, sentence: Vector) -> float:
         """Chance, 0 to 1, that the concept is meant in a sentence that holds the word.
@@ -62,6 +68,17 @@ def sense_texts(concept: Concept, name: str) -> tuple[str, str, str]:
     what = concept.description or concept.domain or concept.name
     also = f" ({', '.join(concept.aliases)})" if concept.aliases else ""
     return f"{concept.name}{also}: {what}", what, name
+
+
+def is_action(concept: Concept) -> bool:
+    """True if a concept's name is that of something one does.
+
+    Examples
+    --------
+    >>> is_action(Concept("d", "division")), is_action(Concept("r", "rounding")), is_action(Concept("m", "mean"))
+    (True, True, False)
+    """
+    return concept.name.casefold().endswith(("ing", "ion", "ment"))
 
 
 @lru_cache(maxsize=1)

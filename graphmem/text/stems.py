@@ -85,7 +85,18 @@ def stem(word: str) -> str:
     word = word.removesuffix("'s")
     if len(word) > MAX_STEMMED_LETTERS or not word.isascii():
         return word
-    return str(_ENGLISH.stemWord(_IRREGULAR.get(word, word)))
+    return str(_ENGLISH.stemWord(regular(word)))
+
+
+def regular(word: str) -> str:
+    """The word that an irregular English form in lower case belongs to; any other word itself.
+
+    Examples
+    --------
+    >>> regular("halves"), regular("bought"), regular("walked")
+    ('half', 'buy', 'walked')
+    """
+    return _IRREGULAR.get(word, word)
 
 
 def is_past(word: str) -> bool:

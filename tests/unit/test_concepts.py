@@ -1,10 +1,15 @@
 """Concepts recognised in texts, and what of them is hidden."""
 
+import json
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphmem.commands.import_world import read_world
 from graphmem.model import Concept
+from graphmem.samples import SAMPLES
 from graphmem.search.fog import BLANK, blanked
 from graphmem.text.concepts import ConceptNames, hidden_mentions, longest
 
@@ -19,6 +24,7 @@ CONCEPTS = (
     Concept("ratio", "比例"),
 )
 NAMES = ConceptNames(CONCEPTS)
+NAMINGS = Path(__file__).parents[1] / "data" / "namings.jsonl"
 
 
 @pytest.mark.parametrize(
@@ -49,6 +55,39 @@ NAMES = ConceptNames(CONCEPTS)
 )
 def test_names_are_recognised(text: str, named: list[str]) -> None:
     assert [i for m in longest(NAMES.find(text)) for i in m.concept_ids] == named
+
+
+def test_names_are_recognised_however_they_are_disguised() -> None:
+    rows = [json.loads(line) for line in NAMINGS.read_text("utf-8").splitlines()]
+    names = ConceptNames(concept for _, concept in read_world(SAMPLES / "mathematics" / "world.csv").concepts)
+    caught = [any(row["concept"] in m.concept_ids for m in names.find(row["text"])) for row in rows]
+    assert caught == [row["caught"] for row in rows]
+
+
+@pytest.mark.parametrize(
+    "text", ["a powerful number", "optimism", "the numerator", "total area", "He was meaningful.", "Umformung", "time"]
+)
+def test_what_is_only_like_a_name_is_none(text: str) -> None:
+    given = (("power", ()), ("optimization", ()), ("numeral", ()), ("mean", ()), ("área total", ()), ("times", ()))
+    assert ConceptNames([Concept(name, name, aliases) for name, aliases in given]).find(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "is_verb"),
+    [
+        ("That means ten.", True),
+        ("What do you mean?", True),
+        ("It really means a lot.", True),
+        ("What does twice mean?", True),
+        ("We meant well.", True),
+        ("The mean is ten.", False),
+        ("Find the mean.", False),
+        ("Their means differ.", False),
+        ("Does the mean change?", False),
+    ],
+)
+def test_a_verb_is_told_from_a_noun(text: str, is_verb: bool) -> None:
+    assert [m.is_verb for m in NAMES.find(text)] == [is_verb]
 
 
 def test_a_common_word_is_told_apart() -> None:
