@@ -261,7 +261,8 @@ def export_command(
 def import_world_command(
     file: Annotated[str, typer.Argument(help="CSV, JSON as importWorld takes it, or mathematics, which ships")],
     institution: Institution = "demo",
-    replace: Annotated[bool, typer.Option("--replace", help="remove what the file lacks")] = False,
+    world: Annotated[str, typer.Option(help="which of the institution's worlds it is")] = "main",
+    replace: Annotated[bool, typer.Option("--replace", help="remove what the file lacks, of this world")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Import concepts and edges into the world of an institution; checked first, safe to repeat."""
@@ -274,7 +275,7 @@ def import_world_command(
         if sys.stderr.isatty():
             say(f"{done} of {total} changes written")
 
-    found = asdict(run(lambda gm: import_world(gm, institution, draft, replace=replace, progress=shown)))
+    found = asdict(run(lambda gm: import_world(gm, institution, draft, name=world, replace=replace, progress=shown)))
     told = ", ".join(f"{count} {kind}" for kind, count in found.items())
     typer.echo(json.dumps(found) if as_json else f"The world of {institution} holds these now: {told}.")
 
@@ -337,6 +338,22 @@ def recall_command(
     else:
         for each in found:
             typer.echo(f"{each['weight']:.2f}  [{each['modality']}] {each['content']}  ({', '.join(each['why'])})")
+
+
+@app.command("reveal")
+def reveal_command(
+    student: str,
+    concepts: Annotated[list[str] | None, typer.Argument(help="ids of concepts of the world")] = None,
+    through_grade: Annotated[int | None, typer.Option(help="every concept of this and lower grades, too")] = None,
+    institution: Institution = "demo",
+    password_stdin: PasswordStdin = False,
+) -> None:
+    """Reveal concepts of the world to a student, so that the companion may speak of them."""
+    from graphmem.commands.reveal import revealed
+
+    who, password = Who(institution, student), read_password(password_stdin)
+    known = run(lambda gm: revealed(gm, who, password, concepts or (), through_grade))
+    typer.echo(f"{student} knows {known} concepts now.")
 
 
 @app.command("forget")

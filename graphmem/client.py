@@ -20,6 +20,7 @@ from pydantic.alias_generators import to_camel
 
 from graphmem.errors import GraphmemError, NotFound, Unavailable
 from graphmem.model import (
+    MAIN_WORLD,
     Aspect,
     CompressionTrigger,
     Concept,
@@ -890,11 +891,22 @@ class Operations:
         return await self._ask(_EXPORT, str, student_id)
 
     @Operation
-    async def import_world(self, concepts: Sequence[Concept], edges: Sequence[WorldEdge] = ()) -> ImportedResult:
-        """Add concepts and edges to the institution's world, or change those of the same ids. For admins."""
+    async def import_world(
+        self,
+        concepts: Sequence[Concept],
+        edges: Sequence[WorldEdge] = (),
+        *,
+        world: str = MAIN_WORLD,
+        replace: bool = False,
+    ) -> ImportedResult:
+        """Add concepts and edges to the institution's world, or change those of the same ids. For admins.
+
+        With `replace` what the world of this name has beside them is removed.
+        """
         given = [asdict(c) | {"aliases": list(c.aliases), "misconceptions": list(c.misconceptions)} for c in concepts]
         linked = [{"id": e.id, "fromId": e.from_id, "toId": e.to_id, "type": e.type} for e in edges]
-        return await self._ask(_IMPORT_WORLD, ImportedResult, None, concepts=given, edges=linked)
+        more = {"world": world, "replace": replace}
+        return await self._ask(_IMPORT_WORLD, ImportedResult, None, concepts=given, edges=linked, **more)
 
     @Operation
     async def concept(self, concept_id: str) -> ConceptResult | None:
@@ -910,17 +922,22 @@ class Operations:
         first: int = 20,
         after: str | None = None,
     ) -> ConceptPageResult:
-        """The concepts of the institution's world, by id."""
+        """The concepts of the institution's world: by id, or what a search finds, the best first."""
         return await self._ask(
             _CONCEPTS, ConceptPageResult, None, search=search, domain=domain, first=first, after=after
         )
 
     @Operation
     async def reveal(
-        self, student_id: str, concept_ids: Sequence[str], edge_ids: Sequence[str] = ()
+        self,
+        student_id: str,
+        concept_ids: Sequence[str] = (),
+        edge_ids: Sequence[str] = (),
+        *,
+        through_grade: int | None = None,
     ) -> OverlayPageResult:
-        """Put concepts, and edges between known ones, into what a student knows."""
-        given = {"conceptIds": list(concept_ids), "edgeIds": list(edge_ids)}
+        """Put concepts, and edges between known ones, into what a student knows; all up to a grade as well."""
+        given = {"conceptIds": list(concept_ids), "edgeIds": list(edge_ids), "throughGrade": through_grade}
         return await self._ask(_REVEAL, OverlayPageResult, student_id, **given)
 
     @Operation
@@ -1092,7 +1109,11 @@ _COMPRESS = _mutation("compress", "studentId: ID!, preview: Boolean, to: Int", C
 _DELETE_ENTRY = _mutation("deleteLedgerEntry", "studentId: ID!, id: ID!", None)
 _FORGET = _mutation("forget", "studentId: ID!, memoryId: ID!", ErasedResult)
 _EXPORT = _mutation("exportStudent", "studentId: ID!", None)
-_IMPORT_WORLD = _mutation("importWorld", "concepts: [ConceptInput!]!, edges: [WorldEdgeInput!]!", ImportedResult)
+_IMPORT_WORLD = _mutation(
+    "importWorld",
+    "concepts: [ConceptInput!]!, edges: [WorldEdgeInput!]!, world: String, replace: Boolean",
+    ImportedResult,
+)
 _CONCEPT = _query("concept", "id: ID!", ConceptResult)
 _CONCEPTS = _query("concepts", "search: String, domain: String, first: Int, after: String", ConceptPageResult)
 _SET_ATTITUDE = _mutation(
@@ -1100,7 +1121,9 @@ _SET_ATTITUDE = _mutation(
     "studentId: ID!, conceptId: ID!, attitude: Float, familiarity: Float, notes: String",
     KnownResult,
 )
-_REVEAL = _mutation("reveal", "studentId: ID!, conceptIds: [ID!]!, edgeIds: [ID!]", OverlayPageResult)
+_REVEAL = _mutation(
+    "reveal", "studentId: ID!, conceptIds: [ID!]!, edgeIds: [ID!], throughGrade: Int", OverlayPageResult
+)
 _ERASE = _mutation("eraseStudent", "studentId: ID!", ErasedResult)
 _SERVICE_TOKENS = _query("serviceTokens", "", ServiceTokenResult)
 _REVOKE_TOKEN = _mutation("revokeToken", "id: ID!", ServiceTokenResult)

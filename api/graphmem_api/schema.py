@@ -41,7 +41,7 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.logs import log_ids
 from graphmem.metrics import count_turn, measured_turn
-from graphmem.model import JobState, Resolution, Role, Uncertainty, Verdict
+from graphmem.model import MAIN_WORLD, JobState, Resolution, Role, Uncertainty, Verdict
 from graphmem.model import Session as OpenSession
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
@@ -166,11 +166,11 @@ class Query:
         found = await find_concept(info.context.gm, caller.institution, id)
         return None if found is None else ConceptType.of(found)
 
-    @strawberry.field(description="The concepts of the institution's world, by id.")
+    @strawberry.field(description="The concepts of the institution's world: by id, or what a search finds, best first.")
     async def concepts(
         self,
         info: Info,
-        search: Annotated[str | None, argument("What name, alias or description holds; null: all.")] = None,
+        search: Annotated[str | None, argument("Words of names or descriptions, or what is meant; null: all.")] = None,
         domain: Annotated[str | None, argument("Only of this domain; null: of all.")] = None,
         first: First = 20,
         after: After = None,
@@ -535,9 +535,13 @@ class Mutation:
         info: Info,
         concepts: Annotated[list[ConceptInput], argument("Concepts.")],
         edges: Annotated[list[WorldEdgeInput], argument("Edges between these or known concepts, without a cycle.")],
+        world: Annotated[str | None, argument("Name of the world that they belong to.")] = MAIN_WORLD,
+        replace: Annotated[bool | None, argument("Whether what this world has beside them is removed.")] = False,
     ) -> ImportedType:
-        caller = allowed(info, Role.ADMIN)
-        return ImportedType.of(await import_world(info.context.gm, caller.institution, draft_of(concepts, edges)))
+        caller, draft = allowed(info, Role.ADMIN), draft_of(concepts, edges)
+        name = MAIN_WORLD if world is None else world
+        gm = info.context.gm
+        return ImportedType.of(await import_world(gm, caller.institution, draft, name=name, replace=bool(replace)))
 
     @strawberry.mutation(description="Put concepts, and edges between known ones, into what a student knows.")
     async def reveal(
@@ -546,9 +550,10 @@ class Mutation:
         student_id: StudentId,
         concept_ids: Annotated[list[ID], argument("Ids of concepts, at most 200.")],
         edge_ids: Annotated[list[ID] | None, argument("Ids of edges of the world, at most 200.")] = NONE_USED,
+        through_grade: Annotated[int | None, argument("All of this and lower grades as well, 1 to 20.")] = None,
     ) -> OverlayPageType:
-        session = await in_running_session(info, student_id)
-        return OverlayPageType.of(await reveal(info.context.gm, session, concept_ids, edge_ids or ()))
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        return OverlayPageType.of(await reveal(gm, session, concept_ids, edge_ids or (), through_grade=through_grade))
 
     @strawberry.mutation(
         description="Erase a student: all that is kept, the key first; what was deleted. The app needs the student's "

@@ -2,9 +2,12 @@
 
 from datetime import UTC, datetime
 
+from graphmem.flows.world import embed_world
+from graphmem.ports import Embedder
 from graphmem.runtime import Say, open_graph
 from graphmem.settings import Settings
 from graphmem.store import schema
+from graphmem.store.world import drop_concept_embeddings, list_institutions
 from graphmem.text.embedder import make_embedder
 
 STUDENTS_AT_A_TIME = 20
@@ -16,10 +19,16 @@ async def reembed(settings: Settings, say: Say) -> None:
 
     A student's embeddings are sealed, so nobody but the student's session can make them anew: they are
     dropped here, batch by batch, and made again when the student is next unlocked. The model is recorded
-    last, so an interrupted run is simply run again.
+    last, so an interrupted run is simply run again. Concepts are in the clear and embedded at once.
     """
     embedder = make_embedder(settings)
-    await embedder.aclose()
+    try:
+        await _changed(settings, embedder, say)
+    finally:
+        await embedder.aclose()
+
+
+async def _changed(settings: Settings, embedder: Embedder, say: Say) -> None:
     async with open_graph(settings, say) as graph:
         await schema.check_server(graph)
         if await schema.find_embedder(graph) == (embedder.name, embedder.dimension):
@@ -29,5 +38,10 @@ async def reembed(settings: Settings, say: Say) -> None:
         async for changed in schema.drop_embeddings(graph, STUDENTS_AT_A_TIME):
             dropped += changed
             say(f"{dropped} embeddings dropped")
+        async for changed in drop_concept_embeddings(graph):
+            dropped += changed
+            say(f"{dropped} embeddings dropped")
+        for institution in await list_institutions(graph):
+            await embed_world(graph, embedder, institution, lambda done: say(f"{done} concepts embedded"))
         await schema.set_embedder(graph, embedder.name, embedder.dimension, datetime.now(UTC))
         say(f"This database now holds embeddings of {embedder.name}; students get theirs at their next session.")

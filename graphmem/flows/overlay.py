@@ -8,8 +8,10 @@ from datetime import datetime
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows.familiarity_plan import fades_at, familiarity_at, retained, trend_at
+from graphmem.flows.world_plan import GRADES
 from graphmem.model import Concept, ConceptProgress, Known, Observation, Session, Who
 from graphmem.store import overlays
+from graphmem.store.world import list_through_grade
 from graphmem.validation import checked_id, checked_text
 
 MOST_EVIDENCE = 20
@@ -30,7 +32,14 @@ class OverlayPage:
     next: str | None
 
 
-async def reveal(gm: Graphmem, session: Session, ids: Sequence[str], edge_ids: Sequence[str] = ()) -> OverlayPage:
+async def reveal(
+    gm: Graphmem,
+    session: Session,
+    ids: Sequence[str],
+    edge_ids: Sequence[str] = (),
+    *,
+    through_grade: int | None = None,
+) -> OverlayPage:
     """Put concepts, and edges between known ones, into a student's overlay; what is there stays as it is.
 
     Parameters
@@ -38,6 +47,7 @@ async def reveal(gm: Graphmem, session: Session, ids: Sequence[str], edge_ids: S
     gm : Graphmem
     session : Session
     ids, edge_ids : at most settings.page_size each
+    through_grade : 1 to 20; every concept of this and lower grades is revealed as well; None: none
 
     Raises
     ------
@@ -53,6 +63,10 @@ async def reveal(gm: Graphmem, session: Session, ids: Sequence[str], edge_ids: S
             checked_id(name, each)
     if unknown := await overlays.list_unknown_concepts(gm.graph, session.institution, ids):
         raise InvalidInput(f"There is no concept {unknown[0]!r}: import it first.")
+    if through_grade is not None:
+        if through_grade not in GRADES:
+            raise InvalidInput(f"throughGrade must lie between {GRADES[0]} and {GRADES[-1]}.")
+        ids = [*ids, *await list_through_grade(gm.graph, session.institution, through_grade)]
     missing = await overlays.reveal_together(gm.graph, session, ids, edge_ids, gm.clock())
     gm.cache.drop_fog(session)
     if missing is None:

@@ -6,15 +6,23 @@ from typing import TypeVar
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
-from graphmem.flows.world_plan import WorldDraft, plan_import
-from graphmem.model import Concept, Imported
+from graphmem.flows.world_plan import WorldDraft, plan_import, ranked_concepts, searched_text
+from graphmem.model import MAIN_WORLD, Concept, Imported
+from graphmem.ports import Embedder
 from graphmem.store import world as store
-from graphmem.validation import checked_id
+from graphmem.store.graph import Graph
+from graphmem.validation import checked_id, checked_text
 
 T = TypeVar("T")
 
 WRITTEN_AT_ONCE = 2_000
 """Concepts or edges that one transaction writes."""
+EMBEDDINGS_AT_ONCE = 500
+"""Concepts whose embeddings one transaction writes."""
+MOST_FOUND = 200
+"""Most concepts that a search finds."""
+SEARCH_LIMIT = 500
+"""Most characters of a search."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,7 @@ async def import_world(
     institution: str,
     draft: WorldDraft,
     *,
+    name: str = MAIN_WORLD,
     replace: bool = False,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Imported:
@@ -44,8 +53,9 @@ async def import_world(
     gm : Graphmem
     institution : str
     draft : WorldDraft
-    replace : bool, True: concepts and edges that the draft lacks are removed, with what students knew of them
-    progress : called after each batch with the numbers of changes written and of all
+    name : of the world that the concepts belong to, 1 to 128 characters; an institution may have several
+    replace : bool, True: what the draft lacks of this world is removed, with what students knew of it
+    progress : called after each batch with the numbers of changes written and of all; an embedding is a change
 
     Returns
     -------
@@ -57,9 +67,11 @@ async def import_world(
 
     Source: spec 11.
     """
-    _, changes = plan_import(await store.load_world(gm.graph, institution), draft, replace=replace)
-    total = sum(map(len, (changes.gone_edges, changes.gone_concepts, changes.concepts, changes.edges)))
-    done = 0
+    checked_id("world", name)
+    before = await store.load_world(gm.graph, institution)
+    _, changes = plan_import(before, draft, replace=replace, name=name)
+    parts = (changes.gone_edges, changes.gone_concepts, changes.concepts, changes.edges, changes.concepts)
+    total, done = sum(map(len, parts)), 0
 
     def written(batch: Sequence[object]) -> None:
         nonlocal done
@@ -74,12 +86,42 @@ async def import_world(
         await store.delete_concepts(gm.graph, institution, ids)
         written(ids)
     for concepts in _batches(changes.concepts):
-        await store.save_concepts(gm.graph, institution, concepts, gm.clock())
+        await store.save_concepts(gm.graph, institution, name, concepts, gm.clock())
         written(concepts)
     for edges in _batches(changes.edges):
         await store.save_world_edges(gm.graph, institution, edges)
         written(edges)
+
+    def embedded(concepts: int) -> None:
+        nonlocal done, total
+        # What an import that was cut short has left is done with this one.
+        done, total = done + concepts, max(total, done + concepts)
+        progress(done, total)
+
+    await embed_world(gm.graph, gm.embedder, institution, embedded)
     return Imported(len(draft.concepts), len(draft.edges))
+
+
+async def embed_world(
+    graph: Graph, embedder: Embedder, institution: str, progress: Callable[[int], None] = lambda done: None
+) -> None:
+    """Embed the concepts of an institution that have no embedding, for the search by meaning.
+
+    Parameters
+    ----------
+    graph : Graph
+    embedder : Embedder, the one the database is for
+    institution : str
+    progress : called after each batch with the number of concepts in it
+
+    Source: spec 2, 11.
+    """
+    after = ""
+    while some := await store.list_unembedded(graph, institution, after, EMBEDDINGS_AT_ONCE):
+        vectors = await embedder.embed([searched_text(each) for each in some])
+        await store.save_concept_embeddings(graph, institution, some, vectors)
+        after = some[-1].id
+        progress(len(some))
 
 
 async def find_concept(gm: Graphmem, institution: str, id: str) -> Concept | None:
@@ -90,13 +132,13 @@ async def find_concept(gm: Graphmem, institution: str, id: str) -> Concept | Non
 async def list_concepts(
     gm: Graphmem, institution: str, search: str | None, domain: str | None, first: int, after: str | None
 ) -> ConceptPage:
-    """A page of an institution's concepts by id.
+    """A page of an institution's concepts: by id, or what a search finds, the best first.
 
     Parameters
     ----------
     gm : Graphmem
     institution : str
-    search : str, what name, alias or description holds, upper or lower case; None: all
+    search : words of a name, an alias or a description, whole or in part, or what it means; None or empty: all, by id
     domain : str, only of this domain; None: of all
     first : int, 1 to settings.page_size
     after : str, `next` of the page before
@@ -108,9 +150,26 @@ async def list_concepts(
     if not 1 <= first <= gm.settings.page_size:
         raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
     place = "" if after is None else checked_id("after", after)
-    total, found = await store.list_concept_page(gm.graph, institution, search or "", domain, place, first + 1)
+    if search is not None and search.strip():
+        hits = await _search(gm, institution, checked_text("search", search, SEARCH_LIMIT), domain)
+        return _page_of(hits, first, place)
+    total, found = await store.list_concept_page(gm.graph, institution, domain, place, first + 1)
     items = tuple(found[:first])
     return ConceptPage(items, total, items[-1].id if len(found) > first else None)
+
+
+async def _search(gm: Graphmem, institution: str, search: str, domain: str | None) -> list[Concept]:
+    (vector,) = await gm.embedder.embed([search])
+    found = await store.search_concepts(gm.graph, institution, search, vector, domain, MOST_FOUND)
+    return ranked_concepts(search, found)
+
+
+def _page_of(found: list[Concept], first: int, after: str) -> ConceptPage:
+    start = next((i + 1 for i, each in enumerate(found) if each.id == after), 0)
+    if after and not start:
+        return ConceptPage((), len(found), None)
+    items = tuple(found[start : start + first])
+    return ConceptPage(items, len(found), items[-1].id if len(found) > start + first else None)
 
 
 def _batches(changes: Sequence[T]) -> Iterator[Sequence[T]]:

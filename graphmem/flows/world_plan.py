@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from graphmem.errors import InvalidInput
-from graphmem.model import Concept, World, WorldEdge, WorldEdgeType
+from graphmem.model import MAIN_WORLD, Concept, ConceptHit, World, WorldEdge, WorldEdgeType
 from graphmem.validation import checked_id, checked_text
 
 NAME_LIMIT = 200
@@ -22,6 +22,8 @@ GRADES = range(1, 21)
 """School years that a concept can be taught in."""
 FAULTS_TOLD = 20
 """Most faults that one error names."""
+LEAST_SIMILARITY = 0.7
+"""Least similarity, (1 + cosine) / 2, of what a search finds by meaning alone."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +44,17 @@ class WorldChanges:
     gone_edges: tuple[WorldEdge, ...]
 
 
-def plan_import(world: World, draft: WorldDraft, *, replace: bool) -> tuple[World, WorldChanges]:
+def plan_import(
+    world: World, draft: WorldDraft, *, replace: bool, name: str = MAIN_WORLD
+) -> tuple[World, WorldChanges]:
     """The world after an import, and what has to be written for it.
 
     Parameters
     ----------
     world : World, as it is
     draft : WorldDraft, what is given; a known id changes or renames what is there
-    replace : bool, True: what the draft lacks is removed
+    replace : bool, True: what the draft lacks goes from the world of this name; an edge belongs to that of its end
+    name : of the world that the concepts belong to; those of another one cannot be changed
 
     Raises
     ------
@@ -67,10 +72,12 @@ def plan_import(world: World, draft: WorldDraft, *, replace: bool) -> tuple[Worl
     ()
     """
     given, edges = {c.id: c for _, c in draft.concepts}, {e.id: e for _, e in draft.edges}
-    concepts = given if replace else world.concepts | given
-    kept = edges if replace else {i: e for i, e in world.edges.items() if i not in edges} | edges
-    after = World(concepts, kept)
+    own = {i for i in world.concepts if replace and world.names.get(i, MAIN_WORLD) == name}
+    concepts = {i: c for i, c in world.concepts.items() if i not in own} | given
+    kept = {i: e for i, e in world.edges.items() if i not in edges and e.to_id not in own} | edges
+    after = World(concepts, kept, {i: n for i, n in world.names.items() if i in concepts} | dict.fromkeys(given, name))
     faults = [*_form_faults(draft), *_twice(draft), *_name_faults(draft, after), *_edge_faults(draft, after)]
+    faults += _foreign(world, draft, name)
     # Only a world that is sound in itself has an order.
     faults += [] if faults else _cycles(after)
     if faults:
@@ -84,6 +91,40 @@ def plan_import(world: World, draft: WorldDraft, *, replace: bool) -> tuple[Worl
         gone_edges=tuple(e for i, e in world.edges.items() if kept.get(i) != e),
     )
     return after, changes
+
+
+def searched_text(concept: Concept) -> str:
+    """What is embedded of a concept for the search by meaning.
+
+    Examples
+    --------
+    >>> searched_text(Concept("m", "mean", ("average",), "A sum divided by a count."))
+    'mean, average: A sum divided by a count.'
+    """
+    return f"{', '.join((concept.name, *concept.aliases))}: {concept.description or concept.domain or ''}".rstrip(": ")
+
+
+def ranked_concepts(search: str, found: Iterable[ConceptHit]) -> list[Concept]:
+    """What a search found, best first: named so, then what holds the words, then by full text and meaning.
+
+    What neither holds the words nor is found by full text needs a similarity of 0.7.
+
+    Examples
+    --------
+    >>> hits = [ConceptHit(Concept("a", "a mean man"), True), ConceptHit(Concept("m", "mean"), True)]
+    >>> [each.id for each in ranked_concepts("Mean", hits)]
+    ['m', 'a']
+    """
+    wanted = search.casefold().strip()
+    hits = [hit for hit in found if hit.holds or hit.lexical > 0 or hit.similarity >= LEAST_SIMILARITY]
+    most = max((hit.lexical for hit in hits), default=0.0) or 1.0
+
+    def rank(hit: ConceptHit) -> tuple[float, ...]:
+        names = [name.casefold() for name in (hit.concept.name, *hit.concept.aliases)]
+        exact, inside = wanted in names, any(wanted in name for name in names)
+        return -exact, -inside, -hit.holds, -(hit.lexical / most + hit.similarity), len(hit.concept.name)
+
+    return [hit.concept for hit in sorted(hits, key=lambda hit: (*rank(hit), hit.concept.id))]
 
 
 def _form_faults(draft: WorldDraft) -> Iterator[str]:
@@ -126,6 +167,13 @@ def _twice(draft: WorldDraft) -> Iterator[str]:
     yield from _repeated("edge", ((place, e.id) for place, e in draft.edges))
 
 
+def _foreign(world: World, draft: WorldDraft, name: str) -> Iterator[str]:
+    for place, concept in draft.concepts:
+        other = world.names.get(concept.id, name)
+        if other != name:
+            yield f"{place}: {concept.id!r} belongs to the world {other!r}: import it there, or give another id."
+
+
 def _repeated(kind: str, found: Iterable[tuple[str, str]]) -> Iterator[str]:
     places: dict[str, str] = {}
     for place, id in found:
@@ -146,7 +194,7 @@ def _name_faults(draft: WorldDraft, after: World) -> Iterator[str]:
 def _edge_faults(draft: WorldDraft, after: World) -> Iterator[str]:
     places = {edge.id: place for place, edge in draft.edges}
     for edge in after.edges.values():
-        # An edge that was there before can only lose an end where the world is replaced, and goes then itself.
+        # An edge that was there before can only lose an end where another world needs what goes.
         place = places.get(edge.id, "the world so far")
         for id in (edge.from_id, edge.to_id):
             if id not in after.concepts:

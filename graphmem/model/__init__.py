@@ -103,7 +103,9 @@ from graphmem.model.turn import Attention, RecalledId, State, TurnOutcome, Unloc
 from graphmem.model.uncertainty import UNSETTLED, ActionAdvice, Uncertainty, Woven
 from graphmem.model.vectors import Matrix, Vector
 from graphmem.model.world import (
+    MAIN_WORLD,
     Concept,
+    ConceptHit,
     ConceptProgress,
     Imported,
     Known,
@@ -119,6 +121,7 @@ from graphmem.model.world import (
 
 __all__ = [
     "ACUTE",
+    "MAIN_WORLD",
     "SERIOUS",
     "UNSETTLED",
     "AboutWhom",
@@ -136,6 +139,7 @@ __all__ = [
     "Compression",
     "CompressionTrigger",
     "Concept",
+    "ConceptHit",
     "ConceptProgress",
     "Concern",
     "ConcernKind",

@@ -4,6 +4,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+MAIN_WORLD = "main"
+"""Name of the world that concepts belong to where none is given."""
+
 
 class WorldEdgeType(StrEnum):
     """How one concept hangs together with another."""
@@ -31,6 +34,21 @@ class Concept:
 
 
 @dataclass(frozen=True)
+class ConceptHit:
+    """A concept that a search found.
+
+    holds : its name, an alias or its description holds the words, whole or in part
+    lexical : score by full text; 0: not found so
+    similarity : of its meaning, (1 + cosine) / 2; 0: not near
+    """
+
+    concept: Concept
+    holds: bool = False
+    lexical: float = 0.0
+    similarity: float = 0.0
+
+
+@dataclass(frozen=True)
 class WorldEdge:
     """An edge between two concepts of the world."""
 
@@ -42,10 +60,14 @@ class WorldEdge:
 
 @dataclass(frozen=True)
 class World:
-    """Concepts and the edges between them, by their ids."""
+    """Concepts and the edges between them, by their ids; an institution has one, which may be made of several.
+
+    names : by concept id, the name of the world it was imported with
+    """
 
     concepts: dict[str, Concept]
     edges: dict[str, WorldEdge]
+    names: dict[str, str] = field(default_factory=dict)
 
 
 class PracticeOutcome(StrEnum):

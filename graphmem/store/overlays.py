@@ -97,7 +97,8 @@ async def save_practice(
 ) -> None:
     """Note what was practised in observations that are stored, and how the concepts are held since.
 
-    Noted once for each observation and concept; `overlay/practise`, `overlay/list_practice`, `overlay/set_retention`.
+    Noted once for each observation and concept; edges between concepts practised together are discovered;
+    `overlay/practise`, `overlay/discover_practised`, `overlay/list_practice`, `overlay/set_retention`.
 
     Parameters
     ----------
@@ -112,6 +113,7 @@ async def save_practice(
     async def work(tx: Transaction) -> bool:
         # Writing the student first keeps two of them apart.
         known = [row["concept_id"] for row in await tx.run("overlay/practise", practised=rows, now=now)]
+        await tx.run("overlay/discover_practised", practised=rows, now=now)
         await _set_retentions(tx, known, plan)
         return True
 

@@ -1,21 +1,27 @@
 """The world of an institution: concepts and the edges between them (spec 11)."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from graphmem.model import Concept, World, WorldEdge
+from graphmem.model import Concept, ConceptHit, Matrix, Vector, World, WorldEdge
 from graphmem.store.graph import Graph
 
 READ_AT_ONCE = 2_000
 """Concepts that one statement reads."""
+MOST_SEARCHED = 20
+"""Most words of a search that the full-text index is asked for."""
+FUZZY_LETTERS = 4
+"""Letters of the shortest word that is also found with a wrong letter."""
 
 
 async def load_world(graph: Graph, institution: str) -> World:
     """All concepts and edges of an institution, read in pages; `world/list`."""
     concepts: dict[str, Concept] = {}
     edges: dict[str, WorldEdge] = {}
+    names: dict[str, str] = {}
     after = ""
     while True:
         rows = await graph.run("world/list", institution=institution, after=after, limit=READ_AT_ONCE)
@@ -23,9 +29,10 @@ async def load_world(graph: Graph, institution: str) -> World:
             found = concept_of(row["concept"])
             concepts[found.id] = found
             edges |= {id: WorldEdge(id, found.id, to_id, kind) for id, to_id, kind in row["edges"]}
+            names[found.id] = row["world"]
             after = found.id
         if len(rows) < READ_AT_ONCE:
-            return World(concepts, edges)
+            return World(concepts, edges, names)
 
 
 async def list_names(graph: Graph, institution: str) -> list[Concept]:
@@ -40,9 +47,36 @@ async def list_names(graph: Graph, institution: str) -> list[Concept]:
         after = concepts[-1].id
 
 
-async def save_concepts(graph: Graph, institution: str, concepts: Sequence[Concept], now: datetime) -> None:
-    """Add concepts, or change those of the same ids; `world/set_concepts`."""
-    await graph.run("world/set_concepts", institution=institution, concepts=[_row(c) for c in concepts], now=now)
+async def save_concepts(graph: Graph, institution: str, world: str, concepts: Sequence[Concept], now: datetime) -> None:
+    """Add concepts, or change those of the same ids, which lose their embeddings; `world/set_concepts`."""
+    rows = [_row(concept) | {"world": world, "embedding": None} for concept in concepts]
+    await graph.run("world/set_concepts", institution=institution, concepts=rows, now=now)
+
+
+async def list_unembedded(graph: Graph, institution: str, after: str, limit: int) -> list[Concept]:
+    """Concepts after a certain one that have no embedding, by id; `world/list_unembedded`."""
+    rows = await graph.run("world/list_unembedded", institution=institution, after=after, limit=limit)
+    return [concept_of(row["concept"]) for row in rows]
+
+
+async def save_concept_embeddings(graph: Graph, institution: str, concepts: Sequence[Concept], vectors: Matrix) -> None:
+    """Set the embeddings of concepts whose words have not changed meanwhile; `world/set_embeddings`."""
+    rows = [
+        {"id": concept.id, "words": _words(concept), "embedding": vector.tolist()}
+        for concept, vector in zip(concepts, vectors, strict=True)
+    ]
+    await graph.run("world/set_embeddings", institution=institution, embeddings=rows)
+
+
+async def drop_concept_embeddings(graph: Graph) -> AsyncIterator[int]:
+    """Drop the embeddings of all concepts, batch by batch; how many of each batch; `world/drop_embeddings`."""
+    while rows := await graph.run("world/drop_embeddings", limit=READ_AT_ONCE):
+        yield sum(row["dropped"] for row in rows)
+
+
+async def list_institutions(graph: Graph) -> list[str]:
+    """Institutions that have a world; `world/list_institutions`."""
+    return [row["institution"] for row in await graph.run("world/list_institutions")]
 
 
 async def save_world_edges(graph: Graph, institution: str, edges: Sequence[WorldEdge]) -> None:
@@ -60,6 +94,11 @@ async def delete_world_edges(graph: Graph, institution: str, edges: Sequence[Wor
     await graph.run("world/delete_edges", institution=institution, edges=[asdict(edge) for edge in edges])
 
 
+async def list_through_grade(graph: Graph, institution: str, grade: int) -> list[str]:
+    """Ids of the concepts that are taught up to a school year; `world/list_through_grade`."""
+    return [row["id"] for row in await graph.run("world/list_through_grade", institution=institution, grade=grade)]
+
+
 async def find_stored_concept(graph: Graph, institution: str, id: str) -> Concept | None:
     """A concept by its id; `concept/find`."""
     rows = await graph.run("concept/find", institution=institution, id=id)
@@ -67,18 +106,39 @@ async def find_stored_concept(graph: Graph, institution: str, id: str) -> Concep
 
 
 async def list_concept_page(
-    graph: Graph, institution: str, search: str, domain: str | None, after: str, limit: int
+    graph: Graph, institution: str, domain: str | None, after: str, limit: int
 ) -> tuple[int, list[Concept]]:
-    """Number of concepts that hold a text, and a page of them by id; `concept/list_page`."""
-    (row,) = await graph.run(
-        "concept/list_page",
+    """Number of concepts, and a page of them by id; `concept/list_page`."""
+    (row,) = await graph.run("concept/list_page", institution=institution, domain=domain, after=after, limit=limit)
+    return row["total"], [concept_of(each) for each in row["concepts"]]
+
+
+async def search_concepts(
+    graph: Graph, institution: str, search: str, vector: Vector, domain: str | None, limit: int
+) -> list[ConceptHit]:
+    """Concepts that hold some words, are like them by full text, or near in meaning; `concept/search`."""
+    rows = await graph.run(
+        "concept/search",
         institution=institution,
-        words=search.casefold(),
+        query=_lucene(institution, search),
+        words=search.casefold().strip(),
+        vector=vector.tolist(),
         domain=domain,
-        after=after,
         limit=limit,
     )
-    return row["total"], [concept_of(each) for each in row["concepts"]]
+    return [ConceptHit(concept_of(r["concept"]), r["holds"], r["lexical"], r["similarity"]) for r in rows]
+
+
+def _lucene(institution: str, search: str) -> str:
+    """A query of the full-text index: any of the words, whole, begun or with a wrong letter."""
+    found = re.findall(r"\w+", search.casefold())[:MOST_SEARCHED]
+    words = [f"{word}^4 {word}*^2 {word}~1" if len(word) >= FUZZY_LETTERS else f"{word}^4 {word}*" for word in found]
+    named = institution.replace("\\", "\\\\").replace('"', '\\"')
+    # Words of the query are letters and digits only, so that nothing in it is an operator.
+    asked = (
+        " ".join(f"{field}:({' '.join(words)})" for field in ("name", "aliases", "description")) if words else "none"
+    )
+    return f'+institution:"{named}" +({asked})'
 
 
 def concept_of(row: Sequence[Any]) -> Concept:
@@ -88,11 +148,14 @@ def concept_of(row: Sequence[Any]) -> Concept:
     return Concept(id, name, tuple(aliases), description, domain, grade, tuple(misconceptions or ()))
 
 
+def _words(concept: Concept) -> str:
+    return "\n".join((concept.name, *concept.aliases, concept.description or "")).casefold()
+
+
 def _row(concept: Concept) -> dict[str, Any]:
     # Null removes a property that an earlier import set.
-    words = "\n".join((concept.name, *concept.aliases, concept.description or "")).casefold()
     return asdict(concept) | {
         "aliases": list(concept.aliases),
         "misconceptions": list(concept.misconceptions),
-        "words": words,
+        "words": _words(concept),
     }

@@ -17,7 +17,7 @@ import ahocorasick
 from rapidfuzz.distance import OSA
 
 from graphmem.model import Concept
-from graphmem.text.disguises import Plain, decoded, disguised, plain, unleeted
+from graphmem.text.disguises import Undisguised, decoded, disguised, undisguised, unleeted
 from graphmem.text.inflections import base, is_form_of, latin_plural, uninflected
 from graphmem.text.stems import is_past, regular, stem
 from graphmem.text.words import common_words, fine_tokens, is_known
@@ -228,17 +228,17 @@ class ConceptNames:
         """The mentions in a text by place, shorter names within longer ones included."""
         if not self._surfaces:
             return ()
-        found = dict.fromkeys(self._found(Plain(text)))
-        clear = plain(text)
+        found = dict.fromkeys(self._found(Undisguised(text)))
+        clear = undisguised(text)
         if clear.text != text:
             found |= dict.fromkeys(self._found(clear))
         for reading in unleeted(clear.text):
             found |= dict.fromkeys(self._found(replace(clear, text=reading)))
         for word, start, end in decoded(text):
-            found |= {replace(m, start=start, end=end): None for m in self._found(Plain(word))}
+            found |= {replace(m, start=start, end=end): None for m in self._found(Undisguised(word))}
         return tuple(sorted(found, key=lambda m: (m.start, -m.end)))
 
-    def _found(self, text: Plain) -> Iterator[NamedSpan]:
+    def _found(self, text: Undisguised) -> Iterator[NamedSpan]:
         words = list(_words(text.text))
         readings = (words, *_spelled_out(text.text, words), self._in_one_piece(text.text, words))
         for reading in (*readings, self._undisguised(text.text, words)):

@@ -48,7 +48,7 @@ _MORSE_LETTERS = dict(zip(_MORSE_SIGNS.split(), "abcdefghijklmnopqrstuvwxyz", st
 
 
 @dataclass(frozen=True)
-class Plain:
+class Undisguised:
     """A text made plain, and for each of its characters where it stands in the text as written.
 
     starts, ends : of each character; None: the characters are those of the text
@@ -65,14 +65,14 @@ class Plain:
         return self.starts[start], self.ends[end - 1]
 
 
-def plain(text: str) -> Plain:
+def undisguised(text: str) -> Undisguised:
     """A text without markup and what is not seen, escapes and look-alike letters resolved, `twoWords` apart.
 
     Examples
     --------
-    >>> plain("fr**act**ion").text, plain("fr&#97;ction").text, plain("frаction").text, plain("primeNumber").text
-    ('fraction', 'fraction', 'fraction', 'prime Number')
-    >>> plain("ⓕⓡⓐⓒⓣⓘⓞⓝ").text
+    >>> [undisguised(text).text for text in ("fr**act**ion", "fr&#97;ction", "frаction", "primeNumber")]
+    ['fraction', 'fraction', 'fraction', 'prime Number']
+    >>> undisguised("ⓕⓡⓐⓒⓣⓘⓞⓝ").text
     'fraction'
     """
     starts = ends = None
@@ -86,7 +86,7 @@ def plain(text: str) -> Plain:
         text = "".join(piece for piece, *_ in kept)
     if not text.isascii():
         text = "".join(c if c.isascii() else _plain_letter(c) for c in text)
-    return Plain(text, starts, ends)
+    return Undisguised(text, starts, ends)
 
 
 def unleeted(text: str) -> Iterator[str]:

@@ -35,6 +35,17 @@ async def test_one_student_knows_and_another_does_not(gm: Graphmem, enrol: Enrol
     assert ([each.concept.id for each in theirs.items], theirs.edge_ids) == (["fraction", "half"], ())
 
 
+async def test_all_up_to_a_grade_is_revealed_at_once(gm: Graphmem, ann: Pupil, app_client: Client) -> None:
+    graded = [Concept(f"c{i}", f"name {i}", grade=i) for i in range(1, 6)]
+    await import_world(gm, ann.who.institution, draft(*graded, HALF))
+    mutation = """mutation($s: ID!, $g: Int) { reveal(studentId: $s, conceptIds: ["c5"], throughGrade: $g) {
+        items { concept { id } } } }"""
+    known = (await app_client.call(mutation, s="ann", g=3))["items"]
+    assert [each["concept"]["id"] for each in known] == ["c1", "c2", "c3", "c5"]
+    with pytest.raises(InvalidInput, match="throughGrade"):
+        await reveal(gm, ann.session, [], through_grade=0)
+
+
 async def test_a_concept_keeps_what_is_known_of_it_by_another_name_and_takes_it_along(gm: Graphmem, ann: Pupil) -> None:
     institution = ann.who.institution
     await import_world(gm, institution, WORLD)

@@ -52,6 +52,13 @@ async def test_a_finished_lesson_reveals_and_strengthens(gm: Graphmem, pupil: Pu
     assert (await list_overlay(gm, pupil.who, 10, None)).items[0].familiarity < better.familiarity
 
 
+async def test_edges_between_what_was_practised_together_are_discovered(gm: Graphmem, pupil: Pupil) -> None:
+    await observe(gm, pupil.who, [lesson(gm, "l1", Practised("half")), lesson(gm, "l2", Practised("fraction"))])
+    assert (await list_overlay(gm, pupil.who, 10, None)).edge_ids == ()
+    await observe(gm, pupil.who, [lesson(gm, "l3", Practised("half"), Practised("fraction"))])
+    assert (await list_overlay(gm, pupil.who, 10, None)).edge_ids == ("e1",)
+
+
 async def test_it_decays_gently(gm: Graphmem, pupil: Pupil) -> None:
     await observe(gm, pupil.who, [lesson(gm, "l1", Practised("half")), lesson(gm, "l2", Practised("half"))])
     now = gm.clock()

@@ -10,7 +10,7 @@ from graphmem.bearer import make_token
 from graphmem.errors import InvalidInput
 from graphmem.flows.world import find_concept, import_world, list_concepts
 from graphmem.model import Concept, Role, WorldEdge
-from graphmem.store.world import load_world
+from graphmem.store.world import list_unembedded, load_world, save_concepts
 from tests.support.client import Client, Refused
 from tests.unit.test_world import FRACTION, HALF, PART, TENTH, draft
 
@@ -53,7 +53,8 @@ async def test_large_worlds_go_in_batches(gm: Graphmem, institution: str, monkey
     await import_world(gm, institution, draft(*concepts, *edges), progress=lambda *at: told.append(at))
     world = await load_world(gm.graph, institution)
     assert (len(world.concepts), len(world.edges)) == (7, 6)
-    assert (told[0], told[-1]) == ((2, 13), (13, 13))
+    # Each concept is written and embedded.
+    assert (told[0], told[-1]) == ((2, 20), (20, 20))
     seen, after = [], None
     while True:
         page = await list_concepts(gm, institution, None, None, 3, after)
@@ -84,11 +85,59 @@ async def test_concepts_are_found_by_name_alias_description_and_domain(gm: Graph
     mean = Concept("mean", "mean", ("Mittelwert",), "Sum by number, as 50%", "statistics")
     await import_world(gm, institution, draft(mean, HALF))
     for search, domain, wanted in (
-        ("MITTEL", None, [mean]), ("50%", None, [mean]), ("", None, [HALF, mean]),
+        ("MITTEL", None, [mean]), ("50%", None, [mean, HALF]), ("", None, [HALF, mean]),
         (None, "statistics", [mean]), ("half", "statistics", []), ("*", None, []),
     ):  # fmt: skip
+        # "50%" means a half as well.
         found = await list_concepts(gm, institution, search, domain, 20, None)
         assert (list(found.items), found.total) == (wanted, len(wanted))
+
+
+async def test_what_is_named_so_comes_first_then_what_is_meant(gm: Graphmem, institution: str) -> None:
+    prime = Concept("prime", "prime number", ("Primzahl",), "A number that only 1 and itself divide.", "number")
+    primer = Concept("primer", "primer", (), "A first coat of paint.", "art")
+    lake = Concept("lake", "lake", (), "A large body of water surrounded by land.", "geography")
+    await import_world(gm, institution, draft(prime, primer, lake))
+    for search, first in (("prime number", "prime"), ("Primzahl 7", "prime"), ("numbre", "prime"), ("a pond", "lake")):
+        found = await list_concepts(gm, institution, search, None, 20, None)
+        assert found.items[:1] == ({"prime": prime, "lake": lake}[first],)
+        assert found.total == len(found.items)
+    page = await list_concepts(gm, institution, "prim", None, 1, None)
+    assert ([each.id for each in page.items], page.total, page.next) == (["prime"], 2, "prime")
+    page = await list_concepts(gm, institution, "prim", None, 1, page.next)
+    assert ([each.id for each in page.items], page.next) == (["primer"], None)
+    # What Lucene takes for operators is nothing but text.
+    for search in ('" OR *:*', "name:(", "prime AND NOT", "\\", "[* TO *]"):
+        await list_concepts(gm, institution, search, None, 20, None)
+    assert (await list_concepts(gm, f"other-{institution}", "prime number", None, 20, None)).total == 0
+
+
+async def test_a_changed_concept_is_embedded_anew_and_what_was_cut_short_is_completed(
+    gm: Graphmem, institution: str
+) -> None:
+    await import_world(gm, institution, draft(FRACTION, HALF))
+    await save_concepts(gm.graph, institution, "main", [Concept("half", "lake")], gm.clock())
+    assert [each.id for each in await list_unembedded(gm.graph, institution, "", 9)] == ["half"]
+    await import_world(gm, institution, draft(FRACTION))
+    assert await list_unembedded(gm.graph, institution, "", 9) == []
+
+
+async def test_an_institution_has_several_worlds_each_replaced_by_itself(gm: Graphmem, institution: str) -> None:
+    lake, sea = Concept("lake", "lake"), Concept("sea", "sea")
+    await import_world(gm, institution, draft(FRACTION, HALF, PART))
+    await import_world(gm, institution, draft(lake, sea), name="geography")
+    await import_world(gm, institution, draft(lake), name="geography", replace=True)
+    world = await load_world(gm.graph, institution)
+    assert set(world.concepts) == {"fraction", "half", "lake"}
+    assert (set(world.edges), world.names["lake"]) == ({"e1"}, "geography")
+    with pytest.raises(InvalidInput, match="belongs to the world 'geography'"):
+        await import_world(gm, institution, draft(lake))
+    bridge = WorldEdge("e2", "half", "lake", "RELATED_TO")
+    await import_world(gm, institution, draft(bridge), name="geography")
+    with pytest.raises(InvalidInput, match="there is no concept 'half'"):
+        await import_world(gm, institution, draft(FRACTION), replace=True)
+    await import_world(gm, institution, draft(FRACTION, HALF), replace=True)
+    assert set((await load_world(gm.graph, institution)).edges) == {"e2"}
 
 
 async def test_an_admin_imports_and_an_app_looks_up(

@@ -1,0 +1,7 @@
+// Ids of an institution's concepts that are taught up to a school year.
+// mode: read
+// scope: institution
+// params: institution: str, grade: int
+// returns: id: str
+MATCH (concept:Concept {institution: $institution}) WHERE concept.grade <= $grade
+RETURN concept.id AS id

@@ -1,0 +1,9 @@
+// Concepts of an institution's world that have no embedding yet, by id.
+// mode: read
+// scope: institution
+// params: institution: str, after: str, limit: int
+// returns: concept: list of [id: str, name: str, aliases: list, description: str or null, domain: str or null, grade: int or null, misconceptions: list or null]
+MATCH (concept:Concept {institution: $institution}) WHERE concept.id > $after AND concept.embedding IS NULL
+WITH concept ORDER BY concept.id LIMIT $limit
+RETURN [concept.id, concept.name, concept.aliases, concept.description, concept.domain,
+        concept.grade, concept.misconceptions] AS concept
