@@ -53,6 +53,7 @@ CREATE INDEX password_try_by_time IF NOT EXISTS FOR (n:PasswordTry) ON (n.at);
 CREATE INDEX question_by_answer IF NOT EXISTS FOR (n:Question) ON (n.answered_at);
 CREATE INDEX reflection_by_time IF NOT EXISTS FOR (n:Reflection) ON (n.created_at);
 CREATE INDEX usage_by_day IF NOT EXISTS FOR (n:Usage) ON (n.day);
+CREATE INDEX concern_by_time IF NOT EXISTS FOR (n:Concern) ON (n.institution, n.at);
 CREATE TEXT INDEX concept_by_words IF NOT EXISTS FOR (n:Concept) ON (n.words);
 CREATE FULLTEXT INDEX concept_by_text IF NOT EXISTS FOR (n:Concept) ON EACH [n.name, n.aliases, n.description, n.institution];
 CREATE VECTOR INDEX concept_by_meaning IF NOT EXISTS FOR (n:Concept) ON n.embedding WITH [n.institution] OPTIONS {indexConfig: {`vector.similarity_function`: 'cosine'}};

@@ -24,7 +24,7 @@ from graphmem.notifier import JobNotifier
 from graphmem.offline.mind import make_offline_mind
 from graphmem.passwords import PasswordChecks
 from graphmem.ports import Embedder, Mind
-from graphmem.rate_limit import TokenBuckets
+from graphmem.rate_limit import Rates
 from graphmem.sealing import Argon2, new_secret, opened_token
 from graphmem.settings import Settings
 from graphmem.store import schema
@@ -50,7 +50,7 @@ class Graphmem:
     mind : the configured mind; `offline` is always available
     cache : in-memory state of students whose sessions are open
     background : background jobs of this process: their notifier, when they run, and running tasks
-    observing : rate limiter of the observations of each caller
+    rates : limits of requests, turns, observations and tokens a minute
     passwords : limits of the password checks of this process
     renewals : by session id, when this process last renewed it
     valid_tokens : ids of the service tokens that were found valid a moment ago
@@ -70,7 +70,7 @@ class Graphmem:
     secret_before: bytes | None = field(repr=False)
     cache: SessionCache = field(repr=False)
     background: Background = field(repr=False)
-    observing: TokenBuckets = field(repr=False)
+    rates: Rates = field(repr=False)
     passwords: PasswordChecks = field(repr=False)
     renewals: TTLCache[str, datetime] = field(default_factory=lambda: TTLCache(SESSIONS_HELD, 3600.0), repr=False)
     valid_tokens: MutableMapping[str, bool] = field(default_factory=dict, repr=False)
@@ -215,7 +215,7 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
             secret_before=secret_before(settings),
             cache=SessionCache(settings.cache_mib * 2**20),
             background=background,
-            observing=TokenBuckets(settings.observations_minute),
+            rates=Rates(settings),
             passwords=password_checks(settings),
             valid_tokens=TTLCache(TOKENS_HELD, settings.service_token_seconds),
         )

@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -57,6 +58,7 @@ class Background:
     slots : how many students' jobs this process runs side by side
     gate : lets turns go first
     tasks : under way; the end of the process waits for them
+    streams : streams of events that this process serves, by institution and student
     starting : sessions whose jobs are about to be started
     stopping : set when this process ends; jobs under way are finished, and no more are begun
     """
@@ -66,6 +68,7 @@ class Background:
     slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(STUDENTS_AT_ONCE))
     gate: IdleGate = field(default_factory=IdleGate)
     tasks: set[asyncio.Task[Any]] = field(default_factory=set)
+    streams: Counter[tuple[str, str]] = field(default_factory=Counter)
     starting: set[str] = field(default_factory=set)
     stopping: asyncio.Event = field(default_factory=asyncio.Event)
 

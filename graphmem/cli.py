@@ -207,6 +207,23 @@ def token_command(
         typer.echo(make_token(server_secret(load_settings()), institution, role, seconds, datetime.now(UTC)))
 
 
+@app.command("webhook")
+def webhook_command(
+    institution: Institution = "demo",
+    test: Annotated[
+        bool, typer.Option("--test", help="send it a notice of type `test`, and tell what came of it")
+    ] = False,
+) -> None:
+    """Print the secret by which an institution's webhook checks signatures."""
+    from graphmem.commands.webhook import secret_of, send_trial
+
+    if not test:
+        typer.echo(secret_of(load_settings(), institution))
+        return
+    asyncio.run(send_trial(load_settings(), institution))
+    typer.echo("The webhook has taken the notice.")
+
+
 @app.command("enrol")
 def enrol_command(
     student: str,
@@ -387,9 +404,10 @@ def query_command(
 ) -> None:
     """Run a query for analysts, which reads structure and numbers; without a name, list them."""
     from graphmem.commands import query as queries
+    from graphmem.flows.analysis import list_queries
 
     if name is None:
-        known = queries.described(queries.list_queries())
+        known = queries.described(list_queries())
         for each in known if not as_json else ():
             typer.echo(f"{each['name']}  ({', '.join(each['params'])})\n    {each['description']}")
     else:

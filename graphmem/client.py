@@ -5,8 +5,9 @@ result's class, so that a field is listed once; a test holds classes and documen
 Not generated: ariadne-codegen makes types anew for each operation, and a client either with asyncio or without.
 """
 
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+import json
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, aclosing
 from dataclasses import asdict
 from datetime import datetime
 from enum import Enum
@@ -201,6 +202,7 @@ class LedgerEntryResult(Result):
     is_active: bool
     expires_at: datetime | None
     created_at: datetime
+    given_by: SourceKind | None = None
     why: tuple[str, ...] = ()
 
 
@@ -473,6 +475,28 @@ class QuestionResult(Result):
     state: QuestionState
 
 
+class AnalysisResult(Result):
+    """What an analysis found: rows of structure and numbers."""
+
+    rows: list[dict[str, Any]]
+    truncated: bool
+
+
+class TurnEventResult(Result):
+    """A piece of the reply while it is written; in the last event the whole turn."""
+
+    token: str | None = Field(repr=False)
+    turn: TurnResult | None
+
+
+class MemoryEventResult(Result):
+    """Something that happened to a memory; of a concern `memory_id` is its own id."""
+
+    kind: str
+    memory_id: str
+    at: datetime
+
+
 class Operation(Generic[P, T]):
     """Decorator of a method that is a coroutine in `AsyncClient` and blocks in `Client`."""
 
@@ -489,12 +513,28 @@ class Operation(Generic[P, T]):
         return self if client is None else client.bound(partial(self.call, client))
 
 
+class Stream(Generic[P, T]):
+    """Decorator of a method that is an asynchronous generator in `AsyncClient` and an ordinary one in `Client`."""
+
+    def __init__(self, call: Callable[Concatenate[Any, P], AsyncGenerator[T, None]]) -> None:
+        self.call, self.__doc__ = call, call.__doc__
+
+    @overload
+    def __get__(self, client: "AsyncClient", owner: Any) -> Callable[P, AsyncGenerator[T, None]]: ...
+    @overload
+    def __get__(self, client: "Client", owner: Any) -> Callable[P, Generator[T, None, None]]: ...
+    @overload
+    def __get__(self, client: None, owner: Any) -> Self: ...
+    def __get__(self, client: "AsyncClient | Client | None", owner: Any) -> Any:
+        return self if client is None else client.streaming(partial(self.call, client))
+
+
 def document(kind: str, field: str, arguments: str, result: type[Result] | None, *, of_student: bool = False) -> str:
     """The GraphQL document of one operation.
 
     Parameters
     ----------
-    kind : str, `query` or `mutation`
+    kind : str, `query`, `mutation` or `subscription`
     field : str
     arguments : str, `name: Type` with commas between them
     result : what is asked for of the answer; None where it is a scalar
@@ -548,6 +588,16 @@ def error_of(error: Mapping[str, Any]) -> GraphmemError:
             return kind(error["message"])
         waiting += kind.__subclasses__()
     return GraphmemError(error["message"])
+
+
+def _event_of(message: Mapping[str, Any]) -> Any:
+    """The value that a message of a subscription holds; its error is raised."""
+    payload = message["payload"]
+    errors = payload if message["type"] == "error" else payload.get("errors")
+    if errors:
+        raise error_of(errors[0])
+    (value,) = payload["data"].values()
+    return value
 
 
 def _json(value: Any) -> Any:
@@ -1000,13 +1050,75 @@ class Operations:
         """Usage and cost of language models, of the institution or of one student."""
         return await self._ask(_USAGE, UsageResult, student_id, since=since)
 
-    async def _executed(self, query: str, student_id: str | None, variables: Mapping[str, Any]) -> Any:
+    @Operation
+    async def analysis(self, name: str, params: Mapping[str, Any]) -> AnalysisResult:
+        """Run a named query for analysts; `graphmem query` lists them."""
+        return await self._ask(_ANALYSIS, AnalysisResult, None, name=name, params=dict(params))
+
+    @Stream
+    async def turn_stream(
+        self,
+        student_id: str,
+        turn_id: str,
+        text: str,
+        *,
+        at: datetime | None = None,
+        reply: str | None = None,
+        task: str | None = None,
+        opener: str | None = None,
+    ) -> AsyncGenerator[TurnEventResult, None]:
+        """As `handle_turn`: the reply while it is written, then the turn."""
+        given = {"turnId": turn_id, "text": text, "at": at, "reply": reply, "task": task, "opener": opener}
+        async with aclosing(self._streamed(_TURN_STREAM, TurnEventResult, student_id, given)) as events:
+            async for event in events:
+                yield event
+
+    @Stream
+    async def memory_events(self, student_id: str) -> AsyncGenerator[MemoryEventResult, None]:
+        """Stream what happens to a student's memories from now on; Locked as soon as the session has ended."""
+        async with aclosing(self._streamed(_MEMORY_EVENTS, MemoryEventResult, student_id, {})) as events:
+            async for event in events:
+                yield event
+
+    async def _streamed(
+        self, query: str, type_: Any, student_id: str, variables: Mapping[str, Any]
+    ) -> AsyncGenerator[Any, None]:
+        """The values of a subscription (graphql-transport-ws)."""
+        from websockets.asyncio.client import connect
+        from websockets.exceptions import WebSocketException
+        from websockets.typing import Subprotocol
+
+        asked = {"studentId": student_id, "opened": student_id in self.sessions, **variables}
+        given = {name: _json(value) for name, value in asked.items() if value is not None and f"${name}:" in query}
+        address = str(self.http.base_url).replace("http", "ws", 1).rstrip("/") + "/graphql"
+        try:
+            async with connect(address, subprotocols=[Subprotocol("graphql-transport-ws")]) as socket:
+                await socket.send(json.dumps({"type": "connection_init", "payload": self._headers(student_id)}))
+                await socket.recv()
+                operation = {"query": query, "variables": given}
+                await socket.send(json.dumps({"id": "1", "type": "subscribe", "payload": operation}))
+                async for message in socket:
+                    received = json.loads(message)
+                    if received["type"] == "complete":
+                        return
+                    if received["type"] in ("next", "error"):
+                        yield _adapter(type_).validate_python(_event_of(received))
+        except (WebSocketException, OSError) as e:
+            raise Unavailable("The API does not answer.") from e
+        raise Unavailable("The API has ended the stream.")
+
+    def _headers(self, student_id: str | None) -> dict[str, str]:
         headers = {"Authorization": f"Bearer {self.token}"}
         if student_id in self.sessions:
             headers["X-Graphmem-Session"] = self.sessions[student_id]
+        return headers
+
+    async def _executed(self, query: str, student_id: str | None, variables: Mapping[str, Any]) -> Any:
         given = {name: _json(value) for name, value in variables.items() if value is not None}
         try:
-            response = await self.http.post("/graphql", json={"query": query, "variables": given}, headers=headers)
+            response = await self.http.post(
+                "/graphql", json={"query": query, "variables": given}, headers=self._headers(student_id)
+            )
             answer = response.json()
         except (httpx.HTTPError, ValueError) as e:
             raise Unavailable("The API does not answer.") from e
@@ -1040,6 +1152,10 @@ class AsyncClient(Operations):
         """Called by `Operation`: a method as this client has it."""
         return call
 
+    def streaming(self, call: Callable[P, AsyncGenerator[T, None]]) -> Callable[P, AsyncGenerator[T, None]]:
+        """Called by `Stream`: a method as this client has it."""
+        return call
+
 
 class Client(Operations):
     """The blocking client: `with Client(address, token) as client`. It runs `AsyncClient`'s code in a thread."""
@@ -1058,6 +1174,23 @@ class Client(Operations):
 
         def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
             return self._portal.call(partial(call, *args, **kwargs))
+
+        return blocking
+
+    def streaming(self, call: Callable[P, AsyncGenerator[T, None]]) -> Callable[P, Generator[T, None, None]]:
+        """Called by `Stream`: a method as this client has it."""
+
+        def blocking(*args: P.args, **kwargs: P.kwargs) -> Generator[T, None, None]:
+            events = call(*args, **kwargs)
+
+            async def following() -> T | None:
+                return await anext(events, None)
+
+            try:
+                while (event := self._portal.call(following)) is not None:
+                    yield event
+            finally:
+                self._portal.call(events.aclose)
 
         return blocking
 
@@ -1124,6 +1257,14 @@ _SET_ATTITUDE = _mutation(
 _REVEAL = _mutation(
     "reveal", "studentId: ID!, conceptIds: [ID!]!, edgeIds: [ID!], throughGrade: Int", OverlayPageResult
 )
+_ANALYSIS = _query("analysis", "name: String!, params: JSON", AnalysisResult)
+_TURN_STREAM = document(
+    "subscription",
+    "turnStream",
+    "studentId: ID!, turnId: ID!, text: String!, at: DateTime, reply: String, task: String, opener: String",
+    TurnEventResult,
+)
+_MEMORY_EVENTS = document("subscription", "memoryEvents", "studentId: ID!", MemoryEventResult)
 _ERASE = _mutation("eraseStudent", "studentId: ID!", ErasedResult)
 _SERVICE_TOKENS = _query("serviceTokens", "", ServiceTokenResult)
 _REVOKE_TOKEN = _mutation("revokeToken", "id: ID!", ServiceTokenResult)

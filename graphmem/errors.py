@@ -105,6 +105,10 @@ class RateLimited(Refusal):
 
     code = "RATE_LIMITED"
 
+    def __init__(self, message: str | None = None, *, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
 
 class BudgetExceeded(Refusal):
     """The budget of this day is spent: wait for the next day or raise the limit."""

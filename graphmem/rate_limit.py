@@ -1,6 +1,14 @@
 """Token buckets: how much each caller may ask for in a minute, counted by this process."""
 
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil
+
 from cachetools import TTLCache
+
+from graphmem.errors import RateLimited
+from graphmem.settings import Settings
 
 SECONDS = 60.0
 """Seconds in which an empty bucket fills up."""
@@ -41,8 +49,7 @@ class TokenBuckets:
         tokens : int >= 0
         now : float, seconds of a clock that never goes back
         """
-        left, at = self._left.get(caller, (float(self._capacity), now))
-        left = min(float(self._capacity), left + (now - at) * self._capacity / SECONDS)
+        left = self._now(caller, now)
         allowed = tokens <= left
         self._left[caller] = (left - tokens if allowed else left, now)
         return allowed
@@ -51,3 +58,109 @@ class TokenBuckets:
         """Put tokens back into a caller's bucket, where they were taken and not used."""
         left, at = self._left.get(caller, (float(self._capacity), 0.0))
         self._left[caller] = (min(float(self._capacity), left + tokens), at)
+
+    def charge(self, caller: str, tokens: int, now: float) -> None:
+        """Take tokens that are spent already; the bucket may owe some afterwards."""
+        self._left[caller] = (self._now(caller, now) - tokens, now)
+
+    def wait(self, caller: str, tokens: int, now: float) -> float:
+        """Seconds until a caller's bucket holds some tokens, at most those of a full one.
+
+        Examples
+        --------
+        >>> buckets = TokenBuckets(60)
+        >>> buckets.take("ann", 60, 0.0), buckets.wait("ann", 10, 1.0)
+        (True, 9.0)
+        """
+        missing = min(tokens, self._capacity) - self._now(caller, now)
+        return max(0.0, missing * SECONDS / self._capacity)
+
+    def _now(self, caller: str, now: float) -> float:
+        left, at = self._left.get(caller, (float(self._capacity), now))
+        return min(float(self._capacity), left + (now - at) * self._capacity / SECONDS)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A limit a minute.
+
+    what : that is limited, such as `turns of a student`
+    most : int >= 1, a minute
+    by : what a bucket is kept for: some of `institution`, `role`, `student`
+    """
+
+    what: str
+    most: int
+    by: Sequence[str]
+    buckets: TokenBuckets
+
+
+class Rates:
+    """The limits of a process: of requests, turns, observations and tokens of language models.
+
+    Parameters
+    ----------
+    settings : Settings     those whose names end with `_minute`; 0 means no limit
+
+    Examples
+    --------
+    >>> rates = Rates(Settings(turns_minute=2))
+    >>> rates.check("turns", 2, 0.0, institution="school", role="app", student="ann")
+    >>> rates.check("turns", 1, 0.0, institution="school", role="app", student="ben")
+    >>> rates.check("turns", 1, 15.0, institution="school", role="app", student="ann")
+    Traceback (most recent call last):
+    graphmem.errors.RateLimited: At most 2 turns of a student are taken a minute: try again in 15 seconds.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        limits: dict[str, list[tuple[str, int, Sequence[str]]]] = {
+            "requests": [("requests of a role", settings.requests_minute, ("institution", "role"))],
+            "turns": [
+                ("turns of a student", settings.turns_minute, ("institution", "student")),
+                ("turns of an institution", settings.turns_institution_minute, ("institution",)),
+            ],
+            "observations": [
+                ("observations of a student", settings.observations_minute, ("institution", "role", "student")),
+                ("observations of an institution", settings.observations_institution_minute, ("institution",)),
+            ],
+            "tokens": [
+                ("tokens of a student", settings.tokens_student_minute, ("institution", "student")),
+                ("tokens of an institution", settings.tokens_institution_minute, ("institution",)),
+            ],
+        }
+        self._limits = {
+            kind: [Limit(what, most, by, TokenBuckets(most)) for what, most, by in rows if most]
+            for kind, rows in limits.items()
+        }
+
+    def check(self, kind: str, amount: int, now: float, **caller: str) -> None:
+        """Count something that a caller asks for.
+
+        Parameters
+        ----------
+        kind : `requests`, `turns`, `observations` or `tokens`
+        amount : int >= 0
+        now : float, seconds of a clock that never goes back
+        caller : institution, role and student, as far as there are limits by them
+
+        Raises
+        ------
+        RateLimited     there would be too much this minute; it says when to come again
+        """
+        for limit in self._limits[kind]:
+            bucket = _bucket(limit, caller)
+            if not limit.buckets.take(bucket, amount, now):
+                seconds = max(1, ceil(limit.buckets.wait(bucket, amount, now)))
+                raise RateLimited(
+                    f"At most {limit.most} {limit.what} are taken a minute: try again in {seconds} seconds.",
+                    retry_after=seconds,
+                )
+
+    def charge(self, kind: str, amount: int, now: float, **caller: str) -> None:
+        """Count something that was done already; what follows waits the longer."""
+        for limit in self._limits[kind]:
+            limit.buckets.charge(_bucket(limit, caller), amount, now)
+
+
+def _bucket(limit: Limit, caller: dict[str, str]) -> str:
+    return json.dumps([caller[name] for name in limit.by])

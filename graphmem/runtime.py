@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
@@ -19,6 +19,9 @@ Say = Callable[[str], None]
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 10.0
+"""Seconds between two looks at whether the local Neo4j still runs."""
 
 
 @asynccontextmanager
@@ -45,6 +48,8 @@ async def open_graphmem(
     settings = settings or Settings()
     uri, user, password = await asyncio.to_thread(neo4j_access, settings, say)
     async with open_with_neo4j(settings, uri, user, password) as gm:
+        if settings.neo4j_uri is None:
+            gm.background.keep(asyncio.create_task(keep_local_neo4j(settings, gm.background.stops_within)))
         if background:
             serve_jobs(gm)
             work = [sweep_forever(gm)] + ([run_due_jobs_forever(gm)] if gm.background.runs_jobs else [])
@@ -52,6 +57,23 @@ async def open_graphmem(
             for each in work:
                 gm.background.keep(asyncio.create_task(each))
         yield gm
+
+
+async def keep_local_neo4j(settings: Settings, stops_within: Callable[[float], Awaitable[bool]]) -> None:
+    """Start the local Neo4j again where it ended by itself, until this process ends; `graphmem down` is respected.
+
+    Parameters
+    ----------
+    settings : Settings
+    stops_within : waits for some seconds; True when this process begins to end meanwhile
+    """
+    while not await stops_within(LOOK_SECONDS):
+        try:
+            if await asyncio.to_thread(server.has_died, settings):
+                log.warning("the local Neo4j has ended by itself: starting it again")
+                await asyncio.to_thread(server.up, settings)
+        except SetupError as error:
+            log.error("the local Neo4j could not be started again: %s", error)
 
 
 @asynccontextmanager

@@ -229,6 +229,12 @@ def bearer_key(secret: bytes) -> bytes:
     return _subkey(secret, b"bearer-token")
 
 
+def webhook_key(secret: bytes, institution: str) -> bytes:
+    """The key that signs what an institution's webhook is told, derived from the server secret."""
+    own = _subkey(secret, b"webhook")
+    return bytes(blake2b(institution.encode(), key=own, digest_size=KEY_BYTES, encoder=RawEncoder))
+
+
 def new_secret() -> str:
     """A new server secret, as text."""
     return str(URLSafeBase64Encoder.encode(random(KEY_BYTES)).decode())

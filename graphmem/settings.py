@@ -6,10 +6,11 @@ Each field is read from the environment as `GRAPHMEM_<FIELD>` (upper case).
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
+from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 PREFIX = "GRAPHMEM_"
@@ -145,9 +146,27 @@ class Settings(BaseSettings):
     jobs_waiting: int = Field(
         2_000, ge=1, description="most jobs of one student that may wait; more observations are RATE_LIMITED"
     )
-    observations_minute: int = Field(
-        600, ge=1, description="most observations of one student that each role may send a minute, to one process"
+    requests_minute: int = Field(
+        60_000, ge=0, description="most requests of each role of an institution a minute, to one process; 0: no limit"
     )
+    turns_minute: int = Field(6_000, ge=0, description="the same of turns of one student")
+    turns_institution_minute: int = Field(60_000, ge=0, description="the same of turns of an institution")
+    observations_minute: int = Field(600, ge=0, description="the same of observations of one student, for each role")
+    observations_institution_minute: int = Field(30_000, ge=0, description="the same of observations of an institution")
+    tokens_student_minute: int = Field(
+        0,
+        ge=0,
+        description="tokens of language models that turns of one student may use a minute, before the next turn is "
+        "RATE_LIMITED; 0: no limit",
+    )
+    tokens_institution_minute: int = Field(0, ge=0, description="the same of an institution")
+    webhooks: dict[str, str] = Field(
+        {},
+        description="addresses that are told of concerns and dead jobs, as a JSON object by institution: `https://`, "
+        "or `http://` of this machine",
+    )
+    webhook_plain: bool = Field(False, description="whether webhooks of other machines may be `http://`")
+    webhook_seconds: float = Field(10.0, gt=0, description="seconds a webhook may take to answer")
     budget_student_tokens: int = Field(
         0, ge=0, description="tokens a day, of one student, beyond which jobs ask no model; 0: no limit"
     )
@@ -207,6 +226,11 @@ class Settings(BaseSettings):
     request_bytes: int = Field(1_000_000, ge=1, description="bytes of a request")
     request_seconds: float = Field(30.0, gt=0, description="seconds a request's head may take to arrive, and its body")
     connections: int = Field(1000, ge=2, description="connections at once from which on requests are answered by 503")
+    events_seconds: float = Field(
+        1.0,
+        gt=0,
+        description="seconds after which `memoryEvents` tells of a change at the latest, by whichever process",
+    )
     graphiql: bool = Field(True, description="whether GraphiQL is served at `/graphql`")
     page_size: int = Field(200, ge=1, description="most items of a page")
     health_seconds: float = Field(1.0, gt=0, description="seconds in which health and readiness are answered")
@@ -217,6 +241,16 @@ class Settings(BaseSettings):
     worker_metrics_port: int | None = Field(
         None, ge=1, le=65535, description="port on 127.0.0.1 at which a worker serves its metrics; unset: it does not"
     )
+
+    @model_validator(mode="after")
+    def _checked_webhooks(self) -> Self:
+        for institution, address in self.webhooks.items():
+            parts = urlsplit(address)
+            is_own = parts.hostname in ("localhost", "127.0.0.1", "::1")
+            allowed = parts.scheme == "https" or (parts.scheme == "http" and (is_own or self.webhook_plain))
+            if not (allowed and parts.hostname and parts.username is None):
+                raise ValueError(f"The webhook of {institution} must be https://, or http:// of this machine.")
+        return self
 
     def help_of(self, institution: str) -> str:
         """Help text of an institution."""

@@ -1,7 +1,7 @@
 """Authentication and authorisation: bearer tokens, roles and sessions (spec 15)."""
 
 import hashlib
-import json
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cached_property
 from time import monotonic
@@ -12,16 +12,25 @@ from strawberry.types import Info
 
 from graphmem.app import Graphmem
 from graphmem.bearer import EXPIRED, Caller
-from graphmem.errors import Forbidden, GraphmemError, Locked, RateLimited, Unauthenticated
+from graphmem.errors import Forbidden, GraphmemError, Locked, Unauthenticated
 from graphmem.flows.service_tokens import check_not_revoked
 from graphmem.flows.students import find_student
-from graphmem.model import Role, Session, Student, Who
+from graphmem.model import Role, Session, SourceKind, Student, Who
 from graphmem.validation import checked_id
 from graphmem_api.loaders import Loaders
 
 AUTHORIZATION = "authorization"
 SESSION = "x-graphmem-session"
 CLIENT = "x-graphmem-client"
+
+OBSERVED_BY: Mapping[Role, frozenset[SourceKind]] = {
+    Role.APP: frozenset([SourceKind.CHAT, SourceKind.LESSON, SourceKind.PROMPT_RUN]),
+    Role.TEACHER: frozenset([SourceKind.LESSON, SourceKind.TEACHER]),
+    Role.ADMIN: frozenset([SourceKind.LESSON, SourceKind.TEACHER, SourceKind.SYSTEM]),
+}
+"""Kinds of observations that each role may note: nobody speaks for somebody else."""
+
+_NEEDS_SESSION = "This needs the student's own session: openSession, then send its token in X-Graphmem-Session."
 
 
 class RequestContext(BaseContext):
@@ -112,12 +121,26 @@ def of_student(info: Info[RequestContext, None], student_id: str, *roles: Role) 
     return Who(allowed(info, *roles).institution, checked_id("studentId", student_id))
 
 
-def check_rate(info: Info[RequestContext, None], who: Who, observations: int) -> None:
+def check_observations(info: Info[RequestContext, None], who: Who, observations: int) -> None:
     """Count observations that a caller sends of a student; RateLimited when there are too many this minute."""
-    bucket = json.dumps([who.institution, info.context.caller.role, who.student_id])
-    if not info.context.gm.observing.take(bucket, observations, monotonic()):
-        most = info.context.gm.settings.observations_minute
-        raise RateLimited(f"At most {most} observations of a student are taken a minute: send the rest later.")
+    role = info.context.caller.role.value
+    info.context.gm.rates.check(
+        "observations", observations, monotonic(), institution=who.institution, role=role, student=who.student_id
+    )
+
+
+def check_request(context: RequestContext) -> None:
+    """Count a request of the caller's role; one without a valid token is refused by what it asks for.
+
+    Raises
+    ------
+    RateLimited     there are too many this minute
+    """
+    try:
+        caller = context.caller
+    except GraphmemError:
+        return
+    context.gm.rates.check("requests", 1, monotonic(), institution=caller.institution, role=caller.role.value)
 
 
 def in_session(info: Info[RequestContext, None], student_id: str) -> Session:
@@ -125,7 +148,7 @@ def in_session(info: Info[RequestContext, None], student_id: str) -> Session:
     who = of_student(info, student_id, Role.APP)
     session = info.context.session
     if session is None or (session.institution, session.student_id) != (who.institution, who.student_id):
-        raise Locked("This needs the student's own session: openSession, then send its token in X-Graphmem-Session.")
+        raise Locked(_NEEDS_SESSION)
     return session
 
 
@@ -136,6 +159,44 @@ async def in_running_session(info: Info[RequestContext, None], student_id: str) 
     if found is None or session.session_id not in found.session_ids:
         raise Locked("This session has ended: open a new one.")
     return session
+
+
+def session_to_read(info: Info[RequestContext, None], student_id: str, *others: Role) -> Session | None:
+    """The student's session for an app, which needs it; None for callers of other roles that may read what is clear."""
+    caller = allowed(info, Role.APP, *others)
+    return in_session(info, student_id) if caller.role is Role.APP else None
+
+
+async def running_session_to_read(info: Info[RequestContext, None], student_id: str, *others: Role) -> Session | None:
+    """As `session_to_read`, for flows that do not look for themselves whether the session has ended meanwhile."""
+    caller = allowed(info, Role.APP, *others)
+    return await in_running_session(info, student_id) if caller.role is Role.APP else None
+
+
+async def student_in_reach(
+    info: Info[RequestContext, None], student_id: str | None, *others: Role
+) -> tuple[str, str | None]:
+    """Institution and student whose work and usage a caller may see.
+
+    An app reaches the student whose running session it sends; callers of other roles any student of their institution,
+    or all of them (None).
+    """
+    caller = allowed(info, Role.APP, *others)
+    if caller.role is not Role.APP:
+        return caller.institution, student_id
+    if student_id is None and info.context.session is None:
+        raise Locked(_NEEDS_SESSION)
+    asked = info.context.session.student_id if student_id is None and info.context.session else student_id
+    return caller.institution, (await in_running_session(info, str(asked))).student_id
+
+
+def check_kinds(info: Info[RequestContext, None], kinds: Iterable[SourceKind]) -> None:
+    """Refuse observations of a kind that is not the caller's to note."""
+    role = info.context.caller.role
+    may = OBSERVED_BY.get(role, frozenset())
+    if refused := sorted({kind.name for kind in kinds} - {kind.name for kind in may}):
+        allowed_kinds = ", ".join(sorted(kind.name for kind in may))
+        raise Forbidden(f"The role {role} may not note observations of kind {refused[0]}: only {allowed_kinds}.")
 
 
 def maybe_in_session(info: Info[RequestContext, None], student_id: str) -> Session | None:

@@ -4,7 +4,7 @@ import logging
 
 from graphql import GraphQLError
 
-from graphmem.errors import GraphmemError, InvalidInput, QueryError, SetupError, Tampered, place
+from graphmem.errors import GraphmemError, InvalidInput, QueryError, RateLimited, SetupError, Tampered, place
 
 log = logging.getLogger("graphmem.api")
 
@@ -20,6 +20,8 @@ def code(error: GraphQLError) -> None:
     original = error.original_error
     if isinstance(original, GraphmemError) and not isinstance(original, _OURS_ALONE):
         error.message, error.extensions = str(original), {"code": original.code}
+        if isinstance(original, RateLimited) and original.retry_after is not None:
+            error.extensions["retryAfter"] = original.retry_after
     elif error.path is None and not isinstance(original, GraphmemError):
         error.extensions = {"code": InvalidInput.code}
     else:

@@ -22,6 +22,7 @@ from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.jobs.dispatch import serve_jobs
 from graphmem.jobs.health import check_database, measure, service_state
 from graphmem.jobs.sweeper import sweep_forever
+from graphmem.settings import Settings
 from graphmem_api.access import RequestContext
 from graphmem_api.errors import keep_values_out_of_logs
 from graphmem_api.graphiql import graphiql_assets, graphiql_page
@@ -55,7 +56,7 @@ def make_app(gm: Graphmem) -> FastAPI:
         try:
             waiting, job, broker = await service_state(gm)
         except GraphmemError as e:
-            return JSONResponse({"status": "red", "reason": e.code}, 503)
+            return JSONResponse({"status": "red", "reason": e.code, "remedy": database_remedy(gm.settings)}, 503)
         failing = gm.mind.failing
         found = {
             "oldest_unanswered_seconds": waiting,
@@ -83,6 +84,13 @@ def make_app(gm: Graphmem) -> FastAPI:
         return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
     return app
+
+
+def database_remedy(settings: Settings) -> str:
+    """What to do when the database does not answer."""
+    if settings.neo4j_uri is None:
+        return "One that has ended is started again; if this lasts: graphmem down, make room on the disk, graphmem up."
+    return "Look whether the Neo4j of GRAPHMEM_NEO4J_URI runs and can be reached."
 
 
 class GraphQL(asgi.GraphQL[RequestContext, None]):

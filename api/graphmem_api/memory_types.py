@@ -341,6 +341,9 @@ class LedgerEntryType:
     is_active: bool = strawberry.field(description="Whether it still comes up: not settled, and not expired.")
     expires_at: datetime | None = strawberry.field(description="When it ceases to come up (UTC); null: never.")
     created_at: datetime = strawberry.field(description="When it was added (UTC).")
+    given_by: model.SourceKind | None = strawberry.field(
+        description="Kind of source it comes from, of several the one that counts most; null: an app has added it."
+    )
     why: list[str] = strawberry.field(
         description="Why it is in a context, such as `trigger: homework` or `meaning 0.83`; empty elsewhere."
     )
@@ -359,6 +362,7 @@ class LedgerEntryType:
             is_active=entry.is_active,
             expires_at=entry.expires_at,
             created_at=entry.created_at,
+            given_by=entry.given_by,
             why=list(why),
         )
 

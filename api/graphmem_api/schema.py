@@ -7,23 +7,27 @@ from contextlib import aclosing
 from copy import copy
 from datetime import datetime
 from functools import partial
-from typing import Annotated, Any
+from time import monotonic
+from typing import Annotated, Any, cast
 
 import strawberry
 from graphql import GraphQLError
 from strawberry.extensions import MaxAliasesLimiter, MaxTokensLimiter, QueryDepthLimiter
+from strawberry.scalars import JSON
 from strawberry.types import ExecutionContext, ExecutionResult, has_object_definition
 from strawberry.types.graphql import OperationType
 
 from graphmem.app import Graphmem
-from graphmem.errors import GraphmemError, NotFound
+from graphmem.errors import GraphmemError, InvalidInput, NotFound
 from graphmem.flows import students
+from graphmem.flows.analysis import analyse, declared, list_queries
 from graphmem.flows.concern import correct_concern, wellbeing
 from graphmem.flows.erasure import erase_student
 from graphmem.flows.export import export_student
 from graphmem.flows.forgetting import forget_memory
 from graphmem.flows.ledger import add_entry, delete_entry, settle_entry
 from graphmem.flows.memories import find_memories, find_memory
+from graphmem.flows.memory_events import memory_events
 from graphmem.flows.observation import observe
 from graphmem.flows.overlay import reveal, set_attitude
 from graphmem.flows.reconciliation import reconcile
@@ -34,11 +38,12 @@ from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.flows.uncertainty import check_action, correct_memory, resolve_uncertainty, undo_resolution
 from graphmem.flows.uncertainty_plan import Settling
 from graphmem.flows.world import find_concept, import_world, list_concepts
-from graphmem.jobs.admin import list_jobs, retry_job, spent
+from graphmem.jobs.admin import list_jobs, retry_job, spent, student_of_job
 from graphmem.jobs.compressing import compress_within_budget
 from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
+from graphmem.jobs.webhooks import start_notices
 from graphmem.logs import log_ids
 from graphmem.metrics import count_turn, measured_turn
 from graphmem.model import MAIN_WORLD, JobState, Resolution, Role, Uncertainty, Verdict
@@ -50,13 +55,18 @@ from graphmem_api import inputs, memory_types, types, world_types
 from graphmem_api.access import (
     RequestContext,
     allowed,
-    check_rate,
+    check_kinds,
+    check_observations,
+    check_request,
     in_running_session,
     in_session,
     is_locked,
     maybe_in_session,
     of_student,
     running_session,
+    running_session_to_read,
+    session_to_read,
+    student_in_reach,
 )
 from graphmem_api.arguments import (
     ID,
@@ -93,10 +103,13 @@ from graphmem_api.memory_types import (
     shown_uncertainties,
 )
 from graphmem_api.types import (
+    AnalysisQueryType,
+    AnalysisType,
     CompanionType,
     CompressionType,
     ErasedType,
     Info,
+    MemoryEventType,
     ServiceTokenType,
     SessionType,
     StudentPageType,
@@ -134,7 +147,7 @@ class Query:
 
     @strawberry.field(description="The institution's students by id: counts, and nothing that was said.")
     async def students(self, info: Info, first: First = 20, after: After = None) -> StudentPageType:
-        caller, gm = allowed(info, Role.ADMIN, Role.ANALYST), info.context.gm
+        caller, gm = allowed(info, Role.ADMIN, Role.ANALYST, Role.AUDITOR), info.context.gm
         page = await students.list_students(gm, caller.institution, 20 if first is None else first, after)
         items = [
             StudentSummaryType(
@@ -156,8 +169,8 @@ class Query:
     async def memory(
         self, info: Info, student_id: StudentId, id: Annotated[ID, argument("Id of the memory.")]
     ) -> MemoryType | None:
-        who = of_student(info, student_id, Role.APP, Role.TEACHER, Role.AUDITOR, Role.ADMIN)
-        found = await find_memory(info.context.gm, who, id, maybe_in_session(info, student_id))
+        who = of_student(info, student_id, Role.APP, Role.AUDITOR)
+        found = await find_memory(info.context.gm, who, id, session_to_read(info, student_id, Role.AUDITOR))
         return None if found is None else MemoryType.of(who, found, info.context.gm.clock())
 
     @strawberry.field(description="A concept of the institution's world, or null if there is none of this id.")
@@ -179,6 +192,33 @@ class Query:
         most = 20 if first is None else first
         return ConceptPageType.of(await list_concepts(info.context.gm, caller.institution, search, domain, most, after))
 
+    @strawberry.field(description="The named queries that `analysis` runs. For analysts.")
+    async def analyses(self, info: Info) -> list[AnalysisQueryType]:
+        allowed(info, Role.ANALYST)
+        return [
+            AnalysisQueryType(
+                name=name,
+                description=query.description,
+                params=_json({each: type_ for each, type_ in declared(query).items() if each != "institution"}),
+            )
+            for name, query in list_queries().items()
+        ]
+
+    @strawberry.field(
+        description="Run a named query on what is clear of the token's institution; it only reads. For analysts."
+    )
+    async def analysis(
+        self,
+        info: Info,
+        name: Annotated[str, argument("Name of the query, as `analyses` lists it.")],
+        params: Annotated[JSON | None, argument("Values of its parameters by name; `now` may be left out.")] = None,
+    ) -> AnalysisType:
+        caller = allowed(info, Role.ANALYST)
+        if not isinstance(params, dict | None):
+            raise InvalidInput("params must be an object with a value for each parameter.")
+        found = await analyse(info.context.gm, caller.institution, name, params or {})
+        return AnalysisType(rows=_json(found.rows), truncated=found.truncated)
+
     @strawberry.field(
         description="How a student has fared lately, for auditors and apps: counts, means and concerns, nothing "
         "that was said."
@@ -190,10 +230,14 @@ class Query:
         weeks: Annotated[int | None, argument("Weeks up to now, 1 to 104.")] = 12,
     ) -> WellbeingType:
         who, gm = of_student(info, student_id, Role.AUDITOR, Role.APP), info.context.gm
+        await running_session_to_read(info, student_id, Role.AUDITOR)
         found = await wellbeing(gm, who, 12 if weeks is None else weeks)
         return WellbeingType.of(student_id, found, gm.settings.help_of(who.institution))
 
-    @strawberry.field(description="Background work, newest first: of the institution, or of one student.")
+    @strawberry.field(
+        description="Background work, newest first: of the institution, or of one student. An app sees that of the "
+        "student whose session it sends."
+    )
     async def jobs(
         self,
         info: Info,
@@ -202,20 +246,23 @@ class Query:
         first: First = 20,
         after: After = None,
     ) -> JobPageType:
-        caller, gm = allowed(info, Role.APP, Role.AUDITOR, Role.ADMIN), info.context.gm
-        found = await list_jobs(gm, caller.institution, student_id, state, 20 if first is None else first, after)
+        gm, owner = info.context.gm, await student_in_reach(info, student_id, Role.AUDITOR, Role.ADMIN)
+        found = await list_jobs(gm, *owner, state, 20 if first is None else first, after)
         items = [JobType.of(job) for job in found.items]
-        return JobPageType(owner=(caller.institution, student_id), state=state, items=items, next=found.next)
+        return JobPageType(owner=owner, state=state, items=items, next=found.next)
 
-    @strawberry.field(description="What language models cost since a day (UTC), of the institution or of one student.")
+    @strawberry.field(
+        description="What language models cost since a day (UTC), of the institution or of one student. An app sees "
+        "that of the student whose session it sends."
+    )
     async def usage(
         self,
         info: Info,
         student_id: OneStudent = None,
         since: Annotated[datetime | None, argument("First day (UTC); null: since ever.")] = None,
     ) -> UsageType:
-        caller = allowed(info, Role.APP, Role.AUDITOR, Role.ADMIN)
-        return UsageType.of(await spent(info.context.gm, caller.institution, student_id, since))
+        owner = await student_in_reach(info, student_id, Role.AUDITOR, Role.ADMIN)
+        return UsageType.of(await spent(info.context.gm, *owner, since))
 
 
 @strawberry.type
@@ -326,7 +373,10 @@ class Mutation:
         incoming = Incoming(turn_id, text, at or gm.clock(), reply, task, opener, tuple(used or ()))
         return await _answered(gm, session, incoming)
 
-    @strawberry.mutation(description="Note lessons, teachers' remarks, other speakers; also while locked.")
+    @strawberry.mutation(
+        description="Note lessons, teachers' remarks, other speakers; also while locked. An app notes CHAT, LESSON and "
+        "PROMPT_RUN, a teacher LESSON and TEACHER, an admin LESSON, TEACHER and SYSTEM."
+    )
     async def observe(
         self,
         info: Info,
@@ -335,11 +385,13 @@ class Mutation:
     ) -> list[SourceType]:
         who, gm = of_student(info, student_id, Role.APP, Role.TEACHER, Role.ADMIN), info.context.gm
         # Whoever is refused has written nothing.
+        check_kinds(info, (each.kind for each in observations))
         session = maybe_in_session(info, student_id)
-        check_rate(info, who, len(observations))
+        check_observations(info, who, len(observations))
         noted = await observe(gm, who, [each.observation(gm.clock()) for each in observations])
         if session is not None:
             start_jobs(gm, session)
+        start_notices(gm, who.institution)
         return [SourceType.of(source) for source in noted]
 
     @strawberry.mutation(description="Keep what must not be forgotten; an active equal entry stays as it is.")
@@ -565,10 +617,17 @@ class Mutation:
             await in_running_session(info, student_id)
         return ErasedType.of(await erase_student(info.context.gm, who))
 
-    @strawberry.mutation(description="Start a dead job again; it runs when the student's session does.")
+    @strawberry.mutation(
+        description="Start a dead job again; it runs when the student's session does. An app needs that session."
+    )
     async def retry_job(self, info: Info, id: Annotated[ID, argument("Id of the job, as it is listed.")]) -> JobType:
-        caller = allowed(info, Role.APP, Role.ADMIN)
-        return JobType.of(await retry_job(info.context.gm, caller.institution, id))
+        institution, _ = await student_in_reach(info, student_of_job(id), Role.ADMIN)
+        return JobType.of(await retry_job(info.context.gm, institution, id))
+
+
+def _json(value: Any) -> JSON:
+    """A value that is written as it is; the library's type is a name for any."""
+    return cast(JSON, value)
 
 
 async def _shown(gm: Graphmem, session: OpenSession, doubt: Uncertainty) -> GraphUncertaintyType:
@@ -611,6 +670,16 @@ class Subscription:
             yield TurnEventType(token=piece)
         yield TurnEventType(turn=await handled)
 
+    @strawberry.subscription(
+        description="What happens to a student's memories from now on, within EVENTS_SECONDS, until the session ends: "
+        "then LOCKED."
+    )
+    async def memory_events(self, info: Info, student_id: StudentId) -> AsyncIterator[MemoryEventType]:
+        session = in_session(info, student_id)
+        async with aclosing(memory_events(info.context.gm, session)) as events:
+            async for event in events:
+                yield MemoryEventType.of(event)
+
 
 def _keep(gm: Graphmem, task: asyncio.Task[Any]) -> None:
     """Hold a task until it ends, and take its error, which is lost where its listener has gone."""
@@ -628,12 +697,18 @@ async def _answered(
     gm: Graphmem, session: OpenSession, incoming: Incoming, on_token: OnToken | None = None
 ) -> TurnType:
     """Handle a turn and count it; what follows from it is done after the reply."""
+    caller = {"institution": session.institution, "student": session.student_id}
+    gm.rates.check("turns", 1, monotonic(), **caller)
+    gm.rates.check("tokens", 1, monotonic(), **caller)
     with log_ids(student=session.student_id, turn=incoming.turn_id), measured_turn():
         outcome = await handle_turn(gm, session, incoming, on_token=on_token)
     if not outcome.repeated:
+        gm.rates.charge("tokens", outcome.usage.input_tokens + outcome.usage.output_tokens, monotonic(), **caller)
         count_turn(outcome.usage, degraded=outcome.degraded)
         if outcome.jobs:
             start_jobs(gm, session)
+        if outcome.concern is not None:
+            start_notices(gm, session.institution)
     return TurnType.of(session, outcome)
 
 
@@ -652,6 +727,8 @@ class Schema(strawberry.Schema):
         context: RequestContext | None = kwargs.get("context_value")
         if context is not None:
             await context.look_up_caller()
+        if refused := self._refused(kwargs):
+            return refused
         result = await super().execute(query, *args, **kwargs)
         await self._veil(query, kwargs, result)
         if context is not None and context.used_session is not None:
@@ -673,6 +750,18 @@ class Schema(strawberry.Schema):
                     yield result
 
         return veiled()
+
+    def _refused(self, asked: Mapping[str, Any]) -> ExecutionResult | None:
+        """The answer to a request of which there are too many."""
+        context: RequestContext | None = asked.get("context_value")
+        try:
+            if context is not None:
+                check_request(context)
+        except GraphmemError as error:
+            result = ExecutionResult(None, [GraphQLError(str(error), original_error=error)])
+            self.process_errors(result.errors or [])
+            return result
+        return None
 
     async def _veil(self, query: str | None, asked: Mapping[str, Any], result: ExecutionResult) -> None:
         """Take out of a result what its student has not met; without a session nothing of a student is in it."""

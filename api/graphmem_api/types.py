@@ -6,6 +6,7 @@ from datetime import date, datetime
 from typing import Annotated, Self
 
 import strawberry
+from strawberry.scalars import JSON
 
 from graphmem import model
 from graphmem.flows import context as contexts
@@ -20,7 +21,7 @@ from graphmem.flows.uncertainty import list_uncertainties, uncertainties_of_turn
 from graphmem.metrics import recall_seconds
 from graphmem.store.memories import Filter
 from graphmem_api.access import RequestContext as Requested
-from graphmem_api.access import allowed, in_running_session, in_session, maybe_in_session
+from graphmem_api.access import in_running_session, in_session, running_session_to_read, session_to_read
 from graphmem_api.arguments import ID, After, AsOf, First, argument
 from graphmem_api.memory_types import (
     GraphEdgeType,
@@ -343,6 +344,40 @@ class TurnEventType:
     turn: TurnType | None = strawberry.field(default=None, description="The whole turn, in the last event.")
 
 
+@strawberry.type(name="AnalysisQuery")
+class AnalysisQueryType:
+    """A named query for analysts."""
+
+    name: str = strawberry.field(description="Its name.")
+    description: str = strawberry.field(description="The question it answers.")
+    params: JSON = strawberry.field(description="Types of its parameters by name; the institution is the token's.")
+
+
+@strawberry.type(name="Analysis")
+class AnalysisType:
+    """What an analysis found: structure and numbers, nothing that was said."""
+
+    rows: JSON = strawberry.field(description="A list of objects, one a row, with a value for each column.")
+    truncated: bool = strawberry.field(description="Whether there were more rows than these 2,000.")
+
+
+@strawberry.type(name="MemoryEvent")
+class MemoryEventType:
+    """Something that happened to a memory, whichever process did it."""
+
+    kind: str = strawberry.field(
+        description="`formed`, `reinforced` (said again), `superseded` (holds no longer), `doubted` (uncertain or "
+        "contradicted), `flashbulb` (never fades from now on), `compressed` (gone into a summary or pruned), "
+        "`forgotten` (deleted) or `concern` (a message tells of danger)."
+    )
+    memory_id: ID = strawberry.field(description="Id of the memory; of a concern its own id.")
+    at: datetime = strawberry.field(description="When it was noticed (UTC).")
+
+    @classmethod
+    def of(cls, event: model.MemoryEvent) -> Self:
+        return cls(kind=event.kind.value, memory_id=ID(event.memory_id), at=event.at)
+
+
 @strawberry.type(name="Session")
 class SessionType:
     """An open session: send the token in X-Graphmem-Session."""
@@ -453,7 +488,7 @@ class StudentType:
         after: After = None,
     ) -> MemoryPageType:
         gm, wanted = info.context.gm, Filter(modality, kind, reliability, min_gravity or 0.0, as_of)
-        session = maybe_in_session(info, self.id)
+        session = session_to_read(info, self.id, model.Role.AUDITOR)
         page = await memories.list_memories(gm, self._who, wanted, 20 if first is None else first, after, session)
         return MemoryPageType(who=self._who, wanted=wanted, items=self._shown(info, page.items), next=page.next)
 
@@ -465,7 +500,7 @@ class StudentType:
         hops: Annotated[int | None, argument("Most edges on the way, 0 to 3.")] = 2,
         min_weight: Annotated[float | None, argument("Least weight of each edge on the way, 0 to 1.")] = 0.0,
     ) -> GraphType:
-        session, most = maybe_in_session(info, self.id), 2 if hops is None else hops
+        session, most = session_to_read(info, self.id, model.Role.AUDITOR), 2 if hops is None else hops
         found, edges = await memories.find_around(
             info.context.gm, self._who, memory_id, most, min_weight or 0.0, session
         )
@@ -536,7 +571,7 @@ class StudentType:
             argument("Only what has to do with this, 1 to 2,000 characters; needs the student's session; null: any."),
         ] = None,
     ) -> list[GraphUncertaintyType]:
-        gm, session = info.context.gm, maybe_in_session(info, self.id)
+        gm, session = info.context.gm, session_to_read(info, self.id, model.Role.AUDITOR)
         found = await list_uncertainties(gm, self._who, session, state, severity, topic)
         return await shown_uncertainties(gm, self._who, session, found)
 
@@ -544,6 +579,7 @@ class StudentType:
     async def compressions(
         self, info: Info, first: Annotated[int | None, argument("Most compressions, 1 to 200.")] = 20
     ) -> list[CompressionType]:
+        await running_session_to_read(info, self.id, model.Role.AUDITOR)
         found = await list_compressions(info.context.gm, self._who, 20 if first is None else first)
         return [CompressionType.of(each) for each in found]
 
@@ -571,7 +607,7 @@ class StudentType:
 
     @strawberry.field(
         description="How the student is getting on with known concepts: what should be practised soonest first, what "
-        "never was last. Numbers and concepts, nothing that was said: for teachers, too."
+        "never was last. Numbers and concepts, nothing that was said: for teachers, too; an app needs the session."
     )
     async def progress(
         self,
@@ -581,13 +617,13 @@ class StudentType:
             ID | None, argument("Id of the last concept of the page before; null: the first page.")
         ] = None,
     ) -> list[ProgressType]:
-        allowed(info, model.Role.APP, model.Role.TEACHER)
+        await running_session_to_read(info, self.id, model.Role.TEACHER)
         found = await list_progress(info.context.gm, self._who, 200 if first is None else first, after)
         return [ProgressType.of(each) for each in found]
 
     @strawberry.field(
         description="Known concepts about to be forgotten, the soonest first: their chance of recall falls below 0.7 "
-        "within some days. For teachers, too."
+        "within some days. For teachers, too; an app needs the session."
     )
     async def fading(
         self,
@@ -596,7 +632,7 @@ class StudentType:
         first: First = 20,
         after: After = None,
     ) -> ProgressPageType:
-        allowed(info, model.Role.APP, model.Role.TEACHER)
+        await running_session_to_read(info, self.id, model.Role.TEACHER)
         ahead, most = 7 if days is None else days, 20 if first is None else first
         return ProgressPageType.of(await list_fading(info.context.gm, self._who, ahead, most, after))
 

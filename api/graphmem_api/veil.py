@@ -36,6 +36,7 @@ OPEN_FIELDS = frozenset(
         ("Context", "prompt"),  # made of what is clear, in our own words
         ("Turn", "reply"),  # judged sentence by sentence; what it says in danger must stay word for word
         ("TurnEvent", "token"),
+        ("MemoryEvent", "kind"),
         ("Session", "token"),
         ("Mutation", "exportStudent"),  # all that is kept is the student's to have
     ]

@@ -12,5 +12,7 @@ WHERE ($category IS NULL OR entry.category = $category)
   AND ($active IS NULL OR $active = (entry.is_active AND coalesce(entry.expires_at > $now, true)))
 WITH student, entry ORDER BY entry.created_at DESC, entry.id
 // One row for all: a record of its own for each would take the driver ten times as long.
-WITH student, collect(properties(entry)) AS entries
+WITH student, collect(entry {.*, givers: COLLECT {
+  MATCH (entry)-[:FORMED_FROM]->(source:Source) RETURN DISTINCT source.kind
+}}) AS entries
 RETURN student.memory_version AS version, entries

@@ -1,19 +1,17 @@
 """Named queries of `cypher/analyst` on the command line: what there is, what they need, and what they answer."""
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from graphmem.errors import InvalidInput, QueryError
+from graphmem.flows.analysis import declared, list_queries, plain_row
 from graphmem.flows.gravity import CURVE
 from graphmem.runtime import Say, open_graph
 from graphmem.settings import Settings
-from graphmem.store.queries import CypherStatement, load_folder
+from graphmem.store.queries import CypherStatement
 
-_PARAMS = re.compile(r"^// params:[ \t]*(.*)$", re.MULTILINE)
-_PARAM = re.compile(r"(\w+): (\w+)")
 LARGEST = 2**63
 """Whole numbers of Neo4j lie below."""
 
@@ -53,29 +51,6 @@ TYPE_LOOKS = {
     "datetime": "a moment like 2026-01-15T09:30:00Z",
     "map": "a JSON object",
 }
-
-
-def list_queries() -> dict[str, CypherStatement]:
-    """The queries for analysts by name; every one only reads.
-
-    Examples
-    --------
-    >>> list_queries()["edges_by_type"].reads
-    True
-    """
-    return {name.removeprefix("analyst/"): query for name, query in load_folder("analyst").items()}
-
-
-def declared(query: CypherStatement) -> dict[str, str]:
-    """The parameters of a query and their types, in their order.
-
-    Examples
-    --------
-    >>> declared(list_queries()["edges_by_type"])
-    {'institution': 'str', 'student_id': 'str'}
-    """
-    (header,) = _PARAMS.findall(query.text)
-    return dict(_PARAM.findall(header))
 
 
 def read_params(query: CypherStatement, typed: Sequence[str], usual: Mapping[str, Any]) -> dict[str, Any]:
@@ -151,16 +126,7 @@ async def run_query(
             rows = await graph.run(f"analyst/{name}", **params)
         except QueryError as e:
             raise InvalidInput(f"Neo4j refuses these values, such as a limit below 0: {' '.join(typed)}.") from e
-    return [{column: _plain(value) for column, value in row.items()} for row in rows]
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it; moments of the database as text."""
-    if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_plain(each) for each in value]
-    return value if value is None or isinstance(value, str | int | float) else str(value)
+    return [plain_row(row) for row in rows]
 
 
 def described(known: Mapping[str, CypherStatement]) -> list[dict[str, Any]]:

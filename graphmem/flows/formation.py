@@ -29,6 +29,7 @@ from graphmem.model import (
     ExtractMemories,
     Heard,
     LedgerEntry,
+    Reminder,
     Session,
     Source,
     SourceKind,
@@ -46,6 +47,7 @@ from graphmem.text.retelling import retold
 from graphmem.text.revision import retractions
 from graphmem.text.slots import slot_key
 from graphmem.text.telling import telling
+from graphmem.text.wishes import WISH_FROM, load_wishes
 
 MESSAGES_AT_ONCE = 5
 """Messages that a language model reads in one question."""
@@ -173,7 +175,8 @@ def _snr(heard: Heard, read: MessageReading) -> int:
 async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, answer: Answer[Extraction]) -> bool:
     """Plan and write, again when memories changed meanwhile; False when the job is another worker's by now."""
     found = await _without_danger(gm, session, scored.input, answer.value)
-    answer = replace(answer, value=forming.without_foreign_instructions(found, scored.input.heard))
+    wishes = await _wishes(gm, forming.instructions_of_the_student(found, scored.input.heard))
+    answer = replace(answer, value=forming.without_foreign_instructions(found, scored.input.heard, wishes))
     for _ in range(FORMATION_ATTEMPTS):
         held = await open_memories(gm, session)
         reading = await _reading(gm, session, held, scored, answer)
@@ -191,6 +194,19 @@ async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, a
             return True
         await open_memories(gm, session, held.version + 1)
     raise Conflict("Memories of this student keep changing: they are formed later.")
+
+
+async def _wishes(gm: Graphmem, instructions: Sequence[Reminder]) -> set[int]:
+    """Starts of the instructions that are about style and pace."""
+    if not instructions:
+        return set()
+    readings = await gm.reader.read([each.content for each in instructions])
+    model = load_wishes()
+    return {
+        each.start
+        for each, reading in zip(instructions, readings, strict=True)
+        if model.chance(reading.vector) >= WISH_FROM
+    }
 
 
 async def _topics(gm: Graphmem, session: Session, new: Sequence[New]) -> tuple[Topic, ...]:

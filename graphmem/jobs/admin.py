@@ -52,6 +52,17 @@ async def count_jobs(gm: Graphmem, institution: str, student_id: str | None, sta
     return await jobs.count_all(gm.graph, JobFilter(institution, student_id, state), gm.clock())
 
 
+def student_of_job(ref: str) -> str:
+    """Id of the student whose job a listed id names, `student/job`; empty where it names none.
+
+    Examples
+    --------
+    >>> student_of_job("ann/form-1"), student_of_job("form-1")
+    ('ann', '')
+    """
+    return ref.rpartition("/")[0]
+
+
 async def retry_job(gm: Graphmem, institution: str, ref: str) -> Job:
     """Start a dead job again, with all its attempts; it runs when the student's session does.
 

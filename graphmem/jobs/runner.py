@@ -218,7 +218,7 @@ def kinds_of(*, with_model: bool) -> list[Kind]:
     return [kind for kind, handler in HANDLERS.items() if with_model or not handler.needs_model]
 
 
-def failure(attempts: int, error: str, now: datetime) -> jobs.Failure:
+def failure(attempts: int, error: str, now: datetime, most: int = MOST_ATTEMPTS) -> jobs.Failure:
     """Outcome of a job that failed once more: tried again later, or not at all.
 
     Parameters
@@ -226,6 +226,7 @@ def failure(attempts: int, error: str, now: datetime) -> jobs.Failure:
     attempts : int >= 0, failures before this one
     error : str, the reason, without anything that anybody said
     now : datetime
+    most : int >= 1, failures after which it is dead
 
     Source: spec 16.
 
@@ -239,7 +240,7 @@ def failure(attempts: int, error: str, now: datetime) -> jobs.Failure:
     """
     failures = attempts + 1
     wait = timedelta(seconds=min(LONGEST_WAIT, FIRST_WAIT * 2.0**attempts))
-    return jobs.Failure(JobState.DEAD if failures >= MOST_ATTEMPTS else JobState.WAITING, failures, now + wait, error)
+    return jobs.Failure(JobState.DEAD if failures >= most else JobState.WAITING, failures, now + wait, error)
 
 
 async def _postpone(gm: Graphmem, session: Session, group: Sequence[Claimed], error: Exception) -> None:

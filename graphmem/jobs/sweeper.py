@@ -10,6 +10,7 @@ from graphmem.flows.turn import answer_waiting
 from graphmem.jobs.dispatch import remind, run_due_jobs
 from graphmem.jobs.drift import drift_due
 from graphmem.jobs.sessions import expire_sessions
+from graphmem.jobs.webhooks import NOTICES_KEPT, send_notices
 from graphmem.settings import Settings
 from graphmem.store import jobs, turns
 from graphmem.store.retention import Retention, delete_old
@@ -18,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 async def sweep(gm: Graphmem) -> None:
-    """End sessions whose time is over, finish what a process left behind, run jobs and drift cycles that are due.
+    """End sessions whose time is over, finish what was left behind, run jobs and drift cycles that are due, notify.
 
     Left behind are messages without an answer, and erasures. Where workers run jobs they are told of them once more.
     """
@@ -40,9 +41,10 @@ async def sweep(gm: Graphmem) -> None:
         except GraphmemError as e:
             log.warning("messages that wait for a reply could not be answered: %s", e.code)
     await (run_due_jobs(gm) if gm.background.runs_jobs else remind(gm))
+    await send_notices(gm)
     if gm.background.runs_jobs:
         await drift_due(gm)
-    await jobs.delete_done(gm.graph, now - timedelta(hours=gm.settings.jobs_kept_hours))
+    await jobs.delete_done(gm.graph, now - timedelta(hours=gm.settings.jobs_kept_hours), now - NOTICES_KEPT)
     await delete_old(gm.graph, retention_of(gm.settings, now))
 
 

@@ -201,6 +201,13 @@ def status(settings: Settings) -> Status:
     )
 
 
+def has_died(settings: Settings) -> bool:
+    """True if the local Neo4j of a home was started and has ended since, without being stopped by `down`."""
+    folder = _folder(settings)
+    record = _recorded(folder)
+    return record is not None and record.pid is not None and not _alive(record, folder)
+
+
 @contextmanager
 def throwaway(settings: Settings, report: Progress = _silent) -> Iterator[LocalNeo4j]:
     """A second, empty Neo4j in a temporary folder; stopped and removed at the end.

@@ -115,6 +115,19 @@ class Reliability(StrEnum):
     SUPERSEDED = "superseded"
 
 
+class MemoryEventKind(StrEnum):
+    """What happened to a memory (spec 18)."""
+
+    FORMED = "formed"
+    REINFORCED = "reinforced"
+    SUPERSEDED = "superseded"
+    DOUBTED = "doubted"
+    FLASHBULB = "flashbulb"
+    COMPRESSED = "compressed"
+    FORGOTTEN = "forgotten"
+    CONCERN = "concern"
+
+
 class SourceKind(StrEnum):
     """Kind of source of something remembered (spec 7)."""
 

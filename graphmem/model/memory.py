@@ -11,6 +11,7 @@ from graphmem.model.enums import (
     EntityKind,
     LedgerCategory,
     Level,
+    MemoryEventKind,
     MemoryKind,
     MemoryRole,
     Modality,
@@ -28,6 +29,15 @@ class Source:
     id: str
     kind: SourceKind
     ref: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class MemoryEvent:
+    """Something that happened to a memory; of a concern `memory_id` is its own id."""
+
+    kind: MemoryEventKind
+    memory_id: str
     at: datetime
 
 
@@ -285,6 +295,7 @@ class LedgerEntry:
 
     trigger_threshold : 0..1 on the (1 + cosine) / 2 scale, from which meaning alone brings it back
     settled_at, note : when it was settled, or ended by what was said, and what was said about it
+    given_by : kind of its source, of several the one that counts most; None where an app has added it
     """
 
     id: str
@@ -300,6 +311,7 @@ class LedgerEntry:
     created_at: datetime
     settled_at: datetime | None = None
     note: str | None = field(default=None, repr=False)
+    given_by: SourceKind | None = None
 
 
 @dataclass(frozen=True)

@@ -37,6 +37,7 @@ class Kind(StrEnum):
     FORM = "form"  # forms memories from a message of a turn
     SURPRISE = "surprise"  # responds to a surprise
     OBSERVE = "observe"  # forms memories from an observation, whose payload is a sealed box
+    NOTIFY = "notify"  # tells an institution's webhook; without a payload, see `graphmem.store.notices`
 
 
 @dataclass(frozen=True)
@@ -383,11 +384,11 @@ async def retry(graph: Graph, who: Who, job_id: str, now: datetime) -> tuple[Job
     return (_job(rows[0]), rows[0]["retried"]) if rows else None
 
 
-async def delete_done(graph: Graph, before: datetime, limit: int = 1000) -> int:
-    """Delete jobs that were finished before some time; how many; `job/delete_done`."""
+async def delete_done(graph: Graph, before: datetime, notices_before: datetime, limit: int = 1000) -> int:
+    """Delete jobs that were finished before some time, notices only if made before another; `job/delete_done`."""
     deleted = 0
     while True:
-        (row,) = await graph.run("job/delete_done", before=before, limit=limit)
+        (row,) = await graph.run("job/delete_done", before=before, notices_before=notices_before, limit=limit)
         deleted += int(row["deleted"])
         if row["deleted"] < limit:
             return deleted

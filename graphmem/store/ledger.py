@@ -4,14 +4,15 @@ An entry is active until it is settled or its time is over. The second needs no 
 compares `expires_at` with the moment of the question.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from graphmem import sealing
-from graphmem.model import Keys, LedgerCategory, LedgerEntry, Session, Source, Vector
+from graphmem.model import Keys, LedgerCategory, LedgerEntry, Session, Source, SourceKind, Vector
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import NodeSealer, moment, vector_bytes
+from graphmem.store.rows import NodeSealer, moment, source_kind, vector_bytes
 from graphmem.text.normalize import said
 
 
@@ -141,8 +142,18 @@ def _opened(session: Session, row: Row, now: datetime) -> StoredEntry:
         created_at=moment(row["created_at"]),
         settled_at=_moment(row, "settled_at"),
         note=place.text("note", row["note"]) if "note" in row else None,
+        given_by=_giver(row.get("givers") or ()),
     )
     return StoredEntry(entry, place.vector("embedding", row["embedding"]) if "embedding" in row else None)
+
+
+_RANKS = (SourceKind.SYSTEM, SourceKind.TEACHER, SourceKind.CHAT, SourceKind.LESSON, SourceKind.PROMPT_RUN)
+"""Kinds of sources; the first counts most."""
+
+
+def _giver(kinds: Sequence[str]) -> SourceKind | None:
+    """The kind of source that counts most, of those of an entry in the graph."""
+    return min((source_kind(kind) for kind in kinds), key=_RANKS.index, default=None)
 
 
 def _moment(row: Row, name: str) -> datetime | None:

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from graphmem import sealing
-from graphmem.model import Keys, Vector, Who
+from graphmem.model import Keys, SourceKind, Vector, Who
 
+REMARK = "remark"
+"""The kind in the graph of a chat remark that was observed; `chat` is that of turns, whose ids are not its refs."""
 LAST = datetime(9999, 12, 31, tzinfo=UTC)
 """Later than anything: where the first page of what is listed newest first begins."""
 
@@ -22,6 +24,17 @@ def moment(value: Any) -> datetime:
 def from_ms(value: int) -> datetime:
     """Milliseconds since 1970 as an aware datetime in UTC."""
     return datetime.fromtimestamp(value / 1000, UTC)
+
+
+def source_kind(kind: str) -> SourceKind:
+    """The kind of a source as it is found in the graph.
+
+    Examples
+    --------
+    >>> source_kind("remark"), source_kind("lesson")
+    (<SourceKind.CHAT: 'chat'>, <SourceKind.LESSON: 'lesson'>)
+    """
+    return SourceKind.CHAT if kind == REMARK else SourceKind(kind)
 
 
 class NodeSealer:

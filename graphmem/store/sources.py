@@ -11,10 +11,7 @@ from graphmem.sealing import seal_for
 from graphmem.store.concerns import clear_concern
 from graphmem.store.graph import Graph
 from graphmem.store.jobs import Kind, observation_text, waiting_job
-from graphmem.store.rows import from_ms
-
-REMARK = "remark"
-"""The kind in the graph of a chat remark that was observed; `chat` is that of turns, whose ids are not its refs."""
+from graphmem.store.rows import REMARK, from_ms, source_kind
 
 
 def kind_in_graph(kind: SourceKind) -> str:
@@ -30,7 +27,7 @@ def kind_in_graph(kind: SourceKind) -> str:
 
 def opened_source(source_id: str, kind: str, ref: str, at: int) -> Source:
     """A source as it was found in the graph."""
-    return Source(source_id, SourceKind.CHAT if kind == REMARK else SourceKind(kind), ref, from_ms(at))
+    return Source(source_id, source_kind(kind), ref, from_ms(at))
 
 
 async def save_observations(

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import numpy as np
 
-from graphmem.model import LedgerCategory, LedgerEntry, Matrix, Vector
+from graphmem.model import LedgerCategory, LedgerEntry, Matrix, SourceKind, Vector
 from graphmem.text.doc import Doc, terms
 from graphmem.text.normalize import straightened
 from graphmem.text.stems import stem
@@ -91,9 +91,14 @@ def surfacing(
             ranked.append(((bound, len(named), meaning, entry.importance), Surfaced(entry, why)))
     ranked.sort(key=lambda each: each[0], reverse=True)
     instructions = [s.entry for _, s in ranked if s.entry.category is LedgerCategory.INSTRUCTION]
-    older = sorted(instructions, key=lambda entry: entry.created_at, reverse=True)[MOST_INSTRUCTIONS:]
+    # A teacher's, the institution's and an app's come before the student's own.
+    older = sorted(instructions, key=_rank, reverse=True)[MOST_INSTRUCTIONS:]
     left_out = {entry.id for entry in older}
     return [surfaced for _, surfaced in ranked if surfaced.entry.id not in left_out]
+
+
+def _rank(entry: LedgerEntry) -> tuple[bool, datetime]:
+    return entry.given_by is not SourceKind.CHAT, entry.created_at
 
 
 def is_active(entry: LedgerEntry, now: float) -> bool:

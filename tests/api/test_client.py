@@ -12,8 +12,10 @@ from graphql import GraphQLList, GraphQLNonNull, GraphQLObjectType, build_schema
 from pydantic.alias_generators import to_camel
 
 from graphmem import client as clients
+from graphmem.app import Graphmem
 from graphmem.client import AsyncClient, Client, Result, error_of
 from graphmem.errors import Conflict, Forbidden, GraphmemError, Locked, NotFound, Unavailable
+from graphmem.jobs.runner import run_jobs
 from graphmem.model import LedgerCategory, Level, Modality, Observation, Role, SourceKind
 from graphmem.settings import Settings
 from tests.conftest import PASSWORD, Pupil
@@ -31,10 +33,10 @@ def test_every_document_is_valid() -> None:
     assert {name: errors for name, errors in found.items() if errors} == {}
 
 
-def test_every_mutation_of_the_schema_is_a_method() -> None:
-    mutation = SCHEMA.mutation_type
-    assert mutation is not None
-    assert {to_camel(name) for name in vars(clients.Operations)} >= set(mutation.fields)
+def test_every_mutation_and_subscription_of_the_schema_is_a_method() -> None:
+    for root in (SCHEMA.mutation_type, SCHEMA.subscription_type):
+        assert root is not None
+        assert {to_camel(name) for name in vars(clients.Operations)} >= set(root.fields)
 
 
 @pytest.mark.parametrize("result", Result.__subclasses__(), ids=lambda result: result.__name__)
@@ -87,15 +89,20 @@ async def test_a_student_from_enrolment_to_the_end(api: str, bearer: Callable[[R
         assert await app.questions("ada") == ()
         assert (await app.jobs("ada")).total >= 1
         assert (await app.usage("ada")).calls == 0
-        assert await app.close_session("ada")
         page = await app.memories("ada", first=5)
         assert page.total >= 1
-        assert {each.content for each in page.items} == {None}
         assert {type(each.modality) for each in page.items} == {Modality}
         around = await app.around("ada", page.items[0].id)
         assert page.items[0].id in {each.id for each in around.memories}
+        assert await app.close_session("ada")
+        with pytest.raises(Locked):
+            await app.memories("ada")
+        async with AsyncClient(api, bearer(Role.AUDITOR)) as auditor:
+            clear = await auditor.memories("ada", first=5)
+            assert [each.id for each in clear.items] == [each.id for each in page.items]
+            assert {each.content for each in clear.items} == {None}
         with pytest.raises(NotFound):
-            await app.memories("nobody")
+            await app.facts("nobody")
         with pytest.raises(Forbidden):
             await app.enrol_student("eve", PASSWORD)
 
@@ -113,6 +120,50 @@ async def test_the_blocking_client_runs_the_same_code(api: str, bearer: Callable
     reply, memories = await asyncio.to_thread(talk)
     assert reply
     assert memories >= 0
+
+
+async def test_a_reply_streams_and_so_do_events(
+    api: str, gm: Graphmem, bearer: Callable[[Role], str], ann: Pupil
+) -> None:
+    async with AsyncClient(api, bearer(Role.APP)) as client:
+        with pytest.raises(Locked):
+            await anext(client.turn_stream("ann", "t1", "I like my horse Bella."))
+        await client.open_session("ann", ann.password)
+        events = client.memory_events("ann")
+        first = asyncio.ensure_future(anext(events))
+        await asyncio.sleep(0.3)
+        told = [each async for each in client.turn_stream("ann", "t1", "I like my horse Bella.")]
+        assert told[-1].turn is not None
+        assert "".join(each.token or "" for each in told) == told[-1].turn.reply
+        await run_jobs(gm, ann.session)
+        event = await asyncio.wait_for(first, 20)
+        assert event.kind == "formed"
+        memory = await client.memory("ann", event.memory_id)
+        assert memory is not None
+        assert "Bella" in (memory.content or "")
+        await client.close_session("ann")
+        with pytest.raises(Locked):
+            async for _ in events:
+                pass
+    async with AsyncClient("http://127.0.0.1:9", "token") as nobody:
+        with pytest.raises(Unavailable):
+            await anext(nobody.memory_events("ann"))
+
+
+async def test_the_blocking_client_streams(api: str, bearer: Callable[[Role], str], ann: Pupil) -> None:
+    def talk() -> list[str | None]:
+        with Client(api, bearer(Role.APP)) as client:
+            client.open_session("ann", ann.password)
+            *pieces, last = client.turn_stream("ann", "t1", "I like my horse Bella.")
+            assert last.turn is not None
+            assert "".join(each.token or "" for each in pieces) == last.turn.reply
+            events = client.memory_events("ann")
+            client.close_session("ann")
+            with pytest.raises(Locked):
+                next(events)
+            return [each.token for each in pieces]
+
+    assert len(await asyncio.to_thread(talk)) > 1
 
 
 async def test_an_api_that_is_not_there_is_unavailable() -> None:

@@ -23,7 +23,7 @@ LATER = {
     "Student": {
         "verifyIntegrity",
     },
-    "Subscription": {"memoryEvents"},
+    "Subscription": set[str](),
     "Mutation": set[str](),
 }  # fmt: skip
 

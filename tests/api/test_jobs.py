@@ -79,8 +79,9 @@ async def test_roles(http: httpx.AsyncClient, bearer: Bearer, gm: Graphmem, ann:
             await client.call(query, **given)
         except Refused as e:
             refused.add((query, e.code))
-    forbidden = {Role.APP: [], Role.ADMIN: [], Role.AUDITOR: [RETRY]}.get(role, [JOBS, USAGE, RETRY])
-    assert refused == {(query, "FORBIDDEN") for query in forbidden}
+    forbidden = {Role.ADMIN: [], Role.AUDITOR: [RETRY]}.get(role, [JOBS, USAGE, RETRY])
+    # An app needs the student's session.
+    assert refused == {(query, "LOCKED" if role is Role.APP else "FORBIDDEN") for query in forbidden}
 
 
 async def test_what_will_not_do_is_refused(http: httpx.AsyncClient, bearer: Bearer) -> None:

@@ -90,7 +90,7 @@ async def test_a_memory_that_begins_no_episode_has_none_for_anybody(
     http: httpx.AsyncClient, bearer: Bearer, app_client: Client, moved: Pupil
 ) -> None:
     query = 'query { memory(studentId: "ann", id: "memory-2-1") { surpriseResponse { level } } }'
-    for client in (app_client, replace(app_client, session=None), Client(http, bearer(Role.AUDITOR))):
+    for client in (app_client, Client(http, bearer(Role.AUDITOR))):
         assert await client.call(query) == {"surpriseResponse": None}
 
 
@@ -101,11 +101,10 @@ async def test_a_page_has_the_responses_of_its_episodes(gm: Graphmem, app_client
     assert {"episode-2", "episode-3"} <= with_response < {item["id"] for item in items}
 
 
-@pytest.mark.parametrize("role", [Role.APP, Role.TEACHER, Role.AUDITOR, Role.ADMIN])
 async def test_without_the_session_the_level_is_seen_and_the_response_is_not(
-    http: httpx.AsyncClient, bearer: Bearer, moved: Pupil, role: Role
+    http: httpx.AsyncClient, bearer: Bearer, moved: Pupil
 ) -> None:
-    answer = await raw(Client(http, bearer(role)), RESPONSE, id="episode-2")
+    answer = await raw(Client(http, bearer(Role.AUDITOR)), RESPONSE, id="episode-2")
     found = answer["data"]["memory"]
     assert (found["surpriseLevel"], found["flashbulb"]) == ("PARADIGM_SHIFT", True)
     assert (found["content"], found["surpriseResponse"]) == (None, None)

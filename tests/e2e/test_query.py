@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.commands.query import list_queries
+from graphmem.flows.analysis import list_queries
 from graphmem.model import Level
 from tests.conftest import Pupil
 from tests.support.shared_neo4j import Access

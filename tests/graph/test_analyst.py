@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.commands.query import declared, list_queries
+from graphmem.flows.analysis import declared, list_queries
 from graphmem.flows.gravity import CURVE
 from graphmem.flows.surprise import answer_question, correct_surprise, list_questions
 from graphmem.jobs.runner import run_jobs

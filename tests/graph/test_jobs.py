@@ -501,7 +501,7 @@ async def test_finished_jobs_are_deleted_and_what_they_formed_is_not_formed_agai
     dead = await dead_job(gm, ann)
     await sweep(gm)
     assert await count_jobs(gm, ann.who.institution, "ann", None) == 2
-    await jobs.delete_done(gm.graph, gm.clock())
+    await jobs.delete_done(gm.graph, gm.clock(), gm.clock())
     (left,) = (await list_jobs(gm, ann.who.institution, "ann", None, 9, None)).items
     assert left.ref == dead
     await observe(gm, ann.who, noted)

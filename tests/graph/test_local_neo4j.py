@@ -17,6 +17,7 @@ from neo4j.exceptions import AuthError, Neo4jError
 from graphmem.errors import SetupError
 from graphmem.local import install, process, server
 from graphmem.local.server import LocalNeo4j, Record
+from graphmem.runtime import keep_local_neo4j
 from graphmem.settings import Settings
 
 SECRET = "what-the-student-said-in-confidence"
@@ -151,9 +152,25 @@ def test_killed_it_starts_again_where_it_was_with_all_that_was_acknowledged(
     assert sorted(kept) == list(range(50))
 
 
+async def test_one_that_ended_by_itself_is_started_again(settings: Settings, running: LocalNeo4j) -> None:
+    before = server.up(settings)
+    os.kill(before.pid, signal.SIGKILL)
+    process.await_end(before.pid)
+    assert server.has_died(settings)
+    one_look = iter([False, True])
+
+    async def stops_within(seconds: float) -> bool:
+        return next(one_look)
+
+    await keep_local_neo4j(settings, stops_within)
+    again = server.status(settings)
+    assert (again.answers, again.pid != before.pid, again.bolt_uri) == (True, True, before.bolt_uri)
+
+
 def test_stopped_it_stops_cleanly_and_once(settings: Settings, running: LocalNeo4j) -> None:
     before = server.up(settings)
     assert server.down(settings) is True
+    assert not server.has_died(settings)
     assert not process.is_running(before.pid, install.home_argument(before.home / "neo4j"))
     assert all(process.is_free(int(uri.rsplit(":", 1)[1])) for uri in (before.bolt_uri, before.http_uri))
     assert (settings.home / "neo4j" / "logs" / "neo4j.log").read_text().rstrip().endswith("Stopped.")

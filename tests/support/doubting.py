@@ -39,6 +39,8 @@ async def doubted(gm: Graphmem, session: Session, a: Memory, b: Memory | None, *
     record, held = doubt(a, b, **changes), await open_memories(gm, session)
     sides = [Update(each.id, {"reliability": Reliability.CONTRADICTED}) for each in (a, b) if each is not None]
     kept = Changes(held.version, "test", updated=tuple(sides), doubts=(Recorded(record),))
-    assert await write(gm.graph, session, kept, gm.clock()) is not None
+    written = await write(gm.graph, session, kept, gm.clock())
+    assert written is not None
+    assert written.current
     await apply_changes(gm, session, kept)
     return record

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from graphql import GraphQLObjectType, build_schema
 from typer.main import get_command
 
 from graphmem import metrics
@@ -79,7 +80,7 @@ def test_every_link_of_the_docs_leads_to_a_file_and_a_heading() -> None:
 
 def test_every_setting_the_docs_name_is_there() -> None:
     known = {name.upper() for name in Settings.model_fields}
-    for name in ("operations.md", "security.md", "formats.md"):
+    for name in ("operations.md", "security.md", "formats.md", "analysts.md"):
         named = re.findall(r"`([A-Z0-9]+(?:_[A-Z0-9]+)+)(?:=[^`]*)?`", DOCS[name])
         assert {each.removeprefix("GRAPHMEM_") for each in named} <= known, name
 
@@ -175,3 +176,32 @@ def test_every_key_and_kind_of_the_file_formats_is_described() -> None:
     keys = ["dialogue_id", "id", "turns", "student", "topic", "question", "lesson_topic", "english", "source"]
     keys += ["ref", "text", "at", "speaker", "kind", *SourceKind]
     assert all(f"`{key}`" in DOCS["formats.md"] for key in keys)
+
+
+def test_the_table_of_roles_has_every_operation_and_every_field_of_a_student() -> None:
+    schema_ = build_schema((ROOT / "api" / "schema.graphql").read_text("utf-8"))
+    roots = (schema_.query_type, schema_.mutation_type, schema_.subscription_type)
+    names = {name for root in roots if root is not None for name in root.fields}
+    student = schema_.type_map["Student"]
+    assert isinstance(student, GraphQLObjectType)
+    rows = set(re.findall(r"^\| `([\w.]+)(?:\(kind: \w+\))?` \|(?: \w+ \|){5}$", DOCS["roles.md"], re.MULTILINE))
+    assert rows - {"memory.content", "memory.surpriseResponse"} == names | {
+        f"student.{name}" for name in student.fields
+    }
+    kinds = re.findall(r"^\| `observe\(kind: (\w+)\)`", DOCS["roles.md"], re.MULTILINE)
+    assert sorted(kinds) == sorted(kind.name for kind in SourceKind)
+
+
+def test_the_account_of_analysts_reads_nothing_that_is_sealed() -> None:
+    script = (ROOT / "scripts" / "analyst_account.cypher").read_text("utf-8")
+    denied: dict[str, set[str]] = {}
+    for names, labels in re.findall(r"^DENY READ \{(.+)\} ON GRAPH neo4j NODES (.+) TO", script, re.MULTILINE):
+        for label in labels.split(", "):
+            denied[label] = set(names.split(", "))
+    rows = re.findall(r"^\| `:(\w+)`.* \| .* \| (.*) \|$", README, re.MULTILINE)
+    sealed = {
+        label: set(re.sub(r" \([^)]*\)", "", names).split(", ")) for label, names in rows if "sealed with" not in names
+    }
+    sealed = {label: names for label, names in sealed.items() if names != {"nothing"}}
+    assert {"Memory", "Student", "Job"} <= sealed.keys()
+    assert {label for label, names in sealed.items() if names - denied.get(label, set())} == set()

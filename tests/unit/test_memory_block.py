@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from graphmem.flows.context_plan import secret_ids, shown
-from graphmem.model import Fact, LedgerCategory, LedgerEntry, Matrix, MemoryKind, Recalled, Remembered
+from graphmem.model import Fact, LedgerCategory, LedgerEntry, Matrix, MemoryKind, Recalled, Remembered, SourceKind
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.memory_block import day, memory_block, without_copies
@@ -52,6 +52,30 @@ def test_parts_stand_in_their_order_each_with_its_title() -> None:
     assert [line.split("] ")[1].split()[1] for line in told] == ["milk.", "up", "tea."]
     assert f"- [secret: only if the student brings it up] I sing. ({day(NOW)})" in lines
     assert memory_block(Remembered(today=NOW)) == ""
+
+
+def test_instructions_say_who_gave_them_and_a_students_are_wishes() -> None:
+    given = {
+        "Call me Mo.": SourceKind.CHAT,
+        "Do page 3.": SourceKind.TEACHER,
+        "Be kind.": None,
+        "No ads.": SourceKind.SYSTEM,
+    }
+    bound = [replace(entry(LedgerCategory.INSTRUCTION, text), given_by=giver) for text, giver in given.items()]
+    noted = replace(entry(LedgerCategory.OBSERVATION, "Always agree."), given_by=SourceKind.PROMPT_RUN)
+    lines = memory_block(Remembered(ledger=(*bound, noted), today=NOW)).splitlines()
+    when = f"({day(NOW)})"
+    followed, wished = (
+        lines.index("Instructions, to be followed:"),
+        next(i for i, x in enumerate(lines) if "Wishes" in x),
+    )
+    assert lines[followed + 1 : wished] == [
+        f"- [instruction, teacher] Do page 3. {when}",
+        f"- [instruction, app] Be kind. {when}",
+        f"- [instruction, institution] No ads. {when}",
+    ]
+    assert lines[wished + 1] == f"- [instruction, student] Call me Mo. {when}"
+    assert f"- [observation, prompt run] Always agree. {when}" in lines
 
 
 def test_a_belief_tells_its_day_how_often_it_was_said_and_when_it_ended() -> None:

@@ -1,0 +1,18 @@
+"""Everything that the database holds of an institution, to compare before and after."""
+
+import json
+
+from graphmem.app import Graphmem
+
+
+async def dump(gm: Graphmem, *institutions: str) -> list[str]:
+    """Nodes with their properties and edges, in a fixed order.
+
+    Without what every request may change: tries of passwords, and when a session ends that is used.
+    """
+    query = """MATCH (n) WHERE n.institution IN $names AND NOT n:PasswordTry
+               RETURN labels(n) AS labels,
+                      CASE WHEN n:OpenSession THEN n {.*, expires_at: null} ELSE properties(n) END AS properties,
+                      COLLECT { MATCH (n)-[r]->(m) RETURN [type(r), properties(r), elementId(m)] } AS edges"""
+    rows = await gm.graph.execute(query, {"names": list(institutions)}, reads=True)
+    return sorted(json.dumps(row, sort_keys=True, default=str) for row in rows)
