@@ -21,7 +21,11 @@ from graphmem.settings import Settings
 from tests.conftest import PASSWORD, Pupil
 
 SCHEMA = build_schema(print_schema(make_schema(Settings())._schema))
-DOCUMENTS = {name: text for name, text in vars(clients).items() if name.isupper() and isinstance(text, str)}
+DOCUMENTS = {
+    name: text
+    for name, text in vars(clients).items()
+    if name.isupper() and name.startswith("_") and isinstance(text, str)
+}
 DOCUMENTS.pop("_OF_STUDENT")
 # Results whose names are not those of the schema's types.
 NAMES = {"NeighbourhoodResult": "Graph"}
