@@ -21,6 +21,7 @@ from graphmem.bench.harness import BENCH_INSTITUTION, PASSWORD, environment, own
 from graphmem.bench.ingest import tracked
 from graphmem.bench.scale import Material, made_memories, scale_sentences
 from graphmem.bench.statements import statement
+from graphmem.errors import SetupError
 from graphmem.flows import students
 from graphmem.flows.memories import import_memories
 from graphmem.model import Who
@@ -31,6 +32,8 @@ KILLS = 20
 KILLED_MEMORIES = 400
 LEFT = 150
 CRASH_SEED = 3
+PATIENCE = 120.0
+"""Seconds that a call to the database may take."""
 STARTING_SHARE = 0.5
 """Share of a run in which the process still starts, before which it is not killed."""
 
@@ -49,7 +52,8 @@ def measure_crash(settings: Settings, file: Path | None) -> Figures:
     that a second run compressed
     """
     with own_database(settings) as own:
-        return run_fast(_crashed(own, scale_sentences(file)))
+        # What waits for the database is no crash.
+        return run_fast(_crashed(own.model_copy(update={"neo4j_timeout": PATIENCE}), scale_sentences(file)))
 
 
 async def _crashed(settings: Settings, texts: Sequence[str]) -> Figures:
@@ -65,9 +69,11 @@ async def crash_figures(
     material = Material(some, await gm.embedder.embed(some), ())
     left = max(1, len(some) * LEFT // KILLED_MEMORIES)
     who = await _student(gm, material)
-    start = perf_counter()
+    before, start = await _snapshot(gm, who), perf_counter()
     await asyncio.to_thread(_started(settings, who, left).wait)
     whole = perf_counter() - start
+    if await _left(gm, who, before, left) != "as_after":
+        raise SetupError("`graphmem compress` does not compress here: run `graphmem doctor`.")
     chance = np.random.default_rng(CRASH_SEED)
     figures = dict.fromkeys(("as_before", "as_after", "neither", "ended", "compressed_at_last"), 0.0)
     for _ in tracked(range(kills), "Killing compressions"):
@@ -100,7 +106,7 @@ def _started(settings: Settings, who: Who, left: int) -> "subprocess.Popen[bytes
     own = ("--institution", who.institution, "--password-stdin", "--to", str(left))
     process = subprocess.Popen(
         [sys.executable, "-m", "graphmem", "compress", who.student_id, *own],
-        env=environment(settings),
+        env=environment(settings, GRAPHMEM_NEO4J_TIMEOUT=str(PATIENCE)),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -74,7 +74,7 @@ def measure_year(settings: Settings, file: Path | None) -> Figures:
     talks = read_talks(file)
     with own_database(settings) as own:
         # Closing may take its time here: the year passes by another clock.
-        patient = own.model_copy(update={"session_minutes": 600.0, "close_seconds": 120.0})
+        patient = own.model_copy(update={"session_minutes": 600.0, "close_seconds": 120.0, "neo4j_timeout": 120.0})
         return run_fast(_measured(patient, talks))
 
 

@@ -1,0 +1,121 @@
+"""Things that a compression carries over: what is protected, spans, times, concepts, entities, the fog."""
+
+import pytest
+
+from graphmem.app import Graphmem
+from graphmem.bench.crash import crash_figures
+from graphmem.bench.scale import scale_sentences
+from graphmem.flows.compression import compress, list_compressions
+from graphmem.flows.context import context, recall
+from graphmem.flows.ledger import Draft, add_entry
+from graphmem.flows.overlay import reveal
+from graphmem.flows.world import import_world
+from graphmem.model import Concept, LedgerCategory, MemoryRole
+from tests.conftest import Pupil, another_replica
+from tests.graph.test_compression import faded, remembers
+from tests.support.doubting import doubted
+from tests.support.remembering import asked, changed, held
+from tests.support.shared_neo4j import Access
+from tests.unit.test_world import draft
+
+SPANS = """MATCH (m:Memory {institution: $i, student_id: $s})-[f:FORMED_FROM]->(source:Source)
+           WHERE f.start IS NOT NULL AND f.end > f.start
+           RETURN source.ref AS ref, f.start AS start, f.end AS end"""
+
+
+async def test_flashbulbs_the_ledger_and_open_doubts_are_all_there_after_ten_compressions(
+    gm: Graphmem, ann: Pupil
+) -> None:
+    first, second, third, fourth, *_ = (await remembers(gm, ann)).values()
+    await doubted(gm, ann.session, first, second)
+    await changed(
+        gm, ann.who, "MATCH (m:Memory {institution: $i, student_id: $s, id: $id}) SET m.flashbulb = true", id=third.id
+    )
+    entry = await add_entry(gm, ann.session, Draft(LedgerCategory.PROMISE, "I bring the lemon cake."))
+    link = """MATCH (e:LedgerEntry {institution: $i, student_id: $s, id: $e})
+              MATCH (m:Memory {institution: $i, student_id: $s, id: $id})
+              MERGE (e)-[:CONCERNS]->(m) SET m.in_ledger = true"""
+    await changed(gm, ann.who, link, e=entry.id, id=fourth.id)
+    await faded(gm, ann)
+    for _ in range(10):
+        await compress(gm, ann.session, to=1)
+    after = {memory.id: memory for memory in await held(another_replica(gm), ann.session)}
+    assert {each.id for each in (first, second, third, fourth)} <= after.keys()
+    assert all(after[each.id].content == each.content for each in (first, second, third, fourth))
+    (row,) = await asked(
+        gm,
+        ann.who,
+        """MATCH (u:Uncertainty {institution: $i, student_id: $s, state: 'open'})-[:CONCERNS]->(m:Memory)
+           WITH count(m) AS sides
+           MATCH (e:LedgerEntry {institution: $i, student_id: $s})-[:CONCERNS]->(m:Memory {id: $id})
+           RETURN sides, count(e) AS entries""",
+        id=fourth.id,
+    )
+    assert (row["sides"], row["entries"]) == (2, 1)
+
+
+async def test_spans_times_concepts_and_entities_pass_to_summaries(gm: Graphmem, ann: Pupil) -> None:
+    before = await remembers(gm, ann)
+    await import_world(gm, ann.who.institution, draft(Concept("cake", "baking"), Concept("bird", "ornithology")))
+    about = """MATCH (m:Memory {institution: $i, student_id: $s}), (c:Concept {institution: $i})
+               WHERE (m)-[:FORMED_FROM]->(:Source {kind: 'chat'}) OR true
+               MERGE (m)-[r:ABOUT]->(c) SET r.weight = 0.8
+               MERGE (e:Entity {institution: $i, student_id: $s, id: 'entity-' + m.id})
+               MERGE (m)-[:INVOLVES]->(e)"""
+    await changed(gm, ann.who, about)
+    spans = {tuple(row.values()) for row in await asked(gm, ann.who, SPANS)}
+    await faded(gm, ann)
+    done = await compress(gm, ann.session, to=6)
+    assert done.merged
+    assert {tuple(row.values()) for row in await asked(gm, ann.who, SPANS)} == spans
+    summaries = [m for m in await held(another_replica(gm), ann.session) if m.role is MemoryRole.SUMMARY]
+    for each in summaries:
+        members = [m for m in before.values() if set(m.source_refs) <= set(each.source_refs)]
+        assert min(m.valid_at for m in members if m.valid_at) == each.valid_at
+        assert max(m.timestamp for m in members) >= each.timestamp
+    query = """MATCH (m:Memory {institution: $i, student_id: $s})
+               RETURN m.id AS id, COUNT { (m)-[:ABOUT]->(:Concept) } AS concepts,
+                      COUNT { (m)-[:INVOLVES]->(e:Entity) WHERE e.id STARTS WITH 'entity-memory' } AS entities"""
+    rows = await asked(gm, ann.who, query)
+    assert all(row["concepts"] == 2 for row in rows)
+    assert sum(row["entities"] for row in rows) == len(before)
+
+
+async def test_a_summary_that_names_a_hidden_concept_stays_in_the_fog(gm: Graphmem, ann: Pupil) -> None:
+    await remembers(gm, ann)
+    await faded(gm, ann)
+    await compress(gm, ann.session, to=6)
+    await import_world(gm, ann.who.institution, draft(Concept("heron", "heron", ("herons",))))
+    for process in (gm, another_replica(gm)):
+        for question in ("Who was with me at the lake?", "lemon cake", "What did I photograph?"):
+            found = await recall(process, ann.session, question)
+            assert not any("heron" in f"{each.memory.words}".casefold() for each in found)
+            assert "heron" not in (await context(process, ann.session, question)).prompt.casefold()
+    await reveal(gm, ann.session, ["heron"])
+    found = await recall(gm, ann.session, "What did I photograph by the lake?")
+    assert any("herons" in each.memory.words for each in found)
+
+
+async def test_ten_compressions_leave_ten_records_at_most_and_losses_that_add_up(gm: Graphmem, ann: Pupil) -> None:
+    await remembers(gm, ann)
+    await faded(gm, ann)
+    for left in (10, 8, 6):
+        await compress(gm, ann.session, to=left)
+    records = await list_compressions(gm, ann.who, 10)
+    assert [each.nodes_after for each in records] == [6, 8, 10]
+    for each in records:
+        assert sum(loss.nodes for loss in each.loss) == each.nodes_before - each.nodes_after
+        assert sum(loss.gravity for loss in each.loss) >= 0
+
+
+@pytest.mark.alone
+async def test_a_compression_that_is_killed_leaves_the_graph_as_before_or_as_after(
+    gm: Graphmem, neo4j_access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHMEM_NEO4J_URI", neo4j_access.uri)
+    monkeypatch.setenv("GRAPHMEM_NEO4J_USER", neo4j_access.user)
+    monkeypatch.setenv("GRAPHMEM_NEO4J_PASSWORD", neo4j_access.password)
+    settings = gm.settings.model_copy(update={"neo4j_uri": neo4j_access.uri})
+    found = await crash_figures(gm, settings, scale_sentences(None), kills=2, memories=40)
+    assert found["neither"] == 0
+    assert found["as_before"] + found["as_after"] == found["kills"] == found["compressed_at_last"]
