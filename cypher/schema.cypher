@@ -30,6 +30,8 @@ CREATE CONSTRAINT reservation_unique IF NOT EXISTS FOR (n:Reservation) REQUIRE (
 CREATE CONSTRAINT concern_unique IF NOT EXISTS FOR (n:Concern) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 CREATE CONSTRAINT compression_unique IF NOT EXISTS FOR (n:Compression) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 CREATE CONSTRAINT erasure_unique IF NOT EXISTS FOR (n:Erasure) REQUIRE (n.institution, n.student_id) IS UNIQUE;
+CREATE CONSTRAINT manifest_page_unique IF NOT EXISTS FOR (n:ManifestPage) REQUIRE (n.institution, n.student_id, n.number) IS UNIQUE;
+CREATE CONSTRAINT tampered_value_unique IF NOT EXISTS FOR (n:TamperedValue) REQUIRE (n.institution, n.student_id, n.label, n.node_id, n.field) IS UNIQUE;
 CREATE CONSTRAINT world_unique IF NOT EXISTS FOR (n:World) REQUIRE n.institution IS UNIQUE;
 CREATE CONSTRAINT concept_unique IF NOT EXISTS FOR (n:Concept) REQUIRE (n.institution, n.id) IS UNIQUE;
 CREATE CONSTRAINT uncertainty_unique IF NOT EXISTS FOR (n:Uncertainty) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
@@ -54,6 +56,7 @@ CREATE INDEX question_by_answer IF NOT EXISTS FOR (n:Question) ON (n.answered_at
 CREATE INDEX reflection_by_time IF NOT EXISTS FOR (n:Reflection) ON (n.created_at);
 CREATE INDEX usage_by_day IF NOT EXISTS FOR (n:Usage) ON (n.day);
 CREATE INDEX concern_by_time IF NOT EXISTS FOR (n:Concern) ON (n.institution, n.at);
+CREATE INDEX manifest_note_by_student IF NOT EXISTS FOR (n:ManifestNote) ON (n.institution, n.student_id);
 CREATE TEXT INDEX concept_by_words IF NOT EXISTS FOR (n:Concept) ON (n.words);
 CREATE FULLTEXT INDEX concept_by_text IF NOT EXISTS FOR (n:Concept) ON EACH [n.name, n.aliases, n.description, n.institution];
 CREATE VECTOR INDEX concept_by_meaning IF NOT EXISTS FOR (n:Concept) ON n.embedding WITH [n.institution] OPTIONS {indexConfig: {`vector.similarity_function`: 'cosine'}};

@@ -78,6 +78,11 @@ class Graphmem:
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
 
     @property
+    def secrets(self) -> tuple[bytes, ...]:
+        """The server secret, and the one before where there is one."""
+        return (self.secret,) if self.secret_before is None else (self.secret, self.secret_before)
+
+    @property
     def is_shipped(self) -> bool:
         """True if embeddings are of the shipped model, which the small models were made for."""
         return self.embedder.name == f"onnx:{SHIPPED}"
@@ -193,7 +198,9 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
     """
     # Our matrices are small: a second thread of the linear algebra would mostly wait for a free processor.
     threadpool_limits(1, user_api="blas")
-    graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
+    secret, before = server_secret(settings), secret_before(settings)
+    secrets = (secret,) if before is None else (secret, before)
+    graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout, secrets)
     embedder, reader = make_embedder(settings), MessageReader(settings.embedder_threads)
     mind: Mind | None = None
     background = Background(JobNotifier(settings))
@@ -211,8 +218,8 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
             affect=load_affect(),
             matches=load_match(),
             episodes=load_topic_boundaries(),
-            secret=server_secret(settings),
-            secret_before=secret_before(settings),
+            secret=secret,
+            secret_before=before,
             cache=SessionCache(settings.cache_mib * 2**20),
             background=background,
             rates=Rates(settings),

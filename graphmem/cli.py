@@ -436,6 +436,27 @@ def compress_command(
     typer.echo(json.dumps(asdict(done), default=str) if as_json else compression_line(done))
 
 
+@app.command("verify")
+def verify_command(
+    student: Annotated[str | None, typer.Argument(help="whose data; all students by default; no password")] = None,
+    accept: Annotated[
+        bool, typer.Option("--accept", help="take what is there for what graphmem wrote, whoever wrote it")
+    ] = False,
+    institution: Institution = "demo",
+    as_json: AsJson = False,
+) -> None:
+    """Name what was altered, removed or added by hand in the database; ends with 1 where something was."""
+    from graphmem.commands.verify import integrity_lines, verified
+
+    found = run(lambda gm: verified(gm, institution, student, accept=accept))
+    if as_json:
+        typer.echo(json.dumps({name: asdict(each) for name, each in found.items()}))
+    else:
+        typer.echo("\n".join(line for name, each in found.items() for line in integrity_lines(name, each)))
+    if not all(each.intact for each in found.values()):
+        raise typer.Exit(1)
+
+
 @app.command("drift")
 def drift_command(
     student: Annotated[str | None, typer.Argument(help="whose memories; all students by default")] = None,

@@ -312,6 +312,17 @@ class ErasedResult(Result):
     other: int
 
 
+class IntegrityResult(Result):
+    """What was altered by hand in the database: ids, and the properties as id.property."""
+
+    intact: bool
+    hash: str
+    altered: tuple[str, ...]
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+    fields: tuple[str, ...]
+
+
 class LossResult(Result):
     """What there is less of one modality than before."""
 
@@ -926,6 +937,11 @@ class Operations:
         return await self._ask(_COMPRESSIONS, tuple[CompressionResult, ...], student_id, first=first)
 
     @Operation
+    async def verify_integrity(self, student_id: str) -> IntegrityResult:
+        """What of a student was altered by hand in the database; needs no session."""
+        return await self._ask(_VERIFY, IntegrityResult, student_id)
+
+    @Operation
     async def delete_ledger_entry(self, student_id: str, entry_id: str) -> bool:
         """Delete a ledger entry for good; false where there is none."""
         return await self._ask(_DELETE_ENTRY, bool, student_id, id=entry_id)
@@ -1292,4 +1308,5 @@ _UNCERTAINTIES = _of_student(
     "uncertainties", "state: UncertaintyState, severity: Severity, topic: String", UncertaintyResult
 )
 _COMPRESSIONS = _of_student("compressions", "first: Int", CompressionResult)
+_VERIFY = _of_student("verifyIntegrity", "", IntegrityResult)
 _QUESTIONS = _of_student("questions", "", QuestionResult)

@@ -144,7 +144,25 @@ class MindError(GraphmemError):
 
 
 class Tampered(GraphmemError):
-    """A sealed value does not open: it was altered, moved or cut short outside graphmem."""
+    """A sealed value does not open: it was altered, moved or cut short outside graphmem.
+
+    `label`, `node_id` and `field` name its place, where that is known; all three are clear.
+    """
+
+    label = node_id = field = ""
+
+    @classmethod
+    def at(cls, label: str, node_id: str, field: str) -> "Tampered":
+        """The error of a field of a node.
+
+        Examples
+        --------
+        >>> str(Tampered.at("Fact", "fact-1", "text"))
+        'The sealed field text of Fact fact-1 does not open: it was altered, moved or cut short.'
+        """
+        error = cls(f"The sealed field {field} of {label} {node_id} does not open: it was altered, moved or cut short.")
+        error.label, error.node_id, error.field = label, node_id, field
+        return error
 
 
 class QueryError(GraphmemError):

@@ -38,6 +38,9 @@ stranded_seconds = Gauge(
     "graphmem_oldest_unanswered_seconds", "Age of the oldest message without a reply", registry=registry
 )
 job_seconds = Gauge("graphmem_oldest_job_seconds", "Seconds that the oldest job has waited", registry=registry)
+tampered_values = Counter(
+    "graphmem_tampered_values", "Sealed values that were noticed not to open, each once", registry=registry
+)
 jobs = Gauge("graphmem_jobs", "Jobs there are, by kind and state", ["kind", "state"], registry=registry)
 open_sessions = Gauge("graphmem_open_sessions", "Sessions that have not ended, of all processes", registry=registry)
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.errors import SetupError
+from graphmem.flows.integrity import keep_up_forever
 from graphmem.jobs.dispatch import run_due_jobs_forever, serve_jobs
 from graphmem.jobs.sweeper import sweep_forever
 from graphmem.local import server
@@ -52,7 +53,8 @@ async def open_graphmem(
             gm.background.keep(asyncio.create_task(keep_local_neo4j(settings, gm.background.stops_within)))
         if background:
             serve_jobs(gm)
-            work = [sweep_forever(gm)] + ([run_due_jobs_forever(gm)] if gm.background.runs_jobs else [])
+            work = [sweep_forever(gm), keep_up_forever(gm)]
+            work += [run_due_jobs_forever(gm)] if gm.background.runs_jobs else []
             # Its end is waited for, and what takes too long is cancelled, when graphmem is closed.
             for each in work:
                 gm.background.keep(asyncio.create_task(each))

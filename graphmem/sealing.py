@@ -6,12 +6,12 @@
                                                               |
                                                               +--opens--> private key of the sealed box
 
-A sealed value is bound to its place: institution, student, node and field. Moved to another place, or cut
+A sealed value is bound to its place: institution, student, label, node and field. Moved to another place, or cut
 short, it does not open. All of it is PyNaCl (libsodium): XChaCha20-Poly1305, Argon2id, BLAKE2b, sealed boxes.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from nacl import pwhash
@@ -27,6 +27,8 @@ from graphmem.model import Keys, Session, Who
 
 KEY_BYTES = 32
 SALT_BYTES = pwhash.argon2id.SALTBYTES
+PRIVATE_KEY = ("Student", "student", "private_key")
+"""Place of the private key of sealed boxes."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +41,17 @@ class Argon2:
 
 @dataclass(frozen=True)
 class StudentLock:
-    """Stored key material of a student: nothing in it decrypts without the password."""
+    """Stored key material of a student: nothing in it decrypts without the password.
+
+    public_key_seal : made by `public_key_seal`; empty where the server has not vouched for the public key
+    """
 
     salt: bytes
     argon2: Argon2
     wrapped_key: bytes
     sealed_private_key: bytes
     public_key: bytes
+    public_key_seal: bytes = b""
 
 
 def new_lock(who: Who, password: str, argon2: Argon2) -> tuple[StudentLock, Keys]:
@@ -66,7 +72,7 @@ def new_lock(who: Who, password: str, argon2: Argon2) -> tuple[StudentLock, Keys
         salt=salt,
         argon2=argon2,
         wrapped_key=_wrap(who, student_key, password, salt, argon2),
-        sealed_private_key=seal(keys, who, "student", "private_key", bytes(private)),
+        sealed_private_key=seal(keys, who, PRIVATE_KEY, bytes(private)),
         public_key=bytes(private.public_key),
     )
     return lock, keys
@@ -98,16 +104,17 @@ def relocked(who: Who, lock: StudentLock, old: str, new: str, argon2: Argon2) ->
     """
     salt = random(SALT_BYTES)
     wrapped = _wrap(who, _student_key(who, lock, old), new, salt, argon2)
-    return StudentLock(salt, argon2, wrapped, lock.sealed_private_key, lock.public_key)
+    return replace(lock, salt=salt, argon2=argon2, wrapped_key=wrapped)
 
 
-def seal(keys: Keys, who: Who, node_id: str, field: str, value: str | bytes) -> bytes:
+def seal(keys: Keys, who: Who, place: tuple[str, str, str], value: str | bytes) -> bytes:
     """Seal a value for its place in the graph.
 
     Parameters
     ----------
     keys : Keys
-    who, node_id, field : the place; the value opens nowhere else
+    who : Who
+    place : label, id and field of its node; the value opens nowhere else
     value : str or bytes
 
     Returns
@@ -118,30 +125,33 @@ def seal(keys: Keys, who: Who, node_id: str, field: str, value: str | bytes) -> 
     --------
     >>> ann = Who("school", "ann")
     >>> lock, keys = new_lock(ann, "a password", Argon2(1, 8 * 2**20))
-    >>> sealed = seal(keys, ann, "turn-1", "text", "I have a dog")
-    >>> opened_value(keys, ann, "turn-1", "text", sealed)
+    >>> sealed = seal(keys, ann, ("Turn", "turn-1", "text"), "I have a dog")
+    >>> opened_value(keys, ann, ("Turn", "turn-1", "text"), sealed)
     b'I have a dog'
-    >>> opened_value(keys, ann, "turn-2", "text", sealed)
+    >>> opened_value(keys, ann, ("Fact", "turn-1", "text"), sealed)
     Traceback (most recent call last):
-    graphmem.errors.Tampered: The sealed field text of turn-2 does not open: it was altered, moved or cut short.
+    graphmem.errors.Tampered: The sealed field text of Fact turn-1 does not open: it was altered, moved or cut short.
     """
     content = value.encode() if isinstance(value, str) else value
-    return bytes(Aead(keys.seal).encrypt(content, _place(who, node_id, field)))
+    return bytes(Aead(keys.seal).encrypt(content, _place(who, *place)))
 
 
-def opened_value(keys: Keys, who: Who, node_id: str, field: str, sealed: bytes) -> bytes:
+def opened_value(keys: Keys, who: Who, place: tuple[str, str, str], sealed: bytes) -> bytes:
     """Open a sealed value.
+
+    Values sealed before the label was part of the place open, too, until they are written again.
 
     Raises
     ------
     Tampered    it was altered, cut short, or sealed for another place or student
     """
-    try:
-        return bytes(Aead(keys.seal).decrypt(sealed, _place(who, node_id, field)))
-    except (CryptoError, ValueError) as e:
-        raise Tampered(
-            f"The sealed field {field} of {node_id} does not open: it was altered, moved or cut short."
-        ) from e
+    _, node_id, field = place
+    for bound_to in (place, (node_id, field)):
+        try:
+            return bytes(Aead(keys.seal).decrypt(sealed, _place(who, *bound_to)))
+        except (CryptoError, ValueError):
+            continue
+    raise Tampered.at(*place)
 
 
 def keyed_hash(keys: Keys, kind: str, value: str) -> str:
@@ -181,7 +191,7 @@ def open_sealed_box(keys: Keys, who: Who, lock: StudentLock, sealed: bytes) -> s
     >>> open_sealed_box(keys, ann, lock, seal_for(lock.public_key, ann, "Ann was brave today."))
     'Ann was brave today.'
     """
-    private = PrivateKey(opened_value(keys, who, "student", "private_key", lock.sealed_private_key))
+    private = _private_key(keys, who, lock)
     try:
         envelope = json.loads(SealedBox(private).decrypt(sealed))
     except (CryptoError, ValueError) as e:
@@ -189,6 +199,36 @@ def open_sealed_box(keys: Keys, who: Who, lock: StudentLock, sealed: bytes) -> s
     if (envelope["institution"], envelope["student_id"]) != (who.institution, who.student_id):
         raise Tampered("A sealed box was moved from another student.")
     return str(envelope["text"])
+
+
+def own_public_key(keys: Keys, who: Who, lock: StudentLock) -> bytes:
+    """The public key that belongs to a student's private key, whatever lies beside it.
+
+    Raises
+    ------
+    Tampered    the private key does not open
+
+    Examples
+    --------
+    >>> ann = Who("school", "ann")
+    >>> lock, keys = new_lock(ann, "a password", Argon2(1, 8 * 2**20))
+    >>> own_public_key(keys, ann, lock) == lock.public_key
+    True
+    """
+    return bytes(_private_key(keys, who, lock).public_key)
+
+
+def public_key_seal(secret: bytes, who: Who, public_key: bytes) -> bytes:
+    """What only the server can make of a student's public key: an exchanged key does not fit it.
+
+    Examples
+    --------
+    >>> ann, secret = Who("school", "ann"), bytes(32)
+    >>> public_key_seal(secret, ann, bytes(32)) == public_key_seal(secret, ann, b"x" * 32)
+    False
+    """
+    key = _subkey(secret, b"public-key")
+    return bytes(blake2b(_place(who, "student", "public_key") + public_key, key=key, encoder=RawEncoder))
 
 
 def session_token(secret: bytes, session: Session) -> str:
@@ -266,6 +306,10 @@ def _subkey(key: bytes, purpose: bytes) -> bytes:
     return bytes(blake2b(b"", key=key, person=purpose.ljust(16, b"\0"), encoder=RawEncoder))
 
 
-def _place(who: Who, node_id: str, field: str) -> bytes:
+def _private_key(keys: Keys, who: Who, lock: StudentLock) -> PrivateKey:
+    return PrivateKey(opened_value(keys, who, PRIVATE_KEY, lock.sealed_private_key))
+
+
+def _place(who: Who, *names: str) -> bytes:
     """Associated data that binds a value to its location; JSON, so that no two locations encode alike."""
-    return json.dumps([who.institution, who.student_id, node_id, field], ensure_ascii=False).encode()
+    return json.dumps([who.institution, who.student_id, *names], ensure_ascii=False).encode()

@@ -218,6 +218,10 @@ class Settings(BaseSettings):
     )
     cache_mib: int = Field(512, ge=1, description="MiB of open students that one process holds in memory")
 
+    integrity_seconds: float = Field(
+        1.0, gt=0, description="seconds after which what was written is taken into the integrity hash"
+    )
+
     # The door (spec 19)
     query_depth: int = Field(12, ge=1, description="levels of a GraphQL query")
     query_aliases: int = Field(30, ge=0, description="aliases in a GraphQL query")

@@ -14,6 +14,7 @@ from graphmem.flows import memories
 from graphmem.flows.compression import list_compressions
 from graphmem.flows.facts import list_facts
 from graphmem.flows.fading import list_fading
+from graphmem.flows.integrity import verify_integrity
 from graphmem.flows.ledger import list_entries
 from graphmem.flows.overlay import find_frontier, list_overlay, list_progress
 from graphmem.flows.surprise import list_questions
@@ -430,6 +431,32 @@ class CompanionType:
         return cls(name=companion.name, persona=companion.persona, expertise=list(companion.expertise))
 
 
+@strawberry.type(name="Integrity")
+class IntegrityType:
+    """What was altered by hand in the database.
+
+    Ids are those of nodes, or of the ends of a relationship around its type; `manifest` is the record itself.
+    """
+
+    intact: bool = strawberry.field(description="Whether everything is as the service wrote it.")
+    hash: str = strawberry.field(description="Keyed hash over all of the student as it is; empty without a record.")
+    altered: list[ID] = strawberry.field(description="What is there and differs.")
+    removed: list[ID] = strawberry.field(description="What is no longer there.")
+    added: list[ID] = strawberry.field(description="What the service never wrote.")
+    fields: list[str] = strawberry.field(description="Which properties differ, as id.property.")
+
+    @classmethod
+    def of(cls, found: model.Integrity) -> Self:
+        return cls(
+            intact=found.intact,
+            hash=found.hash,
+            altered=[ID(each) for each in found.altered],
+            removed=[ID(each) for each in found.removed],
+            added=[ID(each) for each in found.added],
+            fields=list(found.fields),
+        )
+
+
 @strawberry.type(name="Student")
 class StudentType:
     """A student; sealed fields need the student's session."""
@@ -582,6 +609,14 @@ class StudentType:
         await running_session_to_read(info, self.id, model.Role.AUDITOR)
         found = await list_compressions(info.context.gm, self._who, 20 if first is None else first)
         return [CompressionType.of(each) for each in found]
+
+    @strawberry.field(
+        description="Compare all that is kept of the student with what the service wrote: what was altered, removed or "
+        "added by hand in the database. Needs no key of the student."
+    )
+    async def verify_integrity(self, info: Info) -> IntegrityType:
+        await running_session_to_read(info, self.id, model.Role.AUDITOR, model.Role.ADMIN)
+        return IntegrityType.of(await verify_integrity(info.context.gm, self._who))
 
     @strawberry.field(description="Questions that surprises left open and nobody has answered, longest waiting first.")
     async def questions(self, info: Info) -> list[QuestionType]:

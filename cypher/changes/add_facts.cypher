@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, facts: list, kept: int, surprised: bool, source_id: str, source_kinds: list, source_ref: str
-// returns: facts: int
+// returns: facts: int, gone: list of str
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (companion:Companion {institution: $institution, student_id: $student_id})
 MATCH (source:Source {institution: $institution, student_id: $student_id, ref: $source_ref})
@@ -22,6 +22,8 @@ CALL (companion, source, before) {
 CALL (student) {
   MATCH (old:Fact {institution: $institution, student_id: $student_id})
   WHERE old.seq <= student.facts - $kept
+  WITH old, old.id AS id
   DETACH DELETE old
+  RETURN collect(id) AS gone
 }
-RETURN student.facts AS facts
+RETURN student.facts AS facts, gone

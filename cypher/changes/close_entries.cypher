@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, ended: list, wrong: list, now: datetime
-// returns: entries: int
+// returns: entries: int, ids: list of str
 MATCH (entry:LedgerEntry {institution: $institution, student_id: $student_id})
       -[:CONCERNS]->(memory:Memory {institution: $institution, student_id: $student_id})
 USING INDEX memory:Memory(institution, student_id, id)
@@ -22,4 +22,4 @@ WHERE entry.is_active AND entry.category <> 'threat'
   )
 // Ended by what was said, so that what is said again begins anew.
 SET entry.is_active = false, entry.settled_at = $now, entry.ended = true
-RETURN count(entry) AS entries
+RETURN count(entry) AS entries, collect(entry.id) AS ids

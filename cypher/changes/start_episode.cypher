@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, episode_id: str, source_id: str, source_kinds: list, source_ref: str, now: datetime
-// returns: episodes: int
+// returns: episodes: int, members: list of str
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (source:Source {institution: $institution, student_id: $student_id, ref: $source_ref})
 WHERE source.kind IN $source_kinds AND coalesce(source.id = $source_id, $source_id IS NULL)
@@ -36,4 +36,5 @@ WITH student, episode, experiences, running,
      turn IS NULL OR coalesce(running.timestamp > episode.timestamp, false) AS outdone
 FOREACH (_ IN CASE WHEN outdone THEN [] ELSE [1] END | MERGE (student)-[:EXPERIENCES]->(episode))
 FOREACH (_ IN CASE WHEN outdone OR running = episode THEN [] ELSE [1] END | DELETE experiences)
-RETURN count(episode) AS episodes
+WITH DISTINCT episode
+RETURN 1 AS episodes, COLLECT { MATCH (episode)-[:ABSTRACTS]->(memory:Memory) RETURN memory.id } AS members

@@ -3,7 +3,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, session_id: str, id: str, note: bytes, now: datetime
-// returns: level: str, memories: list of str
+// returns: level: str, entries: list of str, memories: list of str
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Writing the student locks it.
 SET student.jobs_at = coalesce(student.jobs_at, $now)
@@ -25,8 +25,9 @@ CALL (concern) {
     WHERE other.corrected_at IS NULL
   }
   SET entry.is_active = false
+  RETURN collect(entry.id) AS entries
 }
-RETURN concern.level AS level,
+RETURN concern.level AS level, entries,
        COLLECT { MATCH (concern)-[:FORMED_FROM]->(:Source)<-[:FORMED_FROM]-(memory:Memory)
                  WHERE memory.timestamp = concern.at
                  RETURN DISTINCT memory.id } AS memories

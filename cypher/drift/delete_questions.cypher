@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str
-// returns: deleted: int
+// returns: deleted: int, ids: list of str
 MATCH (student:Student {institution: $institution, id: $student_id})
 WITH student, COLLECT {
   MATCH (question:Question {institution: $institution, student_id: $student_id})
@@ -12,5 +12,6 @@ WITH student, COLLECT {
 } AS idle
 // A counted version tells every replica that the questions it holds are stale.
 SET student.version = student.version + CASE WHEN idle = [] THEN 0 ELSE 1 END
+WITH idle, [question IN idle | question.id] AS ids
 FOREACH (question IN idle | DETACH DELETE question)
-RETURN size(idle) AS deleted
+RETURN size(ids) AS deleted, ids

@@ -54,6 +54,14 @@ CALL () {
   UNION ALL
   MATCH (node:OpenSession {institution: $institution, student_id: $student_id}) RETURN node LIMIT $limit
   UNION ALL
+  MATCH (node:ManifestPage {institution: $institution, student_id: $student_id})
+  WHERE node.number IS NOT NULL RETURN node LIMIT $limit
+  UNION ALL
+  MATCH (node:ManifestNote {institution: $institution, student_id: $student_id}) RETURN node LIMIT $limit
+  UNION ALL
+  MATCH (node:TamperedValue {institution: $institution, student_id: $student_id})
+  WHERE node.label IS NOT NULL AND node.node_id IS NOT NULL AND node.field IS NOT NULL RETURN node LIMIT $limit
+  UNION ALL
   MATCH (node:PasswordTry {institution: $institution, student_id: $student_id}) RETURN node LIMIT $limit
 }
 WITH collect(DISTINCT node) AS nodes

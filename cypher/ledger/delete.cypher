@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, session_id: str, id: str, now: datetime
-// returns: deleted: bool
+// returns: deleted: bool, freed: list of str
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 WHERE session.expires_at > $now
@@ -21,4 +21,4 @@ FOREACH (_ IN CASE WHEN deleted THEN [1] ELSE [] END |
 // What rested on it alone may fade from now on.
 FOREACH (memory IN freed | SET memory.in_ledger = false, memory.written = student.memory_version)
 DETACH DELETE entry
-RETURN deleted
+RETURN deleted, [memory IN freed | memory.id] AS freed

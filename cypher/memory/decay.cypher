@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, now: datetime, half_life: float in days, residue: float, speeds: map
-// returns: decayed: int, deleted: int
+// returns: decayed: int, deleted: int, gone: list of str, doubts: list of str
 MATCH (student:Student {institution: $institution, id: $student_id})
 SET student.decayed_at = $now
 WITH student
@@ -18,13 +18,14 @@ WITH student, count(memory) AS decayed,
                              THEN memory END) | memory] AS gone
 SET student.memory_version = student.memory_version + CASE WHEN gone = [] THEN 0 ELSE 1 END
 SET student.memories_removed = CASE WHEN gone = [] THEN student.memories_removed ELSE student.memory_version END
-WITH decayed, gone, size(gone) AS deleted
+WITH decayed, gone, size(gone) AS deleted, [memory IN gone | memory.id] AS ids
 CALL (gone) {
   UNWIND gone AS memory
-  OPTIONAL MATCH (doubt:Uncertainty)-[:CONCERNS]->(memory)
+  MATCH (doubt:Uncertainty)-[:CONCERNS]->(memory)
   WHERE doubt.institution = $institution AND doubt.student_id = $student_id AND doubt.state IN ['open', 'surfaced']
+  WITH DISTINCT doubt
   SET doubt.state = 'decayed', doubt.resolution_strategy = 'decayed', doubt.resolved_at = $now
-  WITH DISTINCT memory
-  DETACH DELETE memory
+  RETURN collect(doubt.id) AS doubts
 }
-RETURN decayed, deleted
+FOREACH (memory IN gone | DETACH DELETE memory)
+RETURN decayed, deleted, ids AS gone, doubts

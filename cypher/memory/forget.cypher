@@ -5,7 +5,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, session_id: str, id: str, now: datetime
-// returns: version: int, memories: int, edges: int, ledger: int, facts: int, uncertainties: int, jobs: int, other: int
+// returns: version: int, memories: int, edges: int, ledger: int, facts: int, uncertainties: int, jobs: int, other: int, gone: list of [label: str, id: str], concerns: list of str
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 WHERE session.expires_at > $now
@@ -51,8 +51,10 @@ CALL (nodes) {
   OPTIONAL MATCH (node)-[relation]-()
   RETURN count(DISTINCT relation) AS edges
 }
-WITH student, nodes, edges, size(memories) AS memories, size(entries) AS ledger, size(facts) AS facts,
+WITH student, nodes, edges, [concern IN concerns | concern.id] AS concerns,
+     [node IN nodes | [CASE WHEN node:Memory THEN 'Memory' ELSE labels(node)[0] END, coalesce(node.key, node.id)]] AS gone,
+     size(memories) AS memories, size(entries) AS ledger, size(facts) AS facts,
      size(doubts) AS uncertainties, size(jobs) AS jobs
 FOREACH (node IN nodes | DETACH DELETE node)
 RETURN student.memory_version AS version, memories, edges, ledger, facts, uncertainties, jobs,
-       size(nodes) - memories - ledger - facts - uncertainties - jobs AS other
+       size(nodes) - memories - ledger - facts - uncertainties - jobs AS other, gone, concerns

@@ -1,7 +1,7 @@
 // Delete what is kept for a limited time, of any student, some at a time.
 // mode: write
 // scope: service
-// params: tries_before: datetime, usage_before: datetime, questions_before: datetime, jobs_before: datetime, limit: int
+// params: tries_before: datetime, usage_before: datetime, jobs_before: datetime, limit: int
 // returns: deleted: int
 CALL () {
   MATCH (node:PasswordTry)
@@ -18,12 +18,6 @@ CALL () {
   RETURN node LIMIT $limit
   UNION ALL
   MATCH (node:Reservation) WHERE node.day < date($usage_before)
-  RETURN node LIMIT $limit
-  UNION ALL
-  MATCH (node:Question) WHERE node.answered_at < $questions_before
-  RETURN node LIMIT $limit
-  UNION ALL
-  MATCH (node:Reflection) WHERE node.created_at < $questions_before
   RETURN node LIMIT $limit
   UNION ALL
   MATCH (node:Job {state: 'dead'}) WHERE node.run_after < $jobs_before

@@ -17,7 +17,7 @@ WITH student, session,
      } AS last
 CALL (last) {
   MATCH (turn:Turn {institution: $institution, student_id: $student_id})
-  WHERE last AND turn.id IS NOT NULL AND turn.state = 'answered'
+  WHERE last AND turn.id IS NOT NULL AND turn.state <> 'received'
   DETACH DELETE turn
 }
 CALL (student, last) {

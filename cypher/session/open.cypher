@@ -28,7 +28,7 @@ CALL (student, joins) {
 }
 CALL (joins) {
   MATCH (turn:Turn {institution: $institution, student_id: $student_id})
-  WHERE NOT joins AND turn.id IS NOT NULL AND turn.state = 'answered'
+  WHERE NOT joins AND turn.id IS NOT NULL AND turn.state <> 'received'
   DETACH DELETE turn
 }
 // Of too many the one not used for longest gives way.

@@ -21,6 +21,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         contradiction,
         crash,
         formation,
+        integrity,
         jobs,
         load,
         matching,
@@ -60,6 +61,7 @@ def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
         "jobs": jobs.measure_jobs,
         "scale": scale.measure_scale,
         "world": world.measure_world,
+        "integrity": integrity.measure_integrity,
         "practice": practice.measure_practice,
         "passwords": passwords.measure_passwords,
     }

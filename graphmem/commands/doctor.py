@@ -17,7 +17,7 @@ from graphmem.model import Author, Companion, Conversation, Message, Predict
 from graphmem.notifier import JobNotifier
 from graphmem.runtime import open_graph
 from graphmem.settings import Settings
-from graphmem.store import jobs, schema
+from graphmem.store import jobs, schema, tampering
 from graphmem.text.embedder import make_embedder
 
 MODEL_SECONDS = 10.0
@@ -44,6 +44,7 @@ async def examine(settings: Settings) -> list[Finding]:
         "keys": _keys,
         "broker": _broker,
         "jobs": _jobs,
+        "sealed values": check_sealed_values,
     }
     return [await _found(part, check, settings) for part, check in checks.items()]
 
@@ -149,6 +150,19 @@ async def _jobs(settings: Settings) -> str:
             "`graphmem worker`, that all have the same GRAPHMEM_SECRET, and what `graphmem jobs` tells."
         )
     return "none waits too long"
+
+
+async def check_sealed_values(settings: Settings) -> str:
+    """Look for sealed values that were noticed not to open."""
+    _check_running(settings)
+    async with open_graph(settings, lambda _: None) as graph:
+        noticed = await tampering.count_noticed(graph)
+    if noticed.values:
+        raise SetupError(
+            f"{noticed.values} of {noticed.students} student(s) did not open, the newest noticed {noticed.newest}: "
+            "they were altered outside of graphmem. The log names node and field, and so do the nodes :TamperedValue."
+        )
+    return "none was noticed that does not open"
 
 
 def _check_running(settings: Settings) -> None:

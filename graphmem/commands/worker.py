@@ -7,6 +7,7 @@ from prometheus_client import start_http_server
 
 from graphmem import metrics
 from graphmem.app import Graphmem
+from graphmem.flows.integrity import keep_up_forever
 from graphmem.jobs.dispatch import run_due_jobs, run_due_jobs_forever, serve_jobs
 from graphmem.jobs.health import measure_forever
 from graphmem.jobs.runner import trouble_logged
@@ -34,7 +35,7 @@ async def _work(settings: Settings, concurrency: int, say: Say) -> None:
         for signum in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(signum, background.stopping.set)
         serve_jobs(gm)
-        work = [_swept(gm)]
+        work = [_swept(gm), keep_up_forever(gm)]
         if settings.worker_metrics_port is not None:
             start_http_server(settings.worker_metrics_port, "127.0.0.1", registry=metrics.registry)
             work.append(measure_forever(gm))

@@ -27,7 +27,6 @@ async def export_student(gm: Graphmem, session: Session) -> dict[str, Any]:
     Raises
     ------
     Locked          the session has ended
-    Tampered        a sealed value does not open
 
     Source: spec 14.
     """

@@ -9,6 +9,7 @@ from itertools import pairwise
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound, RateLimited
 from graphmem.flows.overlay import practise
+from graphmem.flows.students import check_vouched
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import Observation, Source, Who
 from graphmem.store import overlays, sources, students
@@ -43,6 +44,7 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
     ------
     InvalidInput    one of them will not do; none was stored
     NotFound        there is no such student
+    Conflict        the student's public key was changed outside of graphmem; none was stored
     RateLimited     too many jobs of the student wait; none was stored
 
     Source: spec 7, 14.
@@ -56,6 +58,7 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
         raise NotFound("There is no such student: enrol the student first.")
     if not checked:
         return []
+    check_vouched(gm, who, enrolled.lock)
     readings = await gm.reader.read([observed.text for observed in checked])
     told = await asyncio.to_thread(_with_dangers, _in_context(checked), readings)
     noted = await sources.save_observations(

@@ -4,14 +4,18 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from hmac import compare_digest
 from uuid import uuid4
 
 from graphmem import sealing
 from graphmem.app import Graphmem
-from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited, Unavailable
+from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited, Tampered, Unavailable
+from graphmem.flows.integrity import keep_up
 from graphmem.flows.session_cache import ENDED
-from graphmem.model import Companion, Session, Student, StudentSummary, Who
+from graphmem.model import Companion, Keys, Session, Student, StudentSummary, Who
 from graphmem.store import students
+from graphmem.store.integrity import check_lock
+from graphmem.store.tampering import Damage, report
 from graphmem.validation import checked_id, checked_password, checked_text
 
 LOCAL = "local"
@@ -41,10 +45,12 @@ async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None 
         checked_text("displayName", display_name, 200)
     checked_password("password", password, gm.settings.password_min)
     lock, keys = await gm.passwords.computed(lambda: sealing.new_lock(who, password, gm.argon2))
+    lock = replace(lock, public_key_seal=sealing.public_key_seal(gm.secret, who, lock.public_key))
     companion = replace(await _default_companion(gm, who.institution), tolerance=gm.settings.tolerance)
     enrolment = students.Enrolment(keys, lock, companion, display_name)
     if not await students.create(gm.graph, who, enrolment, gm.clock()):
         raise Conflict("A student of this id is enrolled already, or is being erased: choose another id.")
+    await keep_up(gm, who)
     student = await find_student(gm, who)
     if student is None:
         raise Conflict("The student was erased while being enrolled.")
@@ -58,11 +64,14 @@ async def find_student(gm: Graphmem, who: Who, session: Session | None = None) -
         return None
     if session is None or session.session_id not in enrolled.student.session_ids:
         return enrolled.student
-    return replace(
+    damage = Damage()
+    student = replace(
         enrolled.student,
-        display_name=students.opened_name(enrolled, session),
-        companion=students.opened_companion(enrolled, session),
+        display_name=students.opened_name(enrolled, session, damage),
+        companion=students.opened_companion(enrolled, session, damage),
     )
+    await report(gm.graph, session, damage)
+    return student
 
 
 @dataclass(frozen=True)
@@ -111,11 +120,17 @@ async def set_companion(gm: Graphmem, session: Session, change: CompanionChange)
     enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
     if enrolled is None or session.session_id not in enrolled.student.session_ids:
         raise Locked(ENDED)
-    companion = change.applied(students.opened_companion(enrolled, session))
+    damage = Damage()
+    before = students.opened_companion(enrolled, session, damage) or replace(
+        COMPANION, tolerance=enrolled.student.tolerance, expertise=enrolled.expertise
+    )
+    companion = change.applied(before)
     if not await students.update_companion(gm.graph, session, enrolled, companion):
         raise Conflict("The companion was changed meanwhile: send the change again.")
     gm.drop(session)
-    return replace(enrolled.student, display_name=students.opened_name(enrolled, session), companion=companion)
+    name = students.opened_name(enrolled, session, damage)
+    await report(gm.graph, session, damage)
+    return replace(enrolled.student, display_name=name, companion=companion)
 
 
 async def set_default_companion(gm: Graphmem, institution: str, change: CompanionChange) -> Companion:
@@ -199,6 +214,8 @@ async def open_session(gm: Graphmem, who: Who, password: str, caller: str = LOCA
     """
     async with _tried(gm, who, password, caller) as enrolled:
         keys = await gm.passwords.computed(lambda: sealing.unlock(who, enrolled.lock, password))
+        await _check_lock(gm, who, enrolled.lock)
+    await _check_public_key(gm, who, enrolled.lock, keys)
     now = gm.clock()
     ends_at = now + timedelta(hours=gm.settings.session_hours)
     session = Session(who.institution, who.student_id, uuid4().hex, ends_at, keys)
@@ -208,6 +225,49 @@ async def open_session(gm: Graphmem, who: Who, password: str, caller: str = LOCA
         raise Locked(NOT_OPENED)
     gm.renewals[session.session_id] = now
     return token, session
+
+
+async def _check_lock(gm: Graphmem, who: Who, lock: sealing.StudentLock) -> None:
+    """Check that the lock is the one that was written last: an old one would let an old password in.
+
+    Raises
+    ------
+    Locked          it is another one
+    """
+    if not await check_lock(gm.graph, who, students.lock_properties(lock), gm.clock()):
+        await report(gm.graph, who, [Tampered.at("Student", "student", "wrapped_key")])
+        raise Locked(
+            "The keys of this student were changed outside of graphmem: have an administrator look at "
+            "`graphmem verify`, put back what was changed, or accept it."
+        )
+
+
+async def _check_public_key(gm: Graphmem, who: Who, lock: sealing.StudentLock, keys: Keys) -> None:
+    """Put the own public key back where it was exchanged, and let this server's secret vouch for it."""
+    damage = Damage()
+    public_key = damage.opened(lambda: sealing.own_public_key(keys, who, lock))
+    if public_key is not None:
+        if public_key != lock.public_key:
+            damage.append(Tampered.at("Student", "student", "public_key"))
+        seal = sealing.public_key_seal(gm.secret, who, public_key)
+        if (public_key, seal) != (lock.public_key, lock.public_key_seal):
+            await students.save_public_key(gm.graph, who, public_key, seal)
+    await report(gm.graph, who, damage)
+
+
+def check_vouched(gm: Graphmem, who: Who, lock: sealing.StudentLock) -> None:
+    """Check that a public key is the one that this server, or the one before, has vouched for.
+
+    Raises
+    ------
+    Conflict        it was exchanged in the database: what is sealed with it others would read
+    """
+    seals = [sealing.public_key_seal(secret, who, lock.public_key) for secret in gm.secrets]
+    if not any(compare_digest(each, lock.public_key_seal) for each in seals):
+        raise Conflict(
+            "The public key of this student was changed outside of graphmem: nothing is noted until the student has "
+            "opened a session, which puts the right key back."
+        )
 
 
 async def renew_session(gm: Graphmem, session: Session) -> datetime:
@@ -257,11 +317,13 @@ async def change_password(
     checked_password("new", new, gm.settings.password_min)
     async with _tried(gm, who, old, caller) as enrolled:
         lock = await gm.passwords.computed(lambda: sealing.relocked(who, enrolled.lock, old, new, gm.argon2))
+        await _check_lock(gm, who, enrolled.lock)
     ends = students.SessionsEnd(gm.clock(), session.session_id if session else "") if end_sessions else None
     if not await students.relock(gm.graph, who, enrolled.lock, lock, ends):
         raise Conflict("The password was changed meanwhile: open a session with the newest one.")
     if end_sessions:
         gm.lock_up(who)
+    await keep_up(gm, who)
 
 
 @asynccontextmanager

@@ -24,6 +24,7 @@ from graphmem.logs import log_ids
 from graphmem.model import CompressionTrigger, JobState, Session, Usage
 from graphmem.store import jobs
 from graphmem.store.jobs import Claimed, Kind
+from graphmem.store.tampering import report
 
 log = logging.getLogger(__name__)
 
@@ -60,6 +61,10 @@ class Handler:
     at_once: int = 1
     questions: int = 1
     needs_model: bool = False
+
+
+class _Apart(Exception):
+    """One of several jobs does not open: each is run by itself."""
 
 
 class _Away(Exception):
@@ -182,7 +187,10 @@ async def _run(gm: Graphmem, session: Session, group: Sequence[Claimed]) -> int:
     """Run jobs that are done together; how many took effect."""
     handler, first = HANDLERS[group[0].kind], group[0]
     with log_ids(student=session.student_id, job=first.id):
-        return await _run_with(gm, session, group, handler)
+        try:
+            return await _run_with(gm, session, group, handler)
+        except _Apart:
+            return sum([await _run_with(gm, session, [each], handler) for each in group])
 
 
 async def _run_with(gm: Graphmem, session: Session, group: Sequence[Claimed], handler: Handler) -> int:
@@ -193,6 +201,11 @@ async def _run_with(gm: Graphmem, session: Session, group: Sequence[Claimed], ha
             raise
         except BudgetExceeded:
             await _wait_for_tomorrow(gm, session, group)
+        except Tampered as error:
+            if len(group) > 1:
+                raise _Apart from error
+            await report(gm.graph, session, [error])
+            await _postpone(gm, session, group, error)
         except Exception as error:
             await _postpone(gm, session, group, error)
             if isinstance(error, MindError) and error.away:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked
 from graphmem.flows.consolidation import consolidate
+from graphmem.flows.integrity import keep_up
 from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.session_cache import ENDED
 from graphmem.flows.turn import answer_waiting
@@ -47,7 +48,9 @@ async def _left(gm: Graphmem, session: Session, *, prepared: bool) -> bool:
             # Whoever is reading memories right now would put them back.
             async with gm.memory_lock(session):
                 (gm.lock_up if end.last else gm.dismiss)(session)
-        return end.closed
+    if end.closed:
+        await keep_up(gm, session)
+    return end.closed
 
 
 async def _worked_off(gm: Graphmem, session: Session) -> None:
@@ -82,3 +85,4 @@ async def expire_sessions(gm: Graphmem) -> None:
             if await students.expire_session(gm.graph, who, session_id, now):
                 await consolidate(gm, who)
                 gm.lock_up(who)
+            await keep_up(gm, who)

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, ModelUnavailable, Unavailable, place
 from graphmem.flows.erasure import finish_erasures
+from graphmem.flows.integrity import keep_all_up
 from graphmem.flows.turn import answer_waiting
 from graphmem.jobs.dispatch import remind, run_due_jobs
 from graphmem.jobs.drift import drift_due
@@ -46,6 +47,7 @@ async def sweep(gm: Graphmem) -> None:
         await drift_due(gm)
     await jobs.delete_done(gm.graph, now - timedelta(hours=gm.settings.jobs_kept_hours), now - NOTICES_KEPT)
     await delete_old(gm.graph, retention_of(gm.settings, now))
+    await keep_all_up(gm)
 
 
 def retention_of(settings: Settings, now: datetime) -> Retention:

@@ -61,6 +61,7 @@ from graphmem.model.enums import (
     Verdict,
 )
 from graphmem.model.identity import Keys, ServiceToken, Session, Student, StudentSummary, Who
+from graphmem.model.integrity import Integrity
 from graphmem.model.jobs import Job
 from graphmem.model.memory import (
     Digest,
@@ -165,6 +166,7 @@ __all__ = [
     "HabitCount",
     "Heard",
     "Imported",
+    "Integrity",
     "Job",
     "JobState",
     "Keys",

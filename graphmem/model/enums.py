@@ -34,10 +34,11 @@ class Level(StrEnum):
 
 
 class TurnState(StrEnum):
-    """Stored before the reply is known, or complete (spec 3)."""
+    """Stored before the reply is known, complete, or altered by hand so that it does not open (spec 3)."""
 
     RECEIVED = "received"
     ANSWERED = "answered"
+    TAMPERED = "tampered"
 
 
 class JobState(StrEnum):

@@ -383,7 +383,7 @@ async def _write_surprise(tx: Transaction, session: Session, changes: Changes, n
     source = _source_key(changes.origin)
     await tx.run("changes/start_episode", episode_id=changes.episode_id, now=now, **source)
     raised = [
-        {"label": label, "properties": _sealed_question(session, each)}
+        {"label": label, "properties": _sealed_question(session, label, each)}
         for label, questions in (("Question", changes.questions), ("Reflection", changes.reflections))
         for each in questions
     ]
@@ -444,7 +444,7 @@ async def _correct(tx: Transaction, session: Session, corrected: Corrected) -> b
         "changes/add_correction",
         memory_id=corrected.memory_id,
         verdict=correction.verdict.value,
-        note=NodeSealer(session.keys, session, corrected.memory_id).seal("verdict_note", corrected.note),
+        note=NodeSealer(session.keys, session, "Memory", corrected.memory_id).seal("verdict_note", corrected.note),
         signal=correction.signal,
         level=correction.level.value,
     )
@@ -458,7 +458,7 @@ def _source_key(origin: Origin) -> dict[str, Any]:
 
 def _sealed(session: Session, memory: Memory, vector: Vector) -> dict[str, Any]:
     """A memory's properties, its texts and embedding sealed."""
-    place = NodeSealer(session.keys, session, memory.id)
+    place = NodeSealer(session.keys, session, "Memory", memory.id)
     return stored_properties(memory) | {
         "considered": True,
         "content": place.seal("content", memory.content or ""),
@@ -484,7 +484,7 @@ def _created(session: Session, changes: Changes, new: New, now: datetime) -> dic
         "features": [] if formed is None else list(formed.features),
     }
     if changes.response is not None and memory.id == changes.episode_id:
-        properties["surprise_response"] = NodeSealer(session.keys, session, memory.id).seal(
+        properties["surprise_response"] = NodeSealer(session.keys, session, "Memory", memory.id).seal(
             "surprise_response", RESPONSE.dump_json(changes.response)
         )
     source = {"kind": origin.kind.value, "ref": origin.ref, "id": origin.id, "at": origin.at, "formed_at": now}
@@ -526,18 +526,18 @@ def _mention(session: Session, mention: Mention, inferred_by: str, now: datetime
         "entity": {
             "id": entity_id,
             "kind": mention.entity.kind.value,
-            "name": NodeSealer(session.keys, session, entity_id).seal("name", mention.entity.name),
+            "name": NodeSealer(session.keys, session, "Entity", entity_id).seal("name", mention.entity.name),
         },
         "properties": _edge_properties(mention.weight, inferred_by, now),
     }
 
 
-def _sealed_question(session: Session, question: Question) -> dict[str, Any]:
+def _sealed_question(session: Session, label: str, question: Question) -> dict[str, Any]:
     return {
         "id": question.id,
         "created_at": question.created_at,
         "state": question.state.value,
-        "text": NodeSealer(session.keys, session, question.id).seal("text", question.text),
+        "text": NodeSealer(session.keys, session, label, question.id).seal("text", question.text),
     }
 
 

@@ -40,7 +40,7 @@ def sealed_concern(
     session: Session, raised: RaisedConcern, text: str, entry: LedgerEntry, vector: Vector | None = None
 ) -> dict[str, Any]:
     """A concern with its message sealed, and the ledger entry that is kept of it."""
-    place = NodeSealer(session.keys, session, raised.concern.id)
+    place = NodeSealer(session.keys, session, "Concern", raised.concern.id)
     return {
         "concern": clear_concern(raised) | {"text": place.seal("text", text)},
         "entry": sealed_ledger_entry(session, entry, vector),
@@ -77,7 +77,7 @@ async def correct(
     The level of surprise that the message has without the danger, and the memories that were formed of it; None
     without such a concern, or when the session has ended.
     """
-    sealed = None if note is None else NodeSealer(session.keys, session, concern_id).seal("note", note)
+    sealed = None if note is None else NodeSealer(session.keys, session, "Concern", concern_id).seal("note", note)
     rows = await graph.run(
         "concern/correct", session, session_id=session.session_id, id=concern_id, note=sealed, now=now
     )
@@ -137,4 +137,6 @@ def opened_concern(row: Row) -> Concern:
 
 def opened_alarm(session: Session, concern_id: str, kind: str, urgency: int, text: bytes) -> FalseAlarm:
     """A concern that was taken back, with its message."""
-    return FalseAlarm(NodeSealer(session.keys, session, concern_id).text("text", text), ConcernKind(kind), urgency)
+    return FalseAlarm(
+        NodeSealer(session.keys, session, "Concern", concern_id).text("text", text), ConcernKind(kind), urgency
+    )

@@ -3,12 +3,14 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from functools import partial
 from typing import Any
 from zlib import decompress
 
 from graphmem.model import Session
 from graphmem.store.graph import Graph, Row
 from graphmem.store.rows import NodeSealer
+from graphmem.store.tampering import Damage, report
 
 TEXT, JSON, PACKED = "text", "json", "packed"
 SEALED_FIELDS: Mapping[str, Mapping[str, str]] = {
@@ -32,7 +34,9 @@ SEALED_FIELDS: Mapping[str, Mapping[str, str]] = {
     },
 }
 """What is sealed of each kind of node, and the form it has when it is opened. Embeddings are made of the texts."""
-NEVER_EXPORTED = frozenset({"salt", "argon2_ops", "argon2_memory", "wrapped_key", "sealed_private_key", "public_key"})
+NEVER_EXPORTED = frozenset(
+    {"salt", "argon2_ops", "argon2_memory", "wrapped_key", "sealed_private_key", "public_key", "public_key_seal"}
+)
 """Properties of a student that open the rest; nobody needs them outside the database."""
 EDGES_AT_ONCE = 2_000
 """Nodes whose relationships are read at once."""
@@ -45,21 +49,22 @@ async def read_everything(
 
     Returns
     -------
-    nodes, each with `number`, `labels` and `properties`, and edges between the numbers; None when the session has ended
-
-    Raises
-    ------
-    Tampered        a sealed value does not open
+    nodes, each with `number`, `labels` and `properties`, where a sealed value does not open with its name in
+    `tampered`, and edges between the numbers; None when the session has ended
     """
     rows = await graph.run("export/list_nodes", session, session_id=session.session_id, now=now)
     if not rows:
         return None
     turns = next(row["properties"].get("turns", 0) for row in rows if "Student" in row["labels"])
     number = {row["element"]: i for i, row in enumerate(rows)}
-    nodes = [
-        {"number": i, "labels": sorted(row["labels"]), "properties": _opened(session, row, turns)}
-        for i, row in enumerate(rows)
-    ]
+    nodes, damage = [], Damage()
+    for i, row in enumerate(rows):
+        known = len(damage)
+        properties = _opened(session, row, turns, damage)
+        nodes.append({"number": i, "labels": sorted(row["labels"]), "properties": properties})
+        if damage[known:]:
+            nodes[-1]["tampered"] = [each.field for each in damage[known:]]
+    await report(graph, session, damage)
     edges = []
     elements = list(number)
     for start in range(0, len(elements), EDGES_AT_ONCE):
@@ -77,15 +82,17 @@ async def read_everything(
     return nodes, edges
 
 
-def _opened(session: Session, row: Row, turns: int) -> dict[str, Any]:
-    """The properties of a node, opened; without keys and embeddings."""
+def _opened(session: Session, row: Row, turns: int, damage: Damage) -> dict[str, Any]:
+    """The properties of a node, opened; without keys and embeddings, and without what does not open."""
     properties, labels = row["properties"], row["labels"]
     kind = next((label for label in labels if label in SEALED_FIELDS), "")
     sealed, found = SEALED_FIELDS.get(kind, {}), {}
     for name, value in properties.items():
         if name in sealed:
-            place = NodeSealer(session.keys, session, _bound_to(kind, name, properties, turns))
-            found[name] = _unsealed(place, name, value, sealed[name])
+            place = NodeSealer(session.keys, session, kind, _bound_to(kind, name, properties, turns))
+            opened = damage.opened(partial(_unsealed, place, name, value, sealed[name]))
+            if opened is not None:
+                found[name] = opened
         elif name not in NEVER_EXPORTED and not isinstance(value, (bytes, bytearray)):
             found[name] = _plain(value)
     return found

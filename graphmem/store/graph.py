@@ -2,16 +2,19 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from time import monotonic
+from time import monotonic, time
 from typing import Any, TypeVar, cast
+from uuid import uuid4
 
 import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncTransaction
 from neo4j import exceptions as ne
 
 from graphmem.errors import Conflict, GraphmemError, QueryError, SetupError, Unavailable
+from graphmem.manifest import sealed_note
 from graphmem.model import Who
 from graphmem.store import queries
+from graphmem.store.touched import NEEDS_ROWS, TOUCHES, Touched
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -25,15 +28,19 @@ class Transaction:
     """A transaction of one student that is under way: runs statements of `cypher/` by name."""
 
     def __init__(self, tx: AsyncTransaction, who: Who, known: Mapping[str, queries.CypherStatement]) -> None:
-        self._tx, self._who, self._queries = tx, who, known
+        self._tx, self.who, self._queries = tx, who, known
+        self.touched = Touched()
 
     async def run(self, name: str, **params: Any) -> list[Row]:
         """Run one statement; parameters as for `Graph.run`."""
         query = self._queries[name]
-        params |= {"institution": self._who.institution, "student_id": self._who.student_id}
+        params |= {"institution": self.who.institution, "student_id": self.who.student_id}
         query.check(params)
         result = await self._tx.run(cast(Any, query.text), params)
-        return [dict(record) async for record in result]
+        rows = [dict(record) async for record in result]
+        if name in TOUCHES and rows:
+            self.touched.add(TOUCHES[name](params, rows))
+        return rows
 
 
 class Graph:
@@ -41,12 +48,18 @@ class Graph:
 
     Every statement is one transaction, and every write may safely run twice, so what a lost connection
     or a deadlock ended is run again, for as long as `timeout` seconds.
+
+    A write of what the integrity hash covers leaves a note of what it touched, sealed with the first of `secrets`;
+    `noted` are the students of whom this process wrote since somebody took them out.
     """
 
-    def __init__(self, driver: AsyncDriver, timeout: float) -> None:
+    def __init__(self, driver: AsyncDriver, timeout: float, secrets: tuple[bytes, ...] = ()) -> None:
         self._driver = driver
         self._timeout = timeout
+        self.secrets = secrets
+        self.noted: set[Who] = set()
         self._queries = queries.load()
+        self._noted = {name: self._queries[name].noted for name in TOUCHES.keys() - NEEDS_ROWS}
 
     async def run(self, name: str, who: Who | None = None, **params: Any) -> list[Row]:
         """Run one statement.
@@ -71,7 +84,28 @@ class Graph:
         if who is not None:
             params |= {"institution": who.institution, "student_id": who.student_id}
         query.check(params)
-        return await self.execute(query.text, params, reads=query.reads)
+        if who is None or name not in TOUCHES:
+            return await self.execute(query.text, params, reads=query.reads)
+        if name in NEEDS_ROWS:
+            own = {each: value for each, value in params.items() if each not in ("institution", "student_id")}
+
+            async def work(tx: Transaction) -> list[Row] | None:
+                return await tx.run(name, **own) or None
+
+            return await self.transact(who, work) or []
+        touched = TOUCHES[name](params, ())
+        if not touched:
+            return await self.execute(query.text, params, reads=False)
+        return await self.execute(self._noted[name], params | self._note(who, touched), reads=False)
+
+    def _note(self, who: Who, touched: Touched) -> dict[str, Any]:
+        """The parameters of a note of what a write touches."""
+        if not self.secrets:
+            raise QueryError("What students keep is not written without the server secret.")
+        note_id = uuid4().hex
+        told = {"at": time(), "touched": touched.told()}
+        self.noted.add(Who(who.institution, who.student_id))
+        return {"manifest_note_id": note_id, "manifest_note": sealed_note(self.secrets[0], who, note_id, told)}
 
     async def execute(
         self, text: str, params: Mapping[str, Any], *, reads: bool, seconds: float | None = None
@@ -125,7 +159,10 @@ class Graph:
             self._driver.session(bookmark_manager=self._driver.execute_query_bookmark_manager) as session,
             await session.begin_transaction() as tx,
         ):
-            done = await work(Transaction(tx, who, self._queries))
+            transaction = Transaction(tx, who, self._queries)
+            done = await work(transaction)
+            if done is not None and transaction.touched:
+                await transaction.run("integrity/note", **self._note(who, transaction.touched))
             # Left alone, the driver commits a transaction that ends without an error.
             await (tx.rollback() if done is None else tx.commit())
             return done

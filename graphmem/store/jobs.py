@@ -19,6 +19,7 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter
 
+from graphmem.errors import Tampered
 from graphmem.model import Danger, HabitCount, Job, JobState, Level, Observation, Session, Usage, Who
 from graphmem.sealing import StudentLock, open_sealed_box
 from graphmem.store import usage as usages
@@ -210,7 +211,9 @@ async def release(graph: Graph, session: Session, lease: str, now: datetime) -> 
 
 def sealed_job(session: Session, job: NewJob, now: datetime) -> dict[str, Any]:
     """The properties of a new job."""
-    payload = NodeSealer(session.keys, session, job.id).seal("payload", _ADAPTERS[type(job.work)].dump_json(job.work))
+    payload = NodeSealer(session.keys, session, "Job", job.id).seal(
+        "payload", _ADAPTERS[type(job.work)].dump_json(job.work)
+    )
     return waiting_job(job.id, job.kind, payload, now) | {"seq": job.seq}
 
 
@@ -229,14 +232,17 @@ def waiting_job(job_id: str, kind: Kind, payload: bytes, now: datetime) -> dict[
 
 def opened_payload(session: Session, claimed: Claimed, payload: type[T]) -> T:
     """Decrypt the payload of a claimed job; Tampered when it does not open."""
-    text = NodeSealer(session.keys, session, claimed.id).opened("payload", claimed.payload)
+    text = NodeSealer(session.keys, session, "Job", claimed.id).opened("payload", claimed.payload)
     work: T = _ADAPTERS[payload].validate_json(text)
     return work
 
 
 def opened_observation(session: Session, lock: StudentLock, claimed: Claimed) -> Observation:
     """Decrypt an observation; Tampered when its sealed box does not open."""
-    return _OBSERVATION.validate_json(open_sealed_box(session.keys, session, lock, claimed.payload))
+    try:
+        return _OBSERVATION.validate_json(open_sealed_box(session.keys, session, lock, claimed.payload))
+    except Tampered as e:
+        raise Tampered.at("Job", claimed.id, "payload") from e
 
 
 def observation_text(observation: Observation) -> str:

@@ -10,9 +10,11 @@ from datetime import datetime
 from typing import Any
 
 from graphmem import sealing
+from graphmem.errors import Conflict, Tampered
 from graphmem.model import Keys, LedgerCategory, LedgerEntry, Session, Source, SourceKind, Vector
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import NodeSealer, moment, source_kind, vector_bytes
+from graphmem.store.rows import NodeSealer, moment, readable, source_kind, vector_bytes
+from graphmem.store.tampering import only_intact
 from graphmem.text.normalize import said
 
 
@@ -59,7 +61,7 @@ def sealed_ledger_entry(session: Session, entry: LedgerEntry, vector: Vector | N
     entry : LedgerEntry, with its content
     vector : Vector, of its content; None where there is none yet
     """
-    place = NodeSealer(session.keys, session, entry.id)
+    place = NodeSealer(session.keys, session, "LedgerEntry", entry.id)
     return {
         "id": entry.id,
         "category": entry.category.value,
@@ -82,6 +84,10 @@ async def keep_entry(
     """Keep an entry; `ledger/add`. As it is kept then: an active equal one is unchanged, a settled or expired one
     begins anew. None when the session has ended.
 
+    Raises
+    ------
+    Conflict        an equal entry is there and does not open
+
     Writes the entry, linked to the student and, where it has one, to its source.
     """
     rows = await graph.run(
@@ -92,16 +98,20 @@ async def keep_entry(
         source={} if source is None else {"kind": source.kind.value, "ref": source.ref},
         now=now,
     )
-    return _opened(session, rows[0]["entry"], now).entry if rows else None
+    found = await only_intact(graph, session, [row["entry"] for row in rows], lambda each: _opened(session, each, now))
+    if rows and not found:
+        raise Conflict(f"The ledger holds {entry.id}, which was altered outside of graphmem: delete it first.")
+    return found[0].entry if found else None
 
 
 async def settle(graph: Graph, session: Session, ledger_id: str, note: str | None, now: datetime) -> LedgerEntry | None:
     """Settle a promise or debt; `ledger/settle`. The entry as it is then: another category and what was settled
-    before stay as they are. None without such an entry, or when the session has ended.
+    before stay as they are. None without such an entry, where it does not open, or when the session has ended.
     """
-    sealed = None if note is None else NodeSealer(session.keys, session, ledger_id).seal("note", note)
+    sealed = None if note is None else NodeSealer(session.keys, session, "LedgerEntry", ledger_id).seal("note", note)
     rows = await graph.run("ledger/settle", session, session_id=session.session_id, id=ledger_id, note=sealed, now=now)
-    return _opened(session, rows[0]["entry"], now).entry if rows else None
+    found = await only_intact(graph, session, [row["entry"] for row in rows], lambda each: _opened(session, each, now))
+    return found[0].entry if found else None
 
 
 async def remove_entry(graph: Graph, session: Session, entry_id: str, now: datetime) -> bool | None:
@@ -113,7 +123,10 @@ async def remove_entry(graph: Graph, session: Session, entry_id: str, now: datet
 async def list_stored_entries(
     graph: Graph, session: Session, now: datetime, category: LedgerCategory | None = None, active: bool | None = None
 ) -> list[StoredEntry] | None:
-    """A student's ledger with its embeddings, newest first; `ledger/list`. None when the session has ended."""
+    """A student's ledger with its embeddings, newest first; `ledger/list`. None when the session has ended.
+
+    What does not open is left out, and so is an entry whose category was changed by hand: its id tells.
+    """
     rows = await graph.run(
         "ledger/list",
         session,
@@ -122,16 +135,26 @@ async def list_stored_entries(
         active=active,
         now=now,
     )
-    return [_opened(session, entry, now) for entry in rows[0]["entries"]] if rows else None
+    if not rows:
+        return None
+    return await only_intact(graph, session, rows[0]["entries"], lambda each: _opened(session, each, now))
 
 
 def _opened(session: Session, row: Row, now: datetime) -> StoredEntry:
-    place = NodeSealer(session.keys, session, row["id"])
+    with readable("LedgerEntry", row["id"]):
+        return _read(session, row, now)
+
+
+def _read(session: Session, row: Row, now: datetime) -> StoredEntry:
+    place = NodeSealer(session.keys, session, "LedgerEntry", row["id"])
     expires_at = _moment(row, "expires_at")
+    category, content = LedgerCategory(row["category"]), place.text("content", row["content"])
+    if row["id"] != entry_id(session.keys, category, content):
+        raise Tampered.at("LedgerEntry", row["id"], "category")
     entry = LedgerEntry(
         id=row["id"],
-        category=LedgerCategory(row["category"]),
-        content=place.text("content", row["content"]),
+        category=category,
+        content=content,
         summary=place.text("summary", row["summary"]),
         importance=row["importance"],
         triggers=tuple(place.json("triggers", row["triggers"])),

@@ -1,7 +1,7 @@
 """Memories in the graph: what recall and people read, and how they fade (spec 2, 9, 10)."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, cast, get_args, get_type_hints
@@ -25,9 +25,13 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import LAST, NodeSealer, from_ms, vector_bytes
+from graphmem.store.rows import LAST, NodeSealer, from_ms, readable, vector_bytes
 from graphmem.store.sources import opened_source
+from graphmem.store.tampering import Damage, only_intact, report
 
+_RELIABILITIES = frozenset(each.value for each in Reliability)
+UNCOUNTED = frozenset({"version", "gone", "concerns"})
+"""What forgetting tells beside counts."""
 LOAD_PAGE = 5000
 """Memories read at once when a student's memories are taken into memory."""
 APART = frozenset({"modality", "content", "speaker", "before", "quote", "source_refs", "statements"})
@@ -188,19 +192,21 @@ async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState 
     if not rows:
         return None
     (row,) = rows
-    sealed = row["name"]
-    name = None if sealed is None else NodeSealer(session.keys, session, "student").text("display_name", sealed)
+    sealed, place, damage = row["name"], NodeSealer(session.keys, session, "Student", "student"), Damage()
+    name = None if sealed is None else damage.opened(lambda: place.text("display_name", sealed))
+    await report(graph, session, damage)
     return MemoriesState(row["version"], row["removed"], row["tolerance"], name)
 
 
 async def list_since(graph: Graph, session: Session, since: int) -> list[LoadedMemory]:
-    """Every memory written after a version, opened; `memory/list_written`."""
+    """Every memory written after a version, opened; `memory/list_written`. One that does not open is left out."""
     found: list[LoadedMemory] = []
     after = ""
     while True:
         (row,) = await graph.run("memory/list_written", session, since=since, after=after, limit=LOAD_PAGE)
         if row["ids"]:
-            found += [_held(session, *each) for each in await _rows(graph, session, row["ids"])]
+            rows = await _rows(graph, session, row["ids"])
+            found += await only_intact(graph, session, rows, lambda each: _held(session, *each))
         if len(row["ids"]) < LOAD_PAGE:
             return found
         after = row["ids"][-1]
@@ -215,24 +221,33 @@ async def expand(graph: Graph, session: Session, wanted: Expanding, now: datetim
     if not rows:
         return None
     (row,) = rows
+    found = {
+        memory_id: Standing(gravity, from_ms(accessed), count_of_student, Reliability(reliability))
+        for memory_id, gravity, accessed, count_of_student, reliability in [
+            *row["found"],
+            *([each[0], *each[4:]] for each in row["reached"]),
+        ]
+        # One that makes no sense was written by hand: its memory is left out.
+        if reliability in _RELIABILITIES
+    }
     return Expansion(
         version=row["version"],
-        found={
-            memory_id: Standing(gravity, from_ms(accessed), count_of_student, Reliability(reliability))
-            for memory_id, gravity, accessed, count_of_student, reliability in [
-                *row["found"],
-                *([each[0], *each[4:]] for each in row["reached"]),
-            ]
-        },
-        reached=tuple(Reached(each[0], each[1], each[2], tuple(each[3])) for each in row["reached"]),
+        found=found,
+        reached=tuple(
+            Reached(each[0], each[1], each[2], tuple(each[3])) for each in row["reached"] if each[0] in found
+        ),
         student_version=row["student_version"],
         fog_versions=(row["world"], row["overlay"]),
     )
 
 
 async def find_by_ids(graph: Graph, who: Who, ids: Sequence[str], session: Session | None) -> list[Memory]:
-    """Some memories by id, in their order, opened where there is a session; unknown ids are left out; `memory/find`."""
-    return [_memory(row, label, refs, session) for row, label, refs in await _rows(graph, who, ids)]
+    """Some memories by id, in their order, opened where there is a session; `memory/find`.
+
+    Unknown ids are left out, and so is what does not open.
+    """
+    rows = await _rows(graph, who, ids)
+    return await only_intact(graph, who, rows, lambda each: _memory(*each, session))
 
 
 async def _rows(graph: Graph, who: Who, ids: Sequence[str]) -> list[tuple[Row, str, list[str]]]:
@@ -244,17 +259,27 @@ async def _rows(graph: Graph, who: Who, ids: Sequence[str]) -> list[tuple[Row, s
 async def list_memory_page(
     graph: Graph, who: Who, wanted: Filter, when: Moment, cut: Cut, session: Session | None
 ) -> list[Memory]:
-    """A page of the memories that a filter lets through, newest first; `memory/list_page`."""
+    """A page of the memories that a filter lets through, newest first; `memory/list_page`. What does not open is
+    passed over.
+    """
     before_time, before_id = cut.after or (LAST, "")
-    (row,) = await graph.run(
-        "memory/list_page",
-        who,
-        before_time=before_time,
-        before_id=before_id,
-        limit=cut.limit,
-        **_filtered(wanted, when),
-    )
-    return await find_by_ids(graph, who, row["ids"], session) if row["ids"] else []
+    found: list[Memory] = []
+    while len(found) < cut.limit:
+        limit = cut.limit - len(found)
+        (row,) = await graph.run(
+            "memory/list_page",
+            who,
+            before_time=before_time,
+            before_id=before_id,
+            limit=limit,
+            **_filtered(wanted, when),
+        )
+        rows = await _rows(graph, who, row["ids"]) if row["ids"] else []
+        found += await only_intact(graph, who, rows, lambda each: _memory(*each, session))
+        if len(row["ids"]) < limit or not rows:
+            break
+        before_time, before_id = from_ms(rows[-1][0]["timestamp"]), rows[-1][0]["id"]
+    return found
 
 
 async def count_of_student(graph: Graph, who: Who, wanted: Filter, when: Moment) -> int:
@@ -318,10 +343,17 @@ async def list_entities(
     """
     (row,) = await graph.run("memory/list_entities", who, ids=list(dict.fromkeys(ids)))
     found: dict[str, list[NamedEntity]] = {memory_id: [] for memory_id in ids}
-    for memory_id, entity_id, kind, sealed in row["entities"]:
-        name = None if session is None else NodeSealer(session.keys, session, entity_id).text("name", sealed)
-        found[memory_id].append(NamedEntity(entity_id, EntityKind(kind), name))
+    for memory_id, entity in await only_intact(graph, who, row["entities"], lambda each: _entity(session, *each)):
+        found[memory_id].append(entity)
     return found
+
+
+def _entity(
+    session: Session | None, memory_id: str, entity_id: str, kind: str, sealed: bytes
+) -> tuple[str, NamedEntity]:
+    name = None if session is None else NodeSealer(session.keys, session, "Entity", entity_id).text("name", sealed)
+    with readable("Entity", entity_id):
+        return memory_id, NamedEntity(entity_id, EntityKind(kind), name)
 
 
 async def list_spanless(graph: Graph, who: Who) -> list[str]:
@@ -333,7 +365,10 @@ async def list_spanless(graph: Graph, who: Who) -> list[str]:
 async def set_vectors(graph: Graph, session: Session, embedded: Sequence[tuple[Memory, Vector]]) -> None:
     """Give memories their embeddings again after the model was changed; `memory/set_vectors`."""
     sealed = [
-        {"id": m.id, "embedding": NodeSealer(session.keys, session, m.id).seal("embedding", embedding_bytes(m, v))}
+        {
+            "id": m.id,
+            "embedding": NodeSealer(session.keys, session, "Memory", m.id).seal("embedding", embedding_bytes(m, v)),
+        }
         for m, v in embedded
     ]
     await graph.run("memory/set_vectors", session, vectors=sealed)
@@ -380,7 +415,10 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
 async def set_befores(graph: Graph, session: Session, changed: Sequence[Memory]) -> None:
     """Write anew what was said before some memories; `memory/set_details`."""
     rows = [
-        {"id": each.id, "details": NodeSealer(session.keys, session, each.id).seal_json("details", details_of(each))}
+        {
+            "id": each.id,
+            "details": NodeSealer(session.keys, session, "Memory", each.id).seal_json("details", details_of(each)),
+        }
         for each in changed
     ]
     await graph.run("memory/set_details", session, memories=rows)
@@ -389,7 +427,7 @@ async def set_befores(graph: Graph, session: Session, changed: Sequence[Memory])
 async def delete_with_traces(graph: Graph, session: Session, memory_id: str, now: datetime) -> Erased | None:
     """Delete a memory and what it fed; `memory/forget`. None without such a memory, or when the session has ended."""
     rows = await graph.run("memory/forget", session, session_id=session.session_id, id=memory_id, now=now)
-    return Erased(**{name: count for name, count in rows[0].items() if name != "version"}) if rows else None
+    return Erased(**{name: count for name, count in rows[0].items() if name not in UNCOUNTED}) if rows else None
 
 
 def details_of(memory: Memory) -> dict[str, Any]:
@@ -428,6 +466,11 @@ _READERS: Mapping[str, Callable[[Any], Any]] = {
     name: _reader(hint) for name, hint in get_type_hints(Memory).items() if name not in APART
 }
 """How each property of a memory is read; the fields are listed in `Memory` alone."""
+_OPTIONAL = {name for name, hint in get_type_hints(Memory).items() if type(None) in get_args(hint)}
+REQUIRED = frozenset(
+    each.name for each in fields(Memory) if each.name in _READERS.keys() - _OPTIONAL and each.default is MISSING
+)
+"""Properties that every memory has."""
 
 
 _STATEMENT_READERS: Mapping[str, Callable[[Any], Any]] = {
@@ -453,21 +496,25 @@ def _held(session: Session, row: Row, label: str, refs: list[str]) -> LoadedMemo
     memory, sealed = _memory(row, label, refs, session), row.get("embedding")
     if sealed is None:
         return LoadedMemory(memory, None)
-    return _opened_vectors(memory, NodeSealer(session.keys, session, row["id"]).opened("embedding", sealed))
+    return _opened_vectors(memory, NodeSealer(session.keys, session, "Memory", row["id"]).opened("embedding", sealed))
 
 
 def _memory(row: Row, label: str, refs: list[str], session: Session | None) -> Memory:
     details: dict[str, Any] = {"speaker": None, "before": None, "quote": None}
     content = None
     if session is not None:
-        place = NodeSealer(session.keys, session, row["id"])
-        content, details = place.text("content", row["content"]), place.json("details", row["details"])
-        details["statements"] = tuple(map(_opened_statement, details.get("statements", ())))
-    # A property that is null is not stored.
-    fields: dict[str, Any] = {
-        name: None if (value := row.get(name)) is None else read(value) for name, read in _READERS.items()
-    }
-    return Memory(modality=Modality(label.lower()), content=content, source_refs=tuple(refs), **details, **fields)
+        place = NodeSealer(session.keys, session, "Memory", row["id"])
+        with readable("Memory", row["id"]):
+            content, details = place.text("content", row["content"]), place.json("details", row["details"])
+            details["statements"] = tuple(map(_opened_statement, details.get("statements", ())))
+    with readable("Memory", row["id"]):
+        if missing := [name for name in REQUIRED if row.get(name) is None]:
+            raise KeyError(missing[0])
+        # A property that is null is not stored.
+        found: dict[str, Any] = {
+            name: None if (value := row.get(name)) is None else read(value) for name, read in _READERS.items()
+        }
+        return Memory(modality=Modality(label.lower()), content=content, source_refs=tuple(refs), **details, **found)
 
 
 def _opened_edge(type_: str, weight: float, from_id: str, to_id: str, to_label: str, created_at: int) -> Edge:

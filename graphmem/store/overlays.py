@@ -20,6 +20,7 @@ from graphmem.model import (
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.rows import NodeSealer, from_ms
 from graphmem.store.sources import kind_in_graph
+from graphmem.store.tampering import Damage, report
 from graphmem.store.world import concept_of
 
 Plan = Callable[[Sequence[Practice]], Retained | None]
@@ -78,7 +79,11 @@ async def save_attitude(
     plan: Plan,
 ) -> Known | None:
     """Set what a student thinks and knows of a known concept; `overlay/set_attitude`. None where it is not known."""
-    sealed = None if notes is None else NodeSealer(session.keys, session, f"knows-{concept_id}").seal("notes", notes)
+    sealed = (
+        None
+        if notes is None
+        else NodeSealer(session.keys, session, "KNOWS", f"knows-{concept_id}").seal("notes", notes)
+    )
     given = {"id": concept_id, "attitude": attitude, "familiarity": familiarity, "notes": sealed, "now": now}
 
     async def work(tx: Transaction) -> Known | None:
@@ -86,7 +91,7 @@ async def save_attitude(
         if not rows:
             return None
         retentions = await _set_retentions(tx, [concept_id], plan) if familiarity is not None else {}
-        known = _known(session, session, rows[0]["known"])
+        known = _known(session, session, rows[0]["known"], Damage())
         return replace(known, retention=retentions.get(concept_id, known.retention))
 
     return await graph.transact(session, work)
@@ -152,18 +157,22 @@ async def list_known(
 ) -> tuple[int, list[Known]]:
     """Number of known concepts, and a page of them by id, with their notes in a session; `overlay/list_page`."""
     rows = await graph.run("overlay/list_page", who, after=after, limit=limit)
-    return (rows[0]["total"], [_known(who, session, each) for each in rows[0]["known"]]) if rows else (0, [])
+    damage = Damage()
+    known = [_known(who, session, each, damage) for row in rows for each in row["known"]]
+    await report(graph, who, damage)
+    return (rows[0]["total"] if rows else 0), known
 
 
 async def list_due_concepts(graph: Graph, who: Who, after: str, limit: int) -> list[Known]:
     """Known concepts after a certain one, what is due soonest first; without notes; `overlay/list_due`."""
     rows = await graph.run("overlay/list_due", who, after=after, limit=limit)
-    return [_known(who, None, row["known"]) for row in rows]
+    return [_known(who, None, row["known"], Damage()) for row in rows]
 
 
 async def list_held(graph: Graph, who: Who, ids: Sequence[str]) -> list[Known]:
     """Some of the concepts that were practised or set by hand, by id; without notes; `overlay/list_held`."""
-    return [_known(who, None, row["known"]) for row in await graph.run("overlay/list_held", who, ids=list(ids))]
+    rows = await graph.run("overlay/list_held", who, ids=list(ids))
+    return [_known(who, None, row["known"], Damage()) for row in rows]
 
 
 async def list_retentions(graph: Graph, who: Who) -> dict[str, Retained]:
@@ -173,11 +182,12 @@ async def list_retentions(graph: Graph, who: Who) -> dict[str, Retained]:
     return {id: held for id, held in found.items() if held is not None}
 
 
-def _known(who: Who, session: Session | None, row: Sequence[Any]) -> Known:
+def _known(who: Who, session: Session | None, row: Sequence[Any], damage: Damage) -> Known:
     concept, attitude, familiarity, since, sealed = concept_of(row[0]), *row[1:5]
-    opens = session is not None and sealed is not None
-    place = NodeSealer(session.keys, who, f"knows-{concept.id}") if session is not None else None
-    notes = place.text("notes", sealed) if opens and place is not None else None
+    notes = None
+    if session is not None and sealed is not None:
+        place = NodeSealer(session.keys, who, "KNOWS", f"knows-{concept.id}")
+        notes = damage.opened(lambda: place.text("notes", sealed))
     return Known(concept, attitude, familiarity, from_ms(since), notes, _retention(*row[5:]))
 
 

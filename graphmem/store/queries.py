@@ -35,6 +35,8 @@ SCOPES: Mapping[str, frozenset[str]] = {
 _HEADER = re.compile(r"^//\s*(mode|scope|params|returns):[ \t]*(.*)$", re.MULTILINE)
 _NAME = re.compile(r"(?:^|,)\s*(\w+)\s*:")
 _NOT_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]*`", re.DOTALL)
+_BRACKETS = re.compile(r"\[[^\]]*\]")
+LANGUAGE = "CYPHER 25\n"
 _PARAMETER = re.compile(r"\$(\w+)")
 
 
@@ -47,11 +49,28 @@ class CypherStatement:
     description: str
     mode: str
     params: frozenset[str]
+    returns: tuple[str, ...] = ()
 
     @property
     def reads(self) -> bool:
         """True if a read-only member of a cluster may serve it."""
         return self.mode == "read"
+
+    @property
+    def noted(self) -> str:
+        """The statement with a note of what it touches, left in the same transaction where it has rows.
+
+        It takes two parameters more: `manifest_note_id` and `manifest_note`.
+        """
+        columns = ", ".join(f"{name}: {name}" for name in self.returns)
+        rows = ", ".join(f"row.{name} AS {name}" for name in self.returns)
+        return (
+            f"CYPHER 25\nCALL () {{\n{self.text.removeprefix(LANGUAGE)}\n}}\nWITH collect({{{columns}}}) AS rows\n"
+            "CALL (rows) {\n  WITH rows WHERE size(rows) > 0\n"
+            "  CREATE (:ManifestNote {institution: $institution, student_id: $student_id, "
+            "id: $manifest_note_id, content: $manifest_note})\n"
+            f"}}\nUNWIND rows AS row\nRETURN {rows}"
+        )
 
     def check(self, given: Mapping[str, Any]) -> None:
         """Raise QueryError unless exactly the declared parameters are given."""
@@ -92,7 +111,8 @@ def parse(name: str, source: str) -> CypherStatement:
     if not SCOPES[headers["scope"]] <= declared:
         raise QueryError(f"{name}.cypher: a statement of scope {headers['scope']} must filter by it.")
     description = source.splitlines()[0].removeprefix("//").strip()
-    return CypherStatement(name, f"CYPHER 25\n{source}", description, headers["mode"], declared)
+    returns = tuple(_NAME.findall(_BRACKETS.sub("", headers["returns"])))
+    return CypherStatement(name, f"{LANGUAGE}{source}", description, headers["mode"], declared, returns)
 
 
 def load() -> dict[str, CypherStatement]:

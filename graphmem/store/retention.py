@@ -3,6 +3,7 @@
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
+from graphmem.model import Who
 from graphmem.store.graph import Graph
 
 
@@ -23,7 +24,19 @@ async def delete_old(graph: Graph, retention: Retention, limit: int = 1000) -> i
     """
     deleted = 0
     while True:
-        (row,) = await graph.run("retention/delete_old", limit=limit, **asdict(retention))
-        if not row["deleted"]:
+        moments = {name: at for name, at in asdict(retention).items() if name != "questions_before"}
+        (row,) = await graph.run("retention/delete_old", limit=limit, **moments)
+        gone = int(row["deleted"]) + await _delete_old_questions(graph, retention.questions_before, limit)
+        if not gone:
             return deleted
-        deleted += int(row["deleted"])
+        deleted += gone
+
+
+async def _delete_old_questions(graph: Graph, before: datetime, limit: int) -> int:
+    """Delete answered questions and reflections, student by student; `question/list_old`, `question/delete_old`."""
+    deleted = 0
+    for row in await graph.run("question/list_old", before=before, limit=limit):
+        who = Who(row["institution"], row["student_id"])
+        found = await graph.run("question/delete_old", who, ids=row["ids"], before=before)
+        deleted += sum(each["deleted"] for each in found)
+    return deleted

@@ -1,18 +1,24 @@
 """From the driver's values to Python's, and sealed properties to what they hold and back."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
 from graphmem import sealing
+from graphmem.errors import Tampered
 from graphmem.model import Keys, SourceKind, Vector, Who
 
 REMARK = "remark"
 """The kind in the graph of a chat remark that was observed; `chat` is that of turns, whose ids are not its refs."""
 LAST = datetime(9999, 12, 31, tzinfo=UTC)
 """Later than anything: where the first page of what is listed newest first begins."""
+
+CLEAR = "clear"
+"""Stands for the field where any clear one was altered."""
 
 
 def moment(value: Any) -> datetime:
@@ -37,15 +43,38 @@ def source_kind(kind: str) -> SourceKind:
     return SourceKind.CHAT if kind == REMARK else SourceKind(kind)
 
 
+@contextmanager
+def readable(label: str, node_id: str) -> Iterator[None]:
+    """Take clear properties of a node that are missing or make no sense for what they are: changed by hand.
+
+    Raises
+    ------
+    Tampered        instead of whatever reading them raised
+
+    Examples
+    --------
+    >>> with readable("Memory", "memory-1"):
+    ...     int("many")
+    Traceback (most recent call last):
+    graphmem.errors.Tampered: Memory memory-1 cannot be read: a clear value of it was altered or removed.
+    """
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError) as e:
+        error = Tampered(f"{label} {node_id} cannot be read: a clear value of it was altered or removed.")
+        error.label, error.node_id, error.field = label, node_id, CLEAR
+        raise error from e
+
+
 class NodeSealer:
     """One node of one student, whose fields are sealed and opened with the student's keys."""
 
-    def __init__(self, keys: Keys, who: Who, node_id: str) -> None:
-        self._keys, self._who, self._node_id = keys, who, node_id
+    def __init__(self, keys: Keys, who: Who, label: str, node_id: str) -> None:
+        self._keys, self._who, self._place = keys, who, (label, node_id)
 
     def seal(self, field: str, value: str | bytes) -> bytes:
         """Seal one field of this node."""
-        return sealing.seal(self._keys, self._who, self._node_id, field, value)
+        return sealing.seal(self._keys, self._who, (*self._place, field), value)
 
     def seal_json(self, field: str, value: Any) -> bytes:
         """Seal anything JSON can say."""
@@ -53,7 +82,7 @@ class NodeSealer:
 
     def opened(self, field: str, sealed: bytes) -> bytes:
         """Open one field of this node."""
-        return sealing.opened_value(self._keys, self._who, self._node_id, field, sealed)
+        return sealing.opened_value(self._keys, self._who, (*self._place, field), sealed)
 
     def text(self, field: str, sealed: bytes) -> str:
         """Open a text."""

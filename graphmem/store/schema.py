@@ -5,12 +5,13 @@ from collections.abc import AsyncIterator
 from datetime import datetime
 
 from graphmem.errors import Conflict, SetupError
-from graphmem.store import queries
+from graphmem.store import integrity, queries, students
 from graphmem.store.graph import Graph
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 UPGRADES = ("upgrade/set_versions", "upgrade/set_roles", "upgrade/set_origins", "upgrade/sum_usage")
 """What brings the data of an older schema up to this one; each may run again."""
+PUBLIC_KEYS_AT_ONCE = 500
 OLDEST_SERVER = (2026, 2)
 """Cypher 25 with `SEARCH`; an older server is refused."""
 EDITIONS = ("community", "enterprise")
@@ -25,7 +26,8 @@ def commands() -> list[str]:
 async def prepare(graph: Graph, embedder: str, dimension: int, now: datetime) -> None:
     """Check the server, apply the schema command by command, and check the embedding model.
 
-    Writes constraints and indexes (all `IF NOT EXISTS`) and one `:Schema` node; data of an older schema is upgraded.
+    Writes constraints and indexes (all `IF NOT EXISTS`) and one `:Schema` node; data of an older schema is upgraded,
+    where the server secret vouches for what is there.
 
     Raises
     ------
@@ -48,8 +50,13 @@ async def prepare(graph: Graph, embedder: str, dimension: int, now: datetime) ->
     if row["version"] < SCHEMA_VERSION:
         for name in UPGRADES:
             await graph.run(name)
+        while found := await students.list_unvouched(graph, PUBLIC_KEYS_AT_ONCE):
+            for who in found:
+                await integrity.accept(graph, who, now)
         # Last, so that an upgrade that was cut short is done again.
         await graph.run("schema/set_version", version=SCHEMA_VERSION)
+    if len(graph.secrets) > 1:
+        await integrity.renew_seals(graph)
     if (row["embedder"], row["dimension"]) != (embedder, dimension):
         raise SetupError(
             f"This database holds embeddings of {row['embedder']} ({row['dimension']} dimensions), but "

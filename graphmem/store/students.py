@@ -8,6 +8,7 @@ from graphmem.model import Companion, Keys, Session, Student, StudentSummary, Wh
 from graphmem.sealing import Argon2, StudentLock
 from graphmem.store.graph import Graph
 from graphmem.store.rows import NodeSealer, from_ms, moment
+from graphmem.store.tampering import Damage
 
 DISPLAY_NAME = "display_name"
 
@@ -58,9 +59,9 @@ class PasswordTry:
 async def create(graph: Graph, who: Who, enrolment: Enrolment, now: datetime) -> bool:
     """Enrol a student; `student/create`. False when somebody of that id is enrolled already, or is being erased."""
     keys, companion = enrolment.keys, enrolment.companion
-    student = _lock_properties(enrolment.lock) | {"created_at": now}
+    student = lock_properties(enrolment.lock) | {"created_at": now}
     if enrolment.display_name is not None:
-        student[DISPLAY_NAME] = NodeSealer(keys, who, "student").seal(DISPLAY_NAME, enrolment.display_name)
+        student[DISPLAY_NAME] = NodeSealer(keys, who, "Student", "student").seal(DISPLAY_NAME, enrolment.display_name)
     properties = {
         "id": "companion",
         "tolerance": companion.tolerance,
@@ -91,20 +92,24 @@ async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | Non
         wrapped_key=bytes(found["wrapped_key"]),
         sealed_private_key=bytes(found["sealed_private_key"]),
         public_key=bytes(found["public_key"]),
+        public_key_seal=bytes(found.get("public_key_seal", b"")),
     )
     companion = row["companion"]
     return Enrolled(student, lock, found.get(DISPLAY_NAME), bytes(companion["persona"]), tuple(companion["expertise"]))
 
 
-def opened_name(enrolled: Enrolled, session: Session) -> str | None:
-    """Decrypt a student's name, if one was given."""
-    sealed = enrolled.sealed_name
-    return None if sealed is None else NodeSealer(session.keys, session, "student").text(DISPLAY_NAME, sealed)
+def opened_name(enrolled: Enrolled, session: Session, damage: Damage) -> str | None:
+    """Decrypt a student's name, if one was given; None where it does not open."""
+    sealed, place = enrolled.sealed_name, NodeSealer(session.keys, session, "Student", "student")
+    return None if sealed is None else damage.opened(lambda: place.text(DISPLAY_NAME, sealed))
 
 
-def opened_companion(enrolled: Enrolled, session: Session) -> Companion:
-    """Decrypt the companion of a student."""
-    told = NodeSealer(session.keys, session, "companion").json("persona", enrolled.sealed_persona)
+def opened_companion(enrolled: Enrolled, session: Session, damage: Damage) -> Companion | None:
+    """Decrypt the companion of a student; None where it does not open."""
+    place = NodeSealer(session.keys, session, "Companion", "companion")
+    told = damage.opened(lambda: place.json("persona", enrolled.sealed_persona))
+    if told is None:
+        return None
     return Companion(told["name"], told["persona"], enrolled.student.tolerance, enrolled.expertise)
 
 
@@ -139,7 +144,7 @@ async def save_default_companion(graph: Graph, institution: str, companion: Comp
 
 def _sealed_persona(keys: Keys, who: Who, companion: Companion) -> bytes:
     told = {"name": companion.name, "persona": companion.persona}
-    return NodeSealer(keys, who, "companion").seal_json("persona", told)
+    return NodeSealer(keys, who, "Companion", "companion").seal_json("persona", told)
 
 
 async def list_student_page(graph: Graph, institution: str, after: str, limit: int) -> tuple[int, list[StudentSummary]]:
@@ -175,12 +180,23 @@ async def relock(graph: Graph, who: Who, old: StudentLock, new: StudentLock, end
         "student/relock",
         who,
         old_wrapped_key=old.wrapped_key,
-        lock=_lock_properties(new),
+        lock=lock_properties(new),
         end_sessions=ends is not None,
         session_id="" if ends is None else ends.but,
         now=None if ends is None else ends.now,
     )
     return bool(rows)
+
+
+async def save_public_key(graph: Graph, who: Who, public_key: bytes, seal: bytes) -> None:
+    """Store a student's public key, and what the server vouches for it with; `student/set_public_key`."""
+    await graph.run("student/set_public_key", who, public_key=public_key, public_key_seal=seal)
+
+
+async def list_unvouched(graph: Graph, limit: int) -> list[Who]:
+    """Students of an older schema that no server has vouched for; `student/list_unvouched`."""
+    rows = await graph.run("student/list_unvouched", limit=limit)
+    return [Who(row["institution"], row["student_id"]) for row in rows]
 
 
 async def count_try(graph: Graph, each: PasswordTry, patience: Patience, now: datetime) -> bool:
@@ -271,7 +287,8 @@ async def count_sessions(graph: Graph, now: datetime) -> int:
     return int(row["sessions"])
 
 
-def _lock_properties(lock: StudentLock) -> dict[str, Any]:
+def lock_properties(lock: StudentLock) -> dict[str, Any]:
+    """The properties of a student that are its lock."""
     properties = asdict(lock)
     argon2 = properties.pop("argon2")
     return properties | {"argon2_ops": argon2["ops"], "argon2_memory": argon2["memory"]}

@@ -6,8 +6,9 @@ from datetime import datetime
 
 from graphmem.model import Question, QuestionState, Session, SurpriseResponse, Verdict
 from graphmem.store.changes import RESPONSE
-from graphmem.store.graph import Graph
-from graphmem.store.rows import NodeSealer, moment
+from graphmem.store.graph import Graph, Row
+from graphmem.store.rows import NodeSealer, moment, readable
+from graphmem.store.tampering import Damage, only_intact, report
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,12 @@ async def find_surprised(graph: Graph, session: Session, memory_id: str) -> Surp
     if not rows:
         return None
     (row,) = rows
-    sealed = row["response"]
-    place = NodeSealer(session.keys, session, row["memory_id"])
-    opened = None if sealed is None else place.opened("surprise_response", sealed)
+    damage = Damage()
+    response = damage.opened(lambda: _response(session, row["memory_id"], row["response"]))
+    await report(graph, session, damage)
     return Surprised(
         memory_id=row["memory_id"],
-        response=None if opened is None else RESPONSE.validate_json(opened),
+        response=response,
         verdict=None if row["verdict"] is None else Verdict(row["verdict"]),
         members=tuple(row["members"]),
     )
@@ -48,26 +49,34 @@ async def list_responses(graph: Graph, session: Session, ids: Sequence[str]) -> 
     An id of any other memory, or of none, is left out.
     """
     rows = await graph.run("surprise/list_responses", session, ids=list(ids))
-    return {
-        row["id"]: RESPONSE.validate_json(
-            NodeSealer(session.keys, session, row["id"]).opened("surprise_response", row["response"])
-        )
-        for row in rows
-    }
+    found = await only_intact(
+        graph, session, rows, lambda row: (row["id"], _response(session, row["id"], row["response"]))
+    )
+    return {memory_id: response for memory_id, response in found if response is not None}
+
+
+def _response(session: Session, memory_id: str, sealed: bytes | None) -> SurpriseResponse | None:
+    if sealed is None:
+        return None
+    with readable("Memory", memory_id):
+        opened = NodeSealer(session.keys, session, "Memory", memory_id).opened("surprise_response", sealed)
+        return RESPONSE.validate_json(opened)
 
 
 async def list_open_questions(graph: Graph, session: Session) -> list[Question]:
     """Questions nobody has answered, longest waiting first; `question/list`."""
     rows = await graph.run("question/list", session)
-    return [
-        Question(
+    return await only_intact(graph, session, rows, lambda row: _question(session, row))
+
+
+def _question(session: Session, row: Row) -> Question:
+    with readable("Question", row["id"]):
+        return Question(
             row["id"],
-            NodeSealer(session.keys, session, row["id"]).text("text", row["text"]),
+            NodeSealer(session.keys, session, "Question", row["id"]).text("text", row["text"]),
             moment(row["created_at"]),
             QuestionState(row["state"]),
         )
-        for row in rows
-    ]
 
 
 async def save_answer(graph: Graph, session: Session, question_id: str, now: datetime) -> bool:

@@ -35,6 +35,7 @@ from graphmem.store.concerns import opened_alarm, sealed_concern
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.jobs import NewJob, pages, sealed_job
 from graphmem.store.rows import NodeSealer, from_ms, moment, vector_bytes
+from graphmem.store.tampering import Damage, only_intact, report
 
 _OUTCOME = TypeAdapter(TurnOutcome)
 
@@ -157,14 +158,19 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
     if not rows:
         return None
     (row,) = rows
-    turn = row["turn"]
+    turn, damage = row["turn"], Damage()
     answered = turn is not None and turn["state"] == TurnState.ANSWERED
+    field = "reply" if answered else "given_reply"
+    received = None if turn is None else damage.opened(lambda: _received(session, turn, field))
+    outcome = damage.opened(lambda: _outcome(session, turn_id, turn)) if answered else None
+    # Of an answer that does not open nothing can be told again.
+    kept = received is not None and (outcome is not None or not answered)
     state = State(
         version=row["version"],
         turns=row["turns"],
         facts=row["facts"],
-        companion=_companion(session, row),
-        prediction=_prediction(session, row),
+        companion=damage.opened(lambda: _companion(session, row)) or _nameless(row),
+        prediction=damage.opened(lambda: _prediction(session, row)),
         signals=tuple(row["signals"]),
         habits=tuple(map(HabitCount, row["habits"], row["habits_shown"], row["habits_moments"])),
         corrections=tuple(
@@ -173,24 +179,25 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
                 row["corrected_signals"], row["corrected_levels"], row["verdicts"], strict=True
             )
         ),
-        questions=tuple(_question(session, *question) for question in row["questions"]),
+        questions=tuple(damage.intact(row["questions"], lambda question: _question(session, *question))),
         asked_turn=row["asked_turn"],
         episode_turn=row["episode_turn"],
-        false_alarms=tuple(opened_alarm(session, *alarm) for alarm in row["false_alarms"]),
+        false_alarms=tuple(damage.intact(row["false_alarms"], lambda alarm: opened_alarm(session, *alarm))),
     )
+    await report(graph, session, damage)
     return Before(
         state=state,
         open=row["open"],
-        outcome=_outcome(session, turn_id, turn) if answered else None,
-        received=None if turn is None else _received(session, turn, "reply" if answered else "given_reply"),
-        replied_by=turn["replied_by"] if answered else None,
+        outcome=outcome if kept else None,
+        received=received if kept else None,
+        replied_by=turn["replied_by"] if answered and kept else None,
         handled=row["handled"],
     )
 
 
 async def receive(graph: Graph, session: Session, received: Received, now: datetime) -> None:
     """Keep a message before its reply is known; `turn/receive`."""
-    place = NodeSealer(session.keys, session, received.turn_id)
+    place = NodeSealer(session.keys, session, "Turn", received.turn_id)
     await graph.run(
         "turn/receive",
         session,
@@ -228,7 +235,7 @@ async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | No
 def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
     """The parameters of `turn/complete`."""
     outcome = write.outcome
-    place = NodeSealer(session.keys, session, outcome.turn_id)
+    place = NodeSealer(session.keys, session, "Turn", outcome.turn_id)
     return {
         "session_id": session.session_id,
         "turn_id": outcome.turn_id,
@@ -273,19 +280,19 @@ def _raised_doubt(doubt: Uncertainty, tolerance: float) -> dict[str, Any]:
 async def list_turns(graph: Graph, session: Session) -> list[StoredTurn]:
     """The turns of the running conversation, oldest first; `turn/list`."""
     (row,) = await graph.run("turn/list", session)
-    return [_kept(session, turn) for turn in row["turns"]]
+    return await only_intact(graph, session, row["turns"], lambda turn: _kept(session, turn))
 
 
 async def list_ring(graph: Graph, session: Session, limit: int) -> list[Fact]:
     """A student's facts, newest first; `fact/list`."""
     (row,) = await graph.run("fact/list", session, limit=limit)
-    return [_fact(session, *fact) for fact in row["facts"]]
+    return await only_intact(graph, session, row["facts"], lambda fact: _fact(session, *fact))
 
 
 async def list_unanswered(graph: Graph, session: Session) -> list[Received]:
     """Messages of a student that were not answered, oldest first; `turn/list_waiting`."""
     rows = await graph.run("turn/list_waiting", session)
-    return [_received(session, row) for row in rows]
+    return await only_intact(graph, session, rows, lambda row: _received(session, row))
 
 
 async def list_stranded(graph: Graph, before: datetime, now: datetime, limit: int = 20) -> list[str]:
@@ -322,14 +329,19 @@ def _concern(session: Session, kept: Raised) -> dict[str, Any]:
 
 
 def _companion(session: Session, row: Row) -> Companion:
-    who = NodeSealer(session.keys, session, "companion").json("persona", row["persona"])
+    who = NodeSealer(session.keys, session, "Companion", "companion").json("persona", row["persona"])
     return Companion(who["name"], who["persona"], row["tolerance"], tuple(row["expertise"]))
+
+
+def _nameless(row: Row) -> Companion:
+    """A companion whose persona does not open."""
+    return Companion("Companion", "", row["tolerance"], tuple(row["expertise"]))
 
 
 def _prediction(session: Session, row: Row) -> Prediction | None:
     if row["prediction"] is None:
         return None
-    place = NodeSealer(session.keys, session, f"companion@{row['turns']}")
+    place = NodeSealer(session.keys, session, "Companion", f"companion@{row['turns']}")
     said = place.json("prediction", row["prediction"])
     sealed = row["prediction_embedding"]
     embedding = None if sealed is None else place.vector("prediction_embedding", sealed)
@@ -338,12 +350,13 @@ def _prediction(session: Session, row: Row) -> Prediction | None:
 
 
 def _question(session: Session, question_id: str, created_at: int, text: bytes) -> Question:
-    return Question(question_id, NodeSealer(session.keys, session, question_id).text("text", text), from_ms(created_at))
+    place = NodeSealer(session.keys, session, "Question", question_id)
+    return Question(question_id, place.text("text", text), from_ms(created_at))
 
 
 def _sealed_prediction(session: Session, prediction: Prediction, seq: int) -> dict[str, bytes | None]:
     """Bound to the turn it follows, so that an older prediction cannot be put in its place."""
-    place = NodeSealer(session.keys, session, f"companion@{seq}")
+    place = NodeSealer(session.keys, session, "Companion", f"companion@{seq}")
     vector = prediction.embedding
     said = {
         "text": prediction.text,
@@ -358,14 +371,14 @@ def _sealed_prediction(session: Session, prediction: Prediction, seq: int) -> di
 
 
 def _outcome(session: Session, turn_id: str, turn: Row) -> TurnOutcome:
-    place = NodeSealer(session.keys, session, turn_id)
+    place = NodeSealer(session.keys, session, "Turn", turn_id)
     told = json.loads(decompress(place.opened("outcome", turn["outcome"])))
     stored = told | {"reply": place.text("reply", turn["reply"]), "repeated": True}
     return _OUTCOME.validate_python(stored)
 
 
 def _received(session: Session, turn: Row, field: str = "given_reply") -> Received:
-    place = NodeSealer(session.keys, session, turn["id"])
+    place = NodeSealer(session.keys, session, "Turn", turn["id"])
     reply = turn[field]
     return Received(
         turn_id=turn["id"],
@@ -381,7 +394,7 @@ def _received(session: Session, turn: Row, field: str = "given_reply") -> Receiv
 def _kept(session: Session, row: Sequence[Any]) -> StoredTurn:
     """A turn as `turn/list` returns it."""
     turn_id, at, text, reply, replied_by, task, opener = row
-    place, said_at = NodeSealer(session.keys, session, turn_id), from_ms(at)
+    place, said_at = NodeSealer(session.keys, session, "Turn", turn_id), from_ms(at)
     opened = _opened(place, "opener", opener)
     return StoredTurn(
         turn_id,
@@ -402,13 +415,13 @@ def _opened(place: NodeSealer, field: str, sealed: bytes | None) -> str | None:
 
 
 def _fact(session: Session, fact_id: str, seq: int, created_at: int, text: bytes, tags: bytes) -> Fact:
-    place = NodeSealer(session.keys, session, fact_id)
+    place = NodeSealer(session.keys, session, "Fact", fact_id)
     return Fact(fact_id, seq, place.text("text", text), tuple(place.json("tags", tags)), from_ms(created_at))
 
 
 def sealed_fact(session: Session, fact: Fact) -> dict[str, Any]:
     """The properties of a fact's node, text and tags sealed for it."""
-    place = NodeSealer(session.keys, session, fact.id)
+    place = NodeSealer(session.keys, session, "Fact", fact.id)
     return {
         "id": fact.id,
         "seq": fact.seq,

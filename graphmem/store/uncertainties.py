@@ -17,7 +17,8 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import NodeSealer, moment
+from graphmem.store.rows import NodeSealer, moment, readable
+from graphmem.store.tampering import only_intact
 
 SIDES = ("a", "b")
 TEXTS = {"reasoning": "reasoning", "surface_context": "surface_context", "detail": "resolution_detail"}
@@ -59,13 +60,16 @@ class Recorded:
 
 async def find_uncertainty(graph: Graph, session: Session, uncertainty_id: str) -> Recorded | None:
     """One uncertainty, opened; `uncertainty/list`. None where there is none of this id."""
-    found = await _list(graph, session, {"ids": [uncertainty_id]})
-    if not found:
-        return None
-    (row,) = found
-    sealed = row["uncertainty"].get("undo")
-    place = NodeSealer(session.keys, session, uncertainty_id)
-    return Recorded(_opened(session, row, session), Undo() if sealed is None else _undo(place.json("undo", sealed)))
+    rows = await _list(graph, session, {"ids": [uncertainty_id]})
+    found = await only_intact(graph, session, rows, lambda row: _recorded(session, row))
+    return found[0] if found else None
+
+
+def _recorded(session: Session, row: Row) -> Recorded:
+    sealed, uncertainty_id = row["uncertainty"].get("undo"), row["uncertainty"]["id"]
+    place = NodeSealer(session.keys, session, "Uncertainty", uncertainty_id)
+    with readable("Uncertainty", uncertainty_id):
+        return Recorded(_opened(session, row, session), Undo() if sealed is None else _undo(place.json("undo", sealed)))
 
 
 async def find_uncertainties(
@@ -85,7 +89,7 @@ async def find_uncertainties(
         "ids": None if ids is None else list(ids),
         "memory_ids": None if memory_ids is None else list(memory_ids),
     }
-    return [_opened(who, row, session) for row in await _list(graph, who, wanted)]
+    return await only_intact(graph, who, await _list(graph, who, wanted), lambda row: _opened(who, row, session))
 
 
 async def begin_cycle(graph: Graph, who: Who, before: datetime | None, now: datetime) -> int | None:
@@ -116,7 +120,7 @@ def stored_uncertainty(session: Session, recorded: Recorded) -> dict[str, Any]:
 
 def stored_standing(session: Session, recorded: Recorded) -> dict[str, Any]:
     """The properties of an uncertainty that change as it is raised and settled."""
-    doubt, place = recorded.uncertainty, NodeSealer(session.keys, session, recorded.uncertainty.id)
+    doubt, place = recorded.uncertainty, NodeSealer(session.keys, session, "Uncertainty", recorded.uncertainty.id)
     texts = {name: getattr(doubt, own) for own, name in TEXTS.items()}
     return {
         "state": doubt.state.value,
@@ -129,8 +133,13 @@ def stored_standing(session: Session, recorded: Recorded) -> dict[str, Any]:
 
 
 def _opened(who: Who, row: Row, session: Session | None) -> Uncertainty:
+    with readable("Uncertainty", row["uncertainty"]["id"]):
+        return _read(who, row, session)
+
+
+def _read(who: Who, row: Row, session: Session | None) -> Uncertainty:
     held, sides = row["uncertainty"], dict(row["sides"])
-    place = None if session is None else NodeSealer(session.keys, who, held["id"])
+    place = None if session is None else NodeSealer(session.keys, who, "Uncertainty", held["id"])
     texts = {
         own: None if place is None or held.get(name) is None else place.text(name, held[name])
         for own, name in TEXTS.items()

@@ -146,7 +146,7 @@ async def test_health_is_told_within_a_second_when_the_database_hangs(
 async def test_health_is_red_without_a_database_or_when_somebody_waits_too_long(gm: Graphmem, ann: Pupil) -> None:
     await turns.receive(gm.graph, ann.session, Received("t", "Hello?", gm.clock(), None), gm.clock())
     late = another_replica(gm, clock=lambda: gm.clock() + timedelta(days=1))
-    nobody = Graph(open_driver("bolt://127.0.0.1:1", "neo4j", "none", 0.2), 0.2)
+    nobody = Graph(open_driver("bolt://127.0.0.1:1", "neo4j", "none", 0.2), 0.2, gm.secrets)
     for ill in (late, another_replica(gm, graph=nobody)):
         async with served(ill) as address, httpx.AsyncClient(base_url=address) as http:
             assert (await http.get("/healthz")).status_code == 503

@@ -34,7 +34,7 @@ async def proxy(neo4j_access: Access) -> AsyncIterator[Proxy]:
 @pytest.fixture
 async def far(gm: Graphmem, proxy: Proxy, neo4j_access: Access) -> AsyncIterator[Graphmem]:
     """A replica that reaches Neo4j through the proxy."""
-    graph = Graph(open_driver(proxy.uri, neo4j_access.user, neo4j_access.password, TIMEOUT), TIMEOUT)
+    graph = Graph(open_driver(proxy.uri, neo4j_access.user, neo4j_access.password, TIMEOUT), TIMEOUT, (bytes(32),))
     yield another_replica(gm, graph=graph, settings=quick(gm))
     await graph.aclose()
 
@@ -82,7 +82,7 @@ async def test_health_is_red_at_once_when_neo4j_hangs(far: Graphmem, proxy: Prox
 
 
 async def test_health_is_red_at_once_when_neo4j_is_away(gm: Graphmem) -> None:
-    graph = Graph(open_driver("bolt://127.0.0.1:1", "neo4j", "none", TIMEOUT), TIMEOUT)
+    graph = Graph(open_driver("bolt://127.0.0.1:1", "neo4j", "none", TIMEOUT), TIMEOUT, (bytes(32),))
     away = another_replica(gm, graph=graph, settings=quick(gm))
     async with served(away) as address, httpx.AsyncClient(base_url=address, timeout=30) as http:
         for path in ("/healthz", "/readyz"):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphmem.app import Graphmem, open_with_neo4j
-from graphmem.errors import GraphmemError, Locked, Tampered
+from graphmem.errors import GraphmemError, Locked
 from graphmem.flows import students
 from graphmem.flows.context import context, recall
 from graphmem.flows.decay import decay
@@ -26,6 +26,7 @@ from graphmem.settings import Settings
 from graphmem.store import queries
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.shared_neo4j import Access
+from tests.support.tampering import noticed
 
 DUMP = """MATCH (n) WHERE n.institution = $i OPTIONAL MATCH (n)-[r]-()
           RETURN properties(n) AS n, collect(properties(r)) AS r"""
@@ -150,8 +151,8 @@ async def test_a_memory_put_in_anothers_place_is_noticed(gm: Graphmem, ann: Pupi
     swap = """MATCH (a:Memory {institution: $i}), (b:Memory {institution: $i}) WHERE a.id < b.id
               WITH a, b, a.content AS x, b.content AS y SET a.content = y, b.content = x"""
     await gm.graph.execute(swap, {"i": ann.who.institution}, reads=False)
-    with pytest.raises(Tampered):
-        await recall(another_replica(gm), ann.session, "Bella", 5, None)
+    assert await recall(another_replica(gm), ann.session, "Bella", 5, None) == []
+    assert {(label, field) for label, _, field in await noticed(gm, ann.who)} == {("Memory", "content")}
 
 
 @pytest.fixture
@@ -198,8 +199,8 @@ async def test_a_value_put_in_anothers_place_is_noticed(gm: Graphmem, ann: Pupil
     swap = """MATCH (a:Turn {institution: $i, id: 't0'}), (b:Turn {institution: $i, id: 't1'})
               WITH a, b, a.text AS x, b.text AS y SET a.text = y, b.text = x"""
     await gm.graph.execute(swap, {"i": ann.who.institution}, reads=False)
-    with pytest.raises(Tampered):
-        await say(another_replica(gm), ann, "Hello again.")
+    await say(another_replica(gm), ann, "Hello again.")
+    assert await noticed(gm, ann.who) == {("Turn", "t0", "text"), ("Turn", "t1", "text")}
 
 
 async def test_a_prediction_of_an_earlier_turn_put_back_is_noticed(gm: Graphmem, ann: Pupil) -> None:
@@ -209,8 +210,8 @@ async def test_a_prediction_of_an_earlier_turn_put_back_is_noticed(gm: Graphmem,
     await say(gm, ann, "A purple submarine!")
     put_back = "MATCH (c:Companion {institution: $i}) SET c.prediction = $p"
     await gm.graph.execute(put_back, {"i": ann.who.institution, "p": old["p"]}, reads=False)
-    with pytest.raises(Tampered):
-        await say(another_replica(gm), ann, "Hello again.")
+    assert (await say(another_replica(gm), ann, "Hello again.")).match is None
+    assert await noticed(gm, ann.who) == {("Companion", "companion@2", "prediction")}
 
 
 async def test_a_fact_cut_short_is_noticed(gm: Graphmem, ann: Pupil) -> None:
@@ -218,8 +219,8 @@ async def test_a_fact_cut_short_is_noticed(gm: Graphmem, ann: Pupil) -> None:
         await say(gm, ann, text)
     cut = "MATCH (f:Fact {institution: $i}) SET f.text = $cut"
     await gm.graph.execute(cut, {"i": ann.who.institution, "cut": b"\x00" * 20}, reads=False)
-    with pytest.raises(Tampered):
-        await list_facts(gm, ann.session, 10)
+    assert await list_facts(gm, ann.session, 10) == []
+    assert {(label, field) for label, _, field in await noticed(gm, ann.who)} == {("Fact", "text")}
 
 
 async def test_keys_of_one_student_put_on_another_open_nothing(gm: Graphmem, ann: Pupil) -> None:

@@ -358,7 +358,7 @@ async def test_a_mind_that_fails_unexpectedly_leaves_the_message_stored(gm: Grap
 
 
 async def test_no_database_is_unavailable(gm: Graphmem, ann: Pupil) -> None:
-    nobody = Graph(open_driver("bolt://127.0.0.1:1", "neo4j", "none", 0.2), 0.2)
+    nobody = Graph(open_driver("bolt://127.0.0.1:1", "neo4j", "none", 0.2), 0.2, gm.secrets)
     away = another_replica(gm, graph=nobody)
     with pytest.raises(Unavailable):
         await say(away, ann, "Hello?")

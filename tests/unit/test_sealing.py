@@ -1,11 +1,13 @@
 """Sealed values, keys and tokens: what opens, and what must not."""
 
+import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nacl.secret import Aead
 
 from graphmem import sealing
 from graphmem.errors import Locked, Tampered
@@ -20,42 +22,62 @@ SECRET = b"s" * 32
 
 @given(st.binary(max_size=2000))
 def test_what_is_sealed_opens_again(value: bytes) -> None:
-    assert sealing.opened_value(KEYS, ANN, "n", "f", sealing.seal(KEYS, ANN, "n", "f", value)) == value
+    assert sealing.opened_value(KEYS, ANN, ("L", "n", "f"), sealing.seal(KEYS, ANN, ("L", "n", "f"), value)) == value
 
 
 @given(st.text(max_size=200), st.data())
 def test_no_altered_value_opens(text: str, data: st.DataObject) -> None:
-    sealed = bytearray(sealing.seal(KEYS, ANN, "n", "f", text))
+    sealed = bytearray(sealing.seal(KEYS, ANN, ("L", "n", "f"), text))
     at = data.draw(st.integers(0, len(sealed) - 1))
     sealed[at] ^= data.draw(st.integers(1, 255))
     with pytest.raises(Tampered):
-        sealing.opened_value(KEYS, ANN, "n", "f", bytes(sealed))
+        sealing.opened_value(KEYS, ANN, ("L", "n", "f"), bytes(sealed))
 
 
 @given(st.integers(0, 60))
 def test_no_truncated_value_opens(length: int) -> None:
-    sealed = sealing.seal(KEYS, ANN, "n", "f", "some text that is long enough")
+    sealed = sealing.seal(KEYS, ANN, ("L", "n", "f"), "some text that is long enough")
     with pytest.raises(Tampered):
-        sealing.opened_value(KEYS, ANN, "n", "f", sealed[:length])
+        sealing.opened_value(KEYS, ANN, ("L", "n", "f"), sealed[:length])
 
 
 @pytest.mark.parametrize(
-    ("who", "node", "field"),
+    ("who", "place"),
     [
-        (ANN, "n", "g"),
-        (ANN, "m", "f"),
-        (Who("school", "bob"), "n", "f"),
-        (Who("other", "ann"), "n", "f"),
-        (Who("school", 'ann","n'), "", "f"),
+        (ANN, ("L", "n", "g")),
+        (ANN, ("L", "m", "f")),
+        (ANN, ("M", "n", "f")),
+        (Who("school", "bob"), ("L", "n", "f")),
+        (Who("other", "ann"), ("L", "n", "f")),
+        (Who("school", 'ann","L'), ("n", "", "f")),
     ],
 )
-def test_a_value_opens_only_where_it_was_sealed(who: Who, node: str, field: str) -> None:
+def test_a_value_opens_only_where_it_was_sealed(who: Who, place: tuple[str, str, str]) -> None:
     with pytest.raises(Tampered):
-        sealing.opened_value(KEYS, who, node, field, sealing.seal(KEYS, ANN, "n", "f", "text"))
+        sealing.opened_value(KEYS, who, place, sealing.seal(KEYS, ANN, ("L", "n", "f"), "text"))
+
+
+def test_a_value_sealed_before_the_label_was_bound_still_opens_in_its_place() -> None:
+    bound_to = json.dumps([ANN.institution, ANN.student_id, "n", "f"]).encode()
+    sealed = bytes(Aead(KEYS.seal).encrypt(b"text", bound_to))
+    assert sealing.opened_value(KEYS, ANN, ("L", "n", "f"), sealed) == b"text"
+    with pytest.raises(Tampered):
+        sealing.opened_value(KEYS, ANN, ("L", "n", "g"), sealed)
+
+
+def test_only_the_secret_vouches_for_a_public_key() -> None:
+    sealed = sealing.public_key_seal(SECRET, ANN, LOCK.public_key)
+    assert sealed == sealing.public_key_seal(SECRET, ANN, LOCK.public_key)
+    others = [
+        sealing.public_key_seal(b"t" * 32, ANN, LOCK.public_key),
+        sealing.public_key_seal(SECRET, Who("school", "bob"), LOCK.public_key),
+        sealing.public_key_seal(SECRET, ANN, bytes(32)),
+    ]
+    assert sealed not in others
 
 
 def test_sealing_twice_gives_two_values() -> None:
-    assert sealing.seal(KEYS, ANN, "n", "f", "text") != sealing.seal(KEYS, ANN, "n", "f", "text")
+    assert sealing.seal(KEYS, ANN, ("L", "n", "f"), "text") != sealing.seal(KEYS, ANN, ("L", "n", "f"), "text")
 
 
 def test_a_wrong_password_opens_nothing() -> None:

@@ -1,0 +1,19 @@
+// Delete answered questions and reflections of a student by their ids, those older than a moment.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, ids: list of str, before: datetime
+// returns: deleted: int
+MATCH (student:Student {institution: $institution, id: $student_id})
+CALL () {
+  UNWIND $ids AS id
+  MATCH (question:Question {institution: $institution, student_id: $student_id, id: id})
+  WHERE question.answered_at < $before
+  RETURN question AS node
+  UNION ALL
+  UNWIND $ids AS id
+  MATCH (reflection:Reflection {institution: $institution, student_id: $student_id, id: id})
+  WHERE reflection.created_at < $before
+  RETURN reflection AS node
+}
+DETACH DELETE node
+RETURN count(*) AS deleted

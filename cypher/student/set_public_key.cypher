@@ -1,0 +1,8 @@
+// Set a student's public key, and what the server vouches for it with.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, public_key: bytes, public_key_seal: bytes
+// returns: set: bool
+MATCH (student:Student {institution: $institution, id: $student_id})
+SET student.public_key = $public_key, student.public_key_seal = $public_key_seal
+RETURN true AS set

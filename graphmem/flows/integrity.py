@@ -1,0 +1,73 @@
+"""The integrity hash: kept up in the background, verified on demand, accepted by an administrator (spec 14)."""
+
+import logging
+
+from graphmem.app import Graphmem
+from graphmem.errors import GraphmemError, NotFound, Tampered
+from graphmem.model import Integrity, Who
+from graphmem.store import integrity
+from graphmem.store.tampering import forget_noticed
+
+log = logging.getLogger(__name__)
+
+NO_STUDENT = "There is no such student: enrol the student first."
+
+
+async def verify_integrity(gm: Graphmem, who: Who) -> Integrity:
+    """Compare all that is kept of a student with what the service wrote; no key of the student is needed.
+
+    Raises
+    ------
+    NotFound        there is no such student
+    Conflict        the student was written to each time that it was read
+
+    Source: spec 14.
+    """
+    found = await integrity.verify(gm.graph, who, gm.clock())
+    if found is None:
+        raise NotFound(NO_STUDENT)
+    return found
+
+
+async def accept_integrity(gm: Graphmem, who: Who) -> Integrity:
+    """Take what is there of a student for what the service wrote, whoever wrote it; the state after that.
+
+    Raises
+    ------
+    NotFound        there is no such student
+    """
+    if not await integrity.accept(gm.graph, who, gm.clock()):
+        raise NotFound(NO_STUDENT)
+    await forget_noticed(gm.graph, who)
+    return await verify_integrity(gm, who)
+
+
+async def keep_up(gm: Graphmem, who: Who) -> None:
+    """Take in what was written of a student lately, if it can be done now; `graphmem.store.integrity.take_in`."""
+    try:
+        await integrity.take_in(gm.graph, who, gm.clock())
+    except Tampered as error:
+        log.error("the integrity hash of student %s is not kept up: %s", who.student_id, error)
+    except GraphmemError as error:
+        # What was written is not lost: its note waits.
+        log.warning("the integrity hash of student %s is left to the next sweep: %s", who.student_id, error.code)
+
+
+async def keep_all_up(gm: Graphmem) -> None:
+    """Take in what was written lately of every student."""
+    known: set[Who] = set()
+    # One whose notes cannot be taken in is left to the next time.
+    while found := set(await integrity.list_noted(gm.graph)) - known:
+        for who in found:
+            await keep_up(gm, who)
+        known |= found
+
+
+async def keep_up_forever(gm: Graphmem) -> None:
+    """Take in soon what this process writes, until it ends; what goes wrong is left to the sweep."""
+    while True:
+        ends = await gm.background.stops_within(gm.settings.integrity_seconds)
+        while gm.graph.noted:
+            await keep_up(gm, gm.graph.noted.pop())
+        if ends:
+            return
