@@ -17,7 +17,7 @@ import ahocorasick
 from rapidfuzz.distance import OSA
 
 from graphmem.model import Concept
-from graphmem.text.disguises import Undisguised, decoded, disguised, undisguised, unleeted
+from graphmem.text.disguises import Undisguised, backwards, decoded, rotated, squeezed, undisguised, unleeted
 from graphmem.text.inflections import base, is_form_of, latin_plural, uninflected
 from graphmem.text.stems import is_past, regular, stem
 from graphmem.text.words import common_words, fine_tokens, is_known
@@ -234,32 +234,45 @@ class ConceptNames:
             found |= dict.fromkeys(self._found(clear))
         for reading in unleeted(clear.text):
             found |= dict.fromkeys(self._found(replace(clear, text=reading)))
+        # "noitcarF" is no camel.
+        for way in dict.fromkeys((text, clear.text)):
+            for turned in self._turned(clear if way == clear.text else Undisguised(text)):
+                found |= dict.fromkeys(self._found(turned))
         for word, start, end in decoded(text):
             found |= {replace(m, start=start, end=end): None for m in self._found(Undisguised(word))}
         return tuple(sorted(found, key=lambda m: (m.start, -m.end)))
 
     def _found(self, text: Undisguised) -> Iterator[NamedSpan]:
         words = list(_words(text.text))
-        readings = (words, *_spelled_out(text.text, words), self._in_one_piece(text.text, words))
-        for reading in (*readings, self._undisguised(text.text, words)):
-            if reading:
-                for mention in self._read(reading):
-                    start, end = text.place(mention.start, mention.end)
-                    yield (
-                        mention
-                        if start == mention.start and end == mention.end
-                        else replace(mention, start=start, end=end)
-                    )
+        plain = (words, *_spelled_out(text.text, words))
+        readings = (
+            *plain,
+            self._in_one_piece(text.text, words),
+            *(self._undisguised(text.text, each) for each in plain),
+        )
+        for mention in (mention for reading in readings if reading for mention in self._read(reading)):
+            start, end = text.place(mention.start, mention.end)
+            is_there = (start, end) == (mention.start, mention.end)
+            yield mention if is_there else replace(mention, start=start, end=end)
+
+    def _turned(self, text: Undisguised) -> Iterator[Undisguised]:
+        """A text as a whole backwards, and rotated by 13, where a word of it nobody knows is a word of a name so."""
+        unknown = [word.text for word in _words(text.text) if not self._is_plain(word.text)]
+        for turn in (backwards, rotated):
+            if any(stem(turn(Undisguised(word)).text) in self._ids for word in unknown):
+                yield turn(text)
 
     def _read(self, words: Sequence[_Word]) -> Iterator[NamedSpan]:
         known = [self._resolved(word.text) for word in words]
         ids = tuple(number for number, _ in known)
         for last, number in self._automaton.iter(ids):
             first = last - len(self._surfaces[number][0].words) + 1
-            for surface in self._fitting(number, [word for _, word in known[first : last + 1]]):
-                is_verb = surface.common is not None and _is_verb(words, first, surface.common)
-                span = words[first].start, words[last].end
-                yield NamedSpan(surface.concept_ids, *span, surface.common, is_verb)
+            fitting = self._fitting(number, [word for _, word in known[first : last + 1]])
+            if fitting:
+                common = fitting[0].common
+                is_verb = common is not None and _is_verb(words, first, common)
+                ids_named = tuple(dict.fromkeys(i for surface in fitting for i in surface.concept_ids))
+                yield NamedSpan(ids_named, words[first].start, words[last].end, common, is_verb)
         yield from self._in_any_order(words, known)
 
     def _fitting(self, number: int, meant: Sequence[str]) -> list[_Surface]:
@@ -326,7 +339,7 @@ class ConceptNames:
 
     def _meanings(self, word: str, initial: str) -> Sequence[str]:
         """The words of names that an unknown word stands for; none where it is no disguise."""
-        for other in disguised(word):
+        for other in squeezed(word):
             if stem(other) in self._ids:
                 return (other,)
         if parts := self._parts(word):
@@ -404,7 +417,7 @@ def hidden_mentions(mentions: Sequence[NamedSpan], known: Collection[str]) -> tu
     """
     shown = [m for m in mentions if any(i in known for i in m.concept_ids)]
     hidden = [m for m in mentions if not any(i in known for i in m.concept_ids)]
-    return tuple(m for m in hidden if not any(other.start <= m.start and m.end <= other.end for other in shown))
+    return tuple(m for m in hidden if not any(_holds(other, m) for other in shown))
 
 
 def _holds(longer: NamedSpan, shorter: NamedSpan) -> bool:
@@ -474,7 +487,7 @@ def _spelled_out(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
         # Letters may be numbered.
         letters = [word for word in words if not word.text.isdigit()]
         for gap, some in ((GAPS[0], words), (GAPS[1], letters)):
-            joined = _joined(some, partial(_are_letters, text, gap=gap), SPELLED_OUT)
+            joined = _joined(some, partial(_are_letters, text, gap=gap), 2)
             if len(joined) < len(some):
                 yield joined
     if "-" in text:

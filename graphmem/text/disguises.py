@@ -10,13 +10,15 @@ import html
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff"
 )
 """Characters that are not seen, as the inside of a character class."""
+LONG_RUN, LEET_LETTERS = 4, 2
+"""Characters, and letters among them, of the shortest word that makes leetspeak of a text."""
 LONGEST_TAG = 80
 """Most characters of a tag of markup or the address of a link."""
 
@@ -29,9 +31,9 @@ _CHANGED = re.compile(rf"[*_~`<\]\\&{UNSEEN}]|(?<=[a-z])[A-Z]")
 _PIECE = re.compile(
     r"(?P<entity>&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z]{2,10});|\\u[0-9a-fA-F]{4})"
     rf"|(?P<gone></?[a-zA-Z][^<>]{{0,{LONGEST_TAG}}}>|\]\([^()\s]{{0,{LONGEST_TAG}}}\)|[*_~`{UNSEEN}]+)"
-    r"|(?P<hump>(?<=[a-z])(?=[A-Z]))|(?P<kept>(?s:.))"
+    r"|(?P<hump>(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z]))|(?P<kept>(?s:.))"
 )
-_RUN = re.compile(r"\S{4,}")
+_RUN = re.compile(r"\S+")
 _LEET = re.compile(r"[01345789@$!|+]")
 _LEET_LETTERS = ("oieastbgasilt", "oleastbgasllt")
 _LEET_TABLES = tuple(str.maketrans("01345789@$!|+", letters) for letters in _LEET_LETTERS)
@@ -62,7 +64,9 @@ class Undisguised:
         """Where a stretch of it stands in the text as written."""
         if self.starts is None or self.ends is None:
             return start, end
-        return self.starts[start], self.ends[end - 1]
+        first, last = start, end - 1
+        # In a text that is read backwards the last comes first.
+        return min(self.starts[first], self.starts[last]), max(self.ends[first], self.ends[last])
 
 
 def undisguised(text: str) -> Undisguised:
@@ -90,23 +94,20 @@ def undisguised(text: str) -> Undisguised:
 
 
 def unleeted(text: str) -> Iterator[str]:
-    """A text of the same length with digits and signs read as the letters that they stand for, where there are any.
+    """A text of the same length with all digits and signs read as letters, where some word needs it.
 
     Examples
     --------
     >>> list(unleeted("fr4ct10n, 3 + 4"))
-    ['fraction, 3 + 4', 'fractlon, 3 + 4']
+    ['fraction, e + a', 'fractlon, e + a']
     """
-    if not _LEET.search(text):
+    if not any(_is_leet(match.group(), LONG_RUN) for match in _RUN.finditer(text)):
         return
     for table in _LEET_TABLES:
 
         def letters(match: re.Match[str], table: dict[int, int] = table) -> str:
-            run = match.group()
-            core = run.rstrip("!|.,;:?)+")
-            if sum(c.isalpha() for c in core) < 2 or not _LEET.search(core):
-                return run
-            return core.translate(table) + run[len(core) :]
+            core = _core(match.group())
+            return core.translate(table) + match.group()[len(core) :]
 
         changed = _RUN.sub(letters, text)
         if changed == text:
@@ -114,20 +115,53 @@ def unleeted(text: str) -> Iterator[str]:
         yield changed
 
 
-def disguised(word: str) -> Iterator[str]:
-    """What a word that nobody knows may stand for: without stretched letters, backwards, rotated by 13.
+def _core(run: str) -> str:
+    return run.rstrip("!|.,;:?)+")
+
+
+def _is_leet(run: str, length: int) -> bool:
+    """True if a run of characters mixes letters with signs that stand for some."""
+    core = _core(run)
+    return len(core) >= length and sum(c.isalpha() for c in core) >= LEET_LETTERS and _LEET.search(core) is not None
+
+
+def squeezed(word: str) -> Iterator[str]:
+    """A word whose stretched letters stand once, and twice; nothing where none is stretched.
 
     Examples
     --------
-    >>> list(disguised("noitcarf")), list(disguised("fraaaction"))[0]
-    (['fraction', 'abvgpnes'], 'fraction')
+    >>> list(squeezed("fraaaction")), list(squeezed("fraction"))
+    (['fraction', 'fraaction'], [])
     """
     for less in (r"\1", r"\1\1"):
-        squeezed = _STRETCHED.sub(less, word)
-        if squeezed != word:
-            yield squeezed
-    yield word[::-1]
-    yield codecs.encode(word, "rot13")
+        other = _STRETCHED.sub(less, word)
+        if other != word:
+            yield other
+
+
+def backwards(text: Undisguised) -> Undisguised:
+    """A text from its last character to its first, each in its place.
+
+    Examples
+    --------
+    >>> backwards(Undisguised("toor erauqs")).text
+    'square root'
+    """
+    length = len(text.text)
+    starts = text.starts or list(range(length))
+    ends = text.ends or list(range(1, length + 1))
+    return Undisguised(text.text[::-1], starts[::-1], ends[::-1])
+
+
+def rotated(text: Undisguised) -> Undisguised:
+    """A text with its letters rotated by 13.
+
+    Examples
+    --------
+    >>> rotated(Undisguised("senpgvba")).text
+    'fraction'
+    """
+    return replace(text, text=codecs.encode(text.text, "rot13"))
 
 
 def decoded(text: str) -> Iterator[tuple[str, int, int]]:

@@ -1,5 +1,7 @@
-"""A thousand hidden concepts and three hundred prompts that try to get one named: none is, whoever answers."""
+"""A thousand hidden concepts and 360 prompts that try to get one named: none is, whoever answers."""
 
+import base64
+import codecs
 import json
 import re
 from collections.abc import Callable, Iterable
@@ -30,8 +32,29 @@ PROMPTS = [
 CURRICULUM = [concept for _, concept in read_world(SAMPLES / "mathematics" / "world.csv").concepts]
 MADE_UP = [Concept(f"made-{i}", f"Quorvian lemma {i}", (f"lema quorviano {i}",)) for i in range(600)]
 KNOWN = [concept.id for concept in CURRICULUM if concept.grade is not None and concept.grade <= 2]
-WAYS: tuple[Callable[[str], str], ...] = (str, str.upper, "-".join, " ".join, lambda name: name[:4] + name[5:])
-"""Ways to write a name: plain, in capitals, letter by letter, with one letter left out."""
+
+
+def misspelled(name: str) -> str:
+    """A name without the fifth letter of its longest word, where that has eight or more."""
+    longest = max(name.split(), key=len)
+    return name.replace(longest, longest[:4] + longest[5:]) if len(longest) >= 8 else name
+
+
+WAYS: tuple[Callable[[str], str], ...] = (
+    str, str.upper, "-".join, " ".join, "\n".join, "*".join, "\u200b".join,
+    lambda name: misspelled(name),
+    lambda name: name[::-1],
+    lambda name: name.replace("o", "0").replace("i", "1").replace("e", "3").replace("a", "4"),
+    lambda name: name.replace("a", "а").replace("e", "е").replace("o", "о"),
+    lambda name: name.replace(" ", "\n\n"),
+    lambda name: f"**{name[:3]}**{name[3:]}",
+    lambda name: base64.b64encode(name.encode()).decode(),
+    lambda name: name.encode().hex(" "),
+    lambda name: codecs.encode(name, "rot13"),
+    lambda name: "".join(f"&#{ord(c)};" for c in name),
+    lambda name: "".join(part.title() for part in name.split()),
+)  # fmt: skip
+"""Ways to write a name: plain, letter by letter, backwards, in look-alike letters, in pieces, in codes ..."""
 EVERY_TEXT = """query($s: ID!) { student(id: $s) {
     memories(first: 100) { items { content quote surpriseResponse { explanation } } }
     facts { text tags } ledger { content summary triggers } questions { text } uncertainties { reasoning } } }"""
@@ -70,18 +93,23 @@ def asked(names: list[str]) -> list[str]:
 async def test_nothing_hidden_is_named(gm: Graphmem, pupil: Pupil, app_client: Client) -> None:
     secret = [name for c in CURRICULUM if c.id not in KNOWN for name in hard_names(c)]
     search, prompts = forbidden(KNOWN), asked(secret)
-    assert len(prompts) == 300
+    assert len(prompts) == 360
     assert len((await fog_of(gm, pupil.who)).known) == len(KNOWN)
     leaks: list[str] = []
 
     def look(where: str, text: str) -> None:
         leaks.extend(f"{where}: {found}" for found in search.findall(text.casefold()))
 
-    names, ways = cycle(secret), cycle(WAYS)
+    # A name without a long word is not looked for backwards or rotated.
+    names, ways = cycle(name for name in secret if name.isascii() and len(max(name.split(), key=len)) > 4), cycle(WAYS)
+    written: list[str] = []
 
     async def answer(question: Any) -> Response:
         name = next(names)
-        text = f"Great question! The next thing is {next(ways)(name)}. They also call it {name}; have fun!"
+        written.append(next(ways)(name))
+        text = f"Great question! The next thing is {written[-1]}. They also call it {name}; have fun!"
+        if len(written) % 2:
+            text = f"Great question! The next thing is {written[-1]}. Have fun!"
         return Response(Message(Author.COMPANION, text, question.talk.messages[-1].at), Prediction("Fine."))
 
     loose = ScriptedMind(gm.offline, {Respond: answer}, name="loose", is_model=True)
@@ -93,11 +121,12 @@ async def test_nothing_hidden_is_named(gm: Graphmem, pupil: Pupil, app_client: C
         if i % 3 == 0:
             outcome = await say(gm, pupil, prompt, mind=loose)
             look("model", outcome.reply)
+            leaks += [f"model: {written[-1]}"] if written[-1] in outcome.reply else []
             # What sounds like danger is answered with help instead.
             repaired += gm.settings.not_yet in outcome.reply or outcome.concern is not None
     look("lists", json.dumps(await app_client.call(EVERY_TEXT, s="ann")))
     assert leaks == []
-    assert repaired == 100
+    assert repaired == 120
 
 
 async def test_what_is_known_is_still_spoken_of(gm: Graphmem, pupil: Pupil) -> None:
