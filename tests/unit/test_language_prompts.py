@@ -31,10 +31,12 @@ from graphmem.model import (
     Remembered,
     Respond,
     SourceKind,
+    Summarise,
     Surprising,
 )
 from graphmem.text.memory_block import memory_block
 from graphmem.text.quoting import cleaned_quote, escaped
+from tests.support.memories import memory
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 TEXT = st.text(st.one_of(st.characters(), st.sampled_from("<>&/＜﹥\x00\ud800")))
@@ -168,6 +170,7 @@ EVERY_QUESTION: list[MindQuestion[Any]] = [
         for passes in (1, 2, 3)
     ),
     *(Analyse((replace(MOVED, level=level), MOVED)) for level in Level),
+    Summarise(((memory("m1", "Ann has a dog."), memory("m2", "Ann walks her dog.")),), "Ann"),
 ]
 
 
