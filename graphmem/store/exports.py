@@ -35,7 +35,16 @@ SEALED_FIELDS: Mapping[str, Mapping[str, str]] = {
 }
 """What is sealed of each kind of node, and the form it has when it is opened. Embeddings are made of the texts."""
 NEVER_EXPORTED = frozenset(
-    {"salt", "argon2_ops", "argon2_memory", "wrapped_key", "sealed_private_key", "public_key", "public_key_seal"}
+    {
+        "salt",
+        "argon2_ops",
+        "argon2_memory",
+        "wrapped_key",
+        "sealed_private_key",
+        "public_key",
+        "public_key_seal",
+        "manifest_root",
+    }
 )
 """Properties of a student that open the rest; nobody needs them outside the database."""
 EDGES_AT_ONCE = 2_000

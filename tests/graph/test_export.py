@@ -18,6 +18,7 @@ from tests.support.remembering import asked
 from tests.support.whole_life import lives
 
 OPERATIONAL = {"OpenSession", "PasswordTry", "Job", "StudentBudget", "Reservation"}
+OPERATIONAL |= {"ManifestPage", "ManifestNote", "TamperedValue"}
 """Kinds of nodes that tell nothing of a student and are left out."""
 NODES = "MATCH (n {institution: $i, student_id: $s}) RETURN labels(n) AS l, properties(n) AS p"
 DERIVED = {"embedding", "prediction_embedding"}
