@@ -6,12 +6,15 @@ To be run after `make_reader.py`, whose split it shares. DATA holds `safety/safe
 `boundaries/tiage_*.jsonl` and `understanding/utterances.jsonl`; `scripts/data` holds further rows, and personal talk in
 which nobody is in danger. Rows are split by the hash of their group (row or dialogue): a fifth of DATA and of the
 personal talk, and the second file of small talk, are the test part, read once at the end; of the others one in seven,
-which the reader has not learned from either, chooses the calibration and the threshold. Needs scikit-learn.
+which the reader has not learned from either, chooses the calibration and the thresholds. A second opinion, linear on
+the embedding alone, learns from the others: what it speaks against is heeded but not brought up again. Needs
+scikit-learn.
 """
 
 import argparse
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +26,7 @@ from sklearn.linear_model import LogisticRegression
 
 from graphmem.bench.held_out import is_held_out, save_trained
 from graphmem.bench.matching import auroc
-from graphmem.model import Author
+from graphmem.model import ACUTE, Author
 from graphmem.samples import SAMPLES
 from graphmem.samples.dialogues import load_dialogues
 from graphmem.text.normalize import straightened
@@ -35,6 +38,9 @@ FALSE_ALARMS = 0.12
 LoCoMo and of the held-out rows were looked at: the figures of those are a little too good."""
 PERSONAL_ALARMS = 0.02
 """Share of the harmless personal talk that chose that may."""
+OPINION_PRIOR, OPINION_SHARE, SURE_SHARE = 10.0, 0.4, 0.95
+"""Strength of the second opinion's weights, its part beside the reader's log odds, and the share of the dangers found
+among the plain rows that chose of which both together have to be sure."""
 FURTHER = "more-"
 """What the ids of the further rows begin with."""
 UNTOUCHED = "tiage-dev"
@@ -146,18 +152,32 @@ def main() -> None:
         threshold_of(scores, signs, choose & ~labels & personal, PERSONAL_ALARMS),
     )
     found = (scores >= threshold) | signs
+    vectors, learn = np.stack([each.vector for each in read]), part == "learn"
+    second = LogisticRegression(C=OPINION_PRIOR, max_iter=400).fit(vectors[learn], labels[learn])
+    together = logits + OPINION_SHARE * second.decision_function(vectors)
+    sure = float(np.quantile(together[choose & labels & plain & found], 1 - SURE_SHARE))
+    urgent = np.array([each.urgency[1:].argmax() + 1 >= ACUTE for each in read])
+    kept = found & (signs | urgent | (together >= sure))
     printed = {
         "chosen on": figures(scores, found, rows, "choose"),
         "test": figures(scores, found, rows, "test"),
         "test, signs alone": figures(scores, signs, rows, "test"),
+        "test, sure": figures(scores, kept, rows, "test"),
     }
     stored = {
         "scale": round(float(calibration.coef_[0, 0]), 4),
         "offset": round(float(calibration.intercept_[0]), 4),
         "threshold": round(threshold, 4),
+        "opinion_offset": round(float(second.intercept_[0]), 4),
+        "opinion_share": OPINION_SHARE,
+        "sure": round(sure, 4),
+        "opinion": [round(float(each), 3) for each in second.coef_[0]],
         "figures": printed,
     }
-    DANGER_FILE.write_text(json.dumps(stored, indent=1) + "\n", "utf-8")
+    text = json.dumps(stored, indent=1)
+    # The weights on one line: nobody reads them.
+    weights = json.dumps(stored["opinion"])
+    DANGER_FILE.write_text(re.sub(r'("opinion": )\[[^\]]*\]', rf"\g<1>{weights}", text) + "\n", "utf-8")
     save_trained(DANGER_FILE.with_name("trained.npy"), [(row.text,) for row in rows if row.part != "test"])
     write_sample(rows)
     print(json.dumps(printed, indent=1))

@@ -69,7 +69,8 @@ CALL (student) {
   MERGE (concern)-[:FORMED_FROM]->(source)
   MERGE (entry:LedgerEntry {institution: $institution, student_id: $student_id, id: raised.entry.id})
   ON CREATE SET entry += raised.entry
-  SET entry.is_active = true
+  // One that the second opinion doubts is kept and does not surface.
+  SET entry.is_active = entry.is_active OR raised.entry.is_active
   MERGE (student)-[:KEEPS]->(entry)
   MERGE (concern)-[:KEPT_AS]->(entry)
   MERGE (entry)-[:FORMED_FROM]->(source)

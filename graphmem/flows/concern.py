@@ -96,13 +96,13 @@ def raised_by_turn(gm: Graphmem, session: Session, seq: int, message: Message, d
         message.at,
         gm.settings.help_of(session.institution),
     )
-    entry = threat_entry(session.keys, doc_of(message), gm.clock())
+    entry = threat_entry(session.keys, doc_of(message), gm.clock(), sure=danger.sure)
     return Raised(RaisedConcern(concern, danger.probability, level), entry, kept_text(message.text), message.embedding)
 
 
-def threat_entry(keys: Keys, doc: Doc, now: datetime) -> LedgerEntry:
-    """The ledger entry of a message that tells of danger."""
-    return new_entry(keys, drafted(danger_reminder(doc)), now)
+def threat_entry(keys: Keys, doc: Doc, now: datetime, *, sure: bool = True) -> LedgerEntry:
+    """The ledger entry of a message that tells of danger; of one that is not sure it does not surface."""
+    return replace(new_entry(keys, drafted(danger_reminder(doc)), now), is_active=sure)
 
 
 def told_danger(extraction: Extraction) -> Danger | None:
@@ -122,7 +122,7 @@ async def keep_heard_danger(
 ) -> None:
     """Keep the concern of a source with its ledger entry, once; also of what only a mind has found."""
     doc = Doc(text)
-    entry = threat_entry(session.keys, doc, gm.clock())
+    entry = threat_entry(session.keys, doc, gm.clock(), sure=danger.sure)
     concern = Concern(concern_id(key), danger.kind, danger.urgency, danger.about, source.at)
     await concerns.keep_concern(
         gm.graph,

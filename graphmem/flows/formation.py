@@ -160,7 +160,8 @@ async def _scored(gm: Graphmem, held: OpenMemories, work: Work) -> Scored:
     nearest = await asyncio.to_thread(held.index.nearest, vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     # Danger is band three (spec 20).
-    score = _snr(heard, read) if work.input.danger is None else max(read.snr, GRAVE)
+    danger = work.input.danger
+    score = _snr(heard, read) if danger is None or not danger.sure else max(read.snr, GRAVE)
     before = heard.before or _before(held, work.input.source)
     heard = replace(heard, passes=passes(score), before=before, student=held.name)
     scores = work.scores or MessageScores(_importance(heard, novelty, feeling))

@@ -8,14 +8,15 @@ import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 from rapidfuzz import fuzz
 
 from graphmem.errors import SetupError
-from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm
+from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm, Vector
 from graphmem.text.danger_signs import danger_sign
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import is_negation
@@ -35,11 +36,24 @@ class DangerModel:
 
     scale, offset : of what they say of messages that are danger as often as not
     threshold : scaled log odds from which on a message raises a concern
+    opinion : shape (384,), a linear model on the embedding alone, which has not learned with the reader
+    opinion_offset : its bias
+    opinion_share : its part in both together, beside the reader's log odds
+    sure : log odds of both together from which on a concern is brought up again
     """
 
     scale: float
     offset: float
     threshold: float
+    opinion: Vector = field(repr=False)
+    opinion_offset: float
+    opinion_share: float
+    sure: float
+
+    def is_sure(self, reading: MessageReading) -> bool:
+        """True if the second opinion does not speak against a concern that the reader raises."""
+        opinion = float(self.opinion @ reading.vector) + self.opinion_offset
+        return reading.danger_logit + self.opinion_share * opinion >= self.sure
 
     def score(self, reading: MessageReading) -> float:
         """Log odds that somebody is in danger, among messages that are danger as often as not."""
@@ -56,7 +70,9 @@ def load_danger_model(path: Path = DANGER_FILE) -> DangerModel:
     """
     try:
         stored = json.loads(path.read_text("utf-8"))
-        return DangerModel(**{name: float(stored[name]) for name in DangerModel.__dataclass_fields__})
+        opinion = np.array(stored.pop("opinion"), dtype=np.float32)
+        numbers = {name: float(stored[name]) for name in DangerModel.__dataclass_fields__ if name != "opinion"}
+        return DangerModel(opinion=opinion, **numbers)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SetupError(f"The detector of danger in {path} cannot be loaded ({error}): install again.") from error
 
@@ -88,7 +104,8 @@ def find_danger(doc: Doc, reading: MessageReading) -> Danger | None:
     kind = sign or list(ConcernKind)[int(reading.concern[1:].argmax())]
     urgency = 1 + int(reading.urgency[1:].argmax())
     about = AboutWhom.OTHER if reading.about_other >= 0.5 else AboutWhom.SELF
-    return Danger(kind, max(urgency, SERIOUS) if sign else urgency, about, _share(score))
+    sure = sign is not None or urgency >= ACUTE or model.is_sure(reading)
+    return Danger(kind, max(urgency, SERIOUS) if sign else urgency, about, _share(score), sure)
 
 
 def sign_anywhere(text: str) -> ConcernKind | None:

@@ -52,6 +52,15 @@ async def threats(gm: Graphmem, pupil: Pupil) -> list[tuple[str | None, bool]]:
     return [(entry.content, entry.is_active) for entry in found]
 
 
+async def test_a_concern_that_is_not_sure_is_raised_but_not_brought_up_again(gm: Graphmem, ann: Pupil) -> None:
+    doubted = "i drawed pizzas in my head. i always need a picture else i dont get it"
+    outcome = await say(gm, ann, doubted)
+    assert gm.settings.help in outcome.reply
+    assert concern_of(outcome).urgency >= 1
+    assert await threats(gm, ann) == [(doubted, False)]
+    assert len(await nodes(gm, ann.who, "Concern")) == 1
+
+
 async def test_danger_raises_a_flag_a_threat_and_the_surprise_in_the_turn_itself(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, CALM)
     outcome = await say(gm, ann, CRY)
