@@ -90,6 +90,7 @@ def asked(names: list[str]) -> list[str]:
     return [row["prompt"].replace("{hidden}", next(hidden)).replace("{known}", next(known)) for row in PROMPTS]
 
 
+@pytest.mark.timeout(900)
 async def test_nothing_hidden_is_named(gm: Graphmem, pupil: Pupil, app_client: Client) -> None:
     secret = [name for c in CURRICULUM if c.id not in KNOWN for name in hard_names(c)]
     search, prompts = forbidden(KNOWN), asked(secret)
