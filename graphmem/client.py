@@ -646,6 +646,8 @@ class Operations:
         self.token = token
         self.sessions: dict[str, str] = {}
         """Session tokens by student id."""
+        self.bookmark = ""
+        """What this client wrote last, so that any member of a cluster shows it at once."""
 
     @Operation
     async def execute(self, query: str, student_id: str | None = None, /, **variables: Any) -> Any:
@@ -1127,6 +1129,8 @@ class Operations:
         headers = {"Authorization": f"Bearer {self.token}"}
         if student_id in self.sessions:
             headers["X-Graphmem-Session"] = self.sessions[student_id]
+        if self.bookmark:
+            headers["X-Graphmem-Bookmark"] = self.bookmark
         return headers
 
     async def _executed(self, query: str, student_id: str | None, variables: Mapping[str, Any]) -> Any:
@@ -1136,6 +1140,7 @@ class Operations:
                 "/graphql", json={"query": query, "variables": given}, headers=self._headers(student_id)
             )
             answer = response.json()
+            self.bookmark = response.headers.get("X-Graphmem-Bookmark", self.bookmark)
         except (httpx.HTTPError, ValueError) as e:
             raise Unavailable("The API does not answer.") from e
         if errors := answer.get("errors"):

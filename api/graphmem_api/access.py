@@ -22,6 +22,7 @@ from graphmem_api.loaders import Loaders
 AUTHORIZATION = "authorization"
 SESSION = "x-graphmem-session"
 CLIENT = "x-graphmem-client"
+BOOKMARK = "x-graphmem-bookmark"
 
 OBSERVED_BY: Mapping[Role, frozenset[SourceKind]] = {
     Role.APP: frozenset([SourceKind.CHAT, SourceKind.LESSON, SourceKind.PROMPT_RUN]),
@@ -81,6 +82,16 @@ class RequestContext(BaseContext):
     def session_token(self) -> str:
         """The session token that was sent; empty where none was."""
         return self._header(SESSION)
+
+    @property
+    def bookmark(self) -> str:
+        """What the caller wrote before, as the last response said."""
+        return self._header(BOOKMARK)
+
+    def wrote(self, bookmark: str) -> None:
+        """Tell the caller, in a header of the response, what the next request is to be sent with."""
+        if bookmark and self.response is not None:
+            cast(Any, self.response).headers[BOOKMARK] = bookmark
 
     @property
     def tried_by(self) -> str:

@@ -118,6 +118,7 @@ class GraphQL(asgi.GraphQL[RequestContext, None]):
         """Make the GraphQL context of this request."""
         context = RequestContext(self.gm)
         context.request = request
+        context.response = response if isinstance(response, Response) else None
         return context
 
     async def run(self, *args: Any, **kwargs: Any) -> Any:

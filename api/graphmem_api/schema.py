@@ -50,6 +50,7 @@ from graphmem.model import MAIN_WORLD, JobState, Resolution, Role, Uncertainty, 
 from graphmem.model import Session as OpenSession
 from graphmem.ports import OnToken
 from graphmem.settings import Settings
+from graphmem.store.bookmarks import bookmarked
 from graphmem.validation import checked_id
 from graphmem_api import inputs, memory_types, types, world_types
 from graphmem_api.access import (
@@ -729,8 +730,16 @@ class Schema(strawberry.Schema):
             await context.look_up_caller()
         if refused := self._refused(kwargs):
             return refused
-        result = await super().execute(query, *args, **kwargs)
-        await self._veil(query, kwargs, result)
+        try:
+            with bookmarked("" if context is None else context.bookmark) as trail:
+                result = await super().execute(query, *args, **kwargs)
+                await self._veil(query, kwargs, result)
+        except InvalidInput as error:
+            result = ExecutionResult(data=None, errors=[GraphQLError(str(error), original_error=error)])
+            self.process_errors(result.errors or [])
+            return result
+        if context is not None:
+            context.wrote(trail.text)
         if context is not None and context.used_session is not None:
             await renew_if_due(context.gm, context.used_session)
         return result

@@ -7,13 +7,14 @@ from typing import Any, TypeVar, cast
 from uuid import uuid4
 
 import neo4j
-from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncTransaction
+from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncSession, AsyncTransaction
 from neo4j import exceptions as ne
 
-from graphmem.errors import Conflict, GraphmemError, QueryError, SetupError, Unavailable
+from graphmem.errors import Conflict, GraphmemError, InvalidInput, QueryError, SetupError, Unavailable
 from graphmem.manifest import sealed_note
 from graphmem.model import Who
 from graphmem.store import queries
+from graphmem.store.bookmarks import BookmarkTrail, current_trail
 from graphmem.store.touched import NEEDS_ROWS, TOUCHES, Touched
 
 Row = dict[str, Any]
@@ -47,14 +48,18 @@ class Graph:
     """An open Neo4j: runs the statements of `cypher/` by name.
 
     Every statement is one transaction, and every write may safely run twice, so what a lost connection
-    or a deadlock ended is run again, for as long as `timeout` seconds.
+    or a deadlock ended is run again, for as long as `timeout` seconds. `routed` says that it may be a cluster
+    (`is_routed`).
 
     A write of what the integrity hash covers leaves a note of what it touched, sealed with the first of `secrets`;
     `noted` are the students of whom this process wrote since somebody took them out.
     """
 
-    def __init__(self, driver: AsyncDriver, timeout: float, secrets: tuple[bytes, ...] = ()) -> None:
+    def __init__(
+        self, driver: AsyncDriver, timeout: float, secrets: tuple[bytes, ...] = (), *, routed: bool = False
+    ) -> None:
         self._driver = driver
+        self._routed = routed
         self._timeout = timeout
         self.secrets = secrets
         self.noted: set[Who] = set()
@@ -147,24 +152,36 @@ class Graph:
             pause *= 2
 
     async def _once(self, text: str, params: Mapping[str, Any], reads: bool) -> list[Row]:
-        async with self._driver.session(
-            default_access_mode=neo4j.READ_ACCESS if reads else neo4j.WRITE_ACCESS,
-            bookmark_manager=self._driver.execute_query_bookmark_manager,
-        ) as session:
+        trail = current_trail()
+        # Of a cluster the leader alone has read whatever others wrote; a caller's own bookmarks let followers serve.
+        follows = reads and (not self._routed or (trail is not None and bool(trail.given)))
+        async with self._session(trail, neo4j.READ_ACCESS if follows else neo4j.WRITE_ACCESS) as session:
             result = await session.run(cast(Any, text), dict(params))
-            return [dict(record) async for record in result]
+            rows = [dict(record) async for record in result]
+            if trail is not None and not reads:
+                trail.written |= (await session.last_bookmarks()).raw_values
+            return rows
+
+    def _session(self, trail: BookmarkTrail | None, access: str) -> AsyncSession:
+        """A session of the driver that reads at least what this process wrote, and what the request's trail says."""
+        return self._driver.session(
+            default_access_mode=access,
+            bookmark_manager=self._driver.execute_query_bookmark_manager,
+            bookmarks=neo4j.Bookmarks.from_raw_values(trail.given if trail is not None else ()),
+        )
 
     async def _transacted(self, who: Who, work: Callable[[Transaction], Awaitable[T | None]]) -> T | None:
-        async with (
-            self._driver.session(bookmark_manager=self._driver.execute_query_bookmark_manager) as session,
-            await session.begin_transaction() as tx,
-        ):
-            transaction = Transaction(tx, who, self._queries)
-            done = await work(transaction)
-            if done is not None and transaction.touched:
-                await transaction.run("integrity/note", **self._note(who, transaction.touched))
-            # Left alone, the driver commits a transaction that ends without an error.
-            await (tx.rollback() if done is None else tx.commit())
+        trail = current_trail()
+        async with self._session(trail, neo4j.WRITE_ACCESS) as session:
+            async with await session.begin_transaction() as tx:
+                transaction = Transaction(tx, who, self._queries)
+                done = await work(transaction)
+                if done is not None and transaction.touched:
+                    await transaction.run("integrity/note", **self._note(who, transaction.touched))
+                # Left alone, the driver commits a transaction that ends without an error.
+                await (tx.rollback() if done is None else tx.commit())
+            if trail is not None and done is not None:
+                trail.written |= (await session.last_bookmarks()).raw_values
             return done
 
     async def server_agent(self) -> str:
@@ -210,6 +227,17 @@ def open_driver(uri: str, user: str, password: str, timeout: float) -> AsyncDriv
         raise SetupError(f"GRAPHMEM_NEO4J_URI is not an address of Neo4j: {e}") from e
 
 
+def is_routed(uri: str) -> bool:
+    """True for an address by which the driver finds the members of a cluster.
+
+    Examples
+    --------
+    >>> is_routed("neo4j+s://cluster.example"), is_routed("bolt://127.0.0.1:7687")
+    (True, False)
+    """
+    return uri.startswith("neo4j")
+
+
 def translate(error: Exception) -> GraphmemError:
     """Our error for one of the driver's.
 
@@ -220,6 +248,8 @@ def translate(error: Exception) -> GraphmemError:
     """
     if isinstance(error, ne.ConstraintError) or _is_made_twice(error):
         return Conflict()
+    if isinstance(error, ne.ClientError) and "Bookmark" in (error.code or ""):
+        return InvalidInput("X-Graphmem-Bookmark is of another database: leave it out.")
     if isinstance(error, (ne.AuthError, ne.Forbidden)):
         return SetupError("Neo4j refuses user or password: check GRAPHMEM_NEO4J_USER and GRAPHMEM_NEO4J_PASSWORD.")
     if isinstance(error, (ne.TransientError, ne.DriverError, ne.DatabaseError, OSError)):
