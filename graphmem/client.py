@@ -117,6 +117,7 @@ class EdgeResult(Result):
     to_id: str
     to_label: str
     created_at: datetime
+    reliability: Reliability
 
 
 class MemoryResult(Result):
@@ -206,6 +207,13 @@ class LedgerEntryResult(Result):
     why: tuple[str, ...] = ()
 
 
+class RelationshipSideResult(Result):
+    """A relationship in doubt; the side's memory is the one it starts from."""
+
+    type: EdgeType
+    to_id: str
+
+
 class UncertaintyResult(Result):
     """A doubt about a memory, or between two; its texts are None without the student's session."""
 
@@ -215,6 +223,8 @@ class UncertaintyResult(Result):
     detection_context: DetectionContext
     a: MemoryResult
     b: MemoryResult | None
+    a_relationship: RelationshipSideResult | None
+    b_relationship: RelationshipSideResult | None
     reasoning: str | None = Field(repr=False)
     temporal_signal: bool
     surface_context: str | None = Field(repr=False)

@@ -94,6 +94,13 @@ class Settings(BaseSettings):
         {}, description="the same for some institutions, as a JSON object of texts by institution"
     )
 
+    # Uncertainty (spec 12)
+    conflicts: Literal["newer_wins", "stronger_wins", "manual"] = Field(
+        "newer_wins",
+        description="of relationships that cannot both be so `newer_wins`, `stronger_wins` (by weight), or `manual`: "
+        "they wait for a person",
+    )
+
     # The turn (spec 3, 4)
     predict: Literal["combined", "separate"] = Field(
         "combined",

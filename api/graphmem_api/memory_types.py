@@ -131,6 +131,7 @@ class GraphEdgeType:
     to_id: ID = strawberry.field(description="Id of the node it leads to.")
     to_label: str = strawberry.field(description="Label of that node: Memory, Entity or Concept.")
     created_at: datetime = strawberry.field(description="When it was formed (UTC).")
+    reliability: model.Reliability = strawberry.field(description="How far it can be relied on.")
 
     @classmethod
     def of(cls, edge: model.Edge) -> Self:
@@ -141,6 +142,7 @@ class GraphEdgeType:
             to_id=ID(edge.to_id),
             to_label=edge.to_label,
             created_at=edge.created_at,
+            reliability=edge.reliability,
         )
 
 
@@ -367,6 +369,19 @@ class LedgerEntryType:
         )
 
 
+@strawberry.type(name="RelationshipSide")
+class RelationshipSideType:
+    """A relationship in doubt; the side's memory is the one it starts from."""
+
+    type: model.EdgeType = strawberry.field(description="Type of the relationship.")
+    to_id: ID = strawberry.field(description="Id of the memory it leads to.")
+
+    @classmethod
+    def of(cls, side: model.RelationshipSide | None) -> Self | None:
+        """None where the memory itself is in doubt."""
+        return None if side is None else cls(type=side.type, to_id=ID(side.to_id))
+
+
 @strawberry.type(name="Uncertainty")
 class GraphUncertaintyType:
     """A doubt about one memory, or between two."""
@@ -377,6 +392,10 @@ class GraphUncertaintyType:
     detection_context: model.DetectionContext = strawberry.field(description="When it was noticed.")
     a: MemoryType = strawberry.field(description="The memory in doubt.")
     b: MemoryType | None = strawberry.field(description="The other memory, where two do not agree.")
+    a_relationship: RelationshipSideType | None = strawberry.field(
+        description="The relationship in doubt that starts from `a`; null where the memory itself is in doubt."
+    )
+    b_relationship: RelationshipSideType | None = strawberry.field(description="The same of `b`.")
     reasoning: str | None = strawberry.field(description="Why they are in doubt.")
     temporal_signal: bool = strawberry.field(description="Whether time may explain it.")
     surface_context: str | None = strawberry.field(description="When to raise it.")
@@ -402,6 +421,8 @@ class GraphUncertaintyType:
             detection_context=doubt.detection_context,
             a=MemoryType.of(who, held[doubt.a_id], now),
             b=None if other is None else MemoryType.of(who, other, now),
+            a_relationship=RelationshipSideType.of(doubt.a_edge),
+            b_relationship=RelationshipSideType.of(doubt.b_edge),
             reasoning=doubt.reasoning,
             temporal_signal=doubt.temporal_signal,
             surface_context=doubt.surface_context,

@@ -11,4 +11,5 @@ UNWIND new.sides AS side
 MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: side.memory_id})
 USING INDEX memory:Memory(institution, student_id, id)
 MERGE (doubt)-[concerns:CONCERNS {side: side.side}]->(memory)
+SET concerns.type = side.type, concerns.to_id = side.to_id
 RETURN count(concerns) AS sides

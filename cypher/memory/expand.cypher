@@ -2,7 +2,7 @@
 // Nothing when the session has ended.
 // mode: read
 // scope: student
-// params: institution: str, student_id: str, session_id: str, ids: list, seeds: list, min_weight: float, limit: int, now: datetime
+// params: institution: str, student_id: str, session_id: str, ids: list, seeds: list, min_weight: float, limit: int, factors: map, now: datetime
 // returns: version: int, student_version: int, world: int, overlay: int, found: list of [id: str, gravity: float, last_accessed: int in ms, access_count: int, reliability: str], reached: list of [id: str, seed: str, weight: float, types: list of str, gravity: float, last_accessed: int in ms, access_count: int, reliability: str]
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
@@ -21,7 +21,8 @@ CALL () {
   MATCH (seed) (()-[edge:PRECEDES|CAUSES|ENABLES|RELATES_TO|CONTRADICTS|SUPPORTS|REFINES|ABSTRACTS|EVOKES|REMINDS_OF|TEMPORAL_EVOLUTION]-(:Memory)
                 WHERE edge.weight >= $min_weight){1,2} (reached)
   WHERE reached.student_id = $student_id AND reached.institution = $institution AND NOT reached.id IN $ids
-  WITH reached, seed, edge, reduce(product = 1.0, e IN edge | product * e.weight) AS weight
+  WITH reached, seed, edge, reduce(product = 1.0, e IN edge |
+    product * e.weight * $factors[coalesce(e.reliability, 'reliable')]) AS weight
   ORDER BY weight DESC, reached.id
   WITH reached, collect([seed.id, weight, [e IN edge | type(e)]])[0] AS best
   ORDER BY best[1] DESC, reached.id LIMIT $limit

@@ -2,7 +2,7 @@
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, id: str, hops: int, min_weight: float, limit: int
-// returns: ids: list of str, edges: list of [type: str, weight: float, from_id: str, to_id: str, to_label: str, created_at: int in ms]
+// returns: ids: list of str, edges: list of [type: str, weight: float, from_id: str, to_id: str, to_label: str, created_at: int in ms, reliability: str]
 MATCH (start:Memory {institution: $institution, student_id: $student_id, id: $id})
 USING INDEX start:Memory(institution, student_id, id)
 CALL (start) {
@@ -18,6 +18,7 @@ CALL (memories) {
   UNWIND memories AS from
   MATCH (from)-[edge]->(to:Memory)
   WHERE to IN memories AND edge.weight >= $min_weight
-  RETURN collect([type(edge), edge.weight, from.id, to.id, 'Memory', edge.created_at.epochMillis]) AS edges
+  RETURN collect([type(edge), edge.weight, from.id, to.id, 'Memory', edge.created_at.epochMillis,
+                  coalesce(edge.reliability, 'reliable')]) AS edges
 }
 RETURN [memory IN memories | memory.id] AS ids, edges

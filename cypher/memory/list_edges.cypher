@@ -2,7 +2,7 @@
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, ids: list
-// returns: edges: list of [memory_id: str, type: str, weight: float, from_id: str, to_id: str, to_label: str, created_at: int in ms]
+// returns: edges: list of [memory_id: str, type: str, weight: float, from_id: str, to_id: str, to_label: str, created_at: int in ms, reliability: str]
 UNWIND $ids AS id
 MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: id})
 USING INDEX memory:Memory(institution, student_id, id)
@@ -13,5 +13,6 @@ WHERE edge.weight IS NOT NULL AND (NOT other:Concept OR EXISTS {
 WITH memory, edge, endNode(edge) AS to ORDER BY edge.weight DESC, edge.created_at, to.id
 RETURN collect([
   memory.id, type(edge), edge.weight, startNode(edge).id, to.id,
-  CASE WHEN to:Memory THEN 'Memory' WHEN to:Entity THEN 'Entity' ELSE 'Concept' END, edge.created_at.epochMillis
+  CASE WHEN to:Memory THEN 'Memory' WHEN to:Entity THEN 'Entity' ELSE 'Concept' END, edge.created_at.epochMillis,
+  coalesce(edge.reliability, 'reliable')
 ]) AS edges

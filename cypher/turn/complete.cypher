@@ -2,7 +2,7 @@
 // Nothing when another turn came first, when this one was written before, or when the session has ended.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, facts: list, jobs: list, boosts: list, asked: list, concerns: list, raised_doubts: list, at: datetime, oldest_turn: int, oldest_fact: int, now: datetime
+// params: institution: str, student_id: str, session_id: str, turn_id: str, turn: map, source: map, companion: map, totals: map, facts: list, jobs: list, boosts: list, asked: list, concerns: list, noticed_doubts: list, raised_doubts: list, at: datetime, oldest_turn: int, oldest_fact: int, now: datetime
 // returns: version: int
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Counting the version up locks the student, so that the turns read below are the newest.
@@ -74,6 +74,16 @@ CALL (student) {
   MERGE (student)-[:KEEPS]->(entry)
   MERGE (concern)-[:KEPT_AS]->(entry)
   MERGE (entry)-[:FORMED_FROM]->(source)
+}
+CALL (student) {
+  UNWIND $noticed_doubts AS new
+  MERGE (doubt:Uncertainty {institution: $institution, student_id: $student_id, id: new.properties.id})
+  ON CREATE SET doubt += new.properties
+  SET student.memory_version = student.memory_version + 1
+  WITH new, doubt
+  UNWIND new.sides AS side
+  MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: side.memory_id})
+  MERGE (doubt)-[:CONCERNS {side: side.side}]->(memory)
 }
 CALL (student, companion) {
   UNWIND $raised_doubts AS raised

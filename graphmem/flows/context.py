@@ -41,6 +41,7 @@ from graphmem.model import (
 from graphmem.search.fog import Fog
 from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit, LexicalScores, SearchQuery
+from graphmem.search.scoring import LEAST_FACTOR, RELIABILITY_FACTORS
 from graphmem.store import memories, turns
 from graphmem.store.ledger import StoredEntry
 from graphmem.store.memories import Expanding, Expansion
@@ -68,6 +69,8 @@ MAX_RECALLED = 100
 """Most memories recalled at once."""
 MAX_BUDGET = 32_000
 """Greatest token budget."""
+EDGE_FACTORS = {each.value: max(LEAST_FACTOR, factor) for each, factor in RELIABILITY_FACTORS.items()}
+"""Share of an edge's weight that counts, by its reliability; as for memories."""
 REFRESHES = 3
 STANDING = {LedgerCategory.THREAT: 2, LedgerCategory.FACT: 4}
 """Categories of ledger entries that always come, after those that surface: of each this many, the newest."""
@@ -395,7 +398,7 @@ def _query(asked: ParsedQuestion, asking: RecallRequest, vector: Vector, now: da
 
 async def _expansion(gm: Graphmem, session: Session, hits: Sequence[Hit]) -> Expansion:
     ids = tuple(hit.memory.id for hit in hits)
-    wanted = Expanding(ids, ids[:EXPANSION_SEEDS], MIN_WEIGHT, REACHED)
+    wanted = Expanding(ids, ids[:EXPANSION_SEEDS], MIN_WEIGHT, REACHED, EDGE_FACTORS)
     expansion = await memories.expand(gm.graph, session, wanted, gm.clock())
     if expansion is None:
         gm.dismiss(session)

@@ -160,6 +160,7 @@ def standing_profile(
             continue
         slots |= set() if memory.slot_key is None else {memory.slot_key}
         why = (f"profile: {part} {chance:.2f}",)
+        memory = as_held_at(memory, moment)
         found[part].append(Recalled(memory, chance, gravity_now(memory, moment), why, similarity=float(vector @ asked)))
     return [recalled for recalls in found.values() for recalled in recalls]
 
@@ -393,7 +394,7 @@ def _weight(found: _Found, standing: Standing, moment: datetime) -> float:
 
 def _recalled(found: _Found, standing: Standing, weighs: float, moment: datetime) -> Recalled:
     memory = replace(
-        found.memory,
+        as_held_at(found.memory, moment),
         gravity=standing.gravity,
         last_accessed=standing.last_accessed,
         access_count=standing.access_count,
@@ -401,6 +402,12 @@ def _recalled(found: _Found, standing: Standing, weighs: float, moment: datetime
     )
     formed = not isinstance(found.by, Tentative)
     return Recalled(memory, weighs, _gravity(memory, standing, moment), _reasons(found.by), formed)
+
+
+def as_held_at(memory: Memory, moment: datetime) -> Memory:
+    """A memory as it was worded at a moment at which it still held."""
+    held = memory.invalid_at is not None and memory.invalid_at > moment
+    return memory if memory.original is None or not held else replace(memory, content=memory.original)
 
 
 def is_episode(memory: Memory) -> bool:

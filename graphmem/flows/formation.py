@@ -14,9 +14,11 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, Locked
 from graphmem.flows import formation_plan as forming
 from graphmem.flows.concern import keep_heard_danger, standing_level, told_danger, without_threats
+from graphmem.flows.conflicts import classified
 from graphmem.flows.fog import fog_of
 from graphmem.flows.formation_plan import Marked, MessageScores, Reading, RetractionRequest
 from graphmem.flows.ledger import drafted, new_entry
+from graphmem.flows.related import with_feedback
 from graphmem.flows.session_cache import apply_changes, open_memories
 from graphmem.maths import features, importance
 from graphmem.maths.salience import SNR_CEILING
@@ -29,6 +31,9 @@ from graphmem.model import (
     ExtractMemories,
     Heard,
     LedgerEntry,
+    MemoryKind,
+    Modality,
+    PairVerdict,
     Reminder,
     Session,
     Source,
@@ -178,12 +183,15 @@ async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, a
     found = await _without_danger(gm, session, scored.input, answer.value)
     wishes = await _wishes(gm, forming.instructions_of_the_student(found, scored.input.heard))
     answer = replace(answer, value=forming.without_foreign_instructions(found, scored.input.heard, wishes))
+    asked: dict[tuple[str, str], PairVerdict] = {}
     for _ in range(FORMATION_ATTEMPTS):
         held = await open_memories(gm, session)
         reading = await _reading(gm, session, held, scored, answer)
+        reading = replace(reading, verdicts=await _verdicts(gm, reading, held, asked))
         changes = await asyncio.to_thread(
             forming.planned_formation, reading, held.index, held.version, held.doubts, held.tolerance
         )
+        changes = await with_feedback(gm, session, changes, held)
         changes = replace(changes, topics=await _topics(gm, session, changes.new))
         done = jobs.Finished(work.claimed, answer.usage)
         written = await write(gm.graph, session, changes, gm.clock(), done)
@@ -208,6 +216,17 @@ async def _wishes(gm: Graphmem, instructions: Sequence[Reminder]) -> set[int]:
         for each, reading in zip(instructions, readings, strict=True)
         if model.chance(reading.vector) >= WISH_FROM
     }
+
+
+async def _verdicts(
+    gm: Graphmem, reading: Reading, held: OpenMemories, asked: dict[tuple[str, str], PairVerdict]
+) -> dict[tuple[str, str], PairVerdict]:
+    """Verdicts on what is new beside what may contradict it; `asked` keeps those given already (spec 12)."""
+    pairs = await asyncio.to_thread(forming.consolidation_pairs, reading, held.index, held.doubts)
+    new = [(key, memory_id, pair) for key, memory_id, pair in pairs if (key, memory_id) not in asked]
+    verdicts = await classified(gm, gm.mind, [pair for _, _, pair in new])
+    asked |= {(key, memory_id): verdict for (key, memory_id, _), verdict in zip(new, verdicts.value, strict=True)}
+    return asked
 
 
 async def _topics(gm: Graphmem, session: Session, new: Sequence[New]) -> tuple[Topic, ...]:
@@ -250,7 +269,7 @@ async def _reading(
         _marked(gm, session, heard, extract, vector, reading.likely_domain)
         for extract, reading, vector in zip(extraction.memories, *await gm.read(contents), strict=True)
     )
-    return Reading(
+    reading = Reading(
         key=scored.input.key,
         source=scored.input.source,
         heard=heard,
@@ -263,6 +282,17 @@ async def _reading(
         retracted=await _retracted(gm, heard),
         valence=affect_of(gm, doc_of(heard), scored.vector)[0],
     )
+    return replace(reading, clarifies=await _clarification(gm, session, reading)) if held.doubts else reading
+
+
+async def _clarification(gm: Graphmem, session: Session, reading: Reading) -> tuple[Extract, Marked]:
+    """The whole message as an episode, for where it clarifies a doubt."""
+    heard = reading.heard
+    content = retold(heard.text, heard.student or "The student", heard.at) or heard.text
+    extract = Extract(0, len(heard.text), content, Modality.EPISODIC, MemoryKind.EPISODE)
+    (read,), vectors = await gm.read([content])
+    content_hash = keyed_hash(session.keys, "content", f"clarified {reading.source.ref}\n{content}")
+    return extract, Marked(vectors[0], read.likely_domain, reading.valence, content_hash, None)
 
 
 async def _retracted(gm: Graphmem, heard: Heard) -> tuple[RetractionRequest, ...]:

@@ -4,12 +4,22 @@ Near duplicates reinforce instead of being copied; edges go to what is known alr
 """
 
 import math
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from itertools import pairwise
 
+from graphmem.flows.conflict_plan import (
+    NewStatement,
+    conflict_candidates,
+    diverges,
+    is_change,
+    is_contradiction,
+    pair_of,
+    said_the_same,
+    words_of,
+)
+from graphmem.flows.detection_plan import completed
 from graphmem.flows.gravity import gravity_now
 from graphmem.flows.restoring import as_memory, known_memory, restoring
 from graphmem.flows.uncertainty_plan import (
@@ -17,6 +27,8 @@ from graphmem.flows.uncertainty_plan import (
     Settling,
     Testimony,
     answered,
+    past_of,
+    present_of,
     settled,
     severity_of,
     shifted_tolerance,
@@ -40,11 +52,13 @@ from graphmem.model import (
     Memory,
     MemoryKind,
     MemoryRole,
+    PairVerdict,
     Reliability,
     Reminder,
     Resolution,
     Source,
     SourceKind,
+    StatementPair,
     Uncertainty,
     UncertaintyState,
     UncertaintyType,
@@ -70,7 +84,7 @@ from graphmem.text.information import information
 from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.normalize import cleaned
 from graphmem.text.reminders import is_quoted
-from graphmem.text.revision import Effect, Revisable, effect
+from graphmem.text.revision import UNLIKELY_ENDED, Effect, Revisable, effect, ended_chance
 
 SAME_COSINE = 0.95
 """Cosine from which two memories with the same numbers, negations and speaker say the same thing."""
@@ -96,8 +110,6 @@ MAX_KNOWN = 8
 """Most known memories that a mind is shown with some messages."""
 KNOWN_FROM = 0.2
 """Cosine to a message from which a known memory is shown."""
-
-_NUMBERS = re.compile(r"\d+(?:[.,/:]\d+)*|[-+*/=<>×÷]")
 
 
 @dataclass(frozen=True)
@@ -155,6 +167,8 @@ class Reading:
     marked : one for each memory of the extraction
     reminders : a ledger entry and its embedding for each reminder of the extraction
     valence : of the whole message, -1 to 1
+    clarifies : the whole message, as the episode of a clarification, where doubts are open
+    verdicts : on a new statement, by its content hash, beside a known memory, by its id
     """
 
     key: str
@@ -168,6 +182,8 @@ class Reading:
     inferred_by: str
     retracted: tuple[RetractionRequest, ...] = ()
     valence: float = 0.0
+    verdicts: Mapping[tuple[str, str], PairVerdict] = field(default_factory=dict)
+    clarifies: tuple[Extract, Marked] | None = None
 
 
 def planned_formation(
@@ -208,7 +224,7 @@ def planned_formation(
             ids.append(twin.id)
         refined += [NewEdge(ids[-1], m.id, EdgeType.REFINES, 1.0) for m, e in touched if e is Effect.REFINES]
         ended |= {m.id: Ended(m.id, ids[-1], e) for m, e in touched if e in END_EFFECTS and m.id != ids[-1]}
-        doubts += [_doubt(m, ids[-1], extract, reading) for m, e in touched if e is Effect.CONTRADICTS]
+        doubts += [_doubt(m, ids[-1], extract, marked, reading) for m, e in touched if e is Effect.CONTRADICTS]
     doubts = _unheard_of(doubts, open_doubts)
     ended |= {m.id: Ended(m.id, None, Effect.CORRECTS) for m in _retracted(reading, known)}
     told, revised = _revised(reading, ids, known)
@@ -230,6 +246,7 @@ def planned_formation(
             *renewed(_sides(doubts, ended), reliability=Reliability.CONTRADICTED),
             *left.emptied,
         ),
+        reworded=(*_past(ended.values(), known), *_present(again)),
         edges=_strongest(edges),
         mentions=tuple(_mentions(reading, ids)),
         ledger=_promotions(reading, ids),
@@ -239,6 +256,7 @@ def planned_formation(
         restored=left.restored,
         rewritten=left.rewritten,
     )
+    changes = completed(changes, reading.key, reading.source.at, open_doubts, known)
     own = reading.heard.speaker is None and reading.source.kind is SourceKind.CHAT
     return _with_settled(changes, reading, known, open_doubts, tolerance) if own and open_doubts else changes
 
@@ -253,13 +271,15 @@ def _with_settled(
         a, b = known.get(doubt.a_id), known.get(doubt.b_id or "")
         if a is None or b is None:
             continue
-        by = Settling(Resolution.USER_CLARIFIED, winner_id)
+        by = Settling(Resolution.USER_CLARIFIED, winner_id, episode=_episode(changes, reading))
         done = settled(doubt, a, b, by, changes.known or 0, reading.source.at)
         put_right = doubt.state is UncertaintyState.SURFACED
         changes = replace(
             changes,
             # What the message itself has ended ends with it.
             updated=merged((*done.updated, *changes.updated)),
+            reworded=(*changes.reworded, *done.reworded),
+            new=(*changes.new, *done.new),
             edges=_strongest((*changes.edges, *done.edges)),
             ended=tuple(dict.fromkeys((*changes.ended, *done.ended))),
             settled=(*changes.settled, *done.settled),
@@ -268,14 +288,25 @@ def _with_settled(
     return changes
 
 
+def _episode(changes: Changes, reading: Reading) -> New | None:
+    """The episode of a clarification; none where something was formed of the message already."""
+    if changes.new or reading.clarifies is None:
+        return None
+    extract, marked = reading.clarifies
+    memory = _memory(reading, extract, marked, 1, MemoryRole.SAID)
+    return New(replace(memory, kind=MemoryKind.EPISODE), marked.vector, Span(extract.start, extract.end))
+
+
 def _unheard_of(doubts: Iterable[Recorded], known: Iterable[Uncertainty]) -> list[Recorded]:
     """New doubts, but for those between two memories that are in doubt already."""
     pairs = {frozenset((doubt.a_id, doubt.b_id)) for doubt in known}
     return [each for each in doubts if frozenset((each.uncertainty.a_id, each.uncertainty.b_id)) not in pairs]
 
 
-def _doubt(old: Memory, new_id: str, extract: Extract, reading: Reading) -> Recorded:
+def _doubt(old: Memory, new_id: str, extract: Extract, marked: Marked, reading: Reading) -> Recorded:
     """A contradiction between two statements of which neither can be believed over the other."""
+    verdict = reading.verdicts.get((marked.content_hash, old.id))
+    by_words = "Two statements of one matter deny each other, and no word tells of a change."
     record = Uncertainty(
         id=f"uncertainty-{old.id}-{new_id}",
         type=UncertaintyType.CONTRADICTION,
@@ -285,7 +316,7 @@ def _doubt(old: Memory, new_id: str, extract: Extract, reading: Reading) -> Reco
         a_id=old.id,
         b_id=new_id,
         created_at=reading.source.at,
-        reasoning="Two statements of one matter deny each other, and no word tells of a change.",
+        reasoning=by_words if verdict is None else verdict.reasoning,
         surface_context=", ".join(extract.about) or extract.content,
     )
     return Recorded(record)
@@ -341,19 +372,6 @@ def known_memories(vectors: Sequence[Vector], known: SearchIndex) -> tuple[Memor
     return tuple(sorted(found, key=lambda memory: (memory.timestamp, memory.id)))
 
 
-def said_the_same(a: str, b: str) -> bool:
-    """True if two like texts have the same numbers, signs and negations, in order.
-
-    Examples
-    --------
-    >>> said_the_same("12 - 3 = 9 spoons", "That is 12 - 3 = 9"), said_the_same("12 - 3 = 9", "12 + 3 = 15")
-    (True, False)
-    >>> said_the_same("I like it", "I don't like it")
-    False
-    """
-    return _NUMBERS.findall(a) == _NUMBERS.findall(b) and Doc(a).negates == Doc(b).negates
-
-
 def _touched(reading: Reading, extract: Extract, marked: Marked, known: SearchIndex) -> list[tuple[Memory, Effect]]:
     """Known memories that a new statement says again, refines or ends."""
     same = None if extract.same is None else known.get(_holder(known, extract.same))
@@ -369,7 +387,10 @@ def _touched(reading: Reading, extract: Extract, marked: Marked, known: SearchIn
     touched: list[tuple[Memory, Effect, float]] = [] if same is None else [(same, Effect.SAME, 1.0)]
     for memory, cosine in candidates.values():
         if memory is not same and _comparable(memory, reading):
-            found = effect(said, _remembered(memory, known, extract, marked), cosine)
+            old = _remembered(memory, known, extract, marked)
+            found = effect(said, old, cosine)
+            if found is Effect.NONE:
+                found = _by_verdict(reading.verdicts.get((marked.content_hash, memory.id)), said, old)
             if found is not Effect.NONE:
                 touched.append((memory, found, cosine))
     touched += _touched_statements(reading, extract, marked, known)
@@ -403,6 +424,38 @@ def _touched_statements(
             yield summary, came, cosine
         elif came is not Effect.NONE:
             yield memory, came, cosine
+
+
+def _by_verdict(verdict: PairVerdict | None, said: Revisable, old: Revisable) -> Effect:
+    """The effect that a mind's verdict gives a statement, where no reason in words was found."""
+    if verdict is None:
+        return Effect.NONE
+    if is_change(verdict):
+        chance = ended_chance(said, old)
+        return Effect.NONE if chance is not None and chance < UNLIKELY_ENDED else Effect.ENDS
+    return Effect.CONTRADICTS if is_contradiction(verdict) else Effect.NONE
+
+
+def consolidation_pairs(
+    reading: Reading, known: SearchIndex, doubts: Sequence[Uncertainty]
+) -> list[tuple[str, str, StatementPair]]:
+    """Pairs that a mind is asked about before what was read is kept: content hash, id of the known memory, the pair.
+
+    Only where no reason in words decides already what a new statement does to a known one.
+
+    Source: spec 12 (consolidation).
+    """
+    found = []
+    for place, (extract, marked) in enumerate(zip(reading.extraction.memories, reading.marked, strict=True), 1):
+        if extract.aspect is not None or _touched(reading, extract, marked, known):
+            continue
+        said = _memory(reading, extract, marked, place)
+        statement = NewStatement(
+            words_of(said), said.timestamp, marked.vector, said.valence, said.slot_key, said.speaker
+        )
+        for memory in conflict_candidates(known, statement, doubts):
+            found.append((marked.content_hash, memory.id, pair_of(memory, said)))
+    return found
 
 
 def _comparable(memory: Memory, reading: Reading) -> bool:
@@ -453,6 +506,21 @@ def _retracted(reading: Reading, known: SearchIndex) -> Iterator[Memory]:
 def _revived(again: Mapping[str, Reinforced]) -> tuple[str, ...]:
     """Memories that had been ended and are said again."""
     return tuple(memory_id for memory_id, each in again.items() if each.memory.invalid_at is not None)
+
+
+def _past(ended: Iterable[Ended], known: SearchIndex) -> Iterator[Memory]:
+    """Memories that were so until now, in their wording from now on; what was wrong was never so."""
+    for each in ended:
+        memory = known.get(each.id)
+        if memory is not None and each.by_id is not None and each.effect is Effect.ENDS:
+            yield past_of(memory)
+
+
+def _present(again: Mapping[str, Reinforced]) -> Iterator[Memory]:
+    """Memories that had been ended and are said again, as they were worded."""
+    for each in again.values():
+        if each.memory.invalid_at is not None and each.memory.original is not None:
+            yield present_of(each.memory)
 
 
 def _revision_edges(ended: Iterable[Ended]) -> Iterator[NewEdge]:
@@ -574,25 +642,12 @@ def _alike_edges(
         for other in slot:
             if other.id in ended or other.invalid_at is not None:
                 continue
-            type_ = EdgeType.CONTRADICTS if differs(memory, other) else EdgeType.SUPPORTS
+            type_ = EdgeType.CONTRADICTS if diverges(memory, other) else EdgeType.SUPPORTS
             yield NewEdge(memory.id, other.id, type_, 0.8)
         in_slot = {other.id for other in slot}
         for other, cosine in known.nearest(each.vector, MAX_RELATED):
             if cosine >= RELATED and other.id not in in_slot and other.id not in ended:
                 yield NewEdge(memory.id, other.id, _likeness(memory, other, cosine), min(1.0, cosine))
-
-
-def differs(a: Memory, b: Memory) -> bool:
-    """True if two memories of one slot differ: other numbers, names, negation, or the opposite feeling.
-
-    Source: spec 12 (only memories that could replace each other are compared).
-    """
-    texts = a.content or "", b.content or ""
-    names = [
-        frozenset(w for w in Doc(t).words[1:] if w[:1].isupper() and w.casefold() not in STOP_WORDS) for t in texts
-    ]
-    opposite = a.valence * b.valence < 0 and abs(a.valence - b.valence) > 0.3
-    return opposite or names[0] != names[1] or not said_the_same(*texts)
 
 
 def _likeness(memory: Memory, other: Memory, cosine: float) -> EdgeType:

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
+from graphmem.flows.context_plan import as_held_at
 from graphmem.flows.gravity import CURVE
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import open_memories
@@ -95,7 +96,7 @@ async def list_memories(
     found = await memories.list_memory_page(
         gm.graph, who, wanted, Moment(gm.clock(), CURVE), Cut(first + 1, cursor), session
     )
-    items = tuple(found[:first])
+    items = tuple(as_held_at(memory, wanted.as_of) if wanted.as_of else memory for memory in found[:first])
     return Page(items, _cursor(items[-1]) if len(found) > first else None)
 
 

@@ -1,16 +1,18 @@
 """A drift cycle: a few memories are compared with their nearest, and what cannot both be so is noticed (spec 12)."""
 
 import asyncio
-from collections.abc import Sequence
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict
 from graphmem.flows import reconciliation_plan as plan
+from graphmem.flows.conflict_plan import pair_of
+from graphmem.flows.conflicts import classified
+from graphmem.flows.related import with_feedback
+from graphmem.flows.relationship_plan import MOST_RELATIONSHIPS, opposed_relationships
 from graphmem.flows.session_cache import open_memories, write_changes
-from graphmem.model import Memory, Session, Uncertainty
+from graphmem.model import Resolution, Session, Uncertainty
 from graphmem.store import uncertainties
-from graphmem.text.contradiction import load_pair_network
 
 CYCLE_ATTEMPTS = 3
 """Times a cycle is planned again when memories changed meanwhile."""
@@ -39,25 +41,25 @@ async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) ->
     if cycle is None:
         return ()
     for _ in range(CYCLE_ATTEMPTS):
-        judged = await asyncio.to_thread(_judged, held, cycle, gm)
-        changes = plan.reconciled(judged, held.version, now, held.tolerance)
+        sample, pairs = await asyncio.to_thread(_pairs, held, cycle, gm)
+        answer = await classified(gm, gm.mind, [pair_of(pair.old, pair.new) for pair in pairs])
+        judged = [plan.Judged(pair, verdict) for pair, verdict in zip(pairs, answer.value, strict=True)]
+        opposed = await uncertainties.list_opposed_edges(gm.graph, session, sample, MOST_RELATIONSHIPS)
+        policy = Resolution(gm.settings.conflicts)
+        changes = plan.joined(
+            plan.reconciled(judged, held.version, now, held.tolerance),
+            opposed_relationships(opposed, policy, held.version, now, held.doubts),
+        )
         if not changes.doubts:
             return ()
+        changes = await with_feedback(gm, session, changes, held)
         if await write_changes(gm, session, changes):
             return tuple(each.uncertainty for each in changes.doubts)
         held = await open_memories(gm, session)
     raise Conflict("Memories of this student keep changing: reconcile them again.")
 
 
-def _judged(held: OpenMemories, cycle: int, gm: Graphmem) -> Sequence[plan.Judged]:
-    """Choose and read pairs; off the event loop."""
+def _pairs(held: OpenMemories, cycle: int, gm: Graphmem) -> tuple[list[str], list[plan.MemoryPair]]:
+    """Choose memories, and pairs of each with others; off the event loop."""
     sample = plan.sampled(held.index, cycle, held.tolerance, gm.clock())
-    pairs = plan.candidates(sample, held.index, held.doubts)
-    if not pairs:
-        return []
-    readings = load_pair_network().read([(_words(pair.old), _words(pair.new)) for pair in pairs])
-    return [plan.Judged(pair, reading) for pair, reading in zip(pairs, readings, strict=True)]
-
-
-def _words(memory: Memory) -> str:
-    return memory.quote or memory.content or ""
+    return [memory.id for memory in sample], plan.candidates(sample, held.index, held.doubts)

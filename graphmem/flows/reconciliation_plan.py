@@ -9,13 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from graphmem.flows.conflict_plan import SAME_MATTER, is_change, is_contradiction, states_something
 from graphmem.flows.uncertainty_plan import DOMINANCE, Settling, evidence, is_explicit, settled, severity_of
 from graphmem.model import (
     DetectionContext,
     Domain,
     Memory,
-    MemoryRole,
     PairClass,
+    PairVerdict,
     Reliability,
     Resolution,
     Uncertainty,
@@ -24,7 +25,6 @@ from graphmem.model import (
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, merged, renewed
 from graphmem.store.uncertainties import Recorded
-from graphmem.text.contradiction import ENDED_FOR_SURE, PairReading
 
 COOL_DOWN = timedelta(minutes=30)
 """Time between two cycles of one student that nobody asked for."""
@@ -34,12 +34,8 @@ POOL = 100
 """Newest memories, and memories drawn by lot, that a cycle chooses from."""
 NEIGHBOURS = 4
 """Nearest memories that each is compared with."""
-SAME_MATTER = 0.5
-"""Cosine from which two memories may be about one matter."""
 MOST_PAIRS = 40
 """Pairs judged in one cycle, the nearest."""
-CONTRADICTORY = 0.6
-"""Chance from which two statements contradict each other; doubt keeps both."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +48,10 @@ class MemoryPair:
 
 @dataclass(frozen=True)
 class Judged:
-    """A pair, and how it was read."""
+    """A pair, and a mind's verdict on it."""
 
     pair: MemoryPair
-    reading: PairReading
+    verdict: PairVerdict
 
 
 def cycle_size(tolerance: float) -> int:
@@ -79,7 +75,7 @@ def sampled(known: SearchIndex, cycle: int, tolerance: float, now: datetime) -> 
     tolerance : of the companion, 0.2 to 0.8
     now : datetime
     """
-    pool = {m.id: m for m in (*known.latest(POOL), *known.drawn(POOL, cycle)) if _says(m)}
+    pool = {m.id: m for m in (*known.latest(POOL), *known.drawn(POOL, cycle)) if states_something(m)}
     domain = tuple(Domain)[cycle % len(Domain)]
 
     def urgency(memory: Memory) -> float:
@@ -92,18 +88,16 @@ def sampled(known: SearchIndex, cycle: int, tolerance: float, now: datetime) -> 
 
 
 def candidates(sample: Sequence[Memory], known: SearchIndex, doubts: Iterable[Uncertainty]) -> list[MemoryPair]:
-    """Pairs worth comparing: of one subject and slot, or near in meaning; nothing that is in doubt already."""
+    """Pairs worth comparing: of one slot, or near in meaning; nothing that is in doubt already."""
     doubted = {frozenset((doubt.a_id, doubt.b_id)) for doubt in doubts}
     found: dict[frozenset[str], tuple[float, MemoryPair]] = {}
+    nearest_to = known.nearest_of([memory.id for memory in sample], NEIGHBOURS)
     for memory in sample:
-        vector = known.vector(memory.id)
-        if vector is None:
-            continue
-        near = [(m, cosine) for m, cosine in known.nearest(vector, NEIGHBOURS + 1) if cosine >= SAME_MATTER]
+        near = [(m, cosine) for m, cosine in nearest_to.get(memory.id, ()) if cosine >= SAME_MATTER]
         slot = [(m, 1.0) for m in known.of_slot(memory.slot_key)] if memory.slot_key else []
         for other, cosine in (*near, *slot[-NEIGHBOURS:]):
             key = frozenset((memory.id, other.id))
-            comparable = other.id != memory.id and _says(other) and other.speaker == memory.speaker
+            comparable = other.id != memory.id and states_something(other) and other.speaker == memory.speaker
             if comparable and key not in doubted:
                 old, new = sorted((memory, other), key=lambda m: (m.timestamp, m.id))
                 found[key] = max(
@@ -133,21 +127,13 @@ def reconciled(judged: Sequence[Judged], version: int, now: datetime, tolerance:
         found = _of_pair(each, version, now, tolerance)
         if found is not None:
             touched |= {pair.old.id, pair.new.id}
-            changes = _joined(changes, found)
+            changes = joined(changes, found)
     return changes
 
 
-def _says(memory: Memory) -> bool:
-    """True if a memory states something that holds as far as is known."""
-    states = memory.role in (MemoryRole.SAID, MemoryRole.BELIEF) and memory.aspect is None
-    return states and memory.invalid_at is None and memory.reliability is Reliability.RELIABLE
-
-
 def _of_pair(each: Judged, version: int, now: datetime, tolerance: float) -> Changes | None:
-    pair, reading = each.pair, each.reading
-    changed = reading.likely is PairClass.TEMPORAL_CHANGE and reading.ended >= ENDED_FOR_SURE
-    clashes = reading.likely is PairClass.TRUE_CONTRADICTION and reading.chance >= CONTRADICTORY
-    if not changed and not clashes:
+    pair, changed = each.pair, is_change(each.verdict)
+    if not changed and not is_contradiction(each.verdict):
         return None
     record = _record(each, now)
     resolution = Resolution.TEMPORAL_SUPERSEDE if changed else _unasked(pair, tolerance)
@@ -178,26 +164,30 @@ def dominance(tolerance: float) -> float:
 
 
 def _record(each: Judged, now: datetime) -> Uncertainty:
-    pair, reading = each.pair, each.reading
+    pair, verdict = each.pair, each.verdict
+    told = verdict.kind.value.replace("_", " ")
     return Uncertainty(
         id=f"uncertainty-{pair.old.id}-{pair.new.id}",
         type=UncertaintyType.CONTRADICTION,
         severity=severity_of(pair.old.kind, pair.new.kind),
         detection_context=DetectionContext.DRIFT,
-        temporal_signal=reading.likely is PairClass.TEMPORAL_CHANGE,
+        temporal_signal=verdict.kind is PairClass.TEMPORAL_CHANGE,
         a_id=pair.old.id,
         b_id=pair.new.id,
         created_at=now,
-        reasoning=f"Compared later: {reading.likely.value.replace('_', ' ')}, by a chance of {reading.chance:.2f}.",
+        reasoning=f"{verdict.reasoning} Compared later: {told}, by a chance of {verdict.confidence:.2f}.",
         surface_context=pair.new.content,
     )
 
 
-def _joined(changes: Changes, more: Changes) -> Changes:
+def joined(changes: Changes, more: Changes) -> Changes:
+    """Two sets of changes as one; of a field of a memory that both set the later value."""
     return replace(
         changes,
+        settled_edges=(*changes.settled_edges, *more.settled_edges),
         updated=merged((*changes.updated, *more.updated)),
         edges=(*changes.edges, *more.edges),
+        reworded=(*changes.reworded, *more.reworded),
         ended=(*changes.ended, *more.ended),
         doubts=(*changes.doubts, *more.doubts),
     )

@@ -165,20 +165,7 @@ async def apply_changes(gm: Graphmem, who: Who, changes: Changes) -> None:
     if changes.deleted:
         gm.cache.drop_memories(who)
         return
-    changed = {n.memory.id: (n.memory, n.vector) for n in changes.new}
-    changed |= {each.memory.id: (each.memory, each.vector) for each in changes.restored}
-    changed |= {each.memory.id: (each.memory, each.vector) for each in changes.rewritten}
-    for memory in (each.memory for each in changes.reinforced):
-        vector = held.index.vector(memory.id)
-        if vector is not None and memory.id not in changed:
-            changed[memory.id] = memory, vector
-    for update in changes.updated:
-        known, vector = held.index.get(update.memory_id), held.index.vector(update.memory_id)
-        if update.memory_id not in changed and known is not None and vector is not None:
-            changed[update.memory_id] = known, vector
-        if update.memory_id in changed:
-            memory, vector = changed[update.memory_id]
-            changed[update.memory_id] = replace(memory, **update.values), vector
+    changed = _changed_memories(held, changes)
     inactive = {kept.entry.id for kept in held.ledger if not kept.entry.is_active}
     ended = filter(None, map(held.index.get, changes.ended))
     if any(memory.in_ledger for memory in ended) or any(p.entry.id in inactive for p in changes.ledger):
@@ -194,6 +181,30 @@ async def apply_changes(gm: Graphmem, who: Who, changes: Changes) -> None:
     standing = replace(held, version=held.version + 1, ledger=(*new, *held.ledger), doubts=_doubts(held, changes))
     tolerance = held.tolerance if changes.tolerance is None else changes.tolerance
     gm.cache.put(who, replace(standing, tolerance=tolerance))
+
+
+def _changed_memories(held: OpenMemories, changes: Changes) -> dict[str, tuple[Memory, Vector]]:
+    """Memories that are new or otherwise once changes are written, with their vectors."""
+    changed = {n.memory.id: (n.memory, n.vector) for n in changes.new}
+    changed |= {each.memory.id: (each.memory, each.vector) for each in changes.restored}
+    changed |= {each.memory.id: (each.memory, each.vector) for each in changes.rewritten}
+    for memory in (each.memory for each in changes.reinforced):
+        vector = held.index.vector(memory.id)
+        if vector is not None and memory.id not in changed:
+            changed[memory.id] = memory, vector
+    for update in changes.updated:
+        known, vector = held.index.get(update.memory_id), held.index.vector(update.memory_id)
+        if update.memory_id not in changed and known is not None and vector is not None:
+            changed[update.memory_id] = known, vector
+        if update.memory_id in changed:
+            memory, vector = changed[update.memory_id]
+            changed[update.memory_id] = replace(memory, **update.values), vector
+    for each in changes.reworded:
+        known, vector = changed.get(each.id, (held.index.get(each.id), held.index.vector(each.id)))
+        if known is not None and vector is not None:
+            worded = replace(known, content=each.content, quote=each.quote, original=each.original)
+            changed[each.id] = worded, vector
+    return changed
 
 
 def _doubts(held: OpenMemories, changes: Changes) -> tuple[Uncertainty, ...]:

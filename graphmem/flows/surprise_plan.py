@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from graphmem.flows.conflict_plan import said_the_same
 from graphmem.flows.facts import learned
-from graphmem.flows.formation_plan import SAME_COSINE, STRENGTH, said_the_same
+from graphmem.flows.formation_plan import SAME_COSINE, STRENGTH
 from graphmem.maths.salience import salience
 from graphmem.model import (
     Analysis,

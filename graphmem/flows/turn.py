@@ -20,6 +20,7 @@ from graphmem.flows import turn_plan as plan
 from graphmem.flows.care import ask_in_danger, caring_answer, with_help
 from graphmem.flows.concern import graver, heard_danger, raised_by_turn
 from graphmem.flows.context import RecallRequest, clear_facts, search
+from graphmem.flows.detection import Detected, detected
 from graphmem.flows.facts import Learned, fitting_facts, nearest_memories
 from graphmem.flows.facts import learned as learned_of
 from graphmem.flows.fog import ReplyFilter, hidden_in
@@ -32,6 +33,7 @@ from graphmem.model import (
     Answer,
     Author,
     Conversation,
+    Danger,
     Distil,
     Fact,
     HabitCount,
@@ -49,6 +51,7 @@ from graphmem.model import (
     TurnOutcome,
     Uncertainty,
     Unlocked,
+    Woven,
 )
 from graphmem.ports import Mind, OnToken
 from graphmem.search.fog import Fog
@@ -240,6 +243,7 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         message, opener, own_reply = _messages(asked, await asked.embedding)
         reading = await asked.reading
         danger, false_alarm = heard_danger(incoming.doc, reading, held.state.false_alarms)
+        detecting = group.create_task(_detected(gm, session, asked, message, reading, danger))
         talk = (*held.messages, *opener)
         before = talk[-1].text if talk else ""
         expected = plan.expected_in_session(held.state.prediction, held.messages)
@@ -255,6 +259,7 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         state = replace(state, habits=_habits(state, message, before, said))
         facts = await expecting
         result = await searching
+        noticed = await detecting
     question = await _question(gm, result.fog, state, scored, message.text) if own_reply is None else None
     violated = plan.mismatch(state, message, before, said, result.found.name)
     learned = await _learned(gm, session, asked, state, scored, violated)
@@ -262,7 +267,8 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
     found = replace(result.found, facts=tuple(clear), question=None if question is None else question.text)
     doubts = _doubts(gm, session)
     calm = question is None and danger is None and is_time_to_raise(doubts, talk)
-    found = replace(found, weave=found.weave[:1] if calm else ())
+    weave = found.weave or (() if noticed.woven is None else await _clear_doubt(gm, result.fog, noticed.woven))
+    found = replace(found, weave=weave[:1] if calm else ())
     recalled = await asyncio.to_thread(plan.recall, message, held, found, gm.settings)
     earlier = 2 * (state.turns - len(held.turn_ids))
     conversation = Conversation(state.companion, (*talk, message), "" if task is None else task.text, earlier)
@@ -283,7 +289,9 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         fact=learned.fact,
         asked=before,
         recalled=recalled,
-        answer=replace(answer, usage=facts.usage + answer.usage, degraded=facts.degraded or answer.degraded),
+        answer=replace(
+            answer, usage=facts.usage + noticed.usage + answer.usage, degraded=facts.degraded or answer.degraded
+        ),
         replied_by=replied_by,
         question=question,
         starts=starts,
@@ -296,7 +304,23 @@ async def _think(gm: Graphmem, session: Session, asked: _Asked) -> plan.TurnThou
         task=task,
         opener=opener[0] if opener else None,
         used=(*used, *await _strengthened(gm, session, learned, asked.now)),
+        noticed=noticed.doubt,
     )
+
+
+async def _detected(
+    gm: Graphmem, session: Session, asked: _Asked, message: Message, reading: MessageReading, danger: Danger | None
+) -> Detected:
+    """What the message contradicts; nothing where it tells of danger."""
+    if danger is not None:
+        return Detected()
+    return await detected(gm, session, asked.mind, message, reading, asked.held.state.turns + 1)
+
+
+async def _clear_doubt(gm: Graphmem, fog: Fog, woven: Woven) -> tuple[Woven, ...]:
+    """A doubt that names no hidden concept, or nothing."""
+    (hidden,) = await hidden_in(gm, fog, [f"{woven.a}\n{woven.b or ''}\n{woven.question}"])
+    return () if hidden else (woven,)
 
 
 def _doubts(gm: Graphmem, session: Session) -> tuple[Uncertainty, ...]:

@@ -34,6 +34,7 @@ from graphmem.model import (
     State,
     Task,
     TurnOutcome,
+    Uncertainty,
     Unlocked,
     Vector,
 )
@@ -240,6 +241,7 @@ class TurnThought:
     may_answer : the reply before it raised a doubt
     task, opener : what the talk is about, and what the tutor said before the message and nothing else held
     used : the memories that the app's own reply was built on
+    noticed : a doubt that the message itself raises
     """
 
     student_id: str
@@ -263,6 +265,7 @@ class TurnThought:
     task: Task | None = None
     opener: Message | None = None
     used: tuple[Boost, ...] = ()
+    noticed: Uncertainty | None = None
 
     @property
     def own_level(self) -> Level | None:
@@ -336,6 +339,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
         question=thought.question,
         raised=thought.raised,
         doubts=doubts,
+        noticed=thought.noticed,
         tolerance=shifted_tolerance(state.companion.tolerance, passed_over),
         task="" if thought.task is None else thought.task.text,
         opener=None if thought.opener is None else thought.opener.text,

@@ -9,6 +9,8 @@ from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, InvalidInput, Locked, NotFound
 from graphmem.flows.formation import affect_of, said_hash
+from graphmem.flows.related import with_feedback
+from graphmem.flows.relationship_plan import settled_relationship
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import open_memories, write_changes
 from graphmem.flows.uncertainty_plan import (
@@ -126,16 +128,20 @@ async def resolve_uncertainty(gm: Graphmem, session: Session, uncertainty_id: st
         checked_text("detail", by.detail, DETAIL_CHARACTERS)
 
     async def planned(held: OpenMemories, record: Uncertainty) -> Changes:
+        if record.is_about_relationships:
+            return settled_relationship(record, by, held.version, gm.clock())
         a, b = _side(held, record.a_id), None if record.b_id is None else _side(held, record.b_id)
         episode = await _clarification(gm, session, record, by) if by.resolution is Resolution.USER_CLARIFIED else None
         changes = settled(record, a, b, replace(by, episode=episode), held.version, gm.clock())
+        changes = await with_feedback(gm, session, changes, held)
         if by.resolution is not Resolution.USER_CLARIFIED:
             return changes
         return replace(changes, tolerance=shifted_tolerance(held.tolerance, CORRECTED_BY))
 
     def is_done(recorded: Recorded) -> bool:
         winner = next((each.memory_id for each in recorded.undo.memories), None)
-        same = recorded.uncertainty.resolution is by.resolution and by.winner_id in (None, winner)
+        won = by.winner_id in (None, winner) or recorded.uncertainty.is_about_relationships
+        same = recorded.uncertainty.resolution is by.resolution and won
         return recorded.uncertainty.state in SETTLED_STATES and same
 
     return await _changed(gm, session, uncertainty_id, is_done, planned)
@@ -154,7 +160,7 @@ async def undo_resolution(gm: Graphmem, session: Session, uncertainty_id: str) -
     """
     for _ in range(SETTLING_ATTEMPTS):
         held, recorded = await open_memories(gm, session), await _recorded(gm, session, uncertainty_id)
-        changes = undone(recorded, held.version, gm.clock())
+        changes = undone(recorded, held.version, gm.clock(), held.index)
         if await write_changes(gm, session, changes):
             return (await _recorded(gm, session, uncertainty_id)).uncertainty
     raise Conflict("Memories of this student keep changing: undo it again.")

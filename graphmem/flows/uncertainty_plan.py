@@ -27,9 +27,10 @@ from graphmem.model import (
     Woven,
 )
 from graphmem.search.index import SearchIndex
-from graphmem.store.changes import Changes, New, NewEdge, Update
+from graphmem.store.changes import Changes, New, NewEdge, SettledEdge, Update
 from graphmem.store.uncertainties import Earlier, Recorded, Undo
 from graphmem.text.doc import Doc
+from graphmem.text.past import put_in_past
 from graphmem.text.sanitize import quoted
 
 DOMINANCE = 2.0
@@ -42,12 +43,14 @@ IN_DOUBT = (Reliability.UNCERTAIN, Reliability.CONTRADICTED)
 SETTLED_STATES = (UncertaintyState.RESOLVED, UncertaintyState.DECAYED)
 BY_HAND = (Resolution.USER_CLARIFIED, Resolution.MANUAL)
 """Resolutions that a person decides."""
-_CLOSING = frozenset(Resolution) - {Resolution.CONFIDENCE_DOMINANCE, Resolution.DECAYED}
+CLOSING = frozenset(Resolution) - {Resolution.CONFIDENCE_DOMINANCE, Resolution.DECAYED}
 """Resolutions after which the loser holds no longer; else it is uncertain, or both fade."""
 EVOLVING = (Resolution.TEMPORAL_SUPERSEDE, Resolution.NEWER_WINS, Resolution.USER_CLARIFIED)
 """Resolutions by which one thing became another."""
 
 
+_REWORDING = (Resolution.TEMPORAL_SUPERSEDE, Resolution.NEWER_WINS)
+"""Resolutions by which the loser was so once, and is reworded as past."""
 MOST_RAISED = 3
 """Times a doubt is raised; after the last one it is a step less severe, and not raised again."""
 RAISED_EVERY = 3
@@ -152,7 +155,7 @@ def woven(
     least = _SEVERITIES.index(least_severity(tolerance))
     found = []
     for doubt in doubts:
-        sides = sides_of(doubt, known)
+        sides = [] if doubt.is_about_relationships else sides_of(doubt, known)
         whole = len(sides) == (1 if doubt.b_id is None else 2)
         interrupts = any(memory.kind is not MemoryKind.EPISODE for memory in sides)
         open_to_student = all(memory.is_own_word and memory.id not in hidden for memory in sides)
@@ -179,7 +182,7 @@ def sides_of(doubt: Uncertainty, known: SearchIndex) -> list[Memory]:
 
 
 def _woven(doubt: Uncertainty, sides: Sequence[Memory]) -> Woven:
-    told = [_told(memory) for memory in sides]
+    told = [quoted_memory(memory) for memory in sides]
     return Woven(doubt, told[0], told[1] if len(told) > 1 else None, question_about(*told))
 
 
@@ -198,7 +201,7 @@ def question_about(a: str, b: str | None = None) -> str:
     return f"By the way, you told me {quoted(a)}, and another time {quoted(b)}: what is so now?"
 
 
-def _told(memory: Memory) -> str:
+def quoted_memory(memory: Memory) -> str:
     """A memory in the student's own words, where they are kept."""
     return memory.quote or memory.content or ""
 
@@ -261,7 +264,7 @@ def answered(doubts: Iterable[Uncertainty], told: Testimony, known: SearchIndex)
     found = []
     for doubt in doubts:
         a, b = known.get(doubt.a_id), known.get(doubt.b_id or "")
-        if a is None or b is None or doubt.created_at >= told.at:
+        if a is None or b is None or doubt.created_at >= told.at or doubt.is_about_relationships:
             continue
         winner = _one_left(a, b, told.ended) or _chosen(doubt, a, b, told)
         if winner is not None:
@@ -312,7 +315,7 @@ def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, vers
     if by.resolution is Resolution.DECAYED or b is None:
         return _alone(done, a, by, version)
     winner, loser = _sides(a, b, by, now)
-    closes = by.resolution in _CLOSING
+    closes = by.resolution in CLOSING
     until = winner.timestamp if by.resolution in EVOLVING and winner.timestamp > loser.timestamp else now
     edge = _edge(winner, loser, by.resolution)
     made = () if by.episode is None else (by.episode,)
@@ -329,12 +332,36 @@ def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, vers
         updated=(Update(winner.id, _won(winner, now)), Update(loser.id, lost)),
         edges=(edge,),
         ended=(loser.id,) if closes else (),
+        reworded=(past_of(loser),) if by.resolution in _REWORDING else (),
         settled=(Recorded(done, undo),),
     )
 
 
-def undone(recorded: Recorded, version: int, now: datetime) -> Changes:
+def past_of(memory: Memory) -> Memory:
+    """A superseded memory with its statement put into the past; its quote stays, and is kept where there was none."""
+    if memory.original is not None or memory.content is None:
+        return memory
+    quote = memory.quote or memory.content
+    return replace(memory, content=put_in_past(memory.content), quote=quote, original=memory.content)
+
+
+def present_of(memory: Memory) -> Memory:
+    """A memory with its statement as it was before it was put into the past."""
+    if memory.original is None:
+        return memory
+    quote = None if memory.quote == memory.original else memory.quote
+    return replace(memory, content=memory.original, quote=quote, original=None)
+
+
+def undone(recorded: Recorded, version: int, now: datetime, known: SearchIndex | None = None) -> Changes:
     """Everything that undoing a resolution writes: the record is open again, and all as it was before.
+
+    Parameters
+    ----------
+    recorded : Recorded, settled
+    version : int, of the student's memories
+    now : datetime
+    known : SearchIndex, only read; what was put into the past is put back
 
     Raises
     ------
@@ -354,18 +381,23 @@ def undone(recorded: Recorded, version: int, now: datetime) -> Changes:
                 "reinforcement_count": each.reinforcement_count,
                 "last_reinforced_at": each.last_reinforced_at,
                 "strength": each.strength,
-            },
+            }
+            | ({} if each.confidence is None else {"confidence": each.confidence}),
         )
         for each in undo.memories
     ]
     # What was made of it is kept, as something that was believed for a while.
     gone = [Update(i, {"reliability": Reliability.SUPERSEDED, "invalid_at": now}) for i in undo.made]
     reopened = replace(record, state=UncertaintyState.OPEN, resolution=None, resolved_at=None, detail=None)
+    held = [] if known is None else [known.get(each.memory_id) for each in undo.memories]
+    past = [memory for memory in held if memory is not None and memory.original is not None]
     return Changes(
         version,
         "undo",
+        reworded=tuple(map(present_of, past)),
         updated=(*back, *gone),
         removed=tuple(NewEdge(a, b, kind, 1.0) for a, b, kind in undo.edges),
+        settled_edges=tuple(SettledEdge(*edge, None) for edge in undo.settled_edges),
         settled=(Recorded(reopened),),
     )
 
@@ -381,6 +413,7 @@ def advice(memories: tuple[Memory, ...], open_doubts: tuple[Uncertainty, ...], c
 
     Source: spec 12.
     """
+    open_doubts = tuple(doubt for doubt in open_doubts if not doubt.is_about_relationships)
     doubted = {i for doubt in open_doubts for i in (doubt.a_id, doubt.b_id)}
     unreliable = [
         m for m in memories if m.reliability in (*IN_DOUBT, Reliability.SUPERSEDED) or m.id in doubted
@@ -409,6 +442,7 @@ def earlier_of(memory: Memory) -> Earlier:
         memory.reinforcement_count,
         memory.last_reinforced_at,
         memory.strength,
+        memory.confidence,
     )
 
 

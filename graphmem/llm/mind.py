@@ -36,6 +36,7 @@ from pydantic_ai.usage import RunUsage
 from pydantic_core import from_json
 
 from graphmem.errors import MindError, SetupError
+from graphmem.llm.contradiction_prompt import ClassifyOutput, classify_prompt, pair_verdicts
 from graphmem.llm.formation_outputs import NotedTalk, NotesOutput, extractions, found_notes
 from graphmem.llm.formation_prompt import formation_prompt
 from graphmem.llm.outputs import DistilOutput, PredictOutput, RespondOutput, danger_told, lessons, predicted
@@ -55,6 +56,7 @@ from graphmem.model import (
     Analysis,
     Answer,
     Author,
+    Classify,
     Distil,
     ExtractMemories,
     Lesson,
@@ -157,6 +159,7 @@ FORMS: Mapping[type[MindQuestion[Any]], Form[Any, Any, Any]] = {
         items=lambda output, _: analysed_items(output),
     ),
     Summarise: Form(summarise_prompt, SummariseOutput, digests, 2_000, AskedGroups, items=summary_items),
+    Classify: Form(classify_prompt, ClassifyOutput, pair_verdicts, 1_200),
 }
 """Form of each kind of question."""
 

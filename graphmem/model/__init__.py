@@ -84,6 +84,7 @@ from graphmem.model.memory import (
 )
 from graphmem.model.questions import (
     Analyse,
+    Classify,
     Distil,
     ExtractMemories,
     MindQuestion,
@@ -103,7 +104,16 @@ from graphmem.model.surprise import (
     Surprising,
 )
 from graphmem.model.turn import Attention, RecalledId, State, TurnOutcome, Unlocked
-from graphmem.model.uncertainty import UNSETTLED, ActionAdvice, Uncertainty, Woven
+from graphmem.model.uncertainty import (
+    UNSETTLED,
+    ActionAdvice,
+    PairVerdict,
+    RelationshipSide,
+    StatementOnRecord,
+    StatementPair,
+    Uncertainty,
+    Woven,
+)
 from graphmem.model.vectors import Matrix, Vector
 from graphmem.model.world import (
     MAIN_WORLD,
@@ -138,6 +148,7 @@ __all__ = [
     "Author",
     "Belief",
     "BeliefUpdate",
+    "Classify",
     "Companion",
     "Compression",
     "CompressionTrigger",
@@ -191,6 +202,7 @@ __all__ = [
     "Observation",
     "OnFailure",
     "PairClass",
+    "PairVerdict",
     "Practice",
     "PracticeOutcome",
     "Practised",
@@ -204,6 +216,7 @@ __all__ = [
     "RecalledTurn",
     "Reflection",
     "Relation",
+    "RelationshipSide",
     "Reliability",
     "Remembered",
     "Reminder",
@@ -219,6 +232,8 @@ __all__ = [
     "Source",
     "SourceKind",
     "State",
+    "StatementOnRecord",
+    "StatementPair",
     "Strategy",
     "Student",
     "StudentSummary",

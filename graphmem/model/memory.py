@@ -205,8 +205,9 @@ class MergedStatement:
 class Memory:
     """A node of a student's memory graph (spec 2).
 
-    content, speaker, before, quote : sealed in the graph; None without the student's session
+    content, speaker, before, quote, original : sealed in the graph; None without the student's session
     quote : the words it comes from, as they were said; None where the content is those words
+    original : the statement as it was before it was put into the past; None where it was not
     aspect : what else it tells beside its kind
     gravity : as of `last_accessed`; what it is now is computed (spec 9)
     salience, confidence, strength, importance : 0..1
@@ -256,6 +257,7 @@ class Memory:
     aspect: Aspect | None = None
     quote: str | None = field(default=None, repr=False)
     statements: tuple[MergedStatement, ...] = field(default=(), repr=False)
+    original: str | None = field(default=None, repr=False)
 
     @property
     def words(self) -> str:
@@ -287,6 +289,7 @@ class Edge:
     to_id: str
     to_label: str
     created_at: datetime
+    reliability: Reliability = Reliability.RELIABLE
 
 
 @dataclass(frozen=True)

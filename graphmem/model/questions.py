@@ -8,11 +8,13 @@ from graphmem.model.concern import Danger
 from graphmem.model.conversation import Conversation, Lesson, Message, Mismatch, Prediction, Remembered, Response
 from graphmem.model.memory import Digest, Extraction, Heard, Memory
 from graphmem.model.surprise import Analysis, Surprising
+from graphmem.model.uncertainty import PairVerdict, StatementPair
 
 T_co = TypeVar("T_co", covariant=True)
 
 __all__ = [
     "Analyse",
+    "Classify",
     "Distil",
     "ExtractMemories",
     "MindQuestion",
@@ -143,3 +145,16 @@ class Summarise(MindQuestion[tuple[Digest, ...]]):
     def can_wait(self) -> bool:
         """True: nobody waits for a summary."""
         return True
+
+
+@dataclass(frozen=True)
+class Classify(MindQuestion[tuple[PairVerdict, ...]]):
+    """Verdicts on some pairs of statements of one person, at least one; one verdict for each, in the same order."""
+
+    when_away = OnFailure.FALL_BACK
+
+    pairs: tuple[StatementPair, ...]
+
+    def __post_init__(self) -> None:
+        if not self.pairs:
+            raise ValueError("without a pair there is nothing to classify")

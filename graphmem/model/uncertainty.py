@@ -3,10 +3,27 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from graphmem.model.enums import DetectionContext, Resolution, Severity, UncertaintyState, UncertaintyType
+from graphmem.model.enums import (
+    DetectionContext,
+    EdgeType,
+    PairClass,
+    Resolution,
+    Severity,
+    SourceKind,
+    UncertaintyState,
+    UncertaintyType,
+)
 
 UNSETTLED = (UncertaintyState.OPEN, UncertaintyState.SURFACED)
 """States of a doubt that waits."""
+
+
+@dataclass(frozen=True)
+class RelationshipSide:
+    """A relationship that is in doubt: its type, and the memory it leads to; a side names the one it starts from."""
+
+    type: EdgeType
+    to_id: str
 
 
 @dataclass(frozen=True)
@@ -14,6 +31,7 @@ class Uncertainty:
     """A doubt about one memory, or between two that cannot both be true.
 
     a_id, b_id : ids of the memories; b_id is None where one is in doubt alone
+    a_edge, b_edge : relationships that start from them, where these are in doubt and not the memories
     temporal_signal : time may explain it
     reasoning, surface_context, detail : why, when to raise it, how it was settled; sealed, None while locked
     """
@@ -34,6 +52,56 @@ class Uncertainty:
     reasoning: str | None = field(default=None, repr=False)
     surface_context: str | None = field(default=None, repr=False)
     detail: str | None = field(default=None, repr=False)
+    a_edge: RelationshipSide | None = None
+    b_edge: RelationshipSide | None = None
+
+    @property
+    def is_about_relationships(self) -> bool:
+        """True if relationships are in doubt, and not the memories they start from."""
+        return self.a_edge is not None
+
+
+@dataclass(frozen=True)
+class StatementOnRecord:
+    """A statement as it is compared with another one of the same person.
+
+    explicit : somebody said or noted it; else it was inferred
+    confidence : 0..1
+    repeated : times that it was said again
+    """
+
+    text: str = field(repr=False)
+    at: datetime
+    explicit: bool = True
+    confidence: float = 0.7
+    repeated: int = 0
+    source: SourceKind = SourceKind.CHAT
+
+
+@dataclass(frozen=True)
+class StatementPair:
+    """Two statements that could replace each other, the older one first."""
+
+    old: StatementOnRecord
+    new: StatementOnRecord
+
+
+@dataclass(frozen=True)
+class PairVerdict:
+    """A mind's verdict on how two statements stand to each other.
+
+    confidence : 0..1, chance that the class is right
+    ended : 0..1, chance that the older one holds no longer
+    resolution : that is recommended; None where nothing is to be resolved
+    reasoning, surface_context : why, and what the two are about
+    """
+
+    kind: PairClass
+    confidence: float
+    ended: float
+    resolution: Resolution | None = None
+    reasoning: str = field(default="", repr=False)
+    surface_context: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from graphmem.model import (
     Analysis,
     Answer,
     Author,
+    Classify,
     Conversation,
     Digest,
     Distil,
@@ -24,6 +25,7 @@ from graphmem.model import (
     Message,
     MindQuestion,
     Mismatch,
+    PairVerdict,
     Predict,
     Prediction,
     Respond,
@@ -32,6 +34,7 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.offline.care import caring_reply
+from graphmem.offline.contradictions import judged_pairs
 from graphmem.offline.exemplars import Bank, load_bank
 from graphmem.offline.extraction import candidate_texts, extract
 from graphmem.offline.facts import keywords, lesson, own_clauses
@@ -145,6 +148,10 @@ async def _summarise(_: OfflineMind, question: Summarise, __: OnToken | None) ->
     )
 
 
+async def _classify(_: OfflineMind, question: Classify, __: OnToken | None) -> tuple[PairVerdict, ...]:
+    return await asyncio.to_thread(judged_pairs, question.pairs)
+
+
 RULES: Mapping[type[MindQuestion[Any]], Callable[[OfflineMind, Any, OnToken | None], Awaitable[Any]]] = {
     Predict: _predict,
     Respond: _respond,
@@ -152,6 +159,7 @@ RULES: Mapping[type[MindQuestion[Any]], Callable[[OfflineMind, Any, OnToken | No
     ExtractMemories: _extract,
     Analyse: _analyse,
     Summarise: _summarise,
+    Classify: _classify,
 }
 """Rule for each kind of question."""
 

@@ -366,6 +366,26 @@ class SearchIndex:
             rows = best(own, self._time().order, held, limit)
             return [(self._at(row), float(own[row])) for row in rows]
 
+    def nearest_of(self, ids: Sequence[str], limit: int) -> dict[str, list[tuple[Memory, float]]]:
+        """The memories nearest in meaning to each of some memories, itself left out, by one matrix product.
+
+        Ids that are not held are left out; otherwise as `nearest`.
+        """
+        with self._lock:
+            rows = {known: self._row_of[known] for known in ids if known in self._row_of}
+            held = np.flatnonzero(self._table["held"][: len(self._memories)])
+            if not rows or len(held) < 2:
+                return {known: [] for known in rows}
+            likeness = self._vectors[list(rows.values())] @ self._vectors[: len(self._memories)].T
+            found = {}
+            for (known, own), cosine in zip(rows.items(), likeness, strict=True):
+                places = held[held != own]
+                if limit < len(places):
+                    places = places[np.argpartition(-cosine[places], limit)[:limit]]
+                nearest = places[np.lexsort((places, -cosine[places]))]
+                found[known] = [(self._at(row), float(cosine[row])) for row in nearest]
+            return found
+
     # Search
 
     def lexical(self, words: tuple[str, ...], now: datetime, as_of: datetime | None = None) -> LexicalScores:

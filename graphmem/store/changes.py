@@ -102,6 +102,16 @@ class NewEdge:
 
 
 @dataclass(frozen=True)
+class SettledEdge:
+    """A relationship about which something is settled: its reliability from now on; None takes that back."""
+
+    from_id: str
+    to_id: str
+    type: EdgeType
+    reliability: Reliability | None
+
+
+@dataclass(frozen=True)
 class Mention:
     """A memory that speaks of an entity."""
 
@@ -192,6 +202,8 @@ class Changes:
     tolerance : of the companion from now on; None leaves it as it is
     topics : concepts that memories are about
     removed : edges that are taken away; their weight does not matter
+    settled_edges : relationships about which something is settled
+    reworded : memories whose statement is put into the past, or back, as they are from now on
     summaries, absorbed, deleted : memories that stand for others, what they and others take over, ids of those that go
     restored, rewritten : statements that leave their summaries, and those summaries without them
     passed : edges that summaries and heirs take over from memories that go
@@ -221,6 +233,8 @@ class Changes:
     tolerance: float | None = None
     topics: tuple[Topic, ...] = ()
     removed: tuple[NewEdge, ...] = ()
+    settled_edges: tuple[SettledEdge, ...] = ()
+    reworded: tuple[Memory, ...] = ()
     summaries: tuple[Summary, ...] = ()
     absorbed: tuple[Absorbed, ...] = ()
     restored: tuple[Restored, ...] = ()
@@ -317,7 +331,7 @@ async def _write_memories(tx: Transaction, session: Session, changes: Changes, w
         await tx.run("changes/update_memories", memories=updates, written=written)
     if changes.edges:
         await tx.run("changes/merge_edges", edges=[_edge(edge, changes.inferred_by, now) for edge in changes.edges])
-    await _write_doubts(tx, session, changes)
+    await _write_doubts(tx, session, changes, written)
     if changes.mentions:
         mentions = [_mention(session, mention, changes.inferred_by, now) for mention in changes.mentions]
         await tx.run("changes/merge_mentions", mentions=mentions)
@@ -363,7 +377,18 @@ async def _write_statements(tx: Transaction, session: Session, changes: Changes,
         await tx.run("changes/update_memories", memories=rows, written=written)
 
 
-async def _write_doubts(tx: Transaction, session: Session, changes: Changes) -> None:
+async def _write_doubts(tx: Transaction, session: Session, changes: Changes, written: int) -> None:
+    if changes.reworded:
+        await tx.run("changes/reword_memories", memories=_reworded(session, changes.reworded), written=written)
+    rated = [update.memory_id for update in changes.updated if "reliability" in update.values]
+    if rated:
+        await tx.run("changes/rate_edges", ids=rated)
+    if changes.settled_edges:
+        settled = [
+            {"from_id": e.from_id, "to_id": e.to_id, "type": e.type.value, "settled": e.reliability}
+            for e in changes.settled_edges
+        ]
+        await tx.run("changes/settle_edges", edges=settled)
     if changes.removed:
         edges = [{"from_id": e.from_id, "to_id": e.to_id, "type": e.type.value} for e in changes.removed]
         await tx.run("changes/remove_edges", edges=edges)
@@ -470,6 +495,19 @@ def _sealed(session: Session, memory: Memory, vector: Vector) -> dict[str, Any]:
 def _rewritten(properties: dict[str, Any]) -> dict[str, Any]:
     """What of a summary's properties depends on what it says."""
     return {name: properties[name] for name in ("content", "details", "embedding", "content_hash")}
+
+
+def _reworded(session: Session, memories: Sequence[Memory]) -> list[dict[str, Any]]:
+    """Memories with another statement as theirs takes them, sealed."""
+    places = [(each, NodeSealer(session.keys, session, "Memory", each.id)) for each in memories]
+    return [
+        {
+            "id": each.id,
+            "content": place.seal("content", each.content or ""),
+            "details": place.seal_json("details", details_of(each)),
+        }
+        for each, place in places
+    ]
 
 
 def _created(session: Session, changes: Changes, new: New, now: datetime) -> dict[str, Any]:

@@ -34,7 +34,7 @@ UNCOUNTED = frozenset({"version", "gone", "concerns"})
 """What forgetting tells beside counts."""
 LOAD_PAGE = 5000
 """Memories read at once when a student's memories are taken into memory."""
-APART = frozenset({"modality", "content", "speaker", "before", "quote", "source_refs", "statements"})
+APART = frozenset({"modality", "content", "speaker", "before", "quote", "original", "source_refs", "statements"})
 """Fields of `Memory` that are no properties of their own: a label, sealed, or edges."""
 REINFORCED = (
     "gravity",
@@ -108,12 +108,14 @@ class Expanding:
 
     min_weight : 0..1, of every edge on the way
     limit : most memories that are reached
+    factors : what the weight of an edge is multiplied by, by its reliability
     """
 
     ids: tuple[str, ...]
     seeds: tuple[str, ...]
     min_weight: float
     limit: int
+    factors: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -433,7 +435,13 @@ async def delete_with_traces(graph: Graph, session: Session, memory_id: str, now
 def details_of(memory: Memory) -> dict[str, Any]:
     """What is sealed of a memory beside its content."""
     statements = {"statements": [_stored_statement(each) for each in memory.statements]} if memory.statements else {}
-    return {"speaker": memory.speaker, "before": memory.before, "quote": memory.quote, **statements}
+    return {
+        "speaker": memory.speaker,
+        "before": memory.before,
+        "quote": memory.quote,
+        "original": memory.original,
+        **statements,
+    }
 
 
 def embedding_bytes(memory: Memory, vector: Vector) -> bytes:
@@ -500,12 +508,12 @@ def _held(session: Session, row: Row, label: str, refs: list[str]) -> LoadedMemo
 
 
 def _memory(row: Row, label: str, refs: list[str], session: Session | None) -> Memory:
-    details: dict[str, Any] = {"speaker": None, "before": None, "quote": None}
+    details: dict[str, Any] = {"speaker": None, "before": None, "quote": None, "original": None}
     content = None
     if session is not None:
         place = NodeSealer(session.keys, session, "Memory", row["id"])
         with readable("Memory", row["id"]):
-            content, details = place.text("content", row["content"]), place.json("details", row["details"])
+            content, details = place.text("content", row["content"]), details | place.json("details", row["details"])
             details["statements"] = tuple(map(_opened_statement, details.get("statements", ())))
     with readable("Memory", row["id"]):
         if missing := [name for name in REQUIRED if row.get(name) is None]:
@@ -517,5 +525,7 @@ def _memory(row: Row, label: str, refs: list[str], session: Session | None) -> M
         return Memory(modality=Modality(label.lower()), content=content, source_refs=tuple(refs), **details, **found)
 
 
-def _opened_edge(type_: str, weight: float, from_id: str, to_id: str, to_label: str, created_at: int) -> Edge:
-    return Edge(EdgeType(type_), weight, from_id, to_id, to_label, from_ms(created_at))
+def _opened_edge(
+    type_: str, weight: float, from_id: str, to_id: str, to_label: str, created_at: int, reliability: str
+) -> Edge:
+    return Edge(EdgeType(type_), weight, from_id, to_id, to_label, from_ms(created_at), Reliability(reliability))

@@ -163,6 +163,8 @@ def _turn_completed(params: GivenParams, _: FoundRows) -> Touched:
     touched.set("Question", params["asked"], "state", "asked_at")
     for raised in concerns:
         _concern(touched, raised["concern"]["id"], raised["entry"]["id"])
+    noticed = [new["properties"]["id"] for new in params["noticed_doubts"]]
+    touched.make("Uncertainty", noticed).link("Uncertainty", noticed, "CONCERNS")
     for doubt in params["raised_doubts"]:
         touched.set("Uncertainty", [doubt["id"]], *doubt["properties"]).set("Companion", ["companion"], "tolerance")
     return touched
@@ -208,6 +210,13 @@ def _edges(params: GivenParams, _: FoundRows) -> Touched:
         touched.link("Memory", [edge["from_id"]], edge["type"])
         if edge["type"] == "ABSTRACTS":
             touched.link("Memory", [edge["to_id"]], edge["type"])
+    return touched
+
+
+def _rated(_: GivenParams, rows: FoundRows) -> Touched:
+    touched = Touched()
+    for row in rows:
+        touched.link("Memory", [row["from_id"]], row["type"])
     return touched
 
 
@@ -343,9 +352,14 @@ TOUCHES: Mapping[str, Callable[[GivenParams, FoundRows], Touched]] = {
         .link("Compression", [params["compression"]["id"]], "COMPRESSED")
     ),
     "changes/reinforce_memories": _reinforced,
+    "changes/rate_edges": _rated,
     "changes/remove_edges": _edges,
     "changes/restore_statements": _statements_restored,
+    "changes/reword_memories": lambda params, _: Touched().set(
+        "Memory", _ids(params["memories"]), "content", "details"
+    ),
     "changes/set_tolerance": lambda _, __: Touched().set("Companion", ["companion"], "tolerance"),
+    "changes/settle_edges": _edges,
     "changes/settle_uncertainties": _settled,
     "changes/start_episode": _episode_started,
     "changes/update_memories": _updated,
@@ -383,7 +397,13 @@ TOUCHES: Mapping[str, Callable[[GivenParams, FoundRows], Touched]] = {
 """What a statement touches, from its parameters and rows."""
 NEEDS_ROWS = frozenset(
     {
-        *("changes/add_facts", "changes/close_entries", "changes/start_episode", "concern/correct"),
+        *(
+            "changes/rate_edges",
+            "changes/add_facts",
+            "changes/close_entries",
+            "changes/start_episode",
+            "concern/correct",
+        ),
         *("drift/delete_questions", "ledger/delete", "memory/decay", "memory/forget", "overlay/discover_practised"),
     }
 )

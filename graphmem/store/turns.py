@@ -36,6 +36,7 @@ from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.jobs import NewJob, pages, sealed_job
 from graphmem.store.rows import NodeSealer, from_ms, moment, vector_bytes
 from graphmem.store.tampering import Damage, only_intact, report
+from graphmem.store.uncertainties import Recorded, stored_uncertainty
 
 _OUTCOME = TypeAdapter(TurnOutcome)
 
@@ -127,6 +128,7 @@ class TurnWrite:
     question : one the reply asks
     raised : the concern of its message
     doubts : raised in the reply, as they stand from now on
+    noticed : a doubt that the message raises, which is new
     tolerance : of the companion from now on
     task, opener : as of `StoredTurn`
     """
@@ -147,6 +149,7 @@ class TurnWrite:
     question: Question | None = None
     raised: Raised | None = None
     doubts: tuple[Uncertainty, ...] = ()
+    noticed: Uncertainty | None = None
     tolerance: float = 0.5
     task: str = field(default="", repr=False)
     opener: str | None = field(default=None, repr=False)
@@ -259,6 +262,7 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
         "jobs": [_timeless(sealed_job(session, job, write.now)) for job in write.jobs],
         "boosts": [{"id": boost.memory_id, "gravity": boost.gravity} for boost in write.boosts],
         "concerns": [] if write.raised is None else [_concern(session, write.raised)],
+        "noticed_doubts": [] if write.noticed is None else [stored_uncertainty(session, Recorded(write.noticed))],
         "raised_doubts": [_raised_doubt(doubt, write.tolerance) for doubt in write.doubts],
         "oldest_turn": write.oldest_turn,
         "oldest_fact": write.oldest_fact,

@@ -7,7 +7,9 @@ from typing import Any
 
 from graphmem.model import (
     DetectionContext,
+    Edge,
     EdgeType,
+    RelationshipSide,
     Resolution,
     Session,
     Severity,
@@ -17,7 +19,7 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import NodeSealer, moment, readable
+from graphmem.store.rows import NodeSealer, from_ms, moment, readable
 from graphmem.store.tampering import only_intact
 
 SIDES = ("a", "b")
@@ -36,6 +38,7 @@ class Earlier:
     reinforcement_count: int
     last_reinforced_at: datetime | None
     strength: float
+    confidence: float | None = None
 
 
 @dataclass(frozen=True)
@@ -43,11 +46,13 @@ class Undo:
     """Everything that settling an uncertainty changed, so that it can be undone.
 
     memories : as they were; edges : that were made, as from, to and type; made : ids of memories that were made
+    settled_edges : relationships about which something was settled, as from, to and type
     """
 
     memories: tuple[Earlier, ...] = ()
     edges: tuple[tuple[str, str, EdgeType], ...] = ()
     made: tuple[str, ...] = ()
+    settled_edges: tuple[tuple[str, str, EdgeType], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -92,6 +97,16 @@ async def find_uncertainties(
     return await only_intact(graph, who, await _list(graph, who, wanted), lambda row: _opened(who, row, session))
 
 
+async def list_opposed_edges(graph: Graph, who: Who, ids: Sequence[str], limit: int) -> list[tuple[Edge, Edge]]:
+    """Pairs of relationships of some memories that cannot both be so; `uncertainty/list_opposed_edges`."""
+    rows = await graph.run("uncertainty/list_opposed_edges", who, ids=list(ids), limit=limit)
+    return [(_edge(*row["one"]), _edge(*row["other"])) for row in rows]
+
+
+def _edge(kind: str, from_id: str, to_id: str, weight: float, created_at: int) -> Edge:
+    return Edge(EdgeType(kind), weight, from_id, to_id, "Memory", from_ms(created_at))
+
+
 async def begin_cycle(graph: Graph, who: Who, before: datetime | None, now: datetime) -> int | None:
     """Begin a drift cycle; `uncertainty/begin_cycle`. How many there were; None where one ran after `before`."""
     rows = await graph.run("uncertainty/begin_cycle", who, before=before, now=now)
@@ -106,7 +121,11 @@ async def _list(graph: Graph, who: Who, wanted: Mapping[str, Any]) -> list[Row]:
 def stored_uncertainty(session: Session, recorded: Recorded) -> dict[str, Any]:
     """An uncertainty as `changes/merge_uncertainties` takes it."""
     doubt = recorded.uncertainty
-    sides = [{"side": side, "memory_id": i} for side, i in zip(SIDES, (doubt.a_id, doubt.b_id), strict=True) if i]
+    sides = [
+        {"side": side, "memory_id": i, "type": edge and edge.type.value, "to_id": edge and edge.to_id}
+        for side, i, edge in zip(SIDES, (doubt.a_id, doubt.b_id), (doubt.a_edge, doubt.b_edge), strict=True)
+        if i
+    ]
     clear = {
         "id": doubt.id,
         "type": doubt.type.value,
@@ -138,7 +157,8 @@ def _opened(who: Who, row: Row, session: Session | None) -> Uncertainty:
 
 
 def _read(who: Who, row: Row, session: Session | None) -> Uncertainty:
-    held, sides = row["uncertainty"], dict(row["sides"])
+    held, sides = row["uncertainty"], {side: memory_id for side, memory_id, *_ in row["sides"]}
+    edges = {side: RelationshipSide(EdgeType(kind), to_id) for side, _, kind, to_id in row["sides"] if kind}
     place = None if session is None else NodeSealer(session.keys, who, "Uncertainty", held["id"])
     texts = {
         own: None if place is None or held.get(name) is None else place.text(name, held[name])
@@ -160,6 +180,8 @@ def _read(who: Who, row: Row, session: Session | None) -> Uncertainty:
         last_surfaced_at=_maybe(held.get("last_surfaced_at")),
         resolved_at=_maybe(held.get("resolved_at")),
         **texts,
+        a_edge=edges.get("a"),
+        b_edge=edges.get("b"),
     )
 
 
@@ -183,4 +205,5 @@ def _undo(told: dict[str, Any]) -> Undo:
         for each in told["memories"]
     )
     edges = tuple((a, b, EdgeType(kind)) for a, b, kind in told["edges"])
-    return Undo(memories, edges, tuple(told["made"]))
+    settled = tuple((a, b, EdgeType(kind)) for a, b, kind in told.get("settled_edges", ()))
+    return Undo(memories, edges, tuple(told["made"]), settled)

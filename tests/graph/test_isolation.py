@@ -12,7 +12,7 @@ from graphmem.app import Graphmem
 from graphmem.bearer import make_token
 from graphmem.errors import Locked, NotFound
 from graphmem.flows import students
-from graphmem.flows.context import context, recall
+from graphmem.flows.context import EDGE_FACTORS, context, recall
 from graphmem.flows.facts import list_facts
 from graphmem.flows.gravity import CURVE
 from graphmem.flows.ledger import list_entries, settle_entry
@@ -182,7 +182,7 @@ async def test_what_only_another_has_is_not_there(gm: Graphmem, pupils: dict[str
         assert await memories.list_edges(gm.graph, pupil.who, ["only-bob"]) == {"only-bob": []}
         assert await memories.list_sources(gm.graph, pupil.who, ["only-bob"]) == {"only-bob": []}
         expansion = await memories.expand(
-            gm.graph, pupil.session, Expanding(("only-bob",), ("only-bob",), 0.0, 50), gm.clock()
+            gm.graph, pupil.session, Expanding(("only-bob",), ("only-bob",), 0.0, 50, EDGE_FACTORS), gm.clock()
         )
         assert expansion is not None
         assert (expansion.found, expansion.reached) == ({}, ())

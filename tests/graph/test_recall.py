@@ -13,7 +13,7 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked
 from graphmem.flows import session_cache as opened
-from graphmem.flows.context import context, recall
+from graphmem.flows.context import EDGE_FACTORS, context, recall
 from graphmem.flows.decay import decay
 from graphmem.flows.gravity import gravity_now
 from graphmem.flows.ledger import Draft, add_entry, settle_entry
@@ -100,7 +100,9 @@ async def test_two_hops_lead_on_and_three_do_not(gm: Graphmem, ann: Pupil) -> No
     await changed(gm, ann.who, "MATCH (:Memory {institution: $i, student_id: $s})-[r]-(:Memory) DELETE r")
     for a, b in pairwise(ids):
         await linked(gm, ann, a, b, "ENABLES", 0.8)
-    expansion = await memories.expand(gm.graph, ann.session, Expanding((ids[0],), (ids[0],), 0.5, 20), gm.clock())
+    expansion = await memories.expand(
+        gm.graph, ann.session, Expanding((ids[0],), (ids[0],), 0.5, 20, EDGE_FACTORS), gm.clock()
+    )
     assert expansion is not None
     assert {reached.id: reached.weight for reached in expansion.reached} == pytest.approx({ids[1]: 0.8, ids[2]: 0.64})
     assert {reached.seed for reached in expansion.reached} == {ids[0]}

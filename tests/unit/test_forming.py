@@ -5,14 +5,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from graphmem.flows.formation_plan import (
-    Marked,
-    MessageScores,
-    Reading,
-    differs,
-    planned_formation,
-    said_the_same,
-)
+from graphmem.flows.conflict_plan import diverges, said_the_same
+from graphmem.flows.formation_plan import Marked, MessageScores, Reading, planned_formation
 from graphmem.model import (
     Domain,
     EdgeType,
@@ -212,6 +206,6 @@ def test_numbers_signs_and_negations_count() -> None:
 
 def test_opposite_feelings_and_other_names_differ() -> None:
     liking, hating = memory("a", "I like it", valence=0.5), memory("b", "I hate it", valence=-0.5)
-    assert differs(liking, hating)
-    assert not differs(liking, memory("c", "I like it", valence=0.4))
-    assert differs(memory("d", "my friend is Mia"), memory("e", "my friend is Tom"))
+    assert diverges(liking, hating)
+    assert not diverges(liking, memory("c", "I like it", valence=0.4))
+    assert diverges(memory("d", "my friend is Mia"), memory("e", "my friend is Tom"))

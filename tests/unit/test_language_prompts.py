@@ -15,6 +15,7 @@ from graphmem.model import (
     Analyse,
     Author,
     Belief,
+    Classify,
     Companion,
     Conversation,
     Distil,
@@ -31,6 +32,8 @@ from graphmem.model import (
     Remembered,
     Respond,
     SourceKind,
+    StatementOnRecord,
+    StatementPair,
     Summarise,
     Surprising,
 )
@@ -171,6 +174,7 @@ EVERY_QUESTION: list[MindQuestion[Any]] = [
     ),
     *(Analyse((replace(MOVED, level=level), MOVED)) for level in Level),
     Summarise(((memory("m1", "Ann has a dog."), memory("m2", "Ann walks her dog.")),), "Ann"),
+    Classify((StatementPair(StatementOnRecord("I < 3 maths", AT), StatementOnRecord("I hate maths", AT)),)),
 ]
 
 

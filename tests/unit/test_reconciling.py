@@ -19,10 +19,18 @@ from graphmem.flows.reconciliation_plan import (
     reconciled,
     sampled,
 )
-from graphmem.model import Domain, Memory, MemoryRole, PairClass, Reliability, Resolution, UncertaintyState
+from graphmem.model import (
+    Domain,
+    Memory,
+    MemoryRole,
+    PairClass,
+    PairVerdict,
+    Reliability,
+    Resolution,
+    UncertaintyState,
+)
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes
-from graphmem.text.contradiction import PAIR_CLASSES, PairReading
 from tests.support.doubting import doubt
 from tests.support.memories import NOW, memory
 
@@ -37,18 +45,16 @@ def index_of(memories: Sequence[Memory], vectors: Sequence[int] | None = None) -
     return index
 
 
-def read(kind: PairClass, chance: float = 0.9, ended: float = 0.1) -> PairReading:
-    chances = np.full(len(PAIR_CLASSES), (1 - chance) / 4, np.float32)
-    chances[PAIR_CLASSES.index(kind)] = chance
-    return PairReading(chances, ended, chance)
+def read(kind: PairClass, chance: float = 0.9, ended: float = 0.1) -> PairVerdict:
+    return PairVerdict(kind, chance, ended)
 
 
 OLD = memory("old", "I live in Rome.", timestamp=NOW - timedelta(days=9))
 NEW = memory("new", "I live in Paris.", timestamp=NOW - timedelta(days=2))
 
 
-def after(reading: PairReading, old: Memory = OLD, new: Memory = NEW, tolerance: float = 0.5) -> Changes:
-    return reconciled([Judged(MemoryPair(old, new), reading)], 3, NOW, tolerance)
+def after(verdict: PairVerdict, old: Memory = OLD, new: Memory = NEW, tolerance: float = 0.5) -> Changes:
+    return reconciled([Judged(MemoryPair(old, new), verdict)], 3, NOW, tolerance)
 
 
 @given(st.floats(0.2, 0.8), st.integers(0, 50), st.integers(1, 60))
@@ -145,7 +151,7 @@ def test_more_than_twice_the_evidence_settles_it(tolerance: float, settles: bool
         read(PairClass.TEMPORAL_CHANGE, ended=0.6),
     ],
 )
-def test_doubt_keeps_both(reading: PairReading) -> None:
+def test_doubt_keeps_both(reading: PairVerdict) -> None:
     changes = after(reading)
     assert (changes.updated, changes.doubts, changes.edges) == ((), (), ())
 

@@ -1,0 +1,17 @@
+// Give the relationships of some memories the reliability of the less reliable end; what was settled about one stays.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, ids: list
+// returns: from_id: str, type: str
+UNWIND $ids AS id
+MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: id})
+USING INDEX memory:Memory(institution, student_id, id)
+MATCH (memory)-[edge:CAUSES|ENABLES|RELATES_TO|SUPPORTS|REFINES|ABSTRACTS|EVOKES|REMINDS_OF]-(other:Memory)
+WITH edge, [memory.reliability, other.reliability] AS ends
+SET edge.reliability = CASE
+  WHEN edge.settled IS NOT NULL THEN edge.settled
+  WHEN 'superseded' IN ends THEN 'superseded'
+  WHEN 'contradicted' IN ends THEN 'contradicted'
+  WHEN 'uncertain' IN ends THEN 'uncertain'
+  ELSE 'reliable' END
+RETURN DISTINCT startNode(edge).id AS from_id, type(edge) AS type

@@ -1,0 +1,13 @@
+// Set the reliability of relationships that was settled about them; null takes that back.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, edges: list
+// returns: edges: int
+UNWIND $edges AS edge
+MATCH (from:Memory {institution: $institution, student_id: $student_id, id: edge.from_id})
+USING INDEX from:Memory(institution, student_id, id)
+MATCH (to:Memory {institution: $institution, student_id: $student_id, id: edge.to_id})
+USING INDEX to:Memory(institution, student_id, id)
+MATCH (from)-[relation:$(edge.type)]->(to)
+SET relation.settled = edge.settled, relation.reliability = coalesce(edge.settled, 'reliable')
+RETURN count(relation) AS edges

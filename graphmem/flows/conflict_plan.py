@@ -1,0 +1,190 @@
+"""Decisions about what may contradict what, as pure functions: which statements are compared, what a verdict means.
+
+Only statements that could replace each other are compared: of one slot, or near in meaning where something parts them
+(spec 12).
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from graphmem.model import (
+    Memory,
+    MemoryRole,
+    PairClass,
+    PairVerdict,
+    Reliability,
+    StatementOnRecord,
+    StatementPair,
+    Uncertainty,
+    Vector,
+)
+from graphmem.search.index import SearchIndex
+from graphmem.text.contradiction import ENDED_FOR_SURE
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import STOP_WORDS
+
+SAME_MATTER = 0.5
+"""Cosine from which two statements may be about one matter."""
+WORTH_A_LOOK = 0.25
+"""Cosine of a message in the student's own words from which it is retold, to be compared with retold statements."""
+COMPARED = 8
+"""Nearest memories among which candidates are looked for."""
+MOST_CANDIDATES = 2
+"""Candidates of one statement, the nearest."""
+CONTRADICTORY = 0.6
+"""Chance from which two statements contradict each other; doubt keeps both."""
+SUSPECTED = 0.3
+"""Chance of anything to be resolved from which a language model is asked about a pair, too."""
+MOST_SUSPECTED = 10
+"""Pairs that a language model is asked about at once."""
+OPPOSITE_FEELING = 0.3
+"""Difference of valence from which two feelings of opposite sign part two statements."""
+
+_NUMBERS = re.compile(r"\d+(?:[.,/:]\d+)*|[-+*/=<>×÷]")
+
+
+def words_of(memory: Memory) -> str:
+    """The words a memory comes from, where they are kept; else its content."""
+    return memory.quote or memory.content or ""
+
+
+def on_record(memory: Memory) -> StatementOnRecord:
+    """A memory as it is compared with another one."""
+    return StatementOnRecord(
+        words_of(memory),
+        memory.timestamp,
+        memory.role is MemoryRole.SAID,
+        memory.confidence,
+        memory.reinforcement_count,
+        memory.source_kind,
+    )
+
+
+def states_something(memory: Memory) -> bool:
+    """True if a memory states something that holds as far as is known, and is no step of a lesson, plan or feeling."""
+    states = memory.role in (MemoryRole.SAID, MemoryRole.BELIEF) and memory.aspect is None
+    return states and memory.invalid_at is None and memory.reliability is Reliability.RELIABLE
+
+
+@dataclass(frozen=True)
+class NewStatement:
+    """A statement that may replace or contradict what is known.
+
+    valence : -1 to 1
+    vector : its embedding
+    """
+
+    text: str = field(repr=False)
+    at: datetime
+    vector: Vector = field(repr=False)
+    valence: float
+    slot_key: str | None = None
+    speaker: str | None = None
+
+
+def conflict_candidates(
+    known: SearchIndex, said: NewStatement, doubts: Iterable[Uncertainty], most: int = MOST_CANDIDATES
+) -> list[Memory]:
+    """Memories that a new statement may replace or contradict, the nearest first; none that is in doubt.
+
+    Parameters
+    ----------
+    known : SearchIndex; only read
+    said : NewStatement
+    doubts : that are not settled
+    most : how many at most
+
+    Source: spec 12 (only memories that could replace each other are compared).
+    """
+    doubted = {i for doubt in doubts if not doubt.is_about_relationships for i in (doubt.a_id, doubt.b_id)}
+    near = known.nearest(said.vector, COMPARED)
+    of_slot = known.of_slot(said.slot_key)[-most:] if said.slot_key is not None else []
+    found = {m.id: m for m, cosine in near if cosine >= SAME_MATTER and _parts_from(m, said)}
+    found |= {memory.id: memory for memory in of_slot}
+    return [memory for memory in found.values() if memory.id not in doubted and _comparable(memory, said)][:most]
+
+
+def may_touch(known: SearchIndex, said: NewStatement) -> bool:
+    """True if a message that is not retold yet may have candidates."""
+    if said.slot_key is not None and known.of_slot(said.slot_key):
+        return True
+    return any(cosine >= WORTH_A_LOOK and _parts_from(m, said) for m, cosine in known.nearest(said.vector, COMPARED))
+
+
+def _comparable(memory: Memory, said: NewStatement) -> bool:
+    before = memory.speaker == said.speaker and memory.timestamp <= said.at
+    return before and states_something(memory) and words_of(memory) != said.text
+
+
+def _parts_from(memory: Memory, said: NewStatement) -> bool:
+    return texts_diverge((words_of(memory), memory.valence), (said.text, said.valence))
+
+
+def diverges(a: Memory, b: Memory) -> bool:
+    """True if two memories part in numbers, names, what they deny, or in the feeling."""
+    return texts_diverge((a.content or "", a.valence), (b.content or "", b.valence))
+
+
+def texts_diverge(a: tuple[str, float], b: tuple[str, float]) -> bool:
+    """True if two texts, each with its valence, part in numbers, names, what they deny, or in the feeling.
+
+    Source: spec 12 (only memories that could replace each other are compared).
+    """
+    (one, feeling), (other, another) = a, b
+    names = [
+        frozenset(w for w in Doc(text).words[1:] if w[:1].isupper() and w.casefold() not in STOP_WORDS)
+        for text in (one, other)
+    ]
+    opposite = feeling * another < 0 and abs(feeling - another) > OPPOSITE_FEELING
+    return opposite or names[0] != names[1] or not said_the_same(one, other)
+
+
+def said_the_same(a: str, b: str) -> bool:
+    """True if two like texts have the same numbers, signs and negations, in order.
+
+    Examples
+    --------
+    >>> said_the_same("12 - 3 = 9 spoons", "That is 12 - 3 = 9"), said_the_same("12 - 3 = 9", "12 + 3 = 15")
+    (True, False)
+    >>> said_the_same("I like it", "I don't like it")
+    False
+    """
+    return _NUMBERS.findall(a) == _NUMBERS.findall(b) and Doc(a).negates == Doc(b).negates
+
+
+def is_contradiction(verdict: PairVerdict) -> bool:
+    """True if a verdict finds for sure that two statements cannot both be so.
+
+    Examples
+    --------
+    >>> is_contradiction(PairVerdict(PairClass.TRUE_CONTRADICTION, 0.7, 0.5))
+    True
+    """
+    return verdict.kind is PairClass.TRUE_CONTRADICTION and verdict.confidence >= CONTRADICTORY
+
+
+def is_change(verdict: PairVerdict) -> bool:
+    """True if a verdict finds for sure that the older statement holds no longer, since life has changed.
+
+    Examples
+    --------
+    >>> is_change(PairVerdict(PairClass.TEMPORAL_CHANGE, 0.7, 0.9)), is_change(
+    ...     PairVerdict(PairClass.TEMPORAL_CHANGE, 0.7, 0.5)
+    ... )
+    (True, False)
+    """
+    return verdict.kind is PairClass.TEMPORAL_CHANGE and verdict.ended >= ENDED_FOR_SURE
+
+
+def is_suspected(verdict: PairVerdict) -> bool:
+    """True if a language model is asked about a pair, too, after this verdict of the offline mind."""
+    resolved = (PairClass.TRUE_CONTRADICTION, PairClass.TEMPORAL_CHANGE)
+    return verdict.ended >= SUSPECTED or (verdict.kind in resolved and verdict.confidence >= SUSPECTED)
+
+
+def pair_of(a: Memory, b: Memory) -> StatementPair:
+    """Two memories as a mind is asked about them, the older one first."""
+    old, new = sorted((a, b), key=lambda memory: (memory.timestamp, memory.id))
+    return StatementPair(on_record(old), on_record(new))

@@ -1,0 +1,107 @@
+"""Detection in the turn: what a message contradicts, found out beside the turn and within a time box (spec 12)."""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+from graphmem.app import Graphmem
+from graphmem.errors import MindError
+from graphmem.flows.conflict_plan import (
+    NewStatement,
+    conflict_candidates,
+    is_contradiction,
+    may_touch,
+    on_record,
+)
+from graphmem.flows.conflicts import classified
+from graphmem.flows.context_plan import secret_ids
+from graphmem.flows.detection_plan import (
+    DETECTION_SECONDS,
+    OWN_ENOUGH,
+    may_interrupt,
+    noticed_doubt,
+    woven_at_once,
+)
+from graphmem.flows.session_cache import open_memories
+from graphmem.model import (
+    Message,
+    Session,
+    StatementOnRecord,
+    StatementPair,
+    Uncertainty,
+    Usage,
+    Woven,
+)
+from graphmem.ports import Mind
+from graphmem.sealing import keyed_hash
+from graphmem.text.doc import doc_of
+from graphmem.text.reader import MessageReading
+from graphmem.text.retelling import retold
+from graphmem.text.slots import slot_key, slot_of
+
+
+@dataclass(frozen=True)
+class Detected:
+    """What a message was found to contradict.
+
+    doubt : that it raises, not kept yet
+    woven : the same as the reply may put it; None where it must not be brought up
+    late : there was a candidate, and no verdict in time
+    """
+
+    doubt: Uncertainty | None = None
+    woven: Woven | None = None
+    usage: Usage = field(default_factory=Usage)
+    late: bool = False
+
+
+async def detected(
+    gm: Graphmem, session: Session, mind: Mind, message: Message, reading: MessageReading, seq: int
+) -> Detected:
+    """Find out what a message contradicts, in at most 0.6 seconds once there is a candidate.
+
+    Without a candidate no mind is asked. A late verdict is dropped: formation asks again without a time box before the
+    statement is kept, and a drift cycle looks at what is new first.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    session : Session, open
+    mind : that answers the turn
+    message : with embedding
+    reading : of the message
+    seq : of the turn
+
+    Source: spec 3.3, 12 (ingestion).
+    """
+    doc = doc_of(message)
+    if message.embedding is None or not reading.passes or doc.asks:
+        return Detected()
+    held = await open_memories(gm, session)
+    filled = slot_of(doc) if len(held.index) else None
+    if not len(held.index) or (filled is None and reading.about_self < OWN_ENOUGH):
+        return Detected()
+    slot = None if filled is None else keyed_hash(session.keys, "slot", slot_key(filled))
+    said = NewStatement(message.text, message.at, message.embedding, reading.valence, slot)
+    if not may_touch(held.index, said):
+        return Detected()
+    # Memories are statements in the third person: the message is compared as one, too.
+    statement = retold(message.text, held.name or "The student", message.at) or message.text
+    said = replace(said, vector=(await gm.embedder.embed([statement]))[0])
+    found = [m for m in conflict_candidates(held.index, said, held.doubts) if m.is_own_word]
+    if not found:
+        return Detected()
+    pairs = [StatementPair(on_record(memory), StatementOnRecord(said.text, said.at)) for memory in found]
+    try:
+        async with asyncio.timeout(DETECTION_SECONDS):
+            answer = await classified(gm, mind, pairs)
+    except (TimeoutError, MindError):
+        return Detected(late=True)
+    contradicted = [m for m, verdict in zip(found, answer.value, strict=True) if is_contradiction(verdict)]
+    if not contradicted:
+        return Detected(usage=answer.usage)
+    memory = contradicted[0]
+    verdict = answer.value[found.index(memory)]
+    doubt = noticed_doubt(memory, verdict, message.text, seq, message.at)
+    secret = memory.id in secret_ids([memory], [kept.entry for kept in held.ledger if kept.entry.is_active])
+    raised = may_interrupt(memory, doubt, held.tolerance) and not secret
+    return Detected(doubt, woven_at_once(doubt, memory, message.text) if raised else None, answer.usage)

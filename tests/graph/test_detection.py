@@ -1,0 +1,143 @@
+"""Contradictions noticed in the turn itself, and before a statement is kept, on the real database (spec 3, 12)."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+import pytest
+
+from graphmem.app import Graphmem
+from graphmem.flows.uncertainty import list_uncertainties
+from graphmem.jobs.runner import run_jobs
+from graphmem.model import (
+    Classify,
+    DetectionContext,
+    PairClass,
+    PairVerdict,
+    Reliability,
+    Resolution,
+    Uncertainty,
+    UncertaintyState,
+)
+from tests.conftest import Pupil, another_replica, say
+from tests.support.minds import ScriptedMind
+from tests.support.remembering import asked, held, lived, told
+
+DRIVES, OTHER = "I drive a Honda.", "I drive a Toyota."
+OPPOSED = PairVerdict(PairClass.TRUE_CONTRADICTION, 0.9, 0.2, Resolution.MANUAL, "One car only.", "car")
+CHANGED = PairVerdict(PairClass.TEMPORAL_CHANGE, 0.9, 0.95, Resolution.TEMPORAL_SUPERSEDE, "Sold.", "car")
+COMPATIBLE = PairVerdict(PairClass.COMPATIBLE, 0.9, 0.0)
+
+PLANES = ("I have never been on a plane in my life.", "I flew to Oslo by plane when I was six.")
+
+Verdicts = tuple[PairVerdict, ...]
+
+
+class Judging:
+    """Answers every pair with one verdict, and notes what it was asked."""
+
+    def __init__(self, verdict: PairVerdict) -> None:
+        self.verdict = verdict
+        self.asked: list[tuple[str, str]] = []
+
+    async def __call__(self, question: Classify) -> Verdicts:
+        self.asked += [(pair.old.text, pair.new.text) for pair in question.pairs]
+        return tuple(self.verdict for _ in question.pairs)
+
+
+def judged_by(gm: Graphmem, judge: Callable[[Classify], Awaitable[Verdicts]]) -> Graphmem:
+    """A replica whose pairs are judged by a test's own rule."""
+    offline = ScriptedMind(gm.offline, {Classify: judge})
+    return another_replica(gm, offline=offline, mind=offline)
+
+
+async def only(gm: Graphmem, pupil: Pupil) -> Uncertainty:
+    (record,) = await list_uncertainties(another_replica(gm), pupil.who, pupil.session)
+    return record
+
+
+async def test_what_contradicts_a_memory_is_raised_in_the_very_reply(gm: Graphmem, ann: Pupil) -> None:
+    judge = Judging(OPPOSED)
+    judging = judged_by(gm, judge)
+    await told(judging, ann, DRIVES)
+    turn = await say(judging, ann, OTHER)
+    assert judge.asked == [(DRIVES, OTHER)]
+    assert "You told me before: “I drive a Honda”." in turn.reply
+    record = await only(gm, ann)
+    assert turn.weave == (record.id,)
+    assert (record.detection_context, record.state) == (DetectionContext.INGESTION, UncertaintyState.SURFACED)
+    assert (record.b_id, record.reasoning, record.surface_context) == (None, "One car only.", "car")
+    # The same turn again changes nothing; what is formed of the message is the other side.
+    assert (await say(judging, ann, OTHER, turn_id=turn.turn_id)).weave == turn.weave
+    await run_jobs(judging, ann.session)
+    older, newer = await held(another_replica(gm), ann.session)
+    whole = await only(gm, ann)
+    assert (whole.id, whole.a_id, whole.b_id, whole.surfaced_count) == (record.id, older.id, newer.id, 1)
+    assert {older.reliability, newer.reliability} == {Reliability.CONTRADICTED}
+    query = (
+        """MATCH (a:Memory {institution: $i, student_id: $s})-[:CONTRADICTS]->(b:Memory) RETURN a.id AS a, b.id AS b"""
+    )
+    assert await asked(gm, ann.who, query) == [{"a": newer.id, "b": older.id}]
+
+
+@pytest.mark.parametrize("text", ["Do I drive a Toyota?", "My aunt sings in a choir.", "12 - 3 = 9"])
+async def test_without_a_candidate_no_mind_is_asked(gm: Graphmem, ann: Pupil, text: str) -> None:
+    judge = Judging(OPPOSED)
+    judging = judged_by(gm, judge)
+    await told(judging, ann, DRIVES)
+    assert (await say(judging, ann, text)).weave == ()
+    assert judge.asked == []
+
+
+async def test_a_classifier_that_never_answers_is_not_waited_for(gm: Graphmem, ann: Pupil) -> None:
+    questions = 0
+
+    async def never(question: Classify) -> Verdicts:
+        nonlocal questions
+        questions += 1
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    judging = judged_by(gm, Judging(OPPOSED))
+    await told(judging, ann, DRIVES)
+    hanging = replace(judging, mind=ScriptedMind(judging.offline, {Classify: never}, is_model=True))
+    turn = await asyncio.wait_for(say(hanging, ann, OTHER), 30)
+    assert (questions, turn.weave, turn.degraded) == (1, (), False)
+    assert await list_uncertainties(another_replica(gm), ann.who, ann.session) == []
+    # Before the statement is kept it is asked about again.
+    await run_jobs(judging, ann.session)
+    assert (await only(gm, ann)).detection_context is DetectionContext.CONSOLIDATION
+
+
+async def test_a_doubt_of_the_turn_is_settled_where_the_message_ends_the_memory(gm: Graphmem, ann: Pupil) -> None:
+    judging = judged_by(gm, Judging(OPPOSED))
+    await told(judging, ann, DRIVES)
+    await told(judging, ann, "I drive a Toyota now, I sold my Honda.")
+    record = await only(gm, ann)
+    assert (record.state, record.resolution) == (UncertaintyState.RESOLVED, Resolution.TEMPORAL_SUPERSEDE)
+    older, newer = await held(another_replica(gm), ann.session)
+    assert (older.reliability, newer.reliability) == (Reliability.SUPERSEDED, Reliability.RELIABLE)
+
+
+@pytest.mark.parametrize(
+    "verdict", [CHANGED, COMPATIBLE, replace(CHANGED, ended=0.5), replace(OPPOSED, confidence=0.5)]
+)
+async def test_only_what_is_sure_changes_what_is_kept(gm: Graphmem, ann: Pupil, verdict: PairVerdict) -> None:
+    judging = judged_by(gm, Judging(verdict))
+    await told(judging, ann, *PLANES)
+    older, newer = await held(another_replica(gm), ann.session)
+    ended = verdict is CHANGED
+    assert older.reliability is (Reliability.SUPERSEDED if ended else Reliability.RELIABLE)
+    assert newer.reliability is Reliability.RELIABLE
+    assert await list_uncertainties(gm, ann.who, ann.session) == []
+
+
+async def test_what_no_word_tells_is_asked_about_before_it_is_kept(gm: Graphmem, ann: Pupil) -> None:
+    judge = Judging(OPPOSED)
+    judging = judged_by(gm, judge)
+    # Observed, so that no turn compares them.
+    await lived(judging, ann, PLANES)
+    record = await only(gm, ann)
+    assert (record.detection_context, record.reasoning) == (DetectionContext.CONSOLIDATION, "One car only.")
+    assert judge.asked[-1] == PLANES
+    assert {memory.reliability for memory in await held(another_replica(gm), ann.session)} == {Reliability.CONTRADICTED}
