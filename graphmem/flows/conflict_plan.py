@@ -29,7 +29,7 @@ SAME_MATTER = 0.5
 """Cosine from which two statements may be about one matter."""
 WORTH_A_LOOK = 0.25
 """Cosine of a message in the student's own words from which it is retold, to be compared with retold statements."""
-COMPARED = 8
+NEAR_COMPARED = 8
 """Nearest memories among which candidates are looked for."""
 MOST_CANDIDATES = 2
 """Candidates of one statement, the nearest."""
@@ -99,7 +99,7 @@ def conflict_candidates(
     Source: spec 12 (only memories that could replace each other are compared).
     """
     doubted = {i for doubt in doubts if not doubt.is_about_relationships for i in (doubt.a_id, doubt.b_id)}
-    near = known.nearest(said.vector, COMPARED)
+    near = known.nearest(said.vector, NEAR_COMPARED)
     of_slot = known.of_slot(said.slot_key)[-most:] if said.slot_key is not None else []
     found = {m.id: m for m, cosine in near if cosine >= SAME_MATTER and _parts_from(m, said)}
     found |= {memory.id: memory for memory in of_slot}
@@ -110,7 +110,9 @@ def may_touch(known: SearchIndex, said: NewStatement) -> bool:
     """True if a message that is not retold yet may have candidates."""
     if said.slot_key is not None and known.of_slot(said.slot_key):
         return True
-    return any(cosine >= WORTH_A_LOOK and _parts_from(m, said) for m, cosine in known.nearest(said.vector, COMPARED))
+    return any(
+        cosine >= WORTH_A_LOOK and _parts_from(m, said) for m, cosine in known.nearest(said.vector, NEAR_COMPARED)
+    )
 
 
 def _comparable(memory: Memory, said: NewStatement) -> bool:

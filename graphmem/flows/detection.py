@@ -71,7 +71,7 @@ async def detected(
     reading : of the message
     seq : of the turn
 
-    Source: spec 3.3, 12 (ingestion).
+    Source: spec 3, 12 (ingestion).
     """
     doc = doc_of(message)
     if message.embedding is None or not reading.passes or doc.asks:

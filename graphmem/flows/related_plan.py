@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from graphmem.flows.uncertainty_plan import CLOSING, earlier_of
+from graphmem.flows.uncertainty_plan import CLOSING_RESOLUTIONS, earlier_of
 from graphmem.model import Edge, EdgeType, Memory, MemoryRole, Reliability, UncertaintyState
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, Update, merged
@@ -65,7 +65,7 @@ def _settled(changes: Changes) -> list[Recorded]:
         each
         for each in dict.fromkeys((*changes.doubts, *changes.settled))
         if each.uncertainty.state is UncertaintyState.RESOLVED
-        and each.uncertainty.resolution in CLOSING
+        and each.uncertainty.resolution in CLOSING_RESOLUTIONS
         and len(each.undo.memories) == 2
     ]
 

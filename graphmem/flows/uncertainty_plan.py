@@ -43,7 +43,7 @@ IN_DOUBT = (Reliability.UNCERTAIN, Reliability.CONTRADICTED)
 SETTLED_STATES = (UncertaintyState.RESOLVED, UncertaintyState.DECAYED)
 BY_HAND = (Resolution.USER_CLARIFIED, Resolution.MANUAL)
 """Resolutions that a person decides."""
-CLOSING = frozenset(Resolution) - {Resolution.CONFIDENCE_DOMINANCE, Resolution.DECAYED}
+CLOSING_RESOLUTIONS = frozenset(Resolution) - {Resolution.CONFIDENCE_DOMINANCE, Resolution.DECAYED}
 """Resolutions after which the loser holds no longer; else it is uncertain, or both fade."""
 EVOLVING = (Resolution.TEMPORAL_SUPERSEDE, Resolution.NEWER_WINS, Resolution.USER_CLARIFIED)
 """Resolutions by which one thing became another."""
@@ -315,7 +315,7 @@ def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, vers
     if by.resolution is Resolution.DECAYED or b is None:
         return _alone(done, a, by, version)
     winner, loser = _sides(a, b, by, now)
-    closes = by.resolution in CLOSING
+    closes = by.resolution in CLOSING_RESOLUTIONS
     until = winner.timestamp if by.resolution in EVOLVING and winner.timestamp > loser.timestamp else now
     edge = _edge(winner, loser, by.resolution)
     made = () if by.episode is None else (by.episode,)
