@@ -238,10 +238,10 @@ async def test_a_story_over_http(gm: Graphmem, ann: Pupil, app_client: Client) -
                    a { content reliability edges { type fromId toId } } b { id content reliability } } } }"""
         return (await client.call(query))["uncertainties"]
 
-    for text in ("I drive a Honda.", "My aunt Zelda tames ravens.", "I drive a Toyota."):
+    for text in ("I drive a Honda.", "My aunt Zelda tames ravens."):
         assert (await turn(text))["weave"] == []
-    woven = [bool((await turn(text))["weave"]) for text in ("The Toyota is red.", "It rains.", "The Toyota is fast.")]
-    assert woven == [True, False, False]
+    texts = ("I drive a Toyota.", "The Toyota is red.", "It rains.")
+    assert [bool((await turn(text))["weave"]) for text in texts] == [True, False, False]
     await turn("I sold the Honda.")
     (record,) = await doubt()
     assert (record["state"], record["resolution"], record["surfacedCount"]) == ("RESOLVED", "USER_CLARIFIED", 1)
