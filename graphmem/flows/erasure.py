@@ -37,7 +37,9 @@ async def erase_student(gm: Graphmem, who: Who) -> Erased:
         gm.lock_up(who)
     if began is None:
         raise NotFound("There is no such student.")
-    return began + await _finished(gm, who)
+    erased = began + await _finished(gm, who)
+    await gm.background.notifier.forget(who)
+    return erased
 
 
 async def finish_erasures(gm: Graphmem) -> int:

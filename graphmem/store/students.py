@@ -1,5 +1,6 @@
 """Students, their locks and their sessions in the graph (spec 2, 14)."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -279,6 +280,12 @@ async def list_expired_sessions(graph: Graph, now: datetime, limit: int = 100) -
     """Sessions whose time is over; `session/list_expired`."""
     rows = await graph.run("session/list_expired", now=now, limit=limit)
     return [(Who(r["institution"], r["student_id"]), r["session_id"]) for r in rows]
+
+
+async def list_running(graph: Graph, held: Sequence[Who], now: datetime) -> set[Who]:
+    """Those of some students whose session runs; `session/list_running`."""
+    rows = await graph.run("session/list_running", students=[asdict(each) for each in held], now=now)
+    return {Who(row["institution"], row["student_id"]) for row in rows}
 
 
 async def count_sessions(graph: Graph, now: datetime) -> int:
