@@ -197,6 +197,12 @@ def _reinforced(params: GivenParams, _: FoundRows) -> Touched:
     return touched
 
 
+def _entry_settled(params: GivenParams, rows: FoundRows) -> Touched:
+    # What is neither a promise nor a debt stays as it is.
+    settled = [params["id"] for row in rows if row["entry"]["category"] in ("promise", "debt")]
+    return Touched().set("LedgerEntry", settled, "is_active", "settled_at", "note")
+
+
 def _updated(params: GivenParams, _: FoundRows) -> Touched:
     touched = Touched()
     for update in params["memories"]:
@@ -371,7 +377,7 @@ TOUCHES: Mapping[str, Callable[[GivenParams, FoundRows], Touched]] = {
     "drift/delete_questions": lambda _, rows: Touched().delete("Question", _listed(rows, "ids")),
     "ledger/add": _entry_added,
     "ledger/delete": _entry_deleted,
-    "ledger/settle": lambda params, _: Touched().set("LedgerEntry", [params["id"]], "is_active", "settled_at", "note"),
+    "ledger/settle": _entry_settled,
     "memory/decay": _decayed,
     "memory/forget": _forgotten,
     "memory/set_details": lambda params, _: Touched().set("Memory", _ids(params["memories"]), "details"),
@@ -404,7 +410,14 @@ NEEDS_ROWS = frozenset(
             "changes/start_episode",
             "concern/correct",
         ),
-        *("drift/delete_questions", "ledger/delete", "memory/decay", "memory/forget", "overlay/discover_practised"),
+        *(
+            "drift/delete_questions",
+            "ledger/delete",
+            "ledger/settle",
+            "memory/decay",
+            "memory/forget",
+            "overlay/discover_practised",
+        ),
     }
 )
 """Those of them whose rows tell what they touch."""

@@ -4,11 +4,12 @@ import asyncio
 import json
 import logging
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
 import pytest
 import websockets
+from graphmem_api import access
 from graphmem_api.errors import keep_values_out_of_logs
 from graphmem_api.websocket import Connection
 
@@ -17,7 +18,7 @@ from graphmem.app import Graphmem
 from graphmem.bearer import make_token
 from graphmem.model import Role
 from tests.api.websocket import connected, first_answer
-from tests.conftest import Pupil
+from tests.conftest import Pupil, another_replica, served
 
 WORDS = ("blorvexquin", "grumdalthep", "snorvelquax")
 STREAM = 'subscription { turnStream(studentId: "ann", turnId: "t", text: "%s" ) { token } }'
@@ -125,36 +126,48 @@ async def test_libraries_log_kind_and_place_of_an_error_only(caplog: pytest.LogC
     caplog.clear()
 
 
-JOBS = {"query": "{ jobs { total } }"}
+CONCEPTS = {"query": "{ concepts { total } }"}
 SESSION = {"query": '{ student(id: "ann") { facts(first: 1) { id } } }'}
 
 
 async def test_the_connection_ends_when_the_callers_token_expires(gm: Graphmem, api: str, institution: str) -> None:
-    token = make_token(gm.secret, institution, Role.APP, 2, datetime.now(UTC))
+    token = make_token(gm.secret, institution, Role.APP, 5, datetime.now(UTC))
     async with connected(api, Authorization=f"Bearer {token}") as socket:
-        assert (await first_answer(socket, JOBS))["payload"] == {"data": {"jobs": {"total": 0}}}
+        assert (await first_answer(socket, CONCEPTS))["payload"] == {"data": {"concepts": {"total": 0}}}
         assert json.loads(await socket.recv())["type"] == "complete"
         with pytest.raises(websockets.ConnectionClosed) as closed:
-            await asyncio.wait_for(socket.recv(), 10)
+            await asyncio.wait_for(socket.recv(), 20)
     assert closed.value.rcvd is not None
     assert (closed.value.rcvd.code, closed.value.rcvd.reason) == (4401, "UNAUTHENTICATED: the token has expired")
 
 
+@pytest.mark.parametrize(("query", "ends", "code"), [(SESSION, 60, "LOCKED"), (CONCEPTS, 120, "UNAUTHENTICATED")])
 async def test_each_operation_looks_at_the_tokens_again(
-    gm: Graphmem, api: str, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch, query: dict[str, str], ends: int, code: str
 ) -> None:
     async def never(self: Connection) -> None:
         pass
 
+    at = now = datetime.now(UTC)
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return at
+
     monkeypatch.setattr(Connection, "close_at_expiry", never)
-    now = datetime.now(UTC)
-    short = sealing.session_token(gm.secret, replace(ann.session, expires_at=now + timedelta(seconds=2)))
-    tokens = [make_token(gm.secret, ann.who.institution, Role.APP, ttl, now) for ttl in (60, 3)]
-    for token, query, code in ((tokens[0], SESSION, "LOCKED"), (tokens[1], JOBS, "UNAUTHENTICATED")):
-        payload = {"Authorization": f"Bearer {token}", "X-Graphmem-Session": short}
-        async with connected(api, **payload) as socket:
-            assert "errors" not in (await first_answer(socket, query))["payload"]
-            assert json.loads(await socket.recv())["type"] == "complete"
-            await asyncio.sleep((now - datetime.now(UTC)).total_seconds() + (2.1 if query is SESSION else 3.1))
-            (error,) = (await first_answer(socket, query, "2"))["payload"]["errors"]
-            assert error["extensions"]["code"] == code
+    monkeypatch.setattr(access, "datetime", Clock)
+    payload = {
+        "Authorization": f"Bearer {make_token(gm.secret, ann.who.institution, Role.APP, 120, now)}",
+        "X-Graphmem-Session": sealing.session_token(
+            gm.secret, replace(ann.session, expires_at=now + timedelta(seconds=60))
+        ),
+    }
+    async with served(another_replica(gm, clock=lambda: at)) as address, connected(address, **payload) as socket:
+        # A token ends in a whole second.
+        at = now + timedelta(seconds=ends - 2)
+        assert "errors" not in (await first_answer(socket, query))["payload"]
+        assert json.loads(await socket.recv())["type"] == "complete"
+        at = now + timedelta(seconds=ends + 1)
+        (error,) = (await first_answer(socket, query, "2"))["payload"]["errors"]
+        assert error["extensions"]["code"] == code

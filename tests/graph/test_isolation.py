@@ -23,7 +23,7 @@ from graphmem.flows.uncertainty import check_action, list_uncertainties, resolve
 from graphmem.flows.uncertainty_plan import Settling
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
-from graphmem.model import Level, Resolution, Role, Verdict, Who
+from graphmem.model import EdgeType, Level, Resolution, Role, Verdict, Who
 from graphmem.store import ledger, memories, queries, turns
 from graphmem.store import surprises as surprise_store
 from graphmem.store.jobs import EPOCH, Kind
@@ -254,6 +254,8 @@ def parameters(asking: Pupil, shared: dict[str, Any], name: str) -> dict[str, An
         "student_id": asking.who.student_id,
         "session_id": asking.session.session_id,
     }
+    if name.startswith("integrity/"):
+        given |= {"ids": shared["by_label"]}
     wanted = queries.load()[name].params
     missing = wanted - given.keys()
     assert not missing, f"{name}.cypher has parameters this test cannot fill: {sorted(missing)}; add them here"
@@ -273,11 +275,26 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
     known = await asked(gm, other.who, "MATCH (:Student {institution: $i, id: $s})-[:KNOWS]->(c) RETURN c.id AS id")
     everything = [*(each for found in ids.values() for each in found), "doubt-1", *(row["id"] for row in known)]
     elements = "MATCH (n {institution: $i, student_id: $s}) RETURN elementId(n) AS e"
+    types = [*(each.value for each in EdgeType), "FORMED_FROM", "LEARNED", "KEEPS", "CONCERNS"]
+    more = ("Uncertainty", "Concern", "Question", "Reflection", "Compression")
+    by_label = ids | {label: [node["id"] for node in await nodes(gm, other.who, label)] for label in more}
+    by_label |= {"Entity": [node["key"] for node in await nodes(gm, other.who, "Entity")]}
+    sources = [(node["kind"], node["ref"]) for node in await nodes(gm, other.who, "Source")]
     return {
         "id": max(ids["Memory"], key=lambda known: (known in only, known)),
         "ids": everything,
         "seeds": everything,
         "elements": [row["e"] for row in await asked(gm, other.who, elements)],
+        "by_label": by_label,
+        "places": {label: [list(place) for place in product(found, types)] for label, found in by_label.items()},
+        "sources": [[*source, kind] for source in sources for kind in types],
+        "student": True,
+        "companion": True,
+        "concepts": [row["id"] for row in known],
+        "discovered": everything,
+        "numbers": list(range(1024)),
+        "held": [],
+        "factors": dict(EDGE_FACTORS),
         "turn_id": "t0",
         "memory_id": "episode-1",
         "since": 0,
@@ -359,7 +376,9 @@ async def test_the_statements_do_show_ones_own(gm: Graphmem, pupils: dict[str, P
     assert silent <= {
         "analyst/edges_by_type",
         "compression/list",
+        "event/get_marks",
         "export/list_edges",
+        "integrity/get_root",
         "overlay/frontier",
         "overlay/get_versions",
         "overlay/list_ids",
@@ -384,6 +403,7 @@ async def test_the_statements_do_show_ones_own(gm: Graphmem, pupils: dict[str, P
         "analyst/surprise_actions",
         "analyst/surprise_levels",
         "thought/list",
+        "uncertainty/list_opposed_edges",
         "usage/sum",
     }
 

@@ -512,6 +512,8 @@ async def test_what_is_old_is_deleted_and_what_is_not_stays(gm: Graphmem, ann: P
     make = """CYPHER 25 UNWIND $made AS new
               CREATE (n:$(new[0]) {institution: $i, student_id: $s, id: new[1] + '-' + toString(new[2].year)})
               SET n[new[1]] = CASE new[1] WHEN 'day' THEN date(new[2]) ELSE new[2] END"""
+    # Questions and reflections are deleted of students who are there.
+    enrolled = "CREATE (:Student {institution: $i, id: $s})"
     kinds_kept = (
         *(("PasswordTry", "at"), ("Usage", "day"), ("StudentBudget", "day"), ("Reservation", "day")),
         *(("Question", "answered_at"), ("Reflection", "created_at"), ("Job", "run_after")),
@@ -520,15 +522,19 @@ async def test_what_is_old_is_deleted_and_what_is_not_stays(gm: Graphmem, ann: P
     for at, student_id in zip(years, ("old", "new"), strict=True):
         made = [[label, name, at] for label, name in kinds_kept]
         await gm.graph.execute(make, {"i": ann.who.institution, "s": student_id, "made": made}, reads=False)
+        await gm.graph.execute(enrolled, {"i": ann.who.institution, "s": student_id}, reads=False)
     kill = "MATCH (j:Job {institution: $i}) SET j.state = 'dead'"
     await gm.graph.execute(kill, {"i": ann.who.institution}, reads=False)
     turn_of_century = datetime(2000, 1, 1, tzinfo=UTC)
     retention = Retention(turn_of_century, turn_of_century, turn_of_century, turn_of_century)
     assert await delete_old(gm.graph, retention, limit=1) == len(kinds_kept)
     assert await delete_old(gm.graph, retention) == 0
-    left = "MATCH (n {institution: $i}) WHERE n.student_id IN ['old', 'new'] RETURN n.student_id AS id"
+    left = """MATCH (n {institution: $i}) WHERE n.student_id IN ['old', 'new'] AND NOT n:ManifestNote
+              RETURN n.student_id AS id"""
     rows = await gm.graph.execute(left, {"i": ann.who.institution}, reads=True)
     assert [row["id"] for row in rows] == ["new"] * len(kinds_kept)
+    tidy = "MATCH (n {institution: $i}) WHERE n.student_id IN ['old', 'new'] OR n.id IN ['old', 'new'] DETACH DELETE n"
+    await gm.graph.execute(tidy, {"i": ann.who.institution}, reads=False)
 
 
 @pytest.mark.alone

@@ -7,13 +7,26 @@ from graphmem.app import Graphmem
 from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.uncertainty import list_uncertainties
 from graphmem.jobs.sessions import close_session
-from graphmem.model import DetectionContext, Memory, Reliability
+from graphmem.model import Classify, DetectionContext, Memory, PairClass, PairVerdict, Reliability
 from tests.conftest import Enrol, Pupil, another_replica
 from tests.support.client import Client
+from tests.support.minds import ScriptedMind
 from tests.support.remembering import again_open, held, told
 
 CLASH = ("I have never been on a plane in my life.", "I flew to Oslo by plane when I was six.")
 OTHERS = ("My aunt Zelda tames ravens.", "I play the violin in the school orchestra.")
+
+
+async def told_unnoticed(gm: Graphmem, pupil: Pupil, *texts: str) -> None:
+    """Turns and their memories, with a mind that finds that everything can be so: only a cycle may notice."""
+
+    async def compatible(question: Classify) -> tuple[PairVerdict, ...]:
+        return tuple(PairVerdict(PairClass.COMPATIBLE, 0.9, 0.0) for _ in question.pairs)
+
+    mind = ScriptedMind(gm.offline, {Classify: compatible})
+    await told(replace(gm, offline=mind, mind=mind), pupil, *texts)
+    assert await list_uncertainties(another_replica(gm), pupil.who, pupil.session) == []
+    assert {m.reliability for m in await held(another_replica(gm), pupil.session)} == {Reliability.RELIABLE}
 
 
 async def sides(gm: Graphmem, pupil: Pupil) -> tuple[Memory, Memory]:
@@ -23,7 +36,7 @@ async def sides(gm: Graphmem, pupil: Pupil) -> tuple[Memory, Memory]:
 
 
 async def test_a_cycle_notices_what_cannot_both_be_so(gm: Graphmem, ann: Pupil) -> None:
-    await told(gm, ann, *OTHERS, *CLASH)
+    await told_unnoticed(gm, ann, *OTHERS, *CLASH)
     assert await list_uncertainties(gm, ann.who, ann.session) == []
     (record,) = await reconcile(gm, ann.session, by_hand=True)
     older, newer = await sides(gm, ann)
@@ -38,7 +51,7 @@ async def test_a_cycle_notices_what_cannot_both_be_so(gm: Graphmem, ann: Pupil) 
 async def test_cycles_of_themselves_are_half_an_hour_apart(gm: Graphmem, ann: Pupil) -> None:
     await told(gm, ann, OTHERS[0])
     assert await reconcile(gm, ann.session) == ()
-    await told(gm, ann, *CLASH)
+    await told_unnoticed(gm, ann, *CLASH)
     assert await reconcile(another_replica(gm), ann.session) == ()
     now = gm.clock()
     later = replace(gm, clock=lambda: now + timedelta(minutes=31))
@@ -46,7 +59,7 @@ async def test_cycles_of_themselves_are_half_an_hour_apart(gm: Graphmem, ann: Pu
 
 
 async def test_one_runs_at_the_end_of_a_session(gm: Graphmem, ann: Pupil) -> None:
-    await told(gm, ann, *CLASH)
+    await told_unnoticed(gm, ann, *CLASH)
     await close_session(gm, ann.session)
     again = await again_open(gm, ann)
     (record,) = await list_uncertainties(gm, again.who, again.session)
@@ -57,8 +70,8 @@ async def test_over_the_api_and_for_one_student_only(
     gm: Graphmem, enrol: Enrol, ann: Pupil, app_client: Client
 ) -> None:
     bob = await enrol("bob")
-    await told(gm, ann, *CLASH)
-    await told(gm, bob, *CLASH)
+    await told_unnoticed(gm, ann, *CLASH)
+    await told_unnoticed(gm, bob, *CLASH)
     client = await app_client.opened("ann", ann.password)
     (found,) = await client.call('mutation { reconcile(studentId: "ann") { id state a { content } b { content } } }')
     assert found["state"] == "OPEN"
