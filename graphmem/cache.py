@@ -158,6 +158,10 @@ class SessionCache:
     def __len__(self) -> int:
         return len(self._held)
 
+    def students(self) -> list[Who]:
+        """The students of whom something is held."""
+        return [Who(*key) for key in self._held]
+
     def state(self, who: Who) -> StudentState:
         """The state of a student; an empty one where there is none."""
         key = (who.institution, who.student_id)

@@ -5,6 +5,7 @@ what was lost. So nothing waits for a Redis that is down.
 """
 
 import asyncio
+import json
 import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -32,6 +33,8 @@ TASK = "graphmem:run_jobs"
 STREAM = "graphmem-jobs"
 MOST_MESSAGES = 100_000
 """Messages kept when no worker takes them; the oldest go first, and a sweep says it all again."""
+MESSAGES_READ = 1_000
+"""Messages that are looked through at once."""
 ANSWER_SECONDS = 5.0
 """Seconds that Redis may take to answer; longer than it is listened to at a time."""
 REST_SECONDS = 5.0
@@ -84,6 +87,27 @@ class JobNotifier:
             self._went_away(error)
             return False
         self._came_back()
+        return True
+
+    async def forget(self, who: Who) -> bool:
+        """Delete the messages that say a student has jobs; False where Redis does not answer."""
+        if self.is_local:
+            return True
+        from redis.asyncio import Redis
+        from redis.exceptions import RedisError
+
+        names = [json.dumps(name).encode() for name in (who.institution, who.student_id)]
+        redis: Any = Redis(connection_pool=self._redis.connection_pool)
+        start: bytes = b"-"
+        try:
+            while page := await redis.xrange(STREAM, min=start, count=MESSAGES_READ):
+                own = [i for i, fields in page if all(name in fields.get(b"data", b"") for name in names)]
+                if own:
+                    await redis.xdel(STREAM, *own)
+                start = b"(" + page[-1][0]
+        except (RedisError, OSError) as error:
+            self._went_away(error)
+            return False
         return True
 
     async def listen(self, at_once: int, stop: asyncio.Event) -> None:

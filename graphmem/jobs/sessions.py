@@ -74,6 +74,16 @@ async def _within(seconds: float, work: Awaitable[object]) -> None:
             await work
 
 
+async def drop_ended(gm: Graphmem) -> int:
+    """Drop what this process holds of students whose session another process has ended, or whom it erased; how many."""
+    held = gm.cache.students()
+    running = await students.list_running(gm.graph, held, gm.clock()) if held else set()
+    ended = [who for who in held if who not in running]
+    for who in ended:
+        gm.lock_up(who)
+    return len(ended)
+
+
 async def expire_sessions(gm: Graphmem) -> None:
     """End every session whose time is over.
 

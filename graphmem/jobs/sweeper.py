@@ -10,7 +10,7 @@ from graphmem.flows.integrity import keep_all_up
 from graphmem.flows.turn import answer_waiting
 from graphmem.jobs.dispatch import remind, run_due_jobs
 from graphmem.jobs.drift import drift_due
-from graphmem.jobs.sessions import expire_sessions
+from graphmem.jobs.sessions import drop_ended, expire_sessions
 from graphmem.jobs.webhooks import NOTICES_KEPT, send_notices
 from graphmem.settings import Settings
 from graphmem.store import jobs, turns
@@ -27,6 +27,7 @@ async def sweep(gm: Graphmem) -> None:
     now = gm.clock()
     await expire_sessions(gm)
     gm.cache.expire(now)
+    await drop_ended(gm)
     await finish_erasures(gm)
     before = now - timedelta(seconds=gm.settings.stranded_after)
     for token in await turns.list_stranded(gm.graph, before, now):

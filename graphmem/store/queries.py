@@ -127,7 +127,7 @@ def load_folder(noun: str) -> dict[str, CypherStatement]:
     Examples
     --------
     >>> sorted(load_folder("question"))
-    ['question/answer', 'question/list']
+    ['question/answer', 'question/delete_old', 'question/list', 'question/list_old']
     """
     names = [f"{noun}/{path.stem}" for path in sorted((CYPHER / noun).glob("*.cypher"))]
     return {name: parse(name, read(name)) for name in names}

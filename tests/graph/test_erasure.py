@@ -3,11 +3,15 @@
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
+from redis.asyncio import Redis
 
 from graphmem.app import Graphmem
+from graphmem.background import Background
 from graphmem.bearer import make_token
 from graphmem.errors import Conflict, Locked, NotFound
 from graphmem.flows import students
@@ -15,13 +19,16 @@ from graphmem.flows.context import recall
 from graphmem.flows.erasure import TAKEN_UP_AFTER, erase_student
 from graphmem.flows.formation import form_messages
 from graphmem.flows.observation import observe
+from graphmem.jobs.sessions import drop_ended
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Role, SourceKind, Who
+from graphmem.notifier import JobNotifier
 from graphmem.store import jobs, queries
 from graphmem.store.erasure import begin_erasure
 from graphmem.store.jobs import Kind
-from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
+from tests.conftest import BOTH_FORMS, PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.client import Client, Refused
+from tests.support.redis_server import RedisServer, needs_redis
 from tests.support.remembering import asked, held, observations
 from tests.support.whole_life import lives
 
@@ -54,6 +61,7 @@ def test_every_kind_of_node_that_belongs_to_a_student_is_deleted() -> None:
     assert own <= set(re.findall(r":(\w+) \{institution", deletes))
 
 
+@BOTH_FORMS
 async def test_nothing_is_left_of_one_student_and_nothing_of_another_is_touched(gm: Graphmem, enrol: Enrol) -> None:
     ann, bob = await enrol("ann"), await enrol("bob")
     await lives(gm, ann, "marmalade")
@@ -135,3 +143,78 @@ async def test_an_admin_erases_without_the_key_and_others_may_not(
 async def test_an_app_erases_with_the_session(gm: Graphmem, ann: Pupil, app_client: Client) -> None:
     await app_client.call(ERASE)
     assert await kept(gm, ann.who) == {}
+
+
+async def test_nothing_is_left_in_indexes_processes_and_logs(
+    gm: Graphmem, replica: Graphmem, enrol: Enrol, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("DEBUG")
+    ann = await enrol("ann")
+    await lives(gm, ann, "marmalade")
+    await recall(replica, ann.session, "marmalade")
+    await say(replica, ann, "And where is the marmalade?")
+    sleeping = another_replica(gm)
+    await recall(sleeping, ann.session, "marmalade")
+    for each in (gm, replica, sleeping):
+        assert each.cache.memories(ann.who, gm.clock())
+    await erase_student(gm, ann.who)
+    assert ann.who not in gm.cache.students()
+    # The next access of another process drops what it holds.
+    with pytest.raises((Locked, NotFound)):
+        await say(replica, ann, "Are you there?")
+    assert replica.cache.students() == []
+    # One that is not asked drops it with its next sweep.
+    assert await drop_ended(sleeping) >= 1
+    assert sleeping.cache.students() == []
+    for each in (replica, sleeping):
+        state = each.cache.state(ann.who)
+        assert (state.turn, state.memories, state.unformed, state.fog) == (None, None, None, None)
+    # Through every index that knows the student, and without any.
+    labels = set(re.findall(r"FOR \(n:(\w+)\)", queries.read("schema")))
+    for label in sorted(labels):
+        query = f"MATCH (n:{label}) WHERE n.institution = $i AND (n.student_id = $s OR n.id = $s) RETURN count(n) AS n"
+        assert (await asked(gm, ann.who, query))[0]["n"] == 0, label
+    assert await kept(gm, ann.who) == {}
+    assert await edges(gm, ann.who) == 0
+    # The driver logs parameters at DEBUG: names of concepts, which are the institution's, and nothing that was said.
+    assert not [word for word in ("ottilie", "cellar", "submarine", "midnight") if word in caplog.text.lower()]
+
+
+@pytest.mark.parametrize("other", ["ann", "bob"])
+async def test_what_is_held_of_others_stays_when_a_process_looks_for_ended_sessions(
+    gm: Graphmem, replica: Graphmem, enrol: Enrol, other: str
+) -> None:
+    pupils = {name: await enrol(name) for name in ("ann", "bob")}
+    for pupil in pupils.values():
+        await recall(replica, pupil.session, "anything")
+    await erase_student(gm, pupils[other].who)
+    assert await drop_ended(replica) == 1
+    (left,) = replica.cache.students()
+    assert left.student_id != other
+
+
+async def test_no_message_in_redis_names_the_student(gm: Graphmem, enrol: Enrol, tmp_path: Path) -> None:
+    needs_redis()
+    redis = RedisServer(tmp_path)
+    redis.start()
+    try:
+        notifier = JobNotifier(gm.settings.model_copy(update={"broker": redis.address}))
+        notifier.serve(_nothing)
+        talking = another_replica(gm, background=Background(notifier))
+        ann, bob = await enrol("ann"), await enrol("bob")
+        for _ in range(3):
+            assert await notifier.send(ann.who)
+            assert await notifier.send(bob.who)
+        client: Any = Redis.from_url(redis.address)
+        await erase_student(talking, ann.who)
+        messages = await client.xrange("graphmem-jobs")
+        assert len(messages) == 3
+        assert not any(b'"ann"' in str(fields).encode() for _, fields in messages)
+        await client.aclose()
+        await notifier.aclose()
+    finally:
+        redis.kill()
+
+
+async def _nothing(institution: str, student_id: str) -> None:
+    """Nobody runs anything here."""
