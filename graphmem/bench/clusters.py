@@ -6,6 +6,7 @@ Each size runs in a process of its own, so that its peak of memory is its own.
 import resource
 import sys
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from multiprocessing import get_context
@@ -17,9 +18,10 @@ import numpy as np
 from graphmem.bench import Figures
 from graphmem.bench.compression import planted_graph, rand_index
 from graphmem.bench.ingest import tracked
+from graphmem.bench.scale import bench_memory
 from graphmem.flows.compression_plan import GOLDEN, MemoryGraph, planned_compression
 from graphmem.maths.clustering import spectral_clusters
-from graphmem.model import Domain, Edge, EdgeType, Memory, MemoryKind, Modality, Reliability, SourceKind
+from graphmem.model import Edge, EdgeType, Memory
 from graphmem.settings import Settings
 
 GRAPH_SIZES, PLAN_SIZES = (5_000, 20_000, 100_000), (1_000, 5_000, 20_000)
@@ -94,38 +96,5 @@ def _memory_graph(nodes: int) -> MemoryGraph:
 
 
 def _memory(number: int) -> Memory:
-    at = LONG_AGO + timedelta(minutes=number)
-    return Memory(
-        id=f"memory-{number}",
-        modality=Modality.EPISODIC,
-        kind=MemoryKind.EPISODE,
-        domain=Domain.SCHOOL,
-        content=None,
-        speaker=None,
-        before=None,
-        gravity=0.5,
-        salience=0.5,
-        confidence=0.7,
-        strength=0.5,
-        valence=0.0,
-        timestamp=at,
-        last_accessed=LONG_AGO,
-        access_count=0,
-        reliability=Reliability.RELIABLE,
-        reinforcement_count=0,
-        last_reinforced_at=None,
-        source_kind=SourceKind.CHAT,
-        source_refs=(f"ref-{number}",),
-        snr=300,
-        passes=1,
-        importance=0.5,
-        surprise=None,
-        surprise_level=None,
-        flashbulb=False,
-        valid_at=at,
-        invalid_at=None,
-        slot_key=None,
-        merged_count=0,
-        content_hash=f"{number:x}",
-        consolidated=True,
-    )
+    memory = bench_memory(f"memory-{number}", LONG_AGO + timedelta(minutes=number), (f"ref-{number}",))
+    return replace(memory, last_accessed=LONG_AGO, content_hash=f"{number:x}")

@@ -6,7 +6,7 @@ both vectors, a little disturbed. Everything runs in one process on a throwaway 
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -212,39 +212,13 @@ def made_memories(session: Session, material: Material, size: int) -> list[Loade
 
 def _memory(session: Session, number: int, text: str, vector: Vector) -> LoadedMemory:
     at = SCALE_FIRST_DAY + timedelta(days=number // A_DAY, seconds=20 * (number % A_DAY))
-    memory = Memory(
-        id=f"memory-bench-{number}",
-        modality=Modality.EPISODIC,
-        kind=MemoryKind.EPISODE,
-        domain=Domain.SCHOOL,
+    memory = replace(
+        bench_memory(f"memory-bench-{number}", at, (f"bench-{number}",)),
         content=text,
-        speaker=None,
-        before=None,
         gravity=1.0,
-        salience=0.5,
-        confidence=0.7,
-        strength=0.5,
-        valence=0.0,
-        timestamp=at,
         last_accessed=at,
-        access_count=0,
-        reliability=Reliability.RELIABLE,
-        reinforcement_count=0,
-        last_reinforced_at=None,
         source_kind=SourceKind.SYSTEM,
-        source_refs=(f"bench-{number}",),
-        snr=300,
-        passes=1,
-        importance=0.5,
-        surprise=None,
-        surprise_level=None,
-        flashbulb=False,
-        valid_at=at,
-        invalid_at=None,
-        slot_key=None,
-        merged_count=0,
         content_hash=keyed_hash(session.keys, "content", f"bench {number}"),
-        consolidated=True,
     )
     return LoadedMemory(memory, vector)
 
@@ -258,3 +232,41 @@ def scale_sentences(file: Path | None) -> list[str]:
     texts = sorted(text for text in said if text.strip())
     np.random.default_rng(SCALE_SEED).shuffle(texts)
     return texts
+
+
+def bench_memory(memory_id: str, at: datetime, source_refs: tuple[str, ...]) -> Memory:
+    """A memory of a benchmark, with nothing particular about it."""
+    return Memory(
+        id=memory_id,
+        modality=Modality.EPISODIC,
+        kind=MemoryKind.EPISODE,
+        domain=Domain.SCHOOL,
+        content=None,
+        speaker=None,
+        before=None,
+        gravity=0.5,
+        salience=0.5,
+        confidence=0.7,
+        strength=0.5,
+        valence=0.0,
+        timestamp=at,
+        last_accessed=at,
+        access_count=0,
+        reliability=Reliability.RELIABLE,
+        reinforcement_count=0,
+        last_reinforced_at=None,
+        source_kind=SourceKind.CHAT,
+        source_refs=source_refs,
+        snr=300,
+        passes=1,
+        importance=0.5,
+        surprise=None,
+        surprise_level=None,
+        flashbulb=False,
+        valid_at=at,
+        invalid_at=None,
+        slot_key=None,
+        merged_count=0,
+        content_hash="",
+        consolidated=True,
+    )
