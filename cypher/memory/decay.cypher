@@ -1,7 +1,7 @@
 // Materialise every memory's gravity now, and delete unreliable memories that have faded to their residue.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, now: datetime, half_life: float in days, residue: float, speeds: map
+// params: institution: str, student_id: str, now: datetime, half_life: float in days, residue: float, speeds: map, unconsolidated: float
 // returns: decayed: int, deleted: int, gone: list of str, doubts: list of str
 MATCH (student:Student {institution: $institution, id: $student_id})
 SET student.decayed_at = $now
@@ -9,7 +9,8 @@ WITH student
 OPTIONAL MATCH (memory:Memory {institution: $institution, student_id: $student_id})
 WHERE memory.id IS NOT NULL
 WITH student, memory, ($now.epochMillis - memory.last_accessed.epochMillis) / 86400000.0 AS days,
-     CASE WHEN memory.flashbulb OR memory.in_ledger THEN 0.0 ELSE $speeds[memory.reliability] END AS speed
+     CASE WHEN memory.flashbulb OR memory.in_ledger THEN 0.0
+          ELSE $speeds[memory.reliability] * CASE WHEN memory.consolidated THEN 1.0 ELSE $unconsolidated END END AS speed
 WITH student, memory, speed, $residue * memory.salience AS residue,
      memory.gravity * 0.5 ^ (CASE WHEN days > 0 THEN days ELSE 0.0 END * speed / $half_life) AS faded
 SET memory.gravity_now = CASE WHEN faded > residue THEN faded ELSE residue END, memory.decayed_at = $now

@@ -383,8 +383,7 @@ def _standing(memory: Memory, expansion: Expansion) -> Standing:
 
 
 def _gravity(memory: Memory, standing: Standing, moment: datetime) -> float:
-    lasting = memory.flashbulb or memory.in_ledger
-    return faded(standing.gravity, standing.last_accessed, standing.reliability, memory.salience, moment, lasting)
+    return faded(memory, standing.gravity, standing.last_accessed, standing.reliability, moment)
 
 
 def _weight(found: _Found, standing: Standing, moment: datetime) -> float:

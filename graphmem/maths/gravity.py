@@ -15,17 +15,35 @@ SPEEDS = {
     Reliability.CONTRADICTED: 2.0,
     Reliability.SUPERSEDED: 3.0,
 }
+UNCONSOLIDATED_SPEED = 2.0
+"""How many times faster a memory fades that is not consolidated (spec 6)."""
 
 
-def speed(reliability: Reliability, *, lasting: bool = False) -> float:
-    """Speed of fading, relative to a reliable memory; 0 for a flashbulb or ledger-linked one.
+def speed(reliability: Reliability, *, lasting: bool = False, consolidated: bool = True) -> float:
+    """Speed of fading, relative to a reliable and consolidated memory.
+
+    Parameters
+    ----------
+    reliability : Reliability
+    lasting : a flashbulb or ledger-linked memory, which does not fade
+    consolidated : False fades twice as fast
+
+    Returns
+    -------
+    float >= 0
+
+    Source: spec 6, 9.
 
     Examples
     --------
     >>> speed(Reliability.CONTRADICTED), speed(Reliability.CONTRADICTED, lasting=True)
     (2.0, 0.0)
+    >>> speed(Reliability.RELIABLE, consolidated=False)
+    2.0
     """
-    return 0.0 if lasting else SPEEDS[reliability]
+    if lasting:
+        return 0.0
+    return SPEEDS[reliability] * (1.0 if consolidated else UNCONSOLIDATED_SPEED)
 
 
 def gravity(last: float, days: float, *, salience: float, speed: float) -> float:

@@ -136,16 +136,19 @@ class Curve:
     half_life : days, of a reliable memory
     residue : share of its salience that a memory's gravity never falls below
     speeds : how many times faster than a reliable memory one fades, by reliability
+    unconsolidated : how many times faster one fades that is not consolidated
     """
 
     half_life: float
     residue: float
     speeds: Mapping[Reliability, float]
+    unconsolidated: float
 
     def at(self, now: datetime) -> dict[str, Any]:
         """The parameters of a statement."""
         speeds = {reliability.value: speed for reliability, speed in self.speeds.items()}
-        return {"half_life": self.half_life, "residue": self.residue, "speeds": speeds, "now": now}
+        own = {"half_life": self.half_life, "residue": self.residue, "unconsolidated": self.unconsolidated}
+        return own | {"speeds": speeds, "now": now}
 
 
 @dataclass(frozen=True)

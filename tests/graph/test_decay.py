@@ -11,7 +11,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows.decay import decay
 from graphmem.flows.gravity import gravity_now
-from graphmem.flows.memories import find_around, list_memories
+from graphmem.flows.memories import count_memories, find_around, list_memories
 from graphmem.flows.observation import observe
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Memory, Who
@@ -37,22 +37,34 @@ async def test_gravity_is_written_down_without_changing_what_it_is_computed_from
 
 
 @pytest.mark.parametrize(
-    ("days", "reliability", "factor"),
+    ("days", "reliability", "consolidated", "factor"),
     [
-        (7, "reliable", 0.5),
-        (14, "reliable", 0.25),
-        (7, "uncertain", 0.5**1.5),
-        (7, "contradicted", 0.25),
-        (7, "superseded", 0.125),
+        (7, "reliable", True, 0.5),
+        (14, "reliable", True, 0.25),
+        (7, "uncertain", True, 0.5**1.5),
+        (7, "contradicted", True, 0.25),
+        (7, "superseded", True, 0.125),
+        (7, "reliable", False, 0.25),
+        (3.5, "contradicted", False, 0.25),
     ],
 )
-async def test_how_fast_it_fades(gm: Graphmem, ann: Pupil, days: float, reliability: str, factor: float) -> None:
+async def test_how_fast_it_fades(
+    gm: Graphmem, ann: Pupil, days: float, reliability: str, consolidated: bool, factor: float
+) -> None:
     (memory,) = (await lived(gm, ann, LIFE[:1])).values()
-    set_to = "MATCH (m:Memory {institution: $i, student_id: $s}) SET m.gravity = 1.0, m.reliability = $r"
-    await changed(gm, ann.who, set_to, r=reliability)
-    await decay(another_replica(gm, clock=at(memory, days)), ann.who)
+    set_to = """MATCH (m:Memory {institution: $i, student_id: $s})
+                SET m.gravity = 1.0, m.reliability = $r, m.consolidated = $c"""
+    await changed(gm, ann.who, set_to, r=reliability, c=consolidated)
+    late = another_replica(gm, clock=at(memory, days))
+    await decay(late, ann.who)
     (node,) = await nodes(gm, ann.who, "Memory")
-    assert node["gravity_now"] == pytest.approx(max(factor, 0.1 * memory.salience))
+    expected = max(factor, 0.1 * memory.salience)
+    assert node["gravity_now"] == pytest.approx(expected)
+    # Pages and counts by gravity follow the same curve.
+    for least, found in ((expected - 0.01, 1), (expected + 0.01, 0)):
+        wanted = Filter(min_gravity=least)
+        assert len((await list_memories(late, ann.who, wanted, 5, None, None)).items) == found
+        assert await count_memories(late, ann.who, wanted) == found
 
 
 def at(memory: Memory, days: float) -> Callable[[], datetime]:
