@@ -7,8 +7,8 @@ To be run after `make_reader.py`, whose split it shares. DATA holds `safety/safe
 which nobody is in danger. Rows are split by the hash of their group (row or dialogue): a fifth of DATA and of the
 personal talk, and the second file of small talk, are the test part, read once at the end; of the others one in seven,
 which the reader has not learned from either, chooses the calibration and the thresholds. A second opinion, linear on
-the embedding alone, learns from the others: what it speaks against is heeded but not brought up again. Needs
-scikit-learn.
+the embedding alone, learns from the others: what it speaks against is heeded, and brought up again only where the talk
+touches it. Needs scikit-learn.
 """
 
 import argparse

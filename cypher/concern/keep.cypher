@@ -12,7 +12,10 @@ SET concern.text = coalesce(concern.text, $raised.concern.text)
 MERGE (student)-[:SHOWS]->(concern)
 MERGE (entry:LedgerEntry {institution: $institution, student_id: $student_id, id: $raised.entry.id})
 ON CREATE SET entry += $raised.entry
-SET entry.is_active = concern.corrected_at IS NULL AND (entry.is_active OR $raised.entry.is_active)
+// Told again, and surer, it matters more.
+SET entry.is_active = concern.corrected_at IS NULL,
+    entry.importance = CASE WHEN entry.importance < $raised.entry.importance THEN $raised.entry.importance
+                            ELSE entry.importance END
 MERGE (student)-[:KEEPS]->(entry)
 MERGE (concern)-[:KEPT_AS]->(entry)
 WITH concern, entry

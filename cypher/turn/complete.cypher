@@ -69,8 +69,10 @@ CALL (student) {
   MERGE (concern)-[:FORMED_FROM]->(source)
   MERGE (entry:LedgerEntry {institution: $institution, student_id: $student_id, id: raised.entry.id})
   ON CREATE SET entry += raised.entry
-  // One that the second opinion doubts is kept and does not surface.
-  SET entry.is_active = entry.is_active OR raised.entry.is_active
+  // Told again, and surer, it matters more.
+  SET entry.is_active = true,
+      entry.importance = CASE WHEN entry.importance < raised.entry.importance THEN raised.entry.importance
+                              ELSE entry.importance END
   MERGE (student)-[:KEEPS]->(entry)
   MERGE (concern)-[:KEPT_AS]->(entry)
   MERGE (entry)-[:FORMED_FROM]->(source)

@@ -46,6 +46,8 @@ ALARM_CHARACTERS = 2_000
 MOST_WEEKS = 104
 MOST_CONCERNS = 200
 """Most concerns that an auditor is shown at once."""
+DOUBTED_IMPORTANCE = 0.5
+"""Importance of the entry of a concern that the second opinion speaks against."""
 CORRECTION_ATTEMPTS = 50
 """Times the correction of a surprise is planned again when memories changed meanwhile."""
 
@@ -101,8 +103,9 @@ def raised_by_turn(gm: Graphmem, session: Session, seq: int, message: Message, d
 
 
 def threat_entry(keys: Keys, doc: Doc, now: datetime, *, sure: bool = True) -> LedgerEntry:
-    """The ledger entry of a message that tells of danger; of one that is not sure it does not surface."""
-    return replace(new_entry(keys, drafted(danger_reminder(doc)), now), is_active=sure)
+    """The ledger entry of a message that tells of danger; of one that is not sure it matters less."""
+    entry = new_entry(keys, drafted(danger_reminder(doc)), now)
+    return entry if sure else replace(entry, importance=DOUBTED_IMPORTANCE)
 
 
 def told_danger(extraction: Extraction) -> Danger | None:

@@ -74,6 +74,8 @@ EDGE_FACTORS = {each.value: max(LEAST_FACTOR, factor) for each, factor in RELIAB
 REFRESHES = 3
 STANDING = {LedgerCategory.THREAT: 2, LedgerCategory.FACT: 4}
 """Categories of ledger entries that always come, after those that surface: of each this many, the newest."""
+STANDING_IMPORTANCE = 0.6
+"""Importance from which on an entry of these does; that of a doubted concern is less."""
 
 
 @dataclass(frozen=True)
@@ -412,7 +414,8 @@ def _surfaced(kept: Sequence[StoredEntry], asking: RecallRequest, vector: Vector
     found = surfacing(entries, asking.doc, vector, vectors, now.timestamp())
     known = {each.entry.id for each in found}
     for category, most in STANDING.items():
-        others = (e for e in entries if e.category is category and e.id not in known)
+        able = (e for e in entries if e.category is category and e.importance >= STANDING_IMPORTANCE)
+        others = (e for e in able if e.id not in known)
         newest = sorted(others, key=lambda entry: entry.created_at, reverse=True)[:most]
         found += [Surfaced(entry, ("standing",)) for entry in newest]
     return found

@@ -18,8 +18,8 @@ class Danger:
     urgency : 1 worrying, 2 serious, 3 acute
     about : whom it befalls; of a threat to others, who might do it
     probability : float in [0, 1], of any danger at all
-    sure : whether a second opinion, a plain sign or the urgency speaks for it as well; else it is heeded, but not
-        brought up again
+    sure : whether a second opinion, a plain sign or the urgency speaks for it as well; else it is heeded, and brought
+        up again only where the talk touches it
     """
 
     kind: ConcernKind

@@ -172,7 +172,7 @@ def _turn_completed(params: GivenParams, _: FoundRows) -> Touched:
 
 def _concern(touched: Touched, concern_id: str, entry_id: str) -> Touched:
     touched.make("Concern", [concern_id], "text").link("Concern", [concern_id], "SHOWS", "FORMED_FROM", "KEPT_AS")
-    touched.make("LedgerEntry", [entry_id], "is_active")
+    touched.make("LedgerEntry", [entry_id], "is_active", "importance")
     return touched.link("LedgerEntry", [entry_id], "KEEPS", "FORMED_FROM", "KEPT_AS")
 
 

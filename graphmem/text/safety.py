@@ -39,7 +39,7 @@ class DangerModel:
     opinion : shape (384,), a linear model on the embedding alone, which has not learned with the reader
     opinion_offset : its bias
     opinion_share : its part in both together, beside the reader's log odds
-    sure : log odds of both together from which on a concern is brought up again
+    sure : log odds of both together from which on a concern stands in every context
     """
 
     scale: float

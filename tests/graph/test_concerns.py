@@ -1,6 +1,7 @@
 """What follows a message that tells of danger, on the real database: flag, ledger, surprise, reply, taking it back."""
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -9,7 +10,8 @@ from graphmem.app import Graphmem
 from graphmem.errors import MindError, NotFound
 from graphmem.flows import concern as concern_flow
 from graphmem.flows import students
-from graphmem.flows.concern import correct_concern, wellbeing
+from graphmem.flows.concern import correct_concern, keep_heard_danger, wellbeing
+from graphmem.flows.context import context
 from graphmem.flows.ledger import list_entries
 from graphmem.flows.observation import observe
 from graphmem.flows.turn import Incoming, handle_turn
@@ -27,6 +29,7 @@ from graphmem.model import (
     Prediction,
     Respond,
     Response,
+    Source,
     SourceKind,
     TurnOutcome,
     Who,
@@ -52,13 +55,42 @@ async def threats(gm: Graphmem, pupil: Pupil) -> list[tuple[str | None, bool]]:
     return [(entry.content, entry.is_active) for entry in found]
 
 
-async def test_a_concern_that_is_not_sure_is_raised_but_not_brought_up_again(gm: Graphmem, ann: Pupil) -> None:
-    doubted = "i drawed pizzas in my head. i always need a picture else i dont get it"
-    outcome = await say(gm, ann, doubted)
+DOUBTED = "i drawed pizzas in my head. i always need a picture else i dont get it"
+
+
+async def surfacing(gm: Graphmem, pupil: Pupil, text: str) -> list[str | None]:
+    found = (await context(gm, pupil.session, text)).ledger
+    return [entry.content for entry in found if entry.category is LedgerCategory.THREAT]
+
+
+async def test_a_concern_that_is_not_sure_is_raised_and_comes_back_only_where_the_talk_touches_it(
+    gm: Graphmem, ann: Pupil
+) -> None:
+    outcome = await say(gm, ann, DOUBTED)
     assert gm.settings.help in outcome.reply
     assert concern_of(outcome).urgency >= 1
-    assert await threats(gm, ann) == [(doubted, False)]
+    assert await threats(gm, ann) == [(DOUBTED, True)]
     assert len(await nodes(gm, ann.who, "Concern")) == 1
+    assert await surfacing(gm, ann, "What is 12 plus 30?") == []
+    assert await surfacing(gm, ann, "Do you like pizzas?") == [DOUBTED]
+
+
+async def test_a_concern_that_is_sure_stands_in_every_context(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, CRY)
+    assert await surfacing(gm, ann, "What is 12 plus 30?") == [CRY]
+
+
+async def test_what_is_told_again_and_surer_matters_more(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, DOUBTED)
+    (doubted,) = await list_entries(gm, ann.session, LedgerCategory.THREAT)
+    surer = Danger(ConcernKind.OTHER_DANGER, 2)
+    source = Source("source-9", SourceKind.TEACHER, "t9", datetime.now(UTC))
+    await keep_heard_danger(gm, ann.session, "9", source, DOUBTED, surer)
+    (kept,) = await list_entries(gm, ann.session, LedgerCategory.THREAT)
+    assert kept.id == doubted.id
+    assert doubted.importance < kept.importance
+    await keep_heard_danger(gm, ann.session, "10", source, DOUBTED, replace(surer, sure=False))
+    assert await list_entries(gm, ann.session, LedgerCategory.THREAT) == [kept]
 
 
 async def test_danger_raises_a_flag_a_threat_and_the_surprise_in_the_turn_itself(gm: Graphmem, ann: Pupil) -> None:
