@@ -25,6 +25,10 @@ FITS = 0.75
 """Score from which on a statement answers: cosine with the question, and half the share of its words it holds."""
 FITS_ALONE = 0.6
 """Cosine from which on it answers without a word of the question."""
+NEARLY_WHOLE = 0.75
+"""Share of the words of a question from which on a memory may answer, whatever the question was taken for."""
+FITS_SURELY = 0.9
+"""Score from which on it does."""
 FITS_WHOLE = 0.1
 """Cosine from which on it answers where it holds every word of the question."""
 LEDGER_COSINE = 0.4
@@ -70,13 +74,14 @@ class Recollection:
     secret: bool = False
 
 
-def answer_from_memory(messages: Sequence[Message], remembered: Remembered) -> str:
+def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, if_known: bool = False) -> str:
     """An answer to a question for what is remembered; empty where the student asks for something else.
 
     Parameters
     ----------
     messages : sequence of Message, oldest first, the student's newest last, with embeddings where there are any
     remembered : Remembered; `asked_for` says what the question asks for
+    if_known : bool; empty, too, where nothing remembered answers
 
     Examples
     --------
@@ -102,11 +107,14 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered) -> s
         return f"Your name is {clean(name)}."
     if asks_for_last_time(question):
         return _last_time(remembered, start)
-    if not remembered.asked_for:
-        return ""
     if remembered.asked_for == "overview":
         return _overview(messages, remembered, start)
+    if not remembered.asked_for:
+        sure = _surely_answers(doc, wanted, remembered)
+        return "" if sure is None else _told(doc, sure, remembered.today, start)
     best = _best(doc, wanted, [*_statements(remembered), *_visible(messages)])
+    if best is None and if_known:
+        return ""
     return _chosen(NOTHING, start) if best is None else _told(doc, best, remembered.today, start)
 
 
@@ -161,6 +169,26 @@ def _cosine(one: Vector, other: Vector) -> float:
     return float(np.dot(one, other))
 
 
+def _surely_answers(question: Doc, wanted: frozenset[str], remembered: Remembered) -> Recollection | None:
+    """The memory that answers what was not taken for a question to memory: like it, with nearly all of its words."""
+    known = (*remembered.profile, *remembered.memories)
+    told = [_of_memory(each, remembered) for each in known if each.memory.is_own_word]
+    shares = [_share(wanted, Doc(each.text).excerpt) for each in told]
+    sure = [
+        each
+        for each, share in zip(told, shares, strict=True)
+        if share >= NEARLY_WHOLE and each.cosine + share / 2 >= FITS_SURELY
+    ]
+    return _best(question, wanted, [each for each in sure if not each.secret and not equations(each.text)])
+
+
+def _share(wanted: frozenset[str], doc: Doc) -> float:
+    """Share of the words of a question that a statement holds."""
+    # "The student lives" and "I live" are one word only when both are said to the student.
+    held = doc.stems | Doc(to_second_person(doc.text)).stems | Doc(slot_of(doc) or "").stems
+    return len(wanted & held) / len(wanted) if wanted else 0.0
+
+
 def _best(question: Doc, wanted: frozenset[str], statements: Iterable[Recollection]) -> Recollection | None:
     """The statement that answers, of those nearly as good the newest."""
     own = gist(question.text)
@@ -169,9 +197,7 @@ def _best(question: Doc, wanted: frozenset[str], statements: Iterable[Recollecti
         doc = Doc(statement.text).excerpt
         if doc.asks or (gist(statement.text) == own):
             continue
-        # "The student lives" and "I live" are one word only when both are said to the student.
-        held = doc.stems | Doc(to_second_person(doc.text)).stems | Doc(slot_of(doc) or "").stems
-        share = len(wanted & held) / len(wanted) if wanted else 0.0
+        share = _share(wanted, doc)
         score = statement.cosine + share / 2
         whole = share == 1 and statement.cosine >= FITS_WHOLE
         if whole or (score >= FITS and share > 0) or statement.cosine >= FITS_ALONE:

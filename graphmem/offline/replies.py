@@ -19,6 +19,7 @@ from graphmem.text.arithmetic import reckoned_answer
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import introduced_name
 from graphmem.text.lexicon import LESSON_WORDS, STOP_WORDS
+from graphmem.text.questions import only_asks
 from graphmem.text.reader import MessageReading
 from graphmem.text.sanitize import clean, quoted
 from graphmem.text.second_person import to_second_person
@@ -249,7 +250,10 @@ def replied(
     """
     move, doc = chosen_move(messages, reading, task), doc_of(messages[-1])
     if move.name != "question":
-        return worded(move, messages, remembered, task)
+        # "What do I hate?" sounds like a mood, and is answered where the answer is known.
+        asked = doc.asks and only_asks(doc.plain) and not task
+        known = answer_from_memory(messages, remembered, if_known=True) if asked else ""
+        return known or worded(move, messages, remembered, task)
     if reckoned := reckoned_answer(doc.text):
         return f"{clean(reckoned)}. How could you check it?"
     return answer_from_memory(messages, remembered) or worded(move, messages, remembered, task)

@@ -152,6 +152,14 @@ def test_what_is_not_known_is_not_claimed(text: str) -> None:
     assert own_question("What do you know about me?", asked_for="overview") in NOTHING_AT_ALL
 
 
+def test_a_memory_with_the_words_of_a_question_answers_whatever_the_question_was_taken_for() -> None:
+    told = ("My sister Lena helps me with maths at home.", "I love strawberries but I hate bananas.")
+    assert "your sister Lena helps you" in own_question("Who helps me with maths at home?", *told, asked_for="")
+    assert "Lena" not in own_question("Can you help me with my task?", *told, asked_for="")
+    assert "bananas" in own_question("What food do I hate?", *told)
+    assert own_question("Why do I hate this?") not in NOTHING
+
+
 def test_a_sum_that_is_asked_for_is_reckoned() -> None:
     assert replied(student("What is 7 times 8?"), Remembered()).startswith("7 x 8 = 56.")
     assert "=" not in replied(student("What is 7 to the power of 8?"), Remembered())
