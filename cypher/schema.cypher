@@ -32,6 +32,7 @@ CREATE CONSTRAINT compression_unique IF NOT EXISTS FOR (n:Compression) REQUIRE (
 CREATE CONSTRAINT erasure_unique IF NOT EXISTS FOR (n:Erasure) REQUIRE (n.institution, n.student_id) IS UNIQUE;
 CREATE CONSTRAINT manifest_page_unique IF NOT EXISTS FOR (n:ManifestPage) REQUIRE (n.institution, n.student_id, n.number) IS UNIQUE;
 CREATE CONSTRAINT tampered_value_unique IF NOT EXISTS FOR (n:TamperedValue) REQUIRE (n.institution, n.student_id, n.label, n.node_id, n.field) IS UNIQUE;
+CREATE CONSTRAINT institution_unique IF NOT EXISTS FOR (n:Institution) REQUIRE n.institution IS UNIQUE;
 CREATE CONSTRAINT world_unique IF NOT EXISTS FOR (n:World) REQUIRE n.institution IS UNIQUE;
 CREATE CONSTRAINT concept_unique IF NOT EXISTS FOR (n:Concept) REQUIRE (n.institution, n.id) IS UNIQUE;
 CREATE CONSTRAINT uncertainty_unique IF NOT EXISTS FOR (n:Uncertainty) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;

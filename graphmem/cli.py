@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Coroutine
+from contextlib import nullcontext
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -264,14 +265,67 @@ def export_command(
     password_stdin: PasswordStdin = False,
 ) -> None:
     """Give out all that is kept of a student, readable, as one JSON document."""
-    from graphmem.commands.export import exported, save
+    from graphmem.commands.export import export_to, new_file
 
     password = read_password(password_stdin)
-    document = run(lambda gm: exported(gm, Who(institution, student), password))
-    if out is None:
-        typer.echo(document)
+    with nullcontext(sys.stdout) if out is None else new_file(out) as file:
+        run(lambda gm: export_to(gm, Who(institution, student), password, file))
+
+
+@app.command("import")
+def import_command(
+    file: Annotated[Path, typer.Argument(help="a document that `export` wrote", exists=True, dir_okay=False)],
+    student: Annotated[str | None, typer.Option(help="id of the new student; by default the exported one's")] = None,
+    institution: Institution = "demo",
+    skip_unknown: Annotated[
+        bool, typer.Option("--skip-unknown", help="leave out concepts that the institution's world does not have")
+    ] = False,
+    password_stdin: PasswordStdin = False,
+    as_json: AsJson = False,
+) -> None:
+    """Make an exported student anew, sealed with a new key that the new password opens; all of it or nothing."""
+    from graphmem.commands.export import read_file
+    from graphmem.flows.import_plan import read_document
+    from graphmem.flows.student_import import import_student
+
+    document = read_file(file)
+    who = Who(institution, student or read_document(document).document.student_id)
+    password = read_password(password_stdin, confirm=True)
+    done = run(lambda gm: import_student(gm, who, password, document, skip_unknown=skip_unknown))
+    counts = {name: getattr(done, name) for name in ("nodes", "edges", "left_out", "repeated")}
+    if as_json:
+        typer.echo(json.dumps({"student": who.student_id, "institution": institution} | counts))
+    elif done.repeated:
+        typer.echo(f"{who.student_id} had been imported from this document before; nothing was changed.")
     else:
-        save(document, out)
+        left_out = f", {done.left_out} left out" if done.left_out else ""
+        typer.echo(f"{who.student_id} is imported at {institution}: {done.nodes} nodes, {done.edges} edges{left_out}.")
+
+
+@app.command("backup")
+def backup_command(
+    file: Annotated[Path, typer.Argument(help="a new file, compressed")],
+    as_json: AsJson = False,
+) -> None:
+    """Back up the configured Neo4j, all students of all institutions, while it is used."""
+    from graphmem.commands.backup import backup
+
+    found = asdict(asyncio.run(backup(load_settings(), file, say)))
+    told = ", ".join(f"{count} {kind}" for kind, count in found.items())
+    typer.echo(json.dumps(found) if as_json else f"{file.name} holds {told}.")
+
+
+@app.command("restore")
+def restore_command(
+    file: Annotated[Path, typer.Argument(help="a file that `backup` wrote", exists=True, dir_okay=False)],
+    as_json: AsJson = False,
+) -> None:
+    """Restore a backup into the configured Neo4j, which must be empty; what was cut short is begun again."""
+    from graphmem.commands.backup import restore
+
+    found = asdict(asyncio.run(restore(load_settings(), file, say)))
+    told = ", ".join(f"{count} {kind}" for kind, count in found.items())
+    typer.echo(json.dumps(found) if as_json else f"Restored: {told}.")
 
 
 @app.command("import-world")

@@ -333,6 +333,16 @@ class IntegrityResult(Result):
     fields: tuple[str, ...]
 
 
+class ImportedStudentResult(Result):
+    """An exported student that was made anew."""
+
+    student_id: str
+    nodes: int
+    edges: int
+    left_out: int
+    repeated: bool
+
+
 class LossResult(Result):
     """What there is less of one modality than before."""
 
@@ -964,9 +974,34 @@ class Operations:
         return await self._ask(_FORGET, ErasedResult, student_id, memoryId=memory_id)
 
     @Operation
+    async def delete_fact(self, student_id: str, fact_id: str) -> bool:
+        """Delete a fact for good; False where there is none."""
+        return await self._ask(_DELETE_FACT, bool, student_id, id=fact_id)
+
+    @Operation
+    async def delete_observation(self, student_id: str, source_id: str) -> ErasedResult:
+        """Delete what was observed, with the memories that come from it alone."""
+        return await self._ask(_DELETE_OBSERVATION, ErasedResult, student_id, id=source_id)
+
+    @Operation
     async def export_student(self, student_id: str) -> str:
         """All that is kept of a student, readable, as one JSON document."""
         return await self._ask(_EXPORT, str, student_id)
+
+    @Operation
+    async def import_student(
+        self, student_id: str, password: str, document: str, *, skip_unknown: bool = False
+    ) -> ImportedStudentResult:
+        """Make an exported student anew, sealed with a new key that the new password opens. For admins."""
+        return await self._ask(
+            _IMPORT_STUDENT,
+            ImportedStudentResult,
+            None,
+            id=student_id,
+            password=password,
+            document=document,
+            skipUnknown=skip_unknown,
+        )
 
     @Operation
     async def import_world(
@@ -1272,7 +1307,12 @@ _CHECK = _mutation(
 _COMPRESS = _mutation("compress", "studentId: ID!, preview: Boolean, to: Int", CompressionResult)
 _DELETE_ENTRY = _mutation("deleteLedgerEntry", "studentId: ID!, id: ID!", None)
 _FORGET = _mutation("forget", "studentId: ID!, memoryId: ID!", ErasedResult)
+_DELETE_FACT = _mutation("deleteFact", "studentId: ID!, id: ID!", None)
+_DELETE_OBSERVATION = _mutation("deleteObservation", "studentId: ID!, id: ID!", ErasedResult)
 _EXPORT = _mutation("exportStudent", "studentId: ID!", None)
+_IMPORT_STUDENT = _mutation(
+    "importStudent", "id: ID!, password: String!, document: String!, skipUnknown: Boolean", ImportedStudentResult
+)
 _IMPORT_WORLD = _mutation(
     "importWorld",
     "concepts: [ConceptInput!]!, edges: [WorldEdgeInput!]!, world: String, replace: Boolean",

@@ -25,6 +25,11 @@ from nacl.utils import random
 from graphmem.errors import Locked, Tampered
 from graphmem.model import Keys, Session, Who
 
+Stored = bytes | str
+"""A content as it is stored: sealed, or readable where nothing is sealed."""
+
+SEALING_OFF = "off"
+"""Recorded of students of whom nothing is sealed."""
 KEY_BYTES = 32
 SALT_BYTES = pwhash.argon2id.SALTBYTES
 PRIVATE_KEY = ("Student", "student", "private_key")
@@ -44,6 +49,7 @@ class StudentLock:
     """Stored key material of a student: nothing in it decrypts without the password.
 
     public_key_seal : made by `public_key_seal`; empty where the server has not vouched for the public key
+    clear : nothing else of the student is sealed
     """
 
     salt: bytes
@@ -52,10 +58,11 @@ class StudentLock:
     sealed_private_key: bytes
     public_key: bytes
     public_key_seal: bytes = b""
+    clear: bool = False
 
 
-def new_lock(who: Who, password: str, argon2: Argon2) -> tuple[StudentLock, Keys]:
-    """Make the keys of a new student and lock them with a password.
+def new_lock(who: Who, password: str, argon2: Argon2, *, clear: bool = False) -> tuple[StudentLock, Keys]:
+    """Make the keys of a new student and lock them with a password; with `clear` they seal nothing.
 
     Examples
     --------
@@ -71,11 +78,12 @@ def new_lock(who: Who, password: str, argon2: Argon2) -> tuple[StudentLock, Keys
     lock = StudentLock(
         salt=salt,
         argon2=argon2,
-        wrapped_key=_wrap(who, student_key, password, salt, argon2),
-        sealed_private_key=seal(keys, who, PRIVATE_KEY, bytes(private)),
+        wrapped_key=_wrap(who, student_key, password, salt, argon2, clear=clear),
+        sealed_private_key=seal_bytes(keys, who, PRIVATE_KEY, bytes(private)),
         public_key=bytes(private.public_key),
+        clear=clear,
     )
-    return lock, keys
+    return lock, replace(keys, clear=clear)
 
 
 def unlock(who: Who, lock: StudentLock, password: str) -> Keys:
@@ -85,7 +93,7 @@ def unlock(who: Who, lock: StudentLock, password: str) -> Keys:
     ------
     Locked      the password is wrong, or the lock belongs to another student
     """
-    return _derived(_student_key(who, lock, password))
+    return replace(_derived(_student_key(who, lock, password)), clear=lock.clear)
 
 
 def relocked(who: Who, lock: StudentLock, old: str, new: str, argon2: Argon2) -> StudentLock:
@@ -103,23 +111,23 @@ def relocked(who: Who, lock: StudentLock, old: str, new: str, argon2: Argon2) ->
     True
     """
     salt = random(SALT_BYTES)
-    wrapped = _wrap(who, _student_key(who, lock, old), new, salt, argon2)
+    wrapped = _wrap(who, _student_key(who, lock, old), new, salt, argon2, clear=lock.clear)
     return replace(lock, salt=salt, argon2=argon2, wrapped_key=wrapped)
 
 
-def seal(keys: Keys, who: Who, place: tuple[str, str, str], value: str | bytes) -> bytes:
-    """Seal a value for its place in the graph.
+def seal(keys: Keys, who: Who, place: tuple[str, str, str], value: str) -> Stored:
+    """Seal a value for its place in the graph; where nothing is sealed it is the value itself.
 
     Parameters
     ----------
     keys : Keys
     who : Who
     place : label, id and field of its node; the value opens nowhere else
-    value : str or bytes
+    value : str
 
     Returns
     -------
-    bytes, 40 longer than the value
+    bytes, 40 longer than the value; or the value itself
 
     Examples
     --------
@@ -128,16 +136,22 @@ def seal(keys: Keys, who: Who, place: tuple[str, str, str], value: str | bytes) 
     >>> sealed = seal(keys, ann, ("Turn", "turn-1", "text"), "I have a dog")
     >>> opened_value(keys, ann, ("Turn", "turn-1", "text"), sealed)
     b'I have a dog'
+    >>> seal(replace(keys, clear=True), ann, ("Turn", "turn-1", "text"), "I have a dog")
+    'I have a dog'
     >>> opened_value(keys, ann, ("Fact", "turn-1", "text"), sealed)
     Traceback (most recent call last):
     graphmem.errors.Tampered: The sealed field text of Fact turn-1 does not open: it was altered, moved or cut short.
     """
-    content = value.encode() if isinstance(value, str) else value
-    return bytes(Aead(keys.seal).encrypt(content, _place(who, *place)))
+    return value if keys.clear else seal_bytes(keys, who, place, value.encode())
 
 
-def opened_value(keys: Keys, who: Who, place: tuple[str, str, str], sealed: bytes) -> bytes:
-    """Open a sealed value.
+def seal_bytes(keys: Keys, who: Who, place: tuple[str, str, str], value: bytes) -> bytes:
+    """Seal bytes for their place in the graph, as `seal` does, whether other values are sealed or not."""
+    return bytes(Aead(keys.seal).encrypt(value, _place(who, *place)))
+
+
+def opened_value(keys: Keys, who: Who, place: tuple[str, str, str], sealed: Stored) -> bytes:
+    """Open a sealed value; where nothing is sealed it is taken as it is.
 
     Values sealed before the label was part of the place open, too, until they are written again.
 
@@ -145,11 +159,13 @@ def opened_value(keys: Keys, who: Who, place: tuple[str, str, str], sealed: byte
     ------
     Tampered    it was altered, cut short, or sealed for another place or student
     """
+    if keys.clear and isinstance(sealed, str):
+        return sealed.encode()
     _, node_id, field = place
     for bound_to in (place, (node_id, field)):
         try:
-            return bytes(Aead(keys.seal).decrypt(sealed, _place(who, *bound_to)))
-        except (CryptoError, ValueError):
+            return bytes(Aead(keys.seal).decrypt(bytes(sealed), _place(who, *bound_to)))  # type: ignore[arg-type]
+        except (CryptoError, ValueError, TypeError):
             continue
     raise Tampered.at(*place)
 
@@ -171,13 +187,15 @@ def keyed_hash(keys: Keys, kind: str, value: str) -> str:
     return str(blake2b(value.encode(), key=keys.mark, person=person, encoder=HexEncoder).decode())
 
 
-def seal_for(public_key: bytes, who: Who, text: str) -> bytes:
+def seal_for(lock: StudentLock, who: Who, text: str) -> Stored:
     """Seal a text for a locked student: whoever writes it cannot read it again (sealed box)."""
+    if lock.clear:
+        return text
     envelope = {"institution": who.institution, "student_id": who.student_id, "text": text}
-    return bytes(SealedBox(PublicKey(public_key)).encrypt(json.dumps(envelope).encode()))
+    return bytes(SealedBox(PublicKey(lock.public_key)).encrypt(json.dumps(envelope).encode()))
 
 
-def open_sealed_box(keys: Keys, who: Who, lock: StudentLock, sealed: bytes) -> str:
+def open_sealed_box(keys: Keys, who: Who, lock: StudentLock, sealed: Stored) -> str:
     """Open what somebody sealed for this student with `seal_for`.
 
     Raises
@@ -188,13 +206,15 @@ def open_sealed_box(keys: Keys, who: Who, lock: StudentLock, sealed: bytes) -> s
     --------
     >>> ann = Who("school", "ann")
     >>> lock, keys = new_lock(ann, "a password", Argon2(1, 8 * 2**20))
-    >>> open_sealed_box(keys, ann, lock, seal_for(lock.public_key, ann, "Ann was brave today."))
+    >>> open_sealed_box(keys, ann, lock, seal_for(lock, ann, "Ann was brave today."))
     'Ann was brave today.'
     """
+    if lock.clear and isinstance(sealed, str):
+        return sealed
     private = _private_key(keys, who, lock)
     try:
-        envelope = json.loads(SealedBox(private).decrypt(sealed))
-    except (CryptoError, ValueError) as e:
+        envelope = json.loads(SealedBox(private).decrypt(bytes(sealed)))  # type: ignore[arg-type]
+    except (CryptoError, ValueError, TypeError) as e:
         raise Tampered("A sealed box does not open: it was altered or sealed for another student.") from e
     if (envelope["institution"], envelope["student_id"]) != (who.institution, who.student_id):
         raise Tampered("A sealed box was moved from another student.")
@@ -218,17 +238,22 @@ def own_public_key(keys: Keys, who: Who, lock: StudentLock) -> bytes:
     return bytes(_private_key(keys, who, lock).public_key)
 
 
-def public_key_seal(secret: bytes, who: Who, public_key: bytes) -> bytes:
+def public_key_seal(secret: bytes, who: Who, public_key: bytes, *, clear: bool = False) -> bytes:
     """What only the server can make of a student's public key: an exchanged key does not fit it.
+
+    It also tells whether the student is `clear`, so that what is observed is not stored readable by a change by hand.
 
     Examples
     --------
     >>> ann, secret = Who("school", "ann"), bytes(32)
     >>> public_key_seal(secret, ann, bytes(32)) == public_key_seal(secret, ann, b"x" * 32)
     False
+    >>> public_key_seal(secret, ann, bytes(32)) == public_key_seal(secret, ann, bytes(32), clear=True)
+    False
     """
     key = _subkey(secret, b"public-key")
-    return bytes(blake2b(_place(who, "student", "public_key") + public_key, key=key, encoder=RawEncoder))
+    place = _place(who, "student", "public_key_of_clear" if clear else "public_key")
+    return bytes(blake2b(place + public_key, key=key, encoder=RawEncoder))
 
 
 def session_token(secret: bytes, session: Session) -> str:
@@ -240,6 +265,7 @@ def session_token(secret: bytes, session: Session) -> str:
         "expires_at": session.expires_at.timestamp(),
         "seal": session.keys.seal.hex(),
         "mark": session.keys.mark.hex(),
+        "clear": session.keys.clear,
     }
     box = SecretBox(_subkey(secret, b"session-token"))
     return str(box.encrypt(json.dumps(content).encode(), encoder=URLSafeBase64Encoder).decode())
@@ -260,7 +286,7 @@ def opened_token(secret: bytes, token: str, now: datetime) -> Session:
     expires_at = datetime.fromtimestamp(content["expires_at"], UTC)
     if expires_at <= now:
         raise Locked("This session has expired: open a new one.")
-    keys = Keys(bytes.fromhex(content["seal"]), bytes.fromhex(content["mark"]))
+    keys = Keys(bytes.fromhex(content["seal"]), bytes.fromhex(content["mark"]), content.get("clear", False))
     return Session(content["institution"], content["student_id"], content["session_id"], expires_at, keys)
 
 
@@ -283,14 +309,19 @@ def new_secret() -> str:
 def _student_key(who: Who, lock: StudentLock, password: str) -> bytes:
     key = _password_key(who, password, lock.salt, lock.argon2)
     try:
-        return bytes(Aead(key).decrypt(lock.wrapped_key, _place(who, "student", "wrapped_key")))
+        return bytes(Aead(key).decrypt(lock.wrapped_key, _place(who, "student", _wrapped(lock.clear))))
     except CryptoError as e:
         raise Locked("The password is wrong or there is no such student.") from e
 
 
-def _wrap(who: Who, student_key: bytes, password: str, salt: bytes, argon2: Argon2) -> bytes:
+def _wrapped(clear: bool) -> str:
+    """Field of the wrapped key; the other where nothing is sealed, so that nobody can switch sealing off by hand."""
+    return "wrapped_key_of_clear" if clear else "wrapped_key"
+
+
+def _wrap(who: Who, student_key: bytes, password: str, salt: bytes, argon2: Argon2, *, clear: bool) -> bytes:
     key = _password_key(who, password, salt, argon2)
-    return bytes(Aead(key).encrypt(student_key, _place(who, "student", "wrapped_key")))
+    return bytes(Aead(key).encrypt(student_key, _place(who, "student", _wrapped(clear))))
 
 
 def _password_key(who: Who, password: str, salt: bytes, argon2: Argon2) -> bytes:

@@ -197,6 +197,11 @@ class Settings(BaseSettings):
         ge=0,
         description="seconds in which closing a session forms, consolidates, compares and compresses; the rest waits",
     )
+    sealing_off: str = Field(
+        "",
+        description="institutions whose students are stored readable, with commas between; `*` at the end stands for "
+        "anything. Settled for an institution with its first student",
+    )
     argon2_ops: int = Field(3, ge=1, description="passes of Argon2id over its memory")
     argon2_mib: int = Field(64, ge=8, description="MiB of memory of Argon2id")
     argon2_at_once: int | None = Field(
@@ -262,6 +267,21 @@ class Settings(BaseSettings):
             if not (allowed and parts.hostname and parts.username is None):
                 raise ValueError(f"The webhook of {institution} must be https://, or http:// of this machine.")
         return self
+
+    def is_clear(self, institution: str) -> bool:
+        """True if the students of an institution are to be stored readable.
+
+        Examples
+        --------
+        >>> settings = Settings(sealing_off="north, south-*")
+        >>> [settings.is_clear(name) for name in ("north", "north-1", "south-1", "")]
+        [True, False, True, False]
+        """
+        named = [each.strip() for each in self.sealing_off.split(",") if each.strip()]
+        return any(
+            institution.startswith(each.removesuffix("*")) if each.endswith("*") else institution == each
+            for each in named
+        )
 
     def help_of(self, institution: str) -> str:
         """Help text of an institution."""

@@ -93,6 +93,7 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         argon2_mib=8,
         neo4j_timeout=30.0,
         sweep_seconds=3600,
+        sealing_off="clear-*",
         jobs_late=1e9,
         jobs_quiet=0.0,
         close_seconds=60.0,
@@ -127,9 +128,13 @@ def another_replica(gm: Graphmem, **changes: Any) -> Graphmem:
 
 
 @pytest.fixture
-def institution() -> str:
-    """An institution nobody else has."""
-    return f"school-{uuid4().hex}"
+def institution(request: pytest.FixtureRequest) -> str:
+    """An institution nobody else has; named `clear` where the test asks for one whose students are not sealed."""
+    return f"{getattr(request, 'param', 'school')}-{uuid4().hex}"
+
+
+BOTH_FORMS = pytest.mark.parametrize("institution", ["school", "clear"], indirect=True)
+"""For tests that are to hold of sealed students and of those that are not."""
 
 
 Enrol = Callable[[str], Coroutine[Any, Any, Pupil]]

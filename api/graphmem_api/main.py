@@ -1,4 +1,4 @@
-"""The web application: GraphQL at /graphql, health at /healthz and /readyz, numbers at /metrics."""
+"""The web application: GraphQL at /graphql, exports at /export, health at /healthz and /readyz, numbers at /metrics."""
 
 import asyncio
 import contextlib
@@ -24,6 +24,7 @@ from graphmem.jobs.health import check_database, measure, service_state
 from graphmem.jobs.sweeper import sweep_forever
 from graphmem.settings import Settings
 from graphmem_api.access import RequestContext
+from graphmem_api.download import export_route
 from graphmem_api.errors import keep_values_out_of_logs
 from graphmem_api.graphiql import graphiql_assets, graphiql_page
 from graphmem_api.schema import make_schema
@@ -45,7 +46,7 @@ def make_app(gm: Graphmem) -> FastAPI:
     keep_values_out_of_logs()
     app = FastAPI(title="graphmem", lifespan=lifespan, openapi_url=None)
     graphql = GraphQL(gm)
-    app.router.routes += [Route("/graphql", graphql), WebSocketRoute("/graphql", graphql)]
+    app.router.routes += [Route("/graphql", graphql), WebSocketRoute("/graphql", graphql), export_route(gm)]
     if gm.settings.graphiql:
         app.router.routes.append(graphiql_assets())
     app.add_middleware(BodyLimit, most_bytes=gm.settings.request_bytes, seconds=gm.settings.request_seconds)

@@ -1,7 +1,6 @@
 """The operations of the contract: each resolver parses, calls a flow and returns."""
 
 import asyncio
-import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
 from contextlib import aclosing
 from copy import copy
@@ -23,8 +22,8 @@ from graphmem.flows import students
 from graphmem.flows.analysis import analyse, declared, list_queries
 from graphmem.flows.concern import correct_concern, wellbeing
 from graphmem.flows.erasure import erase_student
-from graphmem.flows.export import export_student
-from graphmem.flows.forgetting import forget_memory
+from graphmem.flows.export import export_text
+from graphmem.flows.forgetting import delete_fact, delete_observation, forget_memory
 from graphmem.flows.ledger import add_entry, delete_entry, settle_entry
 from graphmem.flows.memories import find_memories, find_memory
 from graphmem.flows.memory_events import memory_events
@@ -33,6 +32,7 @@ from graphmem.flows.overlay import reveal, set_attitude
 from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.renewal import renew_if_due
 from graphmem.flows.service_tokens import list_tokens, revoke_token
+from graphmem.flows.student_import import import_student
 from graphmem.flows.surprise import answer_question, correct_surprise
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.flows.uncertainty import check_action, correct_memory, resolve_uncertainty, undo_resolution
@@ -109,6 +109,7 @@ from graphmem_api.types import (
     CompanionType,
     CompressionType,
     ErasedType,
+    ImportedStudentType,
     Info,
     MemoryEventType,
     ServiceTokenType,
@@ -563,13 +564,29 @@ class Mutation:
         return await delete_entry(info.context.gm, in_session(info, student_id), id)
 
     @strawberry.mutation(
-        description="Forget a memory and what it fed, for good: facts, episodes, beliefs, summaries, ledger entries, "
-        "uncertainties, questions, raw turns; what was deleted. It is not formed again of the same message."
+        description="Forget a memory, what it fed and what tells the same, for good: facts, episodes, beliefs, "
+        "summaries, ledger entries, uncertainties, questions, raw turns; what was deleted. It is not formed again of "
+        "the same message."
     )
     async def forget(
         self, info: Info, student_id: StudentId, memory_id: Annotated[ID, argument("Id of the memory.")]
     ) -> ErasedType:
         return ErasedType.of(await forget_memory(info.context.gm, in_session(info, student_id), memory_id))
+
+    @strawberry.mutation(description="Delete a fact for good; false where there is none, so twice is as once.")
+    async def delete_fact(
+        self, info: Info, student_id: StudentId, id: Annotated[ID, argument("Id of the fact.")]
+    ) -> bool:
+        return await delete_fact(info.context.gm, in_session(info, student_id), id)
+
+    @strawberry.mutation(
+        description="Delete what was observed, for good: its words, the memories that come from it alone with what "
+        "they fed, its waiting job; what was deleted. The same observation sent again changes nothing."
+    )
+    async def delete_observation(
+        self, info: Info, student_id: StudentId, id: Annotated[ID, argument("Id of its source, as observe gives it.")]
+    ) -> ErasedType:
+        return ErasedType.of(await delete_observation(info.context.gm, in_session(info, student_id), id))
 
     @strawberry.mutation(
         description="All that is kept of a student, readable, as one JSON document; waiting jobs are done before."
@@ -577,7 +594,26 @@ class Mutation:
     async def export_student(self, info: Info, student_id: StudentId) -> str:
         session, gm = await in_running_session(info, student_id), info.context.gm
         await run_jobs(gm, session)
-        return json.dumps(await export_student(gm, session), ensure_ascii=False)
+        return await export_text(gm, session)
+
+    @strawberry.mutation(
+        description="Make an exported student anew, sealed with a new key that the new password opens: all of it or "
+        "nothing. The document is checked first. The same document again changes nothing. For large ones: "
+        "`graphmem import`."
+    )
+    async def import_student(
+        self,
+        info: Info,
+        id: StudentId,
+        password: Annotated[str, argument("The new student's password, 8 to 1000 characters.")],
+        document: Annotated[str, argument("The document, as `exportStudent` gives it.")],
+        skip_unknown: Annotated[
+            bool | None, argument("Leave out concepts that the institution's world does not have.")
+        ] = False,
+    ) -> ImportedStudentType:
+        who, gm = of_student(info, id, Role.ADMIN), info.context.gm
+        done = await import_student(gm, who, password, document, skip_unknown=bool(skip_unknown))
+        return ImportedStudentType.of(done)
 
     @strawberry.mutation(
         description="Add concepts and edges to the institution's world, or change those of the same ids. All is "

@@ -17,6 +17,7 @@ from graphmem.flows.fading import list_fading
 from graphmem.flows.integrity import verify_integrity
 from graphmem.flows.ledger import list_entries
 from graphmem.flows.overlay import find_frontier, list_overlay, list_progress
+from graphmem.flows.student_import import ImportedStudent
 from graphmem.flows.surprise import list_questions
 from graphmem.flows.uncertainty import list_uncertainties, uncertainties_of_turn
 from graphmem.metrics import recall_seconds
@@ -129,6 +130,27 @@ class ErasedType:
     @classmethod
     def of(cls, erased: model.Erased) -> Self:
         return cls(**asdict(erased))
+
+
+@strawberry.type(name="ImportedStudent")
+class ImportedStudentType:
+    """An exported student that was made anew."""
+
+    student_id: strawberry.ID = strawberry.field(description="Id of the new student.")
+    nodes: int = strawberry.field(description="Nodes of the document, 0 or more.")
+    edges: int = strawberry.field(description="Edges of the document, to concepts of the world included, 0 or more.")
+    left_out: int = strawberry.field(description="Concepts and edges that the world does not have, 0 or more.")
+    repeated: bool = strawberry.field(description="True: imported from this document before; nothing was changed.")
+
+    @classmethod
+    def of(cls, done: ImportedStudent) -> Self:
+        return cls(
+            student_id=strawberry.ID(done.student.id),
+            nodes=done.nodes,
+            edges=done.edges,
+            left_out=done.left_out,
+            repeated=done.repeated,
+        )
 
 
 @strawberry.type(name="Loss")

@@ -1,10 +1,14 @@
-// Enrol a student with a companion; an existing student is left as it is. No row while somebody of this id is erased.
+// Enrol a student with a companion; an existing student is left as it is. No row while somebody of this id is erased or imported.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, student: map, companion: map
 // returns: created: bool
-OPTIONAL MATCH (erasure:Erasure {institution: $institution, student_id: $student_id})
-WITH erasure WHERE erasure IS NULL
+// The mark of an erasure or import is locked, so that neither begins meanwhile.
+MERGE (erasure:Erasure {institution: $institution, student_id: $student_id})
+ON CREATE SET erasure.enrolling = true
+WITH erasure WHERE erasure.enrolling
+DELETE erasure
+WITH count(*) AS free WHERE free > 0
 MERGE (student:Student {institution: $institution, id: $student_id})
 ON CREATE SET student += $student, student.student_id = $student_id, student.version = 0,
               student.turns = 0, student.facts = 0, student.memory_version = 0, student.memories_removed = 0, student.calls = 0,

@@ -88,17 +88,17 @@ async def _of_guarded(gm: Graphmem, session: Session, ids: list[str]) -> Figures
 
 def _writes(gm: Graphmem, session: Session, ids: list[str]) -> dict[str, tuple[Write, Write]]:
     """Two writes of some memories, each with its note and without."""
-    numbers, graph, plain = count(), gm.graph, queries.load()["memory/set_details"]
+    numbers, graph, plain = count(), gm.graph, queries.load()["memory/rewrite"]
     who = {"institution": session.institution, "student_id": session.student_id}
 
     def details() -> list[dict[str, object]]:
-        return [{"id": each, "details": f"details {next(numbers)}".encode() * 8} for each in ids]
+        return [{"id": each, "properties": {"details": f"details {next(numbers)}".encode() * 8}} for each in ids]
 
     async def statement() -> None:
-        await graph.run("memory/set_details", session, memories=details())
+        await graph.run("memory/rewrite", session, memories=details(), jobs=[])
 
     async def bare_statement() -> None:
-        await graph.execute(plain.text, who | {"memories": details()}, reads=False)
+        await graph.execute(plain.text, who | {"memories": details(), "jobs": []}, reads=False)
 
     async def change(tx: Transaction) -> bool:
         begun = {"job_id": None, "lease": None, "known": None, "memories": True, "turns": False, "now": gm.clock()}

@@ -37,20 +37,21 @@ async def erase_student(gm: Graphmem, who: Who) -> Erased:
         gm.lock_up(who)
     if began is None:
         raise NotFound("There is no such student.")
-    erased = began + await _finished(gm, who)
+    erased = began + await finish_erasure_of(gm, who)
     await gm.background.notifier.forget(who)
     return erased
 
 
 async def finish_erasures(gm: Graphmem) -> int:
-    """Finish erasures that were cut short; how many."""
+    """Finish erasures that were cut short, and erase what imports cut short have left; how many."""
     unfinished = await erasure.list_unfinished_erasures(gm.graph, gm.clock() - TAKEN_UP_AFTER)
     for who in unfinished:
-        await _finished(gm, who)
+        await finish_erasure_of(gm, who)
     return len(unfinished)
 
 
-async def _finished(gm: Graphmem, who: Who) -> Erased:
+async def finish_erasure_of(gm: Graphmem, who: Who) -> Erased:
+    """Delete what is left of a student whose erasure has begun, or whose import was cut short; how much."""
     erased = Erased()
     while (some := await erasure.delete_some(gm.graph, who, NODES_AT_ONCE)) is not None:
         erased += some

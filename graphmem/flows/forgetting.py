@@ -1,24 +1,27 @@
-"""Forgetting a memory: it goes, and so does what it fed (spec 14, 15)."""
-
-from dataclasses import replace
+"""Forgetting a memory, a fact or an observation: it goes, and so does what it fed (spec 14, 15)."""
 
 from graphmem.app import Graphmem
-from graphmem.errors import NotFound
+from graphmem.errors import Conflict, Locked, NotFound
+from graphmem.flows.forgetting_plan import changed_memories, changed_payload, matter_of
 from graphmem.flows.running import check_running
-from graphmem.flows.session_cache import open_memories
-from graphmem.model import Erased, Memory, Session
-from graphmem.store import memories
-from graphmem.text.normalize import said
+from graphmem.flows.session_cache import ENDED, open_memories
+from graphmem.model import Erased, Session
+from graphmem.store import ledger, sources, students, turns
+from graphmem.store.traces import Forgetting, WaitingWork, delete_with_traces, find_traces
 from graphmem.validation import checked_id
+
+DECISIONS = 3
+"""How often it is decided anew what goes, because the student was changed meanwhile."""
 
 
 async def forget_memory(gm: Graphmem, session: Session, memory_id: str) -> Erased:
     """Delete a memory and what it fed, for good.
 
-    It fed what was made of it or of the messages it comes from: facts, episodes, beliefs, procedures, summaries,
-    ledger entries, uncertainties, questions, raw turns, waiting jobs; and its words are taken from where they are kept
-    as said before another memory. Its sources stay, without a word, so that it is not formed again; so does the flag
-    of a danger.
+    It fed what was made of it or of the messages it comes from: episodes, beliefs, procedures, its ledger entries,
+    uncertainties, questions, raw turns, waiting jobs. With it goes what tells the same: facts, ledger entries,
+    questions, turns of the running talk whose message or reply does, the prediction; the sentences of a summary that
+    do, and what was said before another memory. What the same message says beside it stays. Its sources stay, without
+    a word, so that it is not formed again; so does the flag of a danger.
 
     Returns
     -------
@@ -29,29 +32,129 @@ async def forget_memory(gm: Graphmem, session: Session, memory_id: str) -> Erase
     InvalidInput    the id will not do
     NotFound        there is no such memory
     Locked          the session has ended
+    Conflict        the student was changed again and again meanwhile
 
     Source: spec 14, 15.
     """
     checked_id("memoryId", memory_id)
+    async with gm.lock(session):
+        for _ in range(DECISIONS):
+            done = await _forgotten(gm, session, memory_id)
+            if done is None:
+                await check_running(gm, session)
+                raise NotFound("There is no such memory.")
+            current, erased = done
+            if current:
+                return erased
+    raise Conflict("The student was changed meanwhile: forget it again.")
+
+
+async def _forgotten(gm: Graphmem, session: Session, memory_id: str) -> tuple[bool, Erased] | None:
+    enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
+    traces = None if enrolled is None else await find_traces(gm.graph, session, enrolled.lock, gm.clock())
+    if enrolled is None or traces is None:
+        raise Locked(ENDED)
     held = await open_memories(gm, session)
-    memory = held.index.get(memory_id)
-    if memory is not None and (echoed := _echoes(memory, held.index.latest(len(held.index)))):
-        await memories.set_befores(gm.graph, session, echoed)
-    async with gm.lock(session), gm.memory_lock(session):
-        erased = await memories.delete_with_traces(gm.graph, session, memory_id, gm.clock())
+    memory, everything = held.index.get(memory_id), held.index.latest(len(held.index))
+    forgetting = Forgetting(traces.version)
+    if memory is not None:
+        matter = matter_of(memory, everything, held.name)
+        changed, emptied = changed_memories(matter, memory, everything)
+        before = {each.id: each.content for each in everything}
+        contents = {each.id: each.content or "" for each in changed if each.content != before[each.id]}
+        vectors = dict(zip(contents, await gm.embedder.embed(list(contents.values())), strict=True)) if contents else {}
+        works = [(work, changed_payload(matter, dict(work.payload))) for work in traces.jobs]
+        talk = await turns.list_turns(gm.graph, session)
+        waiting = await turns.list_unanswered(gm.graph, session)
+        kept_entries = await ledger.list_stored_entries(gm.graph, session, gm.clock())
+        told: dict[str, tuple[str | None, ...]] = {
+            each.turn_id: (each.message.text, each.reply.text, each.opener.text if each.opener else None, each.task)
+            for each in talk
+        }
+        told |= {each.turn_id: (each.text, each.reply, each.opener, each.task) for each in waiting}
+        forgetting = Forgetting(
+            version=traces.version,
+            facts=tuple(
+                fact.id
+                for fact in await turns.list_ring(gm.graph, session, gm.settings.facts_kept)
+                if not fact.is_habit and matter.is_told_by(fact.text)
+            ),
+            turns=tuple(turn_id for turn_id, texts in told.items() if any(map(matter.is_told_by, texts))),
+            entries=tuple(kept.entry.id for kept in kept_entries or () if matter.is_told_by(kept.entry.content)),
+            questions=tuple(id for id, text in traces.questions.items() if matter.is_told_by(text)),
+            jobs=tuple(work.id for work, left in works if left is None),
+            emptied=tuple(emptied),
+            rewritten=tuple((each, vectors.get(each.id, held.index.vector(each.id))) for each in changed),
+            payloads=tuple(
+                WaitingWork(work.id, work.kind, left)
+                for work, left in works
+                if left is not None and left != work.payload
+            ),
+            prediction=matter.is_told_by(traces.prediction),
+        )
+    async with gm.memory_lock(session):
+        done = await delete_with_traces(gm.graph, session, enrolled.lock, memory_id, forgetting, gm.clock())
         # Turns, memories and what is not formed yet are read anew without it.
         gm.lock_up(session)
-    if erased is None:
+    return done
+
+
+async def delete_fact(gm: Graphmem, session: Session, fact_id: str) -> bool:
+    """Delete a fact for good; what it was learned from stays.
+
+    Returns
+    -------
+    False where there is no such fact, so that twice is as once
+
+    Raises
+    ------
+    InvalidInput    the id will not do
+    Locked          the session has ended
+    """
+    checked_id("id", fact_id)
+    async with gm.lock(session):
+        deleted = await turns.remove_fact(gm.graph, session, fact_id, gm.clock())
+        gm.drop(session)
+    if deleted is None:
+        raise Locked(ENDED)
+    return deleted
+
+
+async def delete_observation(gm: Graphmem, session: Session, source_id: str) -> Erased:
+    """Delete what was observed: its words, the memories that come from it alone with what they fed, and its job.
+
+    Memories that come from something else too stay, and so does the source, without a word: the same observation sent
+    again changes nothing. Practice that was noted with it stays; `setAttitude` corrects it.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    session : Session
+    source_id : str, as `observe` gives it, or as of the sources of a memory
+
+    Raises
+    ------
+    InvalidInput    the id will not do
+    NotFound        there is no such observation
+    Locked          the session has ended
+
+    Source: spec 14, 15.
+    """
+    checked_id("id", source_id)
+    found = await sources.find_formed(gm.graph, session, source_id, gm.clock())
+    if found is None:
         await check_running(gm, session)
-        raise NotFound("There is no such memory.")
-    return erased
-
-
-def _echoes(memory: Memory, others: list[Memory]) -> list[Memory]:
-    """Memories that keep the words of one as what was said before them, without those words."""
-    words = {said(text) for text in (memory.content, memory.quote) if text}
-    return [
-        replace(other, before=None)
-        for other in others
-        if other.id != memory.id and other.before and any(each in said(other.before) for each in words)
-    ]
+        raise NotFound("There is no such observation.")
+    erased = Erased()
+    for memory_id in found:
+        try:
+            erased += await forget_memory(gm, session, memory_id)
+        except NotFound:
+            # It went with another one.
+            continue
+    async with gm.lock(session), gm.memory_lock(session):
+        rest = await sources.delete_contents(gm.graph, session, source_id, gm.clock())
+        gm.lock_up(session)
+    if rest is None:
+        raise Locked(ENDED)
+    return erased + rest

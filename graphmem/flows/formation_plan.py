@@ -578,6 +578,7 @@ def _memory(
         role=role,
         aspect=extract.aspect,
         quote=_quote(heard, extract),
+        slot=extract.slot,
     )
 
 

@@ -61,9 +61,7 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
     check_vouched(gm, who, enrolled.lock)
     readings = await gm.reader.read([observed.text for observed in checked])
     told = await asyncio.to_thread(_with_dangers, _in_context(checked), readings)
-    noted = await sources.save_observations(
-        gm.graph, who, enrolled.lock.public_key, told, gm.settings.jobs_waiting, gm.clock()
-    )
+    noted = await sources.save_observations(gm.graph, who, enrolled.lock, told, gm.settings.jobs_waiting, gm.clock())
     if noted is None:
         raise RateLimited("Too many observations of this student wait: send more once sessions have worked them off.")
     await practise(gm, who, checked)

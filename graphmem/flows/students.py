@@ -44,17 +44,36 @@ async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None 
     if display_name is not None:
         checked_text("displayName", display_name, 200)
     checked_password("password", password, gm.settings.password_min)
-    lock, keys = await gm.passwords.computed(lambda: sealing.new_lock(who, password, gm.argon2))
-    lock = replace(lock, public_key_seal=sealing.public_key_seal(gm.secret, who, lock.public_key))
+    clear = await check_sealing(gm, who.institution)
+    lock, keys = await gm.passwords.computed(lambda: sealing.new_lock(who, password, gm.argon2, clear=clear))
+    lock = replace(lock, public_key_seal=sealing.public_key_seal(gm.secret, who, lock.public_key, clear=clear))
     companion = replace(await _default_companion(gm, who.institution), tolerance=gm.settings.tolerance)
     enrolment = students.Enrolment(keys, lock, companion, display_name)
     if not await students.create(gm.graph, who, enrolment, gm.clock()):
-        raise Conflict("A student of this id is enrolled already, or is being erased: choose another id.")
+        raise Conflict("A student of this id is enrolled already, or is being erased or imported: choose another id.")
     await keep_up(gm, who)
     student = await find_student(gm, who)
     if student is None:
         raise Conflict("The student was erased while being enrolled.")
     return student
+
+
+async def check_sealing(gm: Graphmem, institution: str) -> bool:
+    """True if the students of an institution are stored readable, as is settled with the first of them.
+
+    Raises
+    ------
+    Conflict        the settings say something else than what was settled
+    """
+    clear = gm.settings.is_clear(institution)
+    settled = await students.settle_sealing(gm.graph, institution, clear=clear, now=gm.clock())
+    if settled != clear:
+        was, wanted = ("readable", "sealed") if settled else ("sealed", "readable")
+        raise Conflict(
+            f"The students of {institution} are stored {was}, which was settled with the first of them, and "
+            f"GRAPHMEM_SEALING_OFF says {wanted}: set it as it was, or enrol the student at another institution."
+        )
+    return clear
 
 
 async def find_student(gm: Graphmem, who: Who, session: Session | None = None) -> Student | None:
@@ -249,7 +268,7 @@ async def _check_public_key(gm: Graphmem, who: Who, lock: sealing.StudentLock, k
     if public_key is not None:
         if public_key != lock.public_key:
             damage.append(Tampered.at("Student", "student", "public_key"))
-        seal = sealing.public_key_seal(gm.secret, who, public_key)
+        seal = sealing.public_key_seal(gm.secret, who, public_key, clear=lock.clear)
         if (public_key, seal) != (lock.public_key, lock.public_key_seal):
             await students.save_public_key(gm.graph, who, public_key, seal)
     await report(gm.graph, who, damage)
@@ -262,7 +281,7 @@ def check_vouched(gm: Graphmem, who: Who, lock: sealing.StudentLock) -> None:
     ------
     Conflict        it was exchanged in the database: what is sealed with it others would read
     """
-    seals = [sealing.public_key_seal(secret, who, lock.public_key) for secret in gm.secrets]
+    seals = [sealing.public_key_seal(secret, who, lock.public_key, clear=lock.clear) for secret in gm.secrets]
     if not any(compare_digest(each, lock.public_key_seal) for each in seals):
         raise Conflict(
             "The public key of this student was changed outside of graphmem: nothing is noted until the student has "

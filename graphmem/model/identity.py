@@ -12,10 +12,13 @@ class Keys:
     """A student's keys while a session is open; never stored in clear (spec 14).
 
     `seal` seals content; `mark` makes keyed hashes. Both are 32 bytes derived from the student key.
+
+    clear : the student's institution has chosen to seal nothing: contents are stored readable
     """
 
     seal: bytes = field(repr=False)
     mark: bytes = field(repr=False)
+    clear: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True)

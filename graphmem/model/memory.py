@@ -205,7 +205,7 @@ class MergedStatement:
 class Memory:
     """A node of a student's memory graph (spec 2).
 
-    content, speaker, before, quote, original : sealed in the graph; None without the student's session
+    content, speaker, before, quote, original, slot : sealed in the graph; None without the student's session
     quote : the words it comes from, as they were said; None where the content is those words
     original : the statement as it was before it was put into the past; None where it was not
     aspect : what else it tells beside its kind
@@ -214,6 +214,7 @@ class Memory:
     valence : -1..1
     snr : 0..1000 of the message it was formed from
     invalid_at : when it stopped being held true
+    slot : the attribute it states, as of `Extract`; None where it states none, or is older than this was kept
     slot_key, content_hash : keyed hashes
     consolidated : whether the message reached the threshold of its time (spec 6)
     in_ledger : a ledger entry rests on it, so it does not fade (spec 9)
@@ -258,6 +259,7 @@ class Memory:
     quote: str | None = field(default=None, repr=False)
     statements: tuple[MergedStatement, ...] = field(default=(), repr=False)
     original: str | None = field(default=None, repr=False)
+    slot: str | None = field(default=None, repr=False)
 
     @property
     def words(self) -> str:

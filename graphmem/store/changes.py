@@ -12,7 +12,9 @@ from graphmem.model import (
     Correction,
     EdgeType,
     Entity,
+    EntityKind,
     Fact,
+    Keys,
     LedgerEntry,
     Memory,
     Question,
@@ -31,9 +33,9 @@ from graphmem.store.jobs import Finished
 from graphmem.store.ledger import sealed_ledger_entry
 from graphmem.store.memories import (
     details_of,
-    embedding_bytes,
     label_of,
     reinforced_properties,
+    sealed_embedding,
     stored,
     stored_properties,
 )
@@ -488,7 +490,7 @@ def _sealed(session: Session, memory: Memory, vector: Vector) -> dict[str, Any]:
         "considered": True,
         "content": place.seal("content", memory.content or ""),
         "details": place.seal_json("details", details_of(memory)),
-        "embedding": place.seal("embedding", embedding_bytes(memory, vector)),
+        "embedding": sealed_embedding(place, memory, vector),
     }
 
 
@@ -523,7 +525,7 @@ def _created(session: Session, changes: Changes, new: New, now: datetime) -> dic
     }
     if changes.response is not None and memory.id == changes.episode_id:
         properties["surprise_response"] = NodeSealer(session.keys, session, "Memory", memory.id).seal(
-            "surprise_response", RESPONSE.dump_json(changes.response)
+            "surprise_response", RESPONSE.dump_json(changes.response).decode()
         )
     source = {"kind": origin.kind.value, "ref": origin.ref, "id": origin.id, "at": origin.at, "formed_at": now}
     return {
@@ -555,8 +557,7 @@ def _edge_properties(weight: float, inferred_by: str, now: datetime) -> dict[str
 
 
 def _mention(session: Session, mention: Mention, inferred_by: str, now: datetime) -> dict[str, Any]:
-    key = keyed_hash(session.keys, "entity", f"{mention.entity.kind}:{mention.entity.name.casefold()}")
-    entity_id = f"entity-{key[:16]}"
+    key, entity_id = entity_key(session.keys, mention.entity.kind, mention.entity.name)
     return {
         "memory_id": mention.memory_id,
         "key": key,
@@ -568,6 +569,12 @@ def _mention(session: Session, mention: Mention, inferred_by: str, now: datetime
         },
         "properties": _edge_properties(mention.weight, inferred_by, now),
     }
+
+
+def entity_key(keys: Keys, kind: EntityKind, name: str) -> tuple[str, str]:
+    """The keyed hash by which an entity is found again, and the id that is made of it."""
+    key = keyed_hash(keys, "entity", f"{kind}:{name.casefold()}")
+    return key, f"entity-{key[:16]}"
 
 
 def _sealed_question(session: Session, label: str, question: Question) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from graphmem.model import (
     WellbeingWeek,
     Who,
 )
+from graphmem.sealing import Stored
 from graphmem.store.graph import Graph, Row
 from graphmem.store.ledger import sealed_ledger_entry
 from graphmem.store.rows import NodeSealer, moment
@@ -135,7 +136,7 @@ def opened_concern(row: Row) -> Concern:
     )
 
 
-def opened_alarm(session: Session, concern_id: str, kind: str, urgency: int, text: bytes) -> FalseAlarm:
+def opened_alarm(session: Session, concern_id: str, kind: str, urgency: int, text: Stored) -> FalseAlarm:
     """A concern that was taken back, with its message."""
     return FalseAlarm(
         NodeSealer(session.keys, session, "Concern", concern_id).text("text", text), ConcernKind(kind), urgency

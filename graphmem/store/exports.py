@@ -1,131 +1,194 @@
-"""All that is kept of a student, opened (spec 14)."""
+"""All that is kept of a student, opened, part by part (spec 14)."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
-from zlib import decompress
 
-from graphmem.model import Session
+from graphmem.errors import Tampered
+from graphmem.model import LedgerCategory, Session
+from graphmem.sealing import StudentLock, keyed_hash, open_sealed_box
+from graphmem.store import overlays
+from graphmem.store.document import NODE_KINDS, KnownPart, SealedForm, bound_to, kind_of, sealed_fields
 from graphmem.store.graph import Graph, Row
+from graphmem.store.jobs import Kind
+from graphmem.store.ledger import entry_id
 from graphmem.store.rows import NodeSealer
 from graphmem.store.tampering import Damage, report
+from graphmem.text.doc import Doc
+from graphmem.text.normalize import said
+from graphmem.text.slots import slot_key, slot_of
 
-TEXT, JSON, PACKED = "text", "json", "packed"
-SEALED_FIELDS: Mapping[str, Mapping[str, str]] = {
-    "Student": {"display_name": TEXT},
-    "Companion": {"persona": JSON, "prediction": JSON},
-    "Memory": {"content": TEXT, "details": JSON, "surprise_response": JSON, "verdict_note": TEXT},
-    "Fact": {"text": TEXT, "tags": JSON},
-    "LedgerEntry": {"content": TEXT, "summary": TEXT, "triggers": JSON, "trigger_entities": JSON, "note": TEXT},
-    "Entity": {"name": TEXT},
-    "Uncertainty": {"reasoning": TEXT, "surface_context": TEXT, "resolution_detail": TEXT, "undo": JSON},
-    "Concern": {"text": TEXT, "note": TEXT},
-    "Question": {"text": TEXT},
-    "Reflection": {"text": TEXT},
-    "Turn": {
-        "text": TEXT,
-        "reply": TEXT,
-        "given_reply": TEXT,
-        "task": TEXT,
-        "opener": TEXT,
-        "outcome": PACKED,
-    },
-}
-"""What is sealed of each kind of node, and the form it has when it is opened. Embeddings are made of the texts."""
-NEVER_EXPORTED = frozenset(
-    {
-        "salt",
-        "argon2_ops",
-        "argon2_memory",
-        "wrapped_key",
-        "sealed_private_key",
-        "public_key",
-        "public_key_seal",
-        "manifest_root",
-    }
-)
-"""Properties of a student that open the rest; nobody needs them outside the database."""
-EDGES_AT_ONCE = 2_000
-"""Nodes whose relationships are read at once."""
+NODES_AT_ONCE, EDGES_AT_ONCE, KNOWN_AT_ONCE = 500, 1_000, 1_000
+"""Nodes that are read at once, nodes whose relationships are, and known concepts."""
+
+Exported = dict[str, Any]
 
 
-async def read_everything(
-    graph: Graph, session: Session, now: datetime
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]] | None:
-    """Every node and relationship of a student, opened; `export/list_nodes`, `export/list_edges`.
+@dataclass(frozen=True)
+class Inventory:
+    """The nodes of a student to be exported, by their element ids, as of some versions of the student.
 
-    Returns
-    -------
-    nodes, each with `number`, `labels` and `properties`, where a sealed value does not open with its name in
-    `tampered`, and edges between the numbers; None when the session has ended
+    turns : of the student, whom the prediction follows
     """
+
+    elements: tuple[str, ...]
+    versions: tuple[int, ...]
+    turns: int
+
+
+async def take_inventory(graph: Graph, session: Session, now: datetime) -> Inventory | None:
+    """List the nodes to be exported; `export/list_nodes`. None when the session has ended."""
     rows = await graph.run("export/list_nodes", session, session_id=session.session_id, now=now)
     if not rows:
         return None
-    turns = next(row["properties"].get("turns", 0) for row in rows if "Student" in row["labels"])
-    number = {row["element"]: i for i, row in enumerate(rows)}
-    nodes, damage = [], Damage()
-    for i, row in enumerate(rows):
-        known = len(damage)
-        properties = _opened(session, row, turns, damage)
-        nodes.append({"number": i, "labels": sorted(row["labels"]), "properties": properties})
-        if damage[known:]:
-            nodes[-1]["tampered"] = [each.field for each in damage[known:]]
-    await report(graph, session, damage)
-    edges = []
-    elements = list(number)
+    versions = tuple(rows[0]["versions"])
+    return Inventory(tuple(row["element"] for row in rows), versions, versions[-1])
+
+
+async def read_nodes(
+    graph: Graph, session: Session, lock: StudentLock, inventory: Inventory
+) -> AsyncIterator[Exported]:
+    """Each node with its number, labels and opened properties, in the order of the inventory; `export/get_nodes`.
+
+    Where a sealed value does not open, its name is in `tampered`.
+    """
+    elements = inventory.elements
+    for start in range(0, len(elements), NODES_AT_ONCE):
+        part = elements[start : start + NODES_AT_ONCE]
+        found = {row["element"]: row for row in await graph.run("export/get_nodes", session, elements=list(part))}
+        damage = Damage()
+        for number, element in enumerate(part, start):
+            if element not in found:
+                continue
+            yield {"number": number, **_opened(session, lock, found[element], inventory.turns, damage)}
+        await report(graph, session, damage)
+
+
+async def read_edges(graph: Graph, session: Session, inventory: Inventory) -> AsyncIterator[Exported]:
+    """Each relationship between the nodes of an inventory, by their numbers; `export/list_edges`."""
+    number = {element: i for i, element in enumerate(inventory.elements)}
+    async for row in _pages(graph, session, "export/list_edges", inventory.elements):
+        if row["end"] in number:
+            ends = {"from": number[row["start"]], "to": number[row["end"]]}
+            yield ends | {"type": row["type"], "properties": _plain(row["properties"])}
+
+
+async def read_links(graph: Graph, session: Session, inventory: Inventory) -> AsyncIterator[Exported]:
+    """Each relationship from the nodes of an inventory to a concept of the world; `export/list_links`."""
+    number = {element: i for i, element in enumerate(inventory.elements)}
+    async for row in _pages(graph, session, "export/list_links", inventory.elements):
+        told = {"from": number[row["start"]], "concept": row["concept"]}
+        yield told | {"type": row["type"], "properties": _plain(row["properties"])}
+
+
+async def read_overlay(graph: Graph, session: Session) -> AsyncIterator[Exported]:
+    """Each concept that the student knows, with its practice and opened notes; `export/list_known`."""
+    after, names = "", KnownPart.model_fields.keys()
+    while rows := await graph.run("export/list_known", session, after=after, limit=KNOWN_AT_ONCE):
+        after = rows[-1]["concept"]
+        practice, damage = await overlays.find_practice(graph, session, [row["concept"] for row in rows]), Damage()
+        for row in rows:
+            place = NodeSealer(session.keys, session, "KNOWS", f"knows-{row['concept']}")
+            held = {name: value for name, value in row["properties"].items() if name in names}
+            if (sealed := held.pop("notes", None)) is not None:
+                held["notes"] = damage.opened(partial(place.text, "notes", sealed))
+            told = [
+                {"at": one.at.isoformat(), "outcome": one.outcome, "set_to": one.set_to}
+                for one in practice.get(row["concept"], [])
+            ]
+            yield {"concept": row["concept"], "name": row["name"], **_plain(held), "practice": told}
+        await report(graph, session, damage)
+
+
+async def read_discovered(graph: Graph, session: Session) -> AsyncIterator[Exported]:
+    """Each edge of the world that the student has found; `export/list_discovered`."""
+    for row in await graph.run("export/list_discovered", session):
+        yield {"edge_id": row["edge_id"], "since": _plain(row["since"])}
+
+
+async def _pages(graph: Graph, session: Session, name: str, elements: Sequence[str]) -> AsyncIterator[Row]:
     for start in range(0, len(elements), EDGES_AT_ONCE):
-        part = elements[start : start + EDGES_AT_ONCE]
-        edges += [
-            {
-                "from": number[row["start"]],
-                "to": number[row["end"]],
-                "type": row["type"],
-                "properties": {name: _plain(value) for name, value in row["properties"].items()},
-            }
-            for row in await graph.run("export/list_edges", session, elements=part)
-            if row["end"] in number
-        ]
-    return nodes, edges
+        for row in await graph.run(name, session, elements=list(elements[start : start + EDGES_AT_ONCE])):
+            yield row
 
 
-def _opened(session: Session, row: Row, turns: int, damage: Damage) -> dict[str, Any]:
-    """The properties of a node, opened; without keys and embeddings, and without what does not open."""
-    properties, labels = row["properties"], row["labels"]
-    kind = next((label for label in labels if label in SEALED_FIELDS), "")
-    sealed, found = SEALED_FIELDS.get(kind, {}), {}
+def _opened(session: Session, lock: StudentLock, row: Row, turns: int, damage: Damage) -> Exported:
+    """A node's labels and properties, opened; without keys, embeddings and what serves a moment only.
+
+    A sealed value that does not open is left out, and named in `tampered`.
+    """
+    properties, label = row["properties"], kind_of(row["labels"]) or ""
+    known = NODE_KINDS[label].model_fields.keys()
+    sealed = {field.name: field.form for field in sealed_fields(label)}
+    found, before = {}, len(damage)
     for name, value in properties.items():
         if name in sealed:
-            place = NodeSealer(session.keys, session, kind, _bound_to(kind, name, properties, turns))
-            opened = damage.opened(partial(_unsealed, place, name, value, sealed[name]))
+            place = NodeSealer(session.keys, session, label, bound_to(label, name, properties, turns))
+            work = (session, lock, properties)
+            opened = damage.opened(partial(_unsealed, place, name, value, sealed[name], work))
             if opened is not None:
                 found[name] = opened
-        elif name not in NEVER_EXPORTED and not isinstance(value, (bytes, bytearray)):
+        elif name in known:
             found[name] = _plain(value)
-    return found
+    tampered = [each.field for each in damage[before:]]
+    keyed = {} if tampered else _keyed(session, label, found)
+    told: Exported = {"labels": sorted(row["labels"]), "properties": found}
+    return told | ({"keyed": keyed} if keyed else {}) | ({"tampered": tampered} if tampered else {})
 
 
-def _bound_to(kind: str, name: str, properties: Mapping[str, Any], turns: int) -> str:
-    """The id that a sealed field is bound to."""
-    if kind == "Student":
-        return "student"
-    if kind == "Companion":
-        return "companion" if name == "persona" else f"companion@{turns}"
-    return str(properties["id"])
-
-
-def _unsealed(place: NodeSealer, name: str, value: bytes, form: str) -> Any:
-    if form == TEXT:
+def _unsealed(
+    place: NodeSealer, name: str, value: Any, form: SealedForm, job: tuple[Session, StudentLock, Mapping[str, Any]]
+) -> Any:
+    if form is SealedForm.TEXT:
         return place.text(name, value)
-    if form == JSON:
+    if form is SealedForm.JSON:
         return place.json(name, value)
-    return json.loads(decompress(place.opened(name, value)))
+    if form is SealedForm.PACKED:
+        return json.loads(place.packed(name, value))
+    session, lock, properties = job
+    if properties["kind"] == Kind.OBSERVE.value:
+        try:
+            return json.loads(open_sealed_box(session.keys, session, lock, value))
+        except Tampered as e:
+            raise Tampered.at("Job", properties["id"], name) from e
+    return place.json(name, value)
+
+
+def _keyed(session: Session, label: str, opened: Mapping[str, Any]) -> dict[str, str]:
+    """What the keyed hashes of a node were made of, as far as its texts tell: each is tried with the student's key."""
+    if label == "LedgerEntry":
+        entry = LedgerCategory(opened["category"]), opened["content"]
+        made = entry_id(session.keys, *entry) == opened["id"]
+        return {"id": f"{entry[0].value} {said(entry[1])}"} if made else {}
+    if label != "Memory":
+        return {}
+    details = opened["details"]
+    for statement in details.get("statements", ()):
+        statement["keyed"] = _made_of(session, details["speaker"], None, statement)
+    return _made_of(session, details["speaker"], details.get("slot"), details | dict(opened))
+
+
+def _made_of(session: Session, speaker: str | None, slot: str | None, told: Mapping[str, Any]) -> dict[str, str]:
+    """What the keyed hashes of a statement were made of."""
+    found, content = {}, f"{speaker or ''}\n{said(told['content'])}"
+    if keyed_hash(session.keys, "content", content) == told["content_hash"]:
+        found["content_hash"] = content
+    if (hashed := told.get("slot_key")) is not None:
+        words = Doc(told.get("quote") or told["content"])
+        slots = (slot, slot_of(words, speaker), slot_of(Doc(told["content"])))
+        keys = (slot_key(each) for each in slots if each)
+        if fits := next((each for each in keys if keyed_hash(session.keys, "slot", each) == hashed), None):
+            found["slot_key"] = fits
+    return found
 
 
 def _plain(value: Any) -> Any:
     """A value of the database as JSON has it; times in ISO 8601."""
+    if isinstance(value, dict):
+        return {name: _plain(each) for name, each in value.items()}
     if isinstance(value, list):
         return [_plain(each) for each in value]
     return value.iso_format() if hasattr(value, "iso_format") else value

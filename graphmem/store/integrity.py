@@ -15,7 +15,7 @@ from graphmem import manifest
 from graphmem.errors import Conflict, Tampered
 from graphmem.manifest import Entry, Root
 from graphmem.model import Integrity, Who
-from graphmem.sealing import public_key_seal
+from graphmem.sealing import SEALING_OFF, public_key_seal
 from graphmem.store import overlays
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.touched import (
@@ -407,7 +407,9 @@ async def accept(graph: Graph, who: Who, now: datetime) -> bool:
         student = next(row["properties"] for row in nodes if row["label"] == "Student")
         await tx.run(
             "integrity/set_public_key_seal",
-            public_key_seal=public_key_seal(graph.secrets[0], who, bytes(student["public_key"])),
+            public_key_seal=public_key_seal(
+                graph.secrets[0], who, bytes(student["public_key"]), clear=student.get("sealing") == SEALING_OFF
+            ),
         )
         pages = Pages(root.key, who, {}, {})
         for element in (*map(_node, nodes), *_edges(edges, who)):
@@ -419,6 +421,12 @@ async def accept(graph: Graph, who: Who, now: datetime) -> bool:
         return True
 
     return bool(await graph.transact(who, work))
+
+
+async def has_manifest(graph: Graph, who: Who) -> bool:
+    """True if a student has a manifest, of whatever state; `integrity/get_root`."""
+    rows = await graph.run("integrity/get_root", who)
+    return bool(rows) and rows[0]["root"] is not None
 
 
 async def list_noted(graph: Graph, limit: int = 200) -> list[Who]:
@@ -439,8 +447,9 @@ async def renew_seals(graph: Graph, limit: int = 500) -> int:
         for row in rows:
             who = Who(row["institution"], row["student_id"])
             key, seal, content = (bytes(row[name] or b"") for name in ("public_key", "public_key_seal", "root"))
-            own = public_key_seal(secret, who, key)
-            vouched = any(seal == public_key_seal(each, who, key) for each in graph.secrets)
+            clear = row["sealing"] == SEALING_OFF
+            own = public_key_seal(secret, who, key, clear=clear)
+            vouched = any(seal == public_key_seal(each, who, key, clear=clear) for each in graph.secrets)
             root = _renewed(graph, who, content)
             if root is not None or (vouched and seal != own):
                 changed += 1

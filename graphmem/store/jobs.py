@@ -21,7 +21,7 @@ from pydantic import TypeAdapter
 
 from graphmem.errors import Tampered
 from graphmem.model import Danger, HabitCount, Job, JobState, Level, Observation, Session, Usage, Who
-from graphmem.sealing import StudentLock, open_sealed_box
+from graphmem.sealing import Stored, StudentLock, open_sealed_box
 from graphmem.store import usage as usages
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.rows import LAST, NodeSealer, from_ms, moment
@@ -141,7 +141,7 @@ class Claimed:
     kind: Kind
     attempts: int
     lease: str
-    payload: bytes = field(repr=False)
+    payload: Stored = field(repr=False)
     seq: int = 0
 
 
@@ -201,7 +201,7 @@ async def claim(
         alone=alone,
         now=now,
     )
-    return [Claimed(r["id"], Kind(r["kind"]), r["attempts"], lease, bytes(r["payload"]), r["seq"] or 0) for r in rows]
+    return [Claimed(r["id"], Kind(r["kind"]), r["attempts"], lease, _stored(r["payload"]), r["seq"] or 0) for r in rows]
 
 
 async def release(graph: Graph, session: Session, lease: str, now: datetime) -> None:
@@ -212,12 +212,12 @@ async def release(graph: Graph, session: Session, lease: str, now: datetime) -> 
 def sealed_job(session: Session, job: NewJob, now: datetime) -> dict[str, Any]:
     """The properties of a new job."""
     payload = NodeSealer(session.keys, session, "Job", job.id).seal(
-        "payload", _ADAPTERS[type(job.work)].dump_json(job.work)
+        "payload", _ADAPTERS[type(job.work)].dump_json(job.work).decode()
     )
     return waiting_job(job.id, job.kind, payload, now) | {"seq": job.seq}
 
 
-def waiting_job(job_id: str, kind: Kind, payload: bytes, now: datetime) -> dict[str, Any]:
+def waiting_job(job_id: str, kind: Kind, payload: Stored, now: datetime) -> dict[str, Any]:
     """The properties of a job nobody has tried yet."""
     return {
         "id": job_id,
@@ -232,7 +232,7 @@ def waiting_job(job_id: str, kind: Kind, payload: bytes, now: datetime) -> dict[
 
 def opened_payload(session: Session, claimed: Claimed, payload: type[T]) -> T:
     """Decrypt the payload of a claimed job; Tampered when it does not open."""
-    text = NodeSealer(session.keys, session, "Job", claimed.id).opened("payload", claimed.payload)
+    text = NodeSealer(session.keys, session, "Job", claimed.id).text("payload", claimed.payload)
     work: T = _ADAPTERS[payload].validate_json(text)
     return work
 
@@ -243,6 +243,12 @@ def opened_observation(session: Session, lock: StudentLock, claimed: Claimed) ->
         return _OBSERVATION.validate_json(open_sealed_box(session.keys, session, lock, claimed.payload))
     except Tampered as e:
         raise Tampered.at("Job", claimed.id, "payload") from e
+
+
+def check_payload(kind: str, payload: Any) -> None:
+    """Raise ValueError unless a payload is one of a kind of job, as JSON has it."""
+    known = Kind(kind)
+    (_OBSERVATION if known is Kind.OBSERVE else _ADAPTERS[PAYLOADS[known]]).validate_python(payload)
 
 
 def observation_text(observation: Observation) -> str:
@@ -286,7 +292,9 @@ async def list_unformed(graph: Graph, who: Who, held: Sequence[str], limit: int)
     """
     kinds = [Kind.FORM.value, Kind.OBSERVE.value]
     (row,) = await graph.run("job/list_unformed", who, kinds=kinds, held=list(held), limit=limit)
-    found = [Claimed(id, Kind(kind), 0, "", bytes(payload)) for id, kind, payload in row["jobs"] if payload is not None]
+    found = [
+        Claimed(id, Kind(kind), 0, "", _stored(payload)) for id, kind, payload in row["jobs"] if payload is not None
+    ]
     return [id for id, *_ in row["jobs"]], found
 
 
@@ -407,6 +415,11 @@ async def pages(graph: Graph, name: str, limit: int, **params: Any) -> AsyncIter
         for row in rows:
             yield row
         after = rows[-1]["id"]
+
+
+def _stored(payload: Any) -> Stored:
+    """A payload as the driver gives it; sealed ones become hashable."""
+    return payload if isinstance(payload, str) else bytes(payload)
 
 
 def in_us(at: datetime) -> int:

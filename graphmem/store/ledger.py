@@ -13,7 +13,7 @@ from graphmem import sealing
 from graphmem.errors import Conflict, Tampered
 from graphmem.model import Keys, LedgerCategory, LedgerEntry, Session, Source, SourceKind, Vector
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import NodeSealer, moment, readable, source_kind, vector_bytes
+from graphmem.store.rows import NodeSealer, moment, readable, source_kind
 from graphmem.store.tampering import only_intact
 from graphmem.text.normalize import said
 
@@ -74,7 +74,7 @@ def sealed_ledger_entry(session: Session, entry: LedgerEntry, vector: Vector | N
         "summary": place.seal("summary", entry.summary or ""),
         "triggers": place.seal_json("triggers", entry.triggers),
         "trigger_entities": place.seal_json("trigger_entities", entry.trigger_entities),
-        "embedding": None if vector is None else place.seal("embedding", vector_bytes(vector)),
+        "embedding": None if vector is None else place.seal_vector("embedding", vector),
     }
 
 

@@ -6,13 +6,10 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, cast, get_args, get_type_hints
 
-import numpy as np
-
 from graphmem.model import (
     Edge,
     EdgeType,
     EntityKind,
-    Erased,
     Memory,
     MemoryKind,
     MergedStatement,
@@ -25,16 +22,16 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import LAST, NodeSealer, from_ms, readable, vector_bytes
+from graphmem.store.rows import LAST, NodeSealer, from_ms, readable
 from graphmem.store.sources import opened_source
 from graphmem.store.tampering import Damage, only_intact, report
 
 _RELIABILITIES = frozenset(each.value for each in Reliability)
-UNCOUNTED = frozenset({"version", "gone", "concerns"})
-"""What forgetting tells beside counts."""
 LOAD_PAGE = 5000
 """Memories read at once when a student's memories are taken into memory."""
-APART = frozenset({"modality", "content", "speaker", "before", "quote", "original", "source_refs", "statements"})
+APART = frozenset(
+    {"modality", "content", "speaker", "before", "quote", "original", "slot", "source_refs", "statements"}
+)
 """Fields of `Memory` that are no properties of their own: a label, sealed, or edges."""
 REINFORCED = (
     "gravity",
@@ -370,10 +367,7 @@ async def list_spanless(graph: Graph, who: Who) -> list[str]:
 async def set_vectors(graph: Graph, session: Session, embedded: Sequence[tuple[Memory, Vector]]) -> None:
     """Give memories their embeddings again after the model was changed; `memory/set_vectors`."""
     sealed = [
-        {
-            "id": m.id,
-            "embedding": NodeSealer(session.keys, session, "Memory", m.id).seal("embedding", embedding_bytes(m, v)),
-        }
+        {"id": m.id, "embedding": sealed_embedding(NodeSealer(session.keys, session, "Memory", m.id), m, v)}
         for m, v in embedded
     ]
     await graph.run("memory/set_vectors", session, vectors=sealed)
@@ -417,24 +411,6 @@ def _reader(hint: Any) -> Callable[[Any], Any]:
     return from_ms if type_ is datetime else _same
 
 
-async def set_befores(graph: Graph, session: Session, changed: Sequence[Memory]) -> None:
-    """Write anew what was said before some memories; `memory/set_details`."""
-    rows = [
-        {
-            "id": each.id,
-            "details": NodeSealer(session.keys, session, "Memory", each.id).seal_json("details", details_of(each)),
-        }
-        for each in changed
-    ]
-    await graph.run("memory/set_details", session, memories=rows)
-
-
-async def delete_with_traces(graph: Graph, session: Session, memory_id: str, now: datetime) -> Erased | None:
-    """Delete a memory and what it fed; `memory/forget`. None without such a memory, or when the session has ended."""
-    rows = await graph.run("memory/forget", session, session_id=session.session_id, id=memory_id, now=now)
-    return Erased(**{name: count for name, count in rows[0].items() if name not in UNCOUNTED}) if rows else None
-
-
 def details_of(memory: Memory) -> dict[str, Any]:
     """What is sealed of a memory beside its content."""
     statements = {"statements": [_stored_statement(each) for each in memory.statements]} if memory.statements else {}
@@ -443,32 +419,30 @@ def details_of(memory: Memory) -> dict[str, Any]:
         "before": memory.before,
         "quote": memory.quote,
         "original": memory.original,
+        "slot": memory.slot,
         **statements,
     }
 
 
-def embedding_bytes(memory: Memory, vector: Vector) -> bytes:
-    """A memory's embedding as it is sealed; after it, in half precision, those of the statements of a summary.
+def sealed_embedding(place: NodeSealer, memory: Memory, vector: Vector) -> bytes | list[float]:
+    """A memory's embedding as it is stored; sealed after it, in half precision, those of the statements of a summary.
 
     Raises
     ------
     ValueError      a statement has no vector
     """
-    parts = [each.vector for each in memory.statements]
-    if any(part is None for part in parts):
+    parts = [each.vector for each in memory.statements if each.vector is not None]
+    if len(parts) != len(memory.statements):
         raise ValueError("a statement of a summary needs its embedding")
-    own = [np.asarray(part, dtype=np.float16).tobytes() for part in parts]
-    return b"".join([vector_bytes(vector), *own])
+    if not parts:
+        return place.seal_vector("embedding", vector)
+    return place.seal_vectors("embedding", vector, parts)
 
 
-def _opened_vectors(memory: Memory, stored_bytes: bytes) -> LoadedMemory:
+def _opened_vectors(memory: Memory, vector: Vector, parts: Sequence[Vector]) -> LoadedMemory:
     """A memory with its embedding, and its statements with theirs."""
-    count = len(memory.statements)
-    dimension = len(stored_bytes) // (4 + 2 * count)
-    vector = np.frombuffer(stored_bytes[: 4 * dimension], dtype=np.float32)
-    if not count:
+    if not parts:
         return LoadedMemory(memory, vector)
-    parts = np.frombuffer(stored_bytes[4 * dimension :], dtype=np.float16).reshape(count, dimension).astype(np.float32)
     statements = tuple(replace(each, vector=part) for each, part in zip(memory.statements, parts, strict=True))
     return LoadedMemory(replace(memory, statements=statements), vector)
 
@@ -507,11 +481,12 @@ def _held(session: Session, row: Row, label: str, refs: list[str]) -> LoadedMemo
     memory, sealed = _memory(row, label, refs, session), row.get("embedding")
     if sealed is None:
         return LoadedMemory(memory, None)
-    return _opened_vectors(memory, NodeSealer(session.keys, session, "Memory", row["id"]).opened("embedding", sealed))
+    place = NodeSealer(session.keys, session, "Memory", row["id"])
+    return _opened_vectors(memory, *place.vectors("embedding", sealed, len(memory.statements)))
 
 
 def _memory(row: Row, label: str, refs: list[str], session: Session | None) -> Memory:
-    details: dict[str, Any] = {"speaker": None, "before": None, "quote": None, "original": None}
+    details: dict[str, Any] = {"speaker": None, "before": None, "quote": None, "original": None, "slot": None}
     content = None
     if session is not None:
         place = NodeSealer(session.keys, session, "Memory", row["id"])

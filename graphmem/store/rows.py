@@ -1,19 +1,23 @@
 """From the driver's values to Python's, and sealed properties to what they hold and back."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
+from zlib import compress, decompress
 
 import numpy as np
 
 from graphmem import sealing
 from graphmem.errors import Tampered
 from graphmem.model import Keys, SourceKind, Vector, Who
+from graphmem.sealing import Stored
 
 REMARK = "remark"
 """The kind in the graph of a chat remark that was observed; `chat` is that of turns, whose ids are not its refs."""
+QUICKLY = 1
+"""Level of compression: a third to a half is left of JSON, and a smaller write is a faster one."""
 LAST = datetime(9999, 12, 31, tzinfo=UTC)
 """Later than anything: where the first page of what is listed newest first begins."""
 
@@ -72,31 +76,68 @@ class NodeSealer:
     def __init__(self, keys: Keys, who: Who, label: str, node_id: str) -> None:
         self._keys, self._who, self._place = keys, who, (label, node_id)
 
-    def seal(self, field: str, value: str | bytes) -> bytes:
-        """Seal one field of this node."""
+    def seal(self, field: str, value: str) -> Stored:
+        """Seal a text of this node; readable where nothing is sealed, as everything below."""
         return sealing.seal(self._keys, self._who, (*self._place, field), value)
 
-    def seal_json(self, field: str, value: Any) -> bytes:
+    def seal_json(self, field: str, value: Any) -> Stored:
         """Seal anything JSON can say."""
         return self.seal(field, json.dumps(value, ensure_ascii=False))
 
-    def opened(self, field: str, sealed: bytes) -> bytes:
-        """Open one field of this node."""
-        return sealing.opened_value(self._keys, self._who, (*self._place, field), sealed)
+    def seal_packed(self, field: str, value: bytes) -> Stored:
+        """Seal JSON, compressed; readable it stays as it is."""
+        if self._keys.clear:
+            return value.decode()
+        return sealing.seal_bytes(self._keys, self._who, (*self._place, field), compress(value, QUICKLY))
 
-    def text(self, field: str, sealed: bytes) -> str:
+    def seal_vector(self, field: str, vector: Vector) -> bytes | list[float]:
+        """Seal an embedding; readable it is a list of numbers."""
+        floats = np.asarray(vector, dtype=np.float32)
+        if self._keys.clear:
+            return [float(each) for each in floats]
+        return sealing.seal_bytes(self._keys, self._who, (*self._place, field), floats.tobytes())
+
+    def seal_vectors(self, field: str, vector: Vector, parts: Sequence[Vector]) -> bytes | list[float]:
+        """Seal an embedding and, after it in half precision, those of its parts."""
+        halves = [np.asarray(part, dtype=np.float16) for part in parts]
+        if self._keys.clear:
+            return [float(each) for each in np.concatenate([np.asarray(vector, dtype=np.float32), *halves])]
+        own = np.asarray(vector, dtype=np.float32).tobytes()
+        together = b"".join([own, *(half.tobytes() for half in halves)])
+        return sealing.seal_bytes(self._keys, self._who, (*self._place, field), together)
+
+    def vectors(self, field: str, sealed: bytes | list[float], count: int) -> tuple[Vector, list[Vector]]:
+        """Open an embedding that `count` parts follow, and those."""
+        if not count:
+            return self.vector(field, sealed), []
+        if isinstance(sealed, list):
+            rows = self.vector(field, sealed).reshape(count + 1, -1)
+            return rows[0], list(rows[1:])
+        opened = self._opened(field, sealed)
+        dimension = len(opened) // (4 + 2 * count)
+        halves = np.frombuffer(opened[4 * dimension :], dtype=np.float16).reshape(count, dimension)
+        return np.frombuffer(opened[: 4 * dimension], dtype=np.float32), list(halves.astype(np.float32))
+
+    def text(self, field: str, sealed: Stored) -> str:
         """Open a text."""
-        return self.opened(field, sealed).decode()
+        return self._opened(field, sealed).decode()
 
-    def json(self, field: str, sealed: bytes) -> Any:
+    def json(self, field: str, sealed: Stored) -> Any:
         """Open what `seal_json` sealed."""
-        return json.loads(self.opened(field, sealed))
+        return json.loads(self._opened(field, sealed))
 
-    def vector(self, field: str, sealed: bytes) -> Vector:
+    def packed(self, field: str, sealed: Stored) -> bytes:
+        """Open what `seal_packed` sealed: JSON, no longer compressed."""
+        opened = self._opened(field, sealed)
+        return opened if self._keys.clear else decompress(opened)
+
+    def vector(self, field: str, sealed: bytes | list[float]) -> Vector:
         """Open an embedding, of shape (dimension,)."""
-        return np.frombuffer(self.opened(field, sealed), dtype=np.float32)
+        if isinstance(sealed, list):
+            if not self._keys.clear:
+                raise Tampered.at(*self._place, field)
+            return np.asarray(sealed, dtype=np.float32)
+        return np.frombuffer(self._opened(field, sealed), dtype=np.float32)
 
-
-def vector_bytes(vector: Vector) -> bytes:
-    """An embedding as it is sealed."""
-    return np.asarray(vector, dtype=np.float32).tobytes()
+    def _opened(self, field: str, sealed: Stored) -> bytes:
+        return sealing.opened_value(self._keys, self._who, (*self._place, field), sealed)

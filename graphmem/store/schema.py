@@ -35,13 +35,10 @@ async def prepare(graph: Graph, embedder: str, dimension: int, now: datetime) ->
                     holds embeddings of another model; the message names what to do
     """
     await check_server(graph)
-    for command in commands():
-        try:
-            await graph.execute(command, {}, reads=False)
-        except Conflict:
-            # Two processes that start at once both found it missing, and the other one made it.
-            await graph.execute(command, {}, reads=False)
+    await apply_commands(graph)
     (row,) = await graph.run("schema/upsert", version=SCHEMA_VERSION, embedder=embedder, dimension=dimension, now=now)
+    if row["restoring"]:
+        raise SetupError("A restore of this database is under way or was cut short: run `graphmem restore` again.")
     if row["version"] > SCHEMA_VERSION:
         raise SetupError(
             f"This database has schema version {row['version']}, this graphmem knows {SCHEMA_VERSION}: "
@@ -63,6 +60,16 @@ async def prepare(graph: Graph, embedder: str, dimension: int, now: datetime) ->
             f"{embedder} ({dimension}) is configured: run `graphmem reembed` to change them, "
             f"or set GRAPHMEM_EMBEDDER={row['embedder']}."
         )
+
+
+async def apply_commands(graph: Graph) -> None:
+    """Make constraints and indexes, one by one; each may run again."""
+    for command in commands():
+        try:
+            await graph.execute(command, {}, reads=False)
+        except Conflict:
+            # Two processes that start at once both found it missing, and the other one made it.
+            await graph.execute(command, {}, reads=False)
 
 
 async def check_server(graph: Graph) -> str:

@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from nacl.encoding import HexEncoder
 from nacl.hash import blake2b
 
-from graphmem.model import Concern, Danger, Observation, RaisedConcern, Source, SourceKind, Who
-from graphmem.sealing import seal_for
+from graphmem.model import Concern, Danger, Erased, Observation, RaisedConcern, Session, Source, SourceKind, Who
+from graphmem.sealing import StudentLock, seal_for
 from graphmem.store.concerns import clear_concern
 from graphmem.store.graph import Graph
 from graphmem.store.jobs import Kind, observation_text, waiting_job
@@ -31,7 +31,7 @@ def opened_source(source_id: str, kind: str, ref: str, at: int) -> Source:
 
 
 async def save_observations(
-    graph: Graph, who: Who, public_key: bytes, observations: Sequence[Observation], most: int, now: datetime
+    graph: Graph, who: Who, lock: StudentLock, observations: Sequence[Observation], most: int, now: datetime
 ) -> list[Source] | None:
     """Note observations, sealed so that only the student's session opens them; `source/observe`.
 
@@ -41,7 +41,7 @@ async def save_observations(
     rows = []
     for place, observed in enumerate(observations):
         source_id = observed_id(observed)
-        payload = seal_for(public_key, who, observation_text(observed))
+        payload = seal_for(lock, who, observation_text(observed))
         # A microsecond apart, so that they are read in the order in which they were sent.
         job = waiting_job(f"observe-{source_id}", Kind.OBSERVE, payload, now)
         job["created_at"] = now + timedelta(microseconds=place)
@@ -53,6 +53,21 @@ async def save_observations(
     if not found:
         return None
     return [opened_source(*source) for r in found for source in r["sources"]]
+
+
+async def find_formed(graph: Graph, session: Session, source_id: str, now: datetime) -> list[str] | None:
+    """Ids of the memories that come from an observation alone; `source/find_formed`.
+
+    None without such an observation, or when the session has ended.
+    """
+    rows = await graph.run("source/find_formed", session, session_id=session.session_id, id=source_id, now=now)
+    return list(rows[0]["memories"]) if rows else None
+
+
+async def delete_contents(graph: Graph, session: Session, source_id: str, now: datetime) -> Erased | None:
+    """Delete what is left of an observation; `source/delete_contents`. None when the session has ended."""
+    rows = await graph.run("source/delete_contents", session, session_id=session.session_id, id=source_id, now=now)
+    return Erased(edges=rows[0]["edges"], jobs=rows[0]["jobs"]) if rows else None
 
 
 def observed_id(observed: Observation) -> str:

@@ -6,12 +6,14 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.model import Companion, Keys, Session, Student, StudentSummary, Who
-from graphmem.sealing import Argon2, StudentLock
+from graphmem.sealing import SEALING_OFF, Argon2, Stored, StudentLock
 from graphmem.store.graph import Graph
 from graphmem.store.rows import NodeSealer, from_ms, moment
 from graphmem.store.tampering import Damage
 
 DISPLAY_NAME = "display_name"
+SEALING_ON = "on"
+"""Whether the students of an institution are sealed."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +22,8 @@ class Enrolled:
 
     student: Student
     lock: StudentLock
-    sealed_name: bytes | None = None
-    sealed_persona: bytes = b""
+    sealed_name: Stored | None = None
+    sealed_persona: Stored = b""
     expertise: tuple[str, ...] = ()
 
 
@@ -73,6 +75,16 @@ async def create(graph: Graph, who: Who, enrolment: Enrolment, now: datetime) ->
     return bool(rows and rows[0]["created"])
 
 
+async def settle_sealing(graph: Graph, institution: str, *, clear: bool, now: datetime) -> bool:
+    """Record whether an institution's students are stored readable, the first time; `student/settle_sealing`.
+
+    True if they are, by what was recorded then.
+    """
+    sealing = SEALING_OFF if clear else SEALING_ON
+    (row,) = await graph.run("student/settle_sealing", institution=institution, sealing=sealing, now=now)
+    return bool(row["sealing"] == SEALING_OFF)
+
+
 async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | None:
     """A student and the lock of its keys; `student/find`."""
     rows = await graph.run("student/find", who, now=now)
@@ -94,9 +106,10 @@ async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | Non
         sealed_private_key=bytes(found["sealed_private_key"]),
         public_key=bytes(found["public_key"]),
         public_key_seal=bytes(found.get("public_key_seal", b"")),
+        clear=found.get("sealing") == SEALING_OFF,
     )
     companion = row["companion"]
-    return Enrolled(student, lock, found.get(DISPLAY_NAME), bytes(companion["persona"]), tuple(companion["expertise"]))
+    return Enrolled(student, lock, found.get(DISPLAY_NAME), companion["persona"], tuple(companion["expertise"]))
 
 
 def opened_name(enrolled: Enrolled, session: Session, damage: Damage) -> str | None:
@@ -143,7 +156,7 @@ async def save_default_companion(graph: Graph, institution: str, companion: Comp
     )
 
 
-def _sealed_persona(keys: Keys, who: Who, companion: Companion) -> bytes:
+def _sealed_persona(keys: Keys, who: Who, companion: Companion) -> Stored:
     told = {"name": companion.name, "persona": companion.persona}
     return NodeSealer(keys, who, "Companion", "companion").seal_json("persona", told)
 
@@ -295,7 +308,8 @@ async def count_sessions(graph: Graph, now: datetime) -> int:
 
 
 def lock_properties(lock: StudentLock) -> dict[str, Any]:
-    """The properties of a student that are its lock."""
+    """The properties of a student that hold what opens the keys."""
     properties = asdict(lock)
-    argon2 = properties.pop("argon2")
+    argon2, clear = properties.pop("argon2"), properties.pop("clear")
+    properties |= {"sealing": SEALING_OFF} if clear else {}
     return properties | {"argon2_ops": argon2["ops"], "argon2_memory": argon2["memory"]}

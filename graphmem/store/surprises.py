@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from graphmem.model import Question, QuestionState, Session, SurpriseResponse, Verdict
+from graphmem.sealing import Stored
 from graphmem.store.changes import RESPONSE
 from graphmem.store.graph import Graph, Row
 from graphmem.store.rows import NodeSealer, moment, readable
@@ -55,11 +56,11 @@ async def list_responses(graph: Graph, session: Session, ids: Sequence[str]) -> 
     return {memory_id: response for memory_id, response in found if response is not None}
 
 
-def _response(session: Session, memory_id: str, sealed: bytes | None) -> SurpriseResponse | None:
+def _response(session: Session, memory_id: str, sealed: Stored | None) -> SurpriseResponse | None:
     if sealed is None:
         return None
     with readable("Memory", memory_id):
-        opened = NodeSealer(session.keys, session, "Memory", memory_id).opened("surprise_response", sealed)
+        opened = NodeSealer(session.keys, session, "Memory", memory_id).text("surprise_response", sealed)
         return RESPONSE.validate_json(opened)
 
 

@@ -23,6 +23,7 @@ STUDENT_PROPERTIES = frozenset(
     {
         *("id", "institution", "student_id", "created_at", "display_name", "salt", "argon2_ops", "argon2_memory"),
         *("wrapped_key", "public_key", "sealed_private_key", "corrected_signals", "corrected_levels", "verdicts"),
+        *("sealing", "imported"),
     }
 )
 """Properties of a student that the hash covers: the others count what was done."""
@@ -296,10 +297,16 @@ def _considered(params: GivenParams, _: FoundRows) -> Touched:
 
 def _forgotten(_: GivenParams, rows: FoundRows) -> Touched:
     touched = Touched().set("Concern", _listed(rows, "concerns"), "text", "note")
+    touched.set("Source", _listed(rows, "formed"), "formed_at")
     for label, node_id in _listed(rows, "gone"):
         if label in INSIDE:
             touched.delete(label, [node_id])
     return touched
+
+
+def _contents_deleted(_: GivenParams, rows: FoundRows) -> Touched:
+    touched, sources = Touched().set("Concern", _listed(rows, "concerns"), "text", "note"), _ids(rows, "source")
+    return touched.set("Source", sources, "formed_at").link("Source", sources, "FORMED_FROM")
 
 
 def _decayed(_: GivenParams, rows: FoundRows) -> Touched:
@@ -375,12 +382,13 @@ TOUCHES: Mapping[str, Callable[[GivenParams, FoundRows], Touched]] = {
         Touched(), params["raised"]["concern"]["id"], params["raised"]["entry"]["id"]
     ),
     "drift/delete_questions": lambda _, rows: Touched().delete("Question", _listed(rows, "ids")),
+    "fact/delete": lambda params, _: Touched().delete("Fact", [params["id"]]),
     "ledger/add": _entry_added,
     "ledger/delete": _entry_deleted,
     "ledger/settle": _entry_settled,
     "memory/decay": _decayed,
     "memory/forget": _forgotten,
-    "memory/set_details": lambda params, _: Touched().set("Memory", _ids(params["memories"]), "details"),
+    "memory/rewrite": _updated,
     "overlay/discover": lambda params, _: Touched().link("Discovered", params["edge_ids"], "DISCOVERED"),
     "overlay/discover_practised": lambda _, rows: Touched().link("Discovered", _ids(rows, "edge_id"), "DISCOVERED"),
     "overlay/practise": _practised,
@@ -391,6 +399,7 @@ TOUCHES: Mapping[str, Callable[[GivenParams, FoundRows], Touched]] = {
     "question/delete_old": lambda params, _: (
         Touched().delete("Question", params["ids"]).delete("Reflection", params["ids"])
     ),
+    "source/delete_contents": _contents_deleted,
     "source/observe": _observed,
     "student/create": _enrolled,
     "student/relock": lambda _, __: Touched().set(
@@ -417,6 +426,7 @@ NEEDS_ROWS = frozenset(
             "memory/decay",
             "memory/forget",
             "overlay/discover_practised",
+            "source/delete_contents",
         ),
     }
 )
@@ -431,6 +441,9 @@ OUTSIDE = frozenset(
             "erasure/delete_some",
             "erasure/finish",
         ),
+        # A manifest of the student is made when all is there.
+        *("import/begin", "import/create_nodes", "import/create_edges", "import/finish"),
+        "backup/list_nodes",
         *("integrity/begin", "integrity/delete_pages", "integrity/note", "integrity/save"),
         *(
             "job/claim",

@@ -1,11 +1,10 @@
 """Turns, facts and predictions in the graph: what one turn reads and the one thing it writes (spec 3, 4)."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
-from zlib import compress, decompress
 
 from pydantic import TypeAdapter
 
@@ -30,18 +29,16 @@ from graphmem.model import (
     Vector,
     Verdict,
 )
+from graphmem.sealing import Stored
 from graphmem.store import usage as usages
 from graphmem.store.concerns import opened_alarm, sealed_concern
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.jobs import NewJob, pages, sealed_job
-from graphmem.store.rows import NodeSealer, from_ms, moment, vector_bytes
+from graphmem.store.rows import NodeSealer, from_ms, moment
 from graphmem.store.tampering import Damage, only_intact, report
 from graphmem.store.uncertainties import Recorded, stored_uncertainty
 
 _OUTCOME = TypeAdapter(TurnOutcome)
-
-QUICKLY = 1
-"""Level of compression: a third to a half is left of an outcome, and a smaller write is a faster one."""
 
 
 @dataclass(frozen=True)
@@ -250,7 +247,7 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
             "replied_by": write.replied_by,
             "text": place.seal("text", write.text),
             "reply": place.seal("reply", outcome.reply),
-            "outcome": place.seal("outcome", compress(_OUTCOME.dump_json(outcome, exclude={"reply"}), QUICKLY)),
+            "outcome": place.seal_packed("outcome", _OUTCOME.dump_json(outcome, exclude={"reply"})),
             "task": _sealed(place, "task", write.task or None),
             "opener": _sealed(place, "opener", write.opener),
         },
@@ -291,6 +288,12 @@ async def list_ring(graph: Graph, session: Session, limit: int) -> list[Fact]:
     """A student's facts, newest first; `fact/list`."""
     (row,) = await graph.run("fact/list", session, limit=limit)
     return await only_intact(graph, session, row["facts"], lambda fact: _fact(session, *fact))
+
+
+async def remove_fact(graph: Graph, session: Session, fact_id: str, now: datetime) -> bool | None:
+    """Delete a fact; `fact/delete`. False without such a fact; None when the session has ended."""
+    rows = await graph.run("fact/delete", session, session_id=session.session_id, id=fact_id, now=now)
+    return bool(rows[0]["deleted"]) if rows else None
 
 
 async def list_unanswered(graph: Graph, session: Session) -> list[Received]:
@@ -353,12 +356,12 @@ def _prediction(session: Session, row: Row) -> Prediction | None:
     return Prediction(said["text"], tuple(said["needed_info"]), embedding, said.get("chance", 1.0), others)
 
 
-def _question(session: Session, question_id: str, created_at: int, text: bytes) -> Question:
+def _question(session: Session, question_id: str, created_at: int, text: Stored) -> Question:
     place = NodeSealer(session.keys, session, "Question", question_id)
     return Question(question_id, place.text("text", text), from_ms(created_at))
 
 
-def _sealed_prediction(session: Session, prediction: Prediction, seq: int) -> dict[str, bytes | None]:
+def _sealed_prediction(session: Session, prediction: Prediction, seq: int) -> dict[str, Any]:
     """Bound to the turn it follows, so that an older prediction cannot be put in its place."""
     place = NodeSealer(session.keys, session, "Companion", f"companion@{seq}")
     vector = prediction.embedding
@@ -370,15 +373,20 @@ def _sealed_prediction(session: Session, prediction: Prediction, seq: int) -> di
     }
     return {
         "prediction": place.seal_json("prediction", said),
-        "prediction_embedding": None if vector is None else place.seal("prediction_embedding", vector_bytes(vector)),
+        "prediction_embedding": None if vector is None else place.seal_vector("prediction_embedding", vector),
     }
 
 
 def _outcome(session: Session, turn_id: str, turn: Row) -> TurnOutcome:
     place = NodeSealer(session.keys, session, "Turn", turn_id)
-    told = json.loads(decompress(place.opened("outcome", turn["outcome"])))
+    told = json.loads(place.packed("outcome", turn["outcome"]))
     stored = told | {"reply": place.text("reply", turn["reply"]), "repeated": True}
     return _OUTCOME.validate_python(stored)
+
+
+def check_outcome(outcome: Mapping[str, Any], reply: str) -> None:
+    """Raise ValueError unless something is the result of a turn, as JSON has it."""
+    _OUTCOME.validate_python(dict(outcome) | {"reply": reply})
 
 
 def _received(session: Session, turn: Row, field: str = "given_reply") -> Received:
@@ -410,15 +418,15 @@ def _kept(session: Session, row: Sequence[Any]) -> StoredTurn:
     )
 
 
-def _sealed(place: NodeSealer, field: str, text: str | None) -> bytes | None:
+def _sealed(place: NodeSealer, field: str, text: str | None) -> Stored | None:
     return None if text is None else place.seal(field, text)
 
 
-def _opened(place: NodeSealer, field: str, sealed: bytes | None) -> str | None:
+def _opened(place: NodeSealer, field: str, sealed: Stored | None) -> str | None:
     return None if sealed is None else place.text(field, sealed)
 
 
-def _fact(session: Session, fact_id: str, seq: int, created_at: int, text: bytes, tags: bytes) -> Fact:
+def _fact(session: Session, fact_id: str, seq: int, created_at: int, text: Stored, tags: Stored) -> Fact:
     place = NodeSealer(session.keys, session, "Fact", fact_id)
     return Fact(fact_id, seq, place.text("text", text), tuple(place.json("tags", tags)), from_ms(created_at))
 

@@ -74,7 +74,9 @@ def _recorded(session: Session, row: Row) -> Recorded:
     sealed, uncertainty_id = row["uncertainty"].get("undo"), row["uncertainty"]["id"]
     place = NodeSealer(session.keys, session, "Uncertainty", uncertainty_id)
     with readable("Uncertainty", uncertainty_id):
-        return Recorded(_opened(session, row, session), Undo() if sealed is None else _undo(place.json("undo", sealed)))
+        return Recorded(
+            _opened(session, row, session), Undo() if sealed is None else undo_of(place.json("undo", sealed))
+        )
 
 
 async def find_uncertainties(
@@ -199,7 +201,8 @@ def _told(undo: Undo) -> dict[str, Any]:
 _TIMES = ("invalid_at", "last_reinforced_at")
 
 
-def _undo(told: dict[str, Any]) -> Undo:
+def undo_of(told: dict[str, Any]) -> Undo:
+    """What undoes a resolution, from what is sealed of it."""
     memories = tuple(
         Earlier(**each | {name: None if each[name] is None else datetime.fromisoformat(each[name]) for name in _TIMES})
         for each in told["memories"]

@@ -28,6 +28,7 @@ from graphmem.app import Graphmem
 from graphmem.bearer import make_token
 from graphmem.flows import students
 from graphmem.flows.concern import wellbeing
+from graphmem.flows.export import export_text
 from graphmem.flows.ledger import list_entries
 from graphmem.flows.surprise import list_questions
 from graphmem.jobs.runner import run_jobs
@@ -91,9 +92,20 @@ STATES = (
 STATE = {state.name: state for state in STATES}
 DEAD_SESSIONS = {"expired session", "garbled session", "other's session", "nobody, session", "other school"}
 """States in which an app sends a session that is not the student's, or is none."""
-LAST = ("forget", "deleteLedgerEntry", "changePassword", "openSession", "closeSession", "eraseStudent", "enrolStudent")
-"""Operations after which others would find something else; the last three get a student of their own each time."""
-OWN_STUDENT = ("closeSession", "eraseStudent", "enrolStudent")
+LAST = (
+    "deleteFact",
+    "forget",
+    "deleteObservation",
+    "deleteLedgerEntry",
+    "changePassword",
+    "openSession",
+    "closeSession",
+    "eraseStudent",
+    "enrolStudent",
+    "importStudent",
+)
+"""Operations after which others would find something else; the last four get a student of their own each time."""
+OWN_STUDENT = ("closeSession", "eraseStudent", "enrolStudent", "importStudent")
 
 
 @dataclass(frozen=True)
@@ -186,7 +198,7 @@ class School:
         if operation.startswith("observe"):
             kind = re.findall(r"kind: (\w+)", operation)[0]
             own |= {"observations": [{"kind": kind, "text": "We did fractions.", "ref": uuid4().hex}]}
-        if operation == "enrolStudent":
+        if operation in ("enrolStudent", "importStudent"):
             own |= {"id": target}
         if operation == "changePassword":
             own |= {"old": PASSWORD, "new": PASSWORD}
@@ -203,6 +215,8 @@ class School:
             "revokeToken": "nothing",
             "settleLedgerEntry": "promise",
             "deleteLedgerEntry": "instruction",
+            "deleteFact": "nothing",
+            "deleteObservation": "source",
             "correctConcern": "concern",
             "correctMemory": "memoryId",
             "resolveUncertainty": "doubt",
@@ -286,7 +300,8 @@ async def school(gm: Graphmem, http: httpx.AsyncClient, api: str, enrol: Enrol) 
     await asyncio.gather(*gm.background.tasks)
     expired = session_token(gm.secret, replace(ann.session, expires_at=gm.clock() - timedelta(seconds=1)))
     sessions = {name: pupil.token for name, pupil in pupils.items()} | {"expired": expired, "garbled": "bm9uZQ"}
-    return School(gm, http, api, pupils, sessions, await values_of(gm, ann))
+    given = await values_of(gm, ann) | {"document": await export_text(gm, pupils["bob"].session)}
+    return School(gm, http, api, pupils, sessions, given)
 
 
 async def kill_jobs(gm: Graphmem, institution: str, names: list[str]) -> None:
@@ -307,6 +322,7 @@ async def values_of(gm: Graphmem, ann: Pupil) -> dict[str, Any]:
     (concern, *_) = (await wellbeing(gm, ann.who)).concerns
     found = await nodes(gm, ann.who, "Memory")
     (episode, *_) = [node["id"] for node in found if node["role"] == MemoryRole.EPISODE]
+    (source, *_) = [node for node in await nodes(gm, ann.who, "Source") if node["kind"] == "lesson"]
     return {
         "memoryId": memory,
         "winnerId": winner,
@@ -318,6 +334,7 @@ async def values_of(gm: Graphmem, ann: Pupil) -> dict[str, Any]:
         "concern": concern.id,
         "doubt": "doubt-2",
         "nothing": "nothing",
+        "source": source["id"],
         "conceptId": "marmalade-racing",
         "conceptIds": ["marmalade-racing"],
         "query": "Who hides a marmalade?",
@@ -440,7 +457,7 @@ def check_nulls(field: str, cells: dict[str, Cell], *, app: bool) -> None:
 async def with_student_of_its_own(school: School, enrol: Enrol, operation: str, state: State) -> State:
     """The same state of a student whom nobody else needs."""
     name = f"own-{uuid4().hex}"
-    if operation == "enrolStudent" or state.target == "nobody" or state.bearer == "other":
+    if operation in ("enrolStudent", "importStudent") or state.target == "nobody" or state.bearer == "other":
         return replace(state, target=name)
     pupil = await enrol(name)
     school.sessions[name] = pupil.token

@@ -26,7 +26,7 @@ from graphmem.notifier import JobNotifier
 from graphmem.store import jobs, queries
 from graphmem.store.erasure import begin_erasure
 from graphmem.store.jobs import Kind
-from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
+from tests.conftest import BOTH_FORMS, PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.client import Client, Refused
 from tests.support.redis_server import RedisServer, needs_redis
 from tests.support.remembering import asked, held, observations
@@ -61,6 +61,7 @@ def test_every_kind_of_node_that_belongs_to_a_student_is_deleted() -> None:
     assert own <= set(re.findall(r":(\w+) \{institution", deletes))
 
 
+@BOTH_FORMS
 async def test_nothing_is_left_of_one_student_and_nothing_of_another_is_touched(gm: Graphmem, enrol: Enrol) -> None:
     ann, bob = await enrol("ann"), await enrol("bob")
     await lives(gm, ann, "marmalade")

@@ -10,19 +10,25 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked, NotFound
 from graphmem.flows.context import context, recall
 from graphmem.flows.facts import list_facts
-from graphmem.flows.forgetting import forget_memory
-from graphmem.flows.ledger import delete_entry, list_entries
+from graphmem.flows.forgetting import delete_fact, delete_observation, forget_memory
+from graphmem.flows.ledger import Draft, add_entry, delete_entry, list_entries
 from graphmem.flows.observation import observe
 from graphmem.flows.surprise import list_questions
 from graphmem.flows.uncertainty import list_uncertainties
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
-from graphmem.model import Level, Memory, MemoryRole
-from tests.conftest import Enrol, Pupil, another_replica, say
+from graphmem.model import Fact, LedgerCategory, Level, Memory, MemoryRole, SourceKind
+from graphmem.store import turns
+from graphmem.store.changes import Changes, New, Origin, Span, write
+from graphmem.store.rows import NodeSealer
+from graphmem.store.turns import sealed_fact
+from tests.conftest import BOTH_FORMS, Enrol, Pupil, another_replica, say
 from tests.support.client import Client
 from tests.support.doubting import doubted
-from tests.support.remembering import asked, lived, observations
+from tests.support.remembering import asked, changed, held, lived, observations
 from tests.support.surprising import surprises
+
+pytestmark = BOTH_FORMS
 
 SECRET = "I promise I will bring the marmalade to my sister Ottilie in Lisbon tomorrow."
 OTHER = "My uncle Ferdinand builds tiny submarines out of matchboxes."
@@ -135,3 +141,131 @@ async def test_a_deleted_entry_is_gone_in_every_process(gm: Graphmem, replica: G
     await delete_entry(gm, ann.session, entry.id)
     for each in (gm, replica):
         assert (await context(each, ann.session, "the marmalade?")).ledger == ()
+
+
+async def test_replies_that_repeat_it_go_from_the_running_talk(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, SECRET, "t1")
+    await say(gm, ann, "Is nine times seven sixty three?", "t2", reply="Yes, 63. Will Ottilie like the marmalade?")
+    await say(gm, ann, "What is half of it?", "t3", reply="31.5, as half of 63.")
+    await run_jobs(gm, ann.session)
+    await say(gm, ann, "And a third of it?", "t4", reply="21.")
+    memory = await the_memory(gm, ann, "marmalade")
+    await forget_memory(gm, ann.session, memory.id)
+    for each in (gm, another_replica(gm)):
+        shown = told(await turns.list_turns(each.graph, ann.session))
+        assert "marmalade" not in shown
+        assert "31.5" in shown
+        await run_jobs(each, ann.session)
+        assert "marmalade" not in await everything(each, ann)
+    # A job that had the reply before it has not any more.
+    rows = await asked(
+        gm, ann.who, "MATCH (j:Job {institution: $i, student_id: $s}) RETURN j.payload AS p, j.state AS s"
+    )
+    assert {row["s"] for row in rows} == {"done"}
+
+
+async def test_facts_of_the_same_message_that_say_something_else_stay(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, f"{SECRET} {OTHER}", "t1")
+    await run_jobs(gm, ann.session)
+    facts = ("Ann brings marmalade to people she likes.", "Ann admires what Ferdinand builds.", "Ann keeps promises.")
+    await taught(gm, ann, "t1", facts)
+    await forget_memory(gm, ann.session, (await the_memory(gm, ann, "marmalade")).id)
+    left = await list_facts(gm, ann.session, 50)
+    assert {fact.text for fact in left} >= set(facts[1:])
+    assert "marmalade" not in told(left)
+    (fact, *_) = left
+    assert await delete_fact(gm, ann.session, fact.id) is True
+    assert await delete_fact(gm, ann.session, fact.id) is False
+    for each in (gm, another_replica(gm)):
+        assert fact.id not in {kept.id for kept in await list_facts(each, ann.session, 50)}
+
+
+async def taught(gm: Graphmem, pupil: Pupil, turn_id: str, texts: tuple[str, ...]) -> None:
+    """Facts that come from a turn."""
+    for i, text in enumerate(texts):
+        fact = sealed_fact(pupil.session, Fact(f"fact-{i}", 90 + i, text, ("people",), gm.clock()))
+        query = """MATCH (s:Source {institution: $i, student_id: $s, kind: 'chat', ref: $turn})
+                   CREATE (f:Fact {institution: $i, student_id: $s})-[:FORMED_FROM]->(s) SET f += $fact"""
+        await changed(gm, pupil.who, query, turn=turn_id, fact=fact)
+    gm.lock_up(pupil.who)
+
+
+async def test_of_a_summary_only_the_sentences_that_tell_it_go(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, f"{SECRET} {OTHER}", "t1")
+    await run_jobs(gm, ann.session)
+    memory, other = await the_memory(gm, ann, "marmalade"), await the_memory(gm, ann, "submarines")
+    session, content = ann.session, "Ferdinand builds submarines of matchboxes. Ann hides marmalade from him."
+    whole, alone = (
+        replace(other, id=f"summary-{i}", content=text, quote=None, role=MemoryRole.SUMMARY, content_hash=i)
+        for i, text in (("1", content), ("2", "The marmalade is for Ottilie in Lisbon."))
+    )
+    for summary in (whole, alone):
+        (vector,) = await gm.embedder.embed([summary.content or ""])
+        new = New(summary, vector, Span(0, 5), Origin(SourceKind.CHAT, "t1"))
+        await write(gm.graph, session, Changes(None, "a test", new=(new,)), gm.clock())
+    gm.lock_up(ann.who)
+    await forget_memory(gm, session, memory.id)
+    for each in (gm, another_replica(gm)):
+        assert "marmalade" not in await everything(each, ann)
+        shown = told(await held(each, session))
+        assert "marmalade" not in shown
+        assert "Ferdinand builds submarines of matchboxes." in shown
+    assert {m.id for m in await held(gm, session) if m.role is MemoryRole.SUMMARY} == {"summary-1"}
+
+
+async def test_questions_doubts_and_the_ledger_that_tell_it_go_wherever_they_come_from(
+    gm: Graphmem, ann: Pupil
+) -> None:
+    await lived(gm, ann, (SECRET, OTHER))
+    memory, other = await the_memory(gm, ann, "marmalade"), await the_memory(gm, ann, "submarines")
+    await doubted(gm, ann.session, memory, other)
+    await add_entry(gm, ann.session, Draft(LedgerCategory.OBSERVATION, "Ann takes marmalade along to Lisbon."))
+    await add_entry(gm, ann.session, Draft(LedgerCategory.OBSERVATION, "Ann likes working with paper."))
+    asked_of = NodeSealer(ann.session.keys, ann.session, "Question", "q1").seal(
+        "text", "How did Ottilie like the marmalade?"
+    )
+    query = """MATCH (m:Memory {institution: $i, student_id: $s, id: $m})
+               CREATE (m)-[:RAISES]->(:Question {institution: $i, student_id: $s, id: 'q1', state: 'waiting',
+                                                 created_at: datetime(), text: $text})"""
+    await changed(gm, ann.who, query, m=other.id, text=asked_of)
+    erased = await forget_memory(gm, ann.session, memory.id)
+    assert erased.uncertainties == 1
+    shown = await everything(another_replica(gm), ann)
+    assert "marmalade" not in shown
+    assert "working with paper" in shown
+    assert "submarines" in told(await held(gm, ann.session))
+
+
+async def test_an_observation_is_deleted_with_what_comes_from_it_alone(
+    gm: Graphmem, ann: Pupil, app_client: Client
+) -> None:
+    texts = [
+        "My sister Ottilie hides marmalade in Lisbon.",
+        OTHER,
+        OTHER,
+        "My cat Mitzi sleeps on the piano.",
+    ]
+    sources = await observe(gm, ann.who, observations(texts[:3], kind=SourceKind.CHAT))
+    await run_jobs(gm, ann.session)
+    sources += await observe(
+        gm, ann.who, [replace(o, ref="waiting") for o in observations(texts[3:], kind=SourceKind.CHAT)]
+    )
+    ask = 'mutation($id: ID!) { deleteObservation(studentId: "ann", id: $id) { memories jobs edges } }'
+    assert (await app_client.call(ask, id=sources[0].id))["memories"] >= 1
+    # The same was said twice: the other source still tells it.
+    assert (await app_client.call(ask, id=sources[1].id))["memories"] == 0
+    assert (await app_client.call(ask, id=sources[3].id))["jobs"] == 1
+    for each in (gm, another_replica(gm)):
+        await run_jobs(each, ann.session)
+        shown = told(await held(each, ann.session))
+        assert "marmalade" not in shown
+        assert "Mitzi" not in shown
+        assert "submarines" in shown
+    await observe(gm, ann.who, [replace(o, ref="waiting") for o in observations(texts[3:], kind=SourceKind.CHAT)])
+    await run_jobs(gm, ann.session)
+    assert "Mitzi" not in told(await held(gm, ann.session))
+    with pytest.raises(NotFound):
+        await delete_observation(gm, ann.session, "source-unknown")
+    await close_session(gm, ann.session)
+    with pytest.raises(Locked):
+        await delete_observation(gm, ann.session, sources[1].id)

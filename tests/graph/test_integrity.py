@@ -15,7 +15,7 @@ from graphmem.flows.compression import compress
 from graphmem.flows.concern import correct_concern
 from graphmem.flows.decay import decay
 from graphmem.flows.erasure import erase_student
-from graphmem.flows.forgetting import forget_memory
+from graphmem.flows.forgetting import delete_fact, delete_observation, forget_memory
 from graphmem.flows.integrity import accept_integrity, keep_all_up, keep_up, verify_integrity
 from graphmem.flows.ledger import Draft, add_entry, delete_entry, settle_entry
 from graphmem.flows.observation import observe
@@ -71,6 +71,8 @@ async def test_a_student_is_intact_after_every_way_of_writing(gm: Graphmem, ann:
         "attitude": lambda: set_attitude(gm, session, "velocipede-racing", -0.5, None, "No longer."),
         "companion": lambda: students.set_companion(gm, session, CompanionChange(name="Ada", expertise=["fractions"])),
         "forget": lambda: _forget(gm, ann),
+        "delete fact": lambda: _delete_fact(gm, ann),
+        "delete observation": lambda: _delete_observation(gm, ann),
         "compress": lambda: compress(gm, session, to=3),
         "decay": lambda: _decay(gm, ann),
         "password": lambda: students.change_password(gm, ann.who, PASSWORD, "another good password"),
@@ -116,6 +118,17 @@ async def _ledger(gm: Graphmem, pupil: Pupil) -> None:
 async def _forget(gm: Graphmem, pupil: Pupil) -> None:
     memory = next(each for each in await held(gm, pupil.session) if "cellar" in (each.content or ""))
     await forget_memory(gm, pupil.session, memory.id)
+
+
+async def _delete_fact(gm: Graphmem, pupil: Pupil) -> None:
+    (fact, *_) = await nodes(gm, pupil.who, "Fact")
+    assert await delete_fact(gm, pupil.session, fact["id"])
+
+
+async def _delete_observation(gm: Graphmem, pupil: Pupil) -> None:
+    (source,) = await observe(gm, pupil.who, observations(["Ann keeps bees."], kind=SourceKind.TEACHER))
+    await run_jobs(gm, pupil.session)
+    await delete_observation(gm, pupil.session, source.id)
 
 
 async def _decay(gm: Graphmem, pupil: Pupil) -> None:

@@ -8,7 +8,7 @@ import pytest
 from graphmem import metrics
 from graphmem.app import Graphmem
 from graphmem.commands.doctor import check_sealed_values
-from graphmem.errors import Conflict, SetupError
+from graphmem.errors import Conflict, Locked, SetupError
 from graphmem.flows import students
 from graphmem.flows.context import context, recall
 from graphmem.flows.export import export_student
@@ -86,7 +86,7 @@ async def test_one_altered_value_of_each_kind_costs_its_node_alone(
     assert len(after["overlay"]) == len(before["overlay"])
     assert len(after["export"]["nodes"]) >= len(before["export"]["nodes"])
     told = {name for node in after["export"]["nodes"] for name in node.get("tampered", [])}
-    assert {"content", "text", "persona"} <= told
+    assert {"content", "text", "persona", "payload"} <= told
 
     found = await noticed(gm, ann.who)
     assert {(row["label"], row["field"]) for row in broken} - {(label, field) for label, _, field in found} == set()
@@ -182,6 +182,16 @@ async def test_an_exchanged_public_key_is_refused_and_put_right(gm: Graphmem, en
     assert await noticed(gm, pupil.who) == {("Student", "student", "public_key")}
     await observe(gm, pupil.who, observations(["Ann was brave today."]))
     assert await run_jobs(gm, session) == 1
+
+
+async def test_a_student_who_is_switched_to_readable_is_refused(gm: Graphmem, ann: Pupil) -> None:
+    switch = "MATCH (a:Student {institution: $i, id: $s}) SET a.sealing = 'off'"
+    await by_hand(gm, ann.who, switch)
+    with pytest.raises(Conflict, match="changed outside"):
+        await observe(gm, ann.who, observations(["Ann was brave today."]))
+    assert await nodes(gm, ann.who, "Job") == []
+    with pytest.raises(Locked):
+        await students.open_session(gm, ann.who, PASSWORD)
 
 
 async def test_another_server_secret_vouches_anew(gm: Graphmem, ann: Pupil) -> None:

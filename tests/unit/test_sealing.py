@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,34 +12,41 @@ from nacl.secret import Aead
 
 from graphmem import sealing
 from graphmem.errors import Locked, Tampered
-from graphmem.model import Session, Who
+from graphmem.model import Keys, Session, Who
+from graphmem.store.rows import NodeSealer
 
 ANN = Who("school", "ann")
 WEAK = sealing.Argon2(1, 8 * 2**20)
 LOCK, KEYS = sealing.new_lock(ANN, "a good password", WEAK)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 SECRET = b"s" * 32
+PLACE = ("L", "n", "f")
+
+
+@given(st.text(max_size=2000))
+def test_what_is_sealed_opens_again(text: str) -> None:
+    assert sealing.opened_value(KEYS, ANN, PLACE, sealing.seal(KEYS, ANN, PLACE, text)) == text.encode()
 
 
 @given(st.binary(max_size=2000))
-def test_what_is_sealed_opens_again(value: bytes) -> None:
-    assert sealing.opened_value(KEYS, ANN, ("L", "n", "f"), sealing.seal(KEYS, ANN, ("L", "n", "f"), value)) == value
+def test_bytes_that_are_sealed_open_again(value: bytes) -> None:
+    assert sealing.opened_value(KEYS, ANN, PLACE, sealing.seal_bytes(KEYS, ANN, PLACE, value)) == value
 
 
 @given(st.text(max_size=200), st.data())
 def test_no_altered_value_opens(text: str, data: st.DataObject) -> None:
-    sealed = bytearray(sealing.seal(KEYS, ANN, ("L", "n", "f"), text))
+    sealed = bytearray(sealing.seal_bytes(KEYS, ANN, PLACE, text.encode()))
     at = data.draw(st.integers(0, len(sealed) - 1))
     sealed[at] ^= data.draw(st.integers(1, 255))
     with pytest.raises(Tampered):
-        sealing.opened_value(KEYS, ANN, ("L", "n", "f"), bytes(sealed))
+        sealing.opened_value(KEYS, ANN, PLACE, bytes(sealed))
 
 
 @given(st.integers(0, 60))
 def test_no_truncated_value_opens(length: int) -> None:
-    sealed = sealing.seal(KEYS, ANN, ("L", "n", "f"), "some text that is long enough")
+    sealed = sealing.seal(KEYS, ANN, PLACE, "some text that is long enough")
     with pytest.raises(Tampered):
-        sealing.opened_value(KEYS, ANN, ("L", "n", "f"), sealed[:length])
+        sealing.opened_value(KEYS, ANN, PLACE, sealed[:length])
 
 
 @pytest.mark.parametrize(
@@ -47,20 +55,20 @@ def test_no_truncated_value_opens(length: int) -> None:
         (ANN, ("L", "n", "g")),
         (ANN, ("L", "m", "f")),
         (ANN, ("M", "n", "f")),
-        (Who("school", "bob"), ("L", "n", "f")),
-        (Who("other", "ann"), ("L", "n", "f")),
+        (Who("school", "bob"), PLACE),
+        (Who("other", "ann"), PLACE),
         (Who("school", 'ann","L'), ("n", "", "f")),
     ],
 )
 def test_a_value_opens_only_where_it_was_sealed(who: Who, place: tuple[str, str, str]) -> None:
     with pytest.raises(Tampered):
-        sealing.opened_value(KEYS, who, place, sealing.seal(KEYS, ANN, ("L", "n", "f"), "text"))
+        sealing.opened_value(KEYS, who, place, sealing.seal(KEYS, ANN, PLACE, "text"))
 
 
 def test_a_value_sealed_before_the_label_was_bound_still_opens_in_its_place() -> None:
     bound_to = json.dumps([ANN.institution, ANN.student_id, "n", "f"]).encode()
     sealed = bytes(Aead(KEYS.seal).encrypt(b"text", bound_to))
-    assert sealing.opened_value(KEYS, ANN, ("L", "n", "f"), sealed) == b"text"
+    assert sealing.opened_value(KEYS, ANN, PLACE, sealed) == b"text"
     with pytest.raises(Tampered):
         sealing.opened_value(KEYS, ANN, ("L", "n", "g"), sealed)
 
@@ -77,7 +85,7 @@ def test_only_the_secret_vouches_for_a_public_key() -> None:
 
 
 def test_sealing_twice_gives_two_values() -> None:
-    assert sealing.seal(KEYS, ANN, ("L", "n", "f"), "text") != sealing.seal(KEYS, ANN, ("L", "n", "f"), "text")
+    assert sealing.seal(KEYS, ANN, PLACE, "text") != sealing.seal(KEYS, ANN, PLACE, "text")
 
 
 def test_a_wrong_password_opens_nothing() -> None:
@@ -119,7 +127,7 @@ def test_keyed_hashes_differ_by_student_and_kind() -> None:
 
 
 def test_a_sealed_box_opens_for_its_student_only() -> None:
-    box = sealing.seal_for(LOCK.public_key, ANN, "Ann was brave today.")
+    box = sealing.seal_for(LOCK, ANN, "Ann was brave today.")
     assert sealing.open_sealed_box(KEYS, ANN, LOCK, box) == "Ann was brave today."
     bob = Who("school", "bob")
     lock, keys = sealing.new_lock(bob, "pw", WEAK)
@@ -128,7 +136,7 @@ def test_a_sealed_box_opens_for_its_student_only() -> None:
 
 
 def test_a_sealed_box_meant_for_another_name_is_refused() -> None:
-    box = sealing.seal_for(LOCK.public_key, Who("school", "bob"), "about Bob")
+    box = sealing.seal_for(LOCK, Who("school", "bob"), "about Bob")
     with pytest.raises(Tampered):
         sealing.open_sealed_box(KEYS, ANN, LOCK, box)
 
@@ -158,3 +166,43 @@ def test_keys_do_not_show_in_a_representation() -> None:
     assert KEYS.seal.hex() not in repr(session)
     assert repr(KEYS.seal) not in repr(session)
     assert repr(replace(KEYS)) == "Keys()"
+
+
+CLEAR_LOCK, CLEAR_KEYS = sealing.new_lock(ANN, "a good password", WEAK, clear=True)
+
+
+def test_with_sealing_off_texts_stay_readable_and_the_password_still_opens() -> None:
+    assert sealing.seal(CLEAR_KEYS, ANN, PLACE, "text") == "text"
+    assert sealing.opened_value(CLEAR_KEYS, ANN, PLACE, "text") == b"text"
+    assert sealing.seal_for(CLEAR_LOCK, ANN, "Ann was brave.") == "Ann was brave."
+    assert sealing.open_sealed_box(CLEAR_KEYS, ANN, CLEAR_LOCK, "Ann was brave.") == "Ann was brave."
+    assert sealing.unlock(ANN, CLEAR_LOCK, "a good password") == CLEAR_KEYS
+    changed = sealing.relocked(ANN, CLEAR_LOCK, "a good password", "a better password", WEAK)
+    assert sealing.unlock(ANN, changed, "a better password") == CLEAR_KEYS
+    token = sealing.session_token(SECRET, Session("school", "ann", "s1", NOW, CLEAR_KEYS))
+    assert sealing.opened_token(SECRET, token, NOW - timedelta(1)).keys == CLEAR_KEYS
+
+
+@pytest.mark.parametrize("lock", [replace(LOCK, clear=True), replace(CLEAR_LOCK, clear=False)])
+def test_nobody_switches_sealing_off_or_on_by_hand(lock: sealing.StudentLock) -> None:
+    with pytest.raises(Locked):
+        sealing.unlock(ANN, lock, "a good password")
+
+
+def test_of_a_sealed_student_nothing_readable_is_taken() -> None:
+    with pytest.raises(Tampered):
+        sealing.opened_value(KEYS, ANN, PLACE, "text")
+    with pytest.raises(Tampered):
+        sealing.open_sealed_box(KEYS, ANN, LOCK, "Ann was brave.")
+    place = NodeSealer(KEYS, ANN, "Memory", "memory-1")
+    with pytest.raises(Tampered):
+        place.vector("embedding", [0.5, 0.5])
+
+
+@given(st.lists(st.floats(-1, 1, width=32), max_size=8))
+@pytest.mark.parametrize("keys", [KEYS, CLEAR_KEYS])
+def test_vectors_and_packed_texts_open_again_in_both_forms(keys: Keys, numbers: list[float]) -> None:
+    place, vector = NodeSealer(keys, ANN, "Memory", "memory-1"), np.asarray(numbers, dtype=np.float32)
+    assert np.array_equal(place.vector("embedding", place.seal_vector("embedding", vector)), vector)
+    told = json.dumps(numbers).encode()
+    assert place.packed("outcome", place.seal_packed("outcome", told)) == told

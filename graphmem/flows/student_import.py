@@ -1,0 +1,132 @@
+"""Importing an exported student under another key: all of it or nothing (spec 14)."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from uuid import uuid4
+
+from graphmem import sealing
+from graphmem.app import Graphmem
+from graphmem.errors import Conflict, InvalidInput
+from graphmem.flows.erasure import finish_erasure_of
+from graphmem.flows.import_plan import ReadDocument, planned_graph, read_document, texts_to_embed, without_concepts
+from graphmem.flows.students import check_sealing, find_student
+from graphmem.model import Student, Vector, Who
+from graphmem.store import imports, integrity, overlays
+from graphmem.validation import checked_id, checked_password
+
+EMBEDDED_TOGETHER = 256
+"""Texts that are embedded at once."""
+NAMED = 5
+"""Unknown concepts that an error names."""
+
+
+@dataclass(frozen=True)
+class ImportedStudent:
+    """Outcome of an import.
+
+    nodes, edges : how many were made; those to concepts of the world count among the edges
+    left_out : concepts and edges of the world that this institution does not have
+    repeated : the student had been imported from this very document before, and nothing was changed
+    """
+
+    student: Student
+    nodes: int
+    edges: int
+    left_out: int = 0
+    repeated: bool = False
+
+
+async def import_student(
+    gm: Graphmem, who: Who, password: str, document: str, *, skip_unknown: bool = False
+) -> ImportedStudent:
+    """Make the graph of an exported student anew, sealed with a new key that a new password opens.
+
+    The document is checked first, all of it. The student can be opened once everything is there; what is cut short is
+    erased by the next import of the same id, or by the sweeper. The same document again changes nothing.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    who : the student to be made; another id and institution than the exported one's will do
+    password : the new student's
+    document : as `exportStudent` gives it
+    skip_unknown : leave out concepts and edges that the institution's world does not have, instead of refusing
+
+    Raises
+    ------
+    InvalidInput    id, password or document will not do, or the world lacks concepts; nothing was imported
+    Conflict        somebody of this id is enrolled, or was erased or imported at the same time
+    Unavailable     Neo4j does not answer; import again
+
+    Source: spec 14.
+    """
+    checked_id("studentId", who.student_id)
+    checked_password("password", password, gm.settings.password_min)
+    read = await asyncio.to_thread(read_document, document)
+    lacking, edge_ids = await _lacking(gm, who, read)
+    if (lacking or edge_ids) and not skip_unknown:
+        raise InvalidInput(_lacks(lacking, edge_ids))
+    read = without_concepts(read, lacking, edge_ids)
+    clear = await check_sealing(gm, who.institution)
+    token = uuid4().hex
+    begun = await _begin(gm, who, token)
+    if begun.imported == read.digest:
+        if not await integrity.has_manifest(gm.graph, who):
+            # The import before this one was cut short behind its last step.
+            await integrity.accept(gm.graph, who, gm.clock())
+        return await _done(gm, who, read, len(lacking) + len(edge_ids), repeated=True)
+    if not begun.begun:
+        raise Conflict("A student of this id is enrolled already: choose another id, or erase that one first.")
+    lock, keys = await gm.passwords.computed(lambda: sealing.new_lock(who, password, gm.argon2, clear=clear))
+    planned = planned_graph(read, keys, who.student_id)
+    vectors = await _vectors(gm, read)
+    planned = replace(planned, nodes=tuple(replace(n, vector=vectors.get(n.number)) for n in planned.nodes))
+    await imports.write_imported(gm.graph, who, keys, lock, planned, token, gm.clock())
+    gm.lock_up(who)
+    return await _done(gm, who, read, len(lacking) + len(edge_ids), repeated=False)
+
+
+async def _begin(gm: Graphmem, who: Who, token: str) -> imports.Begun:
+    begun = await imports.begin_import(gm.graph, who, token, gm.clock())
+    if not begun.begun and begun.imported is None:
+        # What another import or an erasure left behind goes first, and with it whoever is still at it.
+        await finish_erasure_of(gm, who)
+        begun = await imports.begin_import(gm.graph, who, token, gm.clock())
+    return begun
+
+
+async def _done(gm: Graphmem, who: Who, read: ReadDocument, left_out: int, *, repeated: bool) -> ImportedStudent:
+    student = await find_student(gm, who)
+    if student is None:
+        raise Conflict("The student was erased while being imported.")
+    document = read.document
+    edges = len(document.edges) + len(document.links) + len(document.overlay) + len(document.discovered)
+    return ImportedStudent(student, len(document.nodes), edges, left_out, repeated)
+
+
+async def _lacking(gm: Graphmem, who: Who, read: ReadDocument) -> tuple[list[str], list[str]]:
+    """Concepts and edges that a document names and the institution's world does not have."""
+    concepts = read.concepts
+    lacking = await overlays.list_unknown_concepts(gm.graph, who.institution, concepts) if concepts else []
+    found = [each.edge_id for each in read.document.discovered]
+    known = await imports.list_known_edges(gm.graph, who.institution, concepts, found) if found else set()
+    return lacking, [each for each in found if each not in known]
+
+
+def _lacks(concepts: Sequence[str], edge_ids: Sequence[str]) -> str:
+    named = ", ".join([*concepts, *edge_ids][:NAMED])
+    return (
+        f"The world of this institution lacks {len(concepts)} concepts and {len(edge_ids)} edges of this document "
+        f"({named}), so nothing was imported: import the world first, or leave them out with skipUnknown."
+    )
+
+
+async def _vectors(gm: Graphmem, read: ReadDocument) -> dict[int, Vector]:
+    """Embeddings of the nodes that have one, by number."""
+    texts = texts_to_embed(read)
+    numbers, found = list(texts), dict[int, Vector]()
+    for start in range(0, len(numbers), EMBEDDED_TOGETHER):
+        part = numbers[start : start + EMBEDDED_TOGETHER]
+        found |= dict(zip(part, await gm.embedder.embed([texts[number] for number in part]), strict=True))
+    return found

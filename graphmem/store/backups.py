@@ -1,0 +1,186 @@
+"""A whole database as records, and back: each student as of one moment, while others go on (spec 14, 16).
+
+A record is a JSON value of one line; bytes and times have a tag, since JSON has neither.
+"""
+
+import base64
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from graphmem.errors import Conflict, InvalidInput, SetupError
+from graphmem.model import Who
+from graphmem.store import schema
+from graphmem.store.graph import Graph, Row, Transaction
+
+STUDENTS_AT_ONCE, NODES_AT_ONCE, EDGES_FROM = 200, 500, 1_000
+"""Students that are listed at once, nodes and relationships that one transaction writes, nodes whose edges are read."""
+BYTES, TIME, DATE = "$bytes", "$time", "$date"
+
+BackupRecord = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Held:
+    """Schema version, embedding model and dimension of a database."""
+
+    version: int
+    embedder: str
+    dimension: int
+
+
+async def find_held(graph: Graph) -> Held:
+    """Read what a database says of itself; `schema/find`.
+
+    Raises
+    ------
+    SetupError      it is none of graphmem, or a restore of it was cut short
+    """
+    rows = await graph.run("schema/find")
+    if not rows:
+        raise SetupError("This database holds nothing of graphmem: there is nothing to back up.")
+    return Held(rows[0]["version"], rows[0]["embedder"], rows[0]["dimension"])
+
+
+async def read_shared(graph: Graph) -> AsyncIterator[BackupRecord]:
+    """Records of all that is no student's; `backup/list_shared`, `backup/get_shared`."""
+    elements = [row["element"] for row in await graph.run("backup/list_shared")]
+    edges: list[BackupRecord] = []
+    for some in _batches(elements, NODES_AT_ONCE):
+        for row in await graph.run("backup/get_shared", elements=list(some)):
+            yield _node(row)
+            edges += [_edge(row["element"], *edge) for edge in row["edges"]]
+    there = set(elements)
+    for edge in edges:
+        if edge["edge"][1] in there:
+            yield edge
+
+
+async def read_students(graph: Graph) -> AsyncIterator[Who]:
+    """All students, of all institutions; `backup/list_students`."""
+    institution = student_id = ""
+    while rows := await graph.run(
+        "backup/list_students", after_institution=institution, after_id=student_id, limit=STUDENTS_AT_ONCE
+    ):
+        for row in rows:
+            yield Who(row["institution"], row["id"])
+        institution, student_id = rows[-1]["institution"], rows[-1]["id"]
+
+
+async def read_student(graph: Graph, who: Who) -> list[BackupRecord]:
+    """Records of a student, all of one moment: whatever writes the student waits meanwhile; empty without the student.
+
+    `backup/list_nodes`, `backup/list_edges`, in one transaction that writes nothing.
+    """
+    found: list[BackupRecord] = []
+
+    async def work(tx: Transaction) -> None:
+        rows = await tx.run("backup/list_nodes")
+        found[:] = [_node(row) for row in rows]
+        elements = [row["element"] for row in rows]
+        for number, some in enumerate(_batches(elements, EDGES_FROM)):
+            edges = await tx.run("backup/list_edges", elements=list(some))
+            # What the student found of the world comes with each batch.
+            own = edges if not number else [edge for edge in edges if edge["type"] != "DISCOVERED"]
+            found.extend(_edge(edge["start"], edge["end"], edge["type"], edge["properties"]) for edge in own)
+
+    await graph.transact(who, work)
+    return found
+
+
+async def begin_restore(graph: Graph, held: Held, now: datetime) -> None:
+    """Make a database ready for a backup; what a restore that was cut short has left goes first.
+
+    `backup/begin_restore`, `backup/delete_some`, and the schema's constraints and indexes.
+
+    Raises
+    ------
+    Conflict        the database is not empty
+    """
+    (row,) = await graph.run(
+        "backup/begin_restore", version=held.version, embedder=held.embedder, dimension=held.dimension, now=now
+    )
+    if not row["empty"]:
+        raise Conflict("This database is not empty: restore into an empty one.")
+    await schema.apply_commands(graph)
+    while (await graph.run("backup/delete_some", limit=NODES_AT_ONCE))[0]["deleted"]:
+        pass
+
+
+async def create_records(graph: Graph, records: Sequence[BackupRecord], element: dict[str, str]) -> None:
+    """Write some records; `element` holds the new element id of every node written before, and of these then.
+
+    Raises
+    ------
+    InvalidInput    a relationship leads to a node that is in no record before it
+    """
+    nodes = [{"key": each["node"], "labels": each["labels"], "properties": untagged(each["properties"])}
+             for each in records if "node" in each]  # fmt: skip
+    for some in _batches(nodes, NODES_AT_ONCE):
+        rows = await graph.run("backup/create_nodes", nodes=list(some))
+        element |= {row["key"]: row["element"] for row in rows}
+    try:
+        edges = [
+            {"start": element[start], "end": element[end], "type": kind, "properties": untagged(properties)}
+            for start, end, kind, properties in (each["edge"] for each in records if "edge" in each)
+        ]
+    except KeyError as e:
+        raise InvalidInput("This backup is not whole: a relationship leads to a node that is not there.") from e
+    for some in _batches(edges, NODES_AT_ONCE):
+        await graph.run("backup/create_edges", edges=list(some))
+
+
+async def finish_restore(graph: Graph) -> tuple[int, int]:
+    """Let processes start on the database; how many nodes and relationships it holds; `backup/finish_restore`."""
+    (row,) = await graph.run("backup/finish_restore")
+    return row["nodes"], row["edges"]
+
+
+def _node(row: Row) -> BackupRecord:
+    return {"node": row["element"], "labels": sorted(row["labels"]), "properties": tagged(row["properties"])}
+
+
+def _edge(start: str, end: str, kind: str, properties: Mapping[str, Any]) -> BackupRecord:
+    return {"edge": [start, end, kind, tagged(properties)]}
+
+
+def _batches(items: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
+
+
+def tagged(value: Any) -> Any:
+    """A value of the database as JSON has it, from which `untagged` makes the same value.
+
+    Examples
+    --------
+    >>> untagged(tagged({"key": b"123", "on": date(2026, 1, 15)}))
+    {'key': b'123', 'on': datetime.date(2026, 1, 15)}
+    """
+    if isinstance(value, dict):
+        return {name: tagged(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [tagged(each) for each in value]
+    if isinstance(value, bytes | bytearray):
+        return {BYTES: base64.b64encode(value).decode()}
+    native = value.to_native() if hasattr(value, "to_native") else value
+    if isinstance(native, datetime):
+        return {TIME: native.isoformat()}
+    return {DATE: native.isoformat()} if isinstance(native, date) else native
+
+
+def untagged(value: Any) -> Any:
+    """The value that `tagged` was made of, as the driver takes it."""
+    if isinstance(value, list):
+        return [untagged(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    if len(value) == 1:
+        ((tag, told),) = value.items()
+        if tag == BYTES:
+            return base64.b64decode(told)
+        if tag == TIME:
+            return datetime.fromisoformat(told)
+        if tag == DATE:
+            return date.fromisoformat(told)
+    return {name: untagged(each) for name, each in value.items()}

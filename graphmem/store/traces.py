@@ -1,0 +1,159 @@
+"""Texts elsewhere in the graph that tell what a memory says: read before it is forgotten, changed with it (spec 14)."""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from graphmem.errors import Tampered
+from graphmem.model import Erased, Memory, Session, Vector
+from graphmem.sealing import StudentLock, open_sealed_box, seal_for
+from graphmem.store.graph import Graph, Transaction
+from graphmem.store.jobs import Kind
+from graphmem.store.memories import details_of, sealed_embedding
+from graphmem.store.rows import NodeSealer
+from graphmem.store.tampering import Damage, report
+
+UNCOUNTED = frozenset({"current", "gone", "concerns", "formed"})
+"""What forgetting tells beside counts."""
+
+
+@dataclass(frozen=True)
+class WaitingWork:
+    """Payload of a job that is not done, opened."""
+
+    id: str
+    kind: Kind
+    payload: Mapping[str, Any] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Traces:
+    """Texts that may tell what a memory says, as of a version of the student.
+
+    questions : texts of questions and reflections, by id
+    prediction : of the next message; empty where there is none
+    """
+
+    version: int
+    questions: Mapping[str, str] = field(repr=False)
+    jobs: tuple[WaitingWork, ...] = ()
+    prediction: str = field(default="", repr=False)
+
+
+@dataclass(frozen=True)
+class Forgetting:
+    """What goes with a memory, or is changed because of it.
+
+    version : of the student it was decided on
+    facts, turns, entries, questions, jobs : ids of what tells the same
+    emptied : ids of summaries of which nothing is left
+    rewritten : memories as they are from now on, with a new embedding where the content changed
+    payloads : jobs as they are from now on
+    prediction : the prediction goes
+    """
+
+    version: int
+    facts: tuple[str, ...] = ()
+    turns: tuple[str, ...] = ()
+    entries: tuple[str, ...] = ()
+    questions: tuple[str, ...] = ()
+    jobs: tuple[str, ...] = ()
+    emptied: tuple[str, ...] = ()
+    rewritten: tuple[tuple[Memory, Vector | None], ...] = field(default=(), repr=False)
+    payloads: tuple[WaitingWork, ...] = ()
+    prediction: bool = False
+
+
+async def find_traces(graph: Graph, session: Session, lock: StudentLock, now: datetime) -> Traces | None:
+    """Read and open what may tell of a memory; `memory/list_traces`. None when the session has ended."""
+    rows = await graph.run("memory/list_traces", session, session_id=session.session_id, now=now)
+    if not rows:
+        return None
+    (row,) = rows
+    damage, questions = Damage(), dict[str, str]()
+    for label, i, sealed in row["questions"]:
+        place = NodeSealer(session.keys, session, label, i)
+        if (text := damage.opened(partial(place.text, "text", sealed))) is not None:
+            questions[i] = text
+    jobs = []
+    for i, kind, sealed in row["jobs"]:
+        # What was tampered with is reported when its job runs; it must not keep others from being forgotten.
+        with suppress(Tampered):
+            jobs.append(WaitingWork(i, Kind(kind), _payload(session, lock, i, kind, sealed)))
+    prediction = ""
+    if row["prediction"] is not None:
+        place = NodeSealer(session.keys, session, "Companion", f"companion@{row['turns']}")
+        told = damage.opened(partial(place.json, "prediction", row["prediction"]))
+        prediction = "" if told is None else str(told["text"])
+    await report(graph, session, damage)
+    return Traces(row["version"], questions, tuple(jobs), prediction)
+
+
+async def delete_with_traces(
+    graph: Graph, session: Session, lock: StudentLock, memory_id: str, forgetting: Forgetting, now: datetime
+) -> tuple[bool, Erased] | None:
+    """Delete a memory with what it fed and what tells the same, in one transaction; `memory/forget`, `memory/rewrite`.
+
+    Returns
+    -------
+    whether it was decided on the newest version (else nothing was written), and how much was deleted; None without
+    such a memory, or when the session has ended
+    """
+
+    async def work(tx: Transaction) -> tuple[bool, Erased] | None:
+        rows = await tx.run(
+            "memory/forget",
+            session_id=session.session_id,
+            id=memory_id,
+            version=forgetting.version,
+            kept=[memory.id for memory, _ in forgetting.rewritten],
+            emptied=list(forgetting.emptied),
+            facts=list(forgetting.facts),
+            turns=list(forgetting.turns),
+            entries=list(forgetting.entries),
+            questions=list(forgetting.questions),
+            jobs=list(forgetting.jobs),
+            prediction=forgetting.prediction,
+            now=now,
+        )
+        if not rows:
+            return None
+        counts = {name: count for name, count in rows[0].items() if name not in UNCOUNTED}
+        current = bool(rows[0]["current"])
+        if current and (forgetting.rewritten or forgetting.payloads):
+            await tx.run(
+                "memory/rewrite",
+                memories=[{"id": m.id, "properties": _texts(session, m, v)} for m, v in forgetting.rewritten],
+                jobs=[{"id": job.id, "payload": _sealed_payload(session, lock, job)} for job in forgetting.payloads],
+            )
+        return current, Erased(**counts)
+
+    return await graph.transact(session, work)
+
+
+def _payload(session: Session, lock: StudentLock, job_id: str, kind: str, sealed: Any) -> Mapping[str, Any]:
+    told: Mapping[str, Any]
+    if kind == Kind.OBSERVE.value:
+        told = json.loads(open_sealed_box(session.keys, session, lock, sealed))
+    else:
+        told = NodeSealer(session.keys, session, "Job", job_id).json("payload", sealed)
+    return told
+
+
+def _sealed_payload(session: Session, lock: StudentLock, job: WaitingWork) -> Any:
+    if job.kind is Kind.OBSERVE:
+        return seal_for(lock, session, json.dumps(job.payload))
+    return NodeSealer(session.keys, session, "Job", job.id).seal_json("payload", job.payload)
+
+
+def _texts(session: Session, memory: Memory, vector: Vector | None) -> dict[str, Any]:
+    place = NodeSealer(session.keys, session, "Memory", memory.id)
+    embedding = {} if vector is None else {"embedding": sealed_embedding(place, memory, vector)}
+    return embedding | {
+        "content": place.seal("content", memory.content or ""),
+        "details": place.seal_json("details", details_of(memory)),
+    }
