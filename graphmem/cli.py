@@ -427,6 +427,49 @@ def reveal_command(
     typer.echo(f"{student} knows {known} concepts now.")
 
 
+@app.command("plot")
+def plot_command(
+    student: str,
+    out: Annotated[Path, typer.Option(help="the picture: .svg, .png or .pdf")],
+    overlay: Annotated[
+        bool, typer.Option("--overlay", help="instead: what the student knows of the world; no password")
+    ] = False,
+    name_frontier: Annotated[
+        bool, typer.Option("--name-frontier", help="name what could come next, too; not for the student's eyes")
+    ] = False,
+    structure: Annotated[bool, typer.Option("--structure", help="no word of anybody; no password")] = False,
+    memories: Annotated[int, typer.Option(min=1, max=150, help="most memories, the most present ones")] = 40,
+    institution: Institution = "demo",
+    password_stdin: PasswordStdin = False,
+) -> None:
+    """Draw a picture of a student's memory graph, or of the overlay on the world."""
+    from graphmem.commands.plot import checked_picture, memory_figure, overlay_figure, save_figure
+
+    file, who = checked_picture(out), Who(institution, student)
+    if overlay:
+        figure = run(lambda gm: overlay_figure(gm, who, name_frontier=name_frontier))
+    else:
+        password = None if structure else read_password(password_stdin)
+        figure = run(lambda gm: memory_figure(gm, who, password, memories))
+    save_figure(figure, file)
+    typer.echo(f"{file}: {file.stat().st_size / 1000:.0f} kB")
+
+
+@app.command("inspect")
+def inspect_command(student: str, institution: Institution = "demo", password_stdin: PasswordStdin = False) -> None:
+    """Put a readable copy of a student into a Neo4j of its own, for Neo4j Browser; Enter removes it again."""
+    from graphmem.commands.inspect import copy_database, copy_link, fill_copy, readable_student
+
+    settings, password = load_settings(), read_password(password_stdin)
+    document = run(lambda gm: readable_student(gm, Who(institution, student), password))
+    with copy_database(settings, say) as (own, neo4j):
+        asyncio.run(fill_copy(own, document, say))
+        typer.echo(f"{copy_link(neo4j)}\nuser {neo4j.user}, password {neo4j.password}")
+        typer.echo("Press Run there. Every word is readable in this copy: press Enter here to remove it.")
+        sys.stdin.readline()
+    typer.echo("The copy is removed.")
+
+
 @app.command("forget")
 def forget_command(
     student: str,

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from secrets import token_hex, token_urlsafe
 from time import monotonic
 
@@ -14,7 +15,9 @@ from graphmem.app import server_secret
 from graphmem.bearer import make_token
 from graphmem.client import AsyncClient, ConceptResult, OverlayPageResult
 from graphmem.commands.import_world import read_world
-from graphmem.model import Observation, PracticeOutcome, Practised, Role, SourceKind
+from graphmem.commands.plot import overlay_figure, save_figure
+from graphmem.model import Observation, PracticeOutcome, Practised, Role, SourceKind, Who
+from graphmem.runtime import open_graphmem
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
 
@@ -23,6 +26,7 @@ KNOWN_GRADES = 2
 TOLD_AT_HOME = "My brother Leo says that fractions are the hardest thing at school."
 ASKED_AGAIN = "What does my brother Leo say is the hardest thing at school?"
 LESSON = "fraction"
+PICTURE = "demo_overlay.svg"
 WAITING_SECONDS = 20.0
 
 
@@ -31,13 +35,16 @@ class WorldScene:
     """What Mia was told before and after a lesson on fractions.
 
     before, after : the reply to the same question, and the lines of memory in its context
+    picture : file with a picture of her overlay
     """
 
+    student: str
     before: tuple[str, list[str]]
     after: tuple[str, list[str]]
     overlay: OverlayPageResult
     grades: Counter[int]
     frontier: tuple[ConceptResult, ...]
+    picture: Path
 
 
 async def play_world(settings: Settings, address: str) -> WorldScene:
@@ -63,7 +70,18 @@ async def play_world(settings: Settings, address: str) -> WorldScene:
         overlay, frontier = await as_app.overlay(student, first=200), await as_app.frontier(student, limit=5)
         await as_app.close_session(student)
     grade = {each.id: each.grade or 0 for each in concepts}
-    return WorldScene(before, after, overlay, Counter(grade[each.concept.id] for each in overlay.items), frontier)
+    grades = Counter(grade[each.concept.id] for each in overlay.items)
+    picture = await _pictured(settings, Who(WORLD_INSTITUTION, student))
+    return WorldScene(student, before, after, overlay, grades, frontier, picture)
+
+
+async def _pictured(settings: Settings, who: Who) -> Path:
+    """A file of the home with a picture of a student's overlay."""
+    async with open_graphmem(settings, say=lambda _: None, background=False) as gm:
+        figure = await overlay_figure(gm, who)
+    file = settings.home / PICTURE
+    save_figure(figure, file)
+    return file
 
 
 async def _asked(client: AsyncClient, student: str, turn_id: str) -> tuple[str, list[str]]:
@@ -93,3 +111,5 @@ def tell_world(scene: WorldScene, out: Console) -> None:
     for grade, count in sorted(scene.grades.items()):
         out.print(f"  {grade:>2}  {'█' * max(1, count // 2)} {count}")
     out.print(f"  next: {escape(', '.join(each.name for each in scene.frontier))}")
+    command = f"graphmem plot {scene.student} --institution {WORLD_INSTITUTION} --overlay --out FILE"
+    out.print(f"  a picture of it: {escape(str(scene.picture))} (`{command}` draws it)", soft_wrap=True)

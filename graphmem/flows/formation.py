@@ -192,7 +192,7 @@ async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, a
             forming.planned_formation, reading, held.index, held.version, held.doubts, held.tolerance
         )
         changes = await with_feedback(gm, session, changes, held)
-        changes = replace(changes, topics=await _topics(gm, session, changes.new))
+        changes = replace(changes, topics=await topics_of(gm, session, changes.new))
         done = jobs.Finished(work.claimed, answer.usage)
         written = await write(gm.graph, session, changes, gm.clock(), done)
         if written is None:
@@ -229,7 +229,7 @@ async def _verdicts(
     return asked
 
 
-async def _topics(gm: Graphmem, session: Session, new: Sequence[New]) -> tuple[Topic, ...]:
+async def topics_of(gm: Graphmem, session: Session, new: Sequence[New]) -> tuple[Topic, ...]:
     """The concepts that new memories are about."""
     fog = await fog_of(gm, session)
     if not fog:

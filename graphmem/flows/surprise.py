@@ -10,7 +10,7 @@ from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.flows import surprise_plan as responding
 from graphmem.flows.concern import standing_level
 from graphmem.flows.facts import known_facts, with_facts
-from graphmem.flows.formation import affect_of, said_hash
+from graphmem.flows.formation import affect_of, said_hash, topics_of
 from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import apply_turn, open_memories
 from graphmem.flows.surprise_plan import MOST_FACTS, Understood, Worded, episode_content
@@ -191,6 +191,7 @@ async def _written(gm: Graphmem, session: Session, claimed: Claimed, understood:
     for _ in range(SURPRISE_ATTEMPTS):
         held = await open_memories(gm, session)
         changes = responding.planned_response(understood, held.index, held.version)
+        changes = replace(changes, topics=await topics_of(gm, session, changes.new))
         done = Finished(claimed, usage, gm.settings.facts_kept)
         # A turn under way would find its student changed, so it is let through first.
         async with gm.lock(session):

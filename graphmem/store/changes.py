@@ -304,9 +304,12 @@ async def write(
         await _write_memories(tx, session, changes, begun[0]["written"], now)
         await _write_surprise(tx, session, changes, now)
         await _write_compression(tx, session, changes, begun[0]["written"], now)
+        facts = written.facts
+        if finished is not None and changes.facts:
+            facts = await _add_facts(tx, session, changes, finished.facts_kept)
+        await _pass_on_topics(tx, changes, now)
         if finished is None:
             return written
-        facts = await _add_facts(tx, session, changes, finished.facts_kept) if changes.facts else written.facts
         await usages.add_usage(tx, finished.job.kind, finished.usage, now)
         return Written(True, written.version, facts)
 
@@ -356,6 +359,15 @@ async def _write_memories(tx: Transaction, session: Session, changes: Changes, w
     if changes.formed is not None:
         ids = [new.memory.id for new in changes.new]
         await tx.run("changes/form_source", snr=changes.formed.snr, ids=ids, now=now, **source)
+
+
+async def _pass_on_topics(tx: Transaction, changes: Changes, now: datetime) -> None:
+    """What the facts and doubts of some changes are about, once all of them are written."""
+    doubted = [side for each in changes.doubts for side in (each.uncertainty.a_id, each.uncertainty.b_id) if side]
+    memory_ids = list(dict.fromkeys([*(topic.memory_id for topic in changes.topics), *doubted]))
+    fact_ids = [fact.id for fact in changes.facts]
+    if memory_ids or fact_ids:
+        await tx.run("changes/pass_on_topics", memory_ids=memory_ids, fact_ids=fact_ids, now=now)
 
 
 async def _write_statements(tx: Transaction, session: Session, changes: Changes, written: int) -> None:
@@ -440,7 +452,7 @@ async def write_facts(
 ) -> Written | None:
     """Add facts that a turn taught and finish the job that distilled them; None when it is another worker's by now.
 
-    Runs `changes/begin` and `changes/add_facts`.
+    Runs `changes/begin`, `changes/add_facts` and `changes/pass_on_topics`.
     """
 
     async def work(tx: Transaction) -> Written | None:
@@ -451,6 +463,7 @@ async def write_facts(
         written = Written(True, rows[0]["version"], rows[0]["facts"])
         changes = Changes(None, "", origin=Origin(SourceKind.CHAT, turn_id), facts=tuple(facts))
         total = await _add_facts(tx, session, changes, finished.facts_kept) if facts else written.facts
+        await _pass_on_topics(tx, changes, now)
         await usages.add_usage(tx, finished.job.kind, finished.usage, now)
         return replace(written, facts=total)
 

@@ -357,6 +357,9 @@ TOUCHES: Mapping[str, Callable[[GivenParams, FoundRows], Touched]] = {
     "changes/merge_mentions": _mentions,
     "changes/merge_topics": lambda params, _: Touched().link("Memory", _ids(params["topics"], "memory_id"), "ABOUT"),
     "changes/merge_uncertainties": _doubts,
+    "changes/pass_on_topics": lambda _, rows: (
+        Touched().link("Fact", _listed(rows, "facts"), "ABOUT").link("Uncertainty", _listed(rows, "doubts"), "ABOUT")
+    ),
     "changes/promote_entries": _promoted,
     "changes/raise_questions": _raised,
     "changes/record_compression": lambda params, _: (
@@ -416,6 +419,7 @@ NEEDS_ROWS = frozenset(
             "changes/rate_edges",
             "changes/add_facts",
             "changes/close_entries",
+            "changes/pass_on_topics",
             "changes/start_episode",
             "concern/correct",
         ),

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Callable, Coroutine
@@ -12,6 +13,7 @@ from typing import Any
 
 import httpx
 import pytest
+from neo4j import AsyncGraphDatabase
 
 from graphmem.app import Graphmem as App
 from graphmem.samples import SAMPLES
@@ -100,6 +102,48 @@ async def test_export(graphmem: Graphmem, institution: str, tmp_path: Path) -> N
     code, _, err = await graphmem("export", "ada", "--out", str(file), *who, said=f"{PASSWORD}\n")
     assert code != 0
     assert "ada.json" in err
+
+
+async def test_plot(graphmem: Graphmem, institution: str, tmp_path: Path) -> None:
+    who = ("--institution", institution)
+    await graphmem("enrol", "ada", *who, "--password-stdin", said=f"{PASSWORD}\n")
+    for name, given, said in (("a.svg", "--password-stdin", f"{PASSWORD}\n"), ("a.png", "--structure", "")):
+        code, out, err = await graphmem("plot", "ada", "--out", str(tmp_path / name), given, *who, said=said)
+        assert (code, out.startswith(str(tmp_path / name))) == (0, True), err
+    assert (tmp_path / "a.svg").read_text("utf-8").startswith("<?xml")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    code, _, err = await graphmem("plot", "ada", "--out", str(tmp_path / "a.txt"), "--structure", *who)
+    assert (code, ".svg" in err) == (1, True)
+    code, _, err = await graphmem("plot", "ada", "--out", str(tmp_path / "o.svg"), "--overlay", *who)
+    assert (code, "import-world" in err) == (1, True)
+
+
+async def test_inspect_shows_a_readable_copy_and_removes_it(
+    environment: dict[str, str], graphmem: Graphmem, institution: str, tmp_path: Path
+) -> None:
+    who = ("--institution", institution, "--password-stdin")
+    await graphmem("enrol", "ada", *who, said=f"{PASSWORD}\n")
+    await graphmem("chat", "ada", *who, said=f"{PASSWORD}\nMy sister Ottilie keeps nine otters.\n\n")
+    assert (await graphmem("inspect", "ada", *who, said="not the password\n"))[0] == 1
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "graphmem", "inspect", "ada", *who, env=environment,
+        stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f"{PASSWORD}\n".encode())
+    link, access = [(await process.stdout.readline()).decode() for _ in range(2)]
+    port = re.findall(r"bolt%3A%2F%2F127\.0\.0\.1%3A(\d+)", link)[0]
+    password = access.split()[-1]
+    async with AsyncGraphDatabase.driver(f"bolt://127.0.0.1:{port}", auth=("neo4j", password)) as copy:
+        said = await copy.execute_query("MATCH (m:Memory) RETURN m.name AS name")
+        assert any("otters" in record["name"] for record in said.records)
+    home = tmp_path / json.loads((tmp_path / "inspect.json").read_text("utf-8"))["home"]
+    assert home.is_dir()
+    process.send_signal(signal.SIGTERM)
+    await process.wait()
+    assert not home.exists()
+    assert not (tmp_path / "inspect.json").exists()
 
 
 async def test_drift(graphmem: Graphmem, institution: str) -> None:

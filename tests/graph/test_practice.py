@@ -8,15 +8,30 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
 from graphmem.flows.export import export_student
+from graphmem.flows.integrity import verify_integrity
 from graphmem.flows.observation import observe
 from graphmem.flows.overlay import find_frontier, list_overlay, list_progress, reveal, set_attitude
 from graphmem.flows.world import import_world
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import Edge, Observation, PracticeOutcome, Practised, Role, SourceKind, WorldEdge
+from graphmem.model import (
+    Edge,
+    Fact,
+    Observation,
+    PracticeOutcome,
+    Practised,
+    Role,
+    Session,
+    SourceKind,
+    Usage,
+    WorldEdge,
+)
 from graphmem.store import memories
+from graphmem.store.changes import write_facts
+from graphmem.store.jobs import Claimed, Finished, Kind
 from tests.conftest import Enrol, Pupil
 from tests.support.client import Client
-from tests.support.remembering import asked, held, told
+from tests.support.doubting import doubted
+from tests.support.remembering import asked, changed, held, told
 from tests.unit.test_world import FRACTION, HALF, TENTH, draft
 
 WORLD = draft(FRACTION, HALF, TENTH, WorldEdge("e1", "half", "fraction", "PREREQUISITE_OF"))
@@ -151,6 +166,39 @@ async def test_memories_are_about_concepts_and_analysts_can_count_by_them(
     assert "Concept" in {edge.to_label for edge in await list_all_edges(gm, ann)}
     (progress,) = await list_progress(gm, ann.who, 5)
     assert progress.evidence != ()
+
+
+async def test_facts_and_doubts_are_about_what_their_memories_are_about(gm: Graphmem, enrol: Enrol) -> None:
+    ann, bob = await enrol("ann3"), await enrol("bob3")
+    await import_world(gm, ann.who.institution, draft(replace(FRACTION, domain="fractions"), HALF, TENTH))
+    await told(gm, ann, "I thought a fraction is bigger when its bottom number is bigger.")
+    await told(gm, ann, "My aunt Rosa says that a fraction is never bigger than one.")
+    one, two, *_ = [each for each in await held(gm, ann.session) if "fraction" in (each.content or "")]
+    await doubted(gm, ann.session, one, two)
+    fact = Fact("fact-of-ann", 1, "Ann compares bottom numbers.", ("fractions",), gm.clock())
+    ref = one.source_refs[0]
+    await write_fact(gm, ann.session, fact, ref)
+    about = """MATCH (n {institution: $i, student_id: $s})-[r:ABOUT]->(c:Concept)
+               WHERE n:Fact OR n:Uncertainty RETURN head(labels(n)) AS label, c.id AS id, r.weight > 0 AS weighed"""
+    found = {(row["label"], row["id"], row["weighed"]) for row in await asked(gm, ann.who, about)}
+    assert found == {("Fact", "fraction", True), ("Uncertainty", "fraction", True)}
+    assert await asked(gm, bob.who, about) == []
+    assert (await verify_integrity(gm, ann.who)).intact
+    # One student counts once, however many signs there are.
+    await observe(gm, bob.who, [lesson(gm, "l1", Practised("fraction", PracticeOutcome.AGAIN))])
+    (row,) = await gm.graph.run("analyst/domains_struggled", institution=ann.who.institution)
+    assert (row["domain"], row["students"], row["failing"], row["doubting"]) == ("fractions", 2, 1, 1)
+
+
+async def write_fact(gm: Graphmem, session: Session, fact: Fact, turn_id: str) -> None:
+    """A fact that a turn's surprise taught, added by a job that is under way."""
+    job = Claimed(f"job-{fact.id}", Kind.DISTIL, 0, "a lease", b"")
+    under_way = (
+        "CREATE (:Job {institution: $i, student_id: $s, id: $id, kind: 'distil', state: 'running', lease: $lease})"
+    )
+    await changed(gm, session, under_way, id=job.id, lease=job.lease)
+    finished = Finished(job, Usage(), gm.settings.facts_kept)
+    assert await write_facts(gm.graph, session, finished, turn_id, [fact], gm.clock()) is not None
 
 
 async def list_all_edges(gm: Graphmem, pupil: Pupil) -> list[Edge]:

@@ -1,0 +1,29 @@
+// Let facts and doubts be about what the memories are about that they come from, or that they concern.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, memory_ids: list of str, fact_ids: list of str, now: datetime
+// returns: facts: list of str, doubts: list of str
+CALL () {
+  UNWIND $memory_ids AS id
+  MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: id})
+  USING INDEX memory:Memory(institution, student_id, id)
+  MATCH (memory)-[about:ABOUT]->(concept:Concept {institution: $institution})
+  CALL (memory) {
+    MATCH (memory)-[:FORMED_FROM]->(:Source)<-[:FORMED_FROM]-(learned:Fact {institution: $institution, student_id: $student_id})
+    RETURN learned AS told
+    UNION
+    MATCH (memory)<-[:CONCERNS]-(doubt:Uncertainty {institution: $institution, student_id: $student_id})
+    RETURN doubt AS told
+  }
+  RETURN told, about, concept
+  UNION
+  UNWIND $fact_ids AS id
+  MATCH (told:Fact {institution: $institution, student_id: $student_id, id: id})-[:FORMED_FROM]->(:Source)
+        <-[:FORMED_FROM]-(:Memory {institution: $institution, student_id: $student_id})-[about:ABOUT]->(concept:Concept {institution: $institution})
+  RETURN told, about, concept
+}
+MERGE (told)-[relation:ABOUT]->(concept)
+ON CREATE SET relation.weight = about.weight, relation.reliability = 'reliable', relation.created_at = $now,
+              relation.inferred_by = about.inferred_by
+RETURN collect(DISTINCT CASE WHEN told:Fact THEN told.id END) AS facts,
+       collect(DISTINCT CASE WHEN told:Uncertainty THEN told.id END) AS doubts

@@ -1,0 +1,9 @@
+// Create the nodes of a readable copy, in a database of its own.
+// mode: write
+// scope: service
+// params: nodes: list
+// returns: number: int, element: str
+UNWIND $nodes AS node
+CREATE (copy:$(node.labels))
+SET copy = node.properties
+RETURN node.number AS number, elementId(copy) AS element

@@ -1,0 +1,147 @@
+"""A readable copy of a student in a Neo4j of its own, to be looked at in Neo4j Browser and thrown away."""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import rmtree
+from types import FrameType
+from typing import Any
+from urllib.parse import quote
+
+from graphmem.app import Graphmem
+from graphmem.commands.unlocked import unlocked
+from graphmem.errors import SetupError
+from graphmem.flows.export import export_student
+from graphmem.jobs.runner import run_jobs
+from graphmem.local import server
+from graphmem.local.disk import write_private
+from graphmem.local.server import LocalNeo4j
+from graphmem.model import Who
+from graphmem.runtime import Say, open_graph
+from graphmem.settings import Settings
+from graphmem.store.copies import write_copy
+
+ALL_OF_IT = "MATCH (node) WHERE NOT node:Concept AND NOT node:Usage RETURN node LIMIT 300"
+"""What Browser is asked to draw first."""
+NOTED_IN = "inspect.json"
+"""File of the home that names the folder of a running copy."""
+
+
+async def readable_student(gm: Graphmem, who: Who, password: str) -> dict[str, Any]:
+    """All that is kept of a student, opened, with what is known of the world as nodes.
+
+    Raises
+    ------
+    Locked          the password is wrong or there is no such student
+    """
+    async with unlocked(gm, who, password) as session:
+        await run_jobs(gm, session)
+        return with_overlay(await export_student(gm, session))
+
+
+def with_overlay(document: dict[str, Any]) -> dict[str, Any]:
+    """An export whose known concepts are nodes, with the student's edges to them.
+
+    Examples
+    --------
+    >>> student = {"number": 0, "labels": ["Student"], "properties": {"id": "ada"}}
+    >>> known = {"concept": "half", "name": "half", "attitude": 0.5, "practice": []}
+    >>> found = with_overlay({"nodes": [student], "edges": [], "overlay": [known]})
+    >>> found["nodes"][1]["properties"], found["edges"][0]["type"]
+    ({'id': 'half', 'name': 'half'}, 'KNOWS')
+    """
+    student = next(each["number"] for each in document["nodes"] if "Student" in each["labels"])
+    first = len(document["nodes"])
+    nodes = [
+        {"number": first + i, "labels": ["Concept"], "properties": {"id": each["concept"], "name": each["name"]}}
+        for i, each in enumerate(document["overlay"])
+    ]
+    edges = [
+        {
+            "from": student,
+            "to": first + i,
+            "type": "KNOWS",
+            "properties": {name: value for name, value in each.items() if name not in ("concept", "name")},
+        }
+        for i, each in enumerate(document["overlay"])
+    ]
+    return {"nodes": [*document["nodes"], *nodes], "edges": [*document["edges"], *edges]}
+
+
+@contextmanager
+def copy_database(settings: Settings, say: Say) -> Iterator[tuple[Settings, LocalNeo4j]]:
+    """An empty Neo4j of its own, removed at the end, also where the process is told to end.
+
+    What a process left that was killed is removed first.
+
+    Raises
+    ------
+    SetupError      it cannot be started, or another copy is being looked at
+    """
+    note = settings.home / NOTED_IN
+    remove_left_copy(settings, say)
+
+    def ended(signum: int, frame: FrameType | None) -> None:
+        sys.exit(128 + signum)
+
+    before = {each: signal.signal(each, ended) for each in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        with server.throwaway(settings, say) as neo4j:
+            write_private(note, json.dumps({"home": str(neo4j.home), "pid": os.getpid()}))
+            yield _own(settings, neo4j.home), neo4j
+    finally:
+        note.unlink(missing_ok=True)
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
+
+
+def remove_left_copy(settings: Settings, say: Say) -> None:
+    """Stop and remove a copy whose process was killed.
+
+    Raises
+    ------
+    SetupError      the copy is still being looked at, or cannot be removed
+    """
+    note = settings.home / NOTED_IN
+    if not note.exists():
+        return
+    left = json.loads(note.read_text("utf-8"))
+    if _is_alive(left["pid"]):
+        raise SetupError("A readable copy is open in another window: end it there first.")
+    say("removing a copy that was left behind")
+    server.down(_own(settings, Path(left["home"])), say)
+    rmtree(left["home"], ignore_errors=True)
+    if Path(left["home"]).exists():
+        raise SetupError(f"A readable copy is still in {left['home']}: remove that folder, then try again.")
+    note.unlink()
+
+
+def _own(settings: Settings, home: Path) -> Settings:
+    return settings.model_copy(
+        update={"home": home, "neo4j_uri": None, "neo4j_bolt_port": None, "neo4j_http_port": None}
+    )
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+async def fill_copy(settings: Settings, document: dict[str, Any], say: Say) -> None:
+    """Write a student into the copy's database."""
+    async with open_graph(settings, say) as graph:
+        await write_copy(graph, document["nodes"], document["edges"])
+
+
+def copy_link(neo4j: LocalNeo4j) -> str:
+    """Neo4j Browser on the copy, with a query in its editor that draws it."""
+    return f"{neo4j.browser_url}&cmd=edit&arg={quote(ALL_OF_IT)}"
