@@ -93,6 +93,11 @@ class Settings(BaseSettings):
     help_institutions: dict[str, str] = Field(
         {}, description="the same for some institutions, as a JSON object of texts by institution"
     )
+    help_languages: dict[str, str] = Field(
+        {},
+        description="the same for messages in some languages, as a JSON object of texts by ISO 639-1 code; an "
+        "institution's own text comes before it",
+    )
 
     # Uncertainty (spec 12)
     conflicts: Literal["newer_wins", "stronger_wins", "manual"] = Field(
@@ -283,9 +288,9 @@ class Settings(BaseSettings):
             for each in named
         )
 
-    def help_of(self, institution: str) -> str:
-        """Help text of an institution."""
-        return self.help_institutions.get(institution, self.help)
+    def help_of(self, institution: str, language: str = "") -> str:
+        """Help text of an institution, or else of a language (ISO 639-1 code), or else the common one."""
+        return self.help_institutions.get(institution, self.help_languages.get(language, self.help))
 
 
 def misspelt(names: Iterable[str]) -> dict[str, str | None]:

@@ -3,8 +3,9 @@
     python scripts/make_worth.py --gold gold.jsonl --utterances utterances.jsonl
 
 Students of `gold` whose name hashes to the test part are left out, so are utterances that stand in the dialogues of
-those; `data/told.jsonl` holds plain statements of a student's life and family. Strengths are chosen by cross-validation
-over students. Figures are stored beside the weights.
+those; `data/told.jsonl` holds plain statements of a student's life and family, `data/talk.jsonl` what friends say to
+each other, to keep and not (praise, wishes, commonplaces). Strengths are chosen by cross-validation over students.
+Figures are stored beside the weights.
 """
 
 import argparse
@@ -34,6 +35,8 @@ from graphmem.text.worth import (
 
 UTTERANCE_WEIGHT = 0.5
 """Weight of an utterance beside a clause of a dialogue."""
+TALK_WEIGHT = 1.0
+"""The same of a clause of talk among friends."""
 STRENGTHS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 FOLDS = 4
 WORK = ("misconception", "understanding", "concept")
@@ -98,6 +101,11 @@ def utterance_rows(rows: list[dict[str, Any]], known: set[str]) -> list[Row]:
     return found
 
 
+def talk_rows(path: Path) -> list[Row]:
+    rows = map(json.loads, path.read_text("utf-8").splitlines())
+    return [Row(row["text"], CLAUSE_KINDS.index(row["tells"]), TALK_WEIGHT, row["text"]) for row in rows]
+
+
 def features(rows: list[Row]) -> Array:
     read = read_now([row.text for row in rows])
     return np.stack([clause_features(row.text, reading) for row, reading in zip(rows, read, strict=True)])
@@ -147,7 +155,7 @@ def main() -> None:
     utterances = [json.loads(line) for path in files for line in path.read_text().splitlines()]
     clauses, turns = dialogue_rows([d for d in dialogues if not is_test(d["student"])])
     known = {said(turn["text"]) for dialogue in dialogues for turn in dialogue["turns"]}
-    told = utterance_rows(utterances, known)
+    told = utterance_rows(utterances, known) + talk_rows(Path(__file__).with_name("data") / "talk.jsonl")
     figures: dict[str, Any] = {"clauses": len(clauses), "utterances": len(told), "turns": len(turns)}
     weights = {}
     x, y = features(clauses), features(told)

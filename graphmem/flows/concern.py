@@ -33,6 +33,7 @@ from graphmem.store.changes import Changes, Update, renewed, write
 from graphmem.store.sources import kind_in_graph
 from graphmem.store.turns import Raised
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.language import language_of
 from graphmem.text.reader import MessageReading
 from graphmem.text.reminders import danger_reminder
 from graphmem.text.safety import find_danger, is_known_alarm
@@ -96,10 +97,15 @@ def raised_by_turn(gm: Graphmem, session: Session, seq: int, message: Message, d
         danger.urgency,
         danger.about,
         message.at,
-        gm.settings.help_of(session.institution),
+        help_for(gm, session, message.text),
     )
     entry = threat_entry(session.keys, doc_of(message), gm.clock(), sure=danger.sure)
     return Raised(RaisedConcern(concern, danger.probability, level), entry, kept_text(message.text), message.embedding)
+
+
+def help_for(gm: Graphmem, who: Who, text: str) -> str:
+    """The help text for a message that tells of danger: of the institution, or in the message's language."""
+    return gm.settings.help_of(who.institution, language_of(text) if gm.settings.help_languages else "")
 
 
 def threat_entry(keys: Keys, doc: Doc, now: datetime, *, sure: bool = True) -> LedgerEntry:

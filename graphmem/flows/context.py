@@ -18,8 +18,8 @@ from graphmem.flows.context_plan import (
     secret_ids,
     shown,
     standing_profile,
-    telling_memories,
     tentative_memories,
+    wanted_memories,
 )
 from graphmem.flows.facts import fitting_facts
 from graphmem.flows.fog import fog_of, hidden_in
@@ -220,7 +220,7 @@ def _block(
 ) -> Context:
     """Fit what was found into a budget; off the event loop."""
     held = [fact for fact in facts if fact.created_at <= moment] if (moment := result.as_of) else facts
-    needed = fitting_facts(held, doc.key_phrases(), doc, gm.settings.facts_recalled)
+    needed = fitting_facts(held, doc.key_phrases(), doc, gm.settings.facts_recalled, whole=_whole(result.found))
     said = {turn.turn_id: turn.message.text for turn in visible}
     remembered = shown(replace(result.found, facts=tuple(needed)), doc, said, budget)
     prompt = memory_block(remembered)
@@ -335,11 +335,12 @@ def _chosen(
     asked_for = _asked_for(gm, own)
     if asking.limit:
         last = last_session_memories(held.index, moment) if asks_for_last_time(asking.doc) else []
-        more = telling_memories(held.index, moment) if asked_for == AskedFor.OVERVIEW and not last else last
+        more = last or wanted_memories(held.index, moment, asked_for)
         wanted = [each for each in more if is_clear(each.memory.id)]
         ids = {each.memory.id for each in wanted}
         # What is asked for comes first, whatever found it.
-        found = [*wanted, *(each for each in found if each.memory.id not in ids)] if last else found
+        if last or asked_for in _ABOUT_WORK:
+            found = [*wanted, *(each for each in found if each.memory.id not in ids)]
         known = {each.memory.id for each in (*found, *profile)}
         found += [each for each in wanted if each.memory.id not in known]
     return Remembered(
@@ -376,6 +377,14 @@ def _asked_for(gm: Graphmem, vector: Vector) -> str:
         return ""
     asked, _ = load_profile_model().of_question(vector)
     return "" if asked is AskedFor.OTHER else asked.value
+
+
+_ABOUT_WORK = (AskedFor.STRUGGLES, AskedFor.STRENGTHS)
+
+
+def _whole(found: Remembered) -> bool:
+    """True if a question is for all that is remembered, or for how the student's work goes."""
+    return found.asked_for in (AskedFor.OVERVIEW, *_ABOUT_WORK)
 
 
 def _words(asked: ParsedQuestion, asking: RecallRequest) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from graphmem.flows.gravity import faded, gravity_now
 from graphmem.model import (
+    Aspect,
     LedgerCategory,
     LedgerEntry,
     Memory,
@@ -48,6 +49,8 @@ DIVERSITY = 0.95
 """How much being relevant counts against being unlike what is shown already."""
 UNFORMED_SHARE = 0.8
 """Share of its relevance that a message gets of which no memories are formed yet."""
+ASKED_AS_WHOLE = "asked for"
+"""Reason of what a question for a whole brings: all that is remembered, what is hard, what the student can do."""
 NOT_FORMED = "said, not yet formed"
 """Reason of what was found in working memory."""
 PARTS_TOLD = 3
@@ -165,11 +168,31 @@ def standing_profile(
     return [recalled for recalls in found.values() for recalled in recalls]
 
 
-def telling_memories(index: SearchIndex, moment: datetime) -> list[Recalled]:
-    """Memories of the student that say most, for a question after all that is remembered."""
-    latest = [m for m in index.latest(LATEST) if _stands(m, moment, past=False) and m.kind is not MemoryKind.CONCEPT]
-    best = sorted(latest, key=lambda memory: -memory.snr)[:TELLING]
-    return [Recalled(m, m.snr / MAX_SNR, gravity_now(m, moment), ("telling",)) for m in best]
+def wanted_memories(index: SearchIndex, moment: datetime, asked_for: str) -> list[Recalled]:
+    """What is asked for as a whole: all that is remembered, what is hard for the student, or what they can do.
+
+    Of the life of the student the memories that say most, of their work the newest; none where nothing whole is asked
+    for.
+    """
+    held = [m for m in index.latest(LATEST) if _stands(m, moment, past=False)] if asked_for in _ASPECTS else []
+    work = [m for m in held if m.aspect in _ASPECTS[asked_for]] if held else []
+    if asked_for != AskedFor.OVERVIEW:
+        return [_wanted(memory, moment) for memory in work[:TELLING]]
+    life = sorted((m for m in held if m.kind is not MemoryKind.CONCEPT), key=lambda memory: -memory.snr)[:TELLING]
+    known = {memory.id for memory in life}
+    return [_wanted(m, moment) for m in (*life, *(m for m in work[: TELLING // 2] if m.id not in known))]
+
+
+_ASPECTS: Mapping[str, Collection[Aspect | None]] = {
+    AskedFor.OVERVIEW: (Aspect.MISCONCEPTION, Aspect.UNDERSTANDING),
+    AskedFor.STRUGGLES: (Aspect.MISCONCEPTION,),
+    AskedFor.STRENGTHS: (Aspect.UNDERSTANDING,),
+}
+"""What is asked for as a whole, and which memories of work tell it."""
+
+
+def _wanted(memory: Memory, moment: datetime) -> Recalled:
+    return Recalled(memory, memory.snr / MAX_SNR, gravity_now(memory, moment), (ASKED_AS_WHOLE,))
 
 
 def last_session_memories(index: SearchIndex, moment: datetime) -> list[Recalled]:
@@ -255,7 +278,7 @@ def relevant(recalled: Sequence[Recalled], question: Doc, *, own: bool = False) 
     if not recalled or not (shares or own or any(r.similarity >= SURE_COSINE for r in recalled)):
         return ()
     heavy = HEAVY * max(r.weight for r in recalled)
-    shares |= {r.memory.id for r in recalled if LAST_SESSION in r.why}
+    shares |= {r.memory.id for r in recalled if LAST_SESSION in r.why or ASKED_AS_WHOLE in r.why}
     near = shares | {r.memory.id for r in recalled if r.similarity >= LEAST_COSINE or r.weight >= heavy}
     return tuple(r for r in recalled if r.memory.id in near or _seed(r) in near)
 
@@ -293,14 +316,14 @@ def shown(remembered: Remembered, question: Doc, visible: Mapping[str, str], bud
     Source: spec 10.7.
     """
     asked_all = remembered.asked_for == AskedFor.OVERVIEW
-    own = remembered.asked_for == AskedFor.OWN
+    own = bool(remembered.asked_for)
     fitting = remembered.memories if asked_all else relevant(remembered.memories, question, own=own)
     memories = [r for r in fitting if not _is_visible(r, visible)]
     profile = tuple(
         r for r in remembered.profile if not _is_visible(r, visible) and r.memory.id not in remembered.secrets
     )
     asked = telling_stems(question)
-    facts = tuple(f for f in remembered.facts if f.is_habit or not asked.isdisjoint(Doc(f.text).stems))
+    facts = tuple(f for f in remembered.facts if f.is_habit or asked_all or not asked.isdisjoint(Doc(f.text).stems))
     whole = without_copies(
         replace(remembered, memories=tuple(memories), profile=profile, facts=facts), tuple(visible.values())
     )

@@ -57,7 +57,9 @@ async def list_facts(gm: Graphmem, session: Session, first: int) -> list[Fact]:
     return await turns.list_ring(gm.graph, session, first)
 
 
-def fitting_facts(facts: Sequence[Fact], needed: Sequence[str], doc: Doc, limit: int) -> list[Fact]:
+def fitting_facts(
+    facts: Sequence[Fact], needed: Sequence[str], doc: Doc, limit: int, *, whole: bool = False
+) -> list[Fact]:
     """Facts that keywords ask for, best first, and the student's habits where the message is work on a task.
 
     Parameters
@@ -66,9 +68,10 @@ def fitting_facts(facts: Sequence[Fact], needed: Sequence[str], doc: Doc, limit:
     needed : keywords
     doc : Doc, the message
     limit : int >= 0, most facts
+    whole : the question is for all that is remembered, or for how work goes: habits answer that, too
     """
     found = matching.retrieve(facts, needed, limit)
-    habits = [fact for fact in facts if fact.is_habit and fact not in found] if is_at_work(doc) else []
+    habits = [fact for fact in facts if fact.is_habit and fact not in found] if whole or is_at_work(doc) else []
     return [*found, *habits[:HABITS_SHOWN]][:limit]
 
 

@@ -45,6 +45,7 @@ from graphmem.sealing import StudentLock, keyed_hash
 from graphmem.store import jobs, students
 from graphmem.store.changes import New, Topic, write
 from graphmem.store.sources import observed_id, observed_key
+from graphmem.text.clauses import statement_spans
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.normalize import cleaned, said
 from graphmem.text.reader import PASSES, MessageReading, passes
@@ -58,6 +59,8 @@ MESSAGES_AT_ONCE = 5
 """Messages that a language model reads in one question."""
 GRAVE = PASSES[-1]
 """SNR of what tells of danger, at least."""
+SEVERAL = 2
+"""Statements of a message from which on each is read by itself, where the whole seems to tell nothing."""
 FORMATION_ATTEMPTS = 50
 """Times a plan is made again when memories changed meanwhile; each time another worker has got on."""
 
@@ -166,16 +169,27 @@ async def _scored(gm: Graphmem, held: OpenMemories, work: Work) -> Scored:
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     # Danger is band three (spec 20).
     danger = work.input.danger
-    score = _snr(heard, read) if danger is None or not danger.sure else max(read.snr, GRAVE)
+    score = await _snr(gm, heard, read) if danger is None or not danger.sure else max(read.snr, GRAVE)
     before = heard.before or _before(held, work.input.source)
     heard = replace(heard, passes=passes(score), before=before, student=held.name)
     scores = work.scores or MessageScores(_importance(heard, novelty, feeling))
     return Scored(replace(work.input, heard=heard), score, scores, vector)
 
 
-def _snr(heard: Heard, read: MessageReading) -> int:
-    """How much there is to remember: of what somebody chose to have remembered also what its words tell."""
-    return max(read.snr, round(SNR_CEILING * telling(doc_of(heard)))) if heard.observed else read.snr
+async def _snr(gm: Graphmem, heard: Heard, read: MessageReading) -> int:
+    """How much there is to remember: of what somebody chose to have remembered also what its words tell.
+
+    A message in which nothing seems worth it is read statement by statement: praise beside it must not hide one. What
+    is found so is read once.
+    """
+    if heard.observed:
+        return max(read.snr, round(SNR_CEILING * telling(doc_of(heard))))
+    pieces = [Doc(heard.text[slice(*span)]) for span in statement_spans(doc_of(heard))]
+    told = [piece.text for piece in pieces if not piece.asks]
+    if read.snr >= PASSES[0] or len(pieces) < SEVERAL or not told:
+        return read.snr
+    best = max(each.snr for each in await gm.reader.read(told))
+    return max(read.snr, min(best, PASSES[1] - 1))
 
 
 async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, answer: Answer[Extraction]) -> bool:

@@ -18,7 +18,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked, MindError, ModelUnavailable
 from graphmem.flows import turn_plan as plan
 from graphmem.flows.care import ask_in_danger, caring_answer, with_help
-from graphmem.flows.concern import graver, heard_danger, raised_by_turn
+from graphmem.flows.concern import graver, heard_danger, help_for, raised_by_turn
 from graphmem.flows.context import RecallRequest, clear_facts, search
 from graphmem.flows.detection import Detected, detected
 from graphmem.flows.facts import Learned, fitting_facts, nearest_memories
@@ -365,7 +365,7 @@ async def _answer(
     gm: Graphmem, session: Session, asked: _Asked, question: Respond, own_reply: Message | None, fog: Fog
 ) -> Answer[Response]:
     """The reply and what follows it; of the app's own reply only what follows."""
-    mind, help_text = asked.mind, gm.settings.help_of(session.institution)
+    mind, help_text = asked.mind, help_for(gm, session, question.talk.messages[-1].text)
     if own_reply is not None:
         after = Predict(question.talk, own_reply, question.remembered)
         foreseen = await (mind.ask(after) if question.danger is None else ask_in_danger(gm, mind, after))

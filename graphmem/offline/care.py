@@ -1,20 +1,80 @@
-"""Replies to a message that tells of danger, by rule (spec 20)."""
+"""Replies to a message that tells of danger, by rule, in the student's language where it is one of four (spec 20)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from graphmem.model import ACUTE, Danger
 
-_HEARD = (
-    "Thank you for telling me. I take it very seriously, and it was right to say it: nobody should have to deal with "
-    "something like this alone.",
-    "I am glad that you told me. This matters more than any lesson, and it is too much for anybody to carry alone.",
-)
-"""They fit whoever is in danger of whatever: the detector knows that somebody is far better than who and of what."""
-_NOW = "This sounds urgent. Please get to a safe place and to another person now, and do not stay alone."
-_HONEST = "I am only a program and cannot keep this between us: a person has to know, so that you get help."
+
+@dataclass(frozen=True)
+class _Words:
+    """What a reply says; they fit whoever is in danger of whatever: that somebody is, is known far better than who
+    and of what.
+
+    heard : wordings of how it begins
+    now : said of what is acute
+    honest : that it cannot be kept secret
+    """
+
+    heard: tuple[str, str]
+    now: str
+    honest: str
 
 
-def caring_reply(danger: Danger, help_text: str, said: Sequence[str] = ()) -> str:
+ENGLISH = "en"
+_WORDS: Mapping[str, _Words] = {
+    ENGLISH: _Words(
+        (
+            "Thank you for telling me. I take it very seriously, and it was right to say it: nobody should have to "
+            "deal with something like this alone.",
+            "I am glad that you told me. This matters more than any lesson, and it is too much for anybody to carry "
+            "alone.",
+        ),
+        "This sounds urgent. Please get to a safe place and to another person now, and do not stay alone.",
+        "I am only a program and cannot keep this between us: a person has to know, so that you get help.",
+    ),
+    "de": _Words(
+        (
+            "Danke, dass du mir das sagst. Ich nehme es sehr ernst, und es war richtig, es zu sagen: Mit so etwas "
+            "sollte niemand allein sein.",
+            "Gut, dass du es mir gesagt hast. Das ist wichtiger als jede Stunde, und es ist zu viel, um es allein "
+            "zu tragen.",
+        ),
+        "Das klingt dringend. Bitte geh jetzt an einen sicheren Ort und zu einem anderen Menschen, und bleib nicht "
+        "allein.",
+        "Ich bin nur ein Programm und kann das nicht für mich behalten: Ein Mensch muss es wissen, damit du "
+        "Hilfe bekommst.",
+    ),
+    "es": _Words(
+        (
+            "Gracias por contármelo. Me lo tomo muy en serio, y has hecho bien en decirlo: nadie debería pasar por "
+            "algo así a solas.",
+            "Me alegro de que me lo hayas dicho. Esto importa más que cualquier lección, y es demasiado para llevarlo "
+            "a solas.",
+        ),
+        "Esto parece urgente. Por favor, ve ahora a un lugar seguro y con otra persona, y no te quedes a solas.",
+        "Soy solo un programa y no puedo guardar esto entre nosotros: una persona tiene que saberlo, para que "
+        "recibas ayuda.",
+    ),
+    "fr": _Words(
+        (
+            "Merci de me l'avoir dit. Je le prends très au sérieux, et tu as bien fait d'en parler : personne ne "
+            "devrait vivre une chose pareille sans aide.",
+            "C'est bien que tu me l'aies dit. C'est plus important que n'importe quelle leçon, et c'est trop lourd à "
+            "porter sans aide.",
+        ),
+        "Cela semble urgent. Va maintenant dans un endroit sûr et auprès d'une autre personne, s'il te plaît, et "
+        "ne reste pas sans compagnie.",
+        "Je ne suis qu'un programme et je ne peux pas garder cela entre nous : une personne doit le savoir, pour que "
+        "tu reçoives de l'aide.",
+    ),
+}
+"""By language; other languages are answered in English."""
+LANGUAGES = frozenset(_WORDS)
+"""Languages of replies to danger."""
+
+
+def caring_reply(danger: Danger, help_text: str, said: Sequence[str] = (), language: str = ENGLISH) -> str:
     """A reply that takes a danger seriously, promises nothing, asks nothing, and holds the help text word for word.
 
     Parameters
@@ -22,6 +82,7 @@ def caring_reply(danger: Danger, help_text: str, said: Sequence[str] = ()) -> st
     danger : Danger
     help_text : str, as the institution has set it
     said : the companion's last replies, which are not repeated while another wording is left
+    language : of the student's message, as `language_of` tells it; English in place of one without words here
 
     Source: spec 20.
 
@@ -31,7 +92,10 @@ def caring_reply(danger: Danger, help_text: str, said: Sequence[str] = ()) -> st
     >>> reply = caring_reply(Danger(ConcernKind.EATING, 1), "Talk to Ms Lee.")
     >>> "Talk to Ms Lee." in reply, "?" in reply
     (True, False)
+    >>> caring_reply(Danger(ConcernKind.EATING, 1), "Sprich mit Frau Lee.", language="de")[:30]
+    'Danke, dass du mir das sagst. '
     """
-    first = next((each for each in _HEARD if not any(each in reply for reply in said)), _HEARD[0])
-    urgent = (_NOW,) if danger.urgency >= ACUTE else ()
-    return " ".join((first, *urgent, help_text, _HONEST))
+    words = _WORDS.get(language, _WORDS[ENGLISH])
+    first = next((each for each in words.heard if not any(each in reply for reply in said)), words.heard[0])
+    urgent = (words.now,) if danger.urgency >= ACUTE else ()
+    return " ".join((first, *urgent, help_text, words.honest))

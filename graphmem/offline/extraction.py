@@ -28,6 +28,7 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.generalising import OPERATION, generalised
 from graphmem.text.lexicon import FIRST_PERSON, KIN, LESSON_WORDS, SECOND_PERSON, STOP_WORDS
 from graphmem.text.normalize import cleaned
+from graphmem.text.operations import INFLECTED, advised, operations, topic_of
 from graphmem.text.reader import MessageReading, read_now
 from graphmem.text.reminders import reminders
 from graphmem.text.retelling import retold
@@ -44,11 +45,11 @@ FEW_LANGUAGE_WORDS = 3
 """Words too few to tell a language by."""
 TOPICS = 3
 """Most key phrases a memory is filed under."""
-WORTH = 0.2
-"""Chance that a clause tells of the student from which it is kept."""
+WORTH = 0.3
+"""Chance that a clause tells of the student from which it is kept; chosen on a conversation that was read."""
 WORTH_OF_OTHERS = 0.55
 """The same of a clause that speaks to the listener, or of nobody."""
-WORK_WORTH = 0.5
+WORK_WORTH = 0.4
 """Chance that a clause tells of the subject matter from which it is kept."""
 TURN_WORTH = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
 """Chance that a turn of work shows this from which it is kept."""
@@ -60,6 +61,8 @@ DOUBTED = "which the tutor questioned"
 """Said of a step in an answer that the tutor did not accept, where it is not said what was wrong."""
 STEP_WORDS = 3
 """Content words that a step of a solution has more of, with its operation and the name."""
+RETOLD_STEMS, RETOLD = 3, 0.7
+"""Stems that a clause has in common with the task, and their share of its own, from which on it retells the task."""
 MANY_NUMBERS = 3
 """Numbers of a message that is work on a sum."""
 QUESTION_WORDS = 16
@@ -68,9 +71,14 @@ QUESTION_WORDS = 16
 _DIGIT = re.compile(r"\d")
 _WORK = re.compile(r"\d\s*[-+*x×÷=<>]\s*[$€£]?\d|\d\s+/\s+\d|=")
 _POINTS = re.compile(
-    r"(?<!^)\b(?:it|that|this|one|these|those)\b\W*(?:$|one day|soon|some ?time|out|too|now|again|either)"
+    r"(?<!^)\b(?:it|that|this|one|these|those|them|there)\b\W*(?:$|one day|soon|some ?time|out|too|now|again|either)"
 )
-_NARRATES = re.compile(r"\b(?:i|we) (?:first )?(?:started|began)(?: off)? (?:by|with)\b")
+_ASKS_LISTENER = re.compile(
+    r"\W*(?:(?:so|and|but|well|ok)\W+)?(?:let(?:'s| me| us)|keep (?:me|us|it|going)|send me|tell me|show me)\b"
+)
+_NARRATES = re.compile(
+    r"\b(?:i|we) (?:first )?(?:started|began)(?: off)? (?:by|with)\b|\bset up (?:an?|the|my) equation\b"
+)
 _SEES = re.compile(r"\b(?:oh|ah|i see|i understand(?! that)|i get it|got it|now i)\b")
 _CONCEDED = re.compile(r"\b(?:should(?:'ve| have)|forgot|didn't (?:realize|realise|notice|take)|instead of|mistake)\b")
 _ELLIPTIC = re.compile(
@@ -188,6 +196,7 @@ def _told(
         each
         for each in judged
         if not _is_left_out(each.clause)
+        and not (heard.task and _retells(each.clause, heard.task))
         and (each.is_general or not _is_step(each.clause, heard, reckons=reckons))
         and (_overlaps(each.span, kept) or not _is_of_listener(each.clause))
     ]
@@ -252,6 +261,7 @@ def _is_left_out(clause: Doc) -> bool:
         or not _says_enough(clause)
         or bool(retractions(text))
         or overrides(clause)
+        or _ASKS_LISTENER.match(clause.plain) is not None
     )
 
 
@@ -279,6 +289,13 @@ def _is_of_task(clause: Doc, heard: Heard) -> bool:
     words = [word for word in _content(clause) if word not in LESSON_WORDS]
     rest = words if LAPSE.search(clause.plain) else [word for word in words if stem(word) not in known]
     return sum(map(word_rarity, rest)) < LEAST_RARITY
+
+
+def _retells(clause: Doc, task: str) -> bool:
+    """True of a clause at work that only narrates how one began, or says again what the task says."""
+    stems = clause.stems
+    known = len(stems & Doc(task).stems)
+    return _NARRATES.search(clause.plain) is not None or (known >= RETOLD_STEMS and known >= RETOLD * len(stems))
 
 
 def _content(clause: Doc) -> list[str]:
@@ -333,6 +350,9 @@ def _shown(doc: Doc, heard: Heard) -> list[_Found]:
     if aspect is None:
         return []
     wrong = [each.text for each in equations(doc.text) if not each.holds]
+    whole = (0, len(doc.text.rstrip()))
+    if not _CONCEDED.search(doc.plain) and (chosen := _chosen_operation(doc, heard, aspect)):
+        return [_Found(whole, chosen, "work", aspect)]
     spans = [span for span in statement_spans(doc) if content_words(Doc(doc.text[slice(*span)])) >= 2]
     if not spans:
         return []
@@ -341,8 +361,31 @@ def _shown(doc: Doc, heard: Heard) -> list[_Found]:
     for span in sorted(steps, key=lambda s: -_telling(doc.text[slice(*s)], reply, wrong)):
         general = retold(generalised(doc.text[slice(*span)], heard.task), _who(heard), heard.at)
         if general and content_words(Doc(general)) > STEP_WORDS:
-            return [_Found(span, _judged(general, aspect, heard), "work", aspect)]
+            return [_Found(span, _in_topic(_judged(general, aspect, heard), heard.task), "work", aspect)]
+    if len(wrong) == 1 and aspect is Aspect.MISCONCEPTION and len(used := operations(wrong[0])) == 1:
+        slip = f"{_who(heard)} makes a slip when {INFLECTED[min(used)][1]}."
+        return [_Found(whole, _in_topic(slip, heard.task), "work", aspect)]
     return []
+
+
+def _chosen_operation(doc: Doc, heard: Heard, aspect: Aspect) -> str:
+    """An operation taken for another, as the tutor's next words say, or seen by those before; else empty."""
+    who, used = _who(heard), operations(doc.text)
+    wanted = advised(heard.reply)
+    if aspect is Aspect.MISCONCEPTION and wanted and len(used) == 1 and wanted not in used:
+        return _in_topic(f"{who} {INFLECTED[min(used)][0]} where one has to {wanted}.", heard.task)
+    told = advised(heard.before)
+    if aspect is Aspect.UNDERSTANDING and told in used and rejects(heard.before) and not rejects(heard.reply):
+        return _in_topic(f"{who} has understood where one has to {told}, after a hint.", heard.task)
+    return ""
+
+
+def _in_topic(statement: str, task: str) -> str:
+    """A statement about work, with what the work was about where it does not say so."""
+    topic = topic_of(task)
+    if not topic or Doc(topic).stems <= Doc(statement).stems:
+        return statement
+    return f"{statement.rstrip('.')}, in a problem about {topic}."
 
 
 def _aspect(doc: Doc, heard: Heard, least: Mapping[Aspect, float]) -> Aspect | None:

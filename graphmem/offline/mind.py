@@ -44,6 +44,7 @@ from graphmem.offline.prediction import expected_answer, own_messages
 from graphmem.offline.replies import asking, replied
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.doc import doc_of
+from graphmem.text.language import language_of
 from graphmem.text.reader import MessageReader
 from graphmem.text.summary import summarised_memories
 from graphmem.text.words import word_rarity
@@ -106,7 +107,7 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
         text = replied(messages, question.remembered, question.talk.task, reading)
     else:
         said = [each.text for each in before if each.author is Author.COMPANION]
-        text = caring_reply(question.danger, question.help, said[-3:])
+        text = caring_reply(question.danger, question.help, said[-3:], language_of(newest.text))
     if question.remembered.question is not None and question.danger is None:
         text = asking(text, question.remembered.question)
     elif question.danger is None and question.remembered.weave:

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import numpy as np
 
-from graphmem.model import Author, LedgerCategory, Message, Recalled, Remembered, Vector
+from graphmem.model import Aspect, Author, LedgerCategory, Message, Recalled, Remembered, Vector
 from graphmem.text.arithmetic import equations
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import introduced_name
@@ -112,6 +112,8 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
     if not remembered.asked_for:
         sure = _surely_answers(doc, wanted, remembered)
         return "" if sure is None else _told(doc, sure, remembered.today, start)
+    if told := _of_work(remembered):
+        return _chosen(ALL, start).format(list="; ".join(told))
     best = _best(doc, wanted, [*_statements(remembered), *_visible(messages)])
     if best is None and if_known:
         return ""
@@ -225,6 +227,13 @@ def _overview(messages: Sequence[Message], remembered: Remembered, start: int) -
     items = [*_statements(remembered), *_visible(messages)]
     told = _listed((item for item in items if not item.secret), remembered.name)
     return _chosen(ALL, start).format(list="; ".join(told)) if told else _chosen(NOTHING_AT_ALL, start)
+
+
+def _of_work(remembered: Remembered) -> list[str]:
+    """What was hard for the student, or what they have understood, whichever is asked for."""
+    aspect = {"struggles": Aspect.MISCONCEPTION, "strengths": Aspect.UNDERSTANDING}.get(remembered.asked_for)
+    shown = [each for each in remembered.memories if aspect is not None and each.memory.aspect is aspect]
+    return _listed(Recollection(each.memory.content or "", each.memory.timestamp, 0.0) for each in shown)
 
 
 def _listed(statements: Iterable[Recollection], name: str | None = None) -> list[str]:

@@ -21,6 +21,13 @@ _CUT = re.compile(
     r"\b)|(?<!\s)\s++[-–—]\s+|;\s+",
     re.IGNORECASE,
 )
+# "My contacts and my skills" is one matter, "my dad sings and my mum is ill" are two.
+_NAMED_MORE = re.compile(r"(?:and |but |so |also )?(?:my|our|the)\b", re.IGNORECASE)
+_FINITE = re.compile(
+    r"\b(?:is|are|am|was|were|has|have|had|do|does|did|will|would|can|could|should|must|may|\w+n't|\w{2,}(?:ed|es))\b"
+    r"|\w's\b|\b(?:my|our|the) \w+ \w+[a-rt-z]s (?!to\b)\w",
+    re.IGNORECASE,
+)
 _HOLDS_TOGETHER = re.compile(
     r"(?:and |so |but |then )?(?:to|for|in|with|by|from|based|next|finally|then"
     r"|therefore|now|given|as|if|when|whenever|since|because|bc|cause|cuz|that|after"
@@ -59,6 +66,8 @@ def _parts(text: str, start: int, end: int) -> list[SentenceSpan]:
     parts: list[SentenceSpan] = []
     for match in _CUT.finditer(text, start, end):
         left, right = text[start : match.start()], text[match.end() : end]
+        if _NAMED_MORE.match(right) and not _FINITE.search(right):
+            continue
         short = len(left.split()) < CLAUSE_WORDS or len(right.split()) < CLAUSE_WORDS
         if short or (_HOLDS_TOGETHER.match(left.strip()) and len(left.split()) < INTRODUCTION_WORDS):
             continue

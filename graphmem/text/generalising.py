@@ -49,6 +49,10 @@ _VALUE = "="
 _LEFT = re.compile(
     r"[\d=+]|\b[b-hj-zB-HJ-Z]\b|the amount\b.*\bthe amount\b|\bequation\b|\b(?:halves|thirds|quarters|[a-z]+ths)\b"
 )
+_BROKEN = re.compile(
+    r"\bthe number of (?P<unit>\w+)\b(?:\W+\w+){0,2}\W+(?P=unit)\b|,? so (?:the )?\w+$|\b(?P<word>\w{4,}) (?P=word)\b",
+    re.IGNORECASE,
+)
 _UNTOLD = re.compile(
     r"\b(?:add|subtract|multipl|divid|doubl|halv|deduct|tak)\w* (?:up |away |both of )?"
     r"(?:this|that|it|these|those|them|both)\b(?! [a-z]+s\b)",
@@ -115,7 +119,7 @@ def generalised(text: str, task: str = "") -> str:
     told = re.sub(r"\b(?:an?|the|some|about|another) (?=the\b)", "", told, flags=re.IGNORECASE)
     told = re.sub(r"\b(first|last|next|other|same|all|these|those|both) the\b", r"\1", told, flags=re.IGNORECASE)
     told = re.sub(r"\s+(?=[,.;])", "", _HANGING.sub("", told)).strip(" ,;:")
-    return "" if _LEFT.search(told) or _UNTOLD.search(told) else told
+    return "" if _LEFT.search(told) or _UNTOLD.search(told) or _BROKEN.search(told) else told
 
 
 def _without_sums(text: str) -> str:

@@ -29,11 +29,13 @@ class ProfilePart(StrEnum):
 
 
 class AskedFor(StrEnum):
-    """Subject of a question: something else, one thing about the student, or all that is remembered."""
+    """Subject of a question: something else, one thing about the student, all that is remembered, or how work goes."""
 
     OTHER = "other"
     OWN = "own"
     OVERVIEW = "overview"
+    STRUGGLES = "struggles"
+    STRENGTHS = "strengths"
 
 
 @dataclass(frozen=True)

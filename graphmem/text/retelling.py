@@ -27,6 +27,13 @@ _TAIL = re.compile(
     r"|[:;]-?[()DP]|[^\w\s.,!?'\")%€$£°])++\s*+([.!?]*+)$",
     re.I,
 )
+_BARE = re.compile(
+    r"^(?:(?P<been>been) (?P<doing>[a-z]+ing|busy)\b"
+    r"|(?P<did>(?:just )?(?:got|had|went|made|found|started|finished|met|saw|bought|lost|won"
+    r"|took|moved|adopted|joined))\b)",
+    re.IGNORECASE,
+)
+"""Statements of chats without their subject: who speaks."""
 _SHORT = {
     "pls": "please", "plz": "please", "bc": "because", "cuz": "because", "cus": "because", "coz": "because",
     "u": "you", "ur": "your", "im": "I'm", "ive": "I've", "dont": "don't", "cant": "can't", "doesnt": "doesn't",
@@ -121,7 +128,8 @@ def retold(text: str, who: str, at: datetime) -> str:
     >>> retold("pls dont tell my mum", "Tobi", day), retold("oh and the test is on friday", "Tobi", day)
     ("Tobi asks: please don't tell Tobi's mum.", 'Tobi says that the test is on Friday, 6 February 2026.')
     """
-    words = _TAIL.sub(r"\1", _LEAD_IN.sub("", cleaned(straightened(text)))).strip(" ,")
+    words = _TAIL.sub(r"\1", _LEAD_IN.sub("", _uncalled(cleaned(straightened(text))))).strip(" ,")
+    words = _BARE.sub(lambda m: f"I have been {m['doing'].lower()}" if m["been"] else f"I {m['did'].lower()}", words)
     words = dated(_spelled_out(_MEANT.sub("", words)), at)
     if not words:
         return ""
@@ -135,6 +143,19 @@ def retold(text: str, who: str, at: datetime) -> str:
         told = f"{who} says that {_lower(told)}" if _is_clause(told) else f"{who} says: {_lower(told)}"
     told = told.strip(" ,;:-")
     return told if told[-1:] in ".!?" else f"{told}."
+
+
+_NEWS = r"(?:(?:great|good|big|bad|sad|some|exciting) news|guess what)\W+(?=\w)"
+_CALLED = re.compile(
+    r"^(?:(?i:hey|hi|hello|oh|wow|yeah|yes|yep|no|sure|well|thanks|thank you),? [A-Z][a-z]+\s*[,!.:–-]+\s*"
+    rf"(?:(?i:{_NEWS}))?(?=\w)|[A-Z][a-z]+(?:!\s*(?=\w)|,\s*(?i:{_NEWS})))"
+)
+
+
+def _uncalled(text: str) -> str:
+    """A clause without whom it is said to: "John, I have a dog" is "I have a dog"."""
+    called = _CALLED.match(text)
+    return text if called is None else text[called.end() :]
 
 
 def without_asides(sentence: str) -> str:

@@ -24,6 +24,9 @@ VECTOR_SCALE, LOGIT_SCALE = 2.0, 4.0
 """What a unit vector's numbers are multiplied by, and the reader's divided by, beside the other features."""
 
 _SELF = re.compile(r"\b(?:i|i'm|im|my|me|we|our|mine|i've|ive|i'll|i'd)\b", re.IGNORECASE)
+_ALONE = re.compile(r"\b(?:i|i'm|im|my|me|mine|myself|i've|ive|i'll|i'd)\b", re.IGNORECASE)
+_TOGETHER = re.compile(r"\b(?:we|we're|us|our|ours|let's)\b", re.IGNORECASE)
+_POINTS_AT = re.compile(r"^\W*(?:it|that|this|those|these|what|nothing|every|such)\b", re.IGNORECASE)
 _LISTENER = re.compile(r"\b(?:you|u|your|ur)\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 _REJECTS = re.compile(
@@ -102,6 +105,9 @@ def clause_features(text: str, reading: MessageReading) -> NDArray[np.float64]:
             count <= 2,
             _REASONS.search(text) is not None,
             "!" in text,
+            _ALONE.search(text) is not None,
+            _TOGETHER.search(text) is not None,
+            _POINTS_AT.search(text) is not None,
             *(reading.logits / LOGIT_SCALE),
             *(VECTOR_SCALE * reading.vector),
         ],

@@ -139,6 +139,15 @@ async def test_an_institution_has_help_of_its_own(gm: Graphmem, ann: Pupil) -> N
     assert "Go to room 7." in (await say(own, ann, CRY)).reply
 
 
+async def test_the_help_is_in_the_language_of_the_message(gm: Graphmem, ann: Pupil) -> None:
+    own = another_replica(gm, settings=gm.settings.model_copy(update={"help_languages": {"de": "Geh in Raum 7."}}))
+    outcome = await say(own, ann, "Ich will nicht mehr leben, niemand würde mich vermissen")
+    assert "Geh in Raum 7." in outcome.reply
+    assert "Danke, dass du mir das sagst." in outcome.reply
+    assert concern_of(outcome).help == "Geh in Raum 7."
+    assert gm.settings.help in (await say(own, ann, CRY)).reply
+
+
 async def test_an_apps_own_reply_stays_and_the_concern_is_told(gm: Graphmem, ann: Pupil) -> None:
     outcome = await say(gm, ann, CRY, reply="What is 3 plus 4?")
     assert outcome.reply == "What is 3 plus 4?"

@@ -7,8 +7,9 @@ from time import perf_counter
 import pytest
 
 from graphmem.model import AboutWhom, ConcernKind, Danger, FalseAlarm
-from graphmem.offline.care import caring_reply
+from graphmem.offline.care import LANGUAGES, caring_reply
 from graphmem.text.doc import Doc
+from graphmem.text.language import language_of
 from graphmem.text.reader import read_now
 from graphmem.text.safety import find_danger, is_careful, is_known_alarm
 
@@ -87,6 +88,26 @@ ALARMS = [FalseAlarm("My dad said he will not beat me again at chess", ConcernKi
 )
 def test_only_the_like_of_a_false_alarm_is_passed_over(text: str, urgency: int, known: bool) -> None:
     assert is_known_alarm(Doc(text), Danger(ConcernKind.VIOLENCE, urgency), ALARMS) is known
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("I don't want to live anymore, nobody would miss me", "en"),
+        ("Ich will nicht mehr leben, niemand würde mich vermissen", "de"),
+        ("Ya no quiero vivir, nadie me echaría de menos", "es"),
+        ("Je ne veux plus vivre, je ne manquerais à personne", "fr"),
+    ],
+)
+def test_a_reply_is_in_the_language_of_the_message(text: str, language: str) -> None:
+    assert language_of(text) == language
+    danger = Danger(ConcernKind.SELF_HARM, 3)
+    replies = {each: caring_reply(danger, HELP, language=each) for each in LANGUAGES}
+    assert language_of(replies[language].replace(HELP, "")) == language
+    assert len(set(replies.values())) == len(LANGUAGES)
+    for reply in replies.values():
+        assert HELP in reply
+        assert "?" not in reply
 
 
 @pytest.mark.parametrize("kind", list(ConcernKind))

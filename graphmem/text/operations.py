@@ -1,0 +1,92 @@
+"""Operations of arithmetic that a text names or writes out, and the topic of a task."""
+
+import re
+
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import STOP_WORDS
+
+_NAMED = {
+    "add": re.compile(r"\badd(?:s|ed|ing)?\b(?! up to\b)|\bplus\b", re.IGNORECASE),
+    "subtract": re.compile(
+        r"\bsubtract(?:s|ed|ing)?\b|\bminus\b|\bt(?:ake|aking|ook|akes) (?:away|off)\b|\bdeduct(?:s|ed|ing)?\b",
+        re.IGNORECASE,
+    ),
+    "multiply": re.compile(r"\bmultipl(?:y|ies|ied|ying)\b", re.IGNORECASE),
+    "divide": re.compile(r"\bdivid(?:e|es|ed|ing)\b|\bdivision\b", re.IGNORECASE),
+}
+_SIGN = re.compile(r"(?<=[\d%)])\s*([-+*/x×÷·−])\s*(?=[$€£(]?\d)")
+_SIGNS = (
+    {"+": "add", "-": "subtract", "−": "subtract"} | dict.fromkeys("*x×·", "multiply") | dict.fromkeys("/÷", "divide")
+)
+_REFUSED = re.compile(
+    r"\b(?:no need to|don't|do not|not|shouldn't|why (?:did|do|would|are) you|instead of|rather than"
+    r"|you (?:have )?(?:already )?)\s*$",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"\bhow many (?P<what>(?:(?!more|less|of)[a-z]+ )?"
+    r"(?!more|less|times|is\b|was\b|does\b|has\b|years|dollars|cents)[a-z]+s)\b",
+    re.IGNORECASE,
+)
+_CODE = re.compile(r"^[\d.]+[A-Z]?\.\s*|\s*[-–(].*$")
+LESSON_TITLE_WORDS = 8
+"""Most words of a task that is the title of a lesson."""
+TOPIC_WORDS = 3
+"""Most words of a topic."""
+
+INFLECTED = {
+    "add": ("adds", "adding"),
+    "subtract": ("subtracts", "subtracting"),
+    "multiply": ("multiplies", "multiplying"),
+    "divide": ("divides", "dividing"),
+}
+"""Each operation as somebody does it, and as a noun."""
+
+
+def operations(text: str) -> frozenset[str]:
+    """The operations that a text names, or writes out between two numbers.
+
+    Examples
+    --------
+    >>> sorted(operations("12 - 3 = 9, then I add 5")), sorted(operations("1/2 of the cake"))
+    (['add', 'subtract'], ['divide'])
+    """
+    named = {name for name, words in _NAMED.items() if words.search(text)}
+    return frozenset(named | {_SIGNS[sign] for sign in _SIGN.findall(text)})
+
+
+def advised(text: str) -> str:
+    """The one operation that a tutor asks for by name; empty where none is, or several are.
+
+    Examples
+    --------
+    >>> advised("No, you need to add as she still has them."), advised("Why did you add here?"), advised("Try again.")
+    ('add', '', '')
+    """
+    named = {
+        name for name, words in _NAMED.items() for m in words.finditer(text) if not _REFUSED.search(text[: m.start()])
+    }
+    return named.pop() if len(named) == 1 else ""
+
+
+def topic_of(task: str) -> str:
+    """What a task is about, in a few words: the title of a lesson, or what an exercise asks for; empty without one.
+
+    Examples
+    --------
+    >>> topic_of("5.2A.Decimal Numbers"), topic_of("Julia had a party. How many plastic spoons did she buy?")
+    ('Decimal Numbers', 'plastic spoons')
+    """
+    if len(task.split()) <= LESSON_TITLE_WORDS and "?" not in task:
+        return _CODE.sub("", _CODE.sub("", task)).strip()
+    asked = [sentence for sentence in Doc(task).sentences if sentence.text.rstrip().endswith("?")]
+    named = {word.casefold() for entity in Doc(task).entities for word in entity.name.split()} | STOP_WORDS
+    counted = _COUNTED.search(asked[-1].text) if asked else None
+    if counted:
+        return str(counted["what"]).lower()
+    for phrase in Doc(asked[-1].text).key_phrases(6) if asked else ():
+        words = phrase.casefold().split()
+        noun = re.search(rf"\b(?:the|an?|of|each|per|his|her|their|\d+) {re.escape(phrase)}\b", task, re.IGNORECASE)
+        if noun and len(words) <= TOPIC_WORDS and named.isdisjoint(words) and not words[-1].endswith("ly"):
+            return phrase
+    return ""
