@@ -198,9 +198,9 @@ class Settings(BaseSettings):
         20, ge=1, description="sessions of a student at once; of more the one not used for longest ends"
     )
     close_seconds: float = Field(
-        4.0,
+        120.0,
         ge=0,
-        description="seconds in which closing a session forms, consolidates, compares and compresses; the rest waits",
+        description="seconds after closing in which is formed, consolidated, compared, compressed; then the keys go",
     )
     sealing_off: str = Field(
         "",

@@ -1,38 +1,24 @@
-// End a session: its key goes, and with the student's last one the raw turns.
-// The last one stays while a message waits for its reply, or where it was not `prepared` for that.
+// End a session. With the student's last one its keys pass to a closing session, which only background work uses.
 // No row, and nothing written, when this session does not run.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, session_id: str, prepared: bool, now: datetime
-// returns: closed: bool, last: bool
+// params: institution: str, student_id: str, session_id: str, closing_id: str, token: bytes, expires_at: datetime, worked_until: datetime or null, now: datetime
+// returns: last: bool
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Writing the student locks it, so that no turn comes in between.
 SET student.jobs_at = coalesce(student.jobs_at, student.created_at)
 WITH student
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
+WHERE session.closing IS NULL
 WITH student, session,
      NOT EXISTS {
        MATCH (other:OpenSession {institution: $institution, student_id: $student_id})
-       WHERE other.id IS NOT NULL AND other.id <> $session_id AND other.expires_at > $now
-     } AS last,
-     EXISTS {
-       MATCH (waiting:Turn {institution: $institution, student_id: $student_id})
-       WHERE waiting.id IS NOT NULL AND waiting.state = 'received'
-     } AS waits
-WITH student, session, last, NOT last OR ($prepared AND NOT waits) AS closed
-CALL (student, session, closed) {
-  WITH * WHERE closed
-  SET student.version = student.version + 1
-  DETACH DELETE session
-}
-CALL (student, last, closed) {
-  MATCH (student)-[running:EXPERIENCES]->(:Memory)
-  WHERE last AND closed
-  DELETE running
-}
-CALL (last, closed) {
-  MATCH (turn:Turn {institution: $institution, student_id: $student_id})
-  WHERE last AND closed AND turn.id IS NOT NULL
-  DETACH DELETE turn
-}
-RETURN closed, last
+       WHERE other.id IS NOT NULL AND other.id <> $session_id AND other.expires_at > $now AND other.closing IS NULL
+     } AS last
+SET student.version = student.version + 1
+DETACH DELETE session
+FOREACH (each IN CASE WHEN last THEN [student] ELSE [] END |
+  CREATE (each)-[:OPENED]->(:OpenSession {institution: $institution, student_id: $student_id, id: $closing_id,
+                                         token: $token, opened_at: $now, expires_at: $expires_at, ends_at: $expires_at,
+                                         closing: true, worked_until: $worked_until}))
+RETURN last

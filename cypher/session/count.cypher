@@ -4,5 +4,5 @@
 // params: now: datetime
 // returns: sessions: int
 MATCH (session:OpenSession)
-WHERE session.expires_at > $now
+WHERE session.expires_at > $now AND session.closing IS NULL
 RETURN count(session) AS sessions

@@ -13,7 +13,7 @@ WITH student, session WHERE session.expires_at <= $now
 WITH student, session,
      NOT EXISTS {
        MATCH (other:OpenSession {institution: $institution, student_id: $student_id})
-       WHERE other.id IS NOT NULL AND other.id <> $session_id AND other.expires_at > $now
+       WHERE other.id IS NOT NULL AND other.id <> $session_id AND other.expires_at > $now AND other.closing IS NULL
      } AS last
 CALL (last) {
   MATCH (turn:Turn {institution: $institution, student_id: $student_id})

@@ -10,7 +10,7 @@ SET student.jobs_at = coalesce(student.jobs_at, $now)
 WITH student,
      EXISTS {
        MATCH (running:OpenSession {institution: $institution, student_id: $student_id})
-       WHERE running.id IS NOT NULL AND running.expires_at > $now
+       WHERE running.id IS NOT NULL AND running.expires_at > $now AND running.closing IS NULL
      } AS joins
 MERGE (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 ON CREATE SET session.token = $token, session.opened_at = $now, session.expires_at = $expires_at,
@@ -34,7 +34,7 @@ CALL (joins) {
 // Of too many the one not used for longest gives way.
 CALL (session) {
   MATCH (other:OpenSession {institution: $institution, student_id: $student_id})
-  WHERE other.id IS NOT NULL AND other <> session
+  WHERE other.id IS NOT NULL AND other <> session AND other.closing IS NULL
   WITH other ORDER BY other.expires_at DESC, other.id SKIP $others
   DETACH DELETE other
 }

@@ -24,7 +24,7 @@ from graphmem.maths.clustering import spectral_clusters
 from graphmem.model import Edge, EdgeType, Memory
 from graphmem.settings import Settings
 
-GRAPH_SIZES, PLAN_SIZES = (5_000, 20_000, 100_000), (1_000, 5_000, 20_000)
+GRAPH_SIZES, PLAN_SIZES = (5_000, 20_000, 100_000), (1_000, 5_000, 20_000, 100_000)
 PLANTED_CLUSTERS = 50
 TOPIC_SIZE = 20
 """Memories of one topic in a planned graph."""

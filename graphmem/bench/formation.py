@@ -116,11 +116,11 @@ async def _live(gm: Graphmem, name: str, held: list[Dialogue], seen: Seen) -> No
         considered, kept = await consolidate(told, who)
         seen.thoughts[rate] += considered
         seen.consolidated[rate] += kept
-        await close_session(told, session)
+        await close_session(told, session, wait=True)
     _, session = await students.open_session(gm, who, PASSWORD)
     seen.junk.append(await find_junk(gm, session))
     await _count(gm, who, seen)
-    await close_session(gm, session)
+    await close_session(gm, session, wait=True)
 
 
 async def _count(gm: Graphmem, who: Who, seen: Seen) -> None:

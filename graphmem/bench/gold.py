@@ -125,7 +125,7 @@ async def _student(gm: Graphmem, name: str, dialogues: Sequence[dict[str, Any]])
         at = datetime.fromisoformat(row["date"]).replace(hour=15, tzinfo=UTC)
         clock.now = at
         if session is not None:
-            await close_session(told, session)
+            await close_session(told, session, wait=True)
         _, session = await students.open_session(told, who, PASSWORD)
         await _play(told, clock, session, row)
         await _judge(told, session, row, statements, turn_of, counts)
@@ -136,7 +136,7 @@ async def _student(gm: Graphmem, name: str, dialogues: Sequence[dict[str, Any]])
             await _ask(told, session, asked, statements, counts)
     index = (await open_memories(told, session)).index
     counts.memories += len(index)
-    await close_session(told, session)
+    await close_session(told, session, wait=True)
     return counts
 
 

@@ -98,7 +98,7 @@ async def _outcome(gm: Graphmem, story: ShortStory) -> str:
         if i + 1 == len(story.says):
             await reconcile(then, session, by_hand=True)
             found = await _became(then, session)
-        await close_session(then, session)
+        await close_session(then, session, wait=True)
     return found
 
 

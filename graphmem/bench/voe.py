@@ -327,7 +327,7 @@ async def _life(gm: Graphmem, who: Who, held: Sequence[Dialogue], advance: Advan
         then = replace(gm, clock=clock)
         _, session = await students.open_session(then, who, password)
         told.append(await _talk(then, clock, session, dialogue))
-        await close_session(then, session)
+        await close_session(then, session, wait=True)
         advance()
     return told
 

@@ -142,7 +142,7 @@ async def _held(gm: Graphmem, who: Who, part: YearSession, clock: list[datetime]
     for start in range(0, len(said), most):
         await observe(gm, who, said[start : start + most])
     await run_jobs(gm, session)
-    await close_session(gm, session)
+    await close_session(gm, session, wait=True)
     await drift_cycle(gm, who, None)
 
 
@@ -169,7 +169,7 @@ async def _of_month(
         seconds.append(perf_counter() - start)
         await asyncio.sleep(0)
     count, size = float(len(held.index)), await asyncio.to_thread(_database_mib, home)
-    await close_session(gm, session)
+    await close_session(gm, session, wait=True)
     figures = {f"memories@{month}": count, f"store_mib@{month}": size}
     if shares:
         figures |= {f"recall@{month}": fmean(shares), f"context_ms@{month}": 1000 * median(seconds)}

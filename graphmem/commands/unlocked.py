@@ -21,4 +21,4 @@ async def unlocked(gm: Graphmem, who: Who, password: str) -> AsyncIterator[Sessi
     try:
         yield session
     finally:
-        await close_session(gm, session)
+        await close_session(gm, session, wait=True)

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array, diags_array
 
 from graphmem.flows.gravity import gravity_now
-from graphmem.maths.clustering import Labels, inside_shares, spectral_clusters
+from graphmem.maths.clustering import Labels, bounded_parts, inside_shares, spectral_clusters
 from graphmem.maths.loss import entropy
+from graphmem.maths.neighbours import near_groups
 from graphmem.model import Edge, EdgeType, Matrix, Memory, MemoryRole, Modality, ModalityLoss, Reliability, SourceKind
 
 GOLDEN = 0.618
@@ -32,8 +33,12 @@ MEANING_NEIGHBOURS = 5
 """Nearest memories in meaning that each is linked to while clusters are looked for."""
 LIKE = 0.3
 """Cosine from which a memory counts as a neighbour in meaning."""
-MOST_LOOKED_AT = 20_000
+MOST_LOOKED_AT = 100_000
 """Memories that one compression looks at, the oldest first; more wait for the next one."""
+MOST_GONE = 20_000
+"""Most memories by which one compression makes them fewer, in one transaction; more wait for the next one."""
+LARGE, PART = 5_000, 2_500
+"""Memories beyond which clusters are looked for in parts of the graph, and memories of a part at most."""
 AT_ONCE = 1_000
 """Rows of likeness that are computed at once."""
 LINK_WEIGHTS: Mapping[EdgeType, float] = {
@@ -126,6 +131,7 @@ def planned_compression(
         (i for i, m in enumerate(graph.memories) if m.id not in protected),
         key=lambda i: (graph.memories[i].timestamp, graph.memories[i].id),
     )[:MOST_LOOKED_AT]
+    target = max(target, len(graph.memories) - MOST_GONE)
     state = _State.of(graph, order, now)
     untouched, cycles = len(graph.memories) - len(order), 0
     while untouched + state.count > target and cycles < MOST_CYCLES:
@@ -196,22 +202,33 @@ class _State:
             return self
         stays = np.ones(self.count, dtype=bool)
         stays[least] = False
-        heirs = [(self.groups[i][0], self._heir(i, stays)) for i in least]
-        return replace(self._of(np.flatnonzero(stays)), gone=(*self.gone, *heirs))
+        linked = {int(i): self._linked(i, stays) for i in least}
+        # Nothing that some are linked to stays: what is nearest in meaning among their own kind takes over.
+        heirs = linked | self._like([i for i, heir in linked.items() if heir is None], stays)
+        gone = [(self.groups[i][0], None if heir is None else self.groups[heir][0]) for i, heir in heirs.items()]
+        return replace(self._of(np.flatnonzero(stays)), gone=(*self.gone, *gone))
 
-    def _heir(self, node: int, stays: NDArray[np.bool_]) -> Memory | None:
+    def _linked(self, node: int, stays: NDArray[np.bool_]) -> int | None:
+        """The nearest in meaning of the nodes that one is linked to and that stay."""
         near = self.links.indices[self.links.indptr[node] : self.links.indptr[node + 1]]
         near = near[stays[near]]
-        if not len(near):
-            # Nothing that it is linked to stays: what is nearest in meaning among its own kind takes over.
-            near = np.flatnonzero(stays & (self.kind == self.kind[node]))
-        if not len(near):
-            return None
-        return self.groups[int(near[np.argmax(self.vectors[near] @ self.vectors[node])])][0]
+        return int(near[np.argmax(self.vectors[near] @ self.vectors[node])]) if len(near) else None
+
+    def _like(self, nodes: Sequence[int], stays: NDArray[np.bool_]) -> dict[int, int | None]:
+        """The nearest in meaning of the nodes of the same kind that stay."""
+        found: dict[int, int | None] = dict.fromkeys(nodes)
+        for kind in np.unique(self.kind[list(nodes)]) if nodes else ():
+            own = [node for node in nodes if self.kind[node] == kind]
+            left = np.flatnonzero(stays & (self.kind == kind))
+            for start in range(0, len(own) if len(left) else 0, AT_ONCE):
+                some = own[start : start + AT_ONCE]
+                nearest = left[np.argmax(self.vectors[some] @ self.vectors[left].T, axis=1)]
+                found |= dict(zip(some, map(int, nearest), strict=True))
+        return found
 
     def merged(self, excess: int, seed: int) -> "_State":
         """With the closest clusters made one node each, until so many nodes fewer are left."""
-        natural = spectral_clusters(self.links, seed)
+        natural = _natural(self.links, seed)
         labels = _divided(self.links, natural, [len(group) for group in self.groups], seed)
         # A part is merged where the cluster that it is a part of holds together.
         shares = np.zeros(int(labels.max(initial=-1)) + 1)
@@ -311,24 +328,38 @@ def _links(found: Sequence[Memory], edges: Iterable[Edge], vectors: Matrix, kind
     return links
 
 
+def _natural(links: csr_array, seed: int) -> Labels:
+    """Spectral clusters; of a large graph in parts between which few links lie."""
+    if links.shape[0] <= LARGE:
+        return spectral_clusters(links, seed)
+    parts = bounded_parts(links, PART, seed)
+    order = np.argsort(parts, kind="stable")
+    labels, taken = np.zeros(len(parts), dtype=np.intp), 0
+    for nodes in np.split(order, np.cumsum(np.bincount(parts))[:-1]):
+        own = spectral_clusters(csr_array(links[nodes][:, nodes]), seed)
+        labels[nodes] = taken + own
+        taken += int(own.max(initial=-1)) + 1
+    return labels
+
+
 def _neighbours(vectors: Matrix, kind: NDArray[np.intp]) -> csr_array:
-    """The cosines of each node's nearest in meaning, of its own kind."""
+    """The cosines of each node's nearest in meaning, of its own kind; of a large graph nearly all of them."""
     n = len(vectors)
     rows, columns, weights = list[Labels](), list[Labels](), list[NDArray[np.floating[Any]]]()
-    for start in range(0, n, AT_ONCE):
-        part = slice(start, start + AT_ONCE)
-        cosines = vectors[part] @ vectors.T
-        cosines[kind[part, np.newaxis] != kind] = 0.0
-        own = np.arange(start, min(n, start + AT_ONCE))
-        cosines[np.arange(len(own)), own] = 0.0
-        most = min(MEANING_NEIGHBOURS, n - 1)
+    everything = np.arange(n, dtype=np.intp)
+    parts = ((everything[start : start + AT_ONCE], everything) for start in range(0, n, AT_ONCE))
+    for own, among in parts if n <= LARGE else near_groups(np.asarray(vectors, dtype=np.float32), 0):
+        most = min(MEANING_NEIGHBOURS, len(among) - 1)
         if most < 1:
-            break
+            continue
+        cosines = vectors[own] @ vectors[among].T
+        cosines[kind[own, np.newaxis] != kind[among]] = 0.0
+        cosines[own[:, np.newaxis] == among] = 0.0
         best = np.argpartition(-cosines, most - 1, axis=1)[:, :most]
         found = np.take_along_axis(cosines, best, axis=1)
         row, column = np.nonzero(found >= LIKE)
         rows.append(own[row])
-        columns.append(best[row, column])
+        columns.append(among[best[row, column]])
         weights.append(found[row, column] / 2)
     if not rows:
         return csr_array((n, n))

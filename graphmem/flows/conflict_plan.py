@@ -24,6 +24,7 @@ from graphmem.search.index import SearchIndex
 from graphmem.text.contradiction import ENDED_FOR_SURE
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import STOP_WORDS
+from graphmem.text.revision import holds_several
 
 SAME_MATTER = 0.5
 """Cosine from which two statements may be about one matter."""
@@ -63,9 +64,13 @@ def on_record(memory: Memory) -> StatementOnRecord:
 
 
 def states_something(memory: Memory) -> bool:
-    """True if a memory states something that holds as far as is known, and is no step of a lesson, plan or feeling."""
+    """True if a memory states one thing that holds as far as is known, and is no step of a lesson, plan or feeling.
+
+    Of several statements in one, such as a whole message that was observed, what ends one does not end the others.
+    """
     states = memory.role in (MemoryRole.SAID, MemoryRole.BELIEF) and memory.aspect is None
-    return states and memory.invalid_at is None and memory.reliability is Reliability.RELIABLE
+    holds = memory.invalid_at is None and memory.reliability is Reliability.RELIABLE
+    return states and holds and not holds_several(words_of(memory))
 
 
 @dataclass(frozen=True)

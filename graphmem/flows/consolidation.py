@@ -21,13 +21,14 @@ THOUGHTS_AT_ONCE = 50
 """Thoughts considered at once."""
 
 
-async def consolidate(gm: Graphmem, who: Who) -> tuple[int, int]:
+async def consolidate(gm: Graphmem, who: Who, until: datetime | None = None) -> tuple[int, int]:
     """Consider every thought of a student, at most fifty at once.
 
     Parameters
     ----------
     gm : Graphmem
     who : Who; the session need not be open
+    until : what was said later is left to another time; None considers all
 
     Returns
     -------
@@ -36,7 +37,7 @@ async def consolidate(gm: Graphmem, who: Who) -> tuple[int, int]:
     Source: spec 6.
     """
     considered = kept = 0
-    while (waiting := await thoughts.list_waiting(gm.graph, who, THOUGHTS_AT_ONCE)).thoughts:
+    while (waiting := await thoughts.list_waiting(gm.graph, who, THOUGHTS_AT_ONCE, until)).thoughts:
         now = gm.clock()
         verdicts = [verdict(thought, waiting.ended) for thought in waiting.thoughts]
         with metrics.measured_consolidation(len(verdicts), now.timestamp()):

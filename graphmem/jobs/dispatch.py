@@ -5,9 +5,10 @@ import random
 
 from graphmem.app import Graphmem
 from graphmem.errors import Locked
+from graphmem.jobs.closing import finish_closings
 from graphmem.jobs.runner import kinds, run_jobs, trouble_logged
 from graphmem.model import Session, Who
-from graphmem.store import jobs
+from graphmem.store import jobs, students
 from graphmem.store.jobs import Due
 
 
@@ -44,12 +45,13 @@ def start_jobs(gm: Graphmem, session: Session) -> None:
 
 
 async def run_jobs_of(gm: Graphmem, who: Who) -> None:
-    """Run the due jobs of a student whose session runs, as one of few at once; trouble is logged."""
+    """Run the due jobs of a student whose session runs or closes, as one of few at once; trouble is logged."""
     with trouble_logged():
         token = await jobs.find_token(gm.graph, who, gm.clock())
         if token is not None:
             async with gm.background.slots:
                 await run_jobs(gm, gm.opened_session(token), yield_to_turns=True)
+                await finish_closings(gm, who)
 
 
 async def run_due_jobs(gm: Graphmem, undecryptable: set[str] | None = None) -> None:
@@ -81,10 +83,11 @@ async def _run_due(gm: Graphmem, due: Due, undecryptable: set[str]) -> None:
 
 
 async def remind(gm: Graphmem) -> None:
-    """Re-publish notifications for all due jobs: messages may have been lost."""
+    """Re-publish notifications for all due jobs and closing sessions: messages may have been lost."""
     serve_jobs(gm)
-    for due in await jobs.list_due(gm.graph, kinds(gm), gm.clock()):
-        if not await gm.background.notifier.send(due.who):
+    due = [each.who for each in await jobs.list_due(gm.graph, kinds(gm), gm.clock())]
+    for who in dict.fromkeys((*due, *await students.list_closing(gm.graph, gm.clock()))):
+        if not await gm.background.notifier.send(who):
             return
 
 

@@ -1,77 +1,57 @@
-"""The end of sessions: with the last one what was said is formed and consolidated, then raw turns go (spec 14)."""
+"""The end of sessions: what was said is formed and consolidated after the last one, then raw turns go (spec 14)."""
 
 import asyncio
-from collections.abc import Awaitable
-from contextlib import suppress
 
 from graphmem.app import Graphmem
-from graphmem.errors import Conflict, Locked
+from graphmem.errors import Locked
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.integrity import keep_up
-from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.session_cache import ENDED
-from graphmem.flows.turn import answer_waiting
-from graphmem.jobs.compressing import compress_beyond_limit
-from graphmem.jobs.runner import run_jobs
-from graphmem.model import CompressionTrigger, Session
+from graphmem.jobs.closing import closing_start, finish_closing, finish_in_background
+from graphmem.jobs.dispatch import serve_jobs
+from graphmem.model import Session
 from graphmem.store import students
 
 
-async def close_session(gm: Graphmem, session: Session) -> None:
+async def close_session(gm: Graphmem, session: Session, *, wait: bool = False) -> None:
     """End a session; while others of the student run, that is all, and the conversation goes on in them.
 
-    With the last one the conversation ends: what still waits is answered, what was said is formed and consolidated,
-    then raw turns go, here and in the graph. All that takes `close_seconds` at most. What is not formed then waits as
-    jobs for the next session, and so do jobs that cannot be done now; they hold what they need, sealed. What was not
-    considered for consolidation is left to a drift cycle, compression to the next session.
+    With the last one the conversation ends. Nothing can be done with the session any more when this returns; behind it
+    what still waits is answered, what was said is formed, consolidated and compressed, then keys and raw turns go, here
+    and in the graph, after `close_seconds` at the latest. What is not formed then waits as jobs for the next session,
+    and so do jobs that cannot be done now; they hold what they need, sealed. What was not considered for consolidation
+    is left to a drift cycle, compression to the next session.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    session : Session
+    wait : return when what follows the last session is done, too
 
     Raises
     ------
-    Conflict        a message came in while the session was being closed
-    Locked          this session has ended; a session that runs by now is left alone
+    Locked          this session has ended
     """
-    if await _left(gm, session, prepared=False):
-        return
-    await answer_waiting(gm, session)
-    await _within(gm.settings.close_seconds, _worked_off(gm, session))
-    if not await _left(gm, session, prepared=True):
-        raise Conflict("A message came in meanwhile: close the session again.")
-
-
-async def _left(gm: Graphmem, session: Session, *, prepared: bool) -> bool:
-    """End a session, here and in the graph; False where it is the last one and cannot end yet."""
+    here = wait or gm.background.runs_jobs
+    start, since = closing_start(gm, session, here=here), gm.clock()
     async with gm.lock(session):
-        end = await students.delete_session(gm.graph, session, gm.clock(), prepared=prepared)
-        if end is None:
+        last = await students.delete_session(gm.graph, session, start, since)
+        if last is None:
             raise Locked(ENDED)
-        if end.closed:
-            # Whoever is reading memories right now would put them back.
-            async with gm.memory_lock(session):
-                (gm.lock_up if end.last else gm.dismiss)(session)
-    if end.closed:
+        # Whoever is reading memories right now would put them back.
+        async with gm.memory_lock(session):
+            if last and here:
+                gm.cache.admit(start.session, start.session.expires_at)
+            gm.dismiss(session)
+    if not last:
         await keep_up(gm, session)
-    return end.closed
-
-
-async def _worked_off(gm: Graphmem, session: Session) -> None:
-    """What the end of a conversation brings, one thing after the other."""
-    await run_jobs(gm, session)
-    await consolidate(gm, session)
-    await _reconcile(gm, session)
-    await compress_beyond_limit(gm, session, CompressionTrigger.SESSION_END)
-
-
-async def _reconcile(gm: Graphmem, session: Session) -> None:
-    """A drift cycle, where the last one is long enough ago; what it cannot write now waits for the next one."""
-    with suppress(Conflict):
-        await reconcile(gm, session)
-
-
-async def _within(seconds: float, work: Awaitable[object]) -> None:
-    """Work as far as it comes in some seconds; each of its writes is whole by itself."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(seconds):
-            await work
+    elif wait:
+        await finish_closing(gm, start.session, since)
+    elif here:
+        gm.background.keep(asyncio.create_task(finish_in_background(gm, start.session, since)))
+    else:
+        serve_jobs(gm)
+        await gm.background.notifier.send(session)
 
 
 async def drop_ended(gm: Graphmem) -> int:

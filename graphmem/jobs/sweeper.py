@@ -8,6 +8,7 @@ from graphmem.errors import GraphmemError, ModelUnavailable, Unavailable, place
 from graphmem.flows.erasure import finish_erasures
 from graphmem.flows.integrity import keep_all_up
 from graphmem.flows.turn import answer_waiting
+from graphmem.jobs.closing import finish_all_closings
 from graphmem.jobs.dispatch import remind, run_due_jobs
 from graphmem.jobs.drift import drift_due
 from graphmem.jobs.sessions import drop_ended, expire_sessions
@@ -22,7 +23,8 @@ log = logging.getLogger(__name__)
 async def sweep(gm: Graphmem) -> None:
     """End sessions whose time is over, finish what was left behind, run jobs and drift cycles that are due, notify.
 
-    Left behind are messages without an answer, and erasures. Where workers run jobs they are told of them once more.
+    Left behind are messages without an answer, ends of conversations, and erasures. Where workers run jobs they are
+    told of them once more.
     """
     now = gm.clock()
     await expire_sessions(gm)
@@ -42,7 +44,11 @@ async def sweep(gm: Graphmem) -> None:
             raise
         except GraphmemError as e:
             log.warning("messages that wait for a reply could not be answered: %s", e.code)
-    await (run_due_jobs(gm) if gm.background.runs_jobs else remind(gm))
+    if gm.background.runs_jobs:
+        await finish_all_closings(gm)
+        await run_due_jobs(gm)
+    else:
+        await remind(gm)
     await send_notices(gm)
     if gm.background.runs_jobs:
         await drift_due(gm)

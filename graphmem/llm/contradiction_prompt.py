@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Annotated
 
-from pydantic import BaseModel, PlainValidator, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, PlainValidator, ValidationError, WithJsonSchema
 
-from graphmem.llm.outputs import Sentence, bare, share
+from graphmem.llm.outputs import SENTENCE, bare, cleaned_field, share, shortened
 from graphmem.llm.prompts import Prompt
 from graphmem.model import Classify, PairClass, PairVerdict, Resolution, StatementOnRecord
 from graphmem.text.quoting import abridged, escaped
@@ -62,15 +62,20 @@ def _statement(tag: str, said: StatementOnRecord) -> str:
     return f"<{tag} {known}>{escaped(abridged(said.text, PAIR_TEXT))}</{tag}>"
 
 
+def _name(value: object) -> str:
+    """A name of a closed list as models write it: "Temporal change.", "context-dependent"."""
+    return bare(value).rstrip(".").replace(" ", "_").replace("-", "_")
+
+
 def _kind(value: object) -> PairClass:
-    word = bare(value).replace(" ", "_")
+    word = _name(value)
     if word not in set(PairClass):
         raise ValueError(f"kind must be one of {', '.join(PairClass)}")
     return PairClass(word)
 
 
 def _resolution(value: object) -> Resolution | None:
-    word = bare(value).replace(" ", "_")
+    word = _name(value)
     return Resolution(word) if word in set(Resolution) else None
 
 
@@ -79,6 +84,12 @@ def _chance(value: object) -> float:
     return share(value) or 0.0
 
 
+def _note(value: object) -> str:
+    """A text beside a verdict; one that is missing costs no verdict."""
+    return str(shortened(SENTENCE)(cleaned_field(value))) if isinstance(value, str) else ""
+
+
+_Note = Annotated[str, PlainValidator(_note, json_schema_input_type=str)]
 _KINDS = WithJsonSchema({"type": "string", "enum": [kind.value for kind in PairClass]})
 
 
@@ -88,12 +99,26 @@ class VerdictItem(BaseModel):
     confidence: Annotated[float, PlainValidator(_chance, json_schema_input_type=float)]
     ended: Annotated[float, PlainValidator(_chance, json_schema_input_type=float)]
     resolution: Annotated[Resolution | None, PlainValidator(_resolution, json_schema_input_type=str)]
-    topic: Sentence
-    why: Sentence
+    topic: _Note
+    why: _Note
+
+
+def _readable(value: object) -> object:
+    """Verdicts that can be read; a wrong one costs nothing but itself, unless all are."""
+    items = value if isinstance(value, list) else []
+    return [item for item in items if _is_readable(item)] or value
+
+
+def _is_readable(item: object) -> bool:
+    try:
+        VerdictItem.model_validate(item)
+    except ValidationError:
+        return False
+    return True
 
 
 class ClassifyOutput(BaseModel):
-    verdicts: list[VerdictItem]
+    verdicts: Annotated[list[VerdictItem], BeforeValidator(_readable)]
 
 
 def pair_verdicts(output: ClassifyOutput, question: Classify) -> tuple[PairVerdict, ...]:

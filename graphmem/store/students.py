@@ -266,21 +266,56 @@ async def prolong_session(graph: Graph, session: Session, expires_at: datetime, 
 
 
 @dataclass(frozen=True)
-class SessionEnd:
-    """Outcome of closing a session; `last`: no other session of the student runs."""
+class ClosingStart:
+    """A closing session to be stored: its session and token, and until when this process is at it, if it is."""
 
-    closed: bool
-    last: bool
+    session: Session
+    token: str = field(repr=False)
+    worked_until: datetime | None
 
 
-async def delete_session(graph: Graph, session: Session, now: datetime, *, prepared: bool) -> SessionEnd | None:
-    """End a session, and with the student's last one the conversation; `session/close`.
+@dataclass(frozen=True)
+class ClosingSession:
+    """A closing session that this process has taken: its token, and when the conversation ended."""
 
-    The last one is not closed while a message waits for its reply, nor where it was not `prepared` for that. None, and
-    nothing is written, where this session does not run.
+    token: str = field(repr=False)
+    since: datetime
+
+
+async def delete_session(graph: Graph, session: Session, closing: ClosingStart, now: datetime) -> bool | None:
+    """End a session; `session/close`. True if it was the student's last: then the closing one is there.
+
+    None, and nothing is written, where this session does not run.
     """
-    rows = await graph.run("session/close", session, session_id=session.session_id, prepared=prepared, now=now)
-    return SessionEnd(rows[0]["closed"], rows[0]["last"]) if rows else None
+    rows = await graph.run(
+        "session/close",
+        session,
+        session_id=session.session_id,
+        closing_id=closing.session.session_id,
+        token=closing.token.encode(),
+        expires_at=closing.session.expires_at,
+        worked_until=closing.worked_until,
+        now=now,
+    )
+    return bool(rows[0]["last"]) if rows else None
+
+
+async def delete_closing(graph: Graph, closing: Session, now: datetime) -> bool | None:
+    """End a closing session; `session/finish`. True if the student has no other; None where it is gone."""
+    rows = await graph.run("session/finish", closing, session_id=closing.session_id, now=now)
+    return bool(rows[0]["last"]) if rows else None
+
+
+async def claim_closing(graph: Graph, who: Who, worked_until: datetime, now: datetime) -> list[ClosingSession]:
+    """Take the closing sessions of a student that no process is at; `session/claim_closing`."""
+    rows = await graph.run("session/claim_closing", who, worked_until=worked_until, now=now)
+    return [ClosingSession(bytes(row["token"]).decode(), moment(row["since"])) for row in rows]
+
+
+async def list_closing(graph: Graph, now: datetime, limit: int = 100) -> list[Who]:
+    """Students with a closing session that no process is at; `session/list_closing`."""
+    rows = await graph.run("session/list_closing", now=now, limit=limit)
+    return [Who(row["institution"], row["student_id"]) for row in rows]
 
 
 async def expire_session(graph: Graph, who: Who, session_id: str, now: datetime) -> bool | None:

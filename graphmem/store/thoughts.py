@@ -48,9 +48,9 @@ class ConsolidationVerdict:
     strength: float
 
 
-async def list_waiting(graph: Graph, who: Who, limit: int) -> WaitingThoughts:
-    """Thoughts nobody has considered yet, oldest first; `thought/list`."""
-    (row,) = await graph.run("thought/list", who, limit=limit)
+async def list_waiting(graph: Graph, who: Who, limit: int, until: datetime | None) -> WaitingThoughts:
+    """Thoughts nobody has considered yet, said until a moment if one is given, oldest first; `thought/list`."""
+    (row,) = await graph.run("thought/list", who, limit=limit, until=until)
     found = tuple(
         UnconsolidatedMemory(memory_id, from_ms(at), snr, surprise, activity, tuple(features), *rest)
         for memory_id, at, snr, surprise, activity, features, *rest in row["thoughts"]

@@ -96,6 +96,17 @@ class Effect(StrEnum):
     CONTRADICTS = "contradicts"
 
 
+def holds_several(content: str) -> bool:
+    """True if a memory's content is several statements, such as a whole message that was observed.
+
+    Examples
+    --------
+    >>> holds_several("I sold the Honda."), holds_several("That sounds great! I sold the Honda.")
+    (False, True)
+    """
+    return sum(bool(sentence.stems) for sentence in Doc(_ASKED.sub("", content)).sentences) > 1
+
+
 @dataclass(frozen=True)
 class Revisable:
     """A statement as it is compared with others of the same person.
@@ -121,8 +132,7 @@ class Revisable:
     @cached_property
     def is_several(self) -> bool:
         """True of several statements in one, such as a whole message that was observed."""
-        said = [s for s in Doc(_ASKED.sub("", self.content)).sentences if s.stems]
-        return len(said) > 1
+        return holds_several(self.content)
 
     @cached_property
     def plans(self) -> bool:

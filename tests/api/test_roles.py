@@ -296,7 +296,7 @@ async def school(gm: Graphmem, http: httpx.AsyncClient, api: str, enrol: Enrol) 
     # Not of memories that others of these operations correct or forget.
     *_, doubtful, other = await held(gm, ann.session)
     await doubted(gm, ann.session, doubtful, other, id="doubt-2")
-    await close_session(gm, pupils["eve"].session)
+    await close_session(gm, pupils["eve"].session, wait=True)
     await asyncio.gather(*gm.background.tasks)
     expired = session_token(gm.secret, replace(ann.session, expires_at=gm.clock() - timedelta(seconds=1)))
     sessions = {name: pupil.token for name, pupil in pupils.items()} | {"expired": expired, "garbled": "bm9uZQ"}
@@ -462,7 +462,7 @@ async def with_student_of_its_own(school: School, enrol: Enrol, operation: str, 
     pupil = await enrol(name)
     school.sessions[name] = pupil.token
     if state.target == "eve":
-        await close_session(school.gm, pupil.session)
+        await close_session(school.gm, pupil.session, wait=True)
     return replace(state, target=name, session=name if state.session == state.target else state.session)
 
 

@@ -168,7 +168,7 @@ async def test_at_the_end_of_a_session(gm: Graphmem, ann: Pupil) -> None:
     await remembers(gm, ann)
     await faded(gm, ann)
     small = another_replica(gm, settings=gm.settings.model_copy(update={"memories_limit": 11}))
-    await close_session(small, ann.session)
+    await close_session(small, ann.session, wait=True)
     (done,) = await list_compressions(gm, ann.who, 5)
     assert done.trigger is CompressionTrigger.SESSION_END
     again = await again_open(gm, ann)
@@ -189,7 +189,7 @@ async def test_one_students_compression_touches_nobody_else(gm: Graphmem, enrol:
 async def test_bad_input_and_a_session_that_has_ended(gm: Graphmem, ann: Pupil) -> None:
     with pytest.raises(InvalidInput):
         await compress(gm, ann.session, to=0)
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     with pytest.raises(Locked):
         await compress(gm, ann.session)
 

@@ -234,7 +234,7 @@ async def test_danger_is_answered_even_where_the_model_must_not_be_stood_in_for(
 async def test_what_a_teacher_observes_is_flagged_at_once_though_the_student_is_locked(
     gm: Graphmem, ann: Pupil
 ) -> None:
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     noted = Observation(SourceKind.TEACHER, "note-1", "Ann told me that she wants to kill herself.", datetime.now(UTC))
     for _ in range(2):
         await observe(gm, ann.who, [noted])

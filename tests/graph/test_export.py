@@ -109,7 +109,7 @@ async def test_every_sealed_field_is_opened_and_no_key_leaves(gm: Graphmem, ann:
 
 
 async def test_it_needs_the_running_session(gm: Graphmem, ann: Pupil) -> None:
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     with pytest.raises(Locked):
         await export_student(gm, ann.session)
 

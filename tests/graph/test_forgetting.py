@@ -80,7 +80,7 @@ async def test_what_is_forgotten_is_nowhere(gm: Graphmem, replica: Graphmem, ann
     assert memory.id not in str([row["n"] for row in left])
     with pytest.raises(NotFound):
         await forget_memory(gm, ann.session, memory.id)
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     with pytest.raises(Locked):
         await forget_memory(gm, ann.session, memory.id)
 
@@ -266,6 +266,6 @@ async def test_an_observation_is_deleted_with_what_comes_from_it_alone(
     assert "Mitzi" not in told(await held(gm, ann.session))
     with pytest.raises(NotFound):
         await delete_observation(gm, ann.session, "source-unknown")
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     with pytest.raises(Locked):
         await delete_observation(gm, ann.session, sources[1].id)

@@ -346,7 +346,7 @@ async def test_a_turn_formed_on_another_replica_is_the_same_memory(gm: Graphmem,
 
 async def test_closing_the_session_forms_what_was_said(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, TOLD)
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     assert len(await formed(gm, ann.who)) == 1
     assert {job["state"] for job in await nodes(gm, ann.who, "Job")} == {"done"}
     assert await nodes(gm, ann.who, "Turn") == []

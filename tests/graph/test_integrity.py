@@ -76,7 +76,7 @@ async def test_a_student_is_intact_after_every_way_of_writing(gm: Graphmem, ann:
         "compress": lambda: compress(gm, session, to=3),
         "decay": lambda: _decay(gm, ann),
         "password": lambda: students.change_password(gm, ann.who, PASSWORD, "another good password"),
-        "close": lambda: close_session(gm, session),
+        "close": lambda: close_session(gm, session, wait=True),
         "observe while locked": lambda: observe(gm, ann.who, observations(["Ann sings."], kind=SourceKind.TEACHER)),
         "retention": lambda: _retention(gm),
         "open": lambda: _reopened(gm, ann, "another good password"),
@@ -149,7 +149,7 @@ async def _retention(gm: Graphmem) -> None:
 async def _reopened(gm: Graphmem, pupil: Pupil, password: str) -> None:
     _, session = await students.open_session(gm, pupil.who, password)
     await run_jobs(gm, session)
-    await close_session(gm, session)
+    await close_session(gm, session, wait=True)
 
 
 MEMORY = "MATCH (m:Memory {i: 1}) WITH m LIMIT 1 "
@@ -362,7 +362,7 @@ async def test_an_auditor_verifies_without_any_key(
     gm: Graphmem, ann: Pupil, http: httpx.AsyncClient, bearer: Callable[[Role], str]
 ) -> None:
     await say(gm, ann, "I love purple submarines.")
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     auditor = Client(http, bearer(Role.AUDITOR))
     seen = (await auditor.call(VERIFY))["verifyIntegrity"]
     assert (seen["intact"], seen["altered"]) == (True, [])

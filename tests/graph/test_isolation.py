@@ -55,7 +55,7 @@ async def pupils(gm: Graphmem, enrol: Enrol) -> AsyncIterator[dict[str, Pupil]]:
     yield found
     # Nothing is left waiting for the sweeper, which serves every student.
     for pupil in found.values():
-        await close_session(gm, pupil.session)
+        await close_session(gm, pupil.session, wait=True)
 
 
 def others(pupils: dict[str, Pupil], name: str) -> list[str]:
@@ -313,7 +313,9 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
         "seq": 0,
         "kinds": [kind.value for kind in Kind],
         "weeks": [{"start": EPOCH, "end": LAST}],
-        **dict.fromkeys(("label", "kind", "reliability", "as_of", "category", "active", "state", "states", "severity")),
+        **dict.fromkeys(
+            ("until", "label", "kind", "reliability", "as_of", "category", "active", "state", "states", "severity")
+        ),
         "memory_ids": everything,
     }
 

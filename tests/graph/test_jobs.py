@@ -265,7 +265,7 @@ async def test_the_sweeper_runs_jobs_of_open_sessions_and_the_others_wait(
             for pupil in (ann, bob):
                 await surprised(talking, pupil)
             # Closed where nobody words facts: what is due is done before a session ends.
-            await close_session(gm, bob.session)
+            await close_session(gm, bob.session, wait=True)
             assert await run_jobs(talking, bob.session) == 0
             await sweep(talking)
             assert (await job_of(gm, ann))["state"] == "done"

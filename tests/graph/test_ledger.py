@@ -217,7 +217,7 @@ async def test_a_session_of_another_student_opens_nothing(gm: Graphmem, ann: Pup
 
 async def test_an_ended_session_is_locked(gm: Graphmem, ann: Pupil) -> None:
     kept = await add_entry(gm, ann.session, PROMISE)
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     for attempt in (
         add_entry(gm, ann.session, replace(PROMISE, content="Another one")),
         settle_entry(gm, ann.session, kept.id),

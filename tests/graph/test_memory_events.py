@@ -85,7 +85,7 @@ async def test_a_shift_is_a_flashbulb_and_danger_a_concern(gm: Graphmem, ann: Pu
 
 async def test_what_is_compressed(gm: Graphmem, ann: Pupil) -> None:
     await lived(gm, ann)
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     again = await reopened(gm, ann)
     async with watched(gm, again) as seen:
         await compress(gm, again.session, to=2)
@@ -106,7 +106,7 @@ async def test_it_is_told_of_one_student_and_ends_with_the_session(gm: Graphmem,
     await told(gm, ben, "My favourite colour is teal.")
     await asyncio.sleep(0.5)
     assert not first.done()
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     with pytest.raises(Locked):
         await first
     with pytest.raises(Locked):

@@ -34,7 +34,7 @@ async def test_an_observation_is_formed_while_the_session_runs(gm: Graphmem, ann
 
 
 async def test_what_is_observed_of_a_locked_student_is_formed_in_the_next_session(gm: Graphmem, ann: Pupil) -> None:
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     (source,) = await observe(gm, ann.who, observations([TOLD], kind=SourceKind.TEACHER))
     (job,) = await nodes(gm, ann.who, "Job")
     assert b"Lisbon" not in job["payload"]
@@ -205,7 +205,7 @@ async def test_closing_takes_little_time_and_what_is_not_formed_waits_for_the_ne
     texts = [f"I collected {i} shells in Brittany with my aunt Ilse in {1800 + i}." for i in range(60)]
     await observe(gm, ann.who, observations(texts))
     start = monotonic()
-    await close_session(small(gm, close_seconds=0.2), ann.session)
+    await close_session(small(gm, close_seconds=0.2), ann.session, wait=True)
     assert monotonic() - start < 5.0
     waiting = [job for job in await nodes(gm, ann.who, "Job") if job["state"] == "waiting"]
     assert waiting

@@ -50,7 +50,7 @@ NOW = datetime(2026, 1, 15, tzinfo=UTC)
 
 
 async def close(gm: Graphmem, pupil: Pupil) -> None:
-    await close_session(gm, pupil.session)
+    await close_session(gm, pupil.session, wait=True)
 
 
 # Finding
@@ -479,8 +479,12 @@ async def test_what_is_read_while_the_session_is_closed_is_not_kept(
     monkeypatch.setattr(memories, "list_since", held_up)
     asking = asyncio.create_task(opened.open_memories(slow, ann.session))
     await reading.wait()
-    closing = asyncio.create_task(close_session(slow, ann.session))
-    while (await asked(gm, ann.who, "MATCH (o:OpenSession {institution: $i, student_id: $s}) RETURN o.id")) != []:
+    closing = asyncio.create_task(close_session(slow, ann.session, wait=True))
+    while (
+        await asked(
+            gm, ann.who, "MATCH (o:OpenSession {institution: $i, student_id: $s}) WHERE o.closing IS NULL RETURN o.id"
+        )
+    ) != []:
         assert not asking.done()
     go_on.set()
     await asyncio.gather(asking, closing, return_exceptions=True)

@@ -60,7 +60,7 @@ async def test_cycles_of_themselves_are_half_an_hour_apart(gm: Graphmem, ann: Pu
 
 async def test_one_runs_at_the_end_of_a_session(gm: Graphmem, ann: Pupil) -> None:
     await told_unnoticed(gm, ann, *CLASH)
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     again = await again_open(gm, ann)
     (record,) = await list_uncertainties(gm, again.who, again.session)
     assert record.detection_context is DetectionContext.DRIFT

@@ -129,7 +129,7 @@ async def test_no_word_of_a_memory_or_the_ledger_lies_in_the_database_or_the_log
     for refused in (recall(gm, stolen, asked, 5, None), recall(another_replica(gm), stolen, asked, 5, None)):
         with pytest.raises(GraphmemError):
             await refused
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     with pytest.raises(Locked):
         await context(gm, ann.session, asked, 500, None)
 

@@ -75,7 +75,7 @@ async def test_database_accounts_read_contents_and_the_api_still_demands_the_ses
 
 @BOTH_FORMS
 async def test_what_is_noted_of_a_locked_student_is_recalled_in_the_next_session(gm: Graphmem, ann: Pupil) -> None:
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     await observe(gm, ann.who, observations(["Ottilie admired the marmalade of Lisbon."], kind=SourceKind.TEACHER))
     (row,) = await asked(gm, ann.who, "MATCH (j:Job {institution: $i, student_id: $s}) RETURN j.payload AS p")
     assert ("marmalade" in str(row["p"])) is ann.session.keys.clear
@@ -116,7 +116,7 @@ async def test_an_institution_with_students_of_an_older_version_is_sealed(gm: Gr
 
 @BOTH_FORMS
 async def test_nobody_changes_the_form_of_a_student_by_hand(gm: Graphmem, ann: Pupil) -> None:
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     value: Any = None if ann.session.keys.clear else "off"
     await changed(gm, ann.who, "MATCH (n:Student {institution: $i, id: $s}) SET n.sealing = $v", v=value)
     with pytest.raises(Locked):

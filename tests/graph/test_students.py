@@ -13,6 +13,7 @@ from graphmem.bearer import make_token
 from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited, Unauthenticated
 from graphmem.flows import students
 from graphmem.flows.context import context, recall
+from graphmem.jobs.closing import closing_start
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
@@ -99,7 +100,7 @@ async def test_each_opening_is_a_session_of_its_own(gm: Graphmem, ann: Pupil) ->
 
 
 async def test_of_many_openings_at_once_each_takes_turns(gm: Graphmem, ann: Pupil) -> None:
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     opened = await asyncio.gather(*(students.open_session(gm, ann.who, PASSWORD) for _ in range(5)))
     assert len({session.session_id for _, session in opened}) == 5
     for token, session in opened:
@@ -121,7 +122,7 @@ async def test_of_two_devices_one_closes_and_the_other_goes_on(gm: Graphmem, ann
     # Both are one conversation.
     assert [each.turn_id for each in await turns.list_turns(gm.graph, ann.session)][-1] == heard.turn_id
     assert len(await turns.list_turns(gm.graph, ann.session)) == 2
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     for each in (gm, elsewhere):
         with pytest.raises(Locked):
             await say(each, ann, "Is the phone still open?")
@@ -133,7 +134,7 @@ async def test_of_two_devices_one_closes_and_the_other_goes_on(gm: Graphmem, ann
     assert any(
         "Bello" in (found.memory.content or "") for found in await recall(elsewhere, tablet.session, "Bello", 5, None)
     )
-    await close_session(elsewhere, tablet.session)
+    await close_session(elsewhere, tablet.session, wait=True)
     rows = await gm.graph.execute(
         "MATCH (n:Turn|OpenSession {institution: $i}) RETURN n", {"i": ann.who.institution}, reads=True
     )
@@ -145,7 +146,9 @@ async def test_of_two_devices_one_closes_and_the_other_goes_on(gm: Graphmem, ann
 async def test_two_devices_that_close_at_once_end_the_conversation_once(gm: Graphmem, ann: Pupil) -> None:
     tablet = await on_another_device(gm, ann)
     await say(gm, ann, "My dog Bello ran away yesterday.")
-    await asyncio.gather(close_session(gm, ann.session), close_session(another_replica(gm), tablet.session))
+    await asyncio.gather(
+        close_session(gm, ann.session, wait=True), close_session(another_replica(gm), tablet.session, wait=True)
+    )
     rows = await gm.graph.execute(
         """MATCH (n {institution: $i, student_id: 'ann'}) WHERE n:Turn OR n:OpenSession OR n.considered = false
         RETURN labels(n) AS labels""",
@@ -232,14 +235,14 @@ async def test_a_replica_reads_what_another_one_wrote(gm: Graphmem, replica: Gra
 async def test_a_closed_session_takes_no_turn_on_any_replica(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, "Hello, I like horses.")
     await say(replica, ann, "And dogs.")
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     for each in (gm, replica):
         with pytest.raises(Locked):
             await say(each, ann, "Are you there?")
 
 
 async def test_a_closed_session_closes_nothing_more(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     token, running = await students.open_session(gm, ann.who, PASSWORD)
     again = replace(ann, session=running, token=token)
     assert running.session_id != ann.session.session_id
@@ -250,19 +253,20 @@ async def test_a_closed_session_closes_nothing_more(gm: Graphmem, replica: Graph
     before = await gm.graph.execute(everything, {"i": ann.who.institution}, reads=True)
     for each in (gm, replica):
         with pytest.raises(Locked):
-            await close_session(each, ann.session)
-    assert await closed_in_graph(gm.graph, ann.session, gm.clock(), prepared=True) is None
+            await close_session(each, ann.session, wait=True)
+    start = closing_start(gm, ann.session, here=True)
+    assert await closed_in_graph(gm.graph, ann.session, start, gm.clock()) is None
     assert await gm.graph.execute(everything, {"i": ann.who.institution}, reads=True) == before
     await say(gm, again, "And my cat.")
-    await close_session(gm, running)
+    await close_session(gm, running, wait=True)
     with pytest.raises(Locked):
-        await close_session(gm, running)
+        await close_session(gm, running, wait=True)
 
 
 async def test_closing_deletes_raw_turns_and_keeps_what_was_learned(gm: Graphmem, ann: Pupil) -> None:
     for text in ("I added 4 and 5.", "My cat is called Tim.", "What is a prime number?"):
         await say(gm, ann, text)
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     rows = await gm.graph.execute(
         "MATCH (n {institution: $i, student_id: 'ann'}) RETURN labels(n)[0] AS label, count(*) AS n",
         {"i": ann.who.institution},

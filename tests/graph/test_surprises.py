@@ -356,7 +356,7 @@ async def test_what_was_known_before_stays_where_it_was_said_first(gm: Graphmem,
 async def test_a_session_that_closes_ends_the_episode(gm: Graphmem, ann: Pupil) -> None:
     await responded(gm, ann, TOLD, Level.BOUNDARY)
     assert await running(gm, ann) == ["episode-1"]
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     assert await running(gm, ann) == []
     again = await again_open(gm, ann)
     await told(gm, again, TEAL)

@@ -102,7 +102,7 @@ async def test_one_altered_value_of_each_kind_costs_its_node_alone(
 async def test_a_session_closes_though_a_waiting_message_does_not_open(gm: Graphmem, ann: Pupil) -> None:
     await lives(gm, ann, "velocipede")
     await by_hand(gm, ann.who, "MATCH (t:Turn {institution: $i, id: 'waiting'}) SET t.text = $j", j=b"x" * 50)
-    await close_session(another_replica(gm), ann.session)
+    await close_session(another_replica(gm), ann.session, wait=True)
     assert ("Turn", "waiting", "text") in await noticed(gm, ann.who)
     assert await nodes(gm, ann.who, "Turn") == []
 
@@ -169,7 +169,7 @@ async def test_a_text_does_not_open_under_another_label(gm: Graphmem, ann: Pupil
 
 async def test_an_exchanged_public_key_is_refused_and_put_right(gm: Graphmem, enrol: Enrol) -> None:
     pupil, mallory = await enrol("ann"), await enrol("mallory")
-    await close_session(gm, pupil.session)
+    await close_session(gm, pupil.session, wait=True)
     own = (await nodes(gm, pupil.who, "Student"))[0]["public_key"]
     swap = """MATCH (a:Student {institution: $i, id: 'ann'}), (m:Student {institution: $i, id: 'mallory'})
               SET a.public_key = m.public_key, a.public_key_seal = m.public_key_seal"""

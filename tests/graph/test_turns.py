@@ -181,7 +181,7 @@ async def test_turns_of_one_student_at_once_on_two_replicas_come_one_after_the_o
 
 async def test_a_turn_of_an_ended_session_is_handled_and_no_longer_kept(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, MESSAGES[0], "t")
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     _, session = await students.open_session(gm, ann.who, PASSWORD)
     with pytest.raises(Conflict, match="no longer kept"):
         await say(gm, replace(ann, session=session), MESSAGES[0], "t")
@@ -189,7 +189,7 @@ async def test_a_turn_of_an_ended_session_is_handled_and_no_longer_kept(gm: Grap
 
 async def test_the_first_message_of_a_session_is_compared_with_nothing(gm: Graphmem, ann: Pupil) -> None:
     first = await say(gm, ann, MESSAGES[0])
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     _, session = await students.open_session(gm, ann.who, PASSWORD)
     outcome = await say(gm, replace(ann, session=session), first.prediction)
     assert (outcome.match, outcome.matched, outcome.fact) == (None, None, None)
@@ -340,7 +340,7 @@ async def test_a_message_left_behind_by_an_expired_session_is_answered_in_the_ne
 
 async def test_closing_answers_what_still_waits(gm: Graphmem, ann: Pupil) -> None:
     await turns.receive(gm.graph, ann.session, Received("t", "I have a dog called Rex.", NOW, None), gm.clock())
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     rows = await gm.graph.execute(
         "MATCH (s:Source {institution: $i, ref: 't'}) RETURN s", {"i": ann.who.institution}, reads=True
     )

@@ -114,7 +114,7 @@ async def test_a_concern_is_told_once_signed_and_without_content(gm: Graphmem, a
 
 
 async def test_a_concern_of_a_locked_student_is_told_too(gm: Graphmem, ann: Pupil, hook: Hook) -> None:
-    await close_session(gm, ann.session)
+    await close_session(gm, ann.session, wait=True)
     gm = telling(gm, ann.who.institution, hook)
     noted = observations(["Ann told me that her father beats her every night."], kind=SourceKind.TEACHER)
     await observe(gm, ann.who, noted)

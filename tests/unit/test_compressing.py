@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.metrics import adjusted_rand_score
 
+from graphmem.flows import compression_plan
 from graphmem.flows.compression_plan import (
     MOST_TOGETHER,
     CompressionPlan,
@@ -20,8 +21,9 @@ from graphmem.flows.compression_plan import (
     protected_ids,
     target_of,
 )
-from graphmem.maths.clustering import inside_shares, spectral_clusters
+from graphmem.maths.clustering import bounded_parts, inside_shares, spectral_clusters
 from graphmem.maths.loss import entropy
+from graphmem.maths.neighbours import near_groups
 from graphmem.model import Edge, EdgeType, SourceKind
 from graphmem.text.doc import Doc
 from graphmem.text.summary import DIGEST_CHARACTERS, Summarised, summarised
@@ -223,3 +225,51 @@ def test_losses_are_what_there_was_less_what_there_is() -> None:
 
 def test_the_target_is_a_golden_share_of_the_limit() -> None:
     assert (target_of(1000), target_of(1000, 50)) == (618, 50)
+
+
+# Large graphs
+
+
+def test_parts_of_a_graph_are_bounded_and_cut_little() -> None:
+    weights, group = planted(12, 40, 1)
+    parts = bounded_parts(weights, 100, 0)
+    assert np.bincount(parts).max() <= 100
+    assert sorted(np.unique(parts)) == list(range(int(parts.max()) + 1))
+    # A planted group lies nearly whole in one part.
+    whole = [np.bincount(parts[group == each]).max() / 40 for each in range(12)]
+    assert np.mean(whole) > 0.9
+    assert (parts == bounded_parts(weights, 100, 0)).all()
+
+
+def test_near_groups_hold_nearly_all_nearest_neighbours() -> None:
+    graph = graph_of(3_000, 150)
+    cosines = graph.vectors @ graph.vectors.T
+    np.fill_diagonal(cosines, -1.0)
+    nearest = np.argsort(-cosines, axis=1)[:, :5]
+    seen, hits = list[int](), 0
+    for own, among in near_groups(graph.vectors, 0):
+        seen += own.tolist()
+        hits += int(np.isin(nearest[own], among).sum())
+    assert sorted(seen) == list(range(3_000))
+    assert hits >= 0.95 * nearest.size
+
+
+def test_a_large_graph_is_planned_as_well_as_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = graph_of(600, 40)
+    whole = planned_compression(graph, frozenset(), 300, NOW)
+    monkeypatch.setattr(compression_plan, "LARGE", 200)
+    monkeypatch.setattr(compression_plan, "PART", 150)
+    parts = planned_compression(graph, frozenset(), 300, NOW)
+    assert left(graph, whole) == left(graph, parts) == 300
+
+    def of_one_topic(plan: CompressionPlan) -> float:
+        return float(np.mean([len({int(m.id[1:]) % 40 for m in cluster}) == 1 for cluster in plan.clusters]))
+
+    assert len(parts.clusters) > 0.8 * len(whole.clusters)
+    assert of_one_topic(parts) >= of_one_topic(whole) - 0.1
+
+
+def test_one_compression_lets_a_bounded_number_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = graph_of(300, 20)
+    monkeypatch.setattr(compression_plan, "MOST_GONE", 100)
+    assert left(graph, planned_compression(graph, frozenset(), 30, NOW)) == 200
