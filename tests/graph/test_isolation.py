@@ -261,6 +261,8 @@ def parameters(asking: Pupil, shared: dict[str, Any], name: str) -> dict[str, An
     assert not missing, f"{name}.cypher has parameters this test cannot fill: {sorted(missing)}; add them here"
     if name.startswith("concern/"):
         given |= {"since": EPOCH}
+    if name.startswith("source/"):
+        given |= {"id": shared["observation"]}
     return {key: given[key] for key in wanted}
 
 
@@ -280,7 +282,11 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
     by_label = ids | {label: [node["id"] for node in await nodes(gm, other.who, label)] for label in more}
     by_label |= {"Entity": [node["key"] for node in await nodes(gm, other.who, "Entity")]}
     sources = [(node["kind"], node["ref"]) for node in await nodes(gm, other.who, "Source")]
+    alone = """MATCH (m:Memory {institution: $i, student_id: $s, role: 'said'})-[:FORMED_FROM]->(o:Source)
+               WHERE o.kind <> 'chat' AND COUNT { (m)-[:FORMED_FROM]->() } = 1 RETURN o.id AS id ORDER BY id LIMIT 1"""
+    ((observation,),) = [row.values() for row in await asked(gm, other.who, alone)]
     return {
+        "observation": observation,
         "id": max(ids["Memory"], key=lambda known: (known in only, known)),
         "ids": everything,
         "seeds": everything,
@@ -335,9 +341,9 @@ def values(of: Any) -> Iterator[Any]:
 
 
 async def own_values(gm: Graphmem, who: Who) -> set[Any]:
-    """Everything sealed, and every id, key and hash, of one student."""
+    """Everything sealed, and every id, key and hash, of one student, with what the database calls its nodes."""
     rows = await asked(
-        gm, who, "MATCH (n {institution: $i, student_id: $s}) WHERE NOT n:Student RETURN properties(n) AS n"
+        gm, who, "MATCH (n {institution: $i, student_id: $s}) WHERE NOT n:Student RETURN n {.*, e: elementId(n)} AS n"
     )
     # Concepts are shared; that a student knows one is the student's own.
     rows += await asked(
