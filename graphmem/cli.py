@@ -241,6 +241,54 @@ def enrol_command(
     typer.echo(f"{student} is enrolled at {institution}.")
 
 
+@app.command("rotate-key")
+def rotate_key_command(
+    student: str,
+    institution: Institution = "demo",
+    end_sessions: Annotated[bool, typer.Option("--end-sessions", help="end the student's running sessions")] = False,
+    password_stdin: PasswordStdin = False,
+) -> None:
+    """Replace a student's key by a new random one and seal everything anew; the password stays."""
+    from graphmem.flows import students
+
+    password, who = read_password(password_stdin), Who(institution, student)
+    values = run(lambda gm: students.rotate_key(gm, who, password, end_sessions=end_sessions))
+    typer.echo(f"The key of {student} is a new one: {values} values were sealed anew.")
+
+
+@app.command("recovery-key")
+def recovery_key_command(
+    folder: Annotated[Path, typer.Argument(help="where the secret half is written, made if missing")],
+    shares: Annotated[int, typer.Option(help="split it into so many shares, 2 to 16", min=1, max=16)] = 1,
+    needed: Annotated[int | None, typer.Option(help="so many of them are needed; all by default", min=1)] = None,
+) -> None:
+    """Make a recovery key, with which an institution can set new passwords of its students from then on."""
+    from graphmem.commands.recovery import make_recovery_key
+
+    public, files = make_recovery_key(folder, shares, shares if needed is None else needed)
+    typer.echo("\n".join(f"written: {file}" for file in files))
+    typer.echo(f"The public half, for GRAPHMEM_RECOVERY_KEYS: {public}")
+
+
+@app.command("recover")
+def recover_command(
+    student: str,
+    key: Annotated[
+        list[Path], typer.Option(help="the recovery key, or a share of it (several times)", exists=True, dir_okay=False)
+    ],
+    institution: Institution = "demo",
+    password_stdin: PasswordStdin = False,
+) -> None:
+    """Set a new password of a student with the institution's recovery key; what is remembered stays."""
+    from graphmem.commands.recovery import read_recovery_key
+    from graphmem.flows.recovery import recover_student
+
+    recovery_key, who = read_recovery_key(key), Who(institution, student)
+    password = read_password(password_stdin, confirm=True)
+    run(lambda gm: recover_student(gm, who, recovery_key, password))
+    typer.echo(f"{student} has a new password. The student's `recoveries` tell when it was set.")
+
+
 @app.command("erase")
 def erase_command(
     student: str,

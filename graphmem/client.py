@@ -89,6 +89,7 @@ class StudentResult(Result):
     companion: CompanionResult | None = None
     memory_count: int
     waiting_jobs: int
+    recoveries: tuple[datetime, ...] = ()
 
 
 class SessionResult(Result):
@@ -704,6 +705,19 @@ class Operations:
         return await self._ask(_PASSWORD, bool, student_id, old=old, new=new, endSessions=end_sessions)
 
     @Operation
+    async def rotate_key(self, student_id: str, password: str, *, end_sessions: bool = False) -> int:
+        """Replace the student's key by a new one and seal all anew; the sessions end. How many values were sealed."""
+        resealed = await self._ask(_ROTATE, int, student_id, password=password, endSessions=end_sessions)
+        self.sessions.pop(student_id, None)
+        return resealed
+
+    @Operation
+    async def recover_student(self, student_id: str, recovery_key: str, password: str) -> StudentResult:
+        """Set a new password with the secret recovery key of the institution (role admin)."""
+        given = {"recoveryKey": recovery_key, "password": password}
+        return await self._ask(_RECOVER, StudentResult, student_id, **given)
+
+    @Operation
     async def set_companion(
         self,
         student_id: str,
@@ -1275,6 +1289,8 @@ _OPEN = _mutation("openSession", "studentId: ID!, password: String!", SessionRes
 _RENEW = _mutation("renewSession", "studentId: ID!", SessionResult)
 _CLOSE = _mutation("closeSession", "studentId: ID!", None)
 _PASSWORD = _mutation("changePassword", "studentId: ID!, old: String!, new: String!, endSessions: Boolean", None)
+_ROTATE = _mutation("rotateKey", "studentId: ID!, password: String!, endSessions: Boolean", None)
+_RECOVER = _mutation("recoverStudent", "studentId: ID!, recoveryKey: String!, password: String!", StudentResult)
 _COMPANION = _mutation(
     "setCompanion", "studentId: ID!, name: String, persona: String, expertise: [String!]", StudentResult
 )

@@ -6,12 +6,14 @@
                                                               |
                                                               +--opens--> private key of the sealed box
 
+A rotated student key derives `seal` alone; `mark`, which keyed hashes are made with, stays and is wrapped beside it.
+
 A sealed value is bound to its place: institution, student, label, node and field. Moved to another place, or cut
 short, it does not open. All of it is PyNaCl (libsodium): XChaCha20-Poly1305, Argon2id, BLAKE2b, sealed boxes.
 """
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from nacl import pwhash
@@ -34,6 +36,8 @@ KEY_BYTES = 32
 SALT_BYTES = pwhash.argon2id.SALTBYTES
 PRIVATE_KEY = ("Student", "student", "private_key")
 """Place of the private key of sealed boxes."""
+NEXT_KEY = ("Student", "student", "next_key")
+"""Place of the keys that a rotation seals anew with."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +49,28 @@ class Argon2:
 
 
 @dataclass(frozen=True)
+class NextKeys:
+    """Keys that those of a student are replaced by.
+
+    wrapped : bytes, as the password is to wrap it: a random student key, and the mark as it was
+    private_key : bytes, of sealed boxes
+    """
+
+    wrapped: bytes = field(repr=False)
+    private_key: bytes = field(repr=False)
+
+    def keys(self, *, clear: bool) -> Keys:
+        """Keys that seal and open as of the rotation."""
+        return replace(_derived(self.wrapped), clear=clear)
+
+
+@dataclass(frozen=True)
 class StudentLock:
     """Stored key material of a student: nothing in it decrypts without the password.
 
     public_key_seal : made by `public_key_seal`; empty where the server has not vouched for the public key
     clear : nothing else of the student is sealed
+    recovery_copy : the student key, wrapped for the institution's recovery key; empty where it has none
     """
 
     salt: bytes
@@ -59,10 +80,15 @@ class StudentLock:
     public_key: bytes
     public_key_seal: bytes = b""
     clear: bool = False
+    recovery_copy: bytes = b""
 
 
-def new_lock(who: Who, password: str, argon2: Argon2, *, clear: bool = False) -> tuple[StudentLock, Keys]:
+def new_lock(
+    who: Who, password: str, argon2: Argon2, *, clear: bool = False, recovery: bytes | None = None
+) -> tuple[StudentLock, Keys]:
     """Make the keys of a new student and lock them with a password; with `clear` they seal nothing.
+
+    Where the institution has a public `recovery` key, the student key is wrapped for it, too.
 
     Examples
     --------
@@ -82,6 +108,7 @@ def new_lock(who: Who, password: str, argon2: Argon2, *, clear: bool = False) ->
         sealed_private_key=seal_bytes(keys, who, PRIVATE_KEY, bytes(private)),
         public_key=bytes(private.public_key),
         clear=clear,
+        recovery_copy=_recovery_copy(who, student_key, recovery),
     )
     return lock, replace(keys, clear=clear)
 
@@ -96,8 +123,10 @@ def unlock(who: Who, lock: StudentLock, password: str) -> Keys:
     return replace(_derived(_student_key(who, lock, password)), clear=lock.clear)
 
 
-def relocked(who: Who, lock: StudentLock, old: str, new: str, argon2: Argon2) -> StudentLock:
-    """Wrap the same student key with a new password; nothing else has to be sealed again.
+def relocked(
+    who: Who, lock: StudentLock, old: str, new: str, argon2: Argon2, *, recovery: bytes | None = None
+) -> StudentLock:
+    """Wrap the same student key with a new password, and for a recovery key; nothing else has to be sealed again.
 
     Raises
     ------
@@ -110,9 +139,103 @@ def relocked(who: Who, lock: StudentLock, old: str, new: str, argon2: Argon2) ->
     >>> unlock(ann, relocked(ann, lock, "old password", "new password", weak), "new password") == keys
     True
     """
-    salt = random(SALT_BYTES)
-    wrapped = _wrap(who, _student_key(who, lock, old), new, salt, argon2, clear=lock.clear)
-    return replace(lock, salt=salt, argon2=argon2, wrapped_key=wrapped)
+    return _locked_anew(who, lock, _student_key(who, lock, old), new, argon2, recovery)
+
+
+def new_recovery_key() -> tuple[bytes, bytes]:
+    """Make a recovery key: what the institution keeps secret, and what its setting names."""
+    private = PrivateKey.generate()
+    return bytes(private), bytes(private.public_key)
+
+
+def public_recovery_key(recovery_key: bytes) -> bytes:
+    """The public half of a recovery key.
+
+    Examples
+    --------
+    >>> secret, public = new_recovery_key()
+    >>> public_recovery_key(secret) == public
+    True
+    """
+    return bytes(PrivateKey(recovery_key).public_key)
+
+
+def recovered_lock(who: Who, lock: StudentLock, recovery_key: bytes, new: str, argon2: Argon2) -> StudentLock:
+    """Wrap the student key that a recovery key opens with a new password, and for the same recovery key again.
+
+    Raises
+    ------
+    Tampered    the copy does not open, or is not that of this student's key
+
+    Examples
+    --------
+    >>> ann, weak = Who("school", "ann"), Argon2(1, 8 * 2**20)
+    >>> secret, public = new_recovery_key()
+    >>> lock, keys = new_lock(ann, "forgotten", weak, recovery=public)
+    >>> unlock(ann, recovered_lock(ann, lock, secret, "new password", weak), "new password") == keys
+    True
+    """
+    place = ("Student", "student", "recovery_copy")
+    try:
+        told = json.loads(SealedBox(PrivateKey(recovery_key)).decrypt(lock.recovery_copy))
+        wrapped = bytes.fromhex(told["student_key"])
+    except (CryptoError, ValueError, TypeError, KeyError) as e:
+        raise Tampered.at(*place) from e
+    own = (told["institution"], told["student_id"]) == (who.institution, who.student_id)
+    if not own or own_public_key(_derived(wrapped), who, lock) != lock.public_key:
+        raise Tampered.at(*place)
+    return _locked_anew(who, lock, wrapped, new, argon2, public_recovery_key(recovery_key))
+
+
+def new_next_keys(keys: Keys) -> NextKeys:
+    """Make the keys that those of a student are to be replaced by; keyed hashes stay as they are.
+
+    Examples
+    --------
+    >>> ann, weak = Who("school", "ann"), Argon2(1, 8 * 2**20)
+    >>> lock, keys = new_lock(ann, "a password", weak)
+    >>> following = new_next_keys(keys)
+    >>> opened_next_keys(keys, ann, sealed_next_keys(keys, ann, following)) == following
+    True
+    >>> rotated = unlock(ann, rotated_lock(ann, lock, following, "a password", weak), "a password")
+    >>> rotated == following.keys(clear=False), rotated.seal == keys.seal, rotated.mark == keys.mark
+    (True, False, True)
+    """
+    return NextKeys(random(KEY_BYTES) + keys.mark, bytes(PrivateKey.generate()))
+
+
+def sealed_next_keys(keys: Keys, who: Who, following: NextKeys) -> bytes:
+    """The next keys, sealed with those that they replace: whoever has the password can finish a rotation."""
+    return seal_bytes(keys, who, NEXT_KEY, following.wrapped + following.private_key)
+
+
+def opened_next_keys(keys: Keys, who: Who, sealed: bytes) -> NextKeys:
+    """Open what `sealed_next_keys` sealed.
+
+    Raises
+    ------
+    Tampered    it was altered, or sealed with other keys
+    """
+    opened = opened_value(keys, who, NEXT_KEY, sealed)
+    return NextKeys(opened[: 2 * KEY_BYTES], opened[2 * KEY_BYTES :])
+
+
+def rotated_lock(
+    who: Who,
+    lock: StudentLock,
+    following: NextKeys,
+    password: str,
+    argon2: Argon2,
+    *,
+    recovery: bytes | None = None,
+) -> StudentLock:
+    """Lock the next keys with the password, and for a recovery key."""
+    private = PrivateKey(following.private_key)
+    return replace(
+        _locked_anew(who, lock, following.wrapped, password, argon2, recovery),
+        sealed_private_key=seal_bytes(following.keys(clear=lock.clear), who, PRIVATE_KEY, following.private_key),
+        public_key=bytes(private.public_key),
+    )
 
 
 def seal(keys: Keys, who: Who, place: tuple[str, str, str], value: str) -> Stored:
@@ -324,13 +447,36 @@ def _wrap(who: Who, student_key: bytes, password: str, salt: bytes, argon2: Argo
     return bytes(Aead(key).encrypt(student_key, _place(who, "student", _wrapped(clear))))
 
 
+def _locked_anew(
+    who: Who, lock: StudentLock, wrapped: bytes, password: str, argon2: Argon2, recovery: bytes | None
+) -> StudentLock:
+    salt = random(SALT_BYTES)
+    return replace(
+        lock,
+        salt=salt,
+        argon2=argon2,
+        wrapped_key=_wrap(who, wrapped, password, salt, argon2, clear=lock.clear),
+        recovery_copy=_recovery_copy(who, wrapped, recovery),
+    )
+
+
+def _recovery_copy(who: Who, student_key: bytes, recovery: bytes | None) -> bytes:
+    """A student key wrapped for a public recovery key; empty without one."""
+    if recovery is None:
+        return b""
+    told = {"institution": who.institution, "student_id": who.student_id, "student_key": student_key.hex()}
+    return bytes(SealedBox(PublicKey(recovery)).encrypt(json.dumps(told).encode()))
+
+
 def _password_key(who: Who, password: str, salt: bytes, argon2: Argon2) -> bytes:
     own_salt = blake2b(_place(who, "student", "salt"), key=salt, digest_size=SALT_BYTES, encoder=RawEncoder)
     return bytes(pwhash.argon2id.kdf(KEY_BYTES, password.encode(), own_salt, argon2.ops, argon2.memory))
 
 
-def _derived(student_key: bytes) -> Keys:
-    return Keys(seal=_subkey(student_key, b"seal"), mark=_subkey(student_key, b"mark"))
+def _derived(wrapped: bytes) -> Keys:
+    """The keys of what is wrapped: a student key, and behind one that was rotated the mark of the first."""
+    student_key, mark = wrapped[:KEY_BYTES], wrapped[KEY_BYTES:]
+    return Keys(seal=_subkey(student_key, b"seal"), mark=mark or _subkey(student_key, b"mark"))
 
 
 def _subkey(key: bytes, purpose: bytes) -> bytes:

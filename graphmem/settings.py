@@ -3,6 +3,7 @@
 Each field is read from the environment as `GRAPHMEM_<FIELD>` (upper case).
 """
 
+from base64 import b64decode
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
@@ -16,6 +17,10 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 PREFIX = "GRAPHMEM_"
 TEST_PREFIX = "GRAPHMEM_TEST_"
 """Variables of the tests, which are no settings."""
+
+
+RECOVERY_KEY_BYTES = 32
+"""Bytes of a public recovery key."""
 
 
 class Settings(BaseSettings):
@@ -207,6 +212,11 @@ class Settings(BaseSettings):
         description="institutions whose students are stored readable, with commas between; `*` at the end stands for "
         "anything. Settled for an institution with its first student",
     )
+    recovery_keys: dict[str, str] = Field(
+        {},
+        description="public recovery keys, as `graphmem recovery-key` prints them, as a JSON object by institution: "
+        "whoever holds the secret half can set a new password for its students",
+    )
     argon2_ops: int = Field(3, ge=1, description="passes of Argon2id over its memory")
     argon2_mib: int = Field(64, ge=8, description="MiB of memory of Argon2id")
     argon2_at_once: int | None = Field(
@@ -247,6 +257,11 @@ class Settings(BaseSettings):
     request_bytes: int = Field(1_000_000, ge=1, description="bytes of a request")
     request_seconds: float = Field(30.0, gt=0, description="seconds a request's head may take to arrive, and its body")
     connections: int = Field(1000, ge=2, description="connections at once from which on requests are answered by 503")
+    tls_certificate: Path | None = Field(
+        None,
+        description="certificate chain (PEM) to serve the API with over TLS, 1.2 or later; unset: plain HTTP",
+    )
+    tls_key: Path | None = Field(None, description="private key (PEM, without a password) of that certificate")
     events_seconds: float = Field(
         1.0,
         gt=0,
@@ -272,6 +287,39 @@ class Settings(BaseSettings):
             if not (allowed and parts.hostname and parts.username is None):
                 raise ValueError(f"The webhook of {institution} must be https://, or http:// of this machine.")
         return self
+
+    @model_validator(mode="after")
+    def _checked_tls(self) -> Self:
+        if (self.tls_certificate is None) != (self.tls_key is None):
+            raise ValueError("TLS_CERTIFICATE and TLS_KEY are set together, or neither.")
+        for file in (self.tls_certificate, self.tls_key):
+            if file is not None and not file.is_file():
+                raise ValueError(f"{file}, which TLS is to be served with, is no file.")
+        return self
+
+    @model_validator(mode="after")
+    def _checked_recovery_keys(self) -> Self:
+        for institution in self.recovery_keys:
+            self.recovery_key_of(institution)
+        return self
+
+    def recovery_key_of(self, institution: str) -> bytes | None:
+        """The public recovery key of an institution, 32 bytes; None where it has chosen none.
+
+        Examples
+        --------
+        >>> Settings().recovery_key_of("school") is None
+        True
+        """
+        if (text := self.recovery_keys.get(institution)) is None:
+            return None
+        try:
+            key = b64decode(text, altchars=b"-_", validate=True)
+        except ValueError:
+            key = b""
+        if len(key) != RECOVERY_KEY_BYTES:
+            raise ValueError(f"The recovery key of {institution} is none: `graphmem recovery-key` prints one.")
+        return key
 
     def is_clear(self, institution: str) -> bool:
         """True if the students of an institution are to be stored readable.

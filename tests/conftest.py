@@ -169,7 +169,7 @@ async def say(gm: Graphmem, pupil: Pupil, text: str, turn_id: str | None = None,
 
 @asynccontextmanager
 async def served(gm: Graphmem) -> AsyncIterator[str]:
-    """The API on a free port of 127.0.0.1; its address."""
+    """The API on a free port of 127.0.0.1; its address, of `localhost` where it speaks TLS."""
     app = uvicorn.Server(server_config(make_app(gm), gm.settings, host="127.0.0.1", port=0, log_level="error"))
     app.capture_signals = _no_signals  # type: ignore[method-assign]
     task = asyncio.create_task(app.serve())
@@ -179,7 +179,7 @@ async def served(gm: Graphmem) -> AsyncIterator[str]:
             task.result()
     port = app.servers[0].sockets[0].getsockname()[1]
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}" if gm.settings.tls_key is None else f"https://localhost:{port}"
     finally:
         app.should_exit = True
         await task

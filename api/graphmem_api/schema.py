@@ -30,6 +30,7 @@ from graphmem.flows.memory_events import memory_events
 from graphmem.flows.observation import observe
 from graphmem.flows.overlay import reveal, set_attitude
 from graphmem.flows.reconciliation import reconcile
+from graphmem.flows.recovery import decoded_recovery_key, recover_student
 from graphmem.flows.renewal import renew_if_due
 from graphmem.flows.service_tokens import list_tokens, revoke_token
 from graphmem.flows.student_import import import_student
@@ -329,6 +330,42 @@ class Mutation:
             session=own,
         )
         return True
+
+    @strawberry.mutation(
+        description="Replace the student's key: all is sealed anew, sessions end. Values that were sealed, 0 or more."
+    )
+    async def rotate_key(
+        self,
+        info: Info,
+        student_id: StudentId,
+        password: Annotated[str, argument("The student's password; it stays.")],
+        end_sessions: Annotated[
+            bool | None, argument("End other sessions of the student, too; else they are in the way (CONFLICT).")
+        ] = False,
+    ) -> int:
+        who = of_student(info, student_id, Role.APP)
+        return await students.rotate_key(
+            info.context.gm,
+            who,
+            password,
+            caller=info.context.tried_by,
+            end_sessions=bool(end_sessions),
+            session=running_session(info, student_id),
+        )
+
+    @strawberry.mutation(
+        description="Set a new password with the institution's recovery key, if it has chosen one; noted in recoveries."
+    )
+    async def recover_student(
+        self,
+        info: Info,
+        student_id: StudentId,
+        recovery_key: Annotated[str, argument("The secret recovery key, in base64; put together of its shares.")],
+        password: Annotated[str, argument("The new password, 8 to 1000 characters.")],
+    ) -> StudentType:
+        who = of_student(info, student_id, Role.ADMIN)
+        key = decoded_recovery_key(recovery_key)
+        return StudentType.of(await recover_student(info.context.gm, who, key, password), locked=True)
 
     @strawberry.mutation(description="Revoke a service token, for good: within seconds no server accepts it any more.")
     async def revoke_token(

@@ -21,6 +21,8 @@ def server_config(app: FastAPI, settings: Settings, **more: Any) -> uvicorn.Conf
         http=_http_protocol(settings.request_seconds),
         limit_concurrency=settings.connections,
         ws_max_size=settings.request_bytes,
+        ssl_certfile=settings.tls_certificate,
+        ssl_keyfile=settings.tls_key,
         **more,
     )
 

@@ -494,6 +494,9 @@ class StudentType:
     )
     tolerance: float = strawberry.field(description="Tolerance of the companion for uncertainty, 0.2 to 0.8.")
     companion: CompanionType | None = strawberry.field(description="The student's companion; null while locked.")
+    recoveries: list[datetime] = strawberry.field(
+        description="When a new password was set with the institution's recovery key (UTC), oldest first."
+    )
 
     @classmethod
     def of(cls, student: model.Student, *, locked: bool) -> Self:
@@ -505,6 +508,7 @@ class StudentType:
             display_name=student.display_name,
             tolerance=student.tolerance,
             companion=None if student.companion is None else CompanionType.of(student.companion),
+            recoveries=list(student.recoveries),
         )
 
     @strawberry.field(description="Memories there are, 0 or more.")

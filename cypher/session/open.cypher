@@ -1,5 +1,6 @@
 // Open a session of its own beside those that run; its keys lie here sealed with the server secret.
 // With the first one a conversation begins: what was left unanswered is its, the rest of the turns before goes.
+// No row, and nothing written, while the student's key is rotated.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, session_id: str, token: bytes, expires_at: datetime, ends_at: datetime, others: int, now: datetime
@@ -7,6 +8,7 @@
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Writing the student locks it, so that of two openings at once one is the first.
 SET student.jobs_at = coalesce(student.jobs_at, $now)
+WITH student WHERE student.next_key IS NULL
 WITH student,
      EXISTS {
        MATCH (running:OpenSession {institution: $institution, student_id: $student_id})

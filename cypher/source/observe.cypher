@@ -1,13 +1,14 @@
 // Store observations, each with a job that forms memories of it; known ones stay as they are.
-// No row, and nothing written, when with the new ones more jobs of the student would wait than may.
+// No row, and nothing written, when with the new ones more jobs of the student would wait than may, or when they are sealed
+// with another public key than the student has by now.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, observations: list, most: int, now: datetime
+// params: institution: str, student_id: str, public_key: bytes, observations: list, most: int, now: datetime
 // returns: sources: list of [id: str, kind: str, ref: str, at: int in ms]
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Writing the student locks it, so that the same observation sent twice at once is noted once, and jobs are counted right.
 SET student.jobs_at = coalesce(student.jobs_at, $now)
-WITH student
+WITH student WHERE student.public_key = $public_key
 CALL () {
   UNWIND $observations AS observed
   WITH DISTINCT observed.id AS id, observed.kind AS kind, observed.ref AS ref

@@ -42,5 +42,6 @@ async def _serve(settings: Settings, host: str, port: int, say: Say) -> None:
         # What is loaded by now stays: the collector need not look through it again and again.
         gc.collect()
         gc.freeze()
-        say(f"graphmem serves GraphQL at http://{host}:{port}/graphql")
+        scheme = "http" if settings.tls_certificate is None else "https"
+        say(f"graphmem serves GraphQL at {scheme}://{host}:{port}/graphql")
         await uvicorn.Server(config).serve()

@@ -7,11 +7,12 @@ from datetime import UTC
 from itertools import pairwise
 
 from graphmem.app import Graphmem
-from graphmem.errors import InvalidInput, NotFound, RateLimited
+from graphmem.errors import Conflict, InvalidInput, NotFound, RateLimited
 from graphmem.flows.overlay import practise
 from graphmem.flows.students import check_vouched
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import Observation, Source, Who
+from graphmem.sealing import StudentLock
 from graphmem.store import overlays, sources, students
 from graphmem.text.doc import Doc
 from graphmem.text.reader import MessageReading
@@ -63,9 +64,17 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
     told = await asyncio.to_thread(_with_dangers, _in_context(checked), readings)
     noted = await sources.save_observations(gm.graph, who, enrolled.lock, told, gm.settings.jobs_waiting, gm.clock())
     if noted is None:
+        await _check_same_key(gm, who, enrolled.lock)
         raise RateLimited("Too many observations of this student wait: send more once sessions have worked them off.")
     await practise(gm, who, checked)
     return noted
+
+
+async def _check_same_key(gm: Graphmem, who: Who, lock: StudentLock) -> None:
+    """Refuse what was sealed with a public key that was replaced meanwhile."""
+    enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
+    if enrolled is None or enrolled.lock.public_key != lock.public_key:
+        raise Conflict("The student's keys were rotated meanwhile: send the observations again.")
 
 
 def _checked(gm: Graphmem, observed: Observation) -> Observation:

@@ -78,7 +78,10 @@ async def import_student(
         return await _done(gm, who, read, len(lacking) + len(edge_ids), repeated=True)
     if not begun.begun:
         raise Conflict("A student of this id is enrolled already: choose another id, or erase that one first.")
-    lock, keys = await gm.passwords.computed(lambda: sealing.new_lock(who, password, gm.argon2, clear=clear))
+    recovery = gm.settings.recovery_key_of(who.institution)
+    lock, keys = await gm.passwords.computed(
+        lambda: sealing.new_lock(who, password, gm.argon2, clear=clear, recovery=recovery)
+    )
     planned = planned_graph(read, keys, who.student_id)
     vectors = await _vectors(gm, read)
     planned = replace(planned, nodes=tuple(replace(n, vector=vectors.get(n.number)) for n in planned.nodes))

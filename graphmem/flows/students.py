@@ -11,16 +11,19 @@ from graphmem import sealing
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited, Tampered, Unavailable
 from graphmem.flows.integrity import keep_up
+from graphmem.flows.rekeying import finish_rotation
 from graphmem.flows.session_cache import ENDED
 from graphmem.model import Companion, Keys, Session, Student, StudentSummary, Who
 from graphmem.store import students
 from graphmem.store.integrity import check_lock
+from graphmem.store.rotation import begin_rotation
 from graphmem.store.tampering import Damage, report
 from graphmem.validation import checked_id, checked_password, checked_text
 
 LOCAL = "local"
 """Caller of a process of one's own, such as a command."""
 NOT_OPENED = "The password is wrong or there is no such student."
+ROTATES = "The key of this student is being rotated, or that was cut short: open a session, which finishes it, first."
 
 NAME_CHARACTERS, PERSONA_CHARACTERS, MOST_EXPERTISE = 100, 2_000, 50
 """Characters of a companion's name or a concept, of its persona, and most concepts."""
@@ -45,7 +48,10 @@ async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None 
         checked_text("displayName", display_name, 200)
     checked_password("password", password, gm.settings.password_min)
     clear = await check_sealing(gm, who.institution)
-    lock, keys = await gm.passwords.computed(lambda: sealing.new_lock(who, password, gm.argon2, clear=clear))
+    recovery = gm.settings.recovery_key_of(who.institution)
+    lock, keys = await gm.passwords.computed(
+        lambda: sealing.new_lock(who, password, gm.argon2, clear=clear, recovery=recovery)
+    )
     lock = replace(lock, public_key_seal=sealing.public_key_seal(gm.secret, who, lock.public_key, clear=clear))
     companion = replace(await _default_companion(gm, who.institution), tolerance=gm.settings.tolerance)
     enrolment = students.Enrolment(keys, lock, companion, display_name)
@@ -233,20 +239,32 @@ async def open_session(gm: Graphmem, who: Who, password: str, caller: str = LOCA
     """
     async with _tried(gm, who, password, caller) as enrolled:
         keys = await gm.passwords.computed(lambda: sealing.unlock(who, enrolled.lock, password))
-        await _check_lock(gm, who, enrolled.lock)
-    await _check_public_key(gm, who, enrolled.lock, keys)
+        await check_lock_written(gm, who, enrolled.lock)
+    lock = enrolled.lock
+    if enrolled.next_key is not None:
+        rotated = await finish_rotation(gm, who, password, lock, keys, enrolled.next_key)
+        keys, lock = rotated.keys, rotated.lock
+    await _check_public_key(gm, who, lock, keys)
     now = gm.clock()
     ends_at = now + timedelta(hours=gm.settings.session_hours)
     session = Session(who.institution, who.student_id, uuid4().hex, ends_at, keys)
     token = sealing.session_token(gm.secret, session)
     start = students.SessionStart(token, gm.until(session), gm.settings.sessions - 1)
     if not await students.save_session(gm.graph, session, start, now):
+        await _check_no_rotation(gm, who)
         raise Locked(NOT_OPENED)
     gm.renewals[session.session_id] = now
     return token, session
 
 
-async def _check_lock(gm: Graphmem, who: Who, lock: sealing.StudentLock) -> None:
+async def _check_no_rotation(gm: Graphmem, who: Who) -> None:
+    """Refuse what has to wait until a rotation of the student's key is done."""
+    enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
+    if enrolled is not None and enrolled.next_key is not None:
+        raise Conflict(ROTATES)
+
+
+async def check_lock_written(gm: Graphmem, who: Who, lock: sealing.StudentLock) -> None:
     """Check that the lock is the one that was written last: an old one would let an old password in.
 
     Raises
@@ -335,14 +353,61 @@ async def change_password(
     """
     checked_password("new", new, gm.settings.password_min)
     async with _tried(gm, who, old, caller) as enrolled:
-        lock = await gm.passwords.computed(lambda: sealing.relocked(who, enrolled.lock, old, new, gm.argon2))
-        await _check_lock(gm, who, enrolled.lock)
+        recovery = gm.settings.recovery_key_of(who.institution)
+        lock = await gm.passwords.computed(
+            lambda: sealing.relocked(who, enrolled.lock, old, new, gm.argon2, recovery=recovery)
+        )
+        await check_lock_written(gm, who, enrolled.lock)
+    if enrolled.next_key is not None:
+        raise Conflict(ROTATES)
     ends = students.SessionsEnd(gm.clock(), session.session_id if session else "") if end_sessions else None
     if not await students.relock(gm.graph, who, enrolled.lock, lock, ends):
         raise Conflict("The password was changed meanwhile: open a session with the newest one.")
     if end_sessions:
         gm.lock_up(who)
     await keep_up(gm, who)
+
+
+async def rotate_key(
+    gm: Graphmem,
+    who: Who,
+    password: str,
+    *,
+    caller: str = LOCAL,
+    end_sessions: bool = False,
+    session: Session | None = None,
+) -> int:
+    """Replace a student's key by a new random one, and seal anew all that it sealed; how many values.
+
+    All sessions of the student end, and none is opened until all is done. What is cut short goes on with the next
+    session that is opened, or the next call. The password stays; keyed hashes and ids do, too.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    who : Who
+    password : str
+    caller : str, as of `open_session`
+    end_sessions : bool, end other running sessions, instead of refusing
+    session : Session, the one that does not count as another
+
+    Raises
+    ------
+    Locked          the password is wrong
+    RateLimited     too many wrong passwords
+    Conflict        other sessions run, or the password was changed or the key rotated meanwhile
+    """
+    async with _tried(gm, who, password, caller) as enrolled:
+        keys = await gm.passwords.computed(lambda: sealing.unlock(who, enrolled.lock, password))
+        await check_lock_written(gm, who, enrolled.lock)
+    proposed = sealing.sealed_next_keys(keys, who, sealing.new_next_keys(keys))
+    ends = students.SessionsEnd(gm.clock(), session.session_id if session else "")
+    async with gm.lock(who), gm.memory_lock(who):
+        next_key = await begin_rotation(gm.graph, who, enrolled.lock, proposed, ends, end_sessions=end_sessions)
+        if next_key is None:
+            raise Conflict("Other sessions of the student run: close them first, or let them end with endSessions.")
+        gm.lock_up(who)
+    return (await finish_rotation(gm, who, password, enrolled.lock, keys, next_key)).values
 
 
 @asynccontextmanager

@@ -46,6 +46,7 @@ class Student:
     """Student data readable without any key; `display_name` and `companion` only with the keys.
 
     session_ids : of the sessions that run, the one opened first first
+    recoveries : when a new password was set with the institution's recovery key
     """
 
     id: str
@@ -55,6 +56,7 @@ class Student:
     session_ids: tuple[str, ...]
     display_name: str | None = field(default=None, repr=False)
     companion: Companion | None = field(default=None, repr=False)
+    recoveries: tuple[datetime, ...] = ()
 
 
 @dataclass(frozen=True)

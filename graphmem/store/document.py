@@ -102,6 +102,7 @@ class StudentPart(Part):
     habits_moments: list[Count] | None = None
     asked_turn: Count | None = None
     episode_turn: Count | None = None
+    recoveries: list[Time] | None = None
     display_name: SealedText | None = None
 
 

@@ -36,7 +36,7 @@ async def save_observations(
     """Note observations, sealed so that only the student's session opens them; `source/observe`.
 
     The sources in the order of the observations; nothing is changed for those that were noted before. None, and
-    nothing written, when more than `most` jobs of the student would wait.
+    nothing written, when more than `most` jobs of the student would wait, or the public key is another one by now.
     """
     rows = []
     for place, observed in enumerate(observations):
@@ -49,7 +49,7 @@ async def save_observations(
         concerns = [] if observed.danger is None else [clear_concern(observed_concern(observed, observed.danger))]
         row = {"id": source_id, "kind": kind, "ref": observed.ref, "at": observed.at, "job": job, "concerns": concerns}
         rows.append(row)
-    found = await graph.run("source/observe", who, observations=rows, most=most, now=now)
+    found = await graph.run("source/observe", who, public_key=lock.public_key, observations=rows, most=most, now=now)
     if not found:
         return None
     return [opened_source(*source) for r in found for source in r["sources"]]

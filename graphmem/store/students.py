@@ -18,13 +18,17 @@ SEALING_ON = "on"
 
 @dataclass(frozen=True)
 class Enrolled:
-    """A student as found in the graph, with what the password opens."""
+    """A student as found in the graph, with what the password opens.
+
+    next_key : the keys that a rotation which is not finished seals anew with, themselves sealed
+    """
 
     student: Student
     lock: StudentLock
     sealed_name: Stored | None = None
     sealed_persona: Stored = b""
     expertise: tuple[str, ...] = ()
+    next_key: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +102,7 @@ async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | Non
         created_at=moment(found["created_at"]),
         tolerance=row["companion"]["tolerance"],
         session_ids=tuple(row["session_ids"]),
+        recoveries=tuple(moment(each) for each in found.get("recoveries", ())),
     )
     lock = StudentLock(
         salt=bytes(found["salt"]),
@@ -107,9 +112,18 @@ async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | Non
         public_key=bytes(found["public_key"]),
         public_key_seal=bytes(found.get("public_key_seal", b"")),
         clear=found.get("sealing") == SEALING_OFF,
+        recovery_copy=bytes(found.get("recovery_copy", b"")),
     )
     companion = row["companion"]
-    return Enrolled(student, lock, found.get(DISPLAY_NAME), companion["persona"], tuple(companion["expertise"]))
+    next_key = found.get("next_key")
+    return Enrolled(
+        student,
+        lock,
+        found.get(DISPLAY_NAME),
+        companion["persona"],
+        tuple(companion["expertise"]),
+        None if next_key is None else bytes(next_key),
+    )
 
 
 def opened_name(enrolled: Enrolled, session: Session, damage: Damage) -> str | None:
@@ -199,6 +213,12 @@ async def relock(graph: Graph, who: Who, old: StudentLock, new: StudentLock, end
         session_id="" if ends is None else ends.but,
         now=None if ends is None else ends.now,
     )
+    return bool(rows)
+
+
+async def save_recovered(graph: Graph, who: Who, old: StudentLock, new: StudentLock, now: datetime) -> bool:
+    """Store a key that was wrapped anew with the recovery key; `student/recover`. False if it was changed meanwhile."""
+    rows = await graph.run("student/recover", who, old_wrapped_key=old.wrapped_key, lock=lock_properties(new), now=now)
     return bool(rows)
 
 
@@ -347,4 +367,6 @@ def lock_properties(lock: StudentLock) -> dict[str, Any]:
     properties = asdict(lock)
     argon2, clear = properties.pop("argon2"), properties.pop("clear")
     properties |= {"sealing": SEALING_OFF} if clear else {}
+    # Null takes a copy away that was made while the institution had a recovery key.
+    properties["recovery_copy"] = lock.recovery_copy or None
     return properties | {"argon2_ops": argon2["ops"], "argon2_memory": argon2["memory"]}

@@ -23,10 +23,12 @@ STUDENT_PROPERTIES = frozenset(
     {
         *("id", "institution", "student_id", "created_at", "display_name", "salt", "argon2_ops", "argon2_memory"),
         *("wrapped_key", "public_key", "sealed_private_key", "corrected_signals", "corrected_levels", "verdicts"),
-        *("sealing", "imported"),
+        *("sealing", "imported", "recovery_copy", "recoveries"),
     }
 )
 """Properties of a student that the hash covers: the others count what was done."""
+RELOCKED = ("salt", "argon2_ops", "argon2_memory", "wrapped_key", "recovery_copy")
+"""Properties of a student that another password changes."""
 PROPERTIES_OUTSIDE = frozenset(
     {"embedding", "prediction", "prediction_embedding", "gravity_now", "decayed_at", "written"}
 )
@@ -329,6 +331,14 @@ def _enrolled(_: GivenParams, __: FoundRows) -> Touched:
     return touched.link("Companion", ["companion"], "ACCOMPANIES")
 
 
+def _resealed_nodes(params: GivenParams, _: FoundRows) -> Touched:
+    touched = Touched()
+    for node in params["nodes"]:
+        if node["label"] in INSIDE:
+            touched.set(node["label"], [node["id"]], *(node["properties"].keys() - PROPERTIES_OUTSIDE))
+    return touched
+
+
 def _entry_added(params: GivenParams, _: FoundRows) -> Touched:
     ids = [params["entry"]["id"]]
     return Touched().replace("LedgerEntry", ids).link("LedgerEntry", ids, "KEEPS", "FORMED_FROM")
@@ -402,12 +412,16 @@ TOUCHES: Mapping[str, Callable[[GivenParams, FoundRows], Touched]] = {
     "question/delete_old": lambda params, _: (
         Touched().delete("Question", params["ids"]).delete("Reflection", params["ids"])
     ),
+    "rotation/finish": lambda params, _: Touched().set(
+        "Student", ["student"], *(params["lock"].keys() & STUDENT_PROPERTIES)
+    ),
+    "rotation/save_nodes": _resealed_nodes,
+    "rotation/save_notes": lambda params, _: Touched().link("Concept", _ids(params["notes"], "concept"), "KNOWS"),
     "source/delete_contents": _contents_deleted,
     "source/observe": _observed,
     "student/create": _enrolled,
-    "student/relock": lambda _, __: Touched().set(
-        "Student", ["student"], "salt", "argon2_ops", "argon2_memory", "wrapped_key"
-    ),
+    "student/recover": lambda _, __: Touched().set("Student", ["student"], *RELOCKED, "recoveries"),
+    "student/relock": lambda _, __: Touched().set("Student", ["student"], *RELOCKED),
     "student/set_public_key": lambda _, __: Touched().set("Student", ["student"], "public_key"),
     "thought/consolidate": _considered,
     "turn/complete": _turn_completed,
@@ -461,6 +475,8 @@ OUTSIDE = frozenset(
         *(
             "password/settle_try",
             "notice/finish",
+            "rotation/begin",
+            "rotation/lock",
             "session/renew",
             "session/claim_closing",
             "session/close",

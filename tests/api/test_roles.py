@@ -99,13 +99,14 @@ LAST = (
     "deleteLedgerEntry",
     "changePassword",
     "openSession",
+    "rotateKey",
     "closeSession",
     "eraseStudent",
     "enrolStudent",
     "importStudent",
 )
-"""Operations after which others would find something else; the last four get a student of their own each time."""
-OWN_STUDENT = ("closeSession", "eraseStudent", "enrolStudent", "importStudent")
+"""Operations after which others would find something else; the last five get a student of their own each time."""
+OWN_STUDENT = ("rotateKey", "closeSession", "eraseStudent", "enrolStudent", "importStudent")
 
 
 @dataclass(frozen=True)
@@ -200,8 +201,8 @@ class School:
             own |= {"observations": [{"kind": kind, "text": "We did fractions.", "ref": uuid4().hex}]}
         if operation in ("enrolStudent", "importStudent"):
             own |= {"id": target}
-        if operation == "changePassword":
-            own |= {"old": PASSWORD, "new": PASSWORD}
+        if operation in ("changePassword", "rotateKey"):
+            own |= {"old": PASSWORD, "new": PASSWORD, "endSessions": operation == "rotateKey"}
         if operation == "analysis":
             own |= {"name": "edges_by_type", "params": {"student_id": target}}
         if operation == "correctSurprise":
@@ -243,7 +244,7 @@ def called(
         for each, arg in field.args.items()
         if is_required_argument(arg)
         or each == "studentId"
-        or (each in ("winnerId", "preview", "params") and each in given)
+        or (each in ("winnerId", "preview", "params", "endSessions") and each in given)
     }
     types = {each: f"{arg.type}".removesuffix("!") + "!" for each, arg in wanted.items()}
     if only is None:
@@ -339,6 +340,7 @@ async def values_of(gm: Graphmem, ann: Pupil) -> dict[str, Any]:
         "conceptIds": ["marmalade-racing"],
         "query": "Who hides a marmalade?",
         "password": PASSWORD,
+        "recoveryKey": "A" * 43 + "=",
         "text": "Because I like it.",
         "content": "My dog is black.",
         "action": "Send a letter.",
@@ -365,9 +367,12 @@ def expected(operation: str, role: Role, state: State) -> set[str]:
         return {"LOCKED"} if state.target == "ann" and state.bearer == "own" else {"ok", "LOCKED"}
     if cell == "session":
         return {"ok"} if state.name == "unlocked" else {"LOCKED"}
+    if operation == "recoverStudent":
+        # This institution has no recovery key.
+        return {"FORBIDDEN"}
     if operation.startswith("observe") and role is Role.APP and state.name in DEAD_SESSIONS:
         return {"LOCKED"}
-    if operation in ("openSession", "changePassword"):
+    if operation in ("openSession", "changePassword", "rotateKey"):
         # Nobody learns whether there is such a student.
         return {"LOCKED"} if is_nobody(state) else {"ok"}
     may_lack = (

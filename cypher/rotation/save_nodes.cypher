@@ -1,0 +1,10 @@
+// Set sealed values of some nodes of a student.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, nodes: list
+// returns: saved: int
+UNWIND $nodes AS sealed
+MATCH (node)
+WHERE elementId(node) = sealed.element AND node.institution = $institution AND node.student_id = $student_id
+SET node += sealed.properties
+RETURN count(*) AS saved

@@ -1,0 +1,21 @@
+// Replace the wrapped key of a student whose password is lost, note when that was, and end the sessions.
+// No row, and nothing written, where the key was wrapped anew by somebody else meanwhile.
+// mode: write
+// scope: student
+// params: institution: str, student_id: str, old_wrapped_key: bytes, lock: map, now: datetime
+// returns: changed: bool
+MATCH (student:Student {institution: $institution, id: $student_id})
+// Counting the version up locks the student, so that the key compared below is the newest.
+SET student.version = student.version + 1
+WITH student
+WHERE student.wrapped_key = $old_wrapped_key OR student.wrapped_key = $lock.wrapped_key
+SET student.recoveries = [each IN coalesce(student.recoveries, []) WHERE each <> $now] + [$now]
+SET student += $lock
+WITH student
+CALL () {
+  MATCH (session:OpenSession {institution: $institution, student_id: $student_id})
+  WHERE session.id IS NOT NULL AND session.expires_at > $now
+  // The sweeper does what follows the end of a session.
+  SET session.expires_at = $now
+}
+RETURN true AS changed
