@@ -98,7 +98,7 @@ def _writes(gm: Graphmem, session: Session, ids: list[str]) -> dict[str, tuple[W
         await graph.run("memory/rewrite", session, memories=details(), jobs=[])
 
     async def bare_statement() -> None:
-        await graph.execute(plain.text, who | {"memories": details(), "jobs": []}, reads=False)
+        await graph.execute(plain.text, {queries.GIVEN: who | {"memories": details(), "jobs": []}}, reads=False)
 
     async def change(tx: Transaction) -> bool:
         begun = {"job_id": None, "lease": None, "known": None, "memories": True, "turns": False, "now": gm.clock()}

@@ -37,7 +37,7 @@ class Transaction:
         query = self._queries[name]
         params |= {"institution": self.who.institution, "student_id": self.who.student_id}
         query.check(params)
-        result = await self._tx.run(cast(Any, query.text), params)
+        result = await self._tx.run(cast(Any, query.text), {queries.GIVEN: params})
         rows = [dict(record) async for record in result]
         if name in TOUCHES and rows:
             self.touched.add(TOUCHES[name](params, rows))
@@ -90,7 +90,7 @@ class Graph:
             params |= {"institution": who.institution, "student_id": who.student_id}
         query.check(params)
         if who is None or name not in TOUCHES:
-            return await self.execute(query.text, params, reads=query.reads)
+            return await self.execute(query.text, {queries.GIVEN: params}, reads=query.reads)
         if name in NEEDS_ROWS:
             own = {each: value for each, value in params.items() if each not in ("institution", "student_id")}
 
@@ -100,8 +100,9 @@ class Graph:
             return await self.transact(who, work) or []
         touched = TOUCHES[name](params, ())
         if not touched:
-            return await self.execute(query.text, params, reads=False)
-        return await self.execute(self._noted[name], params | self._note(who, touched), reads=False)
+            return await self.execute(query.text, {queries.GIVEN: params}, reads=False)
+        noted = {queries.GIVEN: params | self._note(who, touched)}
+        return await self.execute(self._noted[name], noted, reads=False)
 
     def _note(self, who: Who, touched: Touched) -> dict[str, Any]:
         """The parameters of a note of what a write touches."""

@@ -36,13 +36,24 @@ _HEADER = re.compile(r"^//\s*(mode|scope|params|returns):[ \t]*(.*)$", re.MULTIL
 _NAME = re.compile(r"(?:^|,)\s*(\w+)\s*:")
 _NOT_CODE = re.compile(r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]*`", re.DOTALL)
 _BRACKETS = re.compile(r"\[[^\]]*\]")
+_PARAMETER = re.compile(r"\$(?P<name>\w+)")
+_PARAMETER_IN_CODE = re.compile(rf"(?P<other>{_NOT_CODE.pattern})|{_PARAMETER.pattern}", re.DOTALL)
 LANGUAGE = "CYPHER 25\n"
-_PARAMETER = re.compile(r"\$(\w+)")
+GIVEN = "given"
+"""The one parameter, a map, that all values of a statement travel in.
+
+Neo4j keeps a plan for each combination of types and lengths of lists and texts among the parameters: a statement that
+takes seven lists, such as `turn/complete`, would be planned anew (up to seconds) for hundreds of them. A map counts as
+a map whatever it holds.
+"""
 
 
 @dataclass(frozen=True)
 class CypherStatement:
-    """One Cypher statement with what it declares."""
+    """One Cypher statement with what it declares.
+
+    text : as it is sent: every value is looked up in `$given`
+    """
 
     name: str
     text: str
@@ -67,8 +78,8 @@ class CypherStatement:
         return (
             f"CYPHER 25\nCALL () {{\n{self.text.removeprefix(LANGUAGE)}\n}}\nWITH collect({{{columns}}}) AS rows\n"
             "CALL (rows) {\n  WITH rows WHERE size(rows) > 0\n"
-            "  CREATE (:ManifestNote {institution: $institution, student_id: $student_id, "
-            "id: $manifest_note_id, content: $manifest_note})\n"
+            f"  CREATE (:ManifestNote {{institution: ${GIVEN}.institution, student_id: ${GIVEN}.student_id, "
+            f"id: ${GIVEN}.manifest_note_id, content: ${GIVEN}.manifest_note}})\n"
             f"}}\nUNWIND rows AS row\nRETURN {rows}"
         )
 
@@ -112,7 +123,12 @@ def parse(name: str, source: str) -> CypherStatement:
         raise QueryError(f"{name}.cypher: a statement of scope {headers['scope']} must filter by it.")
     description = source.splitlines()[0].removeprefix("//").strip()
     returns = tuple(_NAME.findall(_BRACKETS.sub("", headers["returns"])))
-    return CypherStatement(name, f"{LANGUAGE}{source}", description, headers["mode"], declared, returns)
+    return CypherStatement(name, f"{LANGUAGE}{_as_sent(source)}", description, headers["mode"], declared, returns)
+
+
+def _as_sent(source: str) -> str:
+    """A statement that looks up each of its parameters in the one that is sent."""
+    return _PARAMETER_IN_CODE.sub(lambda found: found["other"] or f"${GIVEN}.{found['name']}", source)
 
 
 def load() -> dict[str, CypherStatement]:

@@ -366,7 +366,8 @@ async def test_no_statement_shows_anything_of_another_student(gm: Graphmem, pupi
         query = queries.load()[name]
         only_others = set().union(*(theirs[o] for o in pupils if o != each)) - theirs[each]
         for given in (shared, shared | {"id": "memory-1-1"}):
-            rows = await gm.graph.execute(query.text, parameters(pupils[each], given, name), reads=True)
+            asking = {queries.GIVEN: parameters(pupils[each], given, name)}
+            rows = await gm.graph.execute(query.text, asking, reads=True)
             shown = set(values([list(row.values()) for row in rows]))
             assert shown & only_others == set(), name
 
@@ -376,7 +377,7 @@ async def test_the_statements_do_show_ones_own(gm: Graphmem, pupils: dict[str, P
     theirs, shared = await own_values(gm, bob.who), await shared_by(gm, bob, pupils["ann"])
     silent = set()
     for name in STUDENT_READS:
-        given = parameters(bob, shared, name)
+        given = {queries.GIVEN: parameters(bob, shared, name)}
         rows = await gm.graph.execute(queries.load()[name].text, given, reads=True)
         if not set(values([list(row.values()) for row in rows])) & theirs:
             silent.add(name)

@@ -23,6 +23,15 @@ def test_a_good_file_is_read() -> None:
     assert query.params == {"institution", "student_id", "id"}
     assert query.reads
     assert query.text.startswith("CYPHER 25\n")
+    assert "{institution: $given.institution, student_id: $given.student_id, id: $given.id}" in query.text
+    assert "'$quoted' // $commented" in query.text
+
+
+def test_all_values_travel_in_one_map_so_that_their_sizes_ask_for_no_plan_of_their_own() -> None:
+    for query in queries.load().values():
+        for text in (query.text, query.noted):
+            code = re.sub(r"//[^\n]*|'[^']*'", "", text)
+            assert set(re.findall(r"\$\w+", code)) <= {"$given"}, query.name
 
 
 @pytest.mark.parametrize(
