@@ -10,7 +10,7 @@ from datetime import datetime
 
 from graphmem import metrics
 from graphmem.app import Graphmem
-from graphmem.flows.formation_plan import TENTATIVE
+from graphmem.flows.formation_memories import TENTATIVE
 from graphmem.maths import features, importance
 from graphmem.maths.salience import reconsidered
 from graphmem.model import Who

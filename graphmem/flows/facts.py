@@ -6,7 +6,7 @@ from datetime import datetime
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
-from graphmem.flows.formation_plan import known_memories
+from graphmem.flows.formation_effects import known_memories
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import apply_turn, open_memories
 from graphmem.model import Distil, Fact, Lesson, Memory, Mismatch, Session, Unlocked, Usage

@@ -12,11 +12,13 @@ from datetime import datetime
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, Locked
-from graphmem.flows import formation_plan as forming
 from graphmem.flows.concern import keep_heard_danger, standing_level, told_danger, without_threats
 from graphmem.flows.conflicts import classified
 from graphmem.flows.fog import fog_of
-from graphmem.flows.formation_plan import Marked, MessageScores, Reading, RetractionRequest
+from graphmem.flows.formation_effects import consolidation_pairs, known_memories
+from graphmem.flows.formation_ledger import instructions_of_the_student, without_foreign_instructions
+from graphmem.flows.formation_plan import planned_formation
+from graphmem.flows.formation_reading import Marked, MessageScores, Reading, RetractionRequest
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.related import with_feedback
 from graphmem.flows.session_cache import apply_changes, open_memories
@@ -151,7 +153,7 @@ async def _form(gm: Graphmem, session: Session, works: Sequence[Work]) -> int:
     heard = tuple(each.input.heard for each in scored)
     answer: Answer[tuple[Extraction, ...]] = Answer(tuple(Extraction() for _ in heard))
     if any(each.passes for each in heard):
-        known = forming.known_memories([each.vector for each in scored if each.input.heard.passes], held.index)
+        known = known_memories([each.vector for each in scored if each.input.heard.passes], held.index)
         answer = await gm.mind.ask(ExtractMemories(heard, known))
     usage, written = answer.usage, 0
     for work, each, extraction in zip(works, scored, answer.value, strict=True):
@@ -195,15 +197,15 @@ async def _snr(gm: Graphmem, heard: Heard, read: MessageReading) -> int:
 async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, answer: Answer[Extraction]) -> bool:
     """Plan and write, again when memories changed meanwhile; False when the job is another worker's by now."""
     found = await _without_danger(gm, session, scored.input, answer.value)
-    wishes = await _wishes(gm, forming.instructions_of_the_student(found, scored.input.heard))
-    answer = replace(answer, value=forming.without_foreign_instructions(found, scored.input.heard, wishes))
+    wishes = await _wishes(gm, instructions_of_the_student(found, scored.input.heard))
+    answer = replace(answer, value=without_foreign_instructions(found, scored.input.heard, wishes))
     asked: dict[tuple[str, str], PairVerdict] = {}
     for _ in range(FORMATION_ATTEMPTS):
         held = await open_memories(gm, session)
         reading = await _reading(gm, session, held, scored, answer)
         reading = replace(reading, verdicts=await _verdicts(gm, reading, held, asked))
         changes = await asyncio.to_thread(
-            forming.planned_formation, reading, held.index, held.version, held.doubts, held.tolerance
+            planned_formation, reading, held.index, held.version, held.doubts, held.tolerance
         )
         changes = await with_feedback(gm, session, changes, held)
         changes = replace(changes, topics=await topics_of(gm, session, changes.new))
@@ -236,7 +238,7 @@ async def _verdicts(
     gm: Graphmem, reading: Reading, held: OpenMemories, asked: dict[tuple[str, str], PairVerdict]
 ) -> dict[tuple[str, str], PairVerdict]:
     """Verdicts on what is new beside what may contradict it; `asked` keeps those given already (spec 12)."""
-    pairs = await asyncio.to_thread(forming.consolidation_pairs, reading, held.index, held.doubts)
+    pairs = await asyncio.to_thread(consolidation_pairs, reading, held.index, held.doubts)
     new = [(key, memory_id, pair) for key, memory_id, pair in pairs if (key, memory_id) not in asked]
     verdicts = await classified(gm, gm.mind, [pair for _, _, pair in new])
     asked |= {(key, memory_id): verdict for (key, memory_id, _), verdict in zip(new, verdicts.value, strict=True)}

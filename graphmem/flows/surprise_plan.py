@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from graphmem.flows.conflict_plan import said_the_same
 from graphmem.flows.facts import learned
-from graphmem.flows.formation_plan import SAME_COSINE, STRENGTH
+from graphmem.flows.formation_memories import STRENGTH
 from graphmem.maths.salience import salience
 from graphmem.model import (
     Analysis,
@@ -38,6 +38,8 @@ from graphmem.text.titles import title
 
 MOST_FACTS = {Level.NORMAL: 0, Level.BOUNDARY: 10, Level.COGNITIVE_DISSONANCE: 20, Level.PARADIGM_SHIFT: 30}
 """Facts extracted at most, by level."""
+SAME_COSINE = 0.95
+"""Cosine from which two memories with the same numbers, negations and speaker say the same thing."""
 LINKED = 5
 """Prior memories that a paradigm shift is linked to."""
 BELIEFS = 10

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from graphmem.flows.conflict_plan import diverges, said_the_same
-from graphmem.flows.formation_plan import Marked, MessageScores, Reading, planned_formation
+from graphmem.flows.formation_plan import planned_formation
+from graphmem.flows.formation_reading import Marked, MessageScores, Reading
 from graphmem.model import (
     Domain,
     EdgeType,

@@ -1,0 +1,222 @@
+"""Effects of new statements on known memories: said again, refined, ended, denied, taken back (spec 7, 12)."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from graphmem.flows.conflict_plan import (
+    NewStatement,
+    conflict_candidates,
+    is_change,
+    is_contradiction,
+    pair_of,
+    words_of,
+)
+from graphmem.flows.formation_memories import new_memory
+from graphmem.flows.formation_reading import Marked, Reading
+from graphmem.flows.restoring import as_memory, known_memory
+from graphmem.maths.features import SEGMENT_GAP
+from graphmem.model import (
+    EdgeType,
+    Extract,
+    Memory,
+    MemoryRole,
+    PairVerdict,
+    Reliability,
+    StatementPair,
+    Uncertainty,
+    Vector,
+)
+from graphmem.search.index import SearchIndex
+from graphmem.store.changes import (
+    NewEdge,
+)
+from graphmem.text.normalize import cleaned
+from graphmem.text.revision import UNLIKELY_ENDED, Effect, Revisable, effect, ended_chance
+
+CANDIDATES = 12
+"""Nearest memories that a new statement is compared with."""
+END_EFFECTS = (Effect.ENDS, Effect.CORRECTS)
+"""Effects that close a memory."""
+RETRACTED, RETRACTED_MARGIN = 0.4, 0.05
+"""Cosine from which a memory is the one that is to be forgotten, and what others may be farther."""
+MAX_KNOWN = 8
+"""Most known memories that a mind is shown with some messages."""
+KNOWN_FROM = 0.2
+"""Cosine to a message from which a known memory is shown."""
+
+
+def revised_memories(reading: Reading, ids: Sequence[str], known: SearchIndex) -> tuple[list[str], list[NewEdge]]:
+    """Known memories that hold no longer, by their ids, and edges from what ends or refines known ones."""
+    ended: dict[str, None] = {}
+    edges = []
+    for memory_id, extract in zip(ids, reading.extraction.memories, strict=True):
+        old = known_memory(known, extract.ends or extract.refines or "")
+        if old is None or old.id in ids or old.invalid_at is not None or old.timestamp > reading.source.at:
+            continue
+        if extract.ends is not None:
+            ended[old.id] = None
+            edges.append(NewEdge(old.id, memory_id, EdgeType.TEMPORAL_EVOLUTION, extract.confidence))
+        else:
+            edges.append(NewEdge(memory_id, holder_of(known, old.id), EdgeType.REFINES, extract.confidence))
+    return list(ended), edges
+
+
+def holder_of(known: SearchIndex, memory_id: str) -> str:
+    """The summary that holds a statement, or the memory itself."""
+    found = known.statement(memory_id) if known.get(memory_id) is None else None
+    return memory_id if found is None else found[0].id
+
+
+def known_memories(vectors: Sequence[Vector], known: SearchIndex) -> tuple[Memory, ...]:
+    """Statements that messages may say again, refine or end: the nearest that hold now, oldest first.
+
+    Parameters
+    ----------
+    vectors : of the messages
+    known : SearchIndex
+    """
+    best: dict[str, float] = {}
+    for vector in vectors:
+        for memory, cosine in known.nearest(vector, 4 * MAX_KNOWN):
+            says = memory.role in {MemoryRole.SAID, MemoryRole.BELIEF} and memory.invalid_at is None
+            if says and cosine >= KNOWN_FROM:
+                best[memory.id] = max(cosine, best.get(memory.id, 0.0))
+        for summary, statement, cosine in known.nearest_statements(vector, MAX_KNOWN):
+            if summary.invalid_at is None and cosine >= KNOWN_FROM:
+                best[statement.id] = max(cosine, best.get(statement.id, 0.0))
+    nearest = sorted(best, key=lambda each: -best[each])[:MAX_KNOWN]
+    found = [each for each in (known_memory(known, one) for one in nearest) if each is not None]
+    return tuple(sorted(found, key=lambda memory: (memory.timestamp, memory.id)))
+
+
+def touched_memories(
+    reading: Reading, extract: Extract, marked: Marked, known: SearchIndex
+) -> list[tuple[Memory, Effect]]:
+    """Known memories that a new statement says again, refines or ends."""
+    same = None if extract.same is None else known.get(holder_of(known, extract.same))
+    same = same or known.find(marked.content_hash)
+    if same is not None and same.invalid_at is None:
+        return [(same, Effect.SAME)]
+    near = known.nearest(marked.vector, CANDIDATES)
+    slot = known.of_slot(marked.slot_key) if marked.slot_key is not None else []
+    candidates = {memory.id: (memory, cosine) for memory, cosine in near}
+    candidates |= {m.id: (m, _cosine(known, m, marked)) for m in slot if m.id not in candidates}
+    said = _told(reading, extract, marked)
+    # What had ended and is said again ends what has taken its place.
+    touched: list[tuple[Memory, Effect, float]] = [] if same is None else [(same, Effect.SAME, 1.0)]
+    for memory, cosine in candidates.values():
+        if memory is not same and _comparable(memory, reading):
+            old = _remembered(memory, known, extract, marked)
+            found = effect(said, old, cosine)
+            if found is Effect.NONE:
+                found = _by_verdict(reading.verdicts.get((marked.content_hash, memory.id)), said, old)
+            if found is not Effect.NONE:
+                touched.append((memory, found, cosine))
+    touched += _touched_statements(reading, extract, marked, known)
+    # One thing is put right at a time: what is nearest.
+    corrects = any(e is Effect.CORRECTS for _, e, _ in touched)
+    nearest = max((cosine for _, e, cosine in touched if e in END_EFFECTS), default=0.0)
+    return [(m, e) for m, e, cosine in touched if not corrects or e not in END_EFFECTS or cosine == nearest]
+
+
+def _touched_statements(
+    reading: Reading, extract: Extract, marked: Marked, known: SearchIndex
+) -> Iterator[tuple[Memory, Effect, float]]:
+    """Statements of summaries that a new one ends or denies, and summaries of which it says one again or better."""
+    found = {
+        each.id: (summary, each, cosine)
+        for summary, each, cosine in known.nearest_statements(marked.vector, CANDIDATES)
+    }
+    for summary, each in known.statements_of_slot(marked.slot_key) if marked.slot_key is not None else ():
+        if each.id not in found and each.vector is not None:
+            found[each.id] = summary, each, float(each.vector @ marked.vector)
+    said = _told(reading, extract, marked)
+    for summary, each, cosine in found.values():
+        memory = as_memory(summary, each)
+        if not _comparable(memory, reading):
+            continue
+        slot = extract.slot if each.slot_key is not None and each.slot_key == marked.slot_key else None
+        words = each.quote or each.content
+        before = Revisable(each.content, words, each.at, each.aspect, slot, each.valence, each.vector)
+        came = effect(said, before, cosine)
+        if came in (Effect.SAME, Effect.REFINES):
+            yield summary, came, cosine
+        elif came is not Effect.NONE:
+            yield memory, came, cosine
+
+
+def _by_verdict(verdict: PairVerdict | None, said: Revisable, old: Revisable) -> Effect:
+    """The effect that a mind's verdict gives a statement, where no reason in words was found."""
+    if verdict is None:
+        return Effect.NONE
+    if is_change(verdict):
+        chance = ended_chance(said, old)
+        return Effect.NONE if chance is not None and chance < UNLIKELY_ENDED else Effect.ENDS
+    return Effect.CONTRADICTS if is_contradiction(verdict) else Effect.NONE
+
+
+def consolidation_pairs(
+    reading: Reading, known: SearchIndex, doubts: Sequence[Uncertainty]
+) -> list[tuple[str, str, StatementPair]]:
+    """Pairs that a mind is asked about before what was read is kept: content hash, id of the known memory, the pair.
+
+    Only where no reason in words decides already what a new statement does to a known one.
+
+    Source: spec 12 (consolidation).
+    """
+    found = []
+    for place, (extract, marked) in enumerate(zip(reading.extraction.memories, reading.marked, strict=True), 1):
+        if extract.aspect is not None or touched_memories(reading, extract, marked, known):
+            continue
+        said = new_memory(reading, extract, marked, place)
+        statement = NewStatement(
+            words_of(said), said.timestamp, marked.vector, said.valence, said.slot_key, said.speaker
+        )
+        for memory in conflict_candidates(known, statement, doubts):
+            found.append((marked.content_hash, memory.id, pair_of(memory, said)))
+    return found
+
+
+def _comparable(memory: Memory, reading: Reading) -> bool:
+    """True if a memory may be said again or ended by what the same person says now."""
+    holds = memory.invalid_at is None and memory.reliability is not Reliability.SUPERSEDED
+    made = memory.role in (MemoryRole.SAID, MemoryRole.BELIEF)
+    return holds and made and memory.speaker == reading.heard.speaker and memory.timestamp <= reading.source.at
+
+
+def _cosine(known: SearchIndex, memory: Memory, marked: Marked) -> float:
+    vector = known.vector(memory.id)
+    return 0.0 if vector is None else float(vector @ marked.vector)
+
+
+def _told(reading: Reading, extract: Extract, marked: Marked) -> Revisable:
+    words = cleaned(reading.heard.text[extract.start : extract.end])
+    return Revisable(
+        extract.content, words, reading.source.at, extract.aspect, extract.slot, marked.valence, marked.vector
+    )
+
+
+def _remembered(memory: Memory, known: SearchIndex, extract: Extract, marked: Marked) -> Revisable:
+    slot = extract.slot if memory.slot_key is not None and memory.slot_key == marked.slot_key else None
+    content = memory.content or ""
+    vector = known.vector(memory.id)
+    return Revisable(content, memory.quote or content, memory.timestamp, memory.aspect, slot, memory.valence, vector)
+
+
+def retracted_memories(reading: Reading, known: SearchIndex) -> Iterator[Memory]:
+    """Memories that the student asks to forget, or says are not true."""
+    for each in reading.retracted:
+        if each.vector is None:
+            newest = next((m for m in known.latest(CANDIDATES) if _comparable(m, reading)), None)
+            gap = math.inf if newest is None else (reading.source.at - newest.timestamp).total_seconds()
+            if newest is not None and gap < SEGMENT_GAP:
+                yield newest
+            continue
+        near = known.nearest(each.vector, CANDIDATES)
+        found = [(m, c) for m, c in near if c >= RETRACTED and _comparable(m, reading)]
+        statements = known.nearest_statements(each.vector, CANDIDATES)
+        found += [
+            (m, c) for s, part, c in statements if c >= RETRACTED and _comparable(m := as_memory(s, part), reading)
+        ]
+        best = max((cosine for _, cosine in found), default=0.0)
+        yield from (memory for memory, cosine in found if cosine >= best - RETRACTED_MARGIN)

@@ -1,0 +1,97 @@
+"""Memories made of the statements of a source, new and reinforced (spec 6, 7)."""
+
+from dataclasses import replace
+
+from graphmem.flows.formation_reading import Marked, Reading
+from graphmem.flows.gravity import gravity_now
+from graphmem.maths.gravity import boosted
+from graphmem.maths.salience import salience
+from graphmem.model import (
+    Extract,
+    Heard,
+    Memory,
+    MemoryRole,
+    Reliability,
+)
+from graphmem.text.information import information
+from graphmem.text.normalize import cleaned
+
+TENTATIVE = 0.5
+"""Gravity, and share of strength, of what was said and is not consolidated (spec 6)."""
+STRENGTH = 0.5
+"""Strength of a new memory; each reinforcement adds a fifth of what is missing to 1."""
+
+
+def new_memory(
+    reading: Reading, extract: Extract, marked: Marked, place: int, role: MemoryRole = MemoryRole.SAID
+) -> Memory:
+    """The memory of one statement; `place` is its number among the new ones of its source."""
+    scores, source, heard = reading.scores, reading.source, reading.heard
+    share = 1.0 if scores.activity is None else TENTATIVE
+    return Memory(
+        id=f"memory-{reading.key}-{place}",
+        modality=extract.modality,
+        kind=extract.kind,
+        domain=marked.domain,
+        content=extract.content,
+        speaker=heard.speaker,
+        before=heard.before,
+        gravity=share,
+        salience=_salience(reading, extract),
+        confidence=extract.confidence,
+        strength=STRENGTH * share,
+        valence=marked.valence,
+        timestamp=source.at,
+        last_accessed=source.at,
+        access_count=0,
+        reliability=Reliability.RELIABLE,
+        reinforcement_count=0,
+        last_reinforced_at=None,
+        source_kind=source.kind,
+        source_refs=(source.ref,),
+        snr=reading.snr,
+        passes=heard.passes,
+        importance=scores.importance,
+        surprise=scores.surprise,
+        surprise_level=scores.level,
+        flashbulb=False,
+        valid_at=source.at,
+        invalid_at=None,
+        slot_key=marked.slot_key,
+        merged_count=0,
+        content_hash=marked.content_hash,
+        consolidated=scores.activity is None,
+        role=role,
+        aspect=extract.aspect,
+        quote=_quote(heard, extract),
+        slot=extract.slot,
+    )
+
+
+def _salience(reading: Reading, extract: Extract) -> float:
+    words = cleaned(reading.heard.text[extract.start : extract.end])
+    return salience(reading.scores.final, reading.snr, information(words))
+
+
+def _quote(heard: Heard, extract: Extract) -> str | None:
+    """The words a memory comes from; None where its content is those words."""
+    words = cleaned(heard.text[extract.start : extract.end])
+    return None if words == extract.content else words
+
+
+def reinforced_memory(memory: Memory, reading: Reading) -> Memory:
+    """The same memory after it was said again: stronger, surer, and as present as what is used."""
+    at = max(reading.source.at, memory.last_accessed)
+    refs = memory.source_refs if reading.source.ref in memory.source_refs else (*memory.source_refs, reading.source.ref)
+    return replace(
+        memory,
+        gravity=boosted(gravity_now(memory, at)),
+        last_accessed=at,
+        strength=memory.strength + (1.0 - memory.strength) / 5,
+        confidence=memory.confidence + (1.0 - memory.confidence) / 5,
+        salience=max(memory.salience, salience(reading.scores.final, reading.snr, information(memory.words))),
+        importance=max(memory.importance, reading.scores.importance),
+        reinforcement_count=memory.reinforcement_count + 1,
+        last_reinforced_at=reading.source.at,
+        source_refs=refs,
+    )
