@@ -1,0 +1,258 @@
+"""Findings about a message before it is answered: its scores, what it contradicts, what is recalled (spec 3 to 6)."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import TypeVar
+
+from graphmem.app import Graphmem
+from graphmem.flows import turn_plan as plan
+from graphmem.flows.concern import heard_danger
+from graphmem.flows.context import RecallRequest, SearchResult, search
+from graphmem.flows.detection import Detected, detected
+from graphmem.flows.facts import fitting_facts
+from graphmem.flows.incoming import OPENER_ROW, Incoming, TurnAttempt, messages_of, opener_of
+from graphmem.flows.sensing import Sensed, Senses
+from graphmem.model import (
+    Answer,
+    Author,
+    Conversation,
+    Danger,
+    Fact,
+    HabitCount,
+    Message,
+    Mismatch,
+    Predict,
+    Prediction,
+    Session,
+    State,
+    Task,
+    Uncertainty,
+)
+from graphmem.ports import Mind
+from graphmem.store import turns
+from graphmem.tasks import task_group
+from graphmem.text.doc import Doc, doc_of
+from graphmem.text.habits import Exchange, counted
+from graphmem.text.reader import MOST_PASSES, MessageReading
+from graphmem.text.revision import retractions
+from graphmem.text.topic_boundaries import SIGHT
+
+Embedded = TypeVar("Embedded", Message, Prediction, Prediction | None)
+
+
+@dataclass(frozen=True)
+class MessageFindings:
+    """Findings about a message, before it is answered.
+
+    opener : what the tutor said before it, where nothing else held it
+    own_reply : the app's own, where it wrote one
+    talk : what is in sight before the message, oldest first
+    said : the student's messages among it
+    state : of the student, with the habits that the message shows and the embeddings of what was foreseen
+    own_score : of the message without the danger it tells of
+    false_alarm : it is like a message whose concern was taken back
+    starts : another matter begins with it
+    facts : those that are needed, and what asking for them has cost
+    noticed : what it contradicts
+    """
+
+    message: Message
+    opener: Message | None
+    own_reply: Message | None
+    reading: MessageReading
+    talk: tuple[Message, ...]
+    said: tuple[str, ...]
+    state: State
+    task: Task | None
+    own_score: plan.Score
+    danger: Danger | None
+    false_alarm: bool
+    starts: bool
+    facts: Answer[list[Fact]]
+    searched: SearchResult
+    noticed: Detected
+
+    @property
+    def asked(self) -> str:
+        """The text that the message answers; empty where it opens the talk."""
+        return self.talk[-1].text if self.talk else ""
+
+    @property
+    def score(self) -> plan.Score:
+        """The score of the message, grave where it tells of danger."""
+        return self.own_score if self.danger is None else plan.grave(self.own_score)
+
+    @property
+    def mismatch(self) -> Mismatch | None:
+        """The expectation and what was said instead."""
+        return plan.mismatch(self.state, self.message, self.asked, self.said, self.searched.found.name)
+
+
+async def findings(gm: Graphmem, session: Session, attempt: TurnAttempt) -> MessageFindings:
+    """Score a message, search for it, and find out what it contradicts, one beside the other."""
+    held, doc = attempt.held, attempt.incoming.doc
+    # Searching waits for the embedding and the database, predicting may wait for a model: neither for the other.
+    async with task_group() as group:
+        searching = group.create_task(search(gm, session, _asking(attempt, gm.settings.memories_recalled)))
+        expecting = group.create_task(_expected(gm, session, attempt))
+        tasking = group.create_task(_task(gm, attempt))
+        await asyncio.sleep(0)
+        message, opener, own_reply = messages_of(attempt, await attempt.embedding)
+        reading = await attempt.reading
+        danger, false_alarm = heard_danger(doc, reading, held.state.false_alarms)
+        detecting = group.create_task(_detected(gm, session, attempt, message, reading, danger))
+        talk = (*held.messages, *opener)
+        said = plan.said_before(held.messages)
+        expected = plan.expected_in_session(held.state.prediction, held.messages)
+        state = replace(held.state, prediction=await _with_vectors(gm, expected))
+        task = await tasking
+        sensed = _sensed(gm, message, reading, talk, held.messages, state.prediction)
+        own = plan.score(message, talk, state, sensed, task, names_known=_names_known(gm, session, doc))
+        own = plan.grave(own) if reading.passes == MOST_PASSES or retractions(doc.text) else own
+        state = replace(state, habits=_habits(state, message, talk[-1].text if talk else "", said))
+        starts = _starts(gm, (*talk, message))
+    return MessageFindings(
+        message=message,
+        opener=opener[0] if opener else None,
+        own_reply=own_reply,
+        reading=reading,
+        talk=talk,
+        said=said,
+        state=state,
+        task=task,
+        own_score=own,
+        danger=danger,
+        false_alarm=false_alarm,
+        starts=starts,
+        facts=expecting.result(),
+        searched=searching.result(),
+        noticed=detecting.result(),
+    )
+
+
+async def _detected(
+    gm: Graphmem,
+    session: Session,
+    attempt: TurnAttempt,
+    message: Message,
+    reading: MessageReading,
+    danger: Danger | None,
+) -> Detected:
+    """What the message contradicts; nothing where it tells of danger."""
+    if danger is not None:
+        return Detected()
+    return await detected(gm, session, attempt.mind, message, reading, attempt.held.state.turns + 1)
+
+
+def open_doubts_of(gm: Graphmem, session: Session) -> tuple[Uncertainty, ...]:
+    """Doubts about the student that are not settled, as this process holds them."""
+    held = gm.memories(session)
+    return () if held is None else held.doubts
+
+
+def _asking(attempt: TurnAttempt, limit: int) -> RecallRequest:
+    """Recall request for a message, in the light of what it answers."""
+    doc, before = attempt.incoming.doc, attempt.held.messages[-1:]
+    if (opener := opener_of(attempt)) is not None:
+        return RecallRequest(doc, attempt.embedding, opener, before_row=OPENER_ROW, limit=limit)
+    if not before:
+        return RecallRequest(doc, attempt.embedding, limit=limit)
+    return RecallRequest(doc, attempt.embedding, before[0].text, before[0].embedding, limit=limit)
+
+
+async def _expected(gm: Graphmem, session: Session, attempt: TurnAttempt) -> Answer[list[Fact]]:
+    """The facts one needs for the student's next message.
+
+    That is what the last prediction named and what the message asks; with `separate` a model is asked before (spec 3).
+    """
+    incoming, held = attempt.incoming, attempt.held
+    storing = asyncio.ensure_future(_store_first(gm, session, incoming, attempt.mind, attempt.now))
+    try:
+        expected = await _expected_before(attempt) if gm.settings.predict == "separate" else None
+    finally:
+        # A model that fails at once must not leave the message unstored.
+        await storing
+    prediction = held.state.prediction if expected is None else expected.value
+    needed = (*(() if prediction is None else prediction.needed_info), *incoming.doc.key_phrases())
+    facts = fitting_facts(held.facts, needed, incoming.doc, gm.settings.facts_recalled)
+    return Answer(facts) if expected is None else Answer(facts, expected.usage, expected.degraded)
+
+
+async def _expected_before(attempt: TurnAttempt) -> Answer[Prediction]:
+    """The prediction from history alone, as the loop was first described."""
+    incoming, held = attempt.incoming, attempt.held
+    message = Message(Author.STUDENT, incoming.text, incoming.at, doc=incoming.doc)
+    opener = [] if opener_of(attempt) is None else [Message(Author.COMPANION, incoming.opener or "", incoming.at)]
+    task = incoming.task if incoming.task is not None else "" if held.task is None else held.task.text
+    talk = Conversation(held.state.companion, (*held.messages, *opener, message), task)
+    return await attempt.mind.ask(Predict(talk))
+
+
+async def _task(gm: Graphmem, attempt: TurnAttempt) -> Task | None:
+    """The task of the talk from this message on."""
+    given, held = attempt.incoming.task, attempt.held.task
+    if given is None or (held is not None and held.text == given):
+        return held
+    return Task(given, (await gm.embedder.embed([given]))[0], Doc(given).stems) if given else None
+
+
+def _names_known(gm: Graphmem, session: Session, doc: Doc) -> bool:
+    """True if a message names somebody or something of the student's memories, as far as they are held."""
+    held = gm.memories(session)
+    return held is not None and any(held.index.holds(entity.name) for entity in doc.entities)
+
+
+def _starts(gm: Graphmem, messages: Sequence[Message]) -> bool:
+    """True if another matter begins with the newest message; the vectors of other models are not understood."""
+    recent = messages[-SIGHT - 1 :]
+    if not gm.is_shipped:
+        recent = [replace(message, embedding=None) for message in recent]
+    return gm.episodes.newest_starts(recent)
+
+
+def _sensed(
+    gm: Graphmem,
+    message: Message,
+    reading: MessageReading,
+    talk: Sequence[Message],
+    held: Sequence[Message],
+    expected: Prediction | None,
+) -> Sensed:
+    """Sense a message in the light of what it answers, what was foreseen, and the student's own before it."""
+    previous = next((m for m in reversed(held) if m.author is Author.STUDENT), None)
+    senses = Senses(gm.affect, gm.matches, shipped=gm.is_shipped)
+    return senses.of(message, reading, talk[-1] if talk else None, expected, previous)
+
+
+def _habits(state: State, message: Message, asked: str, said: Sequence[str]) -> tuple[HabitCount, ...]:
+    """The counts of the student's habits, with this message; what opens a talk answers nothing."""
+    if not asked:
+        return state.habits
+    return counted(state.habits, Exchange(doc_of(message), Doc(asked), Doc(said[-1] if said else "")))
+
+
+async def _store_first(gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, now: datetime) -> None:
+    """Store the message before a language model is waited for; the offline mind's one write is enough."""
+    if mind.is_model:
+        received = turns.Received(**{each.name: getattr(incoming, each.name) for each in fields(incoming)})
+        await turns.receive(gm.graph, session, received, now)
+
+
+async def with_vector(gm: Graphmem, of: Embedded) -> Embedded:
+    """The same with its embedding, where there is something to embed and nobody has yet."""
+    if of is None or of.embedding is not None:
+        return of
+    (vector,) = await gm.embedder.embed([of.text])
+    return replace(of, embedding=vector)
+
+
+async def _with_vectors(gm: Graphmem, prediction: Prediction | None) -> Prediction | None:
+    """A prediction with the embeddings of all that it foresees."""
+    main = await with_vector(gm, prediction)
+    if main is None or not main.alternatives:
+        return main
+    vectors = await gm.embedder.embed([other.text for other in main.alternatives])
+    others = zip(main.alternatives, vectors, strict=True)
+    return replace(main, alternatives=tuple(replace(other, embedding=vector) for other, vector in others))

@@ -1,0 +1,103 @@
+"""Replies of a turn: what is remembered for it, the question it asks, and the words that are shown (spec 3, 13, 20)."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from graphmem.app import Graphmem
+from graphmem.flows import turn_plan as plan
+from graphmem.flows.care import ask_in_danger, caring_answer, with_help
+from graphmem.flows.concern import help_for
+from graphmem.flows.context import clear_facts
+from graphmem.flows.findings import MessageFindings
+from graphmem.flows.fog import ReplyFilter, hidden_in
+from graphmem.flows.incoming import TurnAttempt
+from graphmem.flows.uncertainty_plan import is_time_to_raise
+from graphmem.model import (
+    Answer,
+    Conversation,
+    Predict,
+    Question,
+    Remembered,
+    Respond,
+    Response,
+    Session,
+    Uncertainty,
+    Unlocked,
+    Woven,
+)
+from graphmem.ports import Mind, OnToken
+from graphmem.search.fog import Fog
+
+
+async def _clear_doubt(gm: Graphmem, fog: Fog, woven: Woven) -> tuple[Woven, ...]:
+    """A doubt that names no hidden concept, or nothing."""
+    (hidden,) = await hidden_in(gm, fog, [f"{woven.a}\n{woven.b or ''}\n{woven.question}"])
+    return () if hidden else (woven,)
+
+
+async def question_to_ask(gm: Graphmem, seen: MessageFindings) -> Question | None:
+    """The waiting question to be asked with the reply; one that names a hidden concept waits on."""
+    if seen.own_reply is not None:
+        return None
+    hidden = await hidden_in(gm, seen.searched.fog, [each.text for each in seen.state.questions])
+    clear = tuple(each for each, mentions in zip(seen.state.questions, hidden, strict=True) if not mentions)
+    return plan.next_question(replace(seen.state, questions=clear), seen.score, seen.message.text)
+
+
+async def remembered_for(
+    gm: Graphmem, held: Unlocked, seen: MessageFindings, question: Question | None, doubts: Sequence[Uncertainty]
+) -> Remembered:
+    """Memories, facts and turns that the reply is built on, and a doubt that it may raise where the moment is calm."""
+    fog, found = seen.searched.fog, seen.searched.found
+    clear = await clear_facts(gm, fog, seen.facts.value)
+    weave = found.weave or (() if seen.noticed.woven is None else await _clear_doubt(gm, fog, seen.noticed.woven))
+    calm = question is None and seen.danger is None and is_time_to_raise(doubts, seen.talk)
+    found = replace(
+        found,
+        facts=tuple(clear),
+        question=None if question is None else question.text,
+        weave=weave[:1] if calm else (),
+    )
+    return await asyncio.to_thread(plan.recall, seen.message, held, found, gm.settings)
+
+
+async def _clear_answer(
+    gm: Graphmem, mind: Mind, question: Respond, on_token: OnToken | None, fog: Fog
+) -> Answer[Response]:
+    """A mind's reply and what follows it, without the sentences that name a hidden concept."""
+    if not fog:
+        return await mind.ask(question, on_token)
+    shown = ReplyFilter(gm, fog, on_token)
+    answer = await mind.ask(question, None if on_token is None else shown)
+    reply = answer.value.reply
+    text = await shown.finish(reply.text)
+    if text == reply.text:
+        return answer
+    return replace(answer, value=replace(answer.value, reply=replace(reply, text=text, embedding=None, doc=None)))
+
+
+async def answer_of(
+    gm: Graphmem, session: Session, attempt: TurnAttempt, seen: MessageFindings, recalled: Remembered
+) -> Answer[Response]:
+    """The reply and what follows it; of the app's own reply only what follows."""
+    mind, fog, help_text = attempt.mind, seen.searched.fog, help_for(gm, session, seen.message.text)
+    earlier = 2 * (seen.state.turns - len(attempt.held.turn_ids))
+    task = "" if seen.task is None else seen.task.text
+    talk = Conversation(seen.state.companion, (*seen.talk, seen.message), task, earlier)
+    question = Respond(talk, recalled, seen.danger)
+    if seen.own_reply is not None:
+        after = Predict(talk, seen.own_reply, recalled)
+        foreseen = await (mind.ask(after) if seen.danger is None else ask_in_danger(gm, mind, after))
+        return Answer(Response(seen.own_reply, foreseen.value), foreseen.usage, foreseen.degraded)
+    if question.danger is not None:
+        return await caring_answer(gm, mind, replace(question, help=help_text), attempt.on_token, fog)
+    # What an app writes itself is its own; a reply to danger is judged where it is written.
+    answer = await _clear_answer(gm, mind, question, attempt.on_token, fog)
+    if answer.value.danger is None:
+        return answer
+    # What only the model has noticed is shown already: the help comes after it.
+    told = with_help(answer, help_text)
+    if attempt.on_token is not None:
+        await attempt.on_token(told.value.reply.text[len(answer.value.reply.text) :])
+    return told
