@@ -12,6 +12,7 @@ SET all.asked_at = $now
 WITH own, all
 MATCH (known:Reservation {institution: $institution, student_id: $student_id, job_id: $job_id,
                           day: date($reserved_at)})
+USING INDEX known:Reservation(institution, student_id, job_id, day)
 SET own.reserved_tokens = own.reserved_tokens - known.tokens, own.reserved_cost = own.reserved_cost - known.cost,
     all.reserved_tokens = all.reserved_tokens - known.tokens, all.reserved_cost = all.reserved_cost - known.cost
 DELETE known
