@@ -13,7 +13,8 @@ from rich.markup import escape
 
 from graphmem.app import server_secret
 from graphmem.bearer import make_token
-from graphmem.client import AsyncClient, ConceptResult, OverlayPageResult
+from graphmem.client import AsyncClient
+from graphmem.client.results import ConceptResult, OverlayPageResult
 from graphmem.commands.import_world import read_world
 from graphmem.commands.plot import overlay_figure, save_figure
 from graphmem.model import Observation, PracticeOutcome, Practised, Role, SourceKind, Who

@@ -11,9 +11,10 @@ from graphmem_api.schema import make_schema
 from graphql import GraphQLList, GraphQLNonNull, GraphQLObjectType, build_schema, parse, print_schema, validate
 from pydantic.alias_generators import to_camel
 
-from graphmem import client as clients
 from graphmem.app import Graphmem
-from graphmem.client import AsyncClient, Client, Result, error_of
+from graphmem.client import AsyncClient, Client, operations
+from graphmem.client.operations import error_of
+from graphmem.client.results import Result
 from graphmem.errors import Conflict, Forbidden, GraphmemError, Locked, NotFound, Unavailable
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import LedgerCategory, Level, Modality, Observation, Role, SourceKind
@@ -23,7 +24,7 @@ from tests.conftest import PASSWORD, Pupil
 SCHEMA = build_schema(print_schema(make_schema(Settings())._schema))
 DOCUMENTS = {
     name: text
-    for name, text in vars(clients).items()
+    for name, text in vars(operations).items()
     if name.isupper() and name.startswith("_") and isinstance(text, str)
 }
 DOCUMENTS.pop("_OF_STUDENT")
@@ -40,7 +41,7 @@ def test_every_document_is_valid() -> None:
 def test_every_mutation_and_subscription_of_the_schema_is_a_method() -> None:
     for root in (SCHEMA.mutation_type, SCHEMA.subscription_type):
         assert root is not None
-        assert {to_camel(name) for name in vars(clients.Operations)} >= set(root.fields)
+        assert {to_camel(name) for name in vars(operations.Operations)} >= set(root.fields)
 
 
 @pytest.mark.parametrize("result", Result.__subclasses__(), ids=lambda result: result.__name__)
