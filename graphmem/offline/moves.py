@@ -131,14 +131,18 @@ def _was_said(equation: Equation, before: Sequence[Message]) -> bool:
     return any(text == known.text.replace(" ", "") for said in before for known in spoken_equations(doc_of(said).text))
 
 
+def _was_answered(doc: Doc, before: Sequence[Message]) -> bool:
+    """True if the student has given this answer before."""
+    own = gist(doc)
+    return any(is_said_by(own, each) and is_said_by(each, own) for each in (gist(doc_of(said)) for said in before))
+
+
 def _step(messages: Sequence[Message], task: str) -> Move:
     """The move for a step without a sum that can be reckoned."""
     doc, asked = doc_of(messages[-1]), _asked(messages)
     if (result := compared(asked, doc.text)) is not None:
         return Move("right comparison" if result.holds else "wrong comparison", result.text)
-    own, earlier = gist(doc.text), [gist(message.text) for message in _own(messages[:-1])]
-    numbers = quantities(doc.text)
-    if numbers and any(is_said_by(own, each) and is_said_by(each, own) for each in earlier):
+    if quantities(doc.text) and _was_answered(doc, _own(messages[:-1])):
         return Move("same answer", hint=task_hint(messages, task))
     if cited := cited_sentence(doc, asked, task):
         return Move("given", hint=cited)

@@ -23,12 +23,12 @@ class Gist:
     negates: bool
 
 
-def gist(text: str, name: str | None = None) -> Gist:
+def gist(text: str | Doc, name: str | None = None) -> Gist:
     """The content of a statement, whoever speaks.
 
     Parameters
     ----------
-    text : str
+    text : str or its Doc, where there is one
     name : the student's, who may be spoken of by it
 
     Examples
@@ -36,7 +36,7 @@ def gist(text: str, name: str | None = None) -> Gist:
     >>> gist("The student has 2 dogs.") == gist("I have 2 dogs!") == gist("Mo has 2 dogs.", "Mo")
     True
     """
-    doc = Doc(text).excerpt
+    doc = (Doc(text) if isinstance(text, str) else text).excerpt
     own = _STUDENT if name is None else _STUDENT | Doc(name).stems
     return Gist(doc.stems - own, tuple(sorted(doc.numbers)), doc.negates)
 
