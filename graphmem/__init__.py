@@ -55,11 +55,11 @@ __version__ = version("graphmem")
 
 # Importing a submodule of `graphmem` must not load the drivers and models of the others.
 _MODULES = {
-    "AsyncClient": "client",
-    "Client": "client",
+    "AsyncClient": "client.operations",
+    "Client": "client.operations",
     "Graphmem": "app",
     "GraphmemError": "errors",
-    "Incoming": "flows.turn",
+    "Incoming": "flows.incoming",
     "Locked": "errors",
     "Observation": "model",
     "Settings": "settings",
