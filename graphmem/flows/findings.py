@@ -90,7 +90,7 @@ class MessageFindings:
         return plan.mismatch(self.state, self.message, self.asked, self.said, self.searched.found.name)
 
 
-async def findings(gm: Graphmem, session: Session, attempt: TurnAttempt) -> MessageFindings:
+async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) -> MessageFindings:
     """Score a message, search for it, and find out what it contradicts, one beside the other."""
     held, doc = attempt.held, attempt.incoming.doc
     # Searching waits for the embedding and the database, predicting may wait for a model: neither for the other.

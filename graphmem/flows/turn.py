@@ -17,7 +17,7 @@ from graphmem.flows import turn_plan as plan
 from graphmem.flows.concern import graver, raised_by_turn
 from graphmem.flows.facts import Learned, nearest_memories
 from graphmem.flows.facts import learned as learned_of
-from graphmem.flows.findings import MessageFindings, findings, open_doubts_of, with_vector
+from graphmem.flows.findings import MessageFindings, find_in_message, open_doubts_of, with_vector
 from graphmem.flows.gravity import gravity_now
 from graphmem.flows.incoming import Incoming as Incoming
 from graphmem.flows.incoming import TurnAttempt
@@ -169,7 +169,7 @@ async def _attempt(
 async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.TurnThought:
     """Score, predict, recall and respond: everything between reading and writing."""
     used = await _used(gm, session, attempt)
-    seen = await findings(gm, session, attempt)
+    seen = await find_in_message(gm, session, attempt)
     question = await question_to_ask(gm, seen)
     learned = await _learned(gm, session, attempt, seen)
     doubts = open_doubts_of(gm, session)
