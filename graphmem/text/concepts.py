@@ -484,8 +484,8 @@ def _folded(word: str) -> str:
 def _spelled_out(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
     """The words read anew: letters that stand each apart as one word, and so the parts of what is hyphenated."""
     if sum(len(word.text) == 1 for word in words) >= SPELLED_OUT:
-        # Letters may be numbered.
-        letters = [word for word in words if not word.text.isdigit()]
+        # Letters may be numbered; a number between words is none of theirs.
+        letters = [word for place, word in enumerate(words) if not _numbers_a_letter(words, place)]
         for gap, some in ((GAPS[0], words), (GAPS[1], letters)):
             joined = _joined(some, partial(_are_letters, text, gap=gap), 2)
             if len(joined) < len(some):
@@ -494,6 +494,11 @@ def _spelled_out(text: str, words: Sequence[_Word]) -> Iterator[list[_Word]]:
         hyphened = _joined(words, lambda a, b: text[a.end : b.start].strip() == "-", 2)
         if len(hyphened) < len(words):
             yield hyphened
+
+
+def _numbers_a_letter(words: Sequence[_Word], place: int) -> bool:
+    beside = (*words[max(0, place - 1) : place], *words[place + 1 : place + 2])
+    return words[place].text.isdigit() and any(len(word.text) == 1 for word in beside)
 
 
 def _are_letters(text: str, one: _Word, other: _Word, gap: int) -> bool:

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphmem.commands.import_world import read_world
@@ -116,6 +116,7 @@ def test_there_may_be_no_concepts() -> None:
     assert nothing.find("a fraction ?!") == ()
 
 
+@example(["f", "fraction", "12", "common", "f", "f"])
 @given(st.lists(st.sampled_from(["fraction", "common", "mean", "per", "cent", "and", "12", "f", "r", "-", "\n", "x"])))
 def test_places_are_those_of_the_text(words: list[str]) -> None:
     text = " ".join(words)
