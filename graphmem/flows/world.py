@@ -1,6 +1,6 @@
 """The world that an institution's students share: import and look-up (spec 11)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -46,7 +46,7 @@ async def import_world(
     """Add concepts and edges to an institution's world, or change those of the same ids.
 
     All of it is checked before anything is written. It is written in batches, each of which may run again: what is
-    cut short is completed by the same import.
+    cut short is completed by the same import, and named by `graphmem doctor` until then.
 
     Parameters
     ----------
@@ -73,37 +73,42 @@ async def import_world(
     parts = (changes.gone_edges, changes.gone_concepts, changes.concepts, changes.edges, changes.concepts)
     total, done = sum(map(len, parts)), 0
 
-    def written(batch: Sequence[object]) -> None:
+    await store.note_import(gm.graph, institution, name, gm.clock())
+
+    async def written(batch: Sequence[object]) -> None:
         nonlocal done
         gm.worlds.drop(institution)
         done += len(batch)
         progress(done, total)
+        await store.note_import(gm.graph, institution, name, gm.clock())
 
     for gone in _batches(changes.gone_edges):
         await store.delete_world_edges(gm.graph, institution, gone)
-        written(gone)
+        await written(gone)
     for ids in _batches(changes.gone_concepts):
         await store.delete_concepts(gm.graph, institution, ids)
-        written(ids)
+        await written(ids)
     for concepts in _batches(changes.concepts):
         await store.save_concepts(gm.graph, institution, name, concepts, gm.clock())
-        written(concepts)
+        await written(concepts)
     for edges in _batches(changes.edges):
         await store.save_world_edges(gm.graph, institution, edges)
-        written(edges)
+        await written(edges)
 
-    def embedded(concepts: int) -> None:
+    async def embedded(concepts: int) -> None:
         nonlocal done, total
         # What an import that was cut short has left is done with this one.
         done, total = done + concepts, max(total, done + concepts)
         progress(done, total)
+        await store.note_import(gm.graph, institution, name, gm.clock())
 
     await embed_world(gm.graph, gm.embedder, institution, embedded)
+    await store.finish_import(gm.graph, institution, name)
     return Imported(len(draft.concepts), len(draft.edges))
 
 
 async def embed_world(
-    graph: Graph, embedder: Embedder, institution: str, progress: Callable[[int], None] = lambda done: None
+    graph: Graph, embedder: Embedder, institution: str, progress: Callable[[int], Awaitable[None]] | None = None
 ) -> None:
     """Embed the concepts of an institution that have no embedding, for the search by meaning.
 
@@ -112,7 +117,7 @@ async def embed_world(
     graph : Graph
     embedder : Embedder, the one the database is for
     institution : str
-    progress : called after each batch with the number of concepts in it
+    progress : awaited after each batch with the number of concepts in it
 
     Source: spec 2, 11.
     """
@@ -121,7 +126,8 @@ async def embed_world(
         vectors = await embedder.embed([searched_text(each) for each in some])
         await store.save_concept_embeddings(graph, institution, some, vectors)
         after = some[-1].id
-        progress(len(some))
+        if progress is not None:
+            await progress(len(some))
 
 
 async def find_concept(gm: Graphmem, institution: str, id: str) -> Concept | None:

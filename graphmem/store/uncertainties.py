@@ -109,10 +109,15 @@ def _edge(kind: str, from_id: str, to_id: str, weight: float, created_at: int) -
     return Edge(EdgeType(kind), weight, from_id, to_id, "Memory", from_ms(created_at))
 
 
-async def begin_cycle(graph: Graph, who: Who, before: datetime | None, now: datetime) -> int | None:
-    """Begin a drift cycle; `uncertainty/begin_cycle`. How many there were; None where one ran after `before`."""
+async def begin_cycle(graph: Graph, who: Who, before: datetime | None, now: datetime) -> tuple[int, int] | None:
+    """Begin a drift cycle; `uncertainty/begin_cycle`.
+
+    Returns
+    -------
+    how many cycles there were, and the version of the student's memories; None where one ran after `before`
+    """
     rows = await graph.run("uncertainty/begin_cycle", who, before=before, now=now)
-    return int(rows[0]["cycle"]) if rows else None
+    return (rows[0]["cycle"], rows[0]["version"]) if rows else None
 
 
 async def _list(graph: Graph, who: Who, wanted: Mapping[str, Any]) -> list[Row]:

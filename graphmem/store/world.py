@@ -47,6 +47,22 @@ async def list_names(graph: Graph, institution: str) -> list[Concept]:
         after = concepts[-1].id
 
 
+async def note_import(graph: Graph, institution: str, world: str, now: datetime) -> None:
+    """Note that an import is under way, and alive at a moment; `world/note_import`."""
+    await graph.run("world/note_import", institution=institution, world=world, now=now)
+
+
+async def finish_import(graph: Graph, institution: str, world: str) -> None:
+    """Note that an import has ended; `world/finish_import`."""
+    await graph.run("world/finish_import", institution=institution, world=world)
+
+
+async def list_unfinished(graph: Graph, before: datetime) -> list[tuple[str, str]]:
+    """Institutions and names of worlds whose import was cut short before a moment; `world/list_unfinished`."""
+    rows = await graph.run("world/list_unfinished", before=before)
+    return [(row["institution"], name) for row in rows for name in row["worlds"]]
+
+
 async def save_concepts(graph: Graph, institution: str, world: str, concepts: Sequence[Concept], now: datetime) -> None:
     """Add concepts, or change those of the same ids, which lose their embeddings; `world/set_concepts`."""
     rows = [_row(concept) | {"world": world, "embedding": None} for concept in concepts]

@@ -48,6 +48,14 @@ async def test_a_cycle_notices_what_cannot_both_be_so(gm: Graphmem, ann: Pupil) 
     assert await reconcile(another_replica(gm), ann.session, by_hand=True) == ()
 
 
+async def test_a_cycle_sees_what_another_process_wrote(gm: Graphmem, ann: Pupil) -> None:
+    other = another_replica(gm)
+    await told_unnoticed(gm, ann, OTHERS[0], CLASH[0])
+    assert await reconcile(other, ann.session, by_hand=True) == ()
+    await told_unnoticed(gm, ann, CLASH[1])
+    assert len(await reconcile(other, ann.session, by_hand=True)) == 1
+
+
 async def test_cycles_of_themselves_are_half_an_hour_apart(gm: Graphmem, ann: Pupil) -> None:
     await told(gm, ann, OTHERS[0])
     assert await reconcile(gm, ann.session) == ()

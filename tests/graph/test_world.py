@@ -1,16 +1,18 @@
 """The world of an institution on the real database, and over the API."""
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import httpx
 import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
-from graphmem.errors import InvalidInput
+from graphmem.errors import InvalidInput, Unavailable
 from graphmem.flows.world import find_concept, import_world, list_concepts
 from graphmem.model import Concept, Role, WorldEdge
-from graphmem.store.world import list_unembedded, load_world, save_concepts
+from graphmem.store import world as world_store
+from graphmem.store.world import list_unembedded, list_unfinished, load_world, save_concepts
 from tests.support.client import Client, Refused
 from tests.unit.test_world import FRACTION, HALF, PART, TENTH, draft
 
@@ -120,6 +122,32 @@ async def test_a_changed_concept_is_embedded_anew_and_what_was_cut_short_is_comp
     assert [each.id for each in await list_unembedded(gm.graph, institution, "", 9)] == ["half"]
     await import_world(gm, institution, draft(FRACTION))
     assert await list_unembedded(gm.graph, institution, "", 9) == []
+
+
+async def test_an_import_that_was_cut_short_is_named_until_it_is_completed(
+    gm: Graphmem, institution: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later = gm.clock() + timedelta(hours=1)
+
+    async def unfinished() -> set[str]:
+        return {name for owner, name in await list_unfinished(gm.graph, later) if owner == institution}
+
+    async def cut(*_: object) -> None:
+        raise Unavailable
+
+    with monkeypatch.context() as patched:
+        patched.setattr(world_store, "save_world_edges", cut)
+        with pytest.raises(Unavailable):
+            await import_world(gm, institution, draft(FRACTION, HALF, PART, TENTH), name="second")
+    assert await unfinished() == {"second"}
+    await import_world(gm, institution, draft(Concept("dog", "dog")))
+    assert await unfinished() == {"second"}
+    await import_world(gm, institution, draft(FRACTION, HALF, PART, TENTH), name="second")
+    assert await unfinished() == set()
+    assert (await load_world(gm.graph, institution)).edges == {"e1": PART}
+    with pytest.raises(InvalidInput):
+        await import_world(gm, institution, draft(Concept("", "")))
+    assert await unfinished() == set()
 
 
 async def test_an_institution_has_several_worlds_each_replaced_by_itself(gm: Graphmem, institution: str) -> None:
