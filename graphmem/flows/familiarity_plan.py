@@ -36,7 +36,8 @@ SUCCESS = {
     PracticeOutcome.EASY: 1.0,
 }
 """Mastery that an outcome speaks for."""
-_SCHEDULER = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
+SCHEDULER = Scheduler(learning_steps=(), relearning_steps=(), enable_fuzzing=False)
+"""The published curve; `docs/world.md` lists its parameters."""
 
 
 def retained(history: Sequence[Practice]) -> Retained | None:
@@ -58,7 +59,7 @@ def retained(history: Sequence[Practice]) -> Retained | None:
     """
     card, mastery = Card(card_id=0), 0.0
     for practice in sorted(history, key=lambda each: (each.at, each.outcome.value)):
-        card, _ = _SCHEDULER.review_card(card, RATINGS[practice.outcome], practice.at)
+        card, _ = SCHEDULER.review_card(card, RATINGS[practice.outcome], practice.at)
         to = SUCCESS[practice.outcome]
         step = MASTERY_UP if to > mastery else MASTERY_DOWN
         mastery = mastery + step * (to - mastery) if practice.set_to is None else practice.set_to
@@ -92,7 +93,7 @@ def recall_at(retention: Retained, at: datetime) -> float:
     0.58
     """
     card = Card(card_id=0, stability=retention.stability, last_review=retention.practised_at)
-    return float(_SCHEDULER.get_card_retrievability(card, max(at, retention.practised_at)))
+    return float(SCHEDULER.get_card_retrievability(card, max(at, retention.practised_at)))
 
 
 def fades_at(retention: Retained) -> datetime:

@@ -12,6 +12,7 @@ from graphmem import metrics
 from graphmem.cli import app
 from graphmem.commands.memories import read_observations
 from graphmem.errors import Refusal, Unavailable
+from graphmem.flows.familiarity_plan import FADED_RECALL, MASTERY_DOWN, MASTERY_UP, SCHEDULER
 from graphmem.model import EdgeType, Modality, SourceKind
 from graphmem.samples.dialogues import dialogue_turns, load_dialogues
 from graphmem.settings import Settings
@@ -36,6 +37,13 @@ def test_the_table_of_settings_is_up_to_date() -> None:
 
 def test_every_setting_says_what_it_means() -> None:
     assert all(field.description for field in Settings.model_fields.values())
+
+
+def test_the_parameters_of_familiarity_are_those_the_document_says() -> None:
+    rows = re.findall(r"^\| [^|]+ \| ([\d., ]+) \|$", DOCS["world.md"], re.MULTILINE)
+    told = [float(value) for row in rows for value in row.split(",")]
+    mastery = [MASTERY_UP, MASTERY_DOWN, FADED_RECALL]
+    assert told == [*SCHEDULER.parameters, SCHEDULER.desired_retention, *mastery]
 
 
 def test_every_error_code_is_in_the_readme() -> None:
