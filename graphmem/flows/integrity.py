@@ -55,12 +55,12 @@ async def keep_up(gm: Graphmem, who: Who) -> None:
 
 async def keep_all_up(gm: Graphmem) -> None:
     """Take in what was written lately of every student."""
-    known: set[Who] = set()
-    # One whose notes cannot be taken in is left to the next time.
-    while found := set(await integrity.list_noted(gm.graph)) - known:
+    last = None
+    # Page by page: those whose notes cannot be taken in stand in nobody's way.
+    while found := await integrity.list_noted(gm.graph, last):
         for who in found:
             await keep_up(gm, who)
-        known |= found
+        last = found[-1]
 
 
 async def keep_up_forever(gm: Graphmem) -> None:

@@ -26,7 +26,7 @@ async def write_copy(graph: Graph, nodes: Sequence[Mapping[str, Any]], edges: Se
     element: dict[int, str] = {}
     for first in range(0, len(nodes), COPIED_AT_ONCE):
         some = [dict(each) | {"properties": storable(each["properties"])} for each in nodes[first:][:COPIED_AT_ONCE]]
-        rows = await graph.execute(create_nodes, {"nodes": some}, reads=False)
+        rows = await graph.execute(create_nodes, {queries.GIVEN: {"nodes": some}}, reads=False)
         element |= {row["number"]: row["element"] for row in rows}
     for first in range(0, len(edges), COPIED_AT_ONCE):
         part = [
@@ -38,7 +38,7 @@ async def write_copy(graph: Graph, nodes: Sequence[Mapping[str, Any]], edges: Se
             }
             for each in edges[first:][:COPIED_AT_ONCE]
         ]
-        await graph.execute(create_edges, {"edges": part}, reads=False)
+        await graph.execute(create_edges, {queries.GIVEN: {"edges": part}}, reads=False)
 
 
 def storable(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -429,9 +429,12 @@ async def has_manifest(graph: Graph, who: Who) -> bool:
     return bool(rows) and rows[0]["root"] is not None
 
 
-async def list_noted(graph: Graph, limit: int = 200) -> list[Who]:
-    """Students with notes that were not taken in yet; `integrity/list_noted`."""
-    rows = await graph.run("integrity/list_noted", limit=limit)
+async def list_noted(graph: Graph, after: Who | None = None, limit: int = 200) -> list[Who]:
+    """A page of students with notes that were not taken in yet, those after another; `integrity/list_noted`."""
+    after = after or Who("", "")
+    rows = await graph.run(
+        "integrity/list_noted", after_institution=after.institution, after_id=after.student_id, limit=limit
+    )
     return [Who(row["institution"], row["student_id"]) for row in rows]
 
 

@@ -358,6 +358,19 @@ async def test_notes_are_taken_in_by_the_sweep(gm: Graphmem, ann: Pupil) -> None
     assert await nodes(gm, ann.who, "ManifestNote") == []
 
 
+async def test_students_with_notes_are_listed_in_pages(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
+    pupils = [ann, await enrol("bob"), await enrol("cleo")]
+    for pupil in pupils:
+        await say(gm, pupil, "I love purple submarines.")
+    last, found = Who(ann.who.institution, ""), []
+    while page := [
+        who for who in await integrity.list_noted(gm.graph, last, limit=1) if who.institution == last.institution
+    ]:
+        found += page
+        last = page[-1]
+    assert found == [pupil.who for pupil in pupils]
+
+
 async def test_an_auditor_verifies_without_any_key(
     gm: Graphmem, ann: Pupil, http: httpx.AsyncClient, bearer: Callable[[Role], str]
 ) -> None:

@@ -1,6 +1,7 @@
 """Task, opener and used memories of a turn (spec 3)."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from tests.conftest import Enrol, Pupil, another_replica, say
 from tests.support.minds import ScriptedMind
 
 TASK = "Wendi feeds each of her 20 chickens three cups of mixed feed a day."
+MINUTE = timedelta(minutes=1)
 OPENER = "How many cups does she need in the final meal?"
 
 
@@ -88,10 +90,13 @@ async def test_the_text_of_a_task_is_no_memory(gm: Graphmem, ann: Pupil) -> None
 async def test_a_task_counts_in_surprise(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
     bob = await enrol("bob")
     last = "The chickens need sixty cups of mixed feed."
+    # The same pauses for both: pauses surprise, too.
+    begun = gm.clock() - 9 * MINUTE
     for pupil, task in ((ann, TASK), (bob, None)):
         for i in range(4):
-            await say(gm, pupil, f"My favourite film number {i} is about space.", f"t{i}", task=task, reply="Really?")
-    near, far = [await say(gm, pupil, last, "last", reply="Yes.") for pupil in (ann, bob)]
+            told = f"My favourite film number {i} is about space."
+            await say(gm, pupil, told, f"t{i}", at=begun + i * MINUTE, task=task, reply="Really?")
+    near, far = [await say(gm, pupil, last, "last", at=begun + 4 * MINUTE, reply="Yes.") for pupil in (ann, bob)]
     assert near.surprise < far.surprise
 
 
