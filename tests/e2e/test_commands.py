@@ -67,6 +67,7 @@ async def test_enrol_replay_chat(graphmem: Graphmem, institution: str) -> None:
     code, out, err = await graphmem("enrol", "ada", *who, said=f"{PASSWORD}\n")
     assert (code, out) == (0, f"ada is enrolled at {institution}.\n"), err
     code, out, err = await graphmem("replay", str(CIMA), "--student", "ada", *who, "--json", said=f"{PASSWORD}\n")
+    assert code == 0, err
     report = json.loads(out)
     assert (code, report["dialogues"], report["repeated"], report["handled_before"]) == (0, 3, 0, 0), err
     again = json.loads(

@@ -133,6 +133,7 @@ async def test_a_model_that_is_left_alone_refuses_only_what_is_stored(gm: Graphm
     assert await count(gm, ann, "Turn") == 2
 
 
+@pytest.mark.alone
 async def test_the_sweeper_leaves_what_only_the_model_may_answer(
     gm: Graphmem, ann: Pupil, caplog: pytest.LogCaptureFixture
 ) -> None:
