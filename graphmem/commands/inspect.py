@@ -23,10 +23,9 @@ from graphmem.local.server import LocalNeo4j
 from graphmem.model import Who
 from graphmem.runtime import Say, open_graph
 from graphmem.settings import Settings
+from graphmem.store import queries
 from graphmem.store.copies import write_copy
 
-ALL_OF_IT = "MATCH (node) WHERE NOT node:Concept AND NOT node:Usage RETURN node LIMIT 300"
-"""What Browser is asked to draw first."""
 NOTED_IN = "inspect.json"
 """File of the home that names the folder of a running copy."""
 
@@ -144,4 +143,5 @@ async def fill_copy(settings: Settings, document: dict[str, Any], say: Say) -> N
 
 def copy_link(neo4j: LocalNeo4j) -> str:
     """Neo4j Browser on the copy, with a query in its editor that draws it."""
-    return f"{neo4j.browser_url}&cmd=edit&arg={quote(ALL_OF_IT)}"
+    query = queries.read("browser/readable_copy").strip()
+    return f"{neo4j.browser_url}&cmd=edit&arg={quote(query)}"
