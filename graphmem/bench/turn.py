@@ -154,11 +154,14 @@ def _floor(settings: Settings) -> Iterator[Floor]:
 
     uri, user, password = neo4j_access(settings, lambda _: None)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        graph = Graph(open_driver(uri, user, password, settings.neo4j_timeout), settings.neo4j_timeout)
+        timeout = settings.neo4j_timeout
+        graph = Graph(open_driver(uri, user, password, timeout), timeout, (server_secret(settings),))
         embedder = make_embedder(settings)
-        yield Floor(runner, graph, embedder)
-        runner.run(embedder.aclose())
-        runner.run(graph.aclose())
+        try:
+            yield Floor(runner, graph, embedder)
+        finally:
+            runner.run(embedder.aclose())
+            runner.run(graph.aclose())
 
 
 def _tracked(things: Sequence[T], what: str) -> Iterable[T]:

@@ -6,12 +6,13 @@ leaves behind when it dies the sweeper of another one takes up.
 
 import asyncio
 import logging
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
 
 from graphmem import sealing
 from graphmem.app import Graphmem
-from graphmem.errors import Conflict, GraphmemError
+from graphmem.errors import Conflict, GraphmemError, Unavailable
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.integrity import keep_up
 from graphmem.flows.reconciliation import reconcile
@@ -26,7 +27,7 @@ from graphmem.store.students import ClosingStart
 log = logging.getLogger(__name__)
 
 CLOSING_LEASE = timedelta(seconds=30)
-"""Time after which another process takes up a closing session."""
+"""Time after which another process takes up a closing session whose process no longer renews it."""
 
 
 def closing_start(gm: Graphmem, session: Session, *, here: bool) -> ClosingStart:
@@ -40,8 +41,11 @@ def closing_start(gm: Graphmem, session: Session, *, here: bool) -> ClosingStart
 async def finish_closings(gm: Graphmem, who: Who) -> None:
     """Do what is left to do of a student's closing sessions that no process is at."""
     now = gm.clock()
-    for found in await students.claim_closing(gm.graph, who, now + CLOSING_LEASE, now):
-        await finish_closing(gm, gm.opened_session(found.token), found.since)
+    found = await students.claim_closing(gm.graph, who, now + CLOSING_LEASE, now)
+    closings = [gm.opened_session(each.token) for each in found]
+    async with _held(gm, closings):
+        for closing, each in zip(closings, found, strict=True):
+            await finish_closing(gm, closing, each.since)
 
 
 async def finish_closing(gm: Graphmem, closing: Session, since: datetime) -> None:
@@ -71,7 +75,7 @@ async def finish_closing(gm: Graphmem, closing: Session, since: datetime) -> Non
 
 async def finish_in_background(gm: Graphmem, closing: Session, since: datetime) -> None:
     """`finish_closing`, as one of few at once; trouble is logged and left to the sweeper."""
-    async with gm.background.slots:
+    async with _held(gm, [closing]), gm.background.slots:
         with log_ids(student=closing.student_id), trouble_logged():
             await finish_closing(gm, closing, since)
 
@@ -86,6 +90,27 @@ async def finish_all_closings(gm: Graphmem) -> None:
                     await finish_closings(gm, who)
 
     await asyncio.gather(*map(finish, await students.list_closing(gm.graph, gm.clock())))
+
+
+@asynccontextmanager
+async def _held(gm: Graphmem, closings: list[Session]) -> AsyncIterator[None]:
+    """Renew the leases of closing sessions meanwhile, so that no other process takes them up."""
+
+    async def renew() -> None:
+        while True:
+            await asyncio.sleep(CLOSING_LEASE.total_seconds() / 3)
+            for closing in closings:
+                # While Neo4j is away nobody takes them up either.
+                with suppress(Unavailable):
+                    await students.keep_closing(gm.graph, closing, gm.clock() + CLOSING_LEASE)
+
+    renewing = asyncio.create_task(renew())
+    try:
+        yield
+    finally:
+        renewing.cancel()
+        with suppress(asyncio.CancelledError):
+            await renewing
 
 
 async def _worked_off(gm: Graphmem, closing: Session, since: datetime) -> None:

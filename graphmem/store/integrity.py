@@ -30,6 +30,8 @@ from graphmem.store.touched import (
 
 NOTES_AT_ONCE = 200
 """Most notes that are taken in by one transaction."""
+PLACES_AT_ONCE = 2_000
+"""Nodes and relationships after which a transaction leaves the other notes to the next one."""
 NOTE_AGE = timedelta(minutes=5)
 """A note older than the manifest by more is not taken in: no write takes so long, and it may have been put back."""
 LATEST_FACTS = 5_000
@@ -100,7 +102,7 @@ async def _take_in(graph: Graph, who: Who, tx: Transaction, now: datetime) -> bo
     if not rows or not rows[0]["notes"]:
         return None
     root = _root(graph, who, rows[0]["root"]) or manifest.new_root(now)
-    touched, recent = _read_notes(graph, who, root, rows[0]["notes"])
+    touched, times = _read_notes(graph, who, root, rows[0]["notes"])
     nodes, edges = await _touched_nodes(tx, touched), await _touched_edges(tx, touched)
     names = {manifest.node_name(*place) for place in (*touched.nodes, *touched.gone)}
     wanted = {manifest.page_of(root.key, name) for name in (*names, *nodes, *edges)}
@@ -111,9 +113,12 @@ async def _take_in(graph: Graph, who: Who, tx: Transaction, now: datetime) -> bo
     pages = _pages(root, who, await tx.run("integrity/list_pages", numbers=sorted(wanted)))
     before = {number: dict(page) for number, page in pages.entries.items()}
     _update(pages, touched, nodes, edges)
-    kept = {note_id: at for note_id, at in root.recent.items() if at >= (now - NOTE_AGE).timestamp()} | recent
-    after = replace(root, version=root.version + 1, at=max(now, root.at), recent=kept)
-    await _save(tx, graph, pages, before, after, [note_id for note_id, _ in rows[0]["notes"]])
+    # While notes are left the manifest stays as old as it is: they may be older than a note may be.
+    at = max(now, root.at) if len(times) == len(rows[0]["notes"]) < NOTES_AT_ONCE else root.at
+    recent = root.recent | {note_id: told for note_id, told in times.items() if told is not None}
+    recent = {note_id: told for note_id, told in recent.items() if told >= (at - NOTE_AGE).timestamp()}
+    after = replace(root, version=root.version + 1, at=at, recent=recent)
+    await _save(tx, graph, pages, before, after, list(times))
     return True
 
 
@@ -123,19 +128,23 @@ def _root(graph: Graph, who: Who, content: bytes | None) -> Root | None:
 
 def _read_notes(
     graph: Graph, who: Who, root: Root, notes: Sequence[tuple[str, bytes]]
-) -> tuple[Touched, dict[str, float]]:
-    """What the notes say was touched, and when they were written; one that was altered or put back says nothing."""
-    touched, recent = Touched(), dict[str, float]()
+) -> tuple[Touched, dict[str, float | None]]:
+    """What the first notes say was touched, and of each of them when it was written.
+
+    One that was altered or put back says nothing, and has no time.
+    """
+    touched, times = Touched(), dict[str, float | None]()
     oldest = (root.at - NOTE_AGE).timestamp()
     for note_id, content in notes:
-        try:
+        if touched.places() >= PLACES_AT_ONCE:
+            break
+        times[note_id] = None
+        with suppress(Tampered):
             told = manifest.opened_note(graph.secrets, who, note_id, bytes(content))
-        except Tampered:
-            continue
-        if note_id not in root.recent and told["at"] >= oldest:
-            recent[note_id] = told["at"]
-            touched.add(read_touched(told["touched"]))
-    return touched, recent
+            if note_id not in root.recent and told["at"] >= oldest:
+                times[note_id] = told["at"]
+                touched.add(read_touched(told["touched"]))
+    return touched, times
 
 
 async def _touched_nodes(tx: Transaction, touched: Touched) -> dict[str, Element]:

@@ -332,6 +332,11 @@ async def claim_closing(graph: Graph, who: Who, worked_until: datetime, now: dat
     return [ClosingSession(bytes(row["token"]).decode(), moment(row["since"])) for row in rows]
 
 
+async def keep_closing(graph: Graph, closing: Session, worked_until: datetime) -> None:
+    """Hold a closing session for longer, if it is still there; `session/keep_closing`."""
+    await graph.run("session/keep_closing", closing, session_id=closing.session_id, worked_until=worked_until)
+
+
 async def list_closing(graph: Graph, now: datetime, limit: int = 100) -> list[Who]:
     """Students with a closing session that no process is at; `session/list_closing`."""
     rows = await graph.run("session/list_closing", now=now, limit=limit)

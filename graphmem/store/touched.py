@@ -57,6 +57,10 @@ class Touched:
     def __bool__(self) -> bool:
         return bool(self.nodes or self.gone or self.edges or self.oldest_fact)
 
+    def places(self) -> int:
+        """How many nodes and relationships are named."""
+        return len(self.nodes) + len(self.gone) + len(self.edges)
+
     def set(self, label: str, ids: Iterable[str], *names: str) -> "Touched":
         """Properties of nodes that are there were set."""
         for node_id in ids:
@@ -482,6 +486,7 @@ OUTSIDE = frozenset(
             "session/close",
             "session/expire",
             "session/finish",
+            "session/keep_closing",
             "session/open",
             "tampering/forget",
         ),

@@ -79,6 +79,32 @@ async def test_what_a_dead_process_leaves_the_sweeper_of_another_finishes(
     assert await nodes(gm, ann.who, "Memory") != []
 
 
+async def test_who_is_at_a_closing_session_holds_it_for_as_long_as_it_works(
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = another_replica(gm)
+    await say(own, ann, LIFE[0])
+    monkeypatch.setattr(closing, "CLOSING_LEASE", timedelta(seconds=0.3))
+    go_on, finished = asyncio.Event(), closing.finish_closing
+
+    async def held_up(*args: object) -> None:
+        await go_on.wait()
+        await finished(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(closing, "finish_closing", held_up)
+    await close_session(own, ann.session)
+    (kept,) = await nodes(gm, ann.who, "OpenSession")
+    for _ in range(5):
+        renewed = kept["worked_until"]
+        async with asyncio.timeout(30):
+            while kept["worked_until"] == renewed:
+                await asyncio.sleep(0.05)
+                (kept,) = await nodes(gm, ann.who, "OpenSession")
+    go_on.set()
+    await asyncio.gather(*own.background.tasks)
+    assert await asked(gm, ann.who, LEFT) == []
+
+
 @pytest.mark.alone
 async def test_after_its_time_the_keys_go_and_jobs_wait(gm: Graphmem, ann: Pupil) -> None:
     await observe(gm, ann.who, observations(LIFE[:2]))

@@ -358,6 +358,23 @@ async def test_notes_are_taken_in_by_the_sweep(gm: Graphmem, ann: Pupil) -> None
     assert await nodes(gm, ann.who, "ManifestNote") == []
 
 
+@pytest.mark.alone
+async def test_many_notes_are_taken_in_by_several_transactions_however_old_they_are(
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(integrity, "PLACES_AT_ONCE", 1)
+    for n, text in enumerate(["I love purple submarines.", "I live in Bergen.", "My sister plays the cello."]):
+        await say(gm, ann, text, f"note {n}")
+    noted = len(await nodes(gm, ann.who, "ManifestNote"))
+    assert noted > 2
+    later = gm.clock() + 2 * integrity.NOTE_AGE
+    await gm.graph.transact(ann.who, lambda tx: integrity._take_in(gm.graph, ann.who, tx, later))
+    assert 0 < len(await nodes(gm, ann.who, "ManifestNote")) < noted
+    while await integrity.take_in(gm.graph, ann.who, later):
+        pass
+    assert (await found(gm, ann.who)).intact
+
+
 async def test_students_with_notes_are_listed_in_pages(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
     pupils = [ann, await enrol("bob"), await enrol("cleo")]
     for pupil in pupils:

@@ -1,0 +1,34 @@
+"""The benchmark of a turn: its floor and the memories each student has before, on a real database."""
+
+import asyncio
+
+from pydantic import SecretStr
+
+from graphmem.app import Graphmem
+from graphmem.bench import turn
+from graphmem.bench.harness import HttpCaller, Talker
+from graphmem.bench.scale import Material
+from graphmem.settings import Settings
+from tests.conftest import Pupil
+from tests.support.remembering import LIFE, nodes
+from tests.support.shared_neo4j import Access
+
+SAID = tuple(f"{first} {second}" for first in LIFE for second in LIFE)
+
+
+async def test_the_floor_is_measured_and_students_have_memories_before(
+    gm: Graphmem, ann: Pupil, settings: Settings, neo4j_access: Access
+) -> None:
+    password = SecretStr(neo4j_access.password)
+    given = {"neo4j_uri": neo4j_access.uri, "neo4j_user": neo4j_access.user, "neo4j_password": password}
+    own = settings.model_copy(update=given)
+    talker = Talker(ann.who.student_id, HttpCaller(0, "", ann.token))
+
+    def stored() -> float:
+        with turn._floor(own) as floor:
+            material = Material(SAID, floor.runner.run(floor.embedder.embed(SAID)), ())
+            floor.runner.run(turn._store_memories(floor, own, talker, material))
+            return floor.seconds(LIFE[0])
+
+    assert await asyncio.to_thread(stored) > 0
+    assert len(await nodes(gm, ann.who, "Memory")) == turn.STUDENT_MEMORIES
