@@ -115,8 +115,8 @@ async def _take_in(graph: Graph, who: Who, tx: Transaction, now: datetime) -> bo
     _update(pages, touched, nodes, edges)
     # While notes are left the manifest stays as old as it is: they may be older than a note may be.
     at = max(now, root.at) if len(times) == len(rows[0]["notes"]) < NOTES_AT_ONCE else root.at
-    recent = root.recent | {note_id: told for note_id, told in times.items() if told is not None}
-    recent = {note_id: told for note_id, told in recent.items() if told >= (at - NOTE_AGE).timestamp()}
+    oldest = (at - NOTE_AGE).timestamp()
+    recent = {note_id: told for note_id, told in {**root.recent, **times}.items() if told and told >= oldest}
     after = replace(root, version=root.version + 1, at=at, recent=recent)
     await _save(tx, graph, pages, before, after, list(times))
     return True
