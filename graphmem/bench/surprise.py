@@ -14,6 +14,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+import numpy as np
+
 from graphmem.bench import Figures
 from graphmem.bench.datasets import read_rows
 from graphmem.bench.held_out import text_hash, trained_hashes
@@ -21,6 +23,7 @@ from graphmem.bench.matching import auroc
 from graphmem.errors import InvalidInput
 from graphmem.flows.sensing import Sensed, Senses
 from graphmem.flows.turn_plan import SURPRISE_WINDOW, Score, grave, score
+from graphmem.maths.features import distance
 from graphmem.model import Author, Companion, Level, Message, Prediction, State
 from graphmem.samples import SAMPLES
 from graphmem.samples.dialogues import SPEAKERS
@@ -56,11 +59,15 @@ class SurpriseFile:
 
 @dataclass(frozen=True)
 class ScoredTurn:
-    """A student's message of a talk, what the models sensed and how it was scored."""
+    """A student's message of a talk, what the models sensed and how it was scored.
+
+    distance : in meaning, to the nearest message before it; None for the first
+    """
 
     text: str
     sensed: Sensed
     score: Score
+    distance: float | None
 
 
 def measure_surprise(_: Settings, file: Path | None) -> Figures:
@@ -127,7 +134,9 @@ def scored_turns(talk: Sequence[TalkTurn], senses: Senses, seed: int) -> Iterato
             sensed = senses.of(message, reading, known[-1] if known else None, expected)
             scored = score(message, known[-SURPRISE_WINDOW:], replace(NOBODY, signals=tuple(sums)), sensed)
             is_grave_told = reading.passes == MOST_PASSES or find_danger(Doc(text), reading) is not None
-            yield ScoredTurn(text, sensed, grave(scored) if is_grave_told else scored)
+            before = [each.embedding for each in known[-SURPRISE_WINDOW:] if each.embedding is not None]
+            away = distance(np.array(before), reading.vector) if before else None
+            yield ScoredTurn(text, sensed, grave(scored) if is_grave_told else scored, away)
             sums.append(scored.surprising)
             expected = Prediction(text, (), message.embedding)
         known.append(message)

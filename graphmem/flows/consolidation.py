@@ -5,6 +5,7 @@ consolidated. Those that are not stay tentative, so that they fade and are prune
 numbers decide, so that no key is needed.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -39,7 +40,7 @@ async def consolidate(gm: Graphmem, who: Who, until: datetime | None = None) -> 
     considered = kept = 0
     while (waiting := await thoughts.list_waiting(gm.graph, who, THOUGHTS_AT_ONCE, until)).thoughts:
         now = gm.clock()
-        verdicts = [verdict(thought, waiting.ended) for thought in waiting.thoughts]
+        verdicts = [verdict(thought, waiting.said) for thought in waiting.thoughts]
         with metrics.measured_consolidation(len(verdicts), now.timestamp()):
             written = await thoughts.save_verdicts(gm.graph, who, verdicts, now)
         if not written:
@@ -51,26 +52,34 @@ async def consolidate(gm: Graphmem, who: Who, until: datetime | None = None) -> 
     return considered, kept
 
 
-def verdict(thought: UnconsolidatedMemory, ended: datetime) -> ConsolidationVerdict:
+def verdict(thought: UnconsolidatedMemory, said: Sequence[float]) -> ConsolidationVerdict:
     """Decide if a thought is kept, and how important it is when the talk has ended.
 
-    Its age is counted from the end of the talk, the moment of the last thought that waits, however long the session
-    stayed open after it: what was said long before needs more in its favour. The threshold is of the time at which it
-    was said: busy times keep less.
+    Its age is counted from the last message of the talk, however long the session stayed open after it: what was said
+    long before needs more in its favour. How busy the time was in which it was said, the messages of the ten minutes
+    after it tell, or of so much of them as there was a talk: busy times keep less, the first message of one too.
+
+    Parameters
+    ----------
+    thought : UnconsolidatedMemory
+    said : seconds at which the student spoke, in order, that of the thought among them
 
     Examples
     --------
-    >>> from datetime import UTC, timedelta
-    >>> said = datetime(2026, 1, 15, tzinfo=UTC)
-    >>> plain = UnconsolidatedMemory("memory-1-1", said, 200, 0.4, 1.0, (0, 1, 0.1, 0, 0.2, 0), 0.25, 0.3, 0.2)
-    >>> verdict(plain, said).consolidated, verdict(plain, said + timedelta(minutes=30)).consolidated
-    (True, False)
+    >>> from datetime import UTC
+    >>> at = datetime(2026, 1, 15, tzinfo=UTC)
+    >>> plain = UnconsolidatedMemory("memory-1-1", at, 200, 0.4, (0, 1, 0.1, 0, 0.2, 0), 0.25, 0.3, 0.2)
+    >>> times = [at.timestamp() + 120.0 * i for i in range(16)]
+    >>> [verdict(plain, times[:n]).consolidated for n in (1, 2, 16)]
+    [True, True, False]
     """
-    age = max(0.0, (ended - thought.at).total_seconds())
-    values = replace(importance.Features(*thought.features), recency=features.recency(age))
-    score = importance.importance(values, importance.temperature(importance.activity(thought.activity)))
+    talk = features.sitting(said, at := thought.at.timestamp())
+    rate = features.messages_per_minute(talk, min(talk[-1], at + features.RATE_WINDOW))
+    heat = importance.activity(rate)
+    values = replace(importance.Features(*thought.features), recency=features.recency(talk[-1] - at), heat=heat)
+    score = importance.importance(values, importance.temperature(heat))
     final = importance.final(score, thought.surprise)
-    keeps = final >= importance.threshold(thought.activity)
+    keeps = final >= importance.threshold(rate)
     strength = min(1.0, thought.strength / TENTATIVE) if keeps else thought.strength
     before = importance.final(thought.importance, thought.surprise)
-    return ConsolidationVerdict(thought.id, keeps, score, reconsidered(thought.salience, before, final), strength)
+    return ConsolidationVerdict(thought.id, keeps, rate, score, reconsidered(thought.salience, before, final), strength)

@@ -14,6 +14,7 @@ from graphmem.flows.detection import Detected, detected
 from graphmem.flows.facts import fitting_facts
 from graphmem.flows.incoming import OPENER_ROW, Incoming, TurnAttempt, messages_of, opener_of
 from graphmem.flows.sensing import Sensed, Senses
+from graphmem.flows.session_cache import open_memories
 from graphmem.model import (
     Answer,
     Author,
@@ -109,7 +110,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         state = replace(held.state, prediction=await _with_vectors(gm, expected))
         task = await tasking
         sensed = _sensed(gm, message, reading, talk, held.messages, state.prediction)
-        own = plan.score(message, talk, state, sensed, task, names_known=_names_known(gm, session, doc))
+        own = plan.score(message, talk, state, sensed, task, await _familiar(gm, session, message))
         own = plan.grave(own) if reading.passes == MOST_PASSES or retractions(doc.text) else own
         state = replace(state, habits=_habits(state, message, talk[-1].text if talk else "", said))
         starts = _starts(gm, (*talk, message))
@@ -198,10 +199,12 @@ async def _task(gm: Graphmem, attempt: TurnAttempt) -> Task | None:
     return Task(given, (await gm.embedder.embed([given]))[0], Doc(given).stems) if given else None
 
 
-def _names_known(gm: Graphmem, session: Session, doc: Doc) -> bool:
-    """True if a message names somebody or something of the student's memories, as far as they are held."""
-    held = gm.memories(session)
-    return held is not None and any(held.index.holds(entity.name) for entity in doc.entities)
+async def _familiar(gm: Graphmem, session: Session, message: Message) -> plan.Familiar:
+    """What of a message the student's memories know; searching waits for the same memories."""
+    index = (await open_memories(gm, session)).index
+    named = any(index.holds(entity.name) for entity in doc_of(message).entities)
+    nearest = [] if message.embedding is None else await asyncio.to_thread(index.nearest, message.embedding, 1)
+    return plan.Familiar(named, nearest[0][1] if nearest else 0.0)
 
 
 def _starts(gm: Graphmem, messages: Sequence[Message]) -> bool:

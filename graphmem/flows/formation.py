@@ -22,7 +22,7 @@ from graphmem.flows.formation_reading import Marked, MessageScores, Reading, Ret
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.related import with_feedback
 from graphmem.flows.session_cache import apply_changes, open_memories
-from graphmem.maths import features, importance
+from graphmem.maths import features, importance, surprise
 from graphmem.maths.salience import SNR_CEILING
 from graphmem.model import (
     Answer,
@@ -346,5 +346,5 @@ def affect_of(gm: Graphmem, doc: Doc, vector: Vector) -> tuple[float, float]:
 
 def _importance(heard: Heard, novelty: float, feeling: float) -> float:
     """Of an observation, which comes without a conversation: nothing is known of heat, companion and expertise."""
-    values = importance.Features(0.0, 1.0, 0.0, 0.0, novelty, feeling)
+    values = importance.Features(0.0, 1.0, 0.0, 0.0, surprise.novelty(novelty), feeling)
     return importance.importance(values, importance.temperature(0.0))

@@ -66,6 +66,18 @@ SIMILAR = 0.35
 
 
 @dataclass(frozen=True)
+class Familiar:
+    """What the student's memories know of a message.
+
+    named : it names an entity of theirs
+    likest : cosine of the memory nearest to it; 0 where there is none
+    """
+
+    named: bool = False
+    likest: float = 0.0
+
+
+@dataclass(frozen=True)
 class Score:
     """Scores of a message, computed before any mind is asked (spec 4 to 6).
 
@@ -100,8 +112,7 @@ def score(
     state: State,
     sensed: Sensed,
     task: Task | None = None,
-    *,
-    names_known: bool = False,
+    familiar: Familiar | None = None,
 ) -> Score:
     """Score a message against the conversation and what was expected of it.
 
@@ -112,9 +123,9 @@ def score(
     state : State
     sensed : Sensed, what the models make of it
     task : Task, what the talk is about, if that is known
-    names_known : bool, whether it names an entity of the student's memories
+    familiar : Familiar, what the student's memories know of it; None where there are none
     """
-    window = known[-SURPRISE_WINDOW:]
+    window, familiar = known[-SURPRISE_WINDOW:], familiar or Familiar()
     vector = _vector(message)
     parts = _parts(message, window, task)
     error = None if sensed.match is None else surprise.prediction_error(sensed.match, sensed.likely)
@@ -126,12 +137,13 @@ def score(
     said = [m.at.timestamp() for m in window if m.author is Author.STUDENT]
     rate = features.messages_per_minute([*said, now], now)
     latest = max((m.at.timestamp() for m in window), default=now)
+    distance = min(features.distance(_matrix(window, len(vector)), vector), 1.0 - familiar.likest)
     values = importance.Features(
-        mentioned=float(names_known or matching.addressed(doc_of(message), [state.companion.name])),
+        mentioned=float(familiar.named or matching.named(doc_of(message), [state.companion.name])),
         recency=features.recency(now - latest),
         heat=importance.activity(rate),
         expertise=_expertise(doc_of(message), state.companion.expertise, task),
-        novelty=features.novelty(_matrix(window, len(vector)), vector),
+        novelty=surprise.novelty(distance),
         emotion=sensed.emotion,
     )
     warmth = importance.temperature(importance.activity(rate))

@@ -1,5 +1,6 @@
 """Numbers of a message and its conversation, for importance and surprise (spec 5, 6)."""
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,7 +15,7 @@ SEGMENT_GAP = 3600.0
 """Seconds between two messages from which on they belong to different sittings."""
 
 
-def novelty(known: Matrix, vector: Vector) -> float:
+def distance(known: Matrix, vector: Vector) -> float:
     """Distance in meaning to the nearest known message, in [0, 1]; 1 when nothing is known.
 
     Parameters
@@ -25,7 +26,7 @@ def novelty(known: Matrix, vector: Vector) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> novelty(np.eye(3, dtype=np.float32), np.array([0, 1, 0], dtype=np.float32))
+    >>> distance(np.eye(3, dtype=np.float32), np.array([0, 1, 0], dtype=np.float32))
     0.0
     """
     if len(known) == 0:
@@ -84,3 +85,24 @@ def messages_per_minute(times: Sequence[float], now: float) -> float:
     said = sum(0.0 <= now - t < RATE_WINDOW for t in times)
     talked = now - min(times, default=now)
     return said * 60.0 / min(RATE_WINDOW, max(RATE_LEAST, talked))
+
+
+def sitting(times: Sequence[float], at: float) -> Sequence[float]:
+    """Messages of the sitting that a moment belongs to: between two of them less than an hour passes.
+
+    Parameters
+    ----------
+    times : seconds, in order, `at` among them
+    at : seconds
+
+    Examples
+    --------
+    >>> sitting([0.0, 9000.0, 9060.0, 9100.0, 20000.0], at=9060.0)
+    [9000.0, 9060.0, 9100.0]
+    """
+    first, last = bisect_left(times, at), bisect_right(times, at) - 1
+    while first > 0 and times[first] - times[first - 1] < SEGMENT_GAP:
+        first -= 1
+    while last + 1 < len(times) and times[last + 1] - times[last] < SEGMENT_GAP:
+        last += 1
+    return times[first : last + 1]

@@ -236,6 +236,23 @@ def quantile(value: float, table: Sequence[float]) -> float:
     return float(np.interp(value, table[first - 1 : first + 1], ORDINARY_SHARES[first - 1 : first + 1]))
 
 
+def novelty(distance: float) -> float:
+    """How new a message is beside ordinary talk: the share of its messages that are nearer to what was known before.
+
+    Parameters
+    ----------
+    distance : float in [0, 1], in meaning, to the nearest message or memory (`graphmem.maths.features.distance`)
+
+    Source: spec 6.
+
+    Examples
+    --------
+    >>> novelty(-0.1), novelty(1.0), novelty(0.4) < novelty(0.5)
+    (0.0, 1.0, True)
+    """
+    return quantile(distance, ORDINARY["novelty"])
+
+
 def level(signal: float, thresholds: Mapping[Level, float] = THRESHOLDS) -> Level:
     """The level of a surprise signal; each level begins at its threshold.
 

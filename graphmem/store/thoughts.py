@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from graphmem.maths.features import RATE_WINDOW, SEGMENT_GAP
 from graphmem.model import Who
 from graphmem.store.graph import Graph
 from graphmem.store.rows import from_ms
@@ -13,7 +14,6 @@ from graphmem.store.rows import from_ms
 class UnconsolidatedMemory:
     """Features of a memory for consolidation: numbers only.
 
-    activity : messages a minute when it was said
     features : of its importance, as of then, in the order of `graphmem.maths.importance.Features`
     salience, importance : as of then
     """
@@ -22,7 +22,6 @@ class UnconsolidatedMemory:
     at: datetime
     snr: int
     surprise: float
-    activity: float
     features: tuple[float, ...]
     strength: float
     salience: float
@@ -31,18 +30,25 @@ class UnconsolidatedMemory:
 
 @dataclass(frozen=True)
 class WaitingThoughts:
-    """The oldest thoughts that nobody has considered, and the moment of the last of all that wait."""
+    """The oldest thoughts that nobody has considered.
+
+    said : seconds at which the student spoke around them, in order
+    """
 
     thoughts: tuple[UnconsolidatedMemory, ...]
-    ended: datetime
+    said: tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class ConsolidationVerdict:
-    """Decision of consolidation on a thought."""
+    """Decision of consolidation on a thought.
+
+    activity : messages a minute of the time it is judged by
+    """
 
     id: str
     consolidated: bool
+    activity: float
     importance: float
     salience: float
     strength: float
@@ -50,12 +56,16 @@ class ConsolidationVerdict:
 
 async def list_waiting(graph: Graph, who: Who, limit: int, until: datetime | None) -> WaitingThoughts:
     """Thoughts nobody has considered yet, said until a moment if one is given, oldest first; `thought/list`."""
-    (row,) = await graph.run("thought/list", who, limit=limit, until=until)
-    found = tuple(
-        UnconsolidatedMemory(memory_id, from_ms(at), snr, surprise, activity, tuple(features), *rest)
-        for memory_id, at, snr, surprise, activity, features, *rest in row["thoughts"]
+    (row,) = await graph.run(
+        "thought/list", who, limit=limit, until=until, seconds_before=RATE_WINDOW, seconds_after=SEGMENT_GAP
     )
-    return WaitingThoughts(found, from_ms(row["ended"] or 0))
+    found = tuple(
+        UnconsolidatedMemory(memory_id, from_ms(at), snr, surprise, tuple(features), *rest)
+        for memory_id, at, snr, surprise, features, *rest in row["thoughts"]
+    )
+    # A turn may be gone before its memories are considered.
+    said = {at / 1000 for at in row["said"]} | {thought.at.timestamp() for thought in found}
+    return WaitingThoughts(found, tuple(sorted(said)))
 
 
 async def save_verdicts(graph: Graph, who: Who, verdicts: Sequence[ConsolidationVerdict], now: datetime) -> int:
@@ -67,6 +77,7 @@ async def save_verdicts(graph: Graph, who: Who, verdicts: Sequence[Consolidation
 def _properties(verdict: ConsolidationVerdict) -> dict[str, object]:
     properties: dict[str, object] = {
         "consolidated": verdict.consolidated,
+        "activity": verdict.activity,
         "importance": verdict.importance,
         "salience": verdict.salience,
         "strength": verdict.strength,

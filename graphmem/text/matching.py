@@ -7,7 +7,6 @@ from rapidfuzz import fuzz, process, utils
 
 from graphmem.model import Fact
 from graphmem.text.doc import Doc
-from graphmem.text.lexicon import SECOND_PERSON
 from graphmem.text.words import parts
 
 MATCHED = 0.6
@@ -59,16 +58,16 @@ def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floo
     return [near[i] for i in ranked[:limit] if best[i] > 0]
 
 
-def addressed(doc: Doc, names: Iterable[str]) -> bool:
-    """True if a message addresses the companion ("you") or names it or somebody known.
+def named(doc: Doc, names: Iterable[str]) -> bool:
+    """True if a message names somebody.
 
     Examples
     --------
-    >>> addressed(Doc("Can you help me?"), []), addressed(Doc("I met Bello."), ["Bello"])
-    (True, True)
+    >>> named(Doc("Can you help me?"), ["Bello"]), named(Doc("I met Bello."), ["Bello"])
+    (False, True)
     """
     words = {part for term in doc.terms for part in (term, *parts(term))}
-    return not words.isdisjoint(SECOND_PERSON) or any(term in words for name in names for term in Doc(name).terms)
+    return any(term in words for name in names for term in Doc(name).terms)
 
 
 def overlap(doc: Doc, topics: Iterable[str]) -> float:

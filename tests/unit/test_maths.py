@@ -228,7 +228,7 @@ def test_only_the_last_ten_minutes_count(times: list[float], now: float) -> None
     assert rate == pytest.approx(sum(0 <= now - t < 600 for t in times) * 60 / talked)
 
 
-def test_you_and_names_are_addresses() -> None:
-    assert matching.addressed(Doc("Could YOU help?"), [])
-    assert matching.addressed(Doc("ask the Companion"), ["Companion"])
-    assert not matching.addressed(Doc("She is young."), ["Bello"])
+def test_names_are_named() -> None:
+    assert not matching.named(Doc("Could YOU help?"), ["Bello"])
+    assert matching.named(Doc("ask the Companion"), ["Companion"])
+    assert not matching.named(Doc("She is young."), ["Bello"])
