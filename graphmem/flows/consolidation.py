@@ -68,13 +68,14 @@ def verdict(thought: UnconsolidatedMemory, said: Sequence[float]) -> Consolidati
     --------
     >>> from datetime import UTC
     >>> at = datetime(2026, 1, 15, tzinfo=UTC)
-    >>> plain = UnconsolidatedMemory("memory-1-1", at, 200, 0.4, (0, 1, 0.1, 0, 0.2, 0), 0.25, 0.3, 0.2)
+    >>> plain = UnconsolidatedMemory("memory-1-1", at, 200, 0.4, 1.0, (0, 1, 0.1, 0, 0.2, 0), 0.25, 0.3, 0.2)
     >>> times = [at.timestamp() + 120.0 * i for i in range(16)]
     >>> [verdict(plain, times[:n]).consolidated for n in (1, 2, 16)]
     [True, True, False]
     """
     talk = features.sitting(said, at := thought.at.timestamp())
-    rate = features.messages_per_minute(talk, min(talk[-1], at + features.RATE_WINDOW))
+    # Of what was said after it nothing may be known any more.
+    rate = max(thought.activity, features.messages_per_minute(talk, min(talk[-1], at + features.RATE_WINDOW)))
     heat = importance.activity(rate)
     values = replace(importance.Features(*thought.features), recency=features.recency(talk[-1] - at), heat=heat)
     score = importance.importance(values, importance.temperature(heat))

@@ -14,6 +14,7 @@ from graphmem.store.rows import from_ms
 class UnconsolidatedMemory:
     """Features of a memory for consolidation: numbers only.
 
+    activity : messages a minute up to the one it is of
     features : of its importance, as of then, in the order of `graphmem.maths.importance.Features`
     salience, importance : as of then
     """
@@ -22,6 +23,7 @@ class UnconsolidatedMemory:
     at: datetime
     snr: int
     surprise: float
+    activity: float
     features: tuple[float, ...]
     strength: float
     salience: float
@@ -60,10 +62,10 @@ async def list_waiting(graph: Graph, who: Who, limit: int, until: datetime | Non
         "thought/list", who, limit=limit, until=until, seconds_before=RATE_WINDOW, seconds_after=SEGMENT_GAP
     )
     found = tuple(
-        UnconsolidatedMemory(memory_id, from_ms(at), snr, surprise, tuple(features), *rest)
-        for memory_id, at, snr, surprise, features, *rest in row["thoughts"]
+        UnconsolidatedMemory(memory_id, from_ms(at), snr, surprise, activity, tuple(features), *rest)
+        for memory_id, at, snr, surprise, activity, features, *rest in row["thoughts"]
     )
-    # A turn may be gone before its memories are considered.
+    # The turns of a session that nobody closed are gone before its memories are considered.
     said = {at / 1000 for at in row["said"]} | {thought.at.timestamp() for thought in found}
     return WaitingThoughts(found, tuple(sorted(said)))
 

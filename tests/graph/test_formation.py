@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.flows.consolidation import consolidate
+from graphmem.flows.consolidation import consolidate, verdict
 from graphmem.flows.formation import form_messages
 from graphmem.flows.ledger import list_entries, settle_entry
 from graphmem.flows.observation import observe
@@ -22,6 +22,7 @@ from graphmem.model import (
 )
 from graphmem.store import jobs, memories
 from graphmem.store.jobs import Kind
+from graphmem.store.thoughts import list_waiting
 from tests.conftest import Pupil, another_replica, say
 from tests.support.language import asked as requested
 from tests.support.language import asks, with_model
@@ -167,6 +168,31 @@ async def test_the_next_sitting_does_not_follow_from_the_last(gm: Graphmem, ann:
     (_, second) = await held(gm, ann.session)
     edges = (await memories.list_edges(gm.graph, ann.who, [second.id]))[second.id]
     assert EdgeType.PRECEDES not in {edge.type for edge in edges}
+
+
+async def test_a_thought_is_judged_by_the_talk_around_it(gm: Graphmem, ann: Pupil) -> None:
+    began = gm.clock() - timedelta(hours=3)
+    await say(gm, ann, "I have a brown dog called Rex.", at=began)
+    await say(gm, ann, "My sister lives in Bergen.", at=began + timedelta(hours=2))
+    for i in range(20):
+        await say(gm, ann, "OK.", at=began + timedelta(hours=2, seconds=30 + i))
+    await run_jobs(gm, ann.session)
+    waiting = await list_waiting(gm.graph, ann.who, 50, None)
+    first, second = (verdict(thought, waiting.said) for thought in waiting.thoughts)
+    assert len(waiting.said) == 22
+    assert first.activity == pytest.approx(2.0)
+    assert second.activity == pytest.approx(21 * 60 / 49)
+    assert await consolidate(gm, ann.who) == (2, first.consolidated + second.consolidated)
+    assert {node["activity"] for node in await nodes(gm, ann.who, "Memory")} == {first.activity, second.activity}
+
+
+async def test_what_memories_know_is_less_new_whatever_this_process_holds(gm: Graphmem, ann: Pupil) -> None:
+    await observe(gm, ann.who, observations(["Ann has a brown dog called Rex."]))
+    await run_jobs(gm, ann.session)
+    found = [await say(each, ann, "I have a brown dog called Rex.") for each in (another_replica(gm), gm)]
+    shown = [{each.feature: each.value for each in outcome.attention} for outcome in found]
+    assert shown[0]["mentioned"] == shown[1]["mentioned"] == 1.0
+    assert shown[0]["novelty"] < 0.5
 
 
 async def test_a_memory_of_a_turn_is_tentative_until_it_is_consolidated(gm: Graphmem, ann: Pupil) -> None:
