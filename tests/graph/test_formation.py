@@ -183,7 +183,8 @@ async def test_a_thought_is_judged_by_the_talk_around_it(gm: Graphmem, ann: Pupi
     assert first.activity == pytest.approx(2.0)
     assert second.activity == pytest.approx(21 * 60 / 49)
     assert await consolidate(gm, ann.who) == (2, first.consolidated + second.consolidated)
-    assert {node["activity"] for node in await nodes(gm, ann.who, "Memory")} == {first.activity, second.activity}
+    kept = {node["activity"] for node in await formed(gm, ann.who)}
+    assert kept == {first.activity, second.activity}
 
 
 async def test_what_memories_know_is_less_new_whatever_this_process_holds(gm: Graphmem, ann: Pupil) -> None:
