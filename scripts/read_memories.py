@@ -151,7 +151,10 @@ async def print_kept(gm: Graphmem, session: Session, said: dict[str, str]) -> No
 def talks_of(args: argparse.Namespace) -> list[Talk]:
     rows = [json.loads(line) for line in args.file.read_text("utf-8").splitlines()]
     if "qa" in rows[0]:
-        return [locomo_talk(row, args.questions) for row in rows if row["conversation_id"] == args.conversation]
+        known = {row["conversation_id"]: row for row in rows}
+        if args.conversation not in known:
+            raise SystemExit(f"--conversation must be one of {', '.join(known)}, not {args.conversation}.")
+        return [locomo_talk(known[args.conversation], args.questions)]
     if "expert_reply" in rows[0]:
         # Bridge's replies stand beside the turns.
         for row in rows:
