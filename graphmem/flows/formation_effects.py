@@ -14,6 +14,7 @@ from graphmem.flows.conflict_plan import (
 from graphmem.flows.formation_memories import new_memory
 from graphmem.flows.formation_reading import Marked, Reading
 from graphmem.flows.restoring import as_memory, known_memory
+from graphmem.flows.uncertainty_plan import present_of
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import (
     EdgeType,
@@ -30,8 +31,10 @@ from graphmem.search.index import SearchIndex
 from graphmem.store.changes import (
     NewEdge,
 )
+from graphmem.text.doc import Doc
 from graphmem.text.normalize import cleaned
 from graphmem.text.revision import UNLIKELY_ENDED, Effect, Revisable, effect, ended_chance
+from graphmem.text.stems import is_past
 
 CANDIDATES = 12
 """Nearest memories that a new statement is compared with."""
@@ -113,10 +116,38 @@ def touched_memories(
             if found is not Effect.NONE:
                 touched.append((memory, found, cosine))
     touched += _touched_statements(reading, extract, marked, known)
+    if not any(found is Effect.SAME for _, found, _ in touched):
+        touched += _said_again(reading, extract, marked, known, near)
     # One thing is put right at a time: what is nearest.
     corrects = any(e is Effect.CORRECTS for _, e, _ in touched)
     nearest = max((cosine for _, e, cosine in touched if e in END_EFFECTS), default=0.0)
     return [(m, e) for m, e, cosine in touched if not corrects or e not in END_EFFECTS or cosine == nearest]
+
+
+def _said_again(
+    reading: Reading, extract: Extract, marked: Marked, known: SearchIndex, near: Sequence[tuple[Memory, float]]
+) -> list[tuple[Memory, Effect, float]]:
+    """The nearest memory that has ended and is said again, in the same tense; work of a lesson begins anew."""
+    if extract.aspect is not None:
+        return []
+    said = _told(reading, extract, marked)
+    for memory, cosine in near:
+        before = _remembered(present_of(memory), known, extract, marked)
+        again = _has_ended(memory, reading) and _tells_past(said) == _tells_past(before)
+        if again and effect(said, before, cosine) is Effect.SAME:
+            return [(memory, Effect.SAME, cosine)]
+    return []
+
+
+def _tells_past(told: Revisable) -> bool:
+    return any(map(is_past, Doc(told.words).plain_words))
+
+
+def _has_ended(memory: Memory, reading: Reading) -> bool:
+    """True if a statement of the same person, said before, was retired."""
+    ended = memory.invalid_at is not None and memory.reliability is Reliability.SUPERSEDED
+    earlier = memory.role is MemoryRole.SAID and memory.timestamp <= reading.source.at
+    return ended and earlier and memory.aspect is None and memory.speaker == reading.heard.speaker
 
 
 def _touched_statements(

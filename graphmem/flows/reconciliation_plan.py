@@ -135,6 +135,8 @@ def _of_pair(each: Judged, version: int, now: datetime, tolerance: float) -> Cha
     pair, changed = each.pair, is_change(each.verdict)
     if not changed and not is_contradiction(each.verdict):
         return None
+    if changed and _said_since(pair):
+        return None
     record = _record(each, now)
     resolution = Resolution.TEMPORAL_SUPERSEDE if changed else _unasked(pair, tolerance)
     if resolution is None or (changed and is_explicit(pair.old) and not is_explicit(pair.new)):
@@ -142,6 +144,12 @@ def _of_pair(each: Judged, version: int, now: datetime, tolerance: float) -> Cha
         return Changes(version, "drift", updated=doubtful, doubts=(Recorded(record),))
     done = settled(record, pair.old, pair.new, Settling(resolution), version, now)
     return replace(done, doubts=done.settled)
+
+
+def _said_since(pair: MemoryPair) -> bool:
+    """True if the older statement was said again after the newer one, so that the newer one did not end it."""
+    said = pair.old.last_reinforced_at
+    return said is not None and said > pair.new.timestamp
 
 
 def _unasked(pair: MemoryPair, tolerance: float) -> Resolution | None:

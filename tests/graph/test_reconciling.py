@@ -3,6 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
+
 from graphmem.app import Graphmem
 from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.uncertainty import list_uncertainties
@@ -46,6 +48,27 @@ async def test_a_cycle_notices_what_cannot_both_be_so(gm: Graphmem, ann: Pupil) 
     assert await list_uncertainties(another_replica(gm), ann.who, ann.session) == [record]
     # What is in doubt is not doubted twice.
     assert await reconcile(another_replica(gm), ann.session, by_hand=True) == ()
+
+
+@pytest.mark.parametrize("again", ["I have a dog called Bello.", "I've got a dog called Bello."])
+async def test_what_was_wrongly_retired_holds_when_it_is_said_again(gm: Graphmem, ann: Pupil, again: str) -> None:
+    async def changed(question: Classify) -> tuple[PairVerdict, ...]:
+        return tuple(PairVerdict(PairClass.TEMPORAL_CHANGE, 0.9, 0.95) for _ in question.pairs)
+
+    async def dogs() -> list[tuple[str | None, Reliability]]:
+        found = await held(another_replica(gm), ann.session)
+        return [(m.original, m.reliability) for m in found if "Bello" in m.words]
+
+    mind = ScriptedMind(gm.offline, {Classify: changed})
+    hasty = replace(gm, offline=mind, mind=mind)
+    await told_unnoticed(gm, ann, "I have a dog called Bello.", "I have a dog called Rex.")
+    await reconcile(hasty, ann.session, by_hand=True)
+    ((original, reliability),) = await dogs()
+    assert (original is not None, reliability) == (True, Reliability.SUPERSEDED)
+    await told(gm, ann, again)
+    assert await dogs() == [(None, Reliability.RELIABLE)]
+    await reconcile(hasty, ann.session, by_hand=True)
+    assert await dogs() == [(None, Reliability.RELIABLE)]
 
 
 async def test_a_cycle_sees_what_another_process_wrote(gm: Graphmem, ann: Pupil) -> None:

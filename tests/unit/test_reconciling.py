@@ -118,6 +118,14 @@ def test_what_has_changed_is_superseded_without_a_word() -> None:
     assert changes.ended == ("old",)
 
 
+def test_what_was_said_again_since_is_not_ended() -> None:
+    wrongly_ended = memory("old", timestamp=NOW - timedelta(days=9), last_reinforced_at=NOW - timedelta(days=1))
+    changes = after(read(PairClass.TEMPORAL_CHANGE, ended=0.9), old=wrongly_ended)
+    assert (changes.updated, changes.doubts) == ((), ())
+    before = memory("old", timestamp=NOW - timedelta(days=9), last_reinforced_at=NOW - timedelta(days=3))
+    assert after(read(PairClass.TEMPORAL_CHANGE, ended=0.9), old=before).ended == ("old",)
+
+
 def test_a_contradiction_leaves_both_in_doubt() -> None:
     changes = after(read(PairClass.TRUE_CONTRADICTION))
     assert {update.values["reliability"] for update in changes.updated} == {Reliability.CONTRADICTED}
