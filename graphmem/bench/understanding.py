@@ -19,6 +19,7 @@ from graphmem.bench.held_out import text_hash, trained_hashes
 from graphmem.errors import InvalidInput
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
+from graphmem.text.ledger_model import load_ledger_model
 from graphmem.text.reader import BANDS, READER_FOLDER, MessageReader, MessageReading, passes
 
 UNDERSTANDING_SAMPLE = SAMPLES / "understanding" / "utterances.jsonl"
@@ -87,7 +88,8 @@ async def _read(texts: Sequence[str]) -> list[MessageReading]:
 
 def learned_guess(read: MessageReading) -> Guess:
     """What the reader takes a message to mean."""
-    return Guess(read.snr, read.likely_modality, read.likely_kind, read.likely_ledger, read.about_self >= 0.5)
+    ledger = load_ledger_model().category(read)
+    return Guess(read.snr, read.likely_modality, read.likely_kind, ledger, read.about_self >= 0.5)
 
 
 def understanding_figures(rows: Sequence[LabelledUtterance], guesses: Sequence[Guess]) -> Figures:

@@ -13,6 +13,8 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import InvalidInput, Locked
 from graphmem.flows.context_plan import (
     Tentative,
+    answers_asked,
+    habit_answers_asked,
     last_session_memories,
     ranked,
     secret_ids,
@@ -220,6 +222,7 @@ def _block(
 ) -> Context:
     """Fit what was found into a budget; off the event loop."""
     held = [fact for fact in facts if fact.created_at <= moment] if (moment := result.as_of) else facts
+    held = [fact for fact in held if habit_answers_asked(fact, result.found.asked_for)]
     needed = fitting_facts(held, doc.key_phrases(), doc, gm.settings.facts_recalled, whole=_whole(result.found))
     said = {turn.turn_id: turn.message.text for turn in visible}
     remembered = shown(replace(result.found, facts=tuple(needed)), doc, said, budget)
@@ -340,7 +343,8 @@ def _chosen(
         ids = {each.memory.id for each in wanted}
         # What is asked for comes first, whatever found it.
         if last or asked_for in _ABOUT_WORK:
-            found = [*wanted, *(each for each in found if each.memory.id not in ids)]
+            rest = (each for each in found if each.memory.id not in ids)
+            found = [*wanted, *(each for each in rest if last or answers_asked(each.memory, asked_for))]
         known = {each.memory.id for each in (*found, *profile)}
         found += [each for each in wanted if each.memory.id not in known]
     return Remembered(

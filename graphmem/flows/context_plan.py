@@ -10,6 +10,7 @@ import numpy as np
 from graphmem.flows.gravity import faded, gravity_now
 from graphmem.model import (
     Aspect,
+    Fact,
     LedgerCategory,
     LedgerEntry,
     Memory,
@@ -25,7 +26,10 @@ from graphmem.search.index import MAX_SNR, SearchIndex
 from graphmem.search.query import Hit
 from graphmem.search.scoring import fitting, mmr, weight
 from graphmem.store.memories import Expansion, Reached, Standing
+from graphmem.text.clauses import is_fragment
 from graphmem.text.doc import Doc
+from graphmem.text.habits import HABITS
+from graphmem.text.lexicon import FIRST_PERSON
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.memory_block import (
     fact_line,
@@ -152,7 +156,11 @@ def standing_profile(
     past : whether the moment is asked about
     """
     sure = ((index.get(i), part, chance) for i, (part, chance) in parts.items() if chance >= SURE_PART)
-    held = [(m, part, chance) for m, part, chance in sure if m is not None and _stands(m, moment, past=past)]
+    held = [
+        (m, part, chance)
+        for m, part, chance in sure
+        if m is not None and _stands(m, moment, past=past) and tells_of_student(m)
+    ]
     held.sort(key=lambda each: each[0].timestamp, reverse=True)
     left = {ProfilePart.NEED: NEEDS, ProfilePart.IDENTITY: IDENTITIES, ProfilePart.GOAL: GOALS}
     found: dict[ProfilePart, list[Recalled]] = {part: [] for part in left}
@@ -191,6 +199,18 @@ _ASPECTS: Mapping[str, Collection[Aspect | None]] = {
 """What is asked for as a whole, and which memories of work tell it."""
 
 
+def answers_asked(memory: Memory, asked_for: str) -> bool:
+    """False of what was misunderstood where the student's strengths are asked for, and the other way round."""
+    of_work = memory.aspect in _ASPECTS[AskedFor.OVERVIEW]
+    return asked_for not in _ASPECTS or not of_work or memory.aspect in _ASPECTS[asked_for]
+
+
+def habit_answers_asked(fact: Fact, asked_for: str) -> bool:
+    """False of a habit that is a weakness where the student's strengths are asked for, and the other way round."""
+    habit = HABITS.get(fact.habit)
+    return habit is None or asked_for != (AskedFor.STRUGGLES if habit.strong else AskedFor.STRENGTHS)
+
+
 def _wanted(memory: Memory, moment: datetime) -> Recalled:
     return Recalled(memory, memory.snr / MAX_SNR, gravity_now(memory, moment), (ASKED_AS_WHOLE,))
 
@@ -207,7 +227,26 @@ def _stands(memory: Memory, moment: datetime, *, past: bool) -> bool:
     """True if a memory may stand in a profile: what the student said or a teacher noted, and still holds."""
     own = memory.speaker is None or memory.source_kind is SourceKind.TEACHER
     held = past or memory.reliability in (Reliability.RELIABLE, Reliability.UNCERTAIN)
-    return own and held and not is_episode(memory) and _is_valid(memory, moment) and not Doc(memory.content or "").asks
+    said = own and held and not is_episode(memory) and _is_valid(memory, moment)
+    return said and not Doc(memory.content or "").asks
+
+
+def tells_of_student(memory: Memory) -> bool:
+    """True if a memory says something, and of the student: by name, in their own first person, or as a teacher's note.
+
+    "Allergies can be tough" is no need of who says so.
+    """
+    if not is_told(memory.content):
+        return False
+    if memory.source_kind is not SourceKind.CHAT or memory.slot_key is not None or not memory.quote:
+        return True
+    said = Doc(memory.quote)
+    return not FIRST_PERSON.isdisjoint(said.plain_words) or is_fragment(said)
+
+
+def is_told(text: str | None) -> bool:
+    """True if there is something to be read: words fade, and what is left says nothing."""
+    return any(map(str.isalnum, text or ""))
 
 
 def secret_ids(memories: Iterable[Memory], ledger: Sequence[LedgerEntry]) -> frozenset[str]:
@@ -318,14 +357,17 @@ def shown(remembered: Remembered, question: Doc, visible: Mapping[str, str], bud
     asked_all = remembered.asked_for == AskedFor.OVERVIEW
     own = bool(remembered.asked_for)
     fitting = remembered.memories if asked_all else relevant(remembered.memories, question, own=own)
-    memories = [r for r in fitting if not _is_visible(r, visible)]
+    memories = tuple(r for r in fitting if not _is_visible(r, visible) and is_told(r.memory.content))
     profile = tuple(
-        r for r in remembered.profile if not _is_visible(r, visible) and r.memory.id not in remembered.secrets
+        r
+        for r in remembered.profile
+        if not _is_visible(r, visible) and r.memory.id not in remembered.secrets and is_told(r.memory.content)
     )
+    ledger = tuple(entry for entry in remembered.ledger if is_told(entry.content))
     asked = telling_stems(question)
     facts = tuple(f for f in remembered.facts if f.is_habit or asked_all or not asked.isdisjoint(Doc(f.text).stems))
     whole = without_copies(
-        replace(remembered, memories=tuple(memories), profile=profile, facts=facts), tuple(visible.values())
+        replace(remembered, memories=memories, profile=profile, ledger=ledger, facts=facts), tuple(visible.values())
     )
     reasons = {fact.id: (f"fits {', '.join(fact.tags[:2])}",) for fact in whole.facts} | dict(remembered.why)
     return fitted(replace(whole, why=reasons), budget)

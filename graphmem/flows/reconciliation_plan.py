@@ -25,6 +25,7 @@ from graphmem.model import (
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, merged, renewed
 from graphmem.store.uncertainties import Recorded
+from graphmem.text.revision import Revisable, ended_chance
 
 COOL_DOWN = timedelta(minutes=30)
 """Time between two cycles of one student that nobody asked for."""
@@ -34,6 +35,8 @@ POOL = 100
 """Newest memories, and memories drawn by lot, that a cycle chooses from."""
 NEIGHBOURS = 4
 """Nearest memories that each is compared with."""
+LIKELY_CHANGED = 0.5
+"""Chance that the older statement has ended from which a verdict of change is followed."""
 MOST_PAIRS = 40
 """Pairs judged in one cycle, the nearest."""
 
@@ -105,6 +108,28 @@ def candidates(sample: Sequence[Memory], known: SearchIndex, doubts: Iterable[Un
                 )
     nearest = sorted(found.values(), key=lambda each: (-each[0], each[1].old.id, each[1].new.id))
     return [pair for _, pair in nearest[:MOST_PAIRS]]
+
+
+def supported(judged: Sequence[Judged], known: SearchIndex) -> list[Judged]:
+    """The verdicts without changes of life that what tells endings finds unlikely.
+
+    What compares pairs has learned from pairs of which one often ends the other; in talk about one matter, where hardly
+    anything ends, it takes most of what is added for a change. Two values of one attribute need no second opinion.
+    """
+    return [each for each in judged if not is_change(each.verdict) or _is_likely(each.pair, known)]
+
+
+def _is_likely(pair: MemoryPair, known: SearchIndex) -> bool:
+    if pair.old.slot_key is not None and pair.old.slot_key == pair.new.slot_key:
+        return True
+    chance = ended_chance(_revisable(pair.new, known), _revisable(pair.old, known))
+    return chance is None or chance >= LIKELY_CHANGED
+
+
+def _revisable(memory: Memory, known: SearchIndex) -> Revisable:
+    content, vector = memory.content or "", known.vector(memory.id)
+    words = memory.quote or content
+    return Revisable(content, words, memory.timestamp, memory.aspect, None, memory.valence, vector)
 
 
 def reconciled(judged: Sequence[Judged], version: int, now: datetime, tolerance: float) -> Changes:

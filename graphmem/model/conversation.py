@@ -114,6 +114,11 @@ class Fact:
         """True if it counts a habit, of which each student has one fact."""
         return self.id.startswith(HABIT)
 
+    @property
+    def habit(self) -> str:
+        """Name of the habit that it counts; empty of others."""
+        return self.id.removeprefix(HABIT) if self.is_habit else ""
+
     @cached_property
     def plain(self) -> str:
         """The text as it is searched: lower case, without punctuation."""

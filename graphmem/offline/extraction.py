@@ -19,9 +19,9 @@ from graphmem.model import (
     Reminder,
 )
 from graphmem.text.arithmetic import equations
-from graphmem.text.certainty import LAPSE, STATED_CONFIDENCE, confidence, is_question
+from graphmem.text.certainty import LAPSE, STATED_CONFIDENCE, confidence, is_question, last_question
 from graphmem.text.chunks import chunks, is_small_talk
-from graphmem.text.clauses import statement_spans
+from graphmem.text.clauses import is_fragment, statement_spans
 from graphmem.text.dialogue_acts import overrides
 from graphmem.text.discourse import content_words, relations
 from graphmem.text.doc import Doc, doc_of
@@ -37,7 +37,7 @@ from graphmem.text.sentences import SentenceSpan
 from graphmem.text.slots import holds_one_value, is_state, slot_of
 from graphmem.text.stems import stem
 from graphmem.text.words import is_known, word_rarity
-from graphmem.text.worth import CLAUSE_KINDS, TutoringTurn, load_worth, rejects
+from graphmem.text.worth import CLAUSE_KINDS, TutoringTurn, accepts, load_worth, rejects
 
 LANGUAGE_WORDS = 120
 """Words of a message that its language is told by."""
@@ -53,6 +53,8 @@ WORK_WORTH = 0.4
 """Chance that a clause tells of the subject matter from which it is kept."""
 TURN_WORTH = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
 """Chance that a turn of work shows this from which it is kept."""
+SOLVED = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.35}
+"""The same where nothing of its steps can be told, only that a task was solved."""
 HINTED = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
 """Chance from which what is told of the subject matter is taken for it."""
 GENERAL_PASSES = 2
@@ -65,8 +67,6 @@ RETOLD_STEMS, RETOLD = 3, 0.7
 """Stems that a clause has in common with the task, and their share of its own, from which on it retells the task."""
 MANY_NUMBERS = 3
 """Numbers of a message that is work on a sum."""
-QUESTION_WORDS = 16
-"""Words of the longest question that an answer is kept with."""
 
 _DIGIT = re.compile(r"\d")
 _WORK = re.compile(r"\d\s*[-+*x×÷=<>]\s*[$€£]?\d|\d\s+/\s+\d|=")
@@ -333,13 +333,9 @@ def _meet(one: SentenceSpan, other: SentenceSpan) -> bool:
 def _statement(text: str, heard: Heard, *, first: bool) -> str:
     """A clause as a statement; an answer that says too little alone stands with the question."""
     said = retold(text, _who(heard), heard.at)
-    asked = _question(heard.before) if first and _ELLIPTIC.match(text) else ""
+    elliptic = first and (_ELLIPTIC.match(text) or is_fragment(Doc(text)))
+    asked = last_question(heard.before) if elliptic else ""
     return f"Asked “{asked}”: {said}" if asked and said else said
-
-
-def _question(before: str) -> str:
-    last = next((s.text.strip() for s in reversed(Doc(before).sentences) if s.text.rstrip().endswith("?")), "")
-    return last if 0 < len(last.split()) <= QUESTION_WORDS else ""
 
 
 def _shown(doc: Doc, heard: Heard) -> list[_Found]:
@@ -354,8 +350,6 @@ def _shown(doc: Doc, heard: Heard) -> list[_Found]:
     if not _CONCEDED.search(doc.plain) and (chosen := _chosen_operation(doc, heard, aspect)):
         return [_Found(whole, chosen, "work", aspect)]
     spans = [span for span in statement_spans(doc) if content_words(Doc(doc.text[slice(*span)])) >= 2]
-    if not spans:
-        return []
     reply = Doc(heard.reply).stems
     steps = [span for span in spans if OPERATION.search(doc.text[slice(*span)])]
     for span in sorted(steps, key=lambda s: -_telling(doc.text[slice(*s)], reply, wrong)):
@@ -365,7 +359,17 @@ def _shown(doc: Doc, heard: Heard) -> list[_Found]:
     if len(wrong) == 1 and aspect is Aspect.MISCONCEPTION and len(used := operations(wrong[0])) == 1:
         slip = f"{_who(heard)} makes a slip when {INFLECTED[min(used)][1]}."
         return [_Found(whole, _in_topic(slip, heard.task), "work", aspect)]
-    return []
+    solved = _solved(doc, heard) if _aspect(doc, heard, SOLVED) is Aspect.UNDERSTANDING else ""
+    return [_Found(whole, solved, "work", aspect)] if solved else []
+
+
+def _solved(doc: Doc, heard: Heard) -> str:
+    """That a task was solved, where the tutor calls an answer right and asks no more; else empty."""
+    final = accepts(heard.reply) and not heard.reply.rstrip().endswith("?")
+    if not final or not doc.numbers or not topic_of(heard.task):
+        return ""
+    hinted = rejects(heard.before) or _SEES.search(doc.plain) is not None
+    return _in_topic(f"{_who(heard)} found the right answer{' after a hint' if hinted else ''}.", heard.task)
 
 
 def _chosen_operation(doc: Doc, heard: Heard, aspect: Aspect) -> str:

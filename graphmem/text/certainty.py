@@ -22,6 +22,8 @@ ASKED = 0.5
 """Confidence in what is only asked."""
 
 
+QUESTION_WORDS = 16
+"""Words of the longest question that an answer is kept with."""
 ASIDE = 3
 """Most words told beside a question for a message to be nothing but the question."""
 LAPSE = re.compile(
@@ -48,6 +50,18 @@ def is_question(doc: Doc) -> bool:
     read = [sentence for sentence in doc.sentences if sentence.start < TYPE_CHARACTERS]
     told = [sentence for sentence in read if not only_asks(sentence.plain[:TYPE_CHARACTERS])]
     return len(told) < len(read) and sum(len(sentence.text.split()) for sentence in told) <= ASIDE
+
+
+def last_question(before: str) -> str:
+    """The last question of what was said before, for an answer that says too little alone; empty where it is long.
+
+    Examples
+    --------
+    >>> last_question("Hi! How was the trip? Tell me."), last_question("Hi!")
+    ('How was the trip?', '')
+    """
+    last = next((s.text.strip() for s in reversed(Doc(before).sentences) if s.text.rstrip().endswith("?")), "")
+    return last if 0 < len(last.split()) <= QUESTION_WORDS else ""
 
 
 def confidence(doc: Doc) -> float:

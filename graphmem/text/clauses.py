@@ -2,7 +2,9 @@
 
 import re
 
+from graphmem.text.chunks import is_small_talk
 from graphmem.text.doc import Doc
+from graphmem.text.lexicon import FIRST_PERSON
 from graphmem.text.sentences import SentenceSpan, stripped
 
 CLAUSE_WORDS = 6
@@ -84,6 +86,8 @@ _LEANS = re.compile(
     r"there|mind|else|such|in there)\b(?! (?:mum|dad)\b)",
     re.IGNORECASE,
 )
+FRAGMENT_WORDS = 2
+"""Most words of a fragment."""
 MAX_STATEMENT_WORDS = 40
 """Words from which on a statement takes up no further clause."""
 
@@ -96,10 +100,13 @@ def statement_spans(doc: Doc) -> tuple[SentenceSpan, ...]:
     >>> text = "emil is moving in march. hes my best friend. i cried a bit"
     >>> [text[start:end] for start, end in statement_spans(Doc(text))]
     ['emil is moving in march. hes my best friend.', 'i cried a bit']
+    >>> text = "We lost again. I feel so... tired."
+    >>> [text[start:end] for start, end in statement_spans(Doc(text))]
+    ['We lost again.', 'I feel so... tired.']
     """
     found: list[SentenceSpan] = []
     for start, end in clauses(doc):
-        leans = _LEANS.match(doc.text, start, end) is not None
+        leans = _LEANS.match(doc.text, start, end) is not None or is_fragment(Doc(doc.text[start:end]))
         short = bool(found) and len(doc.text[found[-1][0] : end].split()) <= MAX_STATEMENT_WORDS
         asked = bool(found) and doc.text[: found[-1][1]].rstrip().endswith("?")
         if leans and short and not asked and _says_enough(doc.text[slice(*found[-1])]):
@@ -107,6 +114,20 @@ def statement_spans(doc: Doc) -> tuple[SentenceSpan, ...]:
         else:
             found.append((start, end))
     return tuple(found)
+
+
+def is_fragment(clause: Doc) -> bool:
+    """True of a word, or two without verb, number or speaker: what stands before it makes it a statement.
+
+    Examples
+    --------
+    >>> is_fragment(Doc("numb.")), is_fragment(Doc("I'm dyslexic")), is_fragment(Doc("Thanks!"))
+    (True, False, False)
+    """
+    words = clause.plain_words
+    if not 0 < len(words) <= FRAGMENT_WORDS or clause.numbers or is_small_talk(clause):
+        return False
+    return len(words) == 1 or (FIRST_PERSON.isdisjoint(words) and _FINITE.search(clause.text) is None)
 
 
 def _says_enough(text: str) -> bool:

@@ -90,12 +90,14 @@ class Habit:
     tags : what it is found by
     moment : whether an exchange is a moment for it
     shown : whether it is shown in such a moment
+    strong : whether it speaks for what the student can do, and not of what is hard for them
     """
 
     text: str
     tags: tuple[str, ...]
     moment: Callable[[Exchange], bool]
     shown: Callable[[Exchange], bool]
+    strong: bool = False
 
 
 def result(doc: Doc) -> str:
@@ -127,6 +129,7 @@ HABITS = {
         ("being corrected",),
         lambda e: e.is_rejected,
         _changes,
+        strong=True,
     ),
     "rue": Habit(
         "says sorry when a result was called wrong",
@@ -159,25 +162,32 @@ HABITS = {
         lambda e: not all(each.holds for each in e.sums),
     ),
     "how": Habit(
-        "explains in steps when asked for reasons", ("explaining",), lambda e: e.asks_why, lambda e: e.explains
+        "explains in steps when asked for reasons",
+        ("explaining",),
+        lambda e: e.asks_why,
+        lambda e: e.explains,
+        strong=True,
     ),
     "more": Habit(
         "gives steps and reasons unasked",
         ("explaining",),
         lambda e: e.asks and not e.asks_why,
         lambda e: e.explains,
+        strong=True,
     ),
     "alg": Habit(
         "sets up equations with unknowns",
         ("equations",),
         lambda e: bool(e.sums) or _UNKNOWN.search(e.said.text) is not None,
         lambda e: _UNKNOWN.search(e.said.text) is not None,
+        strong=True,
     ),
     "sums": Habit(
         "gets the sums right that they write out",
         ("sums",),
         lambda e: bool(e.sums),
         lambda e: all(each.holds for each in e.sums),
+        strong=True,
     ),
 }
 """The habits that are counted, what a tutor has to know first; names are stored in clear and are no words of talk."""

@@ -132,11 +132,6 @@ class MessageReading:
         return MODALITIES[int(self.modality.argmax())]
 
     @property
-    def likely_ledger(self) -> LedgerCategory | None:
-        """The likeliest category of the ledger; None where nothing belongs into it."""
-        return LEDGER_CATEGORIES[int(self.ledger.argmax())]
-
-    @property
     def likely_domain(self) -> Domain:
         """The likeliest domain."""
         return DOMAINS[int(self.domain.argmax())]

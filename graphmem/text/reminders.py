@@ -1,11 +1,15 @@
-"""Ledger entries of a message: what the reader finds in its clauses that must not be forgotten (spec 8)."""
+"""Ledger entries of a message: what a model finds in its clauses that must not be forgotten (spec 8)."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from graphmem.model import Heard, LedgerCategory, Reminder
+from graphmem.text.certainty import last_question
+from graphmem.text.clauses import is_fragment
 from graphmem.text.dialogue_acts import overrides
 from graphmem.text.doc import Doc
-from graphmem.text.reader import LEDGER_CATEGORIES, MessageReading
+from graphmem.text.ledger_model import load_ledger_model
+from graphmem.text.reader import MessageReading
 from graphmem.text.sanitize import clipped
 from graphmem.text.sentences import SentenceSpan
 from graphmem.text.words import word_rarity
@@ -20,12 +24,6 @@ NAME_CHARACTERS = 100
 """Longest trigger entity."""
 TRIGGER_RARITY = 3.2
 """Rarity from which a word alone brings an entry back; commoner ones do so in phrases."""
-LEDGER_CHANCE = 0.6
-"""Chance that a clause belongs into the ledger from which it is kept."""
-SURE_CATEGORY = 0.4
-"""Chance that its category needs."""
-SURE_INSTRUCTION = 0.65
-"""The same of an instruction, which binds whoever reads it."""
 IMPORTANCE = {
     LedgerCategory.THREAT: 1.0,
     LedgerCategory.SECRET: 0.9,
@@ -54,7 +52,7 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], readings: Sequence[Me
 
     Parameters
     ----------
-    heard : Heard; what was said before it is not read
+    heard : Heard; of what was said before it only a question is read, which an answer of a word or two stands with
     spans : of its clauses, apart and in order
     readings : of each clause
 
@@ -75,12 +73,15 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], readings: Sequence[Me
     >>> [(r.category.value, r.content, r.trigger_entities) for r in found]
     [('debt', 'I still owe Karim 5 euros for the cinema!', ('Karim',))]
     """
-    kept: list[tuple[int, int, LedgerCategory]] = []
+    model, kept = load_ledger_model(), list[tuple[int, int, LedgerCategory]]()
     for place, (span, reading) in enumerate(zip(spans, readings, strict=True)):
-        category = _category(reading)
+        category = model.category(reading)
         if category is None or (kept and kept[-1][1] >= span[1]) or overrides(Doc(heard.text[slice(*span)])):
             continue
         start, stop = span
+        if is_fragment(Doc(heard.text[start:stop])) and not last_question(heard.before):
+            # Nobody knows any more what "numb." was said of.
+            continue
         if category is LedgerCategory.SECRET and _asks_for_silence(heard.text[start:stop]):
             if kept and kept[-1][2] is category and place > 0 and kept[-1][1] == spans[place - 1][1]:
                 start = kept.pop()[0]
@@ -89,15 +90,15 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], readings: Sequence[Me
             elif place == 0 and len(spans) > 1:
                 stop = spans[1][1]
         kept.append((start, stop, category))
-    return tuple(_reminder(heard.text, *_cut(heard.text, start, stop), category) for start, stop, category in kept)
+    asked = last_question(heard.before)
+    made = [_reminder(heard.text, *_cut(heard.text, start, stop), category) for start, stop, category in kept]
+    return tuple(_answering(each, asked) if asked and is_fragment(Doc(each.content)) else each for each in made)
 
 
-def _category(reading: MessageReading) -> LedgerCategory | None:
-    chances = reading.ledger
-    best = 1 + int(chances[1:].argmax())
-    category = LEDGER_CATEGORIES[best]
-    least = SURE_INSTRUCTION if category is LedgerCategory.INSTRUCTION else SURE_CATEGORY
-    return category if 1 - chances[0] >= LEDGER_CHANCE and chances[best] >= least else None
+def _answering(reminder: Reminder, asked: str) -> Reminder:
+    """An answer of a word or two with the question that makes it a statement."""
+    content = f"Asked “{asked}”: {reminder.content}"
+    return replace(reminder, content=content, summary=summary_of(content))
 
 
 def _asks_for_silence(text: str) -> bool:

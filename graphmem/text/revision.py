@@ -316,8 +316,9 @@ def _carried_out(new: Revisable, old: Revisable) -> bool:
 
 
 def _eased(new: Revisable, old: Revisable) -> bool:
-    """A bad feeling or state of which it is told that it is better."""
-    return old.valence < 0 and _EASED.search(new.words) is not None and new.valence > old.valence
+    """A bad feeling or state of which it is told that it is better; what once happened cannot get better."""
+    lasts = old.aspect is Aspect.FEELING or not any(map(is_past, Doc(old.words).plain_words))
+    return lasts and old.valence < 0 and _EASED.search(new.words) is not None and new.valence > old.valence
 
 
 _FORGET = re.compile(

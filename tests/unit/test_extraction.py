@@ -73,7 +73,7 @@ def test_what_is_left_out_beside_a_statement_stays_in_its_quote() -> None:
 )
 def test_talk_about_the_exercise_itself_is_not_remembered(text: str) -> None:
     task = "Brinley has five tests this semester. What must her last one be for an average of 93?"
-    assert extract(Heard(text, AT, reply="Good.", task=task, student="Mo")).memories == ()
+    assert extract(Heard(text, AT, reply="Go on.", task=task, student="Mo")).memories == ()
 
 
 def test_a_step_names_the_parts_that_numbers_play() -> None:
@@ -92,6 +92,27 @@ def test_a_wrong_step_is_said_without_its_sum() -> None:
     assert memory.aspect is Aspect.MISCONCEPTION
     assert memory.content.startswith("Mo ")
     assert memory.content == "Mo multiplied the rewards by the amount to get the total, which is wrong."
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "reply", "content"),
+    [
+        (
+            "Oh, I see. So he has 40 - 12 = 28 stamps left.",
+            "Not quite, he gives some of them away.",
+            "Well done, that's correct!",
+            "Mo found the right answer after a hint, in a problem about stamps.",
+        ),
+        ("He has 28 stamps left.", "Try it.", "Yes, correct! How many were there before?", None),
+        ("He has 52 stamps left.", "Try it.", "No, that's not quite right.", None),
+        ("Thank you!", "So it is 28.", "Great!", None),
+    ],
+)
+def test_a_task_that_was_solved_is_known(text: str, before: str, reply: str, content: str | None) -> None:
+    task = "Leo has 40 stamps and gives 12 to his cousin. How many stamps are left?"
+    found = extract(Heard(text, AT, before=before, reply=reply, task=task, student="Mo")).memories
+    understood = [memory.content for memory in found if memory.aspect is Aspect.UNDERSTANDING]
+    assert understood == ([] if content is None else [content])
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.flows.context_plan import fitted, ranked
+from graphmem.flows.context_plan import (
+    ASKED_AS_WHOLE,
+    answers_asked,
+    fitted,
+    habit_answers_asked,
+    ranked,
+    shown,
+    tells_of_student,
+)
 from graphmem.model import (
+    Aspect,
     Fact,
     LedgerCategory,
     LedgerEntry,
@@ -19,11 +28,13 @@ from graphmem.model import (
     Recalled,
     Reliability,
     Remembered,
+    SourceKind,
 )
 from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit
 from graphmem.search.scoring import weight
 from graphmem.store.memories import Expansion, Reached, Standing
+from graphmem.text.doc import Doc
 from graphmem.text.memory_block import memory_block
 from graphmem.text.tokens import count_tokens
 from tests.support.memories import NOW, memory
@@ -58,6 +69,49 @@ def test_the_graph_says_how_a_memory_stands() -> None:
     assert (found.memory.access_count, found.memory.reliability) == (7, Reliability.CONTRADICTED)
     assert found.gravity == 0.25
     assert found.weight == pytest.approx(weight(0.8, Modality.SEMANTIC, 0.25, Reliability.CONTRADICTED))
+
+
+def test_what_a_student_can_do_and_what_is_hard_are_not_mixed_up() -> None:
+    understood, wrong = (replace(memory("a"), aspect=a) for a in (Aspect.UNDERSTANDING, Aspect.MISCONCEPTION))
+    habits = [Fact(f"habit-{name}", 1, "Mo ...", (), NOW) for name in ("sums", "slip")]
+    for asked, of_work, ways in (
+        ("strengths", [True, False], [True, False]),
+        ("struggles", [False, True], [False, True]),
+        ("overview", [True, True], [True, True]),
+        ("", [True, True], [True, True]),
+    ):
+        assert [answers_asked(each, asked) for each in (understood, wrong)] == of_work
+        assert [habit_answers_asked(each, asked) for each in habits] == ways
+        assert answers_asked(memory("a"), asked)
+        assert habit_answers_asked(Fact("fact-1", 1, "Mo likes maths.", (), NOW), asked)
+
+
+@pytest.mark.parametrize(
+    ("content", "quote", "kind", "tells"),
+    [
+        ("Mo is allergic to nuts.", "I'm allergic to nuts", SourceKind.CHAT, True),
+        ("Mo's sister is deaf.", "my sister is deaf", SourceKind.CHAT, True),
+        ("Mo says: dyslexic.", "dyslexic", SourceKind.CHAT, True),
+        ("Mo says that headaches are awful.", "Headaches are awful", SourceKind.CHAT, False),
+        ("Mo needs large print.", "Needs large print", SourceKind.TEACHER, True),
+        ("", "", SourceKind.CHAT, False),
+        (" ... ", "I ...", SourceKind.CHAT, False),
+        (None, "", SourceKind.CHAT, False),
+    ],
+)
+def test_the_profile_tells_of_the_student(content: str | None, quote: str, kind: SourceKind, *, tells: bool) -> None:
+    held = replace(memory("a"), content=content, quote=quote, source_kind=kind, slot_key=None)
+    assert tells_of_student(held) is tells
+
+
+def test_lines_that_say_nothing_are_not_shown() -> None:
+    blank, full = (
+        Recalled(replace(memory(name), content=content), 1.0, 1.0, (ASKED_AS_WHOLE,))
+        for name, content in (("blank", " "), ("full", "Mo keeps bees."))
+    )
+    entry = LedgerEntry("e", LedgerCategory.FACT, "...", "", 0.5, (), (), 0.7, True, None, NOW)
+    found = shown(Remembered(memories=(blank, full), profile=(blank,), ledger=(entry,)), Doc("bees?"), {}, 500)
+    assert ([r.memory.id for r in found.memories], found.profile, found.ledger) == (["full"], (), ())
 
 
 def test_what_edges_lead_to_weighs_less_and_names_its_seed() -> None:

@@ -18,6 +18,7 @@ from graphmem.flows.reconciliation_plan import (
     cycle_size,
     reconciled,
     sampled,
+    supported,
 )
 from graphmem.model import (
     Domain,
@@ -31,6 +32,7 @@ from graphmem.model import (
 )
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes
+from graphmem.text.embedder import ShippedNetwork
 from tests.support.doubting import doubt
 from tests.support.memories import NOW, memory
 
@@ -170,3 +172,21 @@ def test_no_memory_is_changed_twice() -> None:
     changes = reconciled([Judged(MemoryPair(OLD, NEW), reading), Judged(MemoryPair(NEW, third), reading)], 3, NOW, 0.5)
     assert {update.memory_id for update in changes.updated} == {"old", "new"}
     assert len(changes.doubts) == 1
+
+
+def test_a_change_needs_more_than_two_statements_about_one_matter() -> None:
+    change = read(PairClass.TEMPORAL_CHANGE, ended=0.95)
+    told = {
+        "choir": "Mo is grateful for the choir and the friends there.",
+        "sing": "Mo says that singing with friends gives them strength.",
+        "home": "Mo lives in Rome.",
+        "moved": "Mo lives in Paris.",
+    }
+    slots = {"home": "key", "moved": "key"}
+    held = {name: memory(name, text, slot_key=slots.get(name)) for name, text in told.items()}
+    index = SearchIndex(384)
+    index.put_many(list(held.values()), ShippedNetwork(1).encode(list(told.values())))
+    added = Judged(MemoryPair(held["choir"], held["sing"]), change)
+    moved = Judged(MemoryPair(held["home"], held["moved"]), change)
+    clash = Judged(added.pair, read(PairClass.TRUE_CONTRADICTION))
+    assert supported([added, moved, clash], index) == [moved, clash]

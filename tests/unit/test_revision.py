@@ -116,3 +116,10 @@ def test_several_statements_in_one_are_not_ended_by_what_ends_one() -> None:
     assert effect(new, alone, cosine) is Effect.ENDS
     more = told("I want to hand in the form for extra time by Friday. My dog Bello learned to swim in the lake.")
     assert effect(new, more, cosine) is Effect.NONE
+
+
+def test_what_once_happened_does_not_get_better() -> None:
+    lost = Revisable("Mo lost a purse at the clinic.", "I lost my purse at the clinic.", AT, valence=-0.4)
+    pain = Revisable("Mo has pain from the clinic.", "I have pain from the clinic.", AT, valence=-0.4)
+    eased = Revisable("Mo", "The clinic makes me feel better again.", AT + timedelta(days=3), valence=0.5)
+    assert [effect(eased, old, 0.6) for old in (lost, pain)] == [Effect.NONE, Effect.ENDS]
