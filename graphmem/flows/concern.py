@@ -48,7 +48,7 @@ MOST_WEEKS = 104
 MOST_CONCERNS = 200
 """Most concerns that an auditor is shown at once."""
 DOUBTED_IMPORTANCE = 0.5
-"""Importance of the entry of a concern that the second opinion speaks against."""
+"""Importance of the entry of a concern that is only worrying, or that the second opinion speaks against."""
 CORRECTION_ATTEMPTS = 50
 """Times the correction of a surprise is planned again when memories changed meanwhile."""
 
@@ -99,7 +99,7 @@ def raised_by_turn(gm: Graphmem, session: Session, seq: int, message: Message, d
         message.at,
         help_for(gm, session, message.text),
     )
-    entry = threat_entry(session.keys, doc_of(message), gm.clock(), sure=danger.sure)
+    entry = threat_entry(session.keys, doc_of(message), gm.clock(), stands=always_comes(danger))
     return Raised(RaisedConcern(concern, danger.probability, level), entry, kept_text(message.text), message.embedding)
 
 
@@ -108,10 +108,21 @@ def help_for(gm: Graphmem, who: Who, text: str) -> str:
     return gm.settings.help_of(who.institution, language_of(text) if gm.settings.help_languages else "")
 
 
-def threat_entry(keys: Keys, doc: Doc, now: datetime, *, sure: bool = True) -> LedgerEntry:
-    """The ledger entry of a message that tells of danger; of one that is not sure it matters less."""
+def always_comes(danger: Danger) -> bool:
+    """True if the entry of a concern comes with every context; one that is not sure, or only worrying, where it fits.
+
+    Examples
+    --------
+    >>> [always_comes(Danger(ConcernKind.BULLYING, urgency)) for urgency in (1, 2, 3)]
+    [False, True, True]
+    """
+    return danger.sure and danger.urgency >= SERIOUS
+
+
+def threat_entry(keys: Keys, doc: Doc, now: datetime, *, stands: bool = True) -> LedgerEntry:
+    """The ledger entry of a message that tells of danger; of one that need not always come it matters less."""
     entry = new_entry(keys, drafted(danger_reminder(doc)), now)
-    return entry if sure else replace(entry, importance=DOUBTED_IMPORTANCE)
+    return entry if stands else replace(entry, importance=DOUBTED_IMPORTANCE)
 
 
 def told_danger(extraction: Extraction) -> Danger | None:
@@ -131,7 +142,7 @@ async def keep_heard_danger(
 ) -> None:
     """Keep the concern of a source with its ledger entry, once; also of what only a mind has found."""
     doc = Doc(text)
-    entry = threat_entry(session.keys, doc, gm.clock(), sure=danger.sure)
+    entry = threat_entry(session.keys, doc, gm.clock(), stands=always_comes(danger))
     concern = Concern(concern_id(key), danger.kind, danger.urgency, danger.about, source.at)
     await concerns.keep_concern(
         gm.graph,

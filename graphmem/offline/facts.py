@@ -8,7 +8,7 @@ from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc
 from graphmem.text.habits import HABITS, Exchange, shown_habits, told
 from graphmem.text.keyphrases import rarest_word
-from graphmem.text.lexicon import FIRST_PERSON
+from graphmem.text.lexicon import ALONE, FIRST_PERSON
 from graphmem.text.reader import KINDS, MessageReading
 from graphmem.text.retelling import retold
 from graphmem.text.sanitize import clean, clipped
@@ -76,10 +76,14 @@ def _stated(mismatch: Mismatch, who: str, clauses: Sequence[str], readings: Sequ
 
 
 def _is_general(clause: str, reading: MessageReading) -> bool:
-    """True of an attribute of the student's own, such as home, likes and fears, and of what holds for months."""
-    slot = slot_of(Doc(clause)) or ""
-    attribute = slot.startswith("self ")
-    return attribute or (generality(reading) >= GENERAL and reading.snr >= TELLING_SNR)
+    """True of an attribute of the student's own, such as home, likes and fears, and of what holds for months.
+
+    What "we all" do is mostly said of people in general.
+    """
+    doc = Doc(clause)
+    attribute = (slot_of(doc) or "").startswith("self ")
+    alone = not ALONE.isdisjoint(doc.plain_words)
+    return attribute or (alone and generality(reading) >= GENERAL and reading.snr >= TELLING_SNR)
 
 
 def generality(reading: MessageReading) -> float:

@@ -53,6 +53,8 @@ NEGATIONS = _words("""
 """Words that deny; so does everything that ends in n't (`is_negation`)."""
 
 FIRST_PERSON = _words("i i'm i've i'd i'll im ive my me mine myself we we're we've we'd we'll our ours us")
+ALONE = FIRST_PERSON - _words("we we're we've we'd we'll our ours us")
+"""The speaker alone."""
 SECOND_PERSON = _words("you you're you've you'd you'll your yours yourself u ur")
 
 WEEKDAYS = tuple("monday tuesday wednesday thursday friday saturday sunday".split())  # noqa: SIM905

@@ -70,6 +70,8 @@ _EASED = re.compile(
     r"|not .{0,20}any ?more|good now|sorted|calmer)\b",
     re.I,
 )
+_BEING = frozenset(("was", "were", "had", "felt"))
+"""Past verbs that tell a state."""
 _NOW = re.compile(
     r"\b(?:now|these days|nowadays|lately|since|used to|suddenly|new|started|changed|switched|moved)\b", re.IGNORECASE
 )
@@ -317,7 +319,8 @@ def _carried_out(new: Revisable, old: Revisable) -> bool:
 
 def _eased(new: Revisable, old: Revisable) -> bool:
     """A bad feeling or state of which it is told that it is better; what once happened cannot get better."""
-    lasts = old.aspect is Aspect.FEELING or not any(map(is_past, Doc(old.words).plain_words))
+    events = [word for word in Doc(old.words).plain_words if is_past(word) and word not in _BEING]
+    lasts = old.aspect is Aspect.FEELING or not events
     return lasts and old.valence < 0 and _EASED.search(new.words) is not None and new.valence > old.valence
 
 

@@ -79,6 +79,20 @@ def test_what_passes_or_says_little_is_no_lesson() -> None:
     assert stated("I am like that", reading(snr=100)) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "is_lesson"),
+    [
+        ("We all have our own ways to calm down", False),
+        ("We should be grateful for our teachers", False),
+        ("I always calm down when I play the cello", True),
+        ("My family has dinner together every evening", True),
+    ],
+)
+def test_what_is_said_of_people_in_general_is_no_lesson_about_the_student(text: str, *, is_lesson: bool) -> None:
+    learned = lesson(Mismatch("ok", text, "And you?", student="Mo"), own_clauses(text), [reading()])
+    assert (learned is not None) is is_lesson
+
+
 def test_a_habit_is_raised_from_three_times_and_most_of_its_moments_on() -> None:
     def learned(shown: int, moments: int) -> Lesson | None:
         return lesson(
