@@ -311,6 +311,8 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
         "now": gm.clock(),
         "min_weight": 0.0,
         "min_gravity": 0.0,
+        "seconds_before": 1e6,
+        "seconds_after": 1e6,
         **CURVE.at(gm.clock()),
         "before_time": LAST,
         "before_id": "",
