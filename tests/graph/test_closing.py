@@ -25,19 +25,25 @@ WHERE n:Turn OR n:OpenSession OR n.considered = false OR (n:Job AND n.state = 'w
 RETURN labels(n) AS labels, n.id AS id"""
 
 
+def held_up(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """What must come before a closing session is worked on."""
+    go_on, finished = asyncio.Event(), closing.finish_closing
+
+    async def waits(*args: object) -> None:
+        await go_on.wait()
+        await finished(*args)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(closing, "finish_closing", waits)
+    return go_on
+
+
 async def test_the_close_returns_before_what_follows_is_done(
     gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = another_replica(gm)
     for text in LIFE[:3]:
         await say(own, ann, text)
-    go_on, finished = asyncio.Event(), closing.finish_closing
-
-    async def held_up(*args: object) -> None:
-        await go_on.wait()
-        await finished(*args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(closing, "finish_closing", held_up)
+    go_on = held_up(monkeypatch)
     await close_session(own, ann.session)
     # The keys are still there, sealed, for background work alone.
     (kept,) = await nodes(gm, ann.who, "OpenSession")
@@ -85,13 +91,7 @@ async def test_who_is_at_a_closing_session_holds_it_for_as_long_as_it_works(
     own = another_replica(gm)
     await say(own, ann, LIFE[0])
     monkeypatch.setattr(closing, "CLOSING_LEASE", timedelta(seconds=0.3))
-    go_on, finished = asyncio.Event(), closing.finish_closing
-
-    async def held_up(*args: object) -> None:
-        await go_on.wait()
-        await finished(*args)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(closing, "finish_closing", held_up)
+    go_on = held_up(monkeypatch)
     await close_session(own, ann.session)
     (kept,) = await nodes(gm, ann.who, "OpenSession")
     for _ in range(5):
