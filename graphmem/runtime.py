@@ -14,7 +14,7 @@ from graphmem.jobs.dispatch import run_due_jobs_forever, serve_jobs
 from graphmem.jobs.sweeper import sweep_forever
 from graphmem.local import server
 from graphmem.settings import Settings
-from graphmem.store.graph import Graph, is_routed, open_driver
+from graphmem.store.graph import Graph, open_driver
 
 Say = Callable[[str], None]
 T = TypeVar("T")
@@ -83,7 +83,7 @@ async def open_graph(settings: Settings, say: Say) -> AsyncIterator[Graph]:
     """The configured Neo4j alone, without checks, minds and models; starts the local one if need be."""
     uri, user, password = await asyncio.to_thread(neo4j_access, settings, say)
     timeout = settings.neo4j_timeout
-    graph = Graph(open_driver(uri, user, password, timeout), timeout, routed=is_routed(uri))
+    graph = Graph(open_driver(uri, user, password, timeout), timeout, uri=uri)
     try:
         yield graph
     finally:

@@ -174,9 +174,11 @@ class Layer(nn.Module):
         self.parts = nn.ModuleList(begun(w, f"{self.prefix}.{name}", norm=name.endswith("LayerNorm")) for name in PARTS)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        query, key, value, out, first, wide, narrow, second = self.parts
-        heads = [part(x).view(*x.shape[:2], 12, 32).transpose(1, 2) for part in (query, key, value)]
-        seen = functional.scaled_dot_product_attention(*heads, attn_mask=mask, dropout_p=DROPOUT * self.training)
+        *projections, out, first, wide, narrow, second = self.parts
+        query, key, value = (part(x).view(*x.shape[:2], 12, 32).transpose(1, 2) for part in projections)
+        seen = functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=mask, dropout_p=DROPOUT * self.training
+        )
         x = first(x + self.dropped(out(seen.transpose(1, 2).reshape(x.shape))))
         return second(x + self.dropped(narrow(functional.gelu(wide(x)))))
 

@@ -43,7 +43,7 @@ async def finish_closings(gm: Graphmem, who: Who) -> None:
     now = gm.clock()
     found = await students.claim_closing(gm.graph, who, now + CLOSING_LEASE, now)
     closings = [gm.opened_session(each.token) for each in found]
-    async with _held(gm, closings):
+    async with held(gm, closings):
         for closing, each in zip(closings, found, strict=True):
             await finish_closing(gm, closing, each.since)
 
@@ -75,7 +75,7 @@ async def finish_closing(gm: Graphmem, closing: Session, since: datetime) -> Non
 
 async def finish_in_background(gm: Graphmem, closing: Session, since: datetime) -> None:
     """`finish_closing`, as one of few at once; trouble is logged and left to the sweeper."""
-    async with _held(gm, [closing]), gm.background.slots:
+    async with held(gm, [closing]), gm.background.slots:
         with log_ids(student=closing.student_id), trouble_logged():
             await finish_closing(gm, closing, since)
 
@@ -93,7 +93,7 @@ async def finish_all_closings(gm: Graphmem) -> None:
 
 
 @asynccontextmanager
-async def _held(gm: Graphmem, closings: list[Session]) -> AsyncIterator[None]:
+async def held(gm: Graphmem, closings: list[Session]) -> AsyncIterator[None]:
     """Renew the leases of closing sessions meanwhile, so that no other process takes them up."""
 
     async def renew() -> None:

@@ -7,7 +7,7 @@ from graphmem.errors import Locked
 from graphmem.flows.consolidation import consolidate
 from graphmem.flows.integrity import keep_up
 from graphmem.flows.session_cache import ENDED
-from graphmem.jobs.closing import closing_start, finish_closing, finish_in_background
+from graphmem.jobs.closing import closing_start, finish_closing, finish_in_background, held
 from graphmem.jobs.dispatch import serve_jobs
 from graphmem.model import Session
 from graphmem.store import students
@@ -46,7 +46,8 @@ async def close_session(gm: Graphmem, session: Session, *, wait: bool = False) -
     if not last:
         await keep_up(gm, session)
     elif wait:
-        await finish_closing(gm, start.session, since)
+        async with held(gm, [start.session]):
+            await finish_closing(gm, start.session, since)
     elif here:
         gm.background.keep(asyncio.create_task(finish_in_background(gm, start.session, since)))
     else:

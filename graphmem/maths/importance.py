@@ -5,6 +5,7 @@ from dataclasses import astuple, dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmem.maths.chances import softmax
 from graphmem.model import Attention
 
 BUSY = 10.0
@@ -81,8 +82,7 @@ def attention(features: Features, temperature: float) -> tuple[Attention, ...]:
     """
     values = astuple(features)
     scaled = np.array(astuple(FEATURE_WEIGHTS)) * np.array(values) / temperature
-    powers = np.exp(scaled - scaled.max())
-    weights = powers / powers.sum()
+    weights = softmax(scaled)
     return tuple(
         Attention(f.name, float(v), float(w)) for f, v, w in zip(fields(features), values, weights, strict=True)
     )

@@ -48,18 +48,15 @@ class Graph:
     """An open Neo4j: runs the statements of `cypher/` by name.
 
     Every statement is one transaction, and every write may safely run twice, so what a lost connection
-    or a deadlock ended is run again, for as long as `timeout` seconds. `routed` says that it may be a cluster
-    (`is_routed`).
+    or a deadlock ended is run again, for as long as `timeout` seconds. `uri` is the address of the driver.
 
     A write of what the integrity hash covers leaves a note of what it touched, sealed with the first of `secrets`;
     `noted` are the students of whom this process wrote since somebody took them out.
     """
 
-    def __init__(
-        self, driver: AsyncDriver, timeout: float, secrets: tuple[bytes, ...] = (), *, routed: bool = False
-    ) -> None:
+    def __init__(self, driver: AsyncDriver, timeout: float, secrets: tuple[bytes, ...] = (), *, uri: str = "") -> None:
         self._driver = driver
-        self._routed = routed
+        self._uri, self._routed = uri, is_routed(uri)
         self._timeout = timeout
         self.secrets = secrets
         self.noted: set[Who] = set()
@@ -186,12 +183,22 @@ class Graph:
             return done
 
     async def server_agent(self) -> str:
-        """Name that the server gives itself, e.g. `Neo4j/2026.08.1`; asked without any Cypher."""
+        """Name that the server gives itself, e.g. `Neo4j/2026.08.1`; asked without any Cypher.
+
+        Raises
+        ------
+        Unavailable     Neo4j does not answer; the message names its address, for whoever starts graphmem
+        """
         try:
             async with asyncio.timeout(self._timeout):
                 return (await self._driver.get_server_info()).agent
         except (ne.Neo4jError, ne.DriverError, OSError) as e:
-            raise translate(e) from e
+            error = translate(e)
+            if isinstance(error, Unavailable):
+                raise Unavailable(
+                    f"No Neo4j answers at {self._uri}: start it or correct GRAPHMEM_NEO4J_URI (see `graphmem doctor`)."
+                ) from e
+            raise error from e
 
     async def aclose(self) -> None:
         """Close every connection."""

@@ -10,14 +10,14 @@ import re
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmem.errors import InvalidInput, SetupError
+from graphmem.errors import InvalidInput
 from graphmem.model import Vector
 from graphmem.text.doc import SCOPED_CHARACTERS, Doc
+from graphmem.text.trained import opened_weights
 
 AFFECT_FILE = Path(__file__).with_name("weights") / "affect" / "affect.npz"
 AFFECT_BUCKETS = 1 << 15
@@ -109,16 +109,10 @@ def load_affect(path: Path = AFFECT_FILE) -> AffectModel:
     ------
     SetupError                          the file is missing or damaged
     """
-    try:
-        with path.open("rb") as raw, np.load(raw) as file:
-            readers = {
-                name: _reader(file[f"{name}_dense"], file[f"{name}_words"]) for name in AffectModel.__dataclass_fields__
-            }
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise SetupError(
-            f"The sense of affect in {path} cannot be loaded ({error}): install graphmem again."
-        ) from error
-    return AffectModel(**readers)
+    with opened_weights(path) as file:
+        return AffectModel(
+            **{name: _reader(file[f"{name}_dense"], file[f"{name}_words"]) for name in AffectModel.__dataclass_fields__}
+        )
 
 
 def surface(text: str) -> NDArray[np.float32]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphmem.maths.chances import logistic, softmax
 from graphmem.model import PairClass
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import DIMENSION, ShippedNetwork, open_network, shipped_network
@@ -86,9 +87,7 @@ def statement_features(old: str, new: str, vectors: NDArray[np.float32]) -> NDAr
 
 def read_answers(answers: NDArray[np.float32]) -> PairReading:
     """The reading that a network's numbers stand for, of shape (7,): five classes, ended, clash."""
-    powers = np.exp(answers[:5] - answers[:5].max())
-    ended, clash = 1 / (1 + np.exp(-answers[5:7]))
-    return PairReading((powers / powers.sum()).astype(np.float32), float(ended), float(clash))
+    return PairReading(softmax(answers[:5]), logistic(answers[5]), logistic(answers[6]))
 
 
 @lru_cache(maxsize=1)

@@ -6,12 +6,12 @@ Made by `scripts/make_ending.py`; its figures stand beside it.
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmem.errors import SetupError
+from graphmem.maths.chances import logistic
+from graphmem.text.trained import opened_weights
 
 ENDING_FOLDER = Path(__file__).with_name("weights") / "ending"
 ENDING_FILE = ENDING_FOLDER / "ending.npz"
@@ -40,8 +40,7 @@ class EndingModel:
         -------
         float in [0, 1]
         """
-        score = float(self.weights @ ((features - self.mean) * self.scale)) + self.bias
-        return float(1 / (1 + np.exp(-score)))
+        return logistic(float(self.weights @ ((features - self.mean) * self.scale)) + self.bias)
 
 
 @lru_cache(maxsize=1)
@@ -52,9 +51,6 @@ def load_ending(path: Path = ENDING_FILE) -> EndingModel:
     ------
     SetupError      the file is missing or damaged
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name].astype(np.float64) for name in ("weights", "mean", "scale")}
-            return EndingModel(**arrays, bias=float(file["bias"]))
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise SetupError(f"{path} cannot be loaded ({error}): install graphmem again.") from error
+    with opened_weights(path) as file:
+        arrays = {name: file[name].astype(np.float64) for name in ("weights", "mean", "scale")}
+        return EndingModel(**arrays, bias=float(file["bias"]))

@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from zipfile import BadZipFile
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmem.errors import SetupError
+from graphmem.maths.chances import softmax
+from graphmem.text.trained import opened_weights
 
 LANGUAGE_FILE = Path(__file__).with_name("weights") / "language" / "language.npz"
 LANGUAGE_CHARACTERS = 400
@@ -61,10 +61,9 @@ def language_of(text: str) -> str:
     if not seen.any():
         return ""
     model = load_languages()
-    scores = model.weights @ seen + model.bias
-    powers = np.exp(scores - scores.max())
-    best = int(powers.argmax())
-    return model.codes[best] if powers[best] / powers.sum() >= SURE_LANGUAGE else ""
+    chances = softmax(model.weights @ seen + model.bias)
+    best = int(chances.argmax())
+    return model.codes[best] if chances[best] >= SURE_LANGUAGE else ""
 
 
 @lru_cache(maxsize=1)
@@ -75,9 +74,6 @@ def load_languages(path: Path = LANGUAGE_FILE) -> LanguageModel:
     ------
     SetupError      the file is missing or damaged
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            codes = tuple(map(str, file["codes"]))
-            return LanguageModel(codes, file["weights"].astype(np.float32), file["bias"].astype(np.float32))
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise SetupError(f"{path} cannot be loaded ({error}): install graphmem again.") from error
+    with opened_weights(path) as file:
+        codes = tuple(map(str, file["codes"]))
+        return LanguageModel(codes, file["weights"].astype(np.float32), file["bias"].astype(np.float32))

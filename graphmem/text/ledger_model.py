@@ -7,14 +7,14 @@ wrong. Made by `scripts/make_ledger.py`; the figures stand beside the weights.
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmem.errors import SetupError
+from graphmem.maths.chances import softmax
 from graphmem.model import LedgerCategory
 from graphmem.text.reader import LEDGER_CATEGORIES, MessageReading
+from graphmem.text.trained import opened_weights
 from graphmem.text.worth import LOGIT_SCALE, VECTOR_SCALE
 
 LEDGER_FILE = Path(__file__).with_name("weights") / "ledger" / "ledger.npz"
@@ -39,10 +39,7 @@ class LedgerModel:
 
     def chances(self, reading: MessageReading) -> NDArray[np.float32]:
         """Chances of `LEDGER_CATEGORIES`, which sum to 1."""
-        scores = self.weights @ ledger_features(reading) + self.bias
-        powers = np.exp(scores - scores.max())
-        chances: NDArray[np.float32] = powers / powers.sum()
-        return chances
+        return softmax(self.weights @ ledger_features(reading) + self.bias)
 
     def category(self, reading: MessageReading) -> LedgerCategory | None:
         """The category that a clause is kept under; None where it does not belong into the ledger.
@@ -74,8 +71,5 @@ def load_ledger_model(path: Path = LEDGER_FILE) -> LedgerModel:
     ------
     SetupError      the file is missing or damaged
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return LedgerModel(file["weights"], file["bias"])
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise SetupError(f"{path} cannot be loaded ({error}): install graphmem again.") from error
+    with opened_weights(path) as file:
+        return LedgerModel(file["weights"], file["bias"])

@@ -7,13 +7,13 @@ import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.errors import SetupError
 from graphmem.text.pairs import Compared, pair_feature_names, pair_features
+from graphmem.text.trained import opened_weights
 
 MATCH_FOLDER = Path(__file__).with_name("weights") / "match"
 MATCH_FILE = MATCH_FOLDER / "match.npz"
@@ -106,13 +106,10 @@ def load_match(path: Path = MATCH_FILE) -> MatchModel:
     ------
     SetupError      the file is missing or damaged, or was made for other features
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            names = tuple(json.loads(str(file["features"])))
-            arrays = {name: file[name] for name in ("roots", "feature", "cut", "left", "right", "share")}
-            scale, shift = map(float, file["calibration"])
-    except (OSError, KeyError, ValueError, BadZipFile) as error:
-        raise SetupError(f"{path} cannot be loaded ({error}): install graphmem again.") from error
+    with opened_weights(path) as file:
+        names = tuple(json.loads(str(file["features"])))
+        arrays = {name: file[name] for name in ("roots", "feature", "cut", "left", "right", "share")}
+        scale, shift = map(float, file["calibration"])
     if names != pair_feature_names():
         raise SetupError(f"{path} was made for other features: run scripts/make_match.py.")
     return MatchModel(**arrays, scale=scale, shift=shift)

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmem.errors import SetupError
+from graphmem.maths.chances import softmax
 from graphmem.model import Matrix, Vector
+from graphmem.text.trained import opened_weights
 
 PROFILE_FILE = Path(__file__).with_name("weights") / "profile" / "profile.npz"
 
@@ -57,10 +57,7 @@ class Head:
         -------
         float array of shape (n, classes), each row summing to 1
         """
-        scores = vectors @ self.weights.T + self.bias
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        chances: NDArray[np.float32] = powers / powers.sum(axis=1, keepdims=True)
-        return chances
+        return softmax(vectors @ self.weights.T + self.bias)
 
 
 @dataclass(frozen=True)
@@ -94,17 +91,13 @@ def load_profile_model(path: Path = PROFILE_FILE) -> ProfileModel:
     ------
     SetupError      the file is missing or damaged
     """
-    try:
-        with path.open("rb") as raw, np.load(raw) as file:
-            heads = [
+    with opened_weights(path) as file:
+        return ProfileModel(
+            *(
                 Head(tuple(map(str, file[f"{name}_labels"])), file[f"{name}_weights"], file[f"{name}_bias"])
                 for name in ("statement", "question")
-            ]
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise SetupError(
-            f"The weights of the standing profile in {path} cannot be loaded ({error}): install graphmem again."
-        ) from error
-    return ProfileModel(*heads)
+            )
+        )
 
 
 def _best(head: Head, vectors: Matrix) -> list[tuple[str, float]]:

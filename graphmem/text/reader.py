@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from graphmem.maths.chances import softmax
 from graphmem.model import Domain, LedgerCategory, Matrix, MemoryKind, Modality, Vector
 from graphmem.text.embedder import DIMENSION, BatchedEmbedder, ShippedNetwork, open_network, shipped_network
 
@@ -212,7 +213,7 @@ def readings(rows: Matrix, cuts: Sequence[float]) -> list[MessageReading]:
     """
     ends = np.cumsum(list(HEADS.values()))
     parts = dict(zip(HEADS, np.split(rows[:, DIMENSION:], ends[:-1], axis=1), strict=True))
-    shares = {name: _softmax(part) for name, part in parts.items() if HEADS[name] > 1}
+    shares = {name: softmax(part) for name, part in parts.items() if HEADS[name] > 1}
     expected = shares["band"] @ np.arange(len(BANDS), dtype=np.float32)
     scores = np.interp(expected, (0.0, *cuts, len(BANDS) - 1.0), SNR_BANDS)
     about_self, about_other = (1.0 / (1.0 + np.exp(-parts[name][:, 0])) for name in ("about_self", "about_other"))
@@ -272,9 +273,3 @@ def _readings_of(texts: Sequence[str], rows: Matrix, cuts: Sequence[float]) -> l
     """The readings of texts; one without a letter or digit tells nothing."""
     read = zip(texts, readings(rows, cuts), strict=True)
     return [each if any(map(str.isalnum, text)) else replace(each, snr=0) for text, each in read]
-
-
-def _softmax(rows: Matrix) -> Matrix:
-    powers = np.exp(rows - rows.max(axis=1, keepdims=True))
-    shares: Matrix = powers / powers.sum(axis=1, keepdims=True)
-    return shares

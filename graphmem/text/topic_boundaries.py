@@ -13,17 +13,17 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmem.errors import InvalidInput, SetupError
+from graphmem.errors import InvalidInput
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import Matrix, Message, Vector
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.stems import stem
+from graphmem.text.trained import opened_weights
 from graphmem.text.words import parts, word_rarity
 
 BOUNDARY_FILE = Path(__file__).with_name("weights") / "boundaries" / "boundaries.npz"
@@ -181,14 +181,8 @@ def load_topic_boundaries(path: Path = BOUNDARY_FILE) -> TopicBoundaryModel:
     ------
     SetupError                          the file is missing or damaged
     """
-    try:
-        with path.open("rb") as raw, np.load(raw) as file:
-            forms = {name: _form(file, name) for name in BOUNDARY_FORMS}
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise SetupError(
-            f"The sense of episodes in {path} cannot be loaded ({error}): install graphmem again."
-        ) from error
-    return TopicBoundaryModel(**forms)
+    with opened_weights(path) as file:
+        return TopicBoundaryModel(**{name: _form(file, name) for name in BOUNDARY_FORMS})
 
 
 def numbers(docs: Sequence[Doc], vectors: Matrix | None, turns: range, *, ahead: bool) -> Numbers:

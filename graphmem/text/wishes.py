@@ -6,13 +6,13 @@ Made by `scripts/make_wish.py`; its figures stand beside the weights.
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmem.errors import SetupError
+from graphmem.maths.chances import logistic
 from graphmem.model import Vector
+from graphmem.text.trained import opened_weights
 
 WISH_FOLDER = Path(__file__).with_name("weights") / "wish"
 WISH_FILE = WISH_FOLDER / "wish.npz"
@@ -43,7 +43,7 @@ class WishModel:
         -------
         float in [0, 1]
         """
-        return float(1 / (1 + np.exp(-(float(self.weights @ vector) + self.bias))))
+        return logistic(float(self.weights @ vector) + self.bias)
 
 
 @lru_cache(maxsize=1)
@@ -54,8 +54,5 @@ def load_wishes(path: Path = WISH_FILE) -> WishModel:
     ------
     SetupError      the file is missing or damaged
     """
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return WishModel(file["weights"].astype(np.float64), float(file["bias"]))
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise SetupError(f"{path} cannot be loaded ({error}): install graphmem again.") from error
+    with opened_weights(path) as file:
+        return WishModel(file["weights"].astype(np.float64), float(file["bias"]))

@@ -1,19 +1,18 @@
 """Worth of a clause for a student's memory, and of a tutoring turn: learned from labelled dialogues (spec 7)."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmem.errors import SetupError
+from graphmem.maths.chances import softmax
 from graphmem.text.arithmetic import equations
 from graphmem.text.doc import Doc
 from graphmem.text.reader import MessageReading
+from graphmem.text.trained import opened_weights
 
 WORTH_FILE = Path(__file__).parent / "weights" / "worth" / "worth.npz"
 CLAUSE_KINDS = ("nothing", "trait", "plan", "feeling", "episode", "work")
@@ -80,11 +79,11 @@ class WorthModel:
 
     def of_clause(self, text: str, reading: MessageReading) -> NDArray[np.float64]:
         """Probabilities of `CLAUSE_KINDS` of a clause that the reader has read."""
-        return _softmax(self.clauses, clause_features(text, reading))
+        return _chances(self.clauses, clause_features(text, reading))
 
     def of_turn(self, turn: TutoringTurn) -> NDArray[np.float64]:
         """Probabilities of `TURN_KINDS`."""
-        return _softmax(self.turns, turn_features(turn))
+        return _chances(self.turns, turn_features(turn))
 
 
 def clause_features(text: str, reading: MessageReading) -> NDArray[np.float64]:
@@ -181,14 +180,9 @@ def load_worth(path: Path = WORTH_FILE) -> WorthModel:
     >>> CLAUSE_KINDS[int(load_worth().of_clause("ok thanks", reading).argmax())]
     'nothing'
     """
-    try:
-        with path.open("rb") as raw, np.load(raw) as file:
-            return WorthModel(**{name: file[name].astype(np.float64) for name in WorthModel.__dataclass_fields__})
-    except (OSError, ValueError, KeyError, BadZipFile) as error:
-        raise SetupError(f"The sense of worth in {path} cannot be loaded ({error}): install graphmem again.") from error
+    with opened_weights(path) as file:
+        return WorthModel(**{name: file[name].astype(np.float64) for name in WorthModel.__dataclass_fields__})
 
 
-def _softmax(weights: NDArray[np.float64], features: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    scores = weights[:, 0] + weights[:, 1:] @ np.asarray(features)
-    powers = np.exp(scores - scores.max())
-    return powers / powers.sum()  # type: ignore[no-any-return]
+def _chances(weights: NDArray[np.float64], features: NDArray[np.float64]) -> NDArray[np.float64]:
+    return softmax(weights[:, 0] + weights[:, 1:] @ features)

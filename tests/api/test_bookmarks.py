@@ -48,7 +48,7 @@ async def test_another_replica_reads_with_the_bookmark_of_what_was_written(
     turn = {"student": "ann", "turn": "t1", "text": "My rabbit is called Flocke."}
     written = await http.post("/graphql", json={"query": TURN, "variables": turn}, headers=headers)
     bookmark = written.headers["X-Graphmem-Bookmark"]
-    elsewhere = another_replica(gm, graph=Graph(recording, 30.0, gm.graph.secrets, routed=True))  # type: ignore[arg-type]
+    elsewhere = another_replica(gm, graph=Graph(recording, 30.0, gm.graph.secrets, uri="neo4j://elsewhere"))  # type: ignore[arg-type]
     asked = {"query": 'query { student(id: "ann") { context(query: "Who is Flocke?") { prompt } } }'}
     async with served(elsewhere) as address, httpx.AsyncClient(base_url=address, timeout=30) as other:
         for sent, access in (({}, "WRITE"), ({"X-Graphmem-Bookmark": bookmark}, "READ")):

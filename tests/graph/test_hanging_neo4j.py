@@ -6,10 +6,12 @@ from time import monotonic
 
 import httpx
 import pytest
+from pydantic import SecretStr
 
 from graphmem.app import Graphmem
 from graphmem.errors import Unavailable
 from graphmem.flows import students
+from graphmem.runtime import open_graphmem
 from graphmem.settings import Settings
 from graphmem.store.graph import Graph, open_driver
 from tests.conftest import Pupil, another_replica, say, served
@@ -90,3 +92,12 @@ async def test_health_is_red_at_once_when_neo4j_is_away(gm: Graphmem) -> None:
             assert (await http.get(path)).status_code == 503
             assert monotonic() - start < away.settings.health_seconds + SLACK
     await graph.aclose()
+
+
+async def test_a_start_without_neo4j_names_its_address(gm: Graphmem) -> None:
+    away = quick(gm).model_copy(
+        update={"neo4j_uri": "bolt://127.0.0.1:1", "neo4j_password": SecretStr("none"), "neo4j_timeout": 1.0}
+    )
+    with pytest.raises(Unavailable, match=r"bolt://127\.0\.0\.1:1.*GRAPHMEM_NEO4J_URI.*graphmem doctor"):
+        async with open_graphmem(away):
+            pass
