@@ -7,8 +7,8 @@ To be run after `make_reader.py`, whose split it shares. DATA holds `safety/safe
 which nobody is in danger. Rows are split by the hash of their group (row or dialogue): a fifth of DATA and of the
 personal talk, and the second file of small talk, are the test part, read once at the end; of the others one in seven,
 which the reader has not learned from either, chooses the calibration and the thresholds. A second opinion, linear on
-the embedding alone, learns from the others: what it speaks against is heeded, and brought up again only where the talk
-touches it. Needs scikit-learn.
+the embedding alone, learns from the others: what it speaks against strongly raises no concern, unless a life is in
+danger now; what it doubts is brought up again only where the talk touches it. Needs scikit-learn.
 """
 
 import argparse
@@ -38,9 +38,9 @@ FALSE_ALARMS = 0.12
 LoCoMo and of the held-out rows were looked at: the figures of those are a little too good."""
 PERSONAL_ALARMS = 0.02
 """Share of the harmless personal talk that chose that may."""
-OPINION_PRIOR, OPINION_SHARE, SURE_SHARE = 10.0, 0.4, 0.95
-"""Strength of the second opinion's weights, its part beside the reader's log odds, and the share of the dangers found
-among the plain rows that chose of which both together have to be sure."""
+OPINION_PRIOR, OPINION_SHARE, OVERRULED_SHARE, SURE_SHARE = 10.0, 1.0, 0.01, 0.95
+"""Strength of the second opinion's weights, its part beside the reader's log odds, the share of the dangers found among
+the rows that chose that it may overrule, and the share among the plain ones of which both have to be sure."""
 FURTHER = "more-"
 """What the ids of the further rows begin with."""
 UNTOUCHED = "tiage-dev"
@@ -151,12 +151,14 @@ def main() -> None:
         threshold_of(scores, signs, choose & ~labels & plain, FALSE_ALARMS),
         threshold_of(scores, signs, choose & ~labels & personal, PERSONAL_ALARMS),
     )
-    found = (scores >= threshold) | signs
     vectors, learn = np.stack([each.vector for each in read]), part == "learn"
     second = LogisticRegression(C=OPINION_PRIOR, max_iter=400).fit(vectors[learn], labels[learn])
     together = logits + OPINION_SHARE * second.decision_function(vectors)
-    sure = float(np.quantile(together[choose & labels & plain & found], 1 - SURE_SHARE))
+    raised = scores >= threshold
     urgent = np.array([each.urgency[1:].argmax() + 1 >= ACUTE for each in read])
+    overruled = float(np.quantile(together[choose & labels & raised & ~signs & ~urgent], OVERRULED_SHARE))
+    found = (raised & (urgent | (together >= overruled))) | signs
+    sure = float(np.quantile(together[choose & labels & plain & found], 1 - SURE_SHARE))
     kept = found & (signs | urgent | (together >= sure))
     printed = {
         "chosen on": figures(scores, found, rows, "choose"),
@@ -170,6 +172,7 @@ def main() -> None:
         "threshold": round(threshold, 4),
         "opinion_offset": round(float(second.intercept_[0]), 4),
         "opinion_share": OPINION_SHARE,
+        "overruled": round(overruled, 4),
         "sure": round(sure, 4),
         "opinion": [round(float(each), 3) for each in second.coef_[0]],
         "figures": printed,

@@ -39,6 +39,8 @@ class DangerModel:
     opinion : shape (384,), a linear model on the embedding alone, which has not learned with the reader
     opinion_offset : its bias
     opinion_share : its part in both together, beside the reader's log odds
+    overruled : log odds of both together below which the second opinion overrules the reader's, unless a
+        life is in danger now
     sure : log odds of both together from which on a concern stands in every context
     """
 
@@ -48,12 +50,13 @@ class DangerModel:
     opinion: Vector = field(repr=False)
     opinion_offset: float
     opinion_share: float
+    overruled: float
     sure: float
 
-    def is_sure(self, reading: MessageReading) -> bool:
-        """True if the second opinion does not speak against a concern that the reader raises."""
+    def together(self, reading: MessageReading) -> float:
+        """Log odds of the reader and the second opinion together."""
         opinion = float(self.opinion @ reading.vector) + self.opinion_offset
-        return reading.danger_logit + self.opinion_share * opinion >= self.sure
+        return reading.danger_logit + self.opinion_share * opinion
 
     def score(self, reading: MessageReading) -> float:
         """Log odds that somebody is in danger, among messages that are danger as often as not."""
@@ -97,14 +100,15 @@ def find_danger(doc: Doc, reading: MessageReading) -> Danger | None:
     True
     """
     model = load_danger_model()
-    score = model.score(reading)
+    score, together = model.score(reading), model.together(reading)
     sign = sign_anywhere(straightened(doc.text))
-    if sign is None and score < model.threshold:
+    urgency = 1 + int(reading.urgency[1:].argmax())
+    overruled = urgency < ACUTE and together < model.overruled
+    if sign is None and (score < model.threshold or overruled):
         return None
     kind = sign or list(ConcernKind)[int(reading.concern[1:].argmax())]
-    urgency = 1 + int(reading.urgency[1:].argmax())
     about = AboutWhom.OTHER if reading.about_other >= 0.5 else AboutWhom.SELF
-    sure = sign is not None or urgency >= ACUTE or model.is_sure(reading)
+    sure = sign is not None or urgency >= ACUTE or together >= model.sure
     return Danger(kind, max(urgency, SERIOUS) if sign else urgency, about, _share(score), sure)
 
 
