@@ -19,7 +19,7 @@ serve: .venv/runtime  ## the API on port 8000
 
 setup: .venv/dev  ## the whole environment, for development
 
-test: .venv/dev  ## every test, in two processes on one Neo4j
+test: .venv/dev  ## every test, in two processes with a Neo4j each
 	$(BIN)/pytest $(PARALLEL)
 
 test-unit: .venv/dev  ## the tests that need no Neo4j, and the examples of docstrings

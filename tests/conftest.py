@@ -1,4 +1,4 @@
-"""What tests stand on: one real Neo4j a run, one open graphmem, the API on a free port, a fresh student each."""
+"""What tests stand on: one real Neo4j and one open graphmem a process, the API on a free port, a fresh student each."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ from graphmem.model import Role, Session, TurnOutcome, Who
 from graphmem.notifier import JobNotifier
 from graphmem.settings import Settings
 from tests.support.client import Client
-from tests.support.shared_neo4j import Access, shared_neo4j, turn
+from tests.support.own_neo4j import Access, own_neo4j
 
 PASSWORD = "a password of a test"
 
@@ -54,32 +54,14 @@ class Pupil:
 
 
 @pytest.fixture(scope="session")
-def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that all processes of this run share."""
-    own = tmp_path_factory.getbasetemp()
-    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-
-
-@pytest.fixture(scope="session")
-def neo4j_access(run_folder: Path) -> Iterator[Access]:
+def neo4j_access(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Access]:
     """GRAPHMEM_TEST_NEO4J_URI, else a container where an engine answers, else a throwaway local Neo4j."""
     if uri := os.environ.get("GRAPHMEM_TEST_NEO4J_URI"):
         env = os.environ
         yield Access(uri, env.get("GRAPHMEM_TEST_NEO4J_USER", "neo4j"), env["GRAPHMEM_TEST_NEO4J_PASSWORD"])
     else:
-        with shared_neo4j(run_folder) as access:
+        with own_neo4j(tmp_path_factory.mktemp("neo4j")) as access:
             yield access
-
-
-@pytest.fixture(autouse=True)
-def database_turn(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Tests marked `alone` do what concerns every student in the database: no other process tests meanwhile."""
-    if "neo4j_access" not in request.fixturenames:
-        yield
-        return
-    alone = request.node.get_closest_marker("alone") is not None
-    with turn(request.getfixturevalue("run_folder"), alone=alone):
-        yield
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from graphmem.store.bookmarks import bookmarked
 from graphmem.store.graph import SCHEMES, Graph, is_routed, open_driver
 from tests.conftest import Pupil, another_replica, served
 from tests.support.client import TURN
-from tests.support.shared_neo4j import Access
+from tests.support.own_neo4j import Access
 
 
 class Recording:

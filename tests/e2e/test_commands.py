@@ -20,7 +20,7 @@ from graphmem.samples import SAMPLES
 from graphmem.store import schema
 from graphmem.store.tampering import count_noticed
 from tests.conftest import PASSWORD, Pupil, say
-from tests.support.shared_neo4j import Access
+from tests.support.own_neo4j import Access
 
 Graphmem = Callable[..., Coroutine[Any, Any, tuple[int, str, str]]]
 CIMA = SAMPLES / "cima" / "dialogues.jsonl"
@@ -296,7 +296,6 @@ async def test_the_demo_tells_of_every_turn_and_leaves_nothing_running(graphmem:
     assert set(told["matchBaselines"]) == {"parrot", "random"}
 
 
-@pytest.mark.alone
 async def test_reembed_changes_the_model_and_predictions_are_embedded_anew(
     graphmem: Graphmem, gm: App, ann: Pupil, replica: App
 ) -> None:

@@ -13,7 +13,7 @@ from graphmem.app import Graphmem
 from graphmem.flows.analysis import list_queries
 from graphmem.model import Level
 from tests.conftest import Pupil
-from tests.support.shared_neo4j import Access
+from tests.support.own_neo4j import Access
 from tests.support.surprising import responded
 
 Query = Callable[..., Coroutine[None, None, tuple[int, str, str]]]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from graphmem.app import Graphmem
 from graphmem.model import Role
-from tests.support.shared_neo4j import Access
+from tests.support.own_neo4j import Access
 
 README = Path(__file__).parents[2] / "README.md"
 IN_PROCESS, OVER_HTTP = re.findall(r"```python\n(.*?)```", README.read_text("utf-8"), re.DOTALL)

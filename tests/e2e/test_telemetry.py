@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.support.shared_neo4j import Access
+from tests.support.own_neo4j import Access
 
 EMBEDS = """
 import asyncio, time

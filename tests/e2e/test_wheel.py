@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.shared_neo4j import Access
+from tests.support.own_neo4j import Access
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

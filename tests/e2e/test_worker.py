@@ -23,9 +23,9 @@ from graphmem.model import Observation, Role, SourceKind, Who
 from graphmem.settings import Settings
 from tests.conftest import PASSWORD
 from tests.support.client import ENROL, OPEN, TURN, Client
+from tests.support.own_neo4j import Access
 from tests.support.redis_server import RedisServer, free_port, needs_redis
 from tests.support.remembering import asked
-from tests.support.shared_neo4j import Access
 
 READY = "graphmem worker is ready"
 # A worker that was killed is followed soon, and what got lost is found soon.

@@ -10,8 +10,8 @@ from graphmem.bench.harness import HttpCaller, Talker
 from graphmem.bench.scale import Material
 from graphmem.settings import Settings
 from tests.conftest import Pupil
+from tests.support.own_neo4j import Access
 from tests.support.remembering import LIFE, nodes
-from tests.support.shared_neo4j import Access
 
 SAID = tuple(f"{first} {second}" for first in LIFE for second in LIFE)
 

@@ -14,8 +14,8 @@ from graphmem.model import Concept, LedgerCategory, MemoryRole
 from tests.conftest import Pupil, another_replica
 from tests.graph.test_compression import faded, remembers
 from tests.support.doubting import doubted
+from tests.support.own_neo4j import Access
 from tests.support.remembering import asked, changed, held
-from tests.support.shared_neo4j import Access
 from tests.unit.test_world import draft
 
 SPANS = """MATCH (m:Memory {institution: $i, student_id: $s})-[f:FORMED_FROM]->(source:Source)
@@ -108,7 +108,6 @@ async def test_ten_compressions_leave_ten_records_at_most_and_losses_that_add_up
         assert sum(loss.gravity for loss in each.loss) >= 0
 
 
-@pytest.mark.alone
 async def test_a_compression_that_is_killed_leaves_the_graph_as_before_or_as_after(
     gm: Graphmem, neo4j_access: Access, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -151,7 +151,6 @@ def test_another_experiment_is_refused(tmp_path: Path) -> None:
         run_experiment(Settings(home=tmp_path), "ab", MATHDIAL, None, 1, as_json=True)
 
 
-@pytest.mark.alone
 async def test_the_command_prints_one_document_and_uses_a_database_of_its_own(gm: Graphmem, tmp_path: Path) -> None:
     file = tmp_path / "one.jsonl"
     file.write_text((SAMPLES / "bridge" / "dialogues.jsonl").read_text("utf-8").splitlines()[0], "utf-8")

@@ -15,8 +15,8 @@ from graphmem.runtime import open_graphmem
 from graphmem.settings import Settings
 from graphmem.store.graph import Graph, open_driver
 from tests.conftest import Pupil, another_replica, say, served
+from tests.support.own_neo4j import Access
 from tests.support.proxy import Proxy, proxied
-from tests.support.shared_neo4j import Access
 
 TIMEOUT = 5.0
 SLACK = 3.0

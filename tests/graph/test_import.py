@@ -203,7 +203,6 @@ async def test_twice_is_as_once_and_nobody_is_overwritten(gm: Graphmem, ann: Pup
     assert session.keys == ann.session.keys
 
 
-@pytest.mark.alone
 async def test_what_is_cut_short_cannot_be_opened_and_is_made_again(
     gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,7 +53,6 @@ def test_every_statement_that_writes_is_listed() -> None:
     assert touched.TOUCHES.keys() >= touched.NEEDS_ROWS
 
 
-@pytest.mark.alone
 async def test_a_student_is_intact_after_every_way_of_writing(gm: Graphmem, ann: Pupil) -> None:
     """After each step, so that a failure tells which way of writing is not kept up."""
     session = ann.session
@@ -311,7 +310,6 @@ async def test_an_old_lock_put_back_lets_no_old_password_in(gm: Graphmem, ann: P
     assert (await found(gm, ann.who)).fields == ("student.salt", "student.wrapped_key")
 
 
-@pytest.mark.alone
 async def test_the_server_secret_can_be_changed(gm: Graphmem, ann: Pupil) -> None:
     await lives(gm, ann, "velocipede")
     await keep_up(gm, ann.who)
@@ -350,7 +348,6 @@ async def test_students_do_not_touch_each_other(gm: Graphmem, enrol: Enrol) -> N
         await verify_integrity(gm, bob.who)
 
 
-@pytest.mark.alone
 async def test_notes_are_taken_in_by_the_sweep(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, "I love purple submarines.")
     assert await nodes(gm, ann.who, "ManifestNote") != []
@@ -358,7 +355,6 @@ async def test_notes_are_taken_in_by_the_sweep(gm: Graphmem, ann: Pupil) -> None
     assert await nodes(gm, ann.who, "ManifestNote") == []
 
 
-@pytest.mark.alone
 async def test_many_notes_are_taken_in_by_several_transactions_however_old_they_are(
     gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -255,7 +255,6 @@ async def test_without_a_language_model_jobs_wait(gm: Graphmem, ann: Pupil) -> N
     assert (await job_of(gm, ann))["state"] == "waiting"
 
 
-@pytest.mark.alone
 async def test_the_sweeper_runs_jobs_of_open_sessions_and_the_others_wait(
     gm: Graphmem, ann: Pupil, enrol: Enrol
 ) -> None:
@@ -292,7 +291,6 @@ async def test_one_students_trouble_does_not_stop_the_others(
     assert "LOCKED" in caplog.text
 
 
-@pytest.mark.alone
 async def test_a_worker_that_died_is_followed_by_another(
     gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -340,7 +338,6 @@ async def test_a_job_runs_after_the_reply_of_the_api(gm: Graphmem, ann: Pupil) -
     assert "graphmem_model_calls_total 0.0" not in numbers
 
 
-@pytest.mark.alone
 async def test_an_unexpected_error_is_kept_with_its_place_and_without_what_was_said(
     gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -493,7 +490,6 @@ async def test_pages_show_each_job_once_and_nobody_elses(gm: Graphmem, ann: Pupi
             await list_jobs(gm, institution, None, None, 3, wrong)
 
 
-@pytest.mark.alone
 async def test_finished_jobs_are_deleted_and_what_they_formed_is_not_formed_again(gm: Graphmem, ann: Pupil) -> None:
     noted = observations(SWIMS[:1])
     await observe(gm, ann.who, noted)
@@ -537,7 +533,6 @@ async def test_what_is_old_is_deleted_and_what_is_not_stays(gm: Graphmem, ann: P
     await gm.graph.execute(tidy, {"i": ann.who.institution}, reads=False)
 
 
-@pytest.mark.alone
 async def test_the_oldest_job_counts_from_when_it_could_be_run(gm: Graphmem, ann: Pupil) -> None:
     old = "MATCH (j:Job {institution: $i}) SET j.run_after = datetime('2020-01-01T00:00:00Z')"
     await observe(gm, ann.who, observations(SWIMS[:1]))

@@ -78,7 +78,6 @@ async def test_two_that_make_the_schema_at_once_do_not_fail(gm: Graphmem) -> Non
     assert refused == {command for command in schema.commands() if "DROP" not in command}
 
 
-@pytest.mark.alone
 async def test_data_of_an_older_schema_is_upgraded_once(gm: Graphmem, ann: Pupil) -> None:
     made = """CREATE (:Memory {institution: $i, student_id: $s, id: 'episode-1', episode: true})
               CREATE (:Memory {institution: $i, student_id: $s, id: 'belief-1-1'})

@@ -25,7 +25,7 @@ from graphmem.samples import sample_dialogues
 from graphmem.settings import Settings
 from graphmem.store import queries
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
-from tests.support.shared_neo4j import Access
+from tests.support.own_neo4j import Access
 from tests.support.tampering import noticed
 
 DUMP = """MATCH (n) WHERE n.institution = $i OPTIONAL MATCH (n)-[r]-()
@@ -171,7 +171,6 @@ def written(on: Access) -> dict[Path, bytes]:
     return {path: path.read_bytes().lower() for path in paths if path.suffix not in {".jar", ".jsa"}}
 
 
-@pytest.mark.alone
 async def test_the_files_of_the_local_server_hold_no_word(
     local_neo4j: Access, institution: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

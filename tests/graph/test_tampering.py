@@ -25,8 +25,8 @@ from graphmem.model import LedgerCategory
 from graphmem.settings import Settings
 from graphmem.store.memories import Filter
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
+from tests.support.own_neo4j import Access
 from tests.support.remembering import held, nodes, observations
-from tests.support.shared_neo4j import Access
 from tests.support.tampering import by_hand, noticed
 from tests.support.whole_life import lives
 

@@ -23,7 +23,7 @@ from tests.graph.test_turns import count
 from tests.support.client import TURN, Client
 from tests.support.language import EXPECTED, UNEXPECTED, asks, distils, surprise, with_model
 from tests.support.llm_server import Act, llm_server
-from tests.support.shared_neo4j import Access
+from tests.support.own_neo4j import Access
 
 REPLY = f"You said: {EXPECTED} — what would you try next, and why?"
 
@@ -133,7 +133,6 @@ async def test_a_model_that_is_left_alone_refuses_only_what_is_stored(gm: Graphm
     assert await count(gm, ann, "Turn") == 2
 
 
-@pytest.mark.alone
 async def test_the_sweeper_leaves_what_only_the_model_may_answer(
     gm: Graphmem, ann: Pupil, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -290,7 +289,6 @@ async def test_what_was_said_cannot_leave_its_quotation(gm: Graphmem, ann: Pupil
         assert text.count("</COMPANION_MEMORY>") <= 1
 
 
-@pytest.mark.alone
 async def test_no_word_of_a_turn_lies_in_the_logs_or_the_database(
     gm: Graphmem, ann: Pupil, caplog: pytest.LogCaptureFixture
 ) -> None:

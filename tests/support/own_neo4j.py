@@ -1,10 +1,8 @@
-"""One Neo4j for all processes of a test run, started by the first that needs it and stopped after the last.
+"""A Neo4j for each process of a test run, started by the first test that needs it and stopped after the last.
 
-A guardian, which is a process of its own, runs it. Each process of the run holds a shared lock on one file while it
-uses the Neo4j; the guardian waits for the exclusive lock. The system frees the locks of a process that ends, so the
-guardian stops the Neo4j also where a run is interrupted or killed.
-
-`turn` is how tests take turns on it: most run side by side, some need it to themselves.
+A guardian, which is a process of its own, runs it. Whoever tests holds a lock on a file; the guardian waits for
+it. The system frees the locks of a process that ends, so the guardian stops the Neo4j also where a run is interrupted
+or killed.
 """
 
 import fcntl
@@ -37,38 +35,18 @@ class Access:
 
 
 @contextmanager
-def shared_neo4j(folder: Path) -> Iterator[Access]:
-    """The Neo4j of all processes that name the same folder: started if nobody has, stopped after the last of them."""
-    with _locked(folder / "users.lock", fcntl.LOCK_SH):
-        found = folder / "access.json"
-        with _locked(folder / "start.lock", fcntl.LOCK_EX):
-            if not found.exists():
-                _start_guardian(folder)
-        yield Access(**json.loads(found.read_text("utf-8")))
-
-
-@contextmanager
-def turn(folder: Path, *, alone: bool) -> Iterator[None]:
-    """A time in which a test may use the Neo4j, beside other processes of the run or alone."""
-    # Who waits to be alone holds the gate, else the others could keep it waiting for ever.
-    with (folder / "gate.lock").open("a") as gate, (folder / "turn.lock").open("a") as held:
-        fcntl.flock(gate, fcntl.LOCK_EX)
-        fcntl.flock(held, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
-        fcntl.flock(gate, fcntl.LOCK_UN)
-        yield
-
-
-@contextmanager
-def _locked(path: Path, how: int) -> Iterator[None]:
-    with path.open("a") as file:
-        fcntl.flock(file, how)
-        yield
+def own_neo4j(folder: Path) -> Iterator[Access]:
+    """A Neo4j of the process that names this folder, until the block ends."""
+    with (folder / "user.lock").open("a") as user:
+        fcntl.flock(user, fcntl.LOCK_EX)
+        _start_guardian(folder)
+        yield Access(**json.loads((folder / "access.json").read_text("utf-8")))
 
 
 def _start_guardian(folder: Path) -> None:
     """Start the guardian and wait until its Neo4j answers."""
     log, mark = folder / "guardian.log", str(folder)
-    command = [sys.executable, "-m", "tests.support.shared_neo4j", mark]
+    command = [sys.executable, "-m", "tests.support.own_neo4j", mark]
     pid = process.start_detached(command, ROOT, log, dict(os.environ))
     deadline = time.monotonic() + START_SECONDS
     while not (folder / "access.json").exists():
@@ -100,15 +78,13 @@ def _container_engine_answers() -> bool:
 
 
 def guard(folder: Path) -> None:
-    """Run a Neo4j, tell its address in a file, and stop it once nobody uses it."""
-    found, written = folder / "access.json", folder / "access.json.new"
-    # The lock is held until the Neo4j is gone: who comes late waits, and then starts another.
-    with (folder / "users.lock").open("a") as users, _running() as access:
+    """Run a Neo4j, tell its address in a file, and stop it once its user is gone."""
+    written = folder / "access.json.new"
+    with (folder / "user.lock").open("a") as user, _running() as access:
         written.write_text(json.dumps(asdict(access)), "utf-8")
         written.chmod(0o600)
-        written.rename(found)
-        fcntl.flock(users, fcntl.LOCK_EX)
-        found.unlink()
+        written.rename(folder / "access.json")
+        fcntl.flock(user, fcntl.LOCK_EX)
 
 
 if __name__ == "__main__":
