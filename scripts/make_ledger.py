@@ -16,7 +16,7 @@ among them stand in `ledger.json`. Strength, weights and the bounds in `ledger_m
 import argparse
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -28,7 +28,7 @@ from graphmem.bench.understanding import read_utterances
 from graphmem.text.chunks import is_small_talk
 from graphmem.text.clauses import statement_spans
 from graphmem.text.doc import Doc
-from graphmem.text.ledger_model import LEDGER_FILE, LedgerModel, ledger_features, load_ledger_model
+from graphmem.text.ledger_model import LEDGER_FILE, LedgerModel, load_ledger_model
 from graphmem.text.reader import LEDGER_CATEGORIES, MessageReading, read_now
 
 FURTHER = Path(__file__).with_name("data")
@@ -69,11 +69,6 @@ def written(path: Path) -> Iterator[Row]:
 def clauses_of_talk(data: Path) -> list[str]:
     """Clauses of small talk, as one writes it, and of the students of tutoring talk that is not held out."""
     texts = [
-        _SHORT.sub(r"'\1", _SPACED.sub(r"\1", turn["text"]))
-        for dialogue in lines(data / "boundaries" / "tiage_train.jsonl")
-        for turn in dialogue["turns"]
-    ]
-    texts += [
         turn["text"]
         for name in ("mathdial", "bridge", "cima")
         for dialogue in lines(data / "tutoring" / f"{name}.jsonl")
@@ -81,6 +76,17 @@ def clauses_of_talk(data: Path) -> list[str]:
         for turn in dialogue["turns"]
         if turn["speaker"] == "student"
     ]
+    return list(dict.fromkeys([*talk_clauses(data / "boundaries" / "tiage_train.jsonl"), *telling_clauses(texts)]))
+
+
+def talk_clauses(path: Path) -> list[str]:
+    """Clauses of a file of TIAGE's small talk, as one writes it."""
+    turns = (turn["text"] for dialogue in lines(path) for turn in dialogue["turns"])
+    return telling_clauses(_SHORT.sub(r"'\1", _SPACED.sub(r"\1", text)) for text in turns)
+
+
+def telling_clauses(texts: Iterable[str]) -> list[str]:
+    """Clauses of messages, without phrases of small talk, each once."""
     found = (text[slice(*span)] for text in texts for span in statement_spans(Doc(text)))
     return list(dict.fromkeys(clause for clause in found if not is_small_talk(Doc(clause))))
 
@@ -100,7 +106,7 @@ def talk(data: Path) -> list[Row]:
 
 
 def features(read: Sequence[MessageReading]) -> np.ndarray:
-    return np.stack([ledger_features(each) for each in read])
+    return np.stack([each.features for each in read])
 
 
 def figures(model: LedgerModel, data: Path) -> dict[str, float]:

@@ -49,6 +49,7 @@ from graphmem.store.changes import New, Topic, write
 from graphmem.store.sources import observed_id, observed_key
 from graphmem.text.clauses import statement_spans
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.domains import domain_of
 from graphmem.text.normalize import cleaned, said
 from graphmem.text.reader import PASSES, MessageReading, passes
 from graphmem.text.retelling import retold
@@ -282,7 +283,7 @@ async def _reading(
         for extract in extraction.memories
     ]
     marked = tuple(
-        _marked(gm, session, heard, extract, vector, reading.likely_domain)
+        _marked(gm, session, heard, extract, vector, domain_of(reading))
         for extract, reading, vector in zip(extraction.memories, *await gm.read(contents), strict=True)
     )
     reading = Reading(
@@ -308,7 +309,7 @@ async def _clarification(gm: Graphmem, session: Session, reading: Reading) -> tu
     extract = Extract(0, len(heard.text), content, Modality.EPISODIC, MemoryKind.EPISODE)
     (read,), vectors = await gm.read([content])
     content_hash = keyed_hash(session.keys, "content", f"clarified {reading.source.ref}\n{content}")
-    return extract, Marked(vectors[0], read.likely_domain, reading.valence, content_hash, None)
+    return extract, Marked(vectors[0], domain_of(read), reading.valence, content_hash, None)
 
 
 async def _retracted(gm: Graphmem, heard: Heard) -> tuple[RetractionRequest, ...]:

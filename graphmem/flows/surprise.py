@@ -40,6 +40,7 @@ from graphmem.store.changes import Changes, Corrected, Update, Written, renewed,
 from graphmem.store.jobs import Claimed, Finished, SurpriseJob, opened_payload
 from graphmem.store.surprises import Surprised
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.domains import domain_of
 from graphmem.text.matching import MATCHED
 from graphmem.validation import checked_text
 
@@ -177,7 +178,7 @@ async def _worded(gm: Graphmem, session: Session, claimed: Claimed, contents: Se
         Worded(
             content,
             vector,
-            reading.likely_domain,
+            domain_of(reading),
             affect_of(gm, Doc(content), vector)[0],
             said_hash(session, None, content),
             said_hash(session, None, f"{claimed.id} {content}"),

@@ -13,6 +13,7 @@ from graphmem.text.arithmetic import Equation, spoken_equations
 from graphmem.text.comparisons import compared
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.domains import domain_of
 from graphmem.text.lexicon import is_negation
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.quantities import quantities
@@ -159,7 +160,7 @@ def _told(act: Act, reading: MessageReading, task: str) -> Move | None:
         return Move(_LEDGER_MOVES[kind], kept=kept)
     if act in _OF_MOOD and reading.valence < UNTROUBLED:
         return Move(act.value, kept=kept)
-    if act is Act.STEP and task and reading.likely_domain is Domain.SCHOOL:
+    if act is Act.STEP and task and domain_of(reading) is Domain.SCHOOL:
         # How one came to a step says more of the work than of oneself.
         return None
     if act is Act.CONFUSION or (reading.about_self < OWN and act not in _OF_MOOD):

@@ -4,7 +4,6 @@ Made by `scripts/make_language.py`; its figures stand beside the weights.
 """
 
 import re
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from zlib import crc32
@@ -12,8 +11,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmem.maths.chances import softmax
-from graphmem.text.trained import opened_weights
+from graphmem.text.trained import LinearHead, opened_weights
 
 LANGUAGE_FILE = Path(__file__).with_name("weights") / "language" / "language.npz"
 LANGUAGE_CHARACTERS = 400
@@ -24,15 +22,6 @@ SURE_LANGUAGE = 0.7
 """Chance that the language needs to be told."""
 
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
-
-
-@dataclass(frozen=True)
-class LanguageModel:
-    """Weights of shape (languages, 4096) and a bias of each language; `load_languages` gives them."""
-
-    codes: tuple[str, ...]
-    weights: NDArray[np.float32] = field(repr=False)
-    bias: NDArray[np.float32] = field(repr=False)
 
 
 def language_features(text: str) -> NDArray[np.float32]:
@@ -61,13 +50,13 @@ def language_of(text: str) -> str:
     if not seen.any():
         return ""
     model = load_languages()
-    chances = softmax(model.weights @ seen + model.bias)
+    chances = model.chances(seen)
     best = int(chances.argmax())
-    return model.codes[best] if chances[best] >= SURE_LANGUAGE else ""
+    return model.labels[best] if chances[best] >= SURE_LANGUAGE else ""
 
 
 @lru_cache(maxsize=1)
-def load_languages(path: Path = LANGUAGE_FILE) -> LanguageModel:
+def load_languages(path: Path = LANGUAGE_FILE) -> LinearHead:
     """Read the weights, once a process.
 
     Raises
@@ -75,5 +64,4 @@ def load_languages(path: Path = LANGUAGE_FILE) -> LanguageModel:
     SetupError      the file is missing or damaged
     """
     with opened_weights(path) as file:
-        codes = tuple(map(str, file["codes"]))
-        return LanguageModel(codes, file["weights"].astype(np.float32), file["bias"].astype(np.float32))
+        return LinearHead(tuple(map(str, file["codes"])), file["weights"].astype(np.float32), file["bias"])

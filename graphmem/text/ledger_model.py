@@ -15,7 +15,6 @@ from graphmem.maths.chances import softmax
 from graphmem.model import LedgerCategory
 from graphmem.text.reader import LEDGER_CATEGORIES, MessageReading
 from graphmem.text.trained import opened_weights
-from graphmem.text.worth import LOGIT_SCALE, VECTOR_SCALE
 
 LEDGER_FILE = Path(__file__).with_name("weights") / "ledger" / "ledger.npz"
 LEDGER_CHANCE = 0.6
@@ -39,7 +38,7 @@ class LedgerModel:
 
     def chances(self, reading: MessageReading) -> NDArray[np.float32]:
         """Chances of `LEDGER_CATEGORIES`, which sum to 1."""
-        return softmax(self.weights @ ledger_features(reading) + self.bias)
+        return softmax(self.weights @ reading.features + self.bias)
 
     def category(self, reading: MessageReading) -> LedgerCategory | None:
         """The category that a clause is kept under; None where it does not belong into the ledger.
@@ -56,11 +55,6 @@ class LedgerModel:
         category = LEDGER_CATEGORIES[best]
         least = SURE_INSTRUCTION if category is LedgerCategory.INSTRUCTION else SURE_CATEGORY
         return category if 1 - chances[0] >= LEDGER_CHANCE and chances[best] >= least else None
-
-
-def ledger_features(reading: MessageReading) -> NDArray[np.float32]:
-    """What the reader makes of a clause, and its vector."""
-    return np.concatenate([reading.logits / LOGIT_SCALE, VECTOR_SCALE * reading.vector])
 
 
 @lru_cache(maxsize=1)

@@ -4,17 +4,15 @@ Made by `scripts/make_profile.py`; the figures lie beside the weights in `figure
 shipped model only.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
-from graphmem.maths.chances import softmax
 from graphmem.model import Matrix, Vector
-from graphmem.text.trained import opened_weights
+from graphmem.text.trained import LinearHead, opened_weights, read_head
 
 PROFILE_FILE = Path(__file__).with_name("weights") / "profile" / "profile.npz"
 
@@ -39,33 +37,11 @@ class AskedFor(StrEnum):
 
 
 @dataclass(frozen=True)
-class Head:
-    """A softmax on a vector: weights of shape (classes, 384) and a bias of each class."""
-
-    labels: tuple[str, ...]
-    weights: NDArray[np.float32] = field(repr=False)
-    bias: NDArray[np.float32] = field(repr=False)
-
-    def chances(self, vectors: Matrix) -> NDArray[np.float32]:
-        """Chance of each class.
-
-        Parameters
-        ----------
-        vectors : float32 array of shape (n, 384), rows of length 1, by `onnx:all-MiniLM-L6-v2`
-
-        Returns
-        -------
-        float array of shape (n, classes), each row summing to 1
-        """
-        return softmax(vectors @ self.weights.T + self.bias)
-
-
-@dataclass(frozen=True)
 class ProfileModel:
     """The two heads; `load_profile_model` gives them."""
 
-    statement: Head
-    question: Head
+    statement: LinearHead
+    question: LinearHead
 
     def of_statements(self, vectors: Matrix) -> list[tuple[ProfilePart, float]]:
         """The part of the profile each statement belongs to, with its chance.
@@ -92,15 +68,10 @@ def load_profile_model(path: Path = PROFILE_FILE) -> ProfileModel:
     SetupError      the file is missing or damaged
     """
     with opened_weights(path) as file:
-        return ProfileModel(
-            *(
-                Head(tuple(map(str, file[f"{name}_labels"])), file[f"{name}_weights"], file[f"{name}_bias"])
-                for name in ("statement", "question")
-            )
-        )
+        return ProfileModel(*(read_head(file, name) for name in ("statement", "question")))
 
 
-def _best(head: Head, vectors: Matrix) -> list[tuple[str, float]]:
+def _best(head: LinearHead, vectors: Matrix) -> list[tuple[str, float]]:
     if not len(vectors):
         return []
     chances = head.chances(vectors)

@@ -70,6 +70,8 @@ PASSES = (100, 400, 800)
 MOST_PASSES = len(PASSES)
 SNR_BANDS = (0, *PASSES, 1000)
 """Scores at which the bands begin, and the highest."""
+VECTOR_SCALE, LOGIT_SCALE = 2.0, 4.0
+"""What a unit vector's numbers are multiplied by, and the network's output divided by, for further models."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +135,9 @@ class MessageReading:
         return MODALITIES[int(self.modality.argmax())]
 
     @property
-    def likely_domain(self) -> Domain:
-        """The likeliest domain."""
-        return DOMAINS[int(self.domain.argmax())]
+    def features(self) -> Vector:
+        """What the reader makes of the message, and its vector, as further models read them; shape (WIDTH + 384,)."""
+        return np.concatenate([self.logits / LOGIT_SCALE, VECTOR_SCALE * self.vector])
 
 
 class ReaderNetwork:

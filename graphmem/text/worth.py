@@ -19,8 +19,6 @@ CLAUSE_KINDS = ("nothing", "trait", "plan", "feeling", "episode", "work")
 """What a clause may tell; `work` is knowledge of the subject matter, right or wrong."""
 TURN_KINDS = ("nothing", "misconception", "understanding")
 """What a turn of work on a task may show."""
-VECTOR_SCALE, LOGIT_SCALE = 2.0, 4.0
-"""What a unit vector's numbers are multiplied by, and the reader's divided by, beside the other features."""
 
 _SELF = re.compile(r"\b(?:i|i'm|im|my|me|we|our|mine|i've|ive|i'll|i'd)\b", re.IGNORECASE)
 _ALONE = re.compile(r"\b(?:i|i'm|im|my|me|mine|myself|i've|ive|i'll|i'd)\b", re.IGNORECASE)
@@ -107,8 +105,7 @@ def clause_features(text: str, reading: MessageReading) -> NDArray[np.float64]:
             _ALONE.search(text) is not None,
             _TOGETHER.search(text) is not None,
             _POINTS_AT.search(text) is not None,
-            *(reading.logits / LOGIT_SCALE),
-            *(VECTOR_SCALE * reading.vector),
+            *reading.features,
         ],
         dtype=np.float64,
     )
