@@ -108,7 +108,7 @@ def talk_rows(path: Path) -> list[Row]:
 
 def features(rows: list[Row]) -> Array:
     read = read_now([row.text for row in rows])
-    return np.stack([clause_features(row.text, reading) for row, reading in zip(rows, read, strict=True)])
+    return np.stack([clause_features(Doc(row.text), reading) for row, reading in zip(rows, read, strict=True)])
 
 
 def fitted(x: Array, rows: list[Row], strength: float, kinds: int) -> Array:

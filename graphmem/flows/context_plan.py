@@ -297,13 +297,13 @@ def tentative_memories(unformed: Sequence[Hit], formed: Sequence[Hit], index: Se
     return tuple(Tentative(hit, vector) for hit, vector in pairs if vector is not None)
 
 
-def relevant(recalled: Sequence[Recalled], question: Doc, *, own: bool = False) -> tuple[Recalled, ...]:
+def relevant(recalled: Sequence[Recalled], asked: frozenset[str], *, own: bool = False) -> tuple[Recalled, ...]:
     """The memories that have to do with a question, in order: an empty context is a good one (spec 10.7).
 
     Parameters
     ----------
     recalled : with their similarity
-    question : Doc
+    asked : stems of its telling words, without the student's name, which stands in most memories
     own : the question asks for something that the student told
 
     Notes
@@ -312,7 +312,6 @@ def relevant(recalled: Sequence[Recalled], question: Doc, *, own: bool = False) 
     none has such a word, unless it is asked for. What weighs nearly as much as the best fits by what surrounds it, what
     an edge leads to where its seed does, and what is of a time that the question names.
     """
-    asked = telling_stems(question)
     shares = {r.memory.id for r in recalled if not asked.isdisjoint(_stems(r.memory)) or _is_of_time(r)}
     if not recalled or not (shares or own or any(r.similarity >= SURE_COSINE for r in recalled)):
         return ()
@@ -356,7 +355,8 @@ def shown(remembered: Remembered, question: Doc, visible: Mapping[str, str], bud
     """
     asked_all = remembered.asked_for == AskedFor.OVERVIEW
     own = bool(remembered.asked_for)
-    fitting = remembered.memories if asked_all else relevant(remembered.memories, question, own=own)
+    asked = telling_stems(question) - Doc(remembered.name or "").stems
+    fitting = remembered.memories if asked_all else relevant(remembered.memories, asked, own=own)
     memories = tuple(r for r in fitting if not _is_visible(r, visible) and is_told(r.memory.content))
     profile = tuple(
         r
@@ -364,7 +364,6 @@ def shown(remembered: Remembered, question: Doc, visible: Mapping[str, str], bud
         if not _is_visible(r, visible) and r.memory.id not in remembered.secrets and is_told(r.memory.content)
     )
     ledger = tuple(entry for entry in remembered.ledger if is_told(entry.content))
-    asked = telling_stems(question)
     facts = tuple(f for f in remembered.facts if f.is_habit or asked_all or not asked.isdisjoint(Doc(f.text).stems))
     whole = without_copies(
         replace(remembered, memories=memories, profile=profile, ledger=ledger, facts=facts), tuple(visible.values())

@@ -38,8 +38,9 @@ from graphmem.model import (
 from graphmem.ports import Mind, OnToken
 from graphmem.store import jobs, turns
 from graphmem.tasks import task_group
-from graphmem.text.doc import Doc
+from graphmem.text.doc import Doc, doc_of
 from graphmem.text.reader import MessageReading
+from graphmem.text.worth import is_own_matter
 from graphmem.validation import checked_id, checked_text, checked_time
 
 MOST_USED = 100
@@ -197,6 +198,7 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
         replied_by=replied_by,
         question=question,
         starts=seen.starts,
+        own_matter=is_own_matter(doc_of(seen.message), seen.reading),
         passes=seen.reading.passes,
         danger=danger,
         raised=None

@@ -247,6 +247,7 @@ class TurnThought:
     question : one that waited, and that the reply asks
     passes : how often formation reads the message; not at all where it tells nothing
     starts : whether another matter begins with it, as `graphmem.text.topic_boundaries` judges
+    own_matter : whether it is work, or tells of the student: other messages only react to what was said
     talk : the student's messages before it that are in sight, oldest first
     danger : that the message tells of, with the concern it raises
     false_alarm : it is like a message whose concern was taken back
@@ -269,6 +270,7 @@ class TurnThought:
     question: Question | None = None
     passes: int = 1
     starts: bool = False
+    own_matter: bool = True
     talk: tuple[str, ...] = ()
     danger: Danger | None = None
     raised: Raised | None = None
@@ -443,15 +445,15 @@ def _form_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
 def begins(thought: TurnThought) -> bool:
     """True if an episode begins with a message: always with a grave surprise, else where another matter does.
 
-    Another matter has to have a name, and some turns since the last one; a boundary is one where what is said has
-    little to do with what was said before.
+    Another matter has to be the student's own and to have a name, and some turns since the last one; a boundary is one
+    where what is said has little to do with what was said before.
 
     Source: spec 5 (episodes).
     """
     level, starts = thought.score.level, thought.starts
     if level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT):
         return True
-    if level is Level.NORMAL and not starts:
+    if (level is Level.NORMAL and not starts) or not thought.own_matter:
         return False
     since = thought.state.turns + 1 - thought.state.episode_turn if thought.state.episode_turn else EPISODE_EVERY
     other = starts or "topic" in thought.score.unusual

@@ -5,15 +5,10 @@ from dataclasses import replace
 
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict
-from graphmem.flows import compression
-from graphmem.flows.compression_plan import MOST_TOGETHER
 from graphmem.flows.session_cache import open_memories
 from graphmem.jobs.budget import within_budget_of
 from graphmem.llm.summary_prompt import SHOWN_STATEMENT
 from graphmem.model import Compression, CompressionTrigger, Session
-
-QUESTION_BYTES = compression.GROUPS_AT_ONCE * MOST_TOGETHER * SHOWN_STATEMENT
-"""About the bytes of statements that one question is about."""
 
 
 async def compress_within_budget(
@@ -25,8 +20,13 @@ async def compress_within_budget(
     preview: bool = False,
 ) -> Compression:
     """Compress a student's memories, see `graphmem.flows.compression`; where the budget is spent rules summarise."""
-    questions = compression.MODEL_QUESTIONS
-    async with within_budget_of(gm, session, "compress", QUESTION_BYTES, questions) as able:
+    # It needs scipy, which takes most of a second to import: a command that compresses nothing should not wait for it.
+    from graphmem.flows import compression
+    from graphmem.flows.compression_plan import MOST_TOGETHER
+
+    # About the bytes of statements that one question is about.
+    asked = compression.GROUPS_AT_ONCE * MOST_TOGETHER * SHOWN_STATEMENT
+    async with within_budget_of(gm, session, "compress", asked, compression.MODEL_QUESTIONS) as able:
         return await compression.compress(able, session, trigger=trigger, to=to, preview=preview)
 
 

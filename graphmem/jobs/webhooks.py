@@ -10,9 +10,7 @@ import hmac
 import json
 import logging
 from datetime import UTC, datetime, timedelta
-from typing import Any
-
-import httpx
+from typing import TYPE_CHECKING, Any
 
 from graphmem.app import Graphmem
 from graphmem.jobs.runner import failure, trouble_logged
@@ -22,6 +20,10 @@ from graphmem.settings import Settings
 from graphmem.store import notices
 from graphmem.store.jobs import Failure
 from graphmem.store.notices import Notice
+
+if TYPE_CHECKING:
+    # It takes a third of a second to import, which a command that sends nothing should not wait for.
+    import httpx
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +96,8 @@ async def send_notices(gm: Graphmem) -> int:
     """
     if not (institutions := sorted(gm.settings.webhooks)):
         return 0
+    import httpx
+
     await notices.enqueue(gm.graph, institutions, gm.clock() - NOTICE_SPAN, gm.clock())
     taken = 0
     async with httpx.AsyncClient(timeout=gm.settings.webhook_seconds, follow_redirects=False, trust_env=False) as http:
@@ -108,7 +112,7 @@ async def send_notices(gm: Graphmem) -> int:
                 return taken
 
 
-async def _send(gm: Graphmem, http: httpx.AsyncClient, notice: Notice) -> bool:
+async def _send(gm: Graphmem, http: "httpx.AsyncClient", notice: Notice) -> bool:
     error = ""
     if notice.about is not None:
         error = await post(gm.settings, gm.secret, http, notice.who, notice.id, notice_body(notice))
@@ -126,12 +130,14 @@ def notice_outcome(notice: Notice, error: str, now: datetime) -> Failure:
 
 
 async def post(
-    settings: Settings, secret: bytes, http: httpx.AsyncClient, who: Who, notice_id: str, told: dict[str, Any]
+    settings: Settings, secret: bytes, http: "httpx.AsyncClient", who: Who, notice_id: str, told: dict[str, Any]
 ) -> str:
     """Send one notice to the webhook of its institution; what went wrong, empty where it was taken.
 
     Of the answer only the status counts, and no redirection is followed.
     """
+    import httpx
+
     now = datetime.now(UTC)
     # The same notice has the same id each time it is sent, so that a webhook can tell it is no new one.
     sent_id = hashlib.sha256(json.dumps([who.institution, who.student_id, notice_id]).encode()).hexdigest()[:32]

@@ -188,7 +188,7 @@ def _told(
 ) -> list[_Found]:
     """What clauses tell of the student's life and ways, and what belongs into the ledger."""
     judged = [
-        _Judged(span, clause := Doc(doc.text[slice(*span)]), load_worth().of_clause(clause.text, reading), reading)
+        _Judged(span, clause := Doc(doc.text[slice(*span)]), load_worth().of_clause(clause, reading), reading)
         for span, reading in zip(spans, readings, strict=True)
     ]
     shown, reckons = _aspect(doc, heard, HINTED), _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.maths.chances import softmax
+from graphmem.model import MemoryKind
 from graphmem.text.arithmetic import equations
 from graphmem.text.doc import Doc
 from graphmem.text.reader import MessageReading
@@ -75,18 +76,18 @@ class WorthModel:
     clauses: NDArray[np.float64]
     turns: NDArray[np.float64]
 
-    def of_clause(self, text: str, reading: MessageReading) -> NDArray[np.float64]:
+    def of_clause(self, clause: Doc, reading: MessageReading) -> NDArray[np.float64]:
         """Probabilities of `CLAUSE_KINDS` of a clause that the reader has read."""
-        return _chances(self.clauses, clause_features(text, reading))
+        return _chances(self.clauses, clause_features(clause, reading))
 
     def of_turn(self, turn: TutoringTurn) -> NDArray[np.float64]:
         """Probabilities of `TURN_KINDS`."""
         return _chances(self.turns, turn_features(turn))
 
 
-def clause_features(text: str, reading: MessageReading) -> NDArray[np.float64]:
+def clause_features(clause: Doc, reading: MessageReading) -> NDArray[np.float64]:
     """Features of a clause: its surface, about 0 to 1 each, what the reader makes of it, its vector."""
-    doc, words = Doc(text), text.split()
+    text, words = clause.text, clause.text.split()
     count = max(1, len(words))
     return np.array(
         [
@@ -95,9 +96,9 @@ def clause_features(text: str, reading: MessageReading) -> NDArray[np.float64]:
             sum(_DIGIT.search(word) is not None for word in words) / count,
             "=" in text,
             np.log1p(len(words)) / 3,
-            doc.negates,
-            bool(doc.time_words),
-            min(2, len(doc.entities)) / 2,
+            clause.negates,
+            bool(clause.time_words),
+            min(2, len(clause.entities)) / 2,
             _LISTENER.search(text) is not None,
             count <= 2,
             _REASONS.search(text) is not None,
@@ -140,6 +141,20 @@ def turn_features(turn: TutoringTurn) -> NDArray[np.float64]:
     )
 
 
+def is_own_matter(message: Doc, reading: MessageReading) -> bool:
+    """True if a message is work on a subject, or tells something of its speaker: others only react to what they heard.
+
+    Examples
+    --------
+    >>> from graphmem.text.reader import read_now
+    >>> texts = ["My telescope is broken.", "9 - 4 = 5, so she has 5 left.", "Wow, that sounds amazing! Where was it?"]
+    >>> [is_own_matter(Doc(text), reading) for text, reading in zip(texts, read_now(texts))]
+    [True, True, False]
+    """
+    nothing = load_worth().of_clause(message, reading)[CLAUSE_KINDS.index("nothing")]
+    return reading.likely_kind is MemoryKind.CONCEPT or bool(nothing < 0.5)
+
+
 def rejects(reply: str) -> bool:
     """True if a tutor's reply says that what was said is wrong, not only that it should be looked at.
 
@@ -174,7 +189,7 @@ def load_worth(path: Path = WORTH_FILE) -> WorthModel:
     --------
     >>> from graphmem.text.reader import read_now
     >>> (reading,) = read_now(["ok thanks"])
-    >>> CLAUSE_KINDS[int(load_worth().of_clause("ok thanks", reading).argmax())]
+    >>> CLAUSE_KINDS[int(load_worth().of_clause(Doc("ok thanks"), reading).argmax())]
     'nothing'
     """
     with opened_weights(path) as file:

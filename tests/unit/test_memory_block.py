@@ -104,6 +104,13 @@ def test_what_does_not_fit_and_what_is_in_sight_is_left_out() -> None:
     assert shown(Remembered(memories=(far,)), asked, {}, 500).memories == ()
 
 
+def test_the_students_name_makes_nothing_fit() -> None:
+    own = recalled("own", "Ottilie swims on Mondays.", similarity=0.1)
+    asked = Doc("When did Ottilie meet Gundula?")
+    assert shown(Remembered(memories=(own,)), asked, {}, 500).memories == (own,)
+    assert shown(Remembered(memories=(own,), name="Ottilie Reed"), asked, {}, 500).memories == ()
+
+
 def test_a_memory_that_gives_a_secret_away_is_marked() -> None:
     told, plain = recalled("told", "I cried because Emil moves to Hamburg."), recalled("plain", "I like Emil's dog.")
     ids = secret_ids(

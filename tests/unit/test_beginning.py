@@ -1,0 +1,36 @@
+"""Where episodes begin: with another matter of the student's own, or with a grave surprise (spec 5)."""
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from graphmem.flows.turn_plan import begins
+from graphmem.model import Author, Level, Message
+
+TOLD = "My sister Ottilie moved to Lisbon."
+
+
+def thought(level: Level, *, starts: bool = True, own_matter: bool = True, since: int = 50) -> Any:
+    """What is known of a message, as far as it says where an episode begins."""
+    return SimpleNamespace(
+        score=SimpleNamespace(level=level, unusual=()),
+        state=SimpleNamespace(turns=since + 9, episode_turn=10),
+        message=Message(Author.STUDENT, TOLD, datetime(2026, 1, 5, tzinfo=UTC)),
+        starts=starts,
+        own_matter=own_matter,
+    )
+
+
+@pytest.mark.parametrize("level", [Level.NORMAL, Level.BOUNDARY])
+def test_another_matter_begins_an_episode_where_it_is_the_students_own(level: Level) -> None:
+    assert begins(thought(level))
+    assert not begins(thought(level, own_matter=False))
+    assert not begins(thought(level, starts=False))
+    assert not begins(thought(level, since=1))
+
+
+@pytest.mark.parametrize("level", [Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT])
+def test_a_grave_surprise_always_does(level: Level) -> None:
+    assert begins(thought(level, starts=False, own_matter=False, since=1))
