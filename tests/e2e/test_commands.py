@@ -6,10 +6,8 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Coroutine
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
@@ -20,9 +18,9 @@ from graphmem.samples import SAMPLES
 from graphmem.store import schema
 from graphmem.store.tampering import count_noticed
 from tests.conftest import PASSWORD, Pupil, say
+from tests.support.commands import Command, commands
 from tests.support.own_neo4j import Access
 
-Graphmem = Callable[..., Coroutine[Any, Any, tuple[int, str, str]]]
 CIMA = SAMPLES / "cima" / "dialogues.jsonl"
 
 
@@ -42,27 +40,11 @@ def environment(neo4j_access: Access, tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def graphmem(environment: dict[str, str]) -> Graphmem:
-    """Run a command with standard input; exit code, output, errors."""
-
-    async def run(*arguments: str, said: str = "", **changes: str) -> tuple[int, str, str]:
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "graphmem",
-            *arguments,
-            env=environment | changes,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        out, err = await process.communicate(said.encode())
-        return process.returncode or 0, out.decode(), err.decode()
-
-    return run
+def graphmem(environment: dict[str, str]) -> Command:
+    return commands(environment)
 
 
-async def test_enrol_replay_chat(graphmem: Graphmem, institution: str) -> None:
+async def test_enrol_replay_chat(graphmem: Command, institution: str) -> None:
     who = ("--institution", institution, "--password-stdin")
     code, out, err = await graphmem("enrol", "ada", *who, said=f"{PASSWORD}\n")
     assert (code, out) == (0, f"ada is enrolled at {institution}.\n"), err
@@ -79,7 +61,7 @@ async def test_enrol_replay_chat(graphmem: Graphmem, institution: str) -> None:
     assert "Companion: " in out
 
 
-async def test_forget(graphmem: Graphmem, institution: str) -> None:
+async def test_forget(graphmem: Command, institution: str) -> None:
     who = ("--institution", institution, "--password-stdin")
     await graphmem("enrol", "ada", *who, said=f"{PASSWORD}\n")
     await graphmem("chat", "ada", *who, said=f"{PASSWORD}\nMy sister Ottilie keeps nine otters.\n\n")
@@ -91,7 +73,7 @@ async def test_forget(graphmem: Graphmem, institution: str) -> None:
     assert json.loads((await graphmem(*recall, said=f"{PASSWORD}\n"))[1]) == []
 
 
-async def test_export(graphmem: Graphmem, institution: str, tmp_path: Path) -> None:
+async def test_export(graphmem: Command, institution: str, tmp_path: Path) -> None:
     who = ("--institution", institution, "--password-stdin")
     await graphmem("enrol", "ada", *who, said=f"{PASSWORD}\n")
     await graphmem("chat", "ada", *who, said=f"{PASSWORD}\nMy sister Ottilie keeps nine otters.\n\n")
@@ -105,7 +87,7 @@ async def test_export(graphmem: Graphmem, institution: str, tmp_path: Path) -> N
     assert "ada.json" in err
 
 
-async def test_plot(graphmem: Graphmem, institution: str, tmp_path: Path) -> None:
+async def test_plot(graphmem: Command, institution: str, tmp_path: Path) -> None:
     who = ("--institution", institution)
     await graphmem("enrol", "ada", *who, "--password-stdin", said=f"{PASSWORD}\n")
     for name, given, said in (("a.svg", "--password-stdin", f"{PASSWORD}\n"), ("a.png", "--structure", "")):
@@ -120,7 +102,7 @@ async def test_plot(graphmem: Graphmem, institution: str, tmp_path: Path) -> Non
 
 
 async def test_inspect_shows_a_readable_copy_and_removes_it(
-    environment: dict[str, str], graphmem: Graphmem, institution: str, tmp_path: Path
+    environment: dict[str, str], graphmem: Command, institution: str, tmp_path: Path
 ) -> None:
     who = ("--institution", institution, "--password-stdin")
     await graphmem("enrol", "ada", *who, said=f"{PASSWORD}\n")
@@ -147,7 +129,7 @@ async def test_inspect_shows_a_readable_copy_and_removes_it(
     assert not (tmp_path / "inspect.json").exists()
 
 
-async def test_drift(graphmem: Graphmem, institution: str) -> None:
+async def test_drift(graphmem: Command, institution: str) -> None:
     who = ("--institution", institution)
     await graphmem("enrol", "ada", *who, "--password-stdin", said=f"{PASSWORD}\n")
     said = "I have never been on a plane in my life.\nI flew to Oslo by plane when I was six.\n"
@@ -165,7 +147,7 @@ async def test_drift(graphmem: Graphmem, institution: str) -> None:
     assert "Name the student" in err
 
 
-async def test_erase(graphmem: Graphmem, gm: App, institution: str) -> None:
+async def test_erase(graphmem: Command, gm: App, institution: str) -> None:
     who = ("--institution", institution)
     await graphmem("enrol", "ada", *who, "--password-stdin", said=f"{PASSWORD}\n")
     held = "MATCH (n {institution: $i}) WHERE NOT n:Institution RETURN labels(n)[0] AS label, count(n) AS nodes"
@@ -179,7 +161,7 @@ async def test_erase(graphmem: Graphmem, gm: App, institution: str) -> None:
     assert "no such student" in err
 
 
-async def test_import_world(graphmem: Graphmem, institution: str, tmp_path: Path) -> None:
+async def test_import_world(graphmem: Command, institution: str, tmp_path: Path) -> None:
     file, who = tmp_path / "world.csv", ("--institution", institution)
     file.write_text("id,name,prerequisites\nhalf,half,\nfraction,fraction,half\n")
     code, out, err = await graphmem("import-world", str(file), *who, "--json")
@@ -196,7 +178,7 @@ async def test_import_world(graphmem: Graphmem, institution: str, tmp_path: Path
     assert "no file nowhere.csv" in err
 
 
-async def test_what_goes_wrong_is_one_line(graphmem: Graphmem, institution: str) -> None:
+async def test_what_goes_wrong_is_one_line(graphmem: Command, institution: str) -> None:
     who = ("--institution", institution, "--password-stdin")
     for arguments, said, changes, told in [
         (("enrol", "ada", *who), "short\n", {}, "8 to 1000 characters"),
@@ -216,7 +198,7 @@ async def test_what_goes_wrong_is_one_line(graphmem: Graphmem, institution: str)
         assert "Traceback" not in err
 
 
-async def test_doctor_looks_at_every_part(graphmem: Graphmem, gm: App, ann: Pupil) -> None:
+async def test_doctor_looks_at_every_part(graphmem: Command, gm: App, ann: Pupil) -> None:
     # A job that waits and that nobody runs.
     await say(gm, ann, "I have a dog called Rex.")
     # Other tests alter sealed values of their students in the same database, perhaps just now.
@@ -241,7 +223,7 @@ async def test_doctor_looks_at_every_part(graphmem: Graphmem, gm: App, ann: Pupi
     assert "a-password" not in out
 
 
-async def test_jobs_are_listed_and_started_again(graphmem: Graphmem, gm: App, ann: Pupil) -> None:
+async def test_jobs_are_listed_and_started_again(graphmem: Command, gm: App, ann: Pupil) -> None:
     who = ("--institution", ann.who.institution)
     await say(gm, ann, "I have a dog called Rex.")
     kill = """MATCH (j:Job {institution: $i, kind: 'form'})
@@ -260,7 +242,7 @@ async def test_jobs_are_listed_and_started_again(graphmem: Graphmem, gm: App, an
     assert json.loads(out)["all"]["calls"] == 0
 
 
-async def test_a_token_is_all_that_is_printed(graphmem: Graphmem) -> None:
+async def test_a_token_is_all_that_is_printed(graphmem: Command) -> None:
     code, out, err = await graphmem("token", "--role", "app", "--institution", "x")
     assert (code, err) == (0, "")
     assert len(out.strip().split(".")) == 3
@@ -284,7 +266,7 @@ async def test_serve_drains_on_sigterm(environment: dict[str, str], unused_tcp_p
     assert process.returncode == 0
 
 
-async def test_the_demo_tells_of_every_turn_and_leaves_nothing_running(graphmem: Graphmem, tmp_path: Path) -> None:
+async def test_the_demo_tells_of_every_turn_and_leaves_nothing_running(graphmem: Command, tmp_path: Path) -> None:
     few = tmp_path / "few.jsonl"
     few.write_text("\n".join(CIMA.read_text("utf-8").splitlines()[:2]), "utf-8")
     code, out, err = await graphmem("demo", "--json", "--dialogues", str(few))
@@ -297,7 +279,7 @@ async def test_the_demo_tells_of_every_turn_and_leaves_nothing_running(graphmem:
 
 
 async def test_reembed_changes_the_model_and_predictions_are_embedded_anew(
-    graphmem: Graphmem, gm: App, ann: Pupil, replica: App
+    graphmem: Command, gm: App, ann: Pupil, replica: App
 ) -> None:
     first = await say(gm, ann, "I am stuck with fractions.")
     await schema.set_embedder(gm.graph, "sentence-transformers:another", 768, gm.clock())
@@ -320,5 +302,5 @@ async def test_reembed_changes_the_model_and_predictions_are_embedded_anew(
     assert (code, "Nothing to do" in err) == (0, True)
 
 
-async def test_the_version_is_printed(graphmem: Graphmem) -> None:
+async def test_the_version_is_printed(graphmem: Command) -> None:
     assert await graphmem("--version") == (0, f"graphmem {version('graphmem')}\n", "")

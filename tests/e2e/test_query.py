@@ -1,10 +1,9 @@
 """`graphmem query` as an analyst types it, on the test's Neo4j."""
 
-import asyncio
 import json
 import os
-import sys
 from collections.abc import Callable, Coroutine
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from graphmem.app import Graphmem
 from graphmem.flows.analysis import list_queries
 from graphmem.model import Level
 from tests.conftest import Pupil
+from tests.support.commands import commands
 from tests.support.own_neo4j import Access
 from tests.support.surprising import responded
 
@@ -22,24 +22,16 @@ Query = Callable[..., Coroutine[None, None, tuple[int, str, str]]]
 @pytest.fixture
 def query(neo4j_access: Access, tmp_path: Path) -> Query:
     """Run the command; exit code, output, errors."""
-    environment = os.environ | {
-        "GRAPHMEM_HOME": str(tmp_path),
-        "GRAPHMEM_NEO4J_URI": neo4j_access.uri,
-        "GRAPHMEM_NEO4J_USER": neo4j_access.user,
-        "GRAPHMEM_NEO4J_PASSWORD": neo4j_access.password,
-    }
-
-    async def run(*arguments: str) -> tuple[int, str, str]:
-        process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "graphmem", "query", *arguments),
-            env=environment,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-        )
-        out, err = await process.communicate()
-        return process.returncode or 0, out.decode(), err.decode()
-
-    return run
+    run = commands(
+        os.environ
+        | {
+            "GRAPHMEM_HOME": str(tmp_path),
+            "GRAPHMEM_NEO4J_URI": neo4j_access.uri,
+            "GRAPHMEM_NEO4J_USER": neo4j_access.user,
+            "GRAPHMEM_NEO4J_PASSWORD": neo4j_access.password,
+        }
+    )
+    return partial(run, "query")
 
 
 async def test_without_a_name_the_queries_are_listed_with_what_they_answer(query: Query) -> None:
