@@ -8,7 +8,8 @@ which nobody is in danger. Rows are split by the hash of their group (row or dia
 personal talk, and the second file of small talk, are the test part, read once at the end; of the others one in seven,
 which the reader has not learned from either, chooses the calibration and the thresholds. A second opinion, linear on
 the embedding alone, learns from the others: what it speaks against strongly raises no concern, unless a life is in
-danger now; what it doubts is brought up again only where the talk touches it. Needs scikit-learn.
+danger now or another person is meant; what it doubts is brought up again only where the talk touches it. What people
+report of others (`reports.jsonl`) is only measured. Needs scikit-learn.
 """
 
 import argparse
@@ -62,7 +63,11 @@ class Row:
     @property
     def part(self) -> str:
         """What it is for: `test`, `choose` or `learn`."""
-        if self.group.startswith(UNTOUCHED) or (not self.group.startswith(FURTHER) and is_held_out(self.group)):
+        if (
+            self.source == "reports"
+            or self.group.startswith(UNTOUCHED)
+            or (not self.group.startswith(FURTHER) and is_held_out(self.group))
+        ):
             return "test"
         chooses = (
             self.source in ("safety", "written", "personal", "tiage")
@@ -75,8 +80,11 @@ def read_all(data: Path) -> list[Row]:
     """Messages of danger and look-alikes, then ordinary talk, each text once."""
     rows: dict[str, Row] = {}
     further = Path(__file__).with_name("data")
-    labelled = (data / "safety" / "safety.jsonl", further / "safety.jsonl", further / "personal.jsonl")
-    for path in labelled:
+    files = [
+        data / "safety" / "safety.jsonl",
+        *(further / f"{name}.jsonl" for name in ("safety", "personal", "reports")),
+    ]
+    for path in files:
         for each in lines(path):
             source = path.stem
             rows[each["text"]] = Row(each["text"], each["concern"], each["urgency"], each["who"], source, each["id"])
@@ -128,7 +136,10 @@ def figures(scores: NDArray[np.float64], found: NDArray[np.bool_], rows: list[Ro
     talk = chosen(lambda row: row.source.startswith("talk"))
     told |= {"false_alarms_personal": found[personal & ~danger].mean(), "false_alarms_small_talk": found[small].mean()}
     if talk.any():
+        reports = chosen(lambda row: row.source == "reports")
         told["false_alarms_talk"] = found[talk].mean()
+        told["recall_reports"] = found[reports & danger].mean()
+        told["false_alarms_reports"] = found[reports & ~danger].mean()
     return {name: round(float(share), 4) for name, share in told.items()}
 
 
@@ -156,8 +167,9 @@ def main() -> None:
     together = logits + OPINION_SHARE * second.decision_function(vectors)
     raised = scores >= threshold
     urgent = np.array([each.urgency[1:].argmax() + 1 >= ACUTE for each in read])
-    overruled = float(np.quantile(together[choose & labels & raised & ~signs & ~urgent], OVERRULED_SHARE))
-    found = (raised & (urgent | (together >= overruled))) | signs
+    stands = urgent | np.array([each.about_other >= 0.5 for each in read])
+    overruled = float(np.quantile(together[choose & labels & raised & ~signs & ~stands], OVERRULED_SHARE))
+    found = (raised & (stands | (together >= overruled))) | signs
     sure = float(np.quantile(together[choose & labels & plain & found], 1 - SURE_SHARE))
     kept = found & (signs | urgent | (together >= sure))
     printed = {

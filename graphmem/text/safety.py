@@ -39,8 +39,8 @@ class DangerModel:
     opinion : shape (384,), a linear model on the embedding alone, which has not learned with the reader
     opinion_offset : its bias
     opinion_share : its part in both together, beside the reader's log odds
-    overruled : log odds of both together below which the second opinion overrules the reader's, unless a
-        life is in danger now
+    overruled : log odds of both together below which the second opinion overrules the reader's, unless
+        a life is in danger now or another person is meant
     sure : log odds of both together from which on a concern stands in every context
     """
 
@@ -103,11 +103,12 @@ def find_danger(doc: Doc, reading: MessageReading) -> Danger | None:
     score, together = model.score(reading), model.together(reading)
     sign = sign_anywhere(straightened(doc.text))
     urgency = 1 + int(reading.urgency[1:].argmax())
-    overruled = urgency < ACUTE and together < model.overruled
+    about = AboutWhom.OTHER if reading.about_other >= 0.5 else AboutWhom.SELF
+    # It has hardly learned how people report what happens to others.
+    overruled = urgency < ACUTE and about is AboutWhom.SELF and together < model.overruled
     if sign is None and (score < model.threshold or overruled):
         return None
     kind = sign or list(ConcernKind)[int(reading.concern[1:].argmax())]
-    about = AboutWhom.OTHER if reading.about_other >= 0.5 else AboutWhom.SELF
     sure = sign is not None or urgency >= ACUTE or together >= model.sure
     return Danger(kind, max(urgency, SERIOUS) if sign else urgency, about, _share(score), sure)
 
