@@ -115,7 +115,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         state = replace(state, habits=_habits(state, message, talk[-1].text if talk else "", said))
         starts = _starts(gm, (*talk, message))
     return MessageFindings(
-        message=message,
+        message=replace(message, reading=reading),
         opener=opener[0] if opener else None,
         own_reply=own_reply,
         reading=reading,

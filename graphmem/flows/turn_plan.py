@@ -237,7 +237,7 @@ def mismatch(
     if state.prediction is None:
         return None
     before = talk[-1] if talk else ""
-    return Mismatch(state.prediction.text, message.text, asked, message.at, before, state.habits, name)
+    return Mismatch(state.prediction.text, message.text, asked, message.at, before, state.habits, name, message.reading)
 
 
 @dataclass(frozen=True)
@@ -382,7 +382,8 @@ def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWri
     )
     most = settings.working_memory
     opener = () if thought.opener is None else (annotated(thought.opener),)
-    messages = (*unlocked.messages, *opener, thought.message, annotated(thought.answer.value.reply))
+    said = replace(thought.message, reading=None)
+    messages = (*unlocked.messages, *opener, said, annotated(thought.answer.value.reply))
     new_facts = () if thought.fact is None else (thought.fact,)
     others = (fact for fact in unlocked.facts if fact.id not in {new.id for new in new_facts})
     return replace(

@@ -45,6 +45,7 @@ class Message:
     """One message of a conversation; `embedding` is None where there is none to compare it by.
 
     doc : its annotations (`graphmem.text.doc.Doc`), where they were made
+    reading : what the reader makes of it (`graphmem.text.reader.MessageReading`), while its turn is thought about
     """
 
     author: Author
@@ -52,6 +53,7 @@ class Message:
     at: datetime
     embedding: Vector | None = field(default=None, repr=False, compare=False)
     doc: object = field(default=None, repr=False, compare=False)
+    reading: object = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -249,6 +251,7 @@ class Mismatch:
     before : what the student had said before that
     habits : counts of the student's habits, this message included
     student : the student's name, where it is known
+    reading : of the message, as in `Message`
     """
 
     predicted: str
@@ -258,6 +261,7 @@ class Mismatch:
     before: str = ""
     habits: tuple[HabitCount, ...] = ()
     student: str | None = None
+    reading: object = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

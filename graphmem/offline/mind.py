@@ -45,7 +45,7 @@ from graphmem.offline.replies import asking, replied
 from graphmem.ports import Embedder, OnToken
 from graphmem.text.doc import doc_of
 from graphmem.text.language import language_of
-from graphmem.text.reader import MessageReader
+from graphmem.text.reader import MessageReader, MessageReading
 from graphmem.text.summary import summarised_memories
 from graphmem.text.words import word_rarity
 
@@ -103,7 +103,7 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
     newest = await _embedded(mind, newest)
     messages = (*before, newest)
     if question.danger is None:
-        reading = (await mind.reader.read([newest.text]))[0] if is_judged_by_reader(newest) else None
+        reading = await _reading(mind, newest.text, newest.reading) if is_judged_by_reader(newest) else None
         text = replied(messages, question.remembered, question.talk.task, reading)
     else:
         said = [each.text for each in before if each.author is Author.COMPANION]
@@ -125,6 +125,8 @@ async def _distil(mind: OfflineMind, question: Distil, _: OnToken | None) -> tup
 
 async def _lesson(mind: OfflineMind, mismatch: Mismatch) -> Lesson | None:
     clauses = own_clauses(mismatch.actual)
+    if clauses == [mismatch.actual]:
+        return lesson(mismatch, clauses, [await _reading(mind, mismatch.actual, mismatch.reading)])
     return lesson(mismatch, clauses, await mind.reader.read(clauses) if clauses else ())
 
 
@@ -220,6 +222,11 @@ def _expected(bank: Bank, asked: Message | None, messages: tuple[Message, ...], 
     if expected is None:
         return Prediction("", needed)
     return Prediction(expected.text, needed, expected.embedding)
+
+
+async def _reading(mind: OfflineMind, text: str, known: object) -> MessageReading:
+    """What the reader makes of a message; it is not read again where that is known."""
+    return known if isinstance(known, MessageReading) else (await mind.reader.read([text]))[0]
 
 
 async def _embedded(mind: OfflineMind, message: Message) -> Message:
