@@ -394,7 +394,7 @@ async def test_a_turn_tells_what_it_recalled_and_again_when_repeated(
     assert all(each["why"] and each["sourceRefs"] for each in once["recalled"])
     # What must never be forgotten comes with it: the allergy.
     assert kept["id"] in [each["id"] for each in once["ledger"]]
-    assert [job["kind"] for job in once["jobs"]] == ["form", "surprise"]
+    assert [job["kind"] for job in once["jobs"]] == ["form"]
     await asyncio.gather(*gm.background.tasks)
     again = await app_client.call(TURN, turn="t", text=question)
     assert again == once | {"repeated": True}

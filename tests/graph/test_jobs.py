@@ -590,7 +590,7 @@ async def test_past_the_budget_memories_are_formed_offline_and_facts_wait_for_to
         async with with_model(gm, server, budget_student_tokens=1) as talking:
             await surprise(talking, ann)
             asked_before = len(server.seen)
-            assert await run_jobs(talking, ann.session) >= 2
+            assert await run_jobs(talking, ann.session) >= 1
             assert len(server.seen) == asked_before
         job = await job_of(gm, ann)
         assert (job["state"], job["attempts"], job["error"]) == ("waiting", 0, BUDGET_SPENT)
