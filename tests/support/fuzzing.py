@@ -78,10 +78,16 @@ def documents(schema: graphql.GraphQLSchema, ids: list[str], rng: random.Random)
     while True:
         rng.shuffle(made)
         for make, name in made:
-            mode = Mode.NEGATIVE if rng.random() < 0.1 else Mode.POSITIVE
+            mode = Mode.NEGATIVE if rng.random() < 0.1 and takes_anything(schema, name) else Mode.POSITIVE
             for text in chunk(schema, make, name, mode, tuple(ids), rng.randrange(2**32)):
                 meant = mode is Mode.POSITIVE and rng.random() < 0.8
                 yield name, STUDENT.sub(rf'\1"{NAMES[0]}"', text) if meant else text
+
+
+def takes_anything(schema: graphql.GraphQLSchema, name: str) -> bool:
+    """True if an operation has arguments: others cannot be asked wrongly."""
+    roots = (root for root in (schema.query_type, schema.mutation_type) if root is not None)
+    return any(root.fields[name].args for root in roots if name in root.fields)
 
 
 def chunk(
