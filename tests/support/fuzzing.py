@@ -1,5 +1,6 @@
 """Requests made from the schema, sent by every role: none may fail inside, or write where it is refused."""
 
+import asyncio
 import random
 import re
 from collections import Counter
@@ -155,6 +156,8 @@ class Fuzzer:
                     self.found.stored.append(f"{caller}: {document}: {changed[:4]}")
             before = after
             if name in ("eraseStudent", "closeSession") and not refused:
+                # What follows a close is done behind it, and must not be seen as written by what is refused next.
+                await asyncio.gather(*self.gm.background.tasks)
                 await self.prepared()
                 before = None
             if self.found.requests % 500 == 0:
