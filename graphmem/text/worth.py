@@ -20,6 +20,8 @@ CLAUSE_KINDS = ("nothing", "trait", "plan", "feeling", "episode", "work")
 """What a clause may tell; `work` is knowledge of the subject matter, right or wrong."""
 TURN_KINDS = ("nothing", "misconception", "understanding")
 """What a turn of work on a task may show."""
+OWN_BELOW = 0.5
+"""Chance that a message tells nothing, below which it is a matter of its speaker's own."""
 
 _SELF = re.compile(r"\b(?:i|i'm|im|my|me|we|our|mine|i've|ive|i'll|i'd)\b", re.IGNORECASE)
 _ALONE = re.compile(r"\b(?:i|i'm|im|my|me|mine|myself|i've|ive|i'll|i'd)\b", re.IGNORECASE)
@@ -152,7 +154,7 @@ def is_own_matter(message: Doc, reading: MessageReading) -> bool:
     [True, True, False]
     """
     nothing = load_worth().of_clause(message, reading)[CLAUSE_KINDS.index("nothing")]
-    return reading.likely_kind is MemoryKind.CONCEPT or bool(nothing < 0.5)
+    return reading.likely_kind is MemoryKind.CONCEPT or bool(nothing < OWN_BELOW)
 
 
 def rejects(reply: str) -> bool:
