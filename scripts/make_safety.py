@@ -6,16 +6,16 @@ To be run after `make_reader.py`, whose split it shares. DATA holds `safety/safe
 `boundaries/tiage_*.jsonl` and `understanding/utterances.jsonl`; `scripts/data` holds further rows, and personal talk in
 which nobody is in danger. Rows are split by the hash of their group (row or dialogue): a fifth of DATA and of the
 personal talk, and the second file of small talk, are the test part, read once at the end; of the others one in seven,
-which the reader has not learned from either, chooses the calibration and the thresholds. A second opinion, linear on
-the embedding alone, learns from the others: what it speaks against strongly raises no concern, unless a life is in
-danger now or another person is meant; what it doubts is brought up again only where the talk touches it. What people
+which the reader has not learned from either, chooses the calibration and the thresholds. A second opinion on what the
+reader makes of a message and its embedding learns from the others, and from what is told of other people
+(`others.jsonl`), which the reader has not learned from: both together raise a concern; kind, urgency and whom it is
+about are the second's. What both are less sure of is brought up again only where the talk touches it. What people
 report of others (`reports.jsonl`) is only measured. Needs scikit-learn.
 """
 
 import argparse
 import hashlib
 import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,23 +25,30 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from graphmem.bench.held_out import is_held_out, save_trained
+from graphmem.bench.held_out import is_held_out, save_trained, text_hash, trained_hashes
 from graphmem.bench.matching import auroc
 from graphmem.model import ACUTE, Author
 from graphmem.samples import SAMPLES
 from graphmem.samples.dialogues import load_dialogues
+from graphmem.text.embedder import DIMENSION
 from graphmem.text.normalize import straightened
-from graphmem.text.reader import read_now
-from graphmem.text.safety import DANGER_FILE, sign_anywhere
+from graphmem.text.reader import CONCERNS, READER_FOLDER, WIDTH, MessageReading, read_now
+from graphmem.text.safety import DANGER_FILE, DangerModel, sign_anywhere
+from graphmem.text.trained import LinearHead
 
-FALSE_ALARMS = 0.12
-"""Share of the look-alikes that chose that may raise a concern: missing costs more. It was 0.15 until false alarms of
-LoCoMo and of the held-out rows were looked at: the figures of those are a little too good."""
-PERSONAL_ALARMS = 0.02
-"""Share of the harmless personal talk that chose that may."""
-OPINION_PRIOR, OPINION_SHARE, OVERRULED_SHARE, SURE_SHARE = 10.0, 1.0, 0.01, 0.95
-"""Strength of the second opinion's weights, its part beside the reader's log odds, the share of the dangers found among
-the rows that chose that it may overrule, and the share among the plain ones of which both have to be sure."""
+FALSE_ALARMS, PERSONAL_ALARMS = 0.12, 0.02
+"""Share of the look-alikes and of the harmless talk of one's life that chose that the reader may take for danger:
+missing costs more. The first was 0.15 until false alarms of LoCoMo and of the held-out rows were looked at: the figures
+of those are a little too good."""
+RAISED_ALARMS, OVERRULED_SHARE, SURE_SHARE = 0.01, 0.02, 0.95
+"""The share of that talk for which both together may raise a concern; of the dangers that chose and that the reader
+finds the share that may be overruled; the share of the plain ones of which both have to be sure."""
+OPINION_PRIOR, DETAIL_PRIOR, OPINION_SHARE = 0.1, 0.1, 2.0
+"""Strength of the second opinion's weights, of those for urgency and whom it is about; its part beside the reader's log
+odds."""
+UNREAD, READER_TRUST, VECTOR_TRUST = 6.0, 0.25, 2.0
+"""How much a row counts that the reader has not learned from, and what the reader's answers and the vector are scaled
+by where the second opinion learns: the reader knows too well what it has learned from."""
 FURTHER = "more-"
 """What the ids of the further rows begin with."""
 UNTOUCHED = "tiage-dev"
@@ -70,7 +77,7 @@ class Row:
         ):
             return "test"
         chooses = (
-            self.source in ("safety", "written", "personal", "tiage")
+            self.source in ("safety", "written", "personal", "tiage", "others")
             and hashlib.sha256(self.group.encode()).digest()[1] % 7 == 1
         )
         return "choose" if chooses else "learn"
@@ -82,12 +89,12 @@ def read_all(data: Path) -> list[Row]:
     further = Path(__file__).with_name("data")
     files = [
         data / "safety" / "safety.jsonl",
-        *(further / f"{name}.jsonl" for name in ("safety", "personal", "reports")),
+        *(further / f"{name}.jsonl" for name in ("safety", "personal", "others", "reports")),
     ]
     for path in files:
         for each in lines(path):
-            source = path.stem
-            rows[each["text"]] = Row(each["text"], each["concern"], each["urgency"], each["who"], source, each["id"])
+            group = each.get("group", each["id"])
+            rows[each["text"]] = Row(each["text"], each["concern"], each["urgency"], each["who"], path.stem, group)
     for harmless in (*tutoring_talk(data), *small_talk(data)):
         rows.setdefault(harmless.text, harmless)
     for each in lines(data / "understanding" / "utterances.jsonl"):
@@ -134,7 +141,9 @@ def figures(scores: NDArray[np.float64], found: NDArray[np.bool_], rows: list[Ro
     personal = chosen(lambda row: row.source == "personal")
     small = chosen(lambda row: row.source == "tiage")
     talk = chosen(lambda row: row.source.startswith("talk"))
+    others = chosen(lambda row: row.source == "others")
     told |= {"false_alarms_personal": found[personal & ~danger].mean(), "false_alarms_small_talk": found[small].mean()}
+    told |= {"recall_others": found[others & danger].mean(), "false_alarms_others": found[others & ~danger].mean()}
     if talk.any():
         reports = chosen(lambda row: row.source == "reports")
         told["false_alarms_talk"] = found[talk].mean()
@@ -151,51 +160,77 @@ def main() -> None:
     labels = np.array([row.urgency > 0 for row in rows])
     part = np.array([row.part for row in rows])
     choose = part == "choose"
-    logits = np.array([each.danger_logit for each in read])
-    calibration = LogisticRegression(C=1.0).fit(logits[choose, None], labels[choose])
-    scores = calibration.decision_function(logits[:, None])
+    heads = train(rows, read, part == "learn")
+    model = DangerModel(heads["concern"], heads["urgency"], heads["about"], OPINION_SHARE, 1, 0, 0, 0, 0, 0)
+    logits, opinion = (np.array([of(each) for each in read]) for of in (lambda r: r.danger_logit, model.opinion))
+    together = logits + OPINION_SHARE * opinion
+    calibration = LogisticRegression(C=1.0).fit(together[choose, None], labels[choose])
     signs = np.array([sign_anywhere(straightened(row.text)) is not None for row in rows])
     # The further rows are harder than what students write, on purpose: the threshold is set on the others.
     plain = np.array([row.source == "safety" and not row.group.startswith(FURTHER) for row in rows])
-    personal = np.array([row.source in ("personal", "tiage") for row in rows])
-    threshold = max(
-        threshold_of(scores, signs, choose & ~labels & plain, FALSE_ALARMS),
-        threshold_of(scores, signs, choose & ~labels & personal, PERSONAL_ALARMS),
+    personal = choose & ~labels & np.array([row.source in ("personal", "tiage") for row in rows])
+    heard = max(
+        threshold_of(logits, signs, choose & ~labels & plain, FALSE_ALARMS),
+        threshold_of(logits, signs, personal, PERSONAL_ALARMS),
     )
-    vectors, learn = np.stack([each.vector for each in read]), part == "learn"
-    second = LogisticRegression(C=OPINION_PRIOR, max_iter=400).fit(vectors[learn], labels[learn])
-    together = logits + OPINION_SHARE * second.decision_function(vectors)
-    raised = scores >= threshold
-    urgent = np.array([each.urgency[1:].argmax() + 1 >= ACUTE for each in read])
-    stands = urgent | np.array([each.about_other >= 0.5 for each in read])
-    overruled = float(np.quantile(together[choose & labels & raised & ~signs & ~stands], OVERRULED_SHARE))
-    found = (raised & (stands | (together >= overruled))) | signs
-    sure = float(np.quantile(together[choose & labels & plain & found], 1 - SURE_SHARE))
-    kept = found & (signs | urgent | (together >= sure))
+    told = choose & labels & np.array([row.source in ("safety", "others") for row in rows])
+    numbers = {
+        "share": OPINION_SHARE,
+        "scale": float(calibration.coef_[0, 0]),
+        "offset": float(calibration.intercept_[0]),
+        "heard": heard,
+        "overruled": float(np.quantile(opinion[told & (logits >= heard)], OVERRULED_SHARE)),
+        "raised": threshold_of(together, signs, personal, RAISED_ALARMS),
+        "sure": 0.0,
+    }
+    model = DangerModel(**heads, **numbers)
+    found = np.array([model.alarms(each) for each in read]) | signs
+    numbers["sure"] = float(np.quantile(together[choose & labels & plain & found], 1 - SURE_SHARE))
+    urgent = np.array([model.urgency_of(each) >= ACUTE for each in read])
+    kept = found & (signs | urgent | (together >= numbers["sure"]))
     printed = {
-        "chosen on": figures(scores, found, rows, "choose"),
-        "test": figures(scores, found, rows, "test"),
-        "test, signs alone": figures(scores, signs, rows, "test"),
-        "test, sure": figures(scores, kept, rows, "test"),
+        "chosen on": figures(together, found, rows, "choose"),
+        "test": figures(together, found, rows, "test"),
+        "test, signs alone": figures(together, signs, rows, "test"),
+        "test, sure": figures(together, kept, rows, "test"),
     }
-    stored = {
-        "scale": round(float(calibration.coef_[0, 0]), 4),
-        "offset": round(float(calibration.intercept_[0]), 4),
-        "threshold": round(threshold, 4),
-        "opinion_offset": round(float(second.intercept_[0]), 4),
-        "opinion_share": OPINION_SHARE,
-        "overruled": round(overruled, 4),
-        "sure": round(sure, 4),
-        "opinion": [round(float(each), 3) for each in second.coef_[0]],
-        "figures": printed,
-    }
-    text = json.dumps(stored, indent=1)
-    # The weights on one line: nobody reads them.
-    weights = json.dumps(stored["opinion"])
-    DANGER_FILE.write_text(re.sub(r'("opinion": )\[[^\]]*\]', rf"\g<1>{weights}", text) + "\n", "utf-8")
+    save(heads, numbers)
+    DANGER_FILE.with_suffix(".json").write_text(json.dumps(printed, indent=1) + "\n", "utf-8")
     save_trained(DANGER_FILE.with_name("trained.npy"), [(row.text,) for row in rows if row.part != "test"])
     write_sample(rows)
     print(json.dumps(printed, indent=1))
+
+
+def train(rows: list[Row], read: list[MessageReading], learn: NDArray[np.bool_]) -> dict[str, LinearHead]:
+    """The second opinion: kind of danger or none, and of dangers the urgency and whom they are about."""
+    trust = np.repeat([READER_TRUST, VECTOR_TRUST], [WIDTH, DIMENSION])
+    features = trust * np.stack([each.features for each in read])
+    known = trained_hashes(READER_FOLDER / "trained.npy")
+    count = np.array([1.0 if text_hash(row.text) in known else UNREAD for row in rows])
+    danger = learn & np.array([row.urgency > 0 for row in rows])
+    kinds = np.array([CONCERNS.index(row.concern) for row in rows])
+    urgency = np.array([row.urgency for row in rows])
+    other = np.array([row.who == "other" for row in rows])
+
+    def head(answers: NDArray[Any], those: NDArray[np.bool_], prior: float, **kind: Any) -> LinearHead:
+        made = LogisticRegression(C=prior, max_iter=1000, **kind).fit(features[those], answers[those], count[those])
+        weights, bias = (trust * made.coef_).astype(np.float16), made.intercept_
+        if len(made.classes_) == 2:  # of two answers the model keeps only the difference
+            weights, bias = np.concatenate([0 * weights, weights]), np.concatenate([0 * bias, bias])
+        return LinearHead(tuple(map(str, made.classes_)), weights.astype(np.float32), bias.astype(np.float32))
+
+    return {
+        "concern": head(kinds, learn, OPINION_PRIOR),
+        "urgency": head(urgency, danger, DETAIL_PRIOR, class_weight="balanced"),
+        "about": head(other, danger, DETAIL_PRIOR),
+    }
+
+
+def save(heads: dict[str, LinearHead], numbers: dict[str, float]) -> None:
+    arrays: dict[str, Any] = {f"{name}_labels": np.array(head.labels) for name, head in heads.items()}
+    arrays |= {f"{name}_weights": head.weights.astype(np.float16) for name, head in heads.items()}
+    arrays |= {f"{name}_bias": head.bias for name, head in heads.items()}
+    np.savez_compressed(DANGER_FILE, **arrays, **{name: np.float64(value) for name, value in numbers.items()})
 
 
 def threshold_of(

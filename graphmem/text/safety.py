@@ -1,66 +1,100 @@
 """Danger to a student or to others: the one detector that reply, ledger, surprise and wellbeing go by (spec 20).
 
-What the reader makes of a message (`graphmem.text.reader`), from a threshold on, beside plain signs that must never be
-missed (`graphmem.text.danger_signs`). Made by `scripts/make_safety.py`; figures on untouched rows stand in the file.
+What the reader makes of a message (`graphmem.text.reader`) together with a second opinion, from a threshold on, beside
+plain signs that must never be missed (`graphmem.text.danger_signs`). Made by `scripts/make_safety.py`; figures on
+untouched rows stand beside the weights.
 """
 
-import json
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from rapidfuzz import fuzz
 
-from graphmem.errors import SetupError
-from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm, Vector
+from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm
 from graphmem.text.danger_signs import danger_sign
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import is_negation
 from graphmem.text.normalize import said, straightened
-from graphmem.text.reader import MessageReading
+from graphmem.text.reader import CONCERNS, MessageReading
+from graphmem.text.trained import LinearHead, opened_weights, read_head
 
-DANGER_FILE = Path(__file__).with_name("weights") / "safety" / "safety.json"
+DANGER_FILE = Path(__file__).with_name("weights") / "safety" / "safety.npz"
 SIGN_CHARACTERS = 4_000
 """Characters of a piece in which signs are looked for."""
 SIGN_OVERLAP = 200
 """Characters that two pieces share."""
 
 
+ACUTE_MARGIN = 1.0
+"""By how much clearer the second opinion has to speak against what is acute."""
+
+
 @dataclass(frozen=True)
 class DangerModel:
-    """How the reader's log odds of danger are taken; `load_danger_model` gives it.
+    """The second opinion, and how it and the reader's are taken together; `load_danger_model` gives it.
 
-    scale, offset : of what they say of messages that are danger as often as not
-    threshold : scaled log odds from which on a message raises a concern
-    opinion : shape (384,), a linear model on the embedding alone, which has not learned with the reader
-    opinion_offset : its bias
-    opinion_share : its part in both together, beside the reader's log odds
-    overruled : log odds of both together below which the second opinion overrules the reader's, unless
-        a life is in danger now or another person is meant
+    It has learned from what people tell of others, which the reader has not, from the reader's answers and the vector.
+
+    concern : kinds of danger by their place in `CONCERNS`, the first is none
+    urgency : of what is danger
+    about : 1 is another than who writes
+    share : its part beside the reader's log odds
+    scale, offset : of both together, so that they are log odds among messages that are danger as often as not
+    heard : the reader's log odds from which on it takes a message for danger
+    overruled : the second opinion's log odds below which that raises no concern; where the reader finds a life in
+        danger now it has to speak against it more clearly, by `ACUTE_MARGIN`
+    raised : log odds of both together from which on a concern is raised whatever the reader says
     sure : log odds of both together from which on a concern stands in every context
     """
 
+    concern: LinearHead
+    urgency: LinearHead
+    about: LinearHead
+    share: float
     scale: float
     offset: float
-    threshold: float
-    opinion: Vector = field(repr=False)
-    opinion_offset: float
-    opinion_share: float
+    heard: float
     overruled: float
+    raised: float
     sure: float
 
+    def opinion(self, reading: MessageReading) -> float:
+        """Log odds of danger by the second opinion alone."""
+        none, *dangers = np.log(np.maximum(1e-12, self.concern.chances(reading.features)))
+        return float(np.logaddexp.reduce(dangers) - none)
+
     def together(self, reading: MessageReading) -> float:
-        """Log odds of the reader and the second opinion together."""
-        opinion = float(self.opinion @ reading.vector) + self.opinion_offset
-        return reading.danger_logit + self.opinion_share * opinion
+        """Log odds of danger by the reader and the second opinion together."""
+        return reading.danger_logit + self.share * self.opinion(reading)
+
+    def alarms(self, reading: MessageReading) -> bool:
+        """True if a message raises a concern without a plain sign."""
+        opinion = self.opinion(reading)
+        acute = 1 + int(reading.urgency[1:].argmax()) >= ACUTE
+        heard = reading.danger_logit >= self.heard and opinion >= self.overruled - acute * ACUTE_MARGIN
+        return heard or reading.danger_logit + self.share * opinion >= self.raised
 
     def score(self, reading: MessageReading) -> float:
         """Log odds that somebody is in danger, among messages that are danger as often as not."""
-        return self.scale * reading.danger_logit + self.offset
+        return self.scale * self.together(reading) + self.offset
+
+    def kind_of(self, reading: MessageReading) -> ConcernKind:
+        """The likeliest kind of a danger, by both."""
+        both = reading.concern * self.concern.chances(reading.features)
+        return ConcernKind(CONCERNS[1 + int(both[1:].argmax())])
+
+    def urgency_of(self, reading: MessageReading) -> int:
+        """The likeliest urgency of a danger, 1 to 3."""
+        return 1 + int(self.urgency.chances(reading.features).argmax())
+
+    def whom(self, reading: MessageReading) -> AboutWhom:
+        """Whom a danger is likely about."""
+        return AboutWhom.OTHER if self.about.chances(reading.features)[1] >= 0.5 else AboutWhom.SELF
 
 
 @cache
@@ -71,13 +105,10 @@ def load_danger_model(path: Path = DANGER_FILE) -> DangerModel:
     ------
     SetupError                          the file is missing or damaged
     """
-    try:
-        stored = json.loads(path.read_text("utf-8"))
-        opinion = np.array(stored.pop("opinion"), dtype=np.float32)
-        numbers = {name: float(stored[name]) for name in DangerModel.__dataclass_fields__ if name != "opinion"}
-        return DangerModel(opinion=opinion, **numbers)
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise SetupError(f"The detector of danger in {path} cannot be loaded ({error}): install again.") from error
+    with opened_weights(path) as file:
+        concern, urgency, about = (read_head(file, name) for name in ("concern", "urgency", "about"))
+        numbers = (float(file[name]) for name in ("share", "scale", "offset", "heard", "overruled", "raised", "sure"))
+        return DangerModel(concern, urgency, about, *numbers)
 
 
 def find_danger(doc: Doc, reading: MessageReading) -> Danger | None:
@@ -100,17 +131,15 @@ def find_danger(doc: Doc, reading: MessageReading) -> Danger | None:
     True
     """
     model = load_danger_model()
-    score, together = model.score(reading), model.together(reading)
     sign = sign_anywhere(straightened(doc.text))
-    urgency = 1 + int(reading.urgency[1:].argmax())
-    about = AboutWhom.OTHER if reading.about_other >= 0.5 else AboutWhom.SELF
-    # It has hardly learned how people report what happens to others.
-    overruled = urgency < ACUTE and about is AboutWhom.SELF and together < model.overruled
-    if sign is None and (score < model.threshold or overruled):
+    if sign is None and not model.alarms(reading):
         return None
-    kind = sign or list(ConcernKind)[int(reading.concern[1:].argmax())]
-    sure = sign is not None or urgency >= ACUTE or together >= model.sure
-    return Danger(kind, max(urgency, SERIOUS) if sign else urgency, about, _share(score), sure)
+    urgency = model.urgency_of(reading)
+    sure = sign is not None or urgency >= ACUTE or model.together(reading) >= model.sure
+    kind = sign or model.kind_of(reading)
+    return Danger(
+        kind, max(urgency, SERIOUS) if sign else urgency, model.whom(reading), _share(model.score(reading)), sure
+    )
 
 
 def sign_anywhere(text: str) -> ConcernKind | None:

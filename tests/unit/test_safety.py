@@ -146,3 +146,23 @@ def test_a_concern_that_the_second_opinion_doubts_is_raised_and_not_sure() -> No
     readings = read_now([doubted, certain])
     found = [find_danger(Doc(text), reading) for text, reading in zip((doubted, certain), readings, strict=True)]
     assert [danger is not None and danger.sure for danger in found] == [False, True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a girl in my class is cutting her arms, what do I do",
+        "some guys keep beating up Ali after school and took his phone",
+        "my sister's boyfriend choked her yesterday",
+        "One of my students wrote that he wants to end it this weekend",
+    ],
+)
+def test_danger_to_others_is_told_as_theirs(text: str) -> None:
+    danger = danger_in(text)
+    assert danger is not None
+    assert danger.about is AboutWhom.OTHER
+
+
+def test_chat_about_others_is_no_emergency() -> None:
+    danger = danger_in("Maria took it to the beach yesterday")
+    assert danger is None or danger.urgency < 3
