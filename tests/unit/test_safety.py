@@ -140,12 +140,12 @@ def test_a_promise_of_secrecy_or_the_exercise_is_no_care(reply: str) -> None:
 
 def test_a_concern_that_the_second_opinion_doubts_is_raised_and_not_sure() -> None:
     doubted, certain = (
-        "i drawed pizzas in my head. i always need a picture else i dont get it",
+        "Maria took it to the beach yesterday",
         "My dad hits me at home",
     )
     readings = read_now([doubted, certain])
     found = [find_danger(Doc(text), reading) for text, reading in zip((doubted, certain), readings, strict=True)]
-    assert [danger is not None and danger.sure for danger in found] == [False, True]
+    assert [danger and danger.sure for danger in found] == [False, True]
 
 
 @pytest.mark.parametrize(
