@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 from graphmem.model import Author, Domain, LedgerCategory, Message
 from graphmem.offline.task_hints import cited_sentence, task_hint
-from graphmem.text.arithmetic import Equation, spoken_equations
+from graphmem.text.arithmetic import Equation, equations, spoken_equations
 from graphmem.text.comparisons import compared
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
+from graphmem.text.language import language_of
 from graphmem.text.lexicon import is_negation
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.quantities import quantities
@@ -31,6 +32,10 @@ FOREIGN_WORDS = 3
 """Words from which on what cannot be read is taken for another language."""
 AGREEMENT_WORDS = 4
 """Words of the longest agreement that says nothing else."""
+SUM_SIGHT = 3
+"""Messages of the student in which the sum is looked for that a bare result or "is that right?" speaks of."""
+BARE_GUESS_WORDS = 4
+"""Words up to which a message asks about what was said before."""
 SURE = 0.6
 """Chance from which on a message is taken for a wish, a promise or a secret."""
 
@@ -85,12 +90,12 @@ def chosen_move(messages: Sequence[Message], reading: MessageReading | None = No
     if act is Act.AGREEMENT and doc.plain_words and is_negation(doc.plain_words[0]):
         return Move("denial")
     if act in _MAY_GUESS and _is_guess(doc):
-        return Move("guess")
+        return _guess(messages, task)
     if act is Act.CONFUSION:
         earlier = _own(messages[:-1])[-1:]
         confused = bool(earlier) and act_of(doc_of(earlier[0])) is Act.CONFUSION
         return Move("still confused" if confused else act.value, hint=task_hint(messages, task, stuck=True))
-    if act is Act.UNREADABLE and len(doc.words) >= FOREIGN_WORDS:
+    if act is Act.UNREADABLE and (len(doc.words) >= FOREIGN_WORDS or language_of(doc.text) not in ("", "en")):
         return Move("foreign")
     return _step(messages, task) if act is Act.STEP else Move(act.value)
 
@@ -112,9 +117,35 @@ def _asked(messages: Sequence[Message]) -> str:
     return before[0].text if before and before[0].author is Author.COMPANION else ""
 
 
+def _sums(own: Sequence[Message]) -> list[Equation]:
+    """The sums of the last of the student's messages; a number that mends the wrong sum before it is one, too."""
+    text = doc_of(own[-1]).text
+    if reckoned := spoken_equations(text):
+        return reckoned
+    numbers, wrong = quantities(text), _sum_before(own[:-1])
+    if wrong is None or wrong.holds or len(numbers) != 1:
+        return []
+    mended = equations(f"{wrong.text.rpartition('=')[0]}= {numbers[0].value}")
+    return [each for each in mended if each.holds]
+
+
+def _sum_before(own: Sequence[Message]) -> Equation | None:
+    """The last sum in the student's last few messages."""
+    near = own[-SUM_SIGHT:]
+    return next((found[-1] for end in range(len(near), 0, -1) if (found := _sums(near[:end]))), None)
+
+
+def _guess(messages: Sequence[Message], task: str) -> Move:
+    """The move for a guess; "is that right?" asks about the sum said last, where there is one."""
+    before = _sum_before(_own(messages[:-1])) if len(doc_of(messages[-1]).words) <= BARE_GUESS_WORDS else None
+    if before is None:
+        return Move("guess")
+    return Move("right sum", before.text, task_hint(messages, task)) if before.holds else Move("wrong sum", before.text)
+
+
 def _judged_sums(messages: Sequence[Message], act: Act, task: str) -> Move | None:
     """The move for sums that can be reckoned: a wrong one first, else the last one of a step."""
-    reckoned = spoken_equations(doc_of(messages[-1]).text)
+    reckoned = _sums(_own(messages))
     wrong = [equation for equation in reckoned if not equation.holds]
     if wrong:
         return Move("wrong sum", wrong[-1].text)

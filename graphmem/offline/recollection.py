@@ -94,27 +94,22 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
     (True, '')
     """
     doc = doc_of(messages[-1])
-    if _OWN_WORDS.isdisjoint(doc.plain_words):
-        return ""
+    own = not _OWN_WORDS.isdisjoint(doc.plain_words)
     start = crc32(f"{len(messages)} {doc.text[:600]}".encode("utf-8", "replace"))
     question = next((sentence for sentence in reversed(doc.excerpt.sentences) if sentence.asks), doc)
     wanted = question.stems - _ASKING
-    if (
-        remembered.asked_for
-        and wanted == {stem("name")}
-        and (name := remembered.name or _name_told(messages, remembered))
-    ):
-        return f"Your name is {clean(name)}."
-    if asks_for_last_time(question):
+    if own and asks_for_last_time(question):
         return _last_time(remembered, start)
+    if not own or not remembered.asked_for:
+        sure = _surely_answers(doc, wanted, remembered, told_before(messages) if own else ())
+        return "" if sure is None else _told(doc, sure, remembered.today, start)
+    if wanted == {stem("name")} and (name := remembered.name or _name_told(messages, remembered)):
+        return f"Your name is {clean(name)}."
     if remembered.asked_for == "overview":
         return _overview(messages, remembered, start)
-    if not remembered.asked_for:
-        sure = _surely_answers(doc, wanted, remembered)
-        return "" if sure is None else _told(doc, sure, remembered.today, start)
     if told := _of_work(remembered):
         return _chosen(ALL, start).format(list="; ".join(told))
-    best = _best(doc, wanted, [*_statements(remembered), *_visible(messages)])
+    best = _best(doc, wanted, [*_statements(remembered), *told_before(messages)])
     if best is None and if_known:
         return ""
     return _chosen(NOTHING, start) if best is None else _told(doc, best, remembered.today, start)
@@ -122,7 +117,9 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
 
 def _name_told(messages: Sequence[Message], remembered: Remembered) -> str:
     """The name that the student gave last; empty where none was given."""
-    told = sorted([*_statements(remembered), *_visible(messages)], key=lambda each: each.at.timestamp(), reverse=True)
+    told = sorted(
+        [*_statements(remembered), *told_before(messages)], key=lambda each: each.at.timestamp(), reverse=True
+    )
     return next((name for each in told if (name := introduced_name(each.text))), "")
 
 
@@ -159,11 +156,13 @@ def _of_memory(recalled: Recalled, remembered: Remembered) -> Recollection:
     )
 
 
-def _visible(messages: Sequence[Message]) -> Iterable[Recollection]:
-    """What the student said in the conversation itself, which no context repeats."""
+def told_before(messages: Sequence[Message]) -> Iterable[Recollection]:
+    """What the student said in the conversation itself without asking, which no context repeats."""
     asked = messages[-1].embedding
     for message in messages[:-1]:
-        if message.author is Author.STUDENT and message.embedding is not None and asked is not None:
+        if message.author is not Author.STUDENT or message.embedding is None or asked is None:
+            continue
+        if not doc_of(message).asks:
             yield Recollection(message.text, message.at, _cosine(asked, message.embedding))
 
 
@@ -171,10 +170,12 @@ def _cosine(one: Vector, other: Vector) -> float:
     return float(np.dot(one, other))
 
 
-def _surely_answers(question: Doc, wanted: frozenset[str], remembered: Remembered) -> Recollection | None:
-    """The memory that answers what was not taken for a question to memory: like it, with nearly all of its words."""
+def _surely_answers(
+    question: Doc, wanted: frozenset[str], remembered: Remembered, said: Iterable[Recollection]
+) -> Recollection | None:
+    """What answers though memory may not have been asked: a memory, or what was said, with nearly all the words."""
     known = (*remembered.profile, *remembered.memories)
-    told = [_of_memory(each, remembered) for each in known if each.memory.is_own_word]
+    told = [*(_of_memory(each, remembered) for each in known if each.memory.is_own_word), *said]
     shares = [_share(wanted, Doc(each.text).excerpt) for each in told]
     sure = [
         each
@@ -224,7 +225,7 @@ def _told(question: Doc, statement: Recollection, today: datetime | None, start:
 
 def _overview(messages: Sequence[Message], remembered: Remembered, start: int) -> str:
     """What is remembered, in a few statements; secrets and worked steps are not told."""
-    items = [*_statements(remembered), *_visible(messages)]
+    items = [*_statements(remembered), *told_before(messages)]
     told = _listed((item for item in items if not item.secret), remembered.name)
     return _chosen(ALL, start).format(list="; ".join(told)) if told else _chosen(NOTHING_AT_ALL, start)
 

@@ -14,10 +14,11 @@ from rapidfuzz import fuzz, utils
 
 from graphmem.model import Author, Message, Recalled, Remembered
 from graphmem.offline.moves import Move, chosen_move
-from graphmem.offline.recollection import TOLD_CHARACTERS, answer_from_memory
+from graphmem.offline.recollection import TOLD_CHARACTERS, answer_from_memory, told_before
 from graphmem.text.arithmetic import reckoned_answer
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import introduced_name
+from graphmem.text.language import language_of
 from graphmem.text.lexicon import LESSON_WORDS, STOP_WORDS
 from graphmem.text.questions import only_asks
 from graphmem.text.reader import MessageReading
@@ -229,6 +230,19 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     ),
 }
 
+FOREIGN = {
+    "de": "Leider lese ich nur Englisch gut. Kannst du es auf Englisch sagen?",
+    "es": "Lo siento, solo leo bien el inglés. ¿Puedes decirlo en inglés?",
+    "fr": "Désolé, je ne lis bien que l'anglais. Peux-tu le dire en anglais ?",
+    "it": "Mi dispiace, leggo bene solo l'inglese. Puoi dirlo in inglese?",
+    "pl": "Przepraszam, dobrze czytam tylko po angielsku. Czy możesz napisać to po angielsku?",
+    "pt": "Desculpa, só leio bem inglês. Podes dizê-lo em inglês?",
+    "tr": "Üzgünüm, yalnızca İngilizceyi iyi okuyorum. Bunu İngilizce yazabilir misin?",
+    "ar": "عذرًا، أنا أقرأ الإنجليزية فقط جيدًا. هل يمكنك كتابة ذلك بالإنجليزية؟",
+    "hi": "माफ़ करना, मैं केवल अंग्रेज़ी अच्छी तरह पढ़ता हूँ। क्या तुम इसे अंग्रेज़ी में लिख सकते हो?",
+    "zh": "抱歉，我只擅长阅读英语。你能用英语说吗？",
+}
+"""What a student who writes another language is told in it, by ISO 639-1 code."""
 _TELLING_SLOTS = ("{told}", "{quote}", "{topic}", "{sum}", "{mention}", "{name}")
 _SLOT = re.compile(r"{(\w+)}")
 _QUOTE_IN_FACT = re.compile(r"said “([^”]{3,}?)…?”")
@@ -283,7 +297,9 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task
     """
     doc = doc_of(messages[-1])
     said = [message.text for message in messages if message.author is Author.COMPANION][-3:]
-    mention = _mention(move, doc, remembered, said)
+    if move.name == "foreign" and (apology := FOREIGN.get(language_of(doc.text))) and apology not in said:
+        return apology
+    mention = _mention(move, messages, remembered, said, task)
     wordings = WORDINGS["remembered question" if mention and move.name == "question" else move.name]
     name = clean(remembered.name or "")
     slots = {"sum": _framed(move.sum), "hint": move.hint, "mention": mention, "name": name}
@@ -355,13 +371,15 @@ def _says(text: str, saying: str) -> bool:
     return score(saying, text, processor=utils.default_process) >= SAME_REPLY_SCORE
 
 
-def _mention(move: Move, doc: Doc, remembered: Remembered, said: Sequence[str]) -> str:
+def _mention(move: Move, messages: Sequence[Message], remembered: Remembered, said: Sequence[str], task: str) -> str:
+    doc = doc_of(messages[-1])
     sayings = [match[1] for fact in remembered.facts if (match := _QUOTE_IN_FACT.search(fact.text))]
     sayings += [each.memory.quote or "" for each in remembered.memories if _may_be_mentioned(each, remembered)]
     if move.name == "question":
-        return mentioned(
-            doc, [*sayings, *(turn.text for turn in remembered.turns if turn.similarity >= SIMILAR_TURN_COSINE)]
-        )
+        turns = [turn.text for turn in remembered.turns if turn.similarity >= SIMILAR_TURN_COSINE]
+        # What is said about an exercise is worked with, not told again.
+        visible = [] if task else [each.text for each in told_before(messages) if each.cosine >= SIMILAR_TURN_COSINE]
+        return mentioned(doc, [*sayings, *turns, *visible])
     # Coming back to the past in every reply would be nagging.
     if move.name not in _MENTIONED_IN or any(_MENTION in reply for reply in said):
         return ""

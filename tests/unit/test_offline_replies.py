@@ -3,9 +3,11 @@
 import re
 import string
 import unicodedata
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,6 +23,7 @@ from graphmem.text.reader import MessageReader
 from graphmem.text.sanitize import clean, clipped, quoted
 from tests.support.memories import NOW, memory
 
+UP = np.array([0, 1], dtype=np.float32)
 AT = datetime(2026, 1, 15, 12, tzinfo=UTC)
 TEXTS = st.one_of(
     st.text(max_size=300),
@@ -330,6 +333,36 @@ def test_a_sum_that_comes_again_is_answered_as_such_unless_the_tutor_has_accepte
     assert "again" in replied(again, Remembered(), PROBLEM) or "once more" in replied(again, Remembered(), PROBLEM)
     accepted = [*first, companion("Good, that is correct."), *student("So 12 - 2 = 10")]
     assert chosen_move(accepted, task=PROBLEM).name == "right sum"
+
+
+def test_a_mended_sum_is_confirmed_and_is_what_a_question_after_it_speaks_of() -> None:
+    wrong = student("3/4 + 1/2 = 4/6")
+    assert chosen_move([*wrong, *student("is that right?")]) == Move("wrong sum", "3/4 + 1/2 = 4/6")
+    mended = [*wrong, companion("Can you go through it slowly?"), *student("I added tops and bottoms", "oh so 5/4")]
+    assert chosen_move(mended) == Move("right sum", "3/4 + 1/2 = 5/4", chosen_move(mended).hint)
+    assert chosen_move([*mended, *student("is that right?")]).sum == "3/4 + 1/2 = 5/4"
+    # A number that does not mend it may be about anything.
+    assert chosen_move([*wrong, *student("I have 7 of them")]).name != "wrong sum"
+
+
+def test_what_was_said_in_the_talk_itself_answers_before_it_is_formed() -> None:
+    said, name = (
+        [replace(each, embedding=UP) for each in student(*texts)]
+        for texts in (
+            ("my sister Lena moved to Oslo", "Where does Lena live?"),
+            ("I have a hamster called Nibbles", "what is my hamster called?"),
+        )
+    )
+    assert "“my sister Lena moved to Oslo”" in replied(said, Remembered())
+    assert "you have a hamster called Nibbles" in replied(name, Remembered())
+    assert "Oslo" not in replied(said, Remembered(), PROBLEM)
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"), [("No entiendo nada de las fracciones", "inglés"), ("Ich verstehe das nicht", "Englisch")]
+)
+def test_a_student_of_another_language_is_told_in_it(text: str, answer: str) -> None:
+    assert answer in reply_to(text)
 
 
 def test_a_step_that_the_task_gives_is_cited_and_not_judged() -> None:
