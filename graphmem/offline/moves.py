@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from graphmem.model import Author, Domain, LedgerCategory, Message
 from graphmem.offline.task_hints import cited_sentence, task_hint
 from graphmem.text.arithmetic import Equation, equations, spoken_equations
-from graphmem.text.comparisons import compared
+from graphmem.text.comparisons import compared, stated_comparisons
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
@@ -149,12 +149,23 @@ def _judged_sums(messages: Sequence[Message], act: Act, task: str) -> Move | Non
     wrong = [equation for equation in reckoned if not equation.holds]
     if wrong:
         return Move("wrong sum", wrong[-1].text)
-    if act is not Act.STEP or not reckoned:
+    if act is not Act.STEP:
         return None
+    if not reckoned:
+        return _judged_comparison(doc_of(messages[-1]))
     last = reckoned[-1]
     again = _was_said(last, _own(messages[:-1])) and not accepts(_asked(messages))
     name = "same sum" if again else "right sum"
     return Move(name, last.text, task_hint(messages, task, last.text))
+
+
+def _judged_comparison(doc: Doc) -> Move | None:
+    """The move for comparisons of numbers that are stated, a wrong one first."""
+    stated = stated_comparisons(doc.text)
+    wrong = [each for each in stated if not each.holds]
+    if wrong:
+        return Move("wrong comparison", wrong[0].text)
+    return Move("right comparison", stated[-1].text) if stated else None
 
 
 def _was_said(equation: Equation, before: Sequence[Message]) -> bool:

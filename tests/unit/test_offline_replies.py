@@ -386,6 +386,12 @@ def test_a_comparison_that_is_asked_for_is_decided_exactly(asked: str, text: str
     assert chosen_move([companion(asked), *student(text)]).name == move
 
 
+def test_a_comparison_that_is_stated_is_decided_too() -> None:
+    assert chosen_move(student("I think 1/8 is bigger than 1/4 because 8 is bigger than 4")).name == "wrong comparison"
+    assert chosen_move(student("so 1/4 is bigger than 1/8")) == Move("right comparison", "1/4 or 1/8")
+    assert chosen_move(student("5 is more than 2 times 3")).name == "step"
+
+
 def test_the_same_wording_does_not_come_twice_in_a_row() -> None:
     talk = student("It is 7 pens")
     for i in range(3):
