@@ -1,0 +1,74 @@
+"""What a turn of ordinary talk does: tells, asks, reacts, takes leave; learned from written turns and real talk.
+
+It is about how to answer, and judges nothing that is said. Made by `scripts/make_talk.py`; the figures stand beside the
+weights.
+"""
+
+from enum import StrEnum
+from functools import lru_cache
+from pathlib import Path
+
+from graphmem.text.reader import MessageReading
+from graphmem.text.trained import LinearHead, opened_weights, read_head
+
+TALK_FILE = Path(__file__).with_name("weights") / "talk" / "talk.npz"
+TALK_SURE = 0.52
+"""Chance from which on what is told is right nine times in ten (in cross-validation)."""
+
+
+class TalkKind(StrEnum):
+    """What a student's turn does.
+
+    Attributes
+    ----------
+    OWN : tells of the student's own life, family, feelings, plans
+    STORY : tells of others, of things or events
+    OPINION : a view or claim about a subject or the world
+    REACTION : only reacts to what was said: nothing to answer
+    COMPANION : a question or remark about the companion itself
+    ABILITY : what the companion can do or is for
+    REQUEST : asks the companion to do something
+    QUESTION : about a subject, a person or the world
+    WORK : a step, an answer, reasoning on a task, being stuck on it
+    GREETING, GOODBYE, THANKS : nothing else
+    """
+
+    OWN = "own"
+    STORY = "story"
+    OPINION = "opinion"
+    REACTION = "reaction"
+    COMPANION = "companion"
+    ABILITY = "ability"
+    REQUEST = "request"
+    QUESTION = "question"
+    WORK = "work"
+    GREETING = "greeting"
+    GOODBYE = "goodbye"
+    THANKS = "thanks"
+
+
+def talk_of(reading: MessageReading) -> tuple[TalkKind, float]:
+    """The likeliest kind of talk, and its chance.
+
+    Examples
+    --------
+    >>> from graphmem.text.reader import read_now
+    >>> [talk_of(each)[0].value for each in read_now(["tell me a joke", "lol", "how are you", "my dog ran away"])]
+    ['request', 'reaction', 'companion', 'own']
+    """
+    head = load_talk()
+    chances = head.chances(reading.features)
+    likeliest = int(chances.argmax())
+    return TalkKind(head.labels[likeliest]), float(chances[likeliest])
+
+
+@lru_cache(maxsize=1)
+def load_talk(path: Path = TALK_FILE) -> LinearHead:
+    """Read the weights, once a process.
+
+    Raises
+    ------
+    SetupError      the file is missing or damaged
+    """
+    with opened_weights(path) as file:
+        return read_head(file, "talk")
