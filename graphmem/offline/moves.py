@@ -11,20 +11,22 @@ from graphmem.model import Author, Domain, LedgerCategory, Message
 from graphmem.offline.task_hints import cited_sentence, task_hint
 from graphmem.text.arithmetic import Equation, equations, spoken_equations
 from graphmem.text.comparisons import compared, stated_comparisons
-from graphmem.text.dialogue_acts import Act, act_of
+from graphmem.text.dialogue_acts import Act, act_of, overrides
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
+from graphmem.text.introductions import introduced_name
 from graphmem.text.language import language_of
 from graphmem.text.lexicon import is_negation
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.quantities import quantities
 from graphmem.text.questions import asks, only_asks
 from graphmem.text.reader import LEDGER_CATEGORIES, PASSES, MessageReading
+from graphmem.text.talk import TALK_SURE, TalkKind, talk_of
 from graphmem.text.worth import accepts
 
 OWN = 0.7
 """Chance from which on a message tells of the student's own, whatever else it looks like."""
-GLAD, TROUBLED = 0.25, -0.2
+GLAD, TROUBLED = 0.25, -0.1
 """Valence from which on, or down to which, such a message is good news or a worry."""
 UNTROUBLED = -0.1
 """Valence from which on words of anger or grief are not the student's mood."""
@@ -32,7 +34,7 @@ FOREIGN_WORDS = 3
 """Words from which on what cannot be read is taken for another language."""
 AGREEMENT_WORDS = 4
 """Words of the longest agreement that says nothing else."""
-SUM_SIGHT = 3
+SUM_SIGHT = 6
 """Messages of the student in which the sum is looked for that a bare result or "is that right?" speaks of."""
 BARE_GUESS_WORDS = 4
 """Words up to which a message asks about what was said before."""
@@ -42,7 +44,12 @@ SURE = 0.6
 _REASON = re.compile(r"\b(?:because|cause|cos|cuz|since|that's why)\b")
 _MAY_GUESS = {Act.QUESTION, Act.STEP, Act.STATEMENT}
 _OF_MOOD = {Act.SORROW, Act.FRUSTRATION}
-_JUDGED_BY_READER = {Act.STEP, Act.STATEMENT, Act.DISCLOSURE, Act.CONFUSION} | _OF_MOOD
+_TELLS = {Act.STEP, Act.STATEMENT, Act.DISCLOSURE, Act.CONFUSION} | _OF_MOOD
+_PLAIN = {Act.STATEMENT, Act.STEP}
+_OF_COMPANION = {TalkKind.COMPANION, TalkKind.ABILITY, TalkKind.REQUEST}
+_OF_CHAT = {TalkKind.REACTION, TalkKind.STORY, TalkKind.GREETING, TalkKind.GOODBYE, TalkKind.THANKS}
+_AT_WORK = {Act.STEP, Act.CONFUSION, Act.QUESTION, Act.AGREEMENT, Act.DISCLOSURE}
+"""Acts that are answered as work where there is a task, whatever they sound like."""
 _LEDGER_MOVES = {
     LedgerCategory.INSTRUCTION: "wish",
     LedgerCategory.PROMISE: "promise",
@@ -83,8 +90,8 @@ def chosen_move(messages: Sequence[Message], reading: MessageReading | None = No
     act = act_of(doc)
     if act in (Act.STEP, Act.CONFUSION, Act.QUESTION) and (judged := _judged_sums(messages, act, task)):
         return judged
-    if reading is not None and is_judged_by_reader(messages[-1]) and (told := _told(act, reading, task)):
-        return told
+    if reading is not None and not overrides(doc) and (talked := _talked(doc, act, reading, task)):
+        return talked
     if act is Act.STATEMENT and doc.plain_words[:1] == ("please",):
         return Move("wish")
     if act is Act.AGREEMENT and doc.plain_words and is_negation(doc.plain_words[0]):
@@ -100,11 +107,19 @@ def chosen_move(messages: Sequence[Message], reading: MessageReading | None = No
     return _step(messages, task) if act is Act.STEP else Move(act.value)
 
 
-def is_judged_by_reader(message: Message) -> bool:
-    """True if a reading of a student's message may change the move that answers it."""
-    doc = doc_of(message)
-    act = act_of(doc)
-    return act in _JUDGED_BY_READER or (act is Act.AGREEMENT and len(doc.words) > AGREEMENT_WORDS)
+def _talked(doc: Doc, act: Act, reading: MessageReading, task: str) -> Move | None:
+    """The move for what is told, and for talk that is not about work, as the models see it; None for anything else."""
+    kind, chance = talk_of(reading)
+    # Where nothing is worked on, the likeliest kind is a better guess than work.
+    sure = kind if chance >= TALK_SURE or (not task and act in _PLAIN) else None
+    telling = act in _TELLS or (act is Act.AGREEMENT and len(doc.words) > AGREEMENT_WORDS)
+    if telling and (told := _told(doc, act, reading, task, sure)):
+        return told
+    if sure in _OF_COMPANION or (sure in _OF_CHAT and not (task and act in _AT_WORK)):
+        return Move(str(sure), kept=reading.snr >= PASSES[0])
+    if act in _PLAIN and not task and sure in (TalkKind.QUESTION, TalkKind.OPINION):
+        return Move(str(sure))
+    return None
 
 
 def _own(messages: Sequence[Message]) -> list[Message]:
@@ -119,20 +134,24 @@ def _asked(messages: Sequence[Message]) -> str:
 
 def _sums(own: Sequence[Message]) -> list[Equation]:
     """The sums of the last of the student's messages; a number that mends the wrong sum before it is one, too."""
-    text = doc_of(own[-1]).text
-    if reckoned := spoken_equations(text):
+    return _sums_of(doc_of(own[-1]), _sum_before(own[:-1]))
+
+
+def _sums_of(doc: Doc, before: Equation | None) -> list[Equation]:
+    reckoned, numbers = spoken_equations(doc.text), quantities(doc.text)
+    if reckoned or before is None or before.holds or len(numbers) != 1:
         return reckoned
-    numbers, wrong = quantities(text), _sum_before(own[:-1])
-    if wrong is None or wrong.holds or len(numbers) != 1:
-        return []
-    mended = equations(f"{wrong.text.rpartition('=')[0]}= {numbers[0].value}")
+    mended = equations(f"{before.text.rpartition('=')[0]}= {numbers[0].value}")
     return [each for each in mended if each.holds]
 
 
 def _sum_before(own: Sequence[Message]) -> Equation | None:
     """The last sum in the student's last few messages."""
-    near = own[-SUM_SIGHT:]
-    return next((found[-1] for end in range(len(near), 0, -1) if (found := _sums(near[:end]))), None)
+    last: Equation | None = None
+    for message in own[-SUM_SIGHT:]:
+        found = _sums_of(doc_of(message), last)
+        last = found[-1] if found else last
+    return last
 
 
 def _guess(messages: Sequence[Message], task: str) -> Move:
@@ -193,19 +212,20 @@ def _step(messages: Sequence[Message], task: str) -> Move:
     return Move("reasoned step" if reasoned else Act.STEP.value, hint=task_hint(messages, task))
 
 
-def _told(act: Act, reading: MessageReading, task: str) -> Move | None:
+def _told(doc: Doc, act: Act, reading: MessageReading, task: str, kind: TalkKind | None) -> Move | None:
     """The move for what a student tells of themselves; None where the message is about something else."""
     kept = reading.snr >= PASSES[0]
     place = int(reading.ledger.argmax())
-    kind = LEDGER_CATEGORIES[place]
-    if act is not Act.SORROW and kind in _LEDGER_MOVES and reading.ledger[place] >= SURE:
-        return Move(_LEDGER_MOVES[kind], kept=kept)
-    if act in _OF_MOOD and reading.valence < UNTROUBLED:
-        return Move(act.value, kept=kept)
+    category = LEDGER_CATEGORIES[place]
+    if act is not Act.SORROW and category in _LEDGER_MOVES and reading.ledger[place] >= SURE:
+        return Move(_LEDGER_MOVES[category], kept=kept)
+    if act in _OF_MOOD and (reading.valence < UNTROUBLED or (act is Act.FRUSTRATION and kind is TalkKind.OWN)):
+        return Move("worry" if act is Act.FRUSTRATION and not task else act.value, kept=kept)
     if act is Act.STEP and task and domain_of(reading) is Domain.SCHOOL:
         # How one came to a step says more of the work than of oneself.
         return None
-    if act is Act.CONFUSION or (reading.about_self < OWN and act not in _OF_MOOD):
+    own = kind is TalkKind.OWN or (reading.about_self >= OWN and kind not in _OF_CHAT | {TalkKind.OPINION})
+    if act is Act.CONFUSION or not (own or act in _OF_MOOD or introduced_name(doc.text)):
         return None
     if reading.valence >= GLAD:
         return Move("good news", kept=kept)

@@ -94,7 +94,7 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
     (True, '')
     """
     doc = doc_of(messages[-1])
-    own = not _OWN_WORDS.isdisjoint(doc.plain_words)
+    own = asks_of_oneself(doc)
     start = crc32(f"{len(messages)} {doc.text[:600]}".encode("utf-8", "replace"))
     question = next((sentence for sentence in reversed(doc.excerpt.sentences) if sentence.asks), doc)
     wanted = question.stems - _ASKING
@@ -113,6 +113,17 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
     if best is None and if_known:
         return ""
     return _chosen(NOTHING, start) if best is None else _told(doc, best, remembered.today, start)
+
+
+def asks_of_oneself(doc: Doc) -> bool:
+    """True if a question has a word for who asks it.
+
+    Examples
+    --------
+    >>> asks_of_oneself(Doc("What do you know about me?")), asks_of_oneself(Doc("What can you do?"))
+    (True, False)
+    """
+    return not _OWN_WORDS.isdisjoint(doc.plain_words)
 
 
 def _name_told(messages: Sequence[Message], remembered: Remembered) -> str:

@@ -14,7 +14,7 @@ from rapidfuzz import fuzz, utils
 
 from graphmem.model import Author, Message, Recalled, Remembered
 from graphmem.offline.moves import Move, chosen_move
-from graphmem.offline.recollection import TOLD_CHARACTERS, answer_from_memory, told_before
+from graphmem.offline.recollection import TOLD_CHARACTERS, answer_from_memory, asks_of_oneself, told_before
 from graphmem.text.arithmetic import reckoned_answer
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import introduced_name
@@ -43,7 +43,8 @@ SAME_REPLY_SCORE = 85.0
 """Fuzzy score from which on two texts say the same."""
 
 KEPT = "I will remember that."
-NEXT, ON_WITH_IT = "What would you like to do next?", "Shall we go on with our work?"
+NEXT = ("What would you like to do next?", "What else is on your mind?", "What would you like to talk about now?")
+ON_WITH_IT = "Shall we go on with our work?"
 """How the talk goes on after something else than the work, without and with a task."""
 
 # {quote} the student's words, {told} the same said to the student, {topic} what it is about, {sum} an equation, {name}
@@ -63,7 +64,38 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "Goodbye, and thank you for today.",
         "See you next time. Well done for staying with it.",
     ),
+    "reaction": (
+        "All right. {next}",
+        "I see. {next}",
+        "Good. {next}",
+    ),
+    "story": (
+        "Tell me more about it.",
+        "And how was that for you?",
+        "I see. What do you make of it?",
+        "Oh! How did that come about?",
+    ),
+    "opinion": (
+        "You say {quote}. What makes you think so?",
+        "You say {quote}. What would somebody say who sees it differently?",
+        "What makes you think so?",
+        "What would somebody say who sees it differently?",
+    ),
+    "companion": (
+        "I am a program, so there is not much to tell of me. How is it with you?",
+        "As a program I have no life of my own to tell of. What about you?",
+        "I am only a program, and there is nothing to know about me. What about you?",
+    ),
+    "ability": (
+        "I listen, remember what you tell me, check sums and ask questions that help you think. {next}",
+        "I am a program that remembers what you tell it and thinks along with you, sums included. {next}",
+    ),
+    "request": (
+        "I can listen, remember what you tell me, check sums and help you think, and not much else. {next}",
+        "That may be more than I can do: I remember what you tell me, check sums and think along with you. {next}",
+    ),
     "thanks": (
+        "You are welcome. {next}",
         "You are welcome. What would you like to look at next?",
         "You are welcome. How would you explain it to a friend, in your own words?",
     ),
@@ -150,7 +182,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "step": (
         "{hint}",
         "Let me look at {quote} with you. {hint}",
-        "You say {quote}. Can you write down the sum that leads to it?",
+        "You say {quote}. How did you come to it?",
         "{quote}: what did you start from, and what did you do with it?",
         "You have {quote}. How could you test that, for example with a drawing or by working backwards?",
         "How did you get there? Take me through it one step at a time.",
@@ -243,6 +275,8 @@ FOREIGN = {
     "zh": "抱歉，我只擅长阅读英语。你能用英语说吗？",
 }
 """What a student who writes another language is told in it, by ISO 639-1 code."""
+ABOUT_COMPANION = ("companion", "ability")
+"""Moves that answer questions to the companion: also "What do you know about me?", which memory answers."""
 _TELLING_SLOTS = ("{told}", "{quote}", "{topic}", "{sum}", "{mention}", "{name}")
 _SLOT = re.compile(r"{(\w+)}")
 _QUOTE_IN_FACT = re.compile(r"said “([^”]{3,}?)…?”")
@@ -263,6 +297,8 @@ def replied(
     reading : of the last message, where it was read
     """
     move, doc = chosen_move(messages, reading, task), doc_of(messages[-1])
+    if move.name in ABOUT_COMPANION and remembered.asked_for and asks_of_oneself(doc):
+        move = Move("question")
     if move.name != "question":
         # "What do I hate?" sounds like a mood, and is answered where the answer is known.
         asked = doc.asks and only_asks(doc.plain) and not task
@@ -303,7 +339,7 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task
     wordings = WORDINGS["remembered question" if mention and move.name == "question" else move.name]
     name = clean(remembered.name or "")
     slots = {"sum": _framed(move.sum), "hint": move.hint, "mention": mention, "name": name}
-    slots |= {"next": ON_WITH_IT if task else NEXT, "kept": KEPT if move.kept else ""}
+    slots |= {"next": ON_WITH_IT if task else NEXT[len(messages) // 2 % len(NEXT)], "kept": KEPT if move.kept else ""}
     if any("{own}" in w for w in wordings):
         slots["own"] = clean(introduced_name(doc.text))
     if any("{told}" in w for w in wordings):
@@ -313,7 +349,8 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task
         unfit = {"statement": len(doc.words) <= SHORT_WORDS, "guess": len(doc.words) > SHORT_WORDS}
         slots["quote"] = "" if unfit.get(move.name) else _telling_quote(doc)
     if any("{topic}" in w for w in wordings):
-        slots["topic"] = _topic(messages)
+        # What a question is about stands in it.
+        slots["topic"] = _topic(messages[-1:] if move.name == "question" else messages)
     fits = [w for w in wordings if all(slots[slot] for slot in _SLOT.findall(w))]
     start = crc32(f"{len(messages)} {doc.text[:REPLY_CHARACTERS]}".encode("utf-8", "replace")) % _preferred(fits)
     replies = [_joined(w.format(**slots), mention) for w in (*fits[start:], *fits[:start])]
