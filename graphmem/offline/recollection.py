@@ -39,6 +39,8 @@ MOST_TOLD = 5
 """Most statements told to somebody who asks for all of them."""
 TOLD_CHARACTERS = 120
 """Characters of the longest statement that is told."""
+ASKED_AS = {"age": "old", "home": "live", "origin": "come", "job": "work"}
+"""The word that a question for a slot has, where that is not its name."""
 _ASKING = frozenset(map(stem, "remember know tell told said say called still again think mention already".split()))  # noqa: SIM905
 _OWN_WORDS = frozenset({"i", "me", "my", "mine", "i'm", "im", "we", "our", "us"})
 
@@ -199,7 +201,8 @@ def _surely_answers(
 def _share(wanted: frozenset[str], doc: Doc) -> float:
     """Share of the words of a question that a statement holds."""
     # "The student lives" and "I live" are one word only when both are said to the student.
-    held = doc.stems | Doc(to_second_person(doc.text)).stems | Doc(slot_of(doc) or "").stems
+    slot = slot_of(doc) or ""
+    held = doc.stems | Doc(to_second_person(doc.text)).stems | Doc(f"{slot} {ASKED_AS.get(slot.rpartition(' ')[2], '')}").stems
     return len(wanted & held) / len(wanted) if wanted else 0.0
 
 
