@@ -4,8 +4,9 @@
 
 DATA holds `boundaries/tiage_*.jsonl` and `tutoring/*.jsonl`. `scripts/data/talk_acts.jsonl` holds written turns,
 `talk_acts_real.jsonl` labels of turns of TIAGE, MathDial, Bridge and CIMA by their hash (their texts keep their own
-licences): a part of each drawn by lot, and of TIAGE another of turns that say neither "I" nor "you". A turn of which no
-kind could be told was left out; one that asks the other counts as talk about the companion.
+licences): a part of each drawn by lot, and of TIAGE further turns that say neither "I" nor "you" or that ask. A turn
+of which no kind could be told was left out; one that also asks the other counts as talk about the companion, and "tell
+me about sharks" as a question.
 
 Held out are TIAGE's dev part and a fifth of the written turns (by their text) and of the tutoring talk (by the
 dialogue), without what was learned word for word from elsewhere: figures on them stand in `talk.json`. The strength is
