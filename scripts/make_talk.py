@@ -1,4 +1,4 @@
-"""Make what tells kinds of talk (`graphmem.text.talk.TalkKind`): logistic regression over what the reader tells.
+"""Make what tells kinds of talk (`graphmem.text.talk.TalkKind`): logistic regression over the reader and words.
 
     python scripts/make_talk.py --data DATA
 
@@ -31,7 +31,7 @@ from graphmem.bench.held_out import is_held_out, text_hash
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc
 from graphmem.text.reader import read_now
-from graphmem.text.talk import TALK_FILE, TalkKind
+from graphmem.text.talk import TALK_FILE, TalkKind, talk_features
 
 FURTHER = Path(__file__).with_name("data")
 TUTORING = ("mathdial", "bridge", "cima")
@@ -87,7 +87,8 @@ def tutoring(data: Path, name: str) -> tuple[Rows, Rows]:
 
 
 def features(rows: Rows) -> NDArray[np.float32]:
-    return np.stack([each.features for each in read_now([text for text, _ in rows])])
+    texts = [text for text, _ in rows]
+    return np.stack([talk_features(Doc(text), each) for text, each in zip(texts, read_now(texts), strict=True)])
 
 
 def sets(data: Path) -> tuple[Rows, dict[str, Rows]]:

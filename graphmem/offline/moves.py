@@ -109,7 +109,7 @@ def chosen_move(messages: Sequence[Message], reading: MessageReading | None = No
 
 def _talked(doc: Doc, act: Act, reading: MessageReading, task: str) -> Move | None:
     """The move for what is told, and for talk that is not about work, as the models see it; None for anything else."""
-    kind, chance = talk_of(reading)
+    kind, chance = talk_of(doc, reading)
     # Where nothing is worked on, the likeliest kind is a better guess than work.
     sure = kind if chance >= TALK_SURE or (not task and act in _PLAIN) else None
     telling = act in _TELLS or (act is Act.AGREEMENT and len(doc.words) > AGREEMENT_WORDS)

@@ -202,7 +202,11 @@ def _share(wanted: frozenset[str], doc: Doc) -> float:
     """Share of the words of a question that a statement holds."""
     # "The student lives" and "I live" are one word only when both are said to the student.
     slot = slot_of(doc) or ""
-    held = doc.stems | Doc(to_second_person(doc.text)).stems | Doc(f"{slot} {ASKED_AS.get(slot.rpartition(' ')[2], '')}").stems
+    held = (
+        doc.stems
+        | Doc(to_second_person(doc.text)).stems
+        | Doc(f"{slot} {ASKED_AS.get(slot.rpartition(' ')[2], '')}").stems
+    )
     return len(wanted & held) / len(wanted) if wanted else 0.0
 
 
