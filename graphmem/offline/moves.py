@@ -16,7 +16,7 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
 from graphmem.text.introductions import introduced_name
 from graphmem.text.language import language_of
-from graphmem.text.lexicon import is_negation
+from graphmem.text.lexicon import SECOND_PERSON, is_negation
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.quantities import quantities
 from graphmem.text.questions import asks, only_asks
@@ -102,23 +102,31 @@ def chosen_move(messages: Sequence[Message], reading: MessageReading | None = No
         earlier = _own(messages[:-1])[-1:]
         confused = bool(earlier) and act_of(doc_of(earlier[0])) is Act.CONFUSION
         return Move("still confused" if confused else act.value, hint=task_hint(messages, task, stuck=True))
-    if act is Act.UNREADABLE and (len(doc.words) >= FOREIGN_WORDS or language_of(doc.text) not in ("", "en")):
+    if act is Act.UNREADABLE and (len(doc.words) >= FOREIGN_WORDS or _is_foreign(doc)):
         return Move("foreign")
     return _step(messages, task) if act is Act.STEP else Move(act.value)
+
+
+def _is_foreign(doc: Doc) -> bool:
+    """True of a few words that are surely of another language: "brb" may be of any."""
+    return not doc.text.isascii() and language_of(doc.text) not in ("", "en")
 
 
 def _talked(doc: Doc, act: Act, reading: MessageReading, task: str) -> Move | None:
     """The move for what is told, and for talk that is not about work, as the models see it; None for anything else."""
     kind, chance = talk_of(doc, reading)
+    # Without a word for the companion memory may know the answer.
+    of_companion = not SECOND_PERSON.isdisjoint(doc.plain_words)
+    sure = chance >= TALK_SURE and (act is not Act.QUESTION or of_companion)
     # Where nothing is worked on, the likeliest kind is a better guess than work.
-    sure = kind if chance >= TALK_SURE or (not task and act in _PLAIN) else None
+    likely = kind if sure or (not task and act in _PLAIN) else None
     telling = act in _TELLS or (act is Act.AGREEMENT and len(doc.words) > AGREEMENT_WORDS)
-    if telling and (told := _told(doc, act, reading, task, sure)):
+    if telling and (told := _told(doc, act, reading, task, likely)):
         return told
-    if sure in _OF_COMPANION or (sure in _OF_CHAT and not (task and act in _AT_WORK)):
-        return Move(str(sure), kept=reading.snr >= PASSES[0])
-    if act in _PLAIN and not task and sure in (TalkKind.QUESTION, TalkKind.OPINION):
-        return Move(str(sure))
+    if likely in _OF_COMPANION or (likely in _OF_CHAT and not (task and act in _AT_WORK)):
+        return Move(str(likely), kept=reading.snr >= PASSES[0])
+    if act in _PLAIN and not task and (likely is TalkKind.OPINION or (sure and likely is TalkKind.QUESTION)):
+        return Move(str(likely))
     return None
 
 
