@@ -163,7 +163,9 @@ def _of_memory(recalled: Recalled, remembered: Remembered) -> Recollection:
     memory = recalled.memory
     content, quote = memory.content or "", memory.quote or ""
     # The student's own words turn to the student more surely, but for days, which have been reckoned since.
-    own = bool(quote) and not _OWN_WORDS.isdisjoint(Doc(quote).plain_words) and not Doc(quote).time_words
+    doc = Doc(quote)
+    today = remembered.today is not None and memory.timestamp.date() == remembered.today.date()
+    own = bool(quote) and not _OWN_WORDS.isdisjoint(doc.plain_words) and (today or not doc.time_words)
     return Recollection(
         quote if own else content, memory.timestamp, recalled.similarity, memory.id in remembered.secrets
     )

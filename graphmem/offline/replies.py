@@ -204,7 +204,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "disclosure": (
         "Nice to meet you, {own}! {kept} {next}",
         "So {told}. {kept} {next}",
-        "Good to know that {told}. {next}",
+        "Thank you for telling me that {told}. {next}",
         "Thank you for telling me. {kept} {next}",
         "Thank you for telling me. {next}",
         "I am glad you told me that. {next}",
