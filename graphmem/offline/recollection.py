@@ -254,11 +254,16 @@ def _of_work(remembered: Remembered) -> list[str]:
     """What was hard for the student, or what they have understood, whichever is asked for."""
     aspect = {"struggles": Aspect.MISCONCEPTION, "strengths": Aspect.UNDERSTANDING}.get(remembered.asked_for)
     shown = [each for each in remembered.memories if aspect is not None and each.memory.aspect is aspect]
-    return _listed(Recollection(each.memory.content or "", each.memory.timestamp, 0.0) for each in shown)
+    told = (Recollection(each.memory.content or "", each.memory.timestamp, 0.0) for each in shown)
+    return _listed(told, beginnings=())
 
 
-def _listed(statements: Iterable[Recollection], name: str | None = None) -> list[str]:
-    """A few statements said to the student, none twice and no worked steps."""
+def _listed(
+    statements: Iterable[Recollection],
+    name: str | None = None,
+    beginnings: tuple[str, ...] = ("you ", "your ", "on "),
+) -> list[str]:
+    """A few statements said to the student, none twice and no worked steps; with other beginnings they are left out."""
     told: list[str] = [] if not name else [f"your name is {clean(name)}"]
     known = [gist(name or "")]
     for statement in statements:
@@ -266,7 +271,8 @@ def _listed(statements: Iterable[Recollection], name: str | None = None) -> list
         if text is None or text.asks or equations(text.text) or any(is_said_by(gist(text.text), k) for k in known):
             continue
         said = clean(to_second_person(text.text))
-        if said.lower().startswith(("you ", "your ", "on ")) and len(said) <= TOLD_CHARACTERS and len(told) < MOST_TOLD:
+        fits = not beginnings or said.lower().startswith(beginnings)
+        if fits and len(said) <= TOLD_CHARACTERS and len(told) < MOST_TOLD:
             told.append(said)
             known.append(gist(text.text))
     return told

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.model import Author, Fact, Message, Recalled, RecalledTurn, Remembered, SourceKind
+from graphmem.model import Aspect, Author, Fact, Message, Recalled, RecalledTurn, Remembered, SourceKind
 from graphmem.offline.moves import Move, chosen_move
 from graphmem.offline.recollection import NOTHING, NOTHING_AT_ALL, answer_from_memory
 from graphmem.offline.replies import REPLY_CHARACTERS, WORDINGS, mentioned, replied, worded
@@ -162,6 +162,12 @@ def test_a_memory_with_the_words_of_a_question_answers_whatever_the_question_was
     assert "Lena" not in own_question("Can you help me with my task?", *told, asked_for="")
     assert "bananas" in own_question("What food do I hate?", *told)
     assert own_question("Why do I hate this?") not in NOTHING
+
+
+def test_what_was_understood_is_told_whatever_it_begins_with() -> None:
+    known = memory("m", "With 8 pieces each piece is smaller.", aspect=Aspect.UNDERSTANDING)
+    remembered = Remembered(memories=(Recalled(known, 1.0, 1.0, ()),), asked_for="strengths")
+    assert "With 8 pieces each piece is smaller" in answer_from_memory(student("What have I understood?"), remembered)
 
 
 def test_a_sum_that_is_asked_for_is_reckoned() -> None:
