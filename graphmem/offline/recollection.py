@@ -270,7 +270,7 @@ def _listed(
         text = max(Doc(statement.text).excerpt.sentences, key=lambda each: len(each.stems), default=None)
         if text is None or text.asks or equations(text.text) or any(is_said_by(gist(text.text), k) for k in known):
             continue
-        said = clean(to_second_person(text.text))
+        said = clean(to_second_person(text.text) or text.text.rstrip("."))
         fits = not beginnings or said.lower().startswith(beginnings)
         if fits and len(said) <= TOLD_CHARACTERS and len(told) < MOST_TOLD:
             told.append(said)
