@@ -55,6 +55,10 @@ _BROKEN_OFF = re.compile(
 )
 """Signs of a sentence that is not whole."""
 _SEGMENT = re.compile(r" [-–—] |; ")
+_BARE_SUBJECT = re.compile(
+    r"(?:^|\bsays that )the \w+ (?:(?:is|are|was|were|has|have|had|will|would)\b|\w+ed\b)", re.IGNORECASE
+)
+"""A subject of which it is not said which one it is: "the posters were"."""
 _SAYS = re.compile(r"(?:asks|says|said|thinks)\b")
 
 
@@ -115,7 +119,7 @@ def uncalled(sentence: str) -> str:
 def _is_said_plainly(sentence: str) -> bool:
     """True if a sentence tells something, of somebody who is not addressed, in the third person."""
     asks = sentence.rstrip("\"'”’) ").endswith("?")
-    unfit = (_SECOND_PERSON, _FIRST_PERSON, _PASSED, _BROKEN_OFF)
+    unfit = (_SECOND_PERSON, _FIRST_PERSON, _PASSED, _BROKEN_OFF, _BARE_SUBJECT)
     return len(Doc(sentence).words) >= SENTENCE_WORDS and not asks and not any(sign.search(sentence) for sign in unfit)
 
 

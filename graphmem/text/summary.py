@@ -20,6 +20,8 @@ MOST_SENTENCES = 3
 """Most sentences of a summary: more are a pile."""
 LEAST_WORTH = 0.5
 """Share of what the first sentence tells, for its length, that a further one tells at least."""
+INFORMS = 0.22
+"""Chance that somebody asks for what a further sentence tells (`information`), at least: what is vague adds nothing."""
 ADDED_SHARE = 0.45
 """Share of what a sentence tells that no other tells, at least."""
 SHORT = 80
@@ -58,10 +60,17 @@ class _Part:
     text: str
     tells: dict[str, float] = field(repr=False, hash=False)
 
+    sentences: int = 1
+
     @property
     def worth(self) -> float:
         """What it tells, for its length."""
         return _worth(self.tells, self.text)
+
+    @property
+    def informs(self) -> float:
+        """The chance that somebody asks for it."""
+        return information(self.text)
 
 
 def summarised(told: Sequence[Summarised], subject: str) -> Digest:
@@ -138,7 +147,7 @@ def _parts(place: int, told: Summarised, subject: str) -> Iterator[_Part]:
                 continue
             tells, text = tells | added, f"{_ended(head)} {more}"
         # Of what was understood one thing counts as much as another, and the shorter the more general.
-        yield _Part((place,), order, text, {head: 1.0} if told.shows_work else tells)
+        yield _Part((place,), order, text, {head: 1.0} if told.shows_work else tells, 1 + bool(more))
 
 
 def _quotable(place: int, told: Summarised) -> Iterator[_Part]:
@@ -184,8 +193,9 @@ def _without_copies(parts: Sequence[_Part]) -> list[_Part]:
 def _covering(parts: Sequence[_Part]) -> list[_Part]:
     """Parts that tell most together, in the order in which they were chosen."""
     covered, chosen, room, least = set[str](), list[_Part](), DIGEST_CHARACTERS, 0.0
-    while len(chosen) < MOST_SENTENCES:
-        free = [p for p in parts if not any(_overlap(p, c) for c in chosen) and (not chosen or len(p.text) + 2 <= room)]
+    while left := MOST_SENTENCES - sum(part.sentences for part in chosen):
+        free = [p for p in parts if p.sentences <= left and not any(_overlap(p, c) for c in chosen)]
+        free = [p for p in free if not chosen or (len(p.text) + 2 <= room and p.informs >= INFORMS)]
         gains = {p: _worth({unit: w for unit, w in p.tells.items() if unit not in covered}, p.text) for p in free}
         fit = [p for p in free if p.worth >= least and gains[p] >= ADDED_SHARE * p.worth and gains[p] > 0]
         if not fit:

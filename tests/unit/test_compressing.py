@@ -143,6 +143,7 @@ def test_a_summary_holds_names_numbers_and_feelings() -> None:
         "Ann felt liberated and empowered doing it.",
         "Ann says that people celebrating love and acceptance - it really pushed them to go on.",
         "Ann is planning a few.",
+        "Ann says that the posters were amazing.",
     ],
 )
 def test_what_cannot_be_said_by_itself_is_left_out(piled: str) -> None:
@@ -168,9 +169,8 @@ def test_a_sentence_that_leans_on_another_comes_with_it_or_not_at_all() -> None:
     ],
 )
 def test_they_are_the_student_or_named_in_the_sentence(statement: str, words: str, is_said: bool) -> None:
-    known = Summarised("Ann lives in Lisbon with nine parrots.", "I live in Lisbon with nine parrots.")
-    digest = summarised([Summarised(statement, words), known], "Ann")
-    assert (statement.rstrip(".") in digest.text) is is_said
+    expected = statement if is_said else f"Ann said: “{words}”"
+    assert summarised([Summarised(statement, words)], "Ann").text == expected
 
 
 def test_what_was_so_in_several_exercises_is_said_once() -> None:
