@@ -11,6 +11,8 @@ from graphmem.text.stems import is_past, is_plural
 
 HELD_SHARE = 0.5
 """Share of a sentence's stems that the words it comes from hold at least."""
+OBJECT_WITHIN = 3
+"""Words after "that" within which a pronoun is the object of a verb: "something that really upset them"."""
 LEAD_WORDS = 3
 """Words before a noun, one of which shows that it names a thing."""
 
@@ -18,6 +20,7 @@ _SOMEBODY = KIN | ACQUAINTANCES | ANIMALS
 _PERSON = frozenset({"he", "she", "him", "her", "his", "hers", "himself", "herself"})
 _THING = frozenset({"it", "its", "itself"})
 _SEVERAL = frozenset({"they", "them", "their", "theirs", "themselves", "em"})
+_OBJECTS = frozenset({"them", "him", "her", "it", "me", "us", "themselves"})
 _SHOWN = frozenset({"this", "these", "those", "here", "there", "that"})
 _EXISTS = frozenset({"is", "are", "was", "were", "will", "has", "have", "isn't", "aren't", "wasn't", "weren't"})
 _LEADS = frozenset({"a", "an", "the", "my", "our", "his", "her", "their", "some", "any", "every", "each", "no", "all"})
@@ -130,7 +133,8 @@ def _is_shown(word: str, before: str, after: list[str]) -> bool:
         return follows not in ("who", "with", "whose")
     if word == "that":
         has_verb = any(_is_verb(each) or each.endswith("s") or "'" in each for each in after)
-        return before in _BEFORE or not after or not has_verb
+        has_object = not _OBJECTS.isdisjoint(after[1:OBJECT_WITHIN])
+        return before in _BEFORE or not (has_verb or has_object)
     return True
 
 

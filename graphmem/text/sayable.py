@@ -4,14 +4,18 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
+from graphmem.model import EntityKind
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import TIME_WORDS
 from graphmem.text.references import FINITE, is_whole
+from graphmem.text.retelling import without_asides
 from graphmem.text.stems import is_past, is_plural
 from graphmem.text.words import word_rarity
 
 SENTENCE_WORDS = 4
 """Words of a sentence that tells something."""
+QUOTED_WORDS = 3
+"""Words of what can be quoted."""
 NOT_RARE = 3.3
 """Rarity (`word_rarity`) below which a word that is no name is written small."""
 
@@ -55,10 +59,7 @@ _BROKEN_OFF = re.compile(
 )
 """Signs of a sentence that is not whole."""
 _SEGMENT = re.compile(r" [-–—] |; ")
-_BARE_SUBJECT = re.compile(
-    r"(?:^|\bsays that )the \w+ (?:(?:is|are|was|were|has|have|had|will|would)\b|\w+ed\b)", re.IGNORECASE
-)
-"""A subject of which it is not said which one it is: "the posters were"."""
+_CALLS_OUT = re.compile(r"\w+[,!] ")
 _SAYS = re.compile(r"(?:asks|says|said|thinks)\b")
 
 
@@ -99,6 +100,23 @@ def sayable(statement: str, words: str | None, subject: str) -> Iterator[tuple[s
             head = ""
 
 
+def quotable(words: str) -> Iterator[tuple[str, bool]]:
+    """Sentences of what somebody said that can be quoted, without how they lead in; True for those that are whole.
+
+    Examples
+    --------
+    >>> list(quotable("Thanks, Ann! My relationships feel more genuine now. They help me. Do you see?"))
+    [('My relationships feel more genuine now.', True), ('They help me.', False)]
+    """
+    for sentence in Doc(plainly(words)).sentences:
+        plain = without_asides(uncalled(sentence.text.strip()))
+        plain = f"{plain[:1].upper()}{plain[1:]}"
+        unfit = any(sign.search(plain) for sign in (_SECOND_PERSON, _PASSED, _BROKEN_OFF))
+        told = len(Doc(plain).words) >= QUOTED_WORDS and not plain.endswith(("?", ":")) and "“" not in plain
+        if told:
+            yield plain, not unfit and is_whole(plain, "I", plain)
+
+
 def plainly(text: str) -> str:
     """A text without pictures and without what was shown with it."""
     return _PICTURES.sub(_ended_before, _BRACKETS.sub("", text))
@@ -112,15 +130,27 @@ def _ended_before(picture: re.Match[str]) -> str:
 
 def uncalled(sentence: str) -> str:
     """A sentence without the name of whom it calls."""
-    text = _CALLED.sub("", sentence).strip(" ,")
+    places = {each.name for each in Doc(sentence).entities if each.kind is EntityKind.PLACE}
+    text = _CALLED.sub(lambda m: m.group() if m.group().strip(" ,") in places else "", sentence).strip(" ,")
     return f"{text[:1].upper()}{text[1:]}"
 
 
 def _is_said_plainly(sentence: str) -> bool:
     """True if a sentence tells something, of somebody who is not addressed, in the third person."""
     asks = sentence.rstrip("\"'”’) ").endswith("?")
-    unfit = (_SECOND_PERSON, _FIRST_PERSON, _PASSED, _BROKEN_OFF, _BARE_SUBJECT)
+    unfit = (_SECOND_PERSON, _FIRST_PERSON, _PASSED, _BROKEN_OFF)
     return len(Doc(sentence).words) >= SENTENCE_WORDS and not asks and not any(sign.search(sentence) for sign in unfit)
+
+
+def _is_clause(told: str) -> bool:
+    """True if what is reported is a whole clause: "Wow, that's great" is none."""
+    return _has_subject(told) and not _is_bare(told) and _CALLS_OUT.match(told) is None
+
+
+def _is_bare(clause: str) -> bool:
+    """True if it is not said which one a clause speaks of: "the posters were great"."""
+    first, *rest = Doc(clause).plain_words
+    return first == "the" and len(rest) > 1 and _is_finite(*[*rest, ""][1:3])
 
 
 def _has_subject(clause: str) -> bool:
@@ -144,7 +174,7 @@ def _begins(sentence: str, subject: str) -> bool:
     if sentence.startswith(f"{subject} "):
         told = _REPORTED.match(sentence, len(subject) + 1)
         # "says that love the colours": what was no clause does not become one.
-        return _has_subject(told["told"]) if told else _SAYS.match(sentence, len(subject) + 1) is None
+        return _is_clause(told["told"]) if told else _SAYS.match(sentence, len(subject) + 1) is None
     if sentence.startswith(f"{subject}'s "):
         return _has_subject(sentence.split(",")[0])
     first = Doc(sentence).plain_words[0]
@@ -154,14 +184,14 @@ def _begins(sentence: str, subject: str) -> bool:
         return not any(word in FINITE for word in Doc(lead.group().removesuffix(f"{subject} ")).plain_words)
     named = any(sentence.startswith(f"{each.name} ") for each in Doc(sentence).entities)
     doing = first.endswith("ing") and subject in sentence
-    return (first in _OPENS or named or doing) and _has_subject(sentence)
+    return (first in _OPENS or named or doing) and _has_subject(sentence) and not _is_bare(sentence)
 
 
 def _tidied(sentence: str, subject: str) -> str:
     """A sentence as it is read out by itself: it hangs on none before it, and nothing is exclaimed."""
     own = re.escape(subject)
     sentence = re.sub(rf"^({own} (?:(?:is|was|has|had|will|would|can|could) )?){_ADDS} ", r"\1", sentence)
-    sentence = re.sub(r",? (?:too|as well|though)(?=[.!]*$)", "", sentence)
+    sentence = re.sub(r",? (?:too|as well|though|btw)(?=[.!]*$)", "", sentence)
     reported = re.match(rf"({own} (?:says|thinks))(?: that |: )([A-Za-z']+)\b", sentence)
     if reported is not None:
         word, rest = reported[2], sentence[reported.end() :]

@@ -9,8 +9,7 @@ from graphmem.text.doc import Doc
 from graphmem.text.information import information
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.operations import IN_TOPIC, IN_TOPICS
-from graphmem.text.retelling import without_asides
-from graphmem.text.sayable import plainly, sayable, uncalled
+from graphmem.text.sayable import plainly, quotable, sayable
 from graphmem.text.stems import stem
 from graphmem.text.words import word_rarity
 
@@ -105,12 +104,12 @@ def summarised(told: Sequence[Summarised], subject: str) -> Digest:
     chosen = sorted(_covering(_without_copies(_together(parts))), key=lambda part: (part.places, part.order))
     if chosen:
         return Digest(_sentences([part.text for part in chosen], subject), _places(chosen))
-    quotes = [part for place, each in enumerate(told) for part in _quotable(place, each)]
+    quotes = [(place, *quote) for place, each in enumerate(told) for quote in quotable(each.words or each.statement)]
     if quotes:
-        best = max(quotes, key=lambda part: information(part.text))
-        return Digest(f"{subject} said: “{best.text}”", best.places)
-    # Nothing of it is a sentence: the longest statement as it is.
-    place = max(range(len(told)), key=lambda i: len(told[i].statement))
+        place, quote, _ = max(quotes, key=lambda one: (one[2], information(one[1])))
+        return Digest(f"{subject} said: “{quote}”", (place,))
+    # No sentence of it stands by itself: the statement that tells most, as it is.
+    place = max(range(len(told)), key=lambda i: information(told[i].statement))
     plain = plainly(told[place].statement).strip() or told[place].statement.strip()
     return Digest(_ended(plain[:DIGEST_CHARACTERS]), (place,))
 
@@ -148,15 +147,6 @@ def _parts(place: int, told: Summarised, subject: str) -> Iterator[_Part]:
             tells, text = tells | added, f"{_ended(head)} {more}"
         # Of what was understood one thing counts as much as another, and the shorter the more general.
         yield _Part((place,), order, text, {head: 1.0} if told.shows_work else tells, 1 + bool(more))
-
-
-def _quotable(place: int, told: Summarised) -> Iterator[_Part]:
-    """Sentences of the words that can be quoted."""
-    for order, sentence in enumerate(Doc(plainly(told.words or told.statement)).sentences):
-        plain = without_asides(uncalled(sentence.text.strip())) or sentence.text.strip()
-        plain = f"{plain[:1].upper()}{plain[1:]}"
-        if len(sentence.words) > 2 and not plain.endswith("?") and "“" not in plain and not plain.endswith(":"):
-            yield _Part((place,), order, plain, {})
 
 
 def _together(parts: Sequence[_Part]) -> list[_Part]:
