@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 from graphmem.model import EntityKind
 from graphmem.text.doc import Doc
@@ -36,6 +37,8 @@ FINITE = frozenset(
     """.split()  # noqa: SIM905
 )
 """Verbs that have a subject, whatever follows."""
+FOLLOWS_VERB = frozenset({"a", "an", "the", "them", "their", "it", "him", "her"})
+"""Words before which what looks like a plural is a verb."""
 _STANDS_FOR_CLAUSE = re.compile(
     r"\b(?:it(?:'s| is| was| feels| felt| means| meant| takes| took)|(?:find|found|make|made|think|feel|consider)s? it)"
     r"(?: \w+){0,3} (?:to|that|how)\b",
@@ -77,6 +80,18 @@ def is_whole(sentence: str, subject: str, words: str | None = None) -> bool:
     # "They told them": nobody knows who is who.
     several = [sum(word in _SEVERAL for word in _plain(doc)) for doc in (Doc(sentence), said)]
     return several[0] <= several[1] and not any(_points(said, subject, own_several=False))
+
+
+def is_finite(word: str, follows: str) -> bool:
+    """True if a word in lower case is a verb that has a subject, as the one that follows shows.
+
+    Examples
+    --------
+    >>> is_finite("is", ""), is_finite("brings", "them"), is_finite("things", "that"), is_finite("mum's", "been")
+    (True, True, False, True)
+    """
+    short = word.endswith("'s") and follows in ("been", "a", "an", "so", "not")
+    return word in FINITE or is_past(word) or short or (is_plural(word) and follows in FOLLOWS_VERB)
 
 
 def _said(sentence: str, words: str | None) -> Doc | None:
@@ -132,7 +147,7 @@ def _is_shown(word: str, before: str, after: list[str]) -> bool:
     if word == "those":
         return follows not in ("who", "with", "whose")
     if word == "that":
-        has_verb = any(_is_verb(each) or each.endswith("s") or "'" in each for each in after)
+        has_verb = any("'" in one or is_finite(one, other) for one, other in pairwise([*after, ""]))
         has_object = not _OBJECTS.isdisjoint(after[1:OBJECT_WITHIN])
         return before in _BEFORE or not (has_verb or has_object)
     return True

@@ -7,9 +7,8 @@ from itertools import pairwise
 from graphmem.model import EntityKind
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import TIME_WORDS
-from graphmem.text.references import FINITE, is_whole
+from graphmem.text.references import FINITE, FOLLOWS_VERB, is_finite, is_whole
 from graphmem.text.retelling import without_asides
-from graphmem.text.stems import is_past, is_plural
 from graphmem.text.words import word_rarity
 
 SENTENCE_WORDS = 4
@@ -19,8 +18,6 @@ QUOTED_WORDS = 3
 NOT_RARE = 3.3
 """Rarity (`word_rarity`) below which a word that is no name is written small."""
 
-_OBJECTS = frozenset({"a", "an", "the", "them", "their", "it", "him", "her"})
-"""Words that follow a verb."""
 _RELATIVE = frozenset({"that", "who", "which"})
 _LEANS = frozenset({"it", "it's", "they", "they're", "he", "he's", "she", "she's"})
 """Words that a sentence begins with which tells more of what the one before it names."""
@@ -130,9 +127,13 @@ def _ended_before(picture: re.Match[str]) -> str:
 
 def uncalled(sentence: str) -> str:
     """A sentence without the name of whom it calls."""
-    places = {each.name for each in Doc(sentence).entities if each.kind is EntityKind.PLACE}
-    text = _CALLED.sub(lambda m: m.group() if m.group().strip(" ,") in places else "", sentence).strip(" ,")
+    text = _CALLED.sub(lambda m: m.group() if _is_place(m.group().strip(" ,!")) else "", sentence).strip(" ,")
     return f"{text[:1].upper()}{text[1:]}"
+
+
+def _is_place(name: str) -> bool:
+    """True if a name by itself is a place's: "my home country, Sweden" calls nobody."""
+    return any(each.kind is EntityKind.PLACE for each in Doc(f"I saw {name}.").entities)
 
 
 def _is_said_plainly(sentence: str) -> bool:
@@ -150,23 +151,17 @@ def _is_clause(told: str) -> bool:
 def _is_bare(clause: str) -> bool:
     """True if it is not said which one a clause speaks of: "the posters were great"."""
     first, *rest = Doc(clause).plain_words
-    return first == "the" and len(rest) > 1 and _is_finite(*[*rest, ""][1:3])
+    return first == "the" and len(rest) > 1 and is_finite(*[*rest, ""][1:3])
 
 
 def _has_subject(clause: str) -> bool:
     """True if a clause has a finite verb and something before it."""
     words = Doc(_SEGMENT.split(clause)[0]).plain_words
-    verb = next((i for i, pair in enumerate(pairwise([*words, ""])) if _is_finite(*pair)), None)
+    verb = next((i for i, pair in enumerate(pairwise([*words, ""])) if is_finite(*pair)), None)
     if (verb and words[verb - 1] in _RELATIVE) or not words or (verb == 1 and words[0].endswith("ly")):
         # "Invest in a blanket that has some weight": the verb is not the sentence's own.
         return False
-    return bool(verb) and not (words[1] in _OBJECTS and not words[0].endswith("ing"))
-
-
-def _is_finite(word: str, follows: str) -> bool:
-    """True if a word is a verb that has a subject, as what follows shows."""
-    short = word.endswith("'s") and follows in ("been", "a", "an", "so", "not")
-    return word in FINITE or is_past(word) or short or (is_plural(word) and follows in _OBJECTS)
+    return bool(verb) and not (words[1] in FOLLOWS_VERB and not words[0].endswith("ing"))
 
 
 def _begins(sentence: str, subject: str) -> bool:
