@@ -31,7 +31,7 @@ _DATE = re.compile(rf"\b(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}(?
 _DATE_AFTER = re.compile(rf"\b{_MONTH} (?P<number>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,? \d{{4}})(?!\d)", re.IGNORECASE)
 _DAY_OF_MONTH = re.compile(
     rf"\b(?:(?P<weekday>{_WEEKDAY.replace('?P<day>', '?:')})\s+)?(?:the )?(?P<number>\d{{1,2}})(?:st"
-    rf"|nd|rd|th)\b(?! (?:grade|year|time|place|century|floor|birthday))",
+    rf"|nd|rd|th)\b(?! (?:grade|year|time|place|century|floor|birthday|quarter|half|round|season|game))",
     re.IGNORECASE,
 )
 _IN_MONTH = re.compile(rf"\b(?P<lead>in|next|last|this|since|until|till?|from) {_MONTH}(?! \d)", re.IGNORECASE)

@@ -39,6 +39,7 @@ FINITE = frozenset(
 """Verbs that have a subject, whatever follows."""
 FOLLOWS_VERB = frozenset({"a", "an", "the", "them", "their", "it", "him", "her"})
 """Words before which what looks like a plural is a verb."""
+_NOT = re.compile(r"n't$|'(?:re|m|ll|d|ve)$")
 _STANDS_FOR_CLAUSE = re.compile(
     r"\b(?:it(?:'s| is| was| feels| felt| means| meant| takes| took)|(?:find|found|make|made|think|feel|consider)s? it)"
     r"(?: \w+){0,3} (?:to|that|how)\b",
@@ -74,8 +75,8 @@ def is_whole(sentence: str, subject: str, words: str | None = None) -> bool:
     """
     if any(_points(Doc(sentence), subject, own_several=True)):
         return False
-    said = _said(sentence, words)
-    if said is None:
+    said = None if words is None else source_of(sentence, words)
+    if said is None or any(_SEVERAL.isdisjoint(_plain(doc)) for doc in (Doc(sentence), said)):
         return True
     # "They told them": nobody knows who is who.
     several = [sum(word in _SEVERAL for word in _plain(doc)) for doc in (Doc(sentence), said)]
@@ -94,18 +95,15 @@ def is_finite(word: str, follows: str) -> bool:
     return word in FINITE or is_past(word) or short or (is_plural(word) and follows in FOLLOWS_VERB)
 
 
-def _said(sentence: str, words: str | None) -> Doc | None:
-    """The sentences of the words that a statement's come from, where it says "they" and they do."""
-    if words is None or _SEVERAL.isdisjoint(_plain(Doc(sentence))):
-        return None
-    told, found = Doc(words).sentences, []
+def source_of(sentence: str, words: str) -> Doc:
+    """The sentences of some words that a statement's come from."""
+    told, found = Doc(words).sentences, list[str]()
     for each in Doc(sentence).sentences:
         stems = each.stems
         best = max(told, key=lambda one: len(one.stems & stems), default=None)
         if best is not None and len(best.stems & stems) >= HELD_SHARE * len(stems):
             found.append(best.text)
-    said = Doc(" ".join(dict.fromkeys(found)))
-    return None if _SEVERAL.isdisjoint(_plain(said)) else said
+    return Doc(" ".join(dict.fromkeys(found)))
 
 
 def _plain(doc: Doc) -> list[str]:
@@ -147,7 +145,7 @@ def _is_shown(word: str, before: str, after: list[str]) -> bool:
     if word == "those":
         return follows not in ("who", "with", "whose")
     if word == "that":
-        has_verb = any("'" in one or is_finite(one, other) for one, other in pairwise([*after, ""]))
+        has_verb = any(_NOT.search(one) or is_finite(one, other) for one, other in pairwise([*after, ""]))
         has_object = not _OBJECTS.isdisjoint(after[1:OBJECT_WITHIN])
         return before in _BEFORE or not (has_verb or has_object)
     return True

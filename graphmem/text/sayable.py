@@ -7,7 +7,7 @@ from itertools import pairwise
 from graphmem.model import EntityKind
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import TIME_WORDS
-from graphmem.text.references import FINITE, FOLLOWS_VERB, is_finite, is_whole
+from graphmem.text.references import FINITE, FOLLOWS_VERB, is_finite, is_whole, source_of
 from graphmem.text.retelling import without_asides
 from graphmem.text.words import word_rarity
 
@@ -47,7 +47,7 @@ _ADDS = r"(?:also|even|just|already)"
 """Words by which a sentence hangs on the one before it."""
 _PASSED = re.compile(
     r"\b(?:ago|yesterday|today|tonight|tomorrow|(?:last|next|this|the past|the next) (?:\w+ )?(?:week|month|year|night|"
-    r"weekend)s?|(?:last|next) (?:spoke|talked|chatted|chat|talk)|the other day)\b",
+    r"weekend)s?|(?:last|next|they) (?:spoke|talked|chatted|chat|talk)|the other day)\b",
     re.IGNORECASE,
 )
 """Times reckoned from a day that is not told."""
@@ -55,8 +55,17 @@ _BROKEN_OFF = re.compile(
     r"\b(?:of|to|for|with|at|from|than|and|or|the|an?|a few|some)[.!]?$|, (?:and )?(?:take|look|check)\b", re.IGNORECASE
 )
 """Signs of a sentence that is not whole."""
+_VAGUE = re.compile(r"\bsomething\b(?! (?:that|who|which|called|named)\b)", re.IGNORECASE)
 _SEGMENT = re.compile(r" [-–—] |; ")
+_FOR_ALL = re.compile(r"\bwe (?:all|both|can|could|should|must|need|have to)\b|\b(?:both|all) of us\b")
+_LEAD_IN = re.compile(r"(?:In|At|On|During) the \w+, ")
+"""Of a time or place that was named before."""
 _CALLS_OUT = re.compile(r"\w+[,!] ")
+_BARE_VERB = re.compile(r"(?:,|\band) (?:also |just )?(?:have|are|do|go|make|take|get|tell|give|see|know|hang|eat)\b")
+_LEAVES_BARE = re.compile(
+    r"\b(?:to|can|could|will|would|should|might|may|must|lets?|helps?|don't|doesn't|didn't|they|who|that|and others)\b"
+)
+"""Words after which a verb has no ending."""
 _SAYS = re.compile(r"(?:asks|says|said|thinks)\b")
 
 
@@ -87,7 +96,7 @@ def sayable(statement: str, words: str | None, subject: str) -> Iterator[tuple[s
         plain = _tidied(uncalled(sentence.text.strip()), subject)
         if not _is_said_plainly(plain):
             head = ""
-        elif _begins(plain, subject) and is_whole(plain, subject, words):
+        elif _begins(plain, subject) and is_whole(plain, subject, words) and not _is_for_all(plain, words):
             head = plain
             yield head, ""
         else:
@@ -95,6 +104,11 @@ def sayable(statement: str, words: str | None, subject: str) -> Iterator[tuple[s
             if leans and is_whole(f"{head} {plain}", subject, words):
                 yield head, plain
             head = ""
+
+
+def _is_for_all(sentence: str, words: str | None) -> bool:
+    """True if it was said of what "we" all can or should do: that is no fact about one of them."""
+    return words is not None and _FOR_ALL.search(source_of(sentence, words).plain) is not None
 
 
 def quotable(words: str) -> Iterator[tuple[str, bool]]:
@@ -108,8 +122,9 @@ def quotable(words: str) -> Iterator[tuple[str, bool]]:
     for sentence in Doc(plainly(words)).sentences:
         plain = without_asides(uncalled(sentence.text.strip()))
         plain = f"{plain[:1].upper()}{plain[1:]}"
-        unfit = any(sign.search(plain) for sign in (_SECOND_PERSON, _PASSED, _BROKEN_OFF))
+        unfit = any(sign.search(plain) for sign in (_PASSED, _BROKEN_OFF))
         told = len(Doc(plain).words) >= QUOTED_WORDS and not plain.endswith(("?", ":")) and "“" not in plain
+        told = told and _SECOND_PERSON.search(plain) is None
         if told:
             yield plain, not unfit and is_whole(plain, "I", plain)
 
@@ -139,7 +154,7 @@ def _is_place(name: str) -> bool:
 def _is_said_plainly(sentence: str) -> bool:
     """True if a sentence tells something, of somebody who is not addressed, in the third person."""
     asks = sentence.rstrip("\"'”’) ").endswith("?")
-    unfit = (_SECOND_PERSON, _FIRST_PERSON, _PASSED, _BROKEN_OFF)
+    unfit = (_SECOND_PERSON, _FIRST_PERSON, _PASSED, _BROKEN_OFF, _VAGUE)
     return len(Doc(sentence).words) >= SENTENCE_WORDS and not asks and not any(sign.search(sentence) for sign in unfit)
 
 
@@ -161,15 +176,21 @@ def _has_subject(clause: str) -> bool:
     if (verb and words[verb - 1] in _RELATIVE) or not words or (verb == 1 and words[0].endswith("ly")):
         # "Invest in a blanket that has some weight": the verb is not the sentence's own.
         return False
-    return bool(verb) and not (words[1] in FOLLOWS_VERB and not words[0].endswith("ing"))
+    # "Glad to hear that": who is glad is left out.
+    return bool(verb) and words[1] != "to" and not (words[1] in FOLLOWS_VERB and not words[0].endswith("ing"))
 
 
 def _begins(sentence: str, subject: str) -> bool:
     """True if a sentence begins with the subject, with when or where the subject did it, or with another subject."""
+    if re.search(rf"\b(?<!and ){re.escape(subject)} (?:were|are|have)\b", sentence):
+        # It was said of several.
+        return False
     if sentence.startswith(f"{subject} "):
         told = _REPORTED.match(sentence, len(subject) + 1)
         # "says that love the colours": what was no clause does not become one.
-        return _is_clause(told["told"]) if told else _SAYS.match(sentence, len(subject) + 1) is None
+        if told is None:
+            return _SAYS.match(sentence, len(subject) + 1) is None and not _disagrees(sentence)
+        return _is_clause(told["told"])
     if sentence.startswith(f"{subject}'s "):
         return _has_subject(sentence.split(",")[0])
     first = Doc(sentence).plain_words[0]
@@ -182,9 +203,16 @@ def _begins(sentence: str, subject: str) -> bool:
     return (first in _OPENS or named or doing) and _has_subject(sentence) and not _is_bare(sentence)
 
 
+def _disagrees(sentence: str) -> bool:
+    """True if a verb after the subject's is none of a single person's: "Mia dances, sing and have fun"."""
+    bare = _BARE_VERB.search(sentence)
+    return bare is not None and _LEAVES_BARE.search(sentence[: bare.start()]) is None
+
+
 def _tidied(sentence: str, subject: str) -> str:
     """A sentence as it is read out by itself: it hangs on none before it, and nothing is exclaimed."""
     own = re.escape(subject)
+    sentence = re.sub(rf"^{_LEAD_IN.pattern}(?={own}\b)", "", sentence)
     sentence = re.sub(rf"^({own} (?:(?:is|was|has|had|will|would|can|could) )?){_ADDS} ", r"\1", sentence)
     sentence = re.sub(r",? (?:too|as well|though|btw)(?=[.!]*$)", "", sentence)
     reported = re.match(rf"({own} (?:says|thinks))(?: that |: )([A-Za-z']+)\b", sentence)

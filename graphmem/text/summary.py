@@ -25,10 +25,15 @@ ADDED_SHARE = 0.45
 """Share of what a sentence tells that no other tells, at least."""
 SHORT = 80
 """Characters from which on the length of a sentence counts against it."""
+WORK = 10.0
+"""What a thing that was understood or misunderstood tells: one as much as another, so that the shortest are said."""
+STEP_WORDS_SAID = 16
+"""Most words of a step of a solution that says something generally."""
 MOST_TOPICS = 4
 """Most exercises that are named for one thing, the last ones."""
 JOINED_CHARACTERS = 160
 """Most characters of two sentences that are said as one."""
+_VERDICTS = (", which ", ", and has understood")
 _HAS_PARTS = re.compile(r"[,!?:\"“]|\. | (?:and|says that|[-–—]) ")
 
 
@@ -60,6 +65,7 @@ class _Part:
     tells: dict[str, float] = field(repr=False, hash=False)
 
     sentences: int = 1
+    shows_work: bool = False
 
     @property
     def worth(self) -> float:
@@ -69,7 +75,7 @@ class _Part:
     @property
     def informs(self) -> float:
         """The chance that somebody asks for it."""
-        return information(self.text)
+        return 1.0 if self.shows_work else information(self.text)
 
 
 def summarised(told: Sequence[Summarised], subject: str) -> Digest:
@@ -104,12 +110,15 @@ def summarised(told: Sequence[Summarised], subject: str) -> Digest:
     chosen = sorted(_covering(_without_copies(_together(parts))), key=lambda part: (part.places, part.order))
     if chosen:
         return Digest(_sentences([part.text for part in chosen], subject), _places(chosen))
-    quotes = [(place, *quote) for place, each in enumerate(told) for quote in quotable(each.words or each.statement)]
+    own = [(place, each.words or each.statement) for place, each in enumerate(told) if not each.shows_work]
+    quotes = [(place, *quote) for place, words in own for quote in quotable(words)]
     if quotes:
         place, quote, _ = max(quotes, key=lambda one: (one[2], information(one[1])))
         return Digest(f"{subject} said: “{quote}”", (place,))
-    # No sentence of it stands by itself: the statement that tells most, as it is.
+    # No sentence of it stands by itself: the statement that tells most, of steps the most general, as it is.
     place = max(range(len(told)), key=lambda i: information(told[i].statement))
+    if not own:
+        place = min(range(len(told)), key=lambda i: len(told[i].statement))
     plain = plainly(told[place].statement).strip() or told[place].statement.strip()
     return Digest(_ended(plain[:DIGEST_CHARACTERS]), (place,))
 
@@ -145,15 +154,25 @@ def _parts(place: int, told: Summarised, subject: str) -> Iterator[_Part]:
             if _worth(added, more) < ADDED_SHARE * _worth(tells, head):
                 continue
             tells, text = tells | added, f"{_ended(head)} {more}"
-        # Of what was understood one thing counts as much as another, and the shorter the more general.
-        yield _Part((place,), order, text, {head: 1.0} if told.shows_work else tells, 1 + bool(more))
+        if told.shows_work and not _is_judged(head, subject):
+            # It tells the exercise, not what was understood of it.
+            continue
+        yield _Part((place,), order, text, {head: WORK} if told.shows_work else tells, 1 + bool(more), told.shows_work)
+
+
+def _is_judged(step: str, subject: str) -> bool:
+    """True if a step of a solution is short, and told as right or wrong, so that it says something generally."""
+    plain = step.partition(IN_TOPIC)[0]
+    judged = IN_TOPIC in step or any(verdict in plain for verdict in _VERDICTS)
+    told = Doc(plain.removeprefix(subject))
+    return judged and len(told.words) <= STEP_WORDS_SAID and "they" not in told.plain_words
 
 
 def _together(parts: Sequence[_Part]) -> list[_Part]:
     """Parts; those that say the same of several exercises as one."""
     found: dict[str, list[_Part]] = {}
     for part in parts:
-        found.setdefault(part.text.partition(IN_TOPIC)[0], []).append(part)
+        found.setdefault(part.text.partition(IN_TOPIC)[0] if part.shows_work else part.text, []).append(part)
     return [_of_several(head, own) if len(own) > 1 else own[0] for head, own in found.items()]
 
 
@@ -162,7 +181,8 @@ def _of_several(head: str, parts: Sequence[_Part]) -> _Part:
     topics = list(dict.fromkeys(part.text.partition(IN_TOPIC)[2].rstrip(".") for part in parts))
     *most, last = [topic for topic in topics if topic][-MOST_TOPICS:] or [""]
     text = f"{head}{IN_TOPICS}{', '.join(most)} and {last}" if most else f"{head}{IN_TOPIC}{last}" if last else head
-    return _Part(_places(parts), parts[0].order, text, parts[0].tells)
+    tells = {unit: weight * len(parts) for unit, weight in parts[0].tells.items()}
+    return _Part(_places(parts), parts[0].order, text, tells, shows_work=True)
 
 
 def _without_copies(parts: Sequence[_Part]) -> list[_Part]:

@@ -144,6 +144,10 @@ def test_a_summary_holds_names_numbers_and_feelings() -> None:
         "Ann says that people celebrating love and acceptance - it really pushed them to go on.",
         "Ann is planning a few.",
         "Ann says that the posters were amazing.",
+        "Ann says that glad to hear their support helped.",
+        "Ann usually watches movies, hikes and have game nights.",
+        "On the weekend of 1 April 2023 Ann did something new.",
+        "Ann loved the days when Ann were young.",
     ],
 )
 def test_what_cannot_be_said_by_itself_is_left_out(piled: str) -> None:
@@ -181,6 +185,20 @@ def test_what_was_so_in_several_exercises_is_said_once() -> None:
     assert summarised(told, "Ann") == Digest(
         "Ann found the right answer after a hint in problems about cups, stamps and the valley.", (0, 1, 2)
     )
+
+
+def test_of_steps_of_solutions_those_are_said_that_are_judged_and_general() -> None:
+    told = [
+        Summarised("Ann figured out how many chicken buckets they would need.", None, True),
+        Summarised("Ann divided the grams by the days, which is wrong.", None, True),
+    ]
+    assert summarised(told, "Ann") == Digest("Ann divided the grams by the days, which is wrong.", (1,))
+    assert summarised(told[:1], "Ann").text == told[0].statement
+
+
+def test_what_we_all_should_do_is_no_fact_about_one() -> None:
+    told = [Summarised("Ann should fight for more parks.", "We should fight for more parks.")]
+    assert summarised(told, "Ann").text == "Ann said: “We should fight for more parks.”"
 
 
 def test_a_summary_is_no_pile() -> None:
