@@ -24,7 +24,7 @@ _SEVERAL = frozenset({"they", "them", "their", "theirs", "themselves", "em"})
 _OBJECTS = frozenset({"them", "him", "her", "it", "me", "us", "themselves"})
 _SHOWN = frozenset({"this", "these", "those", "here", "there", "that"})
 _EXISTS = frozenset({"is", "are", "was", "were", "will", "has", "have", "isn't", "aren't", "wasn't", "weren't"})
-_LEADS = frozenset({"a", "an", "the", "my", "our", "his", "her", "their", "some", "any", "every", "each", "no", "all"})
+_LEADS = frozenset({"a", "an", "the", "my", "our", "his", "her", "their", "some", "any", "every", "each", "no"})
 """Words that a noun follows."""
 _BEFORE = frozenset(
     {"with", "like", "for", "to", "of", "on", "in", "into", "at", "about", "by", "from", "than", "after"}
@@ -92,7 +92,7 @@ def is_finite(word: str, follows: str) -> bool:
     (True, True, False, True)
     """
     short = word.endswith("'s") and follows in ("been", "a", "an", "so", "not")
-    return word in FINITE or is_past(word) or short or (is_plural(word) and follows in FOLLOWS_VERB)
+    return word in FINITE or is_past(word) or short or (is_plural(word) and word != "times" and follows in FOLLOWS_VERB)
 
 
 def source_of(sentence: str, words: str) -> Doc:

@@ -9,6 +9,7 @@ from graphmem.text.doc import Doc
 from graphmem.text.lexicon import TIME_WORDS
 from graphmem.text.references import FINITE, FOLLOWS_VERB, is_finite, is_whole, source_of
 from graphmem.text.retelling import without_asides
+from graphmem.text.stems import is_bare_verb
 from graphmem.text.words import word_rarity
 
 SENTENCE_WORDS = 4
@@ -56,12 +57,12 @@ _BROKEN_OFF = re.compile(
 )
 """Signs of a sentence that is not whole."""
 _VAGUE = re.compile(r"\bsomething\b(?! (?:that|who|which|called|named)\b)", re.IGNORECASE)
-_SEGMENT = re.compile(r" [-–—] |; ")
+_SEGMENT = re.compile(r" [-–—] |; |, but ")
 _FOR_ALL = re.compile(r"\bwe (?:all|both|can|could|should|must|need|have to)\b|\b(?:both|all) of us\b")
 _LEAD_IN = re.compile(r"(?:In|At|On|During) the \w+, ")
 """Of a time or place that was named before."""
 _CALLS_OUT = re.compile(r"\w+[,!] ")
-_BARE_VERB = re.compile(r"(?:,|\band) (?:also |just )?(?:have|are|do|go|make|take|get|tell|give|see|know|hang|eat)\b")
+_NEXT_VERB = re.compile(r"(?:,(?: and)?|\band) (?:also |just )?(?P<verb>[a-z]+)\b")
 _LEAVES_BARE = re.compile(
     r"\b(?:to|can|could|will|would|should|might|may|must|lets?|helps?|don't|doesn't|didn't|they|who|that|and others)\b"
 )
@@ -205,7 +206,7 @@ def _begins(sentence: str, subject: str) -> bool:
 
 def _disagrees(sentence: str) -> bool:
     """True if a verb after the subject's is none of a single person's: "Mia dances, sing and have fun"."""
-    bare = _BARE_VERB.search(sentence)
+    bare = next((each for each in _NEXT_VERB.finditer(sentence) if is_bare_verb(each["verb"])), None)
     return bare is not None and _LEAVES_BARE.search(sentence[: bare.start()]) is None
 
 
