@@ -130,6 +130,8 @@ def _points(doc: Doc, subject: str, *, own_several: bool) -> Iterator[bool]:
             yield not (named.thing or formal)
         elif word in _SHOWN:
             yield _is_shown(word, before, after)
+        elif word == "one":
+            yield before in _BEFORE and (not after or after[0] in STOP_WORDS - {"of", "another"})
         elif word == "that's":
             yield before in STOP_WORDS or not before
         if not after or after[0] in STOP_WORDS or _is_verb(after[0]):

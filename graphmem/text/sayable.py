@@ -59,7 +59,7 @@ _BROKEN_OFF = re.compile(
 _VAGUE = re.compile(r"\bsomething\b(?! (?:that|who|which|called|named)\b)", re.IGNORECASE)
 _SEGMENT = re.compile(r" [-–—] |; |, but ")
 _FOR_ALL = re.compile(r"\bwe (?:all|both|can|could|should|must|need|have to)\b|\b(?:both|all) of us\b")
-_LEAD_IN = re.compile(r"(?:In|At|On|During) the \w+, ")
+_LEAD_IN = re.compile(r"(?:(?:In|At|On|During) the \w+|On an?(?: \w+)? note), ")
 """Of a time or place that was named before."""
 _CALLS_OUT = re.compile(r"\w+[,!] ")
 _NEXT_VERB = re.compile(r"(?:,(?: and)?|\band) (?:also |just )?(?P<verb>[a-z]+)\b")
