@@ -22,7 +22,7 @@ _PERSON = frozenset({"he", "she", "him", "her", "his", "hers", "himself", "herse
 _THING = frozenset({"it", "its", "itself"})
 _SEVERAL = frozenset({"they", "them", "their", "theirs", "themselves", "em"})
 _OBJECTS = frozenset({"them", "him", "her", "it", "me", "us", "themselves"})
-_SHOWN = frozenset({"this", "these", "those", "here", "there", "that"})
+_SHOWN = frozenset({"this", "these", "those", "here", "here's", "there", "that", "that's", "one"})
 _EXISTS = frozenset({"is", "are", "was", "were", "will", "has", "have", "isn't", "aren't", "wasn't", "weren't"})
 _LEADS = frozenset({"a", "an", "the", "my", "our", "his", "her", "their", "some", "any", "every", "each", "no"})
 """Words that a noun follows."""
@@ -130,10 +130,6 @@ def _points(doc: Doc, subject: str, *, own_several: bool) -> Iterator[bool]:
             yield not (named.thing or formal)
         elif word in _SHOWN:
             yield _is_shown(word, before, after)
-        elif word == "one":
-            yield before in _BEFORE and (not after or after[0] in STOP_WORDS - {"of", "another"})
-        elif word == "that's":
-            yield before in STOP_WORDS or not before
         if not after or after[0] in STOP_WORDS or _is_verb(after[0]):
             # The last word of a phrase is what it names: the leaves of "the yellow leaves".
             _name(named, word, words[max(0, i - LEAD_WORDS) : i], names, own)
@@ -146,6 +142,10 @@ def _is_shown(word: str, before: str, after: list[str]) -> bool:
         return follows not in _EXISTS
     if word == "those":
         return follows not in ("who", "with", "whose")
+    if word == "one":
+        return before in _BEFORE and (not after or follows in STOP_WORDS - {"of", "another"})
+    if word == "that's":
+        return before in STOP_WORDS or not before
     if word == "that":
         has_verb = any(_NOT.search(one) or is_finite(one, other) for one, other in pairwise([*after, ""]))
         has_object = not _OBJECTS.isdisjoint(after[1:OBJECT_WITHIN])

@@ -61,7 +61,7 @@ _SEGMENT = re.compile(r" [-–—] |; |, but ")
 _FOR_ALL = re.compile(r"\bwe (?:all|both|can|could|should|must|need|have to)\b|\b(?:both|all) of us\b")
 _LEAD_IN = re.compile(r"(?:(?:In|At|On|During) the \w+|On an?(?: \w+)? note), ")
 """Of a time or place that was named before."""
-_CALLS_OUT = re.compile(r"\w+[,!] ")
+_CALLS_OUT = re.compile(r"(?:\w+|for example)[,!] ")
 _NEXT_VERB = re.compile(r"(?:,(?: and)?|\band) (?:also |just )?(?P<verb>[a-z]+)\b")
 _LEAVES_BARE = re.compile(
     r"\b(?:to|can|could|will|would|should|might|may|must|lets?|helps?|don't|doesn't|didn't|they|who|that|and others)\b"
