@@ -29,7 +29,7 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.generalising import OPERATION, generalised
 from graphmem.text.lexicon import FIRST_PERSON, KIN, LESSON_WORDS, SECOND_PERSON, STOP_WORDS
 from graphmem.text.normalize import cleaned
-from graphmem.text.operations import INFLECTED, advised, operations, topic_of
+from graphmem.text.operations import IN_TOPIC, INFLECTED, advised, operations, topic_of
 from graphmem.text.reader import MessageReading, read_now
 from graphmem.text.reminders import reminders
 from graphmem.text.retelling import retold
@@ -399,7 +399,7 @@ def _in_topic(statement: str, task: str) -> str:
     topic = topic_of(task)
     if not topic or Doc(topic).stems <= Doc(statement).stems:
         return statement
-    return f"{statement.rstrip('.')}, in a problem about {topic}."
+    return f"{statement.rstrip('.')}{IN_TOPIC}{topic}."
 
 
 def _aspect(doc: Doc, heard: Heard, least: Mapping[Aspect, float]) -> Aspect | None:
