@@ -4,9 +4,9 @@
 
 DATA holds `understanding/utterances.jsonl` and `boundaries/tiage_*.jsonl`. `reader_domains.json` labels written
 messages by their id, `scripts/data/domain_talk.jsonl` clauses of TIAGE's small talk by their hash (their texts keep
-their own licence); students' messages of tutoring talk belong to school. One group in five of the messages and TIAGE's
-dev part are held out: figures on them stand in `domain.json`. The strength was chosen by cross-validation on the
-others. Needs scikit-learn.
+their own licence), `scripts/data/talk.jsonl` holds clauses written as friends say them; students' messages of tutoring
+talk belong to school. One group in five of the messages and TIAGE's dev part are held out: figures on them stand in
+`domain.json`. The strength was chosen by cross-validation on the others. Needs scikit-learn.
 """
 
 import argparse
@@ -44,6 +44,7 @@ def messages(data: Path) -> tuple[Rows, Rows]:
     tutoring = [u for u in found if u.origin in TUTORING]
     labels |= {u.id: "school" for u in random.Random(DOMAIN_SEED).sample(tutoring, TUTORING_ROWS)}
     learned: Rows = [(u.text, labels[u.id]) for u in found if u.id in labels and not is_held_out(u.group)]
+    learned += [(each["text"], each["domain"]) for each in lines(FURTHER / "talk.jsonl")]
     held: Rows = [(u.text, labels[u.id]) for u in found if u.id in labels and is_held_out(u.group)]
     return learned, held
 

@@ -81,8 +81,13 @@ def clauses_of_talk(data: Path) -> list[str]:
 
 def talk_clauses(path: Path) -> list[str]:
     """Clauses of a file of TIAGE's small talk, as one writes it."""
+    return telling_clauses(turns_of_talk(path))
+
+
+def turns_of_talk(path: Path) -> list[str]:
+    """Turns of a file of TIAGE's small talk, as one writes it."""
     turns = (turn["text"] for dialogue in lines(path) for turn in dialogue["turns"])
-    return telling_clauses(_SHORT.sub(r"'\1", _SPACED.sub(r"\1", text)) for text in turns)
+    return [_SHORT.sub(r"'\1", _SPACED.sub(r"\1", text)) for text in turns]
 
 
 def telling_clauses(texts: Iterable[str]) -> list[str]:

@@ -6,18 +6,18 @@ To be run after `make_reader.py`, whose split it shares. DATA holds `safety/safe
 `boundaries/tiage_*.jsonl` and `understanding/utterances.jsonl`; `scripts/data` holds further rows, and personal talk in
 which nobody is in danger. Rows are split by the hash of their group (row or dialogue): a fifth of DATA and of the
 personal talk, and the second file of small talk, are the test part, read once at the end; of the others one in seven,
-which the reader has not learned from either, chooses the calibration and the thresholds. A second opinion on what the
-reader makes of a message and its embedding learns from the others, and from what is told of other people
-(`others.jsonl`), which the reader has not learned from: both together raise a concern; kind, urgency and whom it is
-about are the second's. What both are less sure of is brought up again only where the talk touches it. What people
-report of others (`reports.jsonl`) is only measured. Needs scikit-learn.
+which the reader has not learned from either, chooses the calibration and the thresholds. A second opinion, linear on
+the embedding alone, overrules a concern about the writer that it speaks strongly against, unless a life is in danger
+now; what it doubts is brought up again only where the talk touches it. What is told of others the reader has hardly
+learned: heads of their own, which learn from all of it and `others.jsonl`, overrule and raise concerns about others,
+and tell their urgency. What people report of others (`reports.jsonl`) is only measured. Needs scikit-learn.
 """
 
 import argparse
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,19 +33,20 @@ from graphmem.samples.dialogues import load_dialogues
 from graphmem.text.embedder import DIMENSION
 from graphmem.text.normalize import straightened
 from graphmem.text.reader import CONCERNS, READER_FOLDER, WIDTH, MessageReading, read_now
-from graphmem.text.safety import DANGER_FILE, DangerModel, sign_anywhere
+from graphmem.text.safety import DANGER_FILE, DangerModel, OthersModel, reader_urgency, sign_anywhere
 from graphmem.text.trained import LinearHead
 
 FALSE_ALARMS, PERSONAL_ALARMS = 0.12, 0.02
 """Share of the look-alikes and of the harmless talk of one's life that chose that the reader may take for danger:
 missing costs more. The first was 0.15 until false alarms of LoCoMo and of the held-out rows were looked at: the figures
 of those are a little too good."""
-RAISED_ALARMS, OVERRULED_SHARE, SURE_SHARE = 0.01, 0.02, 0.95
-"""The share of that talk for which both together may raise a concern; of the dangers that chose and that the reader
-finds the share that may be overruled; the share of the plain ones of which both have to be sure."""
-OPINION_PRIOR, DETAIL_PRIOR, OPINION_SHARE = 0.1, 0.1, 2.0
-"""Strength of the second opinion's weights, of those for urgency and whom it is about; its part beside the reader's log
-odds."""
+OPINION_PRIOR, OPINION_SHARE, OVERRULED_SHARE, SURE_SHARE = 10.0, 1.0, 0.01, 0.95
+"""Strength of the second opinion's weights, its part beside the reader's log odds, the share of the dangers found among
+the rows that chose that it may overrule, and the share among the plain ones of which both have to be sure."""
+OTHERS_PRIOR, OTHERS_SHARE, OTHERS_OVERRULED, OTHERS_RAISED = 0.1, 2.0, 0.02, 1
+"""Strength of the weights of the heads for what is told of others, their part beside the reader's log odds, the share
+of the dangers that chose and that the reader finds which they may speak against, and how many of the harmless rows
+that chose they may raise a concern of."""
 UNREAD, READER_TRUST, VECTOR_TRUST = 6.0, 0.25, 2.0
 """How much a row counts that the reader has not learned from, and what the reader's answers and the vector are scaled
 by where the second opinion learns: the reader knows too well what it has learned from."""
@@ -157,48 +158,63 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     rows = read_all(parser.parse_args().data)
     read = read_now([row.text for row in rows])
-    labels = np.array([row.urgency > 0 for row in rows])
-    part = np.array([row.part for row in rows])
-    choose = part == "choose"
-    heads = train(rows, read, part == "learn")
-    model = DangerModel(heads["concern"], heads["urgency"], heads["about"], OPINION_SHARE, 1, 0, 0, 0, 0, 0)
-    logits, opinion = (np.array([of(each) for each in read]) for of in (lambda r: r.danger_logit, model.opinion))
-    together = logits + OPINION_SHARE * opinion
-    calibration = LogisticRegression(C=1.0).fit(together[choose, None], labels[choose])
+    model = made(rows, read)
     signs = np.array([sign_anywhere(straightened(row.text)) is not None for row in rows])
-    # The further rows are harder than what students write, on purpose: the threshold is set on the others.
-    plain = np.array([row.source == "safety" and not row.group.startswith(FURTHER) for row in rows])
-    personal = choose & ~labels & np.array([row.source in ("personal", "tiage") for row in rows])
-    heard = max(
-        threshold_of(logits, signs, choose & ~labels & plain, FALSE_ALARMS),
-        threshold_of(logits, signs, personal, PERSONAL_ALARMS),
-    )
-    told = choose & labels & np.array([row.source in ("safety", "others") for row in rows])
-    numbers = {
-        "share": OPINION_SHARE,
-        "scale": float(calibration.coef_[0, 0]),
-        "offset": float(calibration.intercept_[0]),
-        "heard": heard,
-        "overruled": float(np.quantile(opinion[told & (logits >= heard)], OVERRULED_SHARE)),
-        "raised": threshold_of(together, signs, personal, RAISED_ALARMS),
-        "sure": 0.0,
-    }
-    model = DangerModel(**heads, **numbers)
-    found = np.array([model.alarms(each) for each in read]) | signs
-    numbers["sure"] = float(np.quantile(together[choose & labels & plain & found], 1 - SURE_SHARE))
-    urgent = np.array([model.urgency_of(each) >= ACUTE for each in read])
-    kept = found & (signs | urgent | (together >= numbers["sure"]))
+    scores = np.array([model.score(each) for each in read])
+    found = signs | np.array([model.alarms(each) for each in read])
+    kept = found & np.array([model.danger(each, None).sure for each in read]) | signs
     printed = {
-        "chosen on": figures(together, found, rows, "choose"),
-        "test": figures(together, found, rows, "test"),
-        "test, signs alone": figures(together, signs, rows, "test"),
-        "test, sure": figures(together, kept, rows, "test"),
+        "chosen on": figures(scores, found, rows, "choose"),
+        "test": figures(scores, found, rows, "test"),
+        "test, signs alone": figures(scores, signs, rows, "test"),
+        "test, sure": figures(scores, kept, rows, "test"),
     }
-    save(heads, numbers)
+    save(model)
     DANGER_FILE.with_suffix(".json").write_text(json.dumps(printed, indent=1) + "\n", "utf-8")
     save_trained(DANGER_FILE.with_name("trained.npy"), [(row.text,) for row in rows if row.part != "test"])
     write_sample(rows)
     print(json.dumps(printed, indent=1))
+
+
+def made(rows: list[Row], read: list[MessageReading]) -> DangerModel:
+    """The detector: first of the writer's own danger, then of others'."""
+    labels, part = np.array([row.urgency > 0 for row in rows]), np.array([row.part for row in rows])
+    source = np.array([row.source for row in rows])
+    signs = np.array([sign_anywhere(straightened(row.text)) is not None for row in rows])
+    choose, learn = (part == "choose") & (source != "others"), (part == "learn") & (source != "others")
+    logits, vectors = np.array([each.danger_logit for each in read]), np.stack([each.vector for each in read])
+    calibration = LogisticRegression(C=1.0).fit(logits[choose, None], labels[choose])
+    scores = calibration.decision_function(logits[:, None])
+    # The further rows are harder than what students write, on purpose: the threshold is set on the others.
+    plain = np.array([row.source == "safety" and not row.group.startswith(FURTHER) for row in rows])
+    personal = np.isin(source, ("personal", "tiage"))
+    threshold = max(
+        threshold_of(scores, signs, choose & ~labels & plain, FALSE_ALARMS),
+        threshold_of(scores, signs, choose & ~labels & personal, PERSONAL_ALARMS),
+    )
+    second = LogisticRegression(C=OPINION_PRIOR, max_iter=400).fit(vectors[learn], labels[learn])
+    together = logits + OPINION_SHARE * second.decision_function(vectors)
+    heads = train(rows, read, part == "learn")
+    others = OthersModel(heads["concern"], heads["urgency"], heads["about"], OTHERS_SHARE, 0.0, np.inf)
+    odds = np.array([others.log_odds(each) for each in read])
+    stands = np.array([each.about_other >= 0.5 or reader_urgency(each) >= ACUTE for each in read])
+    heard, spoken = scores >= threshold, (part == "choose") & labels & np.isin(source, ("safety", "others"))
+    model = DangerModel(
+        others=replace(others, overruled=float(np.quantile(odds[spoken & heard], OTHERS_OVERRULED))),
+        opinion=second.coef_[0].astype(np.float32),
+        opinion_offset=float(second.intercept_[0]),
+        opinion_share=OPINION_SHARE,
+        scale=float(calibration.coef_[0, 0]),
+        offset=float(calibration.intercept_[0]),
+        threshold=threshold,
+        overruled=float(np.quantile(together[choose & labels & heard & ~signs & ~stands], OVERRULED_SHARE)),
+        sure=0.0,
+    )
+    found = signs | np.array([model.alarms(each) for each in read])
+    told = choose & ~labels & ~found & np.array([others.is_about_other(each) for each in read])
+    raised = float(np.sort((logits + OTHERS_SHARE * odds)[told])[-1 - OTHERS_RAISED] + 1e-6)
+    sure = float(np.quantile(together[choose & labels & plain & found], 1 - SURE_SHARE))
+    return replace(model, others=replace(model.others, raised=raised), sure=sure)
 
 
 def train(rows: list[Row], read: list[MessageReading], learn: NDArray[np.bool_]) -> dict[str, LinearHead]:
@@ -220,17 +236,21 @@ def train(rows: list[Row], read: list[MessageReading], learn: NDArray[np.bool_])
         return LinearHead(tuple(map(str, made.classes_)), weights.astype(np.float32), bias.astype(np.float32))
 
     return {
-        "concern": head(kinds, learn, OPINION_PRIOR),
-        "urgency": head(urgency, danger, DETAIL_PRIOR, class_weight="balanced"),
-        "about": head(other, danger, DETAIL_PRIOR),
+        "concern": head(kinds, learn, OTHERS_PRIOR),
+        "urgency": head(urgency, danger, OTHERS_PRIOR, class_weight="balanced"),
+        "about": head(other, danger, OTHERS_PRIOR),
     }
 
 
-def save(heads: dict[str, LinearHead], numbers: dict[str, float]) -> None:
+def save(model: DangerModel) -> None:
+    others = model.others
+    heads = {"concern": others.concern, "urgency": others.urgency, "about": others.about}
     arrays: dict[str, Any] = {f"{name}_labels": np.array(head.labels) for name, head in heads.items()}
     arrays |= {f"{name}_weights": head.weights.astype(np.float16) for name, head in heads.items()}
     arrays |= {f"{name}_bias": head.bias for name, head in heads.items()}
-    np.savez_compressed(DANGER_FILE, **arrays, **{name: np.float64(value) for name, value in numbers.items()})
+    arrays |= {f"others_{name}": np.float64(getattr(others, name)) for name in ("share", "overruled", "raised")}
+    arrays |= {each.name: getattr(model, each.name) for each in fields(model) if each.name != "others"}
+    np.savez_compressed(DANGER_FILE, **arrays)
 
 
 def threshold_of(

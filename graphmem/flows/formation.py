@@ -277,14 +277,15 @@ async def _reading(
 ) -> Reading:
     """Embed, hash and weigh what the mind found."""
     extraction, heard = answer.value, scored.input.heard
+    # What it speaks of is told by the words as they were said: the model knows talk, not what is retold.
+    said = [cleaned(heard.text[extract.start : extract.end]) for extract in extraction.memories]
+    readings, vectors = await gm.read(said)
     # Others' talk is searched by its own words, which find it best.
-    contents = [
-        cleaned(heard.text[extract.start : extract.end]) if heard.observed else extract.content
-        for extract in extraction.memories
-    ]
+    if not heard.observed:
+        vectors = await gm.embedder.embed([extract.content for extract in extraction.memories])
     marked = tuple(
         _marked(gm, session, heard, extract, vector, domain_of(reading))
-        for extract, reading, vector in zip(extraction.memories, *await gm.read(contents), strict=True)
+        for extract, reading, vector in zip(extraction.memories, readings, vectors, strict=True)
     )
     reading = Reading(
         key=scored.input.key,
@@ -307,9 +308,9 @@ async def _clarification(gm: Graphmem, session: Session, reading: Reading) -> tu
     heard = reading.heard
     content = retold(heard.text, heard.student or "The student", heard.at) or heard.text
     extract = Extract(0, len(heard.text), content, Modality.EPISODIC, MemoryKind.EPISODE)
-    (read,), vectors = await gm.read([content])
+    (read,), (vector,) = await gm.reader.read([heard.text]), await gm.embedder.embed([content])
     content_hash = keyed_hash(session.keys, "content", f"clarified {reading.source.ref}\n{content}")
-    return extract, Marked(vectors[0], domain_of(read), reading.valence, content_hash, None)
+    return extract, Marked(vector, domain_of(read), reading.valence, content_hash, None)
 
 
 async def _retracted(gm: Graphmem, heard: Heard) -> tuple[RetractionRequest, ...]:

@@ -89,7 +89,7 @@ def restoring(known: SearchIndex, ids: Iterable[str]) -> Restoring:
 
 def _without(summary: Memory, left: Sequence[MergedStatement], gone: Sequence[MergedStatement]) -> Summary:
     """A summary that says what is left of it."""
-    told = [Summarised(each.content, each.quote) for each in left]
+    told = [Summarised.of(each) for each in left]
     words = {each.quote or each.content for each in gone}
     lines = [line for line in (summary.quote or "").split("\n") if line and line not in words]
     rehashed = blake2b(

@@ -22,13 +22,14 @@ from graphmem.text.arithmetic import equations
 from graphmem.text.certainty import LAPSE, STATED_CONFIDENCE, confidence, is_question, last_question
 from graphmem.text.chunks import chunks, is_small_talk
 from graphmem.text.clauses import is_fragment, statement_spans
+from graphmem.text.comparisons import stated_comparisons
 from graphmem.text.dialogue_acts import overrides
 from graphmem.text.discourse import content_words, relations
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.generalising import OPERATION, generalised
 from graphmem.text.lexicon import FIRST_PERSON, KIN, LESSON_WORDS, SECOND_PERSON, STOP_WORDS
 from graphmem.text.normalize import cleaned
-from graphmem.text.operations import INFLECTED, advised, operations, topic_of
+from graphmem.text.operations import IN_TOPIC, INFLECTED, advised, operations, topic_of
 from graphmem.text.reader import MessageReading, read_now
 from graphmem.text.reminders import reminders
 from graphmem.text.retelling import retold
@@ -212,13 +213,22 @@ def _told(
         told = [max(able, key=lambda each: each.personal)]
     found = []
     for each in told:
-        aspect = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING, "work": shown}.get(each.kind)
+        by_kind = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING, "work": shown}
+        aspect = _compared(each.clause) or by_kind.get(each.kind)
         content = _statement(each.clause.text, heard, first=each is judged[0])
         if each.kind == "work" and aspect is not None:
             content = _held(content, heard, aspect)
         if content:
             found.append(_Found(each.span, content, each.kind, aspect, each.reading))
     return found
+
+
+def _compared(clause: Doc) -> Aspect | None:
+    """Misconception or understanding that a comparison of two numbers shows; None where nothing is compared."""
+    stated = stated_comparisons(clause.text)
+    if not stated:
+        return None
+    return Aspect.UNDERSTANDING if all(each.holds for each in stated) else Aspect.MISCONCEPTION
 
 
 def _is_attribute(slot: str | None) -> bool:
@@ -389,7 +399,7 @@ def _in_topic(statement: str, task: str) -> str:
     topic = topic_of(task)
     if not topic or Doc(topic).stems <= Doc(statement).stems:
         return statement
-    return f"{statement.rstrip('.')}, in a problem about {topic}."
+    return f"{statement.rstrip('.')}{IN_TOPIC}{topic}."
 
 
 def _aspect(doc: Doc, heard: Heard, least: Mapping[Aspect, float]) -> Aspect | None:

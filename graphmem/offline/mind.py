@@ -39,7 +39,6 @@ from graphmem.offline.exemplars import Bank, load_bank
 from graphmem.offline.extraction import candidate_texts, extract
 from graphmem.offline.facts import keywords, lesson, own_clauses
 from graphmem.offline.follow_ups import analysed
-from graphmem.offline.moves import is_judged_by_reader
 from graphmem.offline.prediction import expected_answer, own_messages
 from graphmem.offline.replies import asking, replied
 from graphmem.ports import Embedder, OnToken
@@ -103,7 +102,7 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
     newest = await _embedded(mind, newest)
     messages = (*before, newest)
     if question.danger is None:
-        reading = await _reading(mind, newest.text, newest.reading) if is_judged_by_reader(newest) else None
+        reading = await _reading(mind, newest.text, newest.reading)
         text = replied(messages, question.remembered, question.talk.task, reading)
     else:
         said = [each.text for each in before if each.author is Author.COMPANION]

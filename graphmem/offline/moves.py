@@ -9,21 +9,24 @@ from dataclasses import dataclass
 
 from graphmem.model import Author, Domain, LedgerCategory, Message
 from graphmem.offline.task_hints import cited_sentence, task_hint
-from graphmem.text.arithmetic import Equation, spoken_equations
-from graphmem.text.comparisons import compared
-from graphmem.text.dialogue_acts import Act, act_of
+from graphmem.text.arithmetic import Equation, equations, spoken_equations
+from graphmem.text.comparisons import compared, stated_comparisons
+from graphmem.text.dialogue_acts import Act, act_of, overrides
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
-from graphmem.text.lexicon import is_negation
+from graphmem.text.introductions import introduced_name
+from graphmem.text.language import language_of
+from graphmem.text.lexicon import SECOND_PERSON, is_negation
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.quantities import quantities
 from graphmem.text.questions import asks, only_asks
 from graphmem.text.reader import LEDGER_CATEGORIES, PASSES, MessageReading
+from graphmem.text.talk import TALK_SURE, TalkKind, talk_of
 from graphmem.text.worth import accepts
 
 OWN = 0.7
 """Chance from which on a message tells of the student's own, whatever else it looks like."""
-GLAD, TROUBLED = 0.25, -0.2
+GLAD, TROUBLED = 0.25, -0.1
 """Valence from which on, or down to which, such a message is good news or a worry."""
 UNTROUBLED = -0.1
 """Valence from which on words of anger or grief are not the student's mood."""
@@ -31,13 +34,22 @@ FOREIGN_WORDS = 3
 """Words from which on what cannot be read is taken for another language."""
 AGREEMENT_WORDS = 4
 """Words of the longest agreement that says nothing else."""
+SUM_SIGHT = 6
+"""Messages of the student in which the sum is looked for that a bare result or "is that right?" speaks of."""
+BARE_GUESS_WORDS = 4
+"""Words up to which a message asks about what was said before."""
 SURE = 0.6
 """Chance from which on a message is taken for a wish, a promise or a secret."""
 
 _REASON = re.compile(r"\b(?:because|cause|cos|cuz|since|that's why)\b")
 _MAY_GUESS = {Act.QUESTION, Act.STEP, Act.STATEMENT}
 _OF_MOOD = {Act.SORROW, Act.FRUSTRATION}
-_JUDGED_BY_READER = {Act.STEP, Act.STATEMENT, Act.DISCLOSURE, Act.CONFUSION} | _OF_MOOD
+_TELLS = {Act.STEP, Act.STATEMENT, Act.DISCLOSURE, Act.CONFUSION} | _OF_MOOD
+_PLAIN = {Act.STATEMENT, Act.STEP}
+_OF_COMPANION = {TalkKind.COMPANION, TalkKind.ABILITY, TalkKind.REQUEST}
+_OF_CHAT = {TalkKind.REACTION, TalkKind.STORY, TalkKind.GREETING, TalkKind.GOODBYE, TalkKind.THANKS}
+_AT_WORK = {Act.STEP, Act.CONFUSION, Act.QUESTION, Act.AGREEMENT, Act.DISCLOSURE}
+"""Acts that are answered as work where there is a task, whatever they sound like."""
 _LEDGER_MOVES = {
     LedgerCategory.INSTRUCTION: "wish",
     LedgerCategory.PROMISE: "promise",
@@ -78,28 +90,44 @@ def chosen_move(messages: Sequence[Message], reading: MessageReading | None = No
     act = act_of(doc)
     if act in (Act.STEP, Act.CONFUSION, Act.QUESTION) and (judged := _judged_sums(messages, act, task)):
         return judged
-    if reading is not None and is_judged_by_reader(messages[-1]) and (told := _told(act, reading, task)):
-        return told
+    if reading is not None and not overrides(doc) and (talked := _talked(doc, act, reading, task)):
+        return talked
     if act is Act.STATEMENT and doc.plain_words[:1] == ("please",):
         return Move("wish")
     if act is Act.AGREEMENT and doc.plain_words and is_negation(doc.plain_words[0]):
         return Move("denial")
     if act in _MAY_GUESS and _is_guess(doc):
-        return Move("guess")
+        return _guess(messages, task)
     if act is Act.CONFUSION:
         earlier = _own(messages[:-1])[-1:]
         confused = bool(earlier) and act_of(doc_of(earlier[0])) is Act.CONFUSION
         return Move("still confused" if confused else act.value, hint=task_hint(messages, task, stuck=True))
-    if act is Act.UNREADABLE and len(doc.words) >= FOREIGN_WORDS:
+    if act is Act.UNREADABLE and (len(doc.words) >= FOREIGN_WORDS or _is_foreign(doc)):
         return Move("foreign")
     return _step(messages, task) if act is Act.STEP else Move(act.value)
 
 
-def is_judged_by_reader(message: Message) -> bool:
-    """True if a reading of a student's message may change the move that answers it."""
-    doc = doc_of(message)
-    act = act_of(doc)
-    return act in _JUDGED_BY_READER or (act is Act.AGREEMENT and len(doc.words) > AGREEMENT_WORDS)
+def _is_foreign(doc: Doc) -> bool:
+    """True of a few words that are surely of another language: "brb" may be of any."""
+    return not doc.text.isascii() and language_of(doc.text) not in ("", "en")
+
+
+def _talked(doc: Doc, act: Act, reading: MessageReading, task: str) -> Move | None:
+    """The move for what is told, and for talk that is not about work, as the models see it; None for anything else."""
+    kind, chance = talk_of(doc, reading)
+    # Without a word for the companion memory may know the answer.
+    of_companion = not SECOND_PERSON.isdisjoint(doc.plain_words)
+    sure = chance >= TALK_SURE and (act is not Act.QUESTION or of_companion)
+    # Where nothing is worked on, the likeliest kind is a better guess than work.
+    likely = kind if sure or (not task and act in _PLAIN) else None
+    telling = act in _TELLS or (act is Act.AGREEMENT and len(doc.words) > AGREEMENT_WORDS)
+    if telling and (told := _told(doc, act, reading, task, likely)):
+        return told
+    if likely in _OF_COMPANION or (likely in _OF_CHAT and not (task and act in _AT_WORK)):
+        return Move(str(likely), kept=reading.snr >= PASSES[0])
+    if act in _PLAIN and not task and (likely is TalkKind.OPINION or (sure and likely is TalkKind.QUESTION)):
+        return Move(str(likely))
+    return None
 
 
 def _own(messages: Sequence[Message]) -> list[Message]:
@@ -112,18 +140,59 @@ def _asked(messages: Sequence[Message]) -> str:
     return before[0].text if before and before[0].author is Author.COMPANION else ""
 
 
+def _sums(own: Sequence[Message]) -> list[Equation]:
+    """The sums of the last of the student's messages; a number that mends the wrong sum before it is one, too."""
+    return _sums_of(doc_of(own[-1]), _sum_before(own[:-1]))
+
+
+def _sums_of(doc: Doc, before: Equation | None) -> list[Equation]:
+    reckoned, numbers = spoken_equations(doc.text), quantities(doc.text)
+    if reckoned or before is None or before.holds or len(numbers) != 1:
+        return reckoned
+    mended = equations(f"{before.text.rpartition('=')[0]}= {numbers[0].value}")
+    return [each for each in mended if each.holds]
+
+
+def _sum_before(own: Sequence[Message]) -> Equation | None:
+    """The last sum in the student's last few messages."""
+    last: Equation | None = None
+    for message in own[-SUM_SIGHT:]:
+        found = _sums_of(doc_of(message), last)
+        last = found[-1] if found else last
+    return last
+
+
+def _guess(messages: Sequence[Message], task: str) -> Move:
+    """The move for a guess; "is that right?" asks about the sum said last, where there is one."""
+    before = _sum_before(_own(messages[:-1])) if len(doc_of(messages[-1]).words) <= BARE_GUESS_WORDS else None
+    if before is None:
+        return Move("guess")
+    return Move("right sum", before.text, task_hint(messages, task)) if before.holds else Move("wrong sum", before.text)
+
+
 def _judged_sums(messages: Sequence[Message], act: Act, task: str) -> Move | None:
     """The move for sums that can be reckoned: a wrong one first, else the last one of a step."""
-    reckoned = spoken_equations(doc_of(messages[-1]).text)
+    reckoned = _sums(_own(messages))
     wrong = [equation for equation in reckoned if not equation.holds]
     if wrong:
         return Move("wrong sum", wrong[-1].text)
-    if act is not Act.STEP or not reckoned:
+    if act is not Act.STEP:
         return None
+    if not reckoned:
+        return _judged_comparison(doc_of(messages[-1]))
     last = reckoned[-1]
     again = _was_said(last, _own(messages[:-1])) and not accepts(_asked(messages))
     name = "same sum" if again else "right sum"
     return Move(name, last.text, task_hint(messages, task, last.text))
+
+
+def _judged_comparison(doc: Doc) -> Move | None:
+    """The move for comparisons of numbers that are stated, a wrong one first."""
+    stated = stated_comparisons(doc.text)
+    wrong = [each for each in stated if not each.holds]
+    if wrong:
+        return Move("wrong comparison", wrong[0].text)
+    return Move("right comparison", stated[-1].text) if stated else None
 
 
 def _was_said(equation: Equation, before: Sequence[Message]) -> bool:
@@ -151,19 +220,20 @@ def _step(messages: Sequence[Message], task: str) -> Move:
     return Move("reasoned step" if reasoned else Act.STEP.value, hint=task_hint(messages, task))
 
 
-def _told(act: Act, reading: MessageReading, task: str) -> Move | None:
+def _told(doc: Doc, act: Act, reading: MessageReading, task: str, kind: TalkKind | None) -> Move | None:
     """The move for what a student tells of themselves; None where the message is about something else."""
     kept = reading.snr >= PASSES[0]
     place = int(reading.ledger.argmax())
-    kind = LEDGER_CATEGORIES[place]
-    if act is not Act.SORROW and kind in _LEDGER_MOVES and reading.ledger[place] >= SURE:
-        return Move(_LEDGER_MOVES[kind], kept=kept)
-    if act in _OF_MOOD and reading.valence < UNTROUBLED:
-        return Move(act.value, kept=kept)
+    category = LEDGER_CATEGORIES[place]
+    if act is not Act.SORROW and category in _LEDGER_MOVES and reading.ledger[place] >= SURE:
+        return Move(_LEDGER_MOVES[category], kept=kept)
+    if act in _OF_MOOD and (reading.valence < UNTROUBLED or (act is Act.FRUSTRATION and kind is TalkKind.OWN)):
+        return Move("worry" if act is Act.FRUSTRATION and not task else act.value, kept=kept)
     if act is Act.STEP and task and domain_of(reading) is Domain.SCHOOL:
         # How one came to a step says more of the work than of oneself.
         return None
-    if act is Act.CONFUSION or (reading.about_self < OWN and act not in _OF_MOOD):
+    own = kind is TalkKind.OWN or (reading.about_self >= OWN and kind not in _OF_CHAT | {TalkKind.OPINION})
+    if act is Act.CONFUSION or not (own or act in _OF_MOOD or introduced_name(doc.text)):
         return None
     if reading.valence >= GLAD:
         return Move("good news", kept=kept)

@@ -39,6 +39,8 @@ MOST_TOLD = 5
 """Most statements told to somebody who asks for all of them."""
 TOLD_CHARACTERS = 120
 """Characters of the longest statement that is told."""
+ASKED_AS = {"age": "old", "home": "live", "origin": "come", "job": "work"}
+"""The word that a question for a slot has, where that is not its name."""
 _ASKING = frozenset(map(stem, "remember know tell told said say called still again think mention already".split()))  # noqa: SIM905
 _OWN_WORDS = frozenset({"i", "me", "my", "mine", "i'm", "im", "we", "our", "us"})
 
@@ -94,35 +96,43 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
     (True, '')
     """
     doc = doc_of(messages[-1])
-    if _OWN_WORDS.isdisjoint(doc.plain_words):
-        return ""
+    own = asks_of_oneself(doc)
     start = crc32(f"{len(messages)} {doc.text[:600]}".encode("utf-8", "replace"))
     question = next((sentence for sentence in reversed(doc.excerpt.sentences) if sentence.asks), doc)
     wanted = question.stems - _ASKING
-    if (
-        remembered.asked_for
-        and wanted == {stem("name")}
-        and (name := remembered.name or _name_told(messages, remembered))
-    ):
-        return f"Your name is {clean(name)}."
-    if asks_for_last_time(question):
+    if own and asks_for_last_time(question):
         return _last_time(remembered, start)
+    if not own or not remembered.asked_for:
+        sure = _surely_answers(doc, wanted, remembered, told_before(messages) if own else ())
+        return "" if sure is None else _told(doc, sure, remembered.today, start)
+    if wanted == {stem("name")} and (name := remembered.name or _name_told(messages, remembered)):
+        return f"Your name is {clean(name)}."
     if remembered.asked_for == "overview":
         return _overview(messages, remembered, start)
-    if not remembered.asked_for:
-        sure = _surely_answers(doc, wanted, remembered)
-        return "" if sure is None else _told(doc, sure, remembered.today, start)
     if told := _of_work(remembered):
         return _chosen(ALL, start).format(list="; ".join(told))
-    best = _best(doc, wanted, [*_statements(remembered), *_visible(messages)])
+    best = _best(doc, wanted, [*_statements(remembered), *told_before(messages)])
     if best is None and if_known:
         return ""
     return _chosen(NOTHING, start) if best is None else _told(doc, best, remembered.today, start)
 
 
+def asks_of_oneself(doc: Doc) -> bool:
+    """True if a question has a word for who asks it.
+
+    Examples
+    --------
+    >>> asks_of_oneself(Doc("What do you know about me?")), asks_of_oneself(Doc("What can you do?"))
+    (True, False)
+    """
+    return not _OWN_WORDS.isdisjoint(doc.plain_words)
+
+
 def _name_told(messages: Sequence[Message], remembered: Remembered) -> str:
     """The name that the student gave last; empty where none was given."""
-    told = sorted([*_statements(remembered), *_visible(messages)], key=lambda each: each.at.timestamp(), reverse=True)
+    told = sorted(
+        [*_statements(remembered), *told_before(messages)], key=lambda each: each.at.timestamp(), reverse=True
+    )
     return next((name for each in told if (name := introduced_name(each.text))), "")
 
 
@@ -153,17 +163,21 @@ def _of_memory(recalled: Recalled, remembered: Remembered) -> Recollection:
     memory = recalled.memory
     content, quote = memory.content or "", memory.quote or ""
     # The student's own words turn to the student more surely, but for days, which have been reckoned since.
-    own = bool(quote) and not _OWN_WORDS.isdisjoint(Doc(quote).plain_words) and not Doc(quote).time_words
+    doc = Doc(quote)
+    today = remembered.today is not None and memory.timestamp.date() == remembered.today.date()
+    own = bool(quote) and not _OWN_WORDS.isdisjoint(doc.plain_words) and (today or not doc.time_words)
     return Recollection(
         quote if own else content, memory.timestamp, recalled.similarity, memory.id in remembered.secrets
     )
 
 
-def _visible(messages: Sequence[Message]) -> Iterable[Recollection]:
-    """What the student said in the conversation itself, which no context repeats."""
+def told_before(messages: Sequence[Message]) -> Iterable[Recollection]:
+    """What the student said in the conversation itself without asking, which no context repeats."""
     asked = messages[-1].embedding
     for message in messages[:-1]:
-        if message.author is Author.STUDENT and message.embedding is not None and asked is not None:
+        if message.author is not Author.STUDENT or message.embedding is None or asked is None:
+            continue
+        if not doc_of(message).asks:
             yield Recollection(message.text, message.at, _cosine(asked, message.embedding))
 
 
@@ -171,10 +185,12 @@ def _cosine(one: Vector, other: Vector) -> float:
     return float(np.dot(one, other))
 
 
-def _surely_answers(question: Doc, wanted: frozenset[str], remembered: Remembered) -> Recollection | None:
-    """The memory that answers what was not taken for a question to memory: like it, with nearly all of its words."""
+def _surely_answers(
+    question: Doc, wanted: frozenset[str], remembered: Remembered, said: Iterable[Recollection]
+) -> Recollection | None:
+    """What answers though memory may not have been asked: a memory, or what was said, with nearly all the words."""
     known = (*remembered.profile, *remembered.memories)
-    told = [_of_memory(each, remembered) for each in known if each.memory.is_own_word]
+    told = [*(_of_memory(each, remembered) for each in known if each.memory.is_own_word), *said]
     shares = [_share(wanted, Doc(each.text).excerpt) for each in told]
     sure = [
         each
@@ -187,7 +203,12 @@ def _surely_answers(question: Doc, wanted: frozenset[str], remembered: Remembere
 def _share(wanted: frozenset[str], doc: Doc) -> float:
     """Share of the words of a question that a statement holds."""
     # "The student lives" and "I live" are one word only when both are said to the student.
-    held = doc.stems | Doc(to_second_person(doc.text)).stems | Doc(slot_of(doc) or "").stems
+    slot = slot_of(doc) or ""
+    held = (
+        doc.stems
+        | Doc(to_second_person(doc.text)).stems
+        | Doc(f"{slot} {ASKED_AS.get(slot.rpartition(' ')[2], '')}").stems
+    )
     return len(wanted & held) / len(wanted) if wanted else 0.0
 
 
@@ -224,7 +245,7 @@ def _told(question: Doc, statement: Recollection, today: datetime | None, start:
 
 def _overview(messages: Sequence[Message], remembered: Remembered, start: int) -> str:
     """What is remembered, in a few statements; secrets and worked steps are not told."""
-    items = [*_statements(remembered), *_visible(messages)]
+    items = [*_statements(remembered), *told_before(messages)]
     told = _listed((item for item in items if not item.secret), remembered.name)
     return _chosen(ALL, start).format(list="; ".join(told)) if told else _chosen(NOTHING_AT_ALL, start)
 
@@ -233,19 +254,25 @@ def _of_work(remembered: Remembered) -> list[str]:
     """What was hard for the student, or what they have understood, whichever is asked for."""
     aspect = {"struggles": Aspect.MISCONCEPTION, "strengths": Aspect.UNDERSTANDING}.get(remembered.asked_for)
     shown = [each for each in remembered.memories if aspect is not None and each.memory.aspect is aspect]
-    return _listed(Recollection(each.memory.content or "", each.memory.timestamp, 0.0) for each in shown)
+    told = (Recollection(each.memory.content or "", each.memory.timestamp, 0.0) for each in shown)
+    return _listed(told, beginnings=())
 
 
-def _listed(statements: Iterable[Recollection], name: str | None = None) -> list[str]:
-    """A few statements said to the student, none twice and no worked steps."""
+def _listed(
+    statements: Iterable[Recollection],
+    name: str | None = None,
+    beginnings: tuple[str, ...] = ("you ", "your ", "on "),
+) -> list[str]:
+    """A few statements said to the student, none twice and no worked steps; with other beginnings they are left out."""
     told: list[str] = [] if not name else [f"your name is {clean(name)}"]
     known = [gist(name or "")]
     for statement in statements:
         text = max(Doc(statement.text).excerpt.sentences, key=lambda each: len(each.stems), default=None)
         if text is None or text.asks or equations(text.text) or any(is_said_by(gist(text.text), k) for k in known):
             continue
-        said = clean(to_second_person(text.text))
-        if said.lower().startswith(("you ", "your ", "on ")) and len(said) <= TOLD_CHARACTERS and len(told) < MOST_TOLD:
+        said = clean(to_second_person(text.text) or text.text.rstrip("."))
+        fits = not beginnings or said.lower().startswith(beginnings)
+        if fits and len(said) <= TOLD_CHARACTERS and len(told) < MOST_TOLD:
             told.append(said)
             known.append(gist(text.text))
     return told

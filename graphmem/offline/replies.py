@@ -14,10 +14,11 @@ from rapidfuzz import fuzz, utils
 
 from graphmem.model import Author, Message, Recalled, Remembered
 from graphmem.offline.moves import Move, chosen_move
-from graphmem.offline.recollection import TOLD_CHARACTERS, answer_from_memory
+from graphmem.offline.recollection import TOLD_CHARACTERS, answer_from_memory, asks_of_oneself, told_before
 from graphmem.text.arithmetic import reckoned_answer
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import introduced_name
+from graphmem.text.language import language_of
 from graphmem.text.lexicon import LESSON_WORDS, STOP_WORDS
 from graphmem.text.questions import only_asks
 from graphmem.text.reader import MessageReading
@@ -42,7 +43,8 @@ SAME_REPLY_SCORE = 85.0
 """Fuzzy score from which on two texts say the same."""
 
 KEPT = "I will remember that."
-NEXT, ON_WITH_IT = "What would you like to do next?", "Shall we go on with our work?"
+NEXT = ("What would you like to do next?", "What else is on your mind?", "What would you like to talk about now?")
+ON_WITH_IT = "Shall we go on with our work?"
 """How the talk goes on after something else than the work, without and with a task."""
 
 # {quote} the student's words, {told} the same said to the student, {topic} what it is about, {sum} an equation, {name}
@@ -62,7 +64,38 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "Goodbye, and thank you for today.",
         "See you next time. Well done for staying with it.",
     ),
+    "reaction": (
+        "All right. {next}",
+        "I see. {next}",
+        "Good. {next}",
+    ),
+    "story": (
+        "Tell me more about it.",
+        "And how was that for you?",
+        "I see. What do you make of it?",
+        "Oh! How did that come about?",
+    ),
+    "opinion": (
+        "You say {quote}. What makes you think so?",
+        "You say {quote}. What would somebody say who sees it differently?",
+        "What makes you think so?",
+        "What would somebody say who sees it differently?",
+    ),
+    "companion": (
+        "I am a program, so there is not much to tell of me. How is it with you?",
+        "As a program I have no life of my own to tell of. What about you?",
+        "I am only a program, and there is nothing to know about me. What about you?",
+    ),
+    "ability": (
+        "I listen, remember what you tell me, check sums and ask questions that help you think. {next}",
+        "I am a program that remembers what you tell it and thinks along with you, sums included. {next}",
+    ),
+    "request": (
+        "I can listen, remember what you tell me, check sums and help you think, and not much else. {next}",
+        "That may be more than I can do: I remember what you tell me, check sums and think along with you. {next}",
+    ),
     "thanks": (
+        "You are welcome. {next}",
         "You are welcome. What would you like to look at next?",
         "You are welcome. How would you explain it to a friend, in your own words?",
     ),
@@ -149,7 +182,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "step": (
         "{hint}",
         "Let me look at {quote} with you. {hint}",
-        "You say {quote}. Can you write down the sum that leads to it?",
+        "You say {quote}. How did you come to it?",
         "{quote}: what did you start from, and what did you do with it?",
         "You have {quote}. How could you test that, for example with a drawing or by working backwards?",
         "How did you get there? Take me through it one step at a time.",
@@ -171,7 +204,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     "disclosure": (
         "Nice to meet you, {own}! {kept} {next}",
         "So {told}. {kept} {next}",
-        "Good to know that {told}. {next}",
+        "Thank you for telling me that {told}. {next}",
         "Thank you for telling me. {kept} {next}",
         "Thank you for telling me. {next}",
         "I am glad you told me that. {next}",
@@ -229,6 +262,21 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     ),
 }
 
+FOREIGN = {
+    "de": "Leider lese ich nur Englisch gut. Kannst du es auf Englisch sagen?",
+    "es": "Lo siento, solo leo bien el inglés. ¿Puedes decirlo en inglés?",
+    "fr": "Désolé, je ne lis bien que l'anglais. Peux-tu le dire en anglais ?",
+    "it": "Mi dispiace, leggo bene solo l'inglese. Puoi dirlo in inglese?",
+    "pl": "Przepraszam, dobrze czytam tylko po angielsku. Czy możesz napisać to po angielsku?",
+    "pt": "Desculpa, só leio bem inglês. Podes dizê-lo em inglês?",
+    "tr": "Üzgünüm, yalnızca İngilizceyi iyi okuyorum. Bunu İngilizce yazabilir misin?",
+    "ar": "عذرًا، أنا أقرأ الإنجليزية فقط جيدًا. هل يمكنك كتابة ذلك بالإنجليزية؟",
+    "hi": "माफ़ करना, मैं केवल अंग्रेज़ी अच्छी तरह पढ़ता हूँ। क्या तुम इसे अंग्रेज़ी में लिख सकते हो?",
+    "zh": "抱歉，我只擅长阅读英语。你能用英语说吗？",
+}
+"""What a student who writes another language is told in it, by ISO 639-1 code."""
+ABOUT_COMPANION = ("companion", "ability")
+"""Moves that answer questions to the companion: also "What do you know about me?", which memory answers."""
 _TELLING_SLOTS = ("{told}", "{quote}", "{topic}", "{sum}", "{mention}", "{name}")
 _SLOT = re.compile(r"{(\w+)}")
 _QUOTE_IN_FACT = re.compile(r"said “([^”]{3,}?)…?”")
@@ -249,6 +297,8 @@ def replied(
     reading : of the last message, where it was read
     """
     move, doc = chosen_move(messages, reading, task), doc_of(messages[-1])
+    if move.name in ABOUT_COMPANION and remembered.asked_for and asks_of_oneself(doc):
+        move = Move("question")
     if move.name != "question":
         # "What do I hate?" sounds like a mood, and is answered where the answer is known.
         asked = doc.asks and only_asks(doc.plain) and not task
@@ -283,11 +333,13 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task
     """
     doc = doc_of(messages[-1])
     said = [message.text for message in messages if message.author is Author.COMPANION][-3:]
-    mention = _mention(move, doc, remembered, said)
+    if move.name == "foreign" and (apology := FOREIGN.get(language_of(doc.text))) and apology not in said:
+        return apology
+    mention = _mention(move, messages, remembered, said, task)
     wordings = WORDINGS["remembered question" if mention and move.name == "question" else move.name]
     name = clean(remembered.name or "")
     slots = {"sum": _framed(move.sum), "hint": move.hint, "mention": mention, "name": name}
-    slots |= {"next": ON_WITH_IT if task else NEXT, "kept": KEPT if move.kept else ""}
+    slots |= {"next": ON_WITH_IT if task else NEXT[len(messages) // 2 % len(NEXT)], "kept": KEPT if move.kept else ""}
     if any("{own}" in w for w in wordings):
         slots["own"] = clean(introduced_name(doc.text))
     if any("{told}" in w for w in wordings):
@@ -297,7 +349,8 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task
         unfit = {"statement": len(doc.words) <= SHORT_WORDS, "guess": len(doc.words) > SHORT_WORDS}
         slots["quote"] = "" if unfit.get(move.name) else _telling_quote(doc)
     if any("{topic}" in w for w in wordings):
-        slots["topic"] = _topic(messages)
+        # What a question is about stands in it.
+        slots["topic"] = _topic(messages[-1:] if move.name == "question" else messages)
     fits = [w for w in wordings if all(slots[slot] for slot in _SLOT.findall(w))]
     start = crc32(f"{len(messages)} {doc.text[:REPLY_CHARACTERS]}".encode("utf-8", "replace")) % _preferred(fits)
     replies = [_joined(w.format(**slots), mention) for w in (*fits[start:], *fits[:start])]
@@ -355,13 +408,15 @@ def _says(text: str, saying: str) -> bool:
     return score(saying, text, processor=utils.default_process) >= SAME_REPLY_SCORE
 
 
-def _mention(move: Move, doc: Doc, remembered: Remembered, said: Sequence[str]) -> str:
+def _mention(move: Move, messages: Sequence[Message], remembered: Remembered, said: Sequence[str], task: str) -> str:
+    doc = doc_of(messages[-1])
     sayings = [match[1] for fact in remembered.facts if (match := _QUOTE_IN_FACT.search(fact.text))]
     sayings += [each.memory.quote or "" for each in remembered.memories if _may_be_mentioned(each, remembered)]
     if move.name == "question":
-        return mentioned(
-            doc, [*sayings, *(turn.text for turn in remembered.turns if turn.similarity >= SIMILAR_TURN_COSINE)]
-        )
+        turns = [turn.text for turn in remembered.turns if turn.similarity >= SIMILAR_TURN_COSINE]
+        # What is said about an exercise is worked with, not told again.
+        visible = [] if task else [each.text for each in told_before(messages) if each.cosine >= SIMILAR_TURN_COSINE]
+        return mentioned(doc, [*sayings, *turns, *visible])
     # Coming back to the past in every reply would be nagging.
     if move.name not in _MENTIONED_IN or any(_MENTION in reply for reply in said):
         return ""

@@ -1,4 +1,4 @@
-"""Comparison of two numbers that a question asks for, decided exactly or left alone."""
+"""Comparison of two numbers, asked for or stated, decided exactly or left alone."""
 
 import re
 from dataclasses import dataclass
@@ -15,14 +15,56 @@ _NUMBER = r"[$€£]?\d+(?:[.,]\d+)*(?:\s?/\s?\d+)?%?"
 _ALTERNATIVES = re.compile(rf"(?P<one>{_NUMBER})(?: [a-z]+){{0,2}},? or (?P<other>{_NUMBER})(?!\s?[-+*/x×÷=<>])")
 _MORE = re.compile(r"\b(?:bigger|larger|greater|more|longer|higher|heavier|biggest|largest|greatest)\b", re.IGNORECASE)
 _LESS = re.compile(r"\b(?:smaller|less|shorter|lower|lighter|fewer|smallest|least)\b", re.IGNORECASE)
+_STATED = re.compile(
+    rf"(?<![\w.,$€£/])(?P<one>{_NUMBER})\s*(?:(?:is|are|was|were)(?P<denied>n't| not)?(?: (?:a lot|much|even|way))? "
+    rf"(?:(?P<more>{_MORE.pattern})|{_LESS.pattern}) than|(?P<sign>[<>]))\s*(?P<other>{_NUMBER})"
+    r"(?=\s*(?:$|[.,;!?)](?!\d))|\s+(?:because|cause|cuz|cos|since|so|and|but|as|now)\b)",
+    re.IGNORECASE,
+)
+_OPERATED = re.compile(r"[-+*/x×÷=^(]\s*$")
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """An answer to which of two numbers is greater or less: both numbers, and whether it holds."""
+    """A verdict on which of two numbers is greater or less: both numbers, and whether it holds."""
 
     text: str
     holds: bool
+
+
+def stated_comparisons(text: str) -> tuple[Comparison, ...]:
+    """The comparisons of two numbers that a text states, its first 400 characters, in order.
+
+    Examples
+    --------
+    >>> stated_comparisons("I think 1/8 is bigger than 1/4 because 8 is bigger than 4.")
+    (Comparison(text='1/8 or 1/4', holds=False), Comparison(text='8 or 4', holds=True))
+    >>> stated_comparisons("0.3 isn't less than 0.25, is 5 more than 3 times 2?")
+    (Comparison(text='0.3 or 0.25', holds=True),)
+    """
+    found = []
+    plain = Doc(text[:COMPARISON_CHARACTERS]).shown.text.replace("’", "'")
+    for match in _STATED.finditer(plain):
+        if _OPERATED.search(plain[: match.start()]):
+            continue
+        one, other = (quantities(match[side]) for side in ("one", "other"))
+        if len(one) == len(other) == 1 and not equal_values(one[0], other[0]):
+            more = match["more"] is not None if match["sign"] is None else match["sign"] == ">"
+            holds = (one[0].value > other[0].value) is (more is (match["denied"] is None))
+            found.append(Comparison(f"{match['one']} or {match['other']}", holds))
+    return tuple(found)
+
+
+def is_mended(before: str, after: str) -> bool:
+    """True if a text compares two numbers rightly that an earlier one compared wrongly.
+
+    Examples
+    --------
+    >>> is_mended("I think 1/8 is bigger than 1/4.", "So 1/4 is bigger than 1/8, I was wrong.")
+    True
+    """
+    wrong = {frozenset(each.text.split(" or ")) for each in stated_comparisons(before) if not each.holds}
+    return any(each.holds and frozenset(each.text.split(" or ")) in wrong for each in stated_comparisons(after))
 
 
 def compared(question: str, answer: str) -> Comparison | None:

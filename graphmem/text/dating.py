@@ -4,6 +4,10 @@ import re
 from datetime import datetime, timedelta
 
 from graphmem.text.lexicon import MONTHS, WEEKDAYS
+from graphmem.text.time_ranges import time_ranges
+
+WEEKEND = WEEKDAYS[5:]
+DAYS_OF_YEAR = 365
 
 _DAYS = {day[:3]: place for place, day in enumerate(WEEKDAYS)}
 _MONTHS = {month[:3]: place for place, month in enumerate(MONTHS, 1)}
@@ -27,12 +31,17 @@ _DATE = re.compile(rf"\b(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}(?
 _DATE_AFTER = re.compile(rf"\b{_MONTH} (?P<number>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,? \d{{4}})(?!\d)", re.IGNORECASE)
 _DAY_OF_MONTH = re.compile(
     rf"\b(?:(?P<weekday>{_WEEKDAY.replace('?P<day>', '?:')})\s+)?(?:the )?(?P<number>\d{{1,2}})(?:st"
-    rf"|nd|rd|th)\b(?! (?:grade|year|time|place|century|floor|birthday))",
+    rf"|nd|rd|th)\b(?! (?:grade|year|time|place|century|floor|birthday|quarter|half|round|season|game))",
     re.IGNORECASE,
 )
 _IN_MONTH = re.compile(rf"\b(?P<lead>in|next|last|this|since|until|till?|from) {_MONTH}(?! \d)", re.IGNORECASE)
 _PERIOD = re.compile(
     r"(?<!the )\b(?P<which>last|next|this) (?P<unit>week|month|year|summer|winter|autumn|spring)\b(?!end)", re.I
+)
+_AWAY = re.compile(
+    r"(?:\b(?P<about>about|around) )?\b(?:(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|\d{1,2}) (?:day|week|month|year)s? ago\b(?! on \d)|(?<!the )(?:last|this|next) weekend\b)",
+    re.IGNORECASE,
 )
 _PAST = re.compile(
     r"\b(?:was|were|had|did|didn't|didnt|\w{2,}ed|went|came|told|said|made|took|gave|paid|left|read|saw|met|broke|"
@@ -63,6 +72,8 @@ def dated(text: str, at: datetime) -> str:
     'the test is on 25 February 2026, and the trip on Friday, 27 February 2026'
     >>> dated("we went there yesterday and in march", datetime(2026, 5, 6, tzinfo=UTC))
     'we went there on 5 May 2026 and in March 2026'
+    >>> dated("i moved about five years ago, and we met two days ago", datetime(2026, 5, 6, tzinfo=UTC))
+    'i moved around 2021, and we met on 4 May 2026'
     """
     past = _PAST.search(text) is not None and _AHEAD.search(text) is None
     text = _NEAR.sub(lambda m: _near(m, at), text)
@@ -71,6 +82,7 @@ def dated(text: str, at: datetime) -> str:
     text = _DAY_OF_MONTH.sub(lambda m: _this_month(m, at, past), text)
     text = _ON_DAY.sub(lambda m: _weekday(m, at, past), text)
     text = _IN_MONTH.sub(lambda m: _month(m, at, past), text)
+    text = _AWAY.sub(lambda m: _away(m, at), text)
     return _PERIOD.sub(lambda m: _period(m, at), text)
 
 
@@ -137,6 +149,23 @@ def _month(match: re.Match[str], at: datetime, past: bool) -> str:
     year = at.year - (back and month > at.month) + (not back and month < at.month)
     lead = "in" if lead in ("next", "last", "this") else lead
     return f"{lead} {MONTHS[month - 1].capitalize()} {year}"
+
+
+def _away(match: re.Match[str], at: datetime) -> str:
+    """So long ago, or a weekend."""
+    found = time_ranges(match.group(), at) if at.tzinfo is not None and 1901 < at.year < 2100 else ()
+    if not found:
+        return match.group()
+    day, days = found[0].start, (found[0].end - found[0].start).days
+    if days == len(WEEKEND):
+        return f"on the weekend of {spelled(day)}"
+    if days == len(WEEKDAYS):
+        # Its middle is the day that is meant.
+        day += timedelta(days=3)
+        return f"in the week of {spelled(day - timedelta(days=day.weekday()))}"
+    lead = "around" if match["about"] else "on" if days == 1 else "in"
+    named = spelled(day) if days == 1 else f"{MONTHS[day.month - 1].capitalize()} {day.year}"
+    return f"{lead} {named if days < DAYS_OF_YEAR else day.year}"
 
 
 def _period(match: re.Match[str], at: datetime) -> str:

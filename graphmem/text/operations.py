@@ -4,6 +4,7 @@ import re
 
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import STOP_WORDS
+from graphmem.text.stems import is_plural
 
 _NAMED = {
     "add": re.compile(r"\badd(?:s|ed|ing)?\b(?! up to\b)|\bplus\b", re.IGNORECASE),
@@ -33,6 +34,8 @@ LESSON_TITLE_WORDS = 8
 """Most words of a task that is the title of a lesson."""
 TOPIC_WORDS = 3
 """Most words of a topic."""
+IN_TOPIC, IN_TOPICS = ", in a problem about ", " in problems about "
+"""What stands before the topic of an exercise, and the topics of several, in what is said of work on them."""
 
 INFLECTED = {
     "add": ("adds", "adding"),
@@ -76,6 +79,8 @@ def topic_of(task: str) -> str:
     --------
     >>> topic_of("5.2A.Decimal Numbers"), topic_of("Julia had a party. How many plastic spoons did she buy?")
     ('Decimal Numbers', 'plastic spoons')
+    >>> topic_of("Max was born when Luka was 4 years old. How deep is the valley?")
+    'the valley'
     """
     if len(task.split()) <= LESSON_TITLE_WORDS and "?" not in task:
         return _CODE.sub("", _CODE.sub("", task)).strip()
@@ -86,7 +91,7 @@ def topic_of(task: str) -> str:
         return str(counted["what"]).lower()
     for phrase in Doc(asked[-1].text).key_phrases(6) if asked else ():
         words = phrase.casefold().split()
-        noun = re.search(rf"\b(?:the|an?|of|each|per|his|her|their|\d+) {re.escape(phrase)}\b", task, re.IGNORECASE)
-        if noun and len(words) <= TOPIC_WORDS and named.isdisjoint(words) and not words[-1].endswith("ly"):
-            return phrase
+        noun = re.search(rf"\b(the|an?|of|each|per|his|her|their|\d+) {re.escape(phrase)}\b", task, re.IGNORECASE)
+        if noun and len(words) <= TOPIC_WORDS and named.isdisjoint(words) and not words[-1].endswith(("ly", "old")):
+            return f"the {phrase}" if noun[1].lower() in ("the", "a", "an") and not is_plural(words[-1]) else phrase
     return ""

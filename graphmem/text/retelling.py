@@ -228,7 +228,8 @@ def _conjugated(match: re.Match[str], *, third: bool) -> str:
     adverbs, verb = match["adverbs"] or "", match["verb"] or ""
     if short:
         be = "is" if third else "are"
-        full = {"'m": be, "'re": be, "'ve": "has" if third else "have", "'ll": "will", "'d": "would"}[short]
+        had = "had" if verb.lower() in ("been", "had", "better") else "would"
+        full = {"'m": be, "'re": be, "'ve": "has" if third else "have", "'ll": "will", "'d": had}[short]
         return f" {full}" if not match["gap"] else f"{full} {adverbs}{verb}"
     return adverbs + (_verb(verb.lower()) if third else _PLURAL.get(verb.lower(), verb))
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.model import Aspect, Vector
+from graphmem.text.comparisons import is_mended
 from graphmem.text.doc import Doc
 from graphmem.text.ending import load_ending
 from graphmem.text.lexicon import MONTHS, WEEKDAYS
@@ -248,6 +249,8 @@ def _overcomes(new: Revisable, old: Revisable, cosine: float) -> bool:
     """A misconception of the same lesson, or of the same matter, that is understood now."""
     if new.aspect is not Aspect.UNDERSTANDING or old.aspect is not Aspect.MISCONCEPTION:
         return False
+    if is_mended(old.words, new.words):
+        return True
     return abs(new.at - old.at) <= SAME_TALK or cosine >= OVERCOME
 
 

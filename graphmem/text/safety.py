@@ -1,21 +1,21 @@
 """Danger to a student or to others: the one detector that reply, ledger, surprise and wellbeing go by (spec 20).
 
-What the reader makes of a message (`graphmem.text.reader`) together with a second opinion, from a threshold on, beside
-plain signs that must never be missed (`graphmem.text.danger_signs`). Made by `scripts/make_safety.py`; figures on
-untouched rows stand beside the weights.
+What the reader makes of a message (`graphmem.text.reader`), from a threshold on, which second opinions may overrule,
+and raise where another is meant, beside plain signs that must never be missed (`graphmem.text.danger_signs`). Made by
+`scripts/make_safety.py`; figures on untouched rows stand beside the weights.
 """
 
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from rapidfuzz import fuzz
 
-from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm
+from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm, Vector
 from graphmem.text.danger_signs import danger_sign
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import is_negation
@@ -31,70 +31,100 @@ SIGN_OVERLAP = 200
 
 
 ACUTE_MARGIN = 1.0
-"""By how much clearer the second opinion has to speak against what is acute."""
+"""By how much clearer has to be said that what seems acute is no danger."""
 
 
 @dataclass(frozen=True)
-class DangerModel:
-    """The second opinion, and how it and the reader's are taken together; `load_danger_model` gives it.
-
-    It has learned from what people tell of others, which the reader has not, from the reader's answers and the vector.
+class OthersModel:
+    """What is told of others, and by words like theirs: heads on what the reader tells, which has hardly learned it.
 
     concern : kinds of danger by their place in `CONCERNS`, the first is none
-    urgency : of what is danger
+    urgency : 1 to 3, of what is danger
     about : 1 is another than who writes
     share : its part beside the reader's log odds
-    scale, offset : of both together, so that they are log odds among messages that are danger as often as not
-    heard : the reader's log odds from which on it takes a message for danger
-    overruled : the second opinion's log odds below which that raises no concern; where the reader finds a life in
-        danger now it has to speak against it more clearly, by `ACUTE_MARGIN`
-    raised : log odds of both together from which on a concern is raised whatever the reader says
-    sure : log odds of both together from which on a concern stands in every context
+    overruled : log odds below which a concern about another is overruled; one that seems acute, `ACUTE_MARGIN` below
+    raised : log odds of both together from which on a concern about another is raised whatever the reader says
     """
 
     concern: LinearHead
     urgency: LinearHead
     about: LinearHead
     share: float
-    scale: float
-    offset: float
-    heard: float
     overruled: float
     raised: float
-    sure: float
 
-    def opinion(self, reading: MessageReading) -> float:
-        """Log odds of danger by the second opinion alone."""
+    def log_odds(self, reading: MessageReading) -> float:
+        """Log odds of danger."""
         none, *dangers = np.log(np.maximum(1e-12, self.concern.chances(reading.features)))
         return float(np.logaddexp.reduce(dangers) - none)
 
-    def together(self, reading: MessageReading) -> float:
-        """Log odds of danger by the reader and the second opinion together."""
-        return reading.danger_logit + self.share * self.opinion(reading)
+    def is_about_other(self, reading: MessageReading) -> bool:
+        """True if a danger would rather be another's than the writer's."""
+        return bool(self.about.chances(reading.features)[1] >= 0.5)
 
-    def alarms(self, reading: MessageReading) -> bool:
-        """True if a message raises a concern without a plain sign."""
-        opinion = self.opinion(reading)
-        acute = 1 + int(reading.urgency[1:].argmax()) >= ACUTE
-        heard = reading.danger_logit >= self.heard and opinion >= self.overruled - acute * ACUTE_MARGIN
-        return heard or reading.danger_logit + self.share * opinion >= self.raised
+
+@dataclass(frozen=True)
+class DangerModel:
+    """How the reader's log odds of danger are taken; `load_danger_model` gives it.
+
+    others : what judges concerns about others
+    opinion : shape (384,), a linear model on the embedding alone, which has not learned with the reader
+    opinion_offset, opinion_share : its bias, and its part in both together, beside the reader's log odds
+    scale, offset : of what they say of messages that are danger as often as not
+    threshold : scaled log odds from which on a message raises a concern
+    overruled : log odds of both together below which a concern about the writer is overruled, unless it is acute
+    sure : log odds of both together from which on a concern stands in every context
+    """
+
+    others: OthersModel
+    opinion: Vector = field(repr=False)
+    opinion_offset: float
+    opinion_share: float
+    scale: float
+    offset: float
+    threshold: float
+    overruled: float
+    sure: float
+
+    def together(self, reading: MessageReading) -> float:
+        """Log odds of the reader and the second opinion together."""
+        opinion = float(self.opinion @ reading.vector) + self.opinion_offset
+        return reading.danger_logit + self.opinion_share * opinion
 
     def score(self, reading: MessageReading) -> float:
         """Log odds that somebody is in danger, among messages that are danger as often as not."""
-        return self.scale * self.together(reading) + self.offset
+        return self.scale * reading.danger_logit + self.offset
 
-    def kind_of(self, reading: MessageReading) -> ConcernKind:
-        """The likeliest kind of a danger, by both."""
-        both = reading.concern * self.concern.chances(reading.features)
-        return ConcernKind(CONCERNS[1 + int(both[1:].argmax())])
+    def alarms(self, reading: MessageReading) -> bool:
+        """True if a message raises a concern without a plain sign."""
+        others, other = self.others, self.others.is_about_other(reading)
+        acute = reader_urgency(reading) >= ACUTE
+        if self.score(reading) >= self.threshold:
+            if not (other or acute):
+                return self.together(reading) >= self.overruled
+            if others.log_odds(reading) >= others.overruled - acute * ACUTE_MARGIN:
+                return True
+        return other and reading.danger_logit + others.share * others.log_odds(reading) >= others.raised
 
-    def urgency_of(self, reading: MessageReading) -> int:
-        """The likeliest urgency of a danger, 1 to 3."""
-        return 1 + int(self.urgency.chances(reading.features).argmax())
+    def danger(self, reading: MessageReading, sign: ConcernKind | None) -> Danger:
+        """The danger that a message tells of, which raises a concern or has a plain sign."""
+        other = self.others.is_about_other(reading)
+        urgency, kinds = reader_urgency(reading), reading.concern
+        if other:
+            urgency = 1 + int(self.others.urgency.chances(reading.features).argmax())
+            kinds = kinds * self.others.concern.chances(reading.features)
+        return Danger(
+            kind=sign or ConcernKind(CONCERNS[1 + int(kinds[1:].argmax())]),
+            urgency=max(urgency, SERIOUS) if sign else urgency,
+            about=AboutWhom.OTHER if other else AboutWhom.SELF,
+            probability=_share(self.score(reading)),
+            sure=sign is not None or urgency >= ACUTE or self.together(reading) >= self.sure,
+        )
 
-    def whom(self, reading: MessageReading) -> AboutWhom:
-        """Whom a danger is likely about."""
-        return AboutWhom.OTHER if self.about.chances(reading.features)[1] >= 0.5 else AboutWhom.SELF
+
+def reader_urgency(reading: MessageReading) -> int:
+    """The likeliest urgency of a danger as the reader sees it, 1 to 3."""
+    return 1 + int(reading.urgency[1:].argmax())
 
 
 @cache
@@ -107,8 +137,11 @@ def load_danger_model(path: Path = DANGER_FILE) -> DangerModel:
     """
     with opened_weights(path) as file:
         concern, urgency, about = (read_head(file, name) for name in ("concern", "urgency", "about"))
-        numbers = (float(file[name]) for name in ("share", "scale", "offset", "heard", "overruled", "raised", "sure"))
-        return DangerModel(concern, urgency, about, *numbers)
+        bounds = (float(file[f"others_{name}"]) for name in ("share", "overruled", "raised"))
+        others = OthersModel(concern, urgency, about, *bounds)
+        opinion = file["opinion"].astype(np.float32)
+        numbers = ("opinion_offset", "opinion_share", "scale", "offset", "threshold", "overruled", "sure")
+        return DangerModel(others, opinion, *(float(file[name]) for name in numbers))
 
 
 def find_danger(doc: Doc, reading: MessageReading) -> Danger | None:
@@ -132,14 +165,7 @@ def find_danger(doc: Doc, reading: MessageReading) -> Danger | None:
     """
     model = load_danger_model()
     sign = sign_anywhere(straightened(doc.text))
-    if sign is None and not model.alarms(reading):
-        return None
-    urgency = model.urgency_of(reading)
-    sure = sign is not None or urgency >= ACUTE or model.together(reading) >= model.sure
-    kind = sign or model.kind_of(reading)
-    return Danger(
-        kind, max(urgency, SERIOUS) if sign else urgency, model.whom(reading), _share(model.score(reading)), sure
-    )
+    return model.danger(reading, sign) if sign is not None or model.alarms(reading) else None
 
 
 def sign_anywhere(text: str) -> ConcernKind | None:

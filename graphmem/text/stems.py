@@ -64,6 +64,9 @@ _PLURALS = frozenset(
         "goes",
     ]
 )
+_BARE_VERBS = frozenset(_IRREGULAR.values()) - {
+    _IRREGULAR[form] for form in _PLURALS - {"am", "is", "are", "has", "does", "goes"}
+}
 _ENGLISH = stemmer("english")
 
 
@@ -121,3 +124,27 @@ def is_past(word: str) -> bool:
         "proceed",
         "exceed",
     )
+
+
+def is_plural(word: str) -> bool:
+    """True if an English word in lower case looks like a plural; so do some verbs.
+
+    Examples
+    --------
+    >>> is_plural("friends"), is_plural("children"), is_plural("glass"), is_plural("bus")
+    (True, True, False, False)
+    """
+    if word in _PLURALS:
+        return word not in ("am", "is", "are", "has", "does", "goes")
+    return word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
+
+
+def is_bare_verb(word: str) -> bool:
+    """True if an English word in lower case is an irregular verb without an ending.
+
+    Examples
+    --------
+    >>> is_bare_verb("have"), is_bare_verb("has"), is_bare_verb("child")
+    (True, False, False)
+    """
+    return word in _BARE_VERBS or word == "are"

@@ -24,9 +24,9 @@ from graphmem.flows.compression_plan import (
 from graphmem.maths.clustering import bounded_parts, inside_shares, spectral_clusters
 from graphmem.maths.loss import entropy
 from graphmem.maths.neighbours import near_groups
-from graphmem.model import Edge, EdgeType, SourceKind
+from graphmem.model import Digest, Edge, EdgeType, SourceKind
 from graphmem.text.doc import Doc
-from graphmem.text.summary import DIGEST_CHARACTERS, Summarised, summarised
+from graphmem.text.summary import DIGEST_CHARACTERS, MOST_SENTENCES, Summarised, summarised
 from tests.support.memories import NOW, memory
 
 LONG_AGO = NOW - timedelta(days=90)
@@ -137,6 +137,17 @@ def test_a_summary_holds_names_numbers_and_feelings() -> None:
         "You're going to make a huge difference, Ann says.",
         "Asked “What inspired it?”: They were so scared of it.",
         "Ann is happy, isn't that so cool?",
+        "Ann says: Gives them a picture of their goals.",
+        "Formerly: Ann says that dogs are great.",
+        "Ann saw a shooting star two days ago.",
+        "Ann felt liberated and empowered doing it.",
+        "Ann says that people celebrating love and acceptance - it really pushed them to go on.",
+        "Ann is planning a few.",
+        "Ann says that the posters were amazing.",
+        "Ann says that glad to hear their support helped.",
+        "Ann usually watches movies, hikes and have game nights.",
+        "On the weekend of 1 April 2023 Ann did something new.",
+        "Ann loved the days when Ann were young.",
     ],
 )
 def test_what_cannot_be_said_by_itself_is_left_out(piled: str) -> None:
@@ -150,6 +161,55 @@ def test_a_sentence_that_leans_on_another_comes_with_it_or_not_at_all() -> None:
     assert (
         summary_of("It was full of steam engines.", "Ann has a brother called Tom.") == "Ann has a brother called Tom."
     )
+
+
+@pytest.mark.parametrize(
+    ("statement", "words", "is_said"),
+    [
+        ("Ann is looking forward to reading to them.", "I'm looking forward to reading to them.", False),
+        ("Ann says that painting otters gives them such joy.", "Painting otters gives me such joy.", True),
+        ("Some people upset them, so Ann apologised to them.", "Some people upset me, so I apologised to them.", False),
+        ("Ann has two dogs and walks them daily.", "I have two dogs and walk them daily.", True),
+    ],
+)
+def test_they_are_the_student_or_named_in_the_sentence(statement: str, words: str, is_said: bool) -> None:
+    expected = statement if is_said else f"Ann said: “{words}”"
+    assert summarised([Summarised(statement, words)], "Ann").text == expected
+
+
+def test_what_was_so_in_several_exercises_is_said_once() -> None:
+    told = [
+        Summarised(f"Ann found the right answer after a hint, in a problem about {topic}.", None, True)
+        for topic in ("cups", "stamps", "the valley")
+    ]
+    assert summarised(told, "Ann") == Digest(
+        "Ann found the right answer after a hint in problems about cups, stamps and the valley.", (0, 1, 2)
+    )
+
+
+def test_of_steps_of_solutions_those_are_said_that_are_judged_and_general() -> None:
+    told = [
+        Summarised("Ann figured out how many chicken buckets they would need.", None, True),
+        Summarised("Ann divided the grams by the days, which is wrong.", None, True),
+    ]
+    assert summarised(told, "Ann") == Digest("Ann divided the grams by the days, which is wrong.", (1,))
+    assert summarised(told[:1], "Ann").text == told[0].statement
+
+
+def test_what_we_all_should_do_is_no_fact_about_one() -> None:
+    told = [Summarised("Ann should fight for more parks.", "We should fight for more parks.")]
+    assert summarised(told, "Ann").text == "Ann said: “We should fight for more parks.”"
+
+
+def test_a_summary_is_no_pile() -> None:
+    animals = ("rabbit", "tortoise", "parrot", "ferret", "hamster", "gecko")
+    digest = summarised([Summarised(f"Ann has a {each}, which is shy.") for each in animals], "Ann")
+    assert digest.text.count("Ann has") == len(digest.says) == MOST_SENTENCES
+
+
+def test_what_hangs_on_what_was_before_is_said_by_itself() -> None:
+    assert summary_of("Ann even went to Ann's school in Leeds, too!") == "Ann went to their school in Leeds."
+    assert summary_of("A lot happened - Ann got a job in Leeds.") == "Ann got a job in Leeds."
 
 
 def test_where_nothing_can_be_retold_the_words_are_quoted() -> None:

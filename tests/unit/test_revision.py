@@ -1,5 +1,6 @@
 """What a new statement does to an older one: same, refined, ended, forgotten."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -51,6 +52,16 @@ def test_what_a_new_statement_does_to_an_older_one(old: str, new: str, wanted: E
     assert before.vector is not None
     assert after.vector is not None
     assert effect(after, before, float(before.vector @ after.vector)) is wanted
+
+
+def test_a_comparison_that_is_mended_overcomes_the_wrong_one_of_any_lesson() -> None:
+    wrong = Revisable("Kim thinks 1/8 is bigger than 1/4.", "1/8 is bigger than 1/4", AT, Aspect.MISCONCEPTION)
+    right = Revisable(
+        "So 1/4 is bigger than 1/8.", "so 1/4 is bigger than 1/8", AT + timedelta(days=9), Aspect.UNDERSTANDING
+    )
+    other = replace(right, words="so 1/2 is bigger than 1/3")
+    assert effect(right, wrong, 0.3) is Effect.ENDS
+    assert effect(other, wrong, 0.3) is Effect.NONE
 
 
 def test_an_understanding_overcomes_the_misconception_of_its_lesson() -> None:

@@ -1,0 +1,231 @@
+"""Sentences that can be said by themselves: whole, plain, and of nobody who is addressed (spec 13)."""
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+from graphmem.model import EntityKind
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import TIME_WORDS
+from graphmem.text.references import FINITE, FOLLOWS_VERB, is_finite, is_whole, source_of
+from graphmem.text.retelling import without_asides
+from graphmem.text.stems import is_bare_verb
+from graphmem.text.words import word_rarity
+
+SENTENCE_WORDS = 4
+"""Words of a sentence that tells something."""
+QUOTED_WORDS = 3
+"""Words of what can be quoted."""
+NOT_RARE = 3.3
+"""Rarity (`word_rarity`) below which a word that is no name is written small."""
+
+_RELATIVE = frozenset({"that", "who", "which"})
+_LEANS = frozenset({"it", "it's", "they", "they're", "he", "he's", "she", "she's"})
+"""Words that a sentence begins with which tells more of what the one before it names."""
+_EXCLAIMED = re.compile(r"!+$")
+_BRACKETS = re.compile(r"\s*\[[^\]]*(?:\]|$)")
+"""What was shown with a message, also where its end is cut off: no part of a sentence."""
+_PICTURES = re.compile(r"[^\w\s.,;:!?'\"()\[\]%€$£¥°+*/=<>×÷–—…“”‘’&#-]+")
+_SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself|you're|you've|you'll|let's|y'all)\b", re.IGNORECASE)
+_FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'll|I'd|my|we|we're|our|us|me)\b")
+_REPORTED = re.compile(r"(?P<says>says|thinks)(?: that |: )(?P<told>.*)", re.DOTALL)
+_ANSWERS = re.compile(r"^Asked “[^”]*”: ")
+_CALLED = re.compile(r"^(?:[A-Z]\w+[,!] )|,? (?<!and )(?<!or )(?<=, )[A-Z][a-z]+(?=[.!]?$)")
+"""A name that is called at the beginning or the end of a sentence."""
+_OPENS = frozenset(
+    """
+    a an the his her their some many most all both each every another one two three four five several no
+    """.split()  # noqa: SIM905
+)
+"""Words that a subject other than the student may begin with."""
+_LEADS = frozenset(
+    """
+    in on at during after before since when while for from by with because although if
+    """.split()  # noqa: SIM905
+)
+"""Words that what stands before the subject may begin with."""
+_ADDS = r"(?:also|even|just|already)"
+"""Words by which a sentence hangs on the one before it."""
+_PASSED = re.compile(
+    r"\b(?:ago|yesterday|today|tonight|tomorrow|(?:last|next|this|the past|the next) (?:\w+ )?(?:week|month|year|night|"
+    r"weekend)s?|(?:last|next|they) (?:spoke|talked|chatted|chat|talk)|the other day)\b",
+    re.IGNORECASE,
+)
+"""Times reckoned from a day that is not told."""
+_BROKEN_OFF = re.compile(
+    r"\b(?:of|to|for|with|at|from|than|and|or|the|an?|a few|some)[.!]?$|, (?:and )?(?:take|look|check)\b", re.IGNORECASE
+)
+"""Signs of a sentence that is not whole."""
+_VAGUE = re.compile(r"\bsomething\b(?! (?:that|who|which|called|named)\b)", re.IGNORECASE)
+_SEGMENT = re.compile(r" [-–—] |; |, but ")
+_FOR_ALL = re.compile(r"\bwe (?:all|both|can|could|should|must|need|have to)\b|\b(?:both|all) of us\b")
+_LEAD_IN = re.compile(r"(?:(?:In|At|On|During) the \w+|On an?(?: \w+)? note), ")
+"""Of a time or place that was named before."""
+_CALLS_OUT = re.compile(r"(?:\w+|for example)[,!] ")
+_NEXT_VERB = re.compile(r"(?:,(?: and)?|\band) (?:also |just )?(?P<verb>[a-z]+)\b")
+_LEAVES_BARE = re.compile(
+    r"\b(?:to|can|could|will|would|should|might|may|must|lets?|helps?|don't|doesn't|didn't|they|who|that|and others)\b"
+)
+"""Words after which a verb has no ending."""
+_SAYS = re.compile(r"(?:asks|says|said|thinks)\b")
+
+
+def sayable(statement: str, words: str | None, subject: str) -> Iterator[tuple[str, str]]:
+    """What of a statement can be said by itself: sentences, and each again with one after it that tells more of it.
+
+    Parameters
+    ----------
+    statement : about somebody, in the third person
+    words : it comes from, where they are known
+    subject : whom it speaks of
+
+    Returns
+    -------
+    of (sentence, the one after it, or ""); a sentence has a subject and a verb, is no question, addresses nobody,
+    tells no time from the day it was said, and names all that it points at
+
+    Examples
+    --------
+    >>> list(sayable("Mia even has a dog! It barks at cats. Do you like it?", None, "Mia"))
+    [('Mia has a dog.', ''), ('Mia has a dog.', 'It barks at cats.')]
+    >>> list(sayable("Mia fed it yesterday. That was so good of Mia.", None, "Mia"))
+    []
+    """
+    head = ""
+    text = re.sub(rf" [-–—] (?={re.escape(subject)} )", ". ", plainly(_ANSWERS.sub("", statement)))
+    for sentence in Doc(text).sentences:
+        plain = _tidied(uncalled(sentence.text.strip()), subject)
+        if not _is_said_plainly(plain):
+            head = ""
+        elif _begins(plain, subject) and is_whole(plain, subject, words) and not _is_for_all(plain, words):
+            head = plain
+            yield head, ""
+        else:
+            leans = head and Doc(plain).plain_words[0] in _LEANS
+            if leans and is_whole(f"{head} {plain}", subject, words):
+                yield head, plain
+            head = ""
+
+
+def _is_for_all(sentence: str, words: str | None) -> bool:
+    """True if it was said of what "we" all can or should do: that is no fact about one of them."""
+    return words is not None and _FOR_ALL.search(source_of(sentence, words).plain) is not None
+
+
+def quotable(words: str) -> Iterator[tuple[str, bool]]:
+    """Sentences of what somebody said that can be quoted, without how they lead in; True for those that are whole.
+
+    Examples
+    --------
+    >>> list(quotable("Thanks, Ann! My relationships feel more genuine now. They help me. Do you see?"))
+    [('My relationships feel more genuine now.', True), ('They help me.', False)]
+    """
+    for sentence in Doc(plainly(words)).sentences:
+        plain = without_asides(uncalled(sentence.text.strip()))
+        plain = f"{plain[:1].upper()}{plain[1:]}"
+        unfit = any(sign.search(plain) for sign in (_PASSED, _BROKEN_OFF))
+        told = len(Doc(plain).words) >= QUOTED_WORDS and not plain.endswith(("?", ":")) and "“" not in plain
+        told = told and _SECOND_PERSON.search(plain) is None
+        if told:
+            yield plain, not unfit and is_whole(plain, "I", plain)
+
+
+def plainly(text: str) -> str:
+    """A text without pictures and without what was shown with it."""
+    return _PICTURES.sub(_ended_before, _BRACKETS.sub("", text))
+
+
+def _ended_before(picture: re.Match[str]) -> str:
+    """What stands for a picture: where a sentence follows, the end of one."""
+    text, (start, end) = picture.string, picture.span()
+    return "." if text[:start].rstrip()[-1:].isalnum() and text[end:].lstrip()[:1].isupper() else ""
+
+
+def uncalled(sentence: str) -> str:
+    """A sentence without the name of whom it calls."""
+    text = _CALLED.sub(lambda m: m.group() if _is_place(m.group().strip(" ,!")) else "", sentence).strip(" ,")
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _is_place(name: str) -> bool:
+    """True if a name by itself is a place's: "my home country, Sweden" calls nobody."""
+    return any(each.kind is EntityKind.PLACE for each in Doc(f"I saw {name}.").entities)
+
+
+def _is_said_plainly(sentence: str) -> bool:
+    """True if a sentence tells something, of somebody who is not addressed, in the third person."""
+    asks = sentence.rstrip("\"'”’) ").endswith("?")
+    unfit = (_SECOND_PERSON, _FIRST_PERSON, _PASSED, _BROKEN_OFF, _VAGUE)
+    return len(Doc(sentence).words) >= SENTENCE_WORDS and not asks and not any(sign.search(sentence) for sign in unfit)
+
+
+def _is_clause(told: str) -> bool:
+    """True if what is reported is a whole clause: "Wow, that's great" is none."""
+    return _has_subject(told) and not _is_bare(told) and _CALLS_OUT.match(told) is None
+
+
+def _is_bare(clause: str) -> bool:
+    """True if it is not said which one a clause speaks of: "the posters were great"."""
+    first, *rest = Doc(clause).plain_words
+    return first == "the" and len(rest) > 1 and is_finite(*[*rest, ""][1:3])
+
+
+def _has_subject(clause: str) -> bool:
+    """True if a clause has a finite verb and something before it."""
+    words = Doc(_SEGMENT.split(clause)[0]).plain_words
+    verb = next((i for i, pair in enumerate(pairwise([*words, ""])) if is_finite(*pair)), None)
+    if (verb and words[verb - 1] in _RELATIVE) or not words or (verb == 1 and words[0].endswith("ly")):
+        # "Invest in a blanket that has some weight": the verb is not the sentence's own.
+        return False
+    # "Glad to hear that": who is glad is left out.
+    return bool(verb) and words[1] != "to" and not (words[1] in FOLLOWS_VERB and not words[0].endswith("ing"))
+
+
+def _begins(sentence: str, subject: str) -> bool:
+    """True if a sentence begins with the subject, with when or where the subject did it, or with another subject."""
+    if re.search(rf"\b(?<!and ){re.escape(subject)} (?:were|are|have)\b", sentence):
+        # It was said of several.
+        return False
+    if sentence.startswith(f"{subject} "):
+        told = _REPORTED.match(sentence, len(subject) + 1)
+        # "says that love the colours": what was no clause does not become one.
+        if told is None:
+            return _SAYS.match(sentence, len(subject) + 1) is None and not _disagrees(sentence)
+        return _is_clause(told["told"])
+    if sentence.startswith(f"{subject}'s "):
+        return _has_subject(sentence.split(",")[0])
+    first = Doc(sentence).plain_words[0]
+    lead = re.match(rf"[A-Z][^,.;:]{{2,40}}(?P<comma>,)? {re.escape(subject)}(?:'s)? ", sentence)
+    when = first in _LEADS or (lead is not None and lead["comma"] and (first.endswith("ly") or first in TIME_WORDS))
+    if lead is not None and when:
+        return not any(word in FINITE for word in Doc(lead.group().removesuffix(f"{subject} ")).plain_words)
+    named = any(sentence.startswith(f"{each.name} ") for each in Doc(sentence).entities)
+    doing = first.endswith("ing") and subject in sentence
+    return (first in _OPENS or named or doing) and _has_subject(sentence) and not _is_bare(sentence)
+
+
+def _disagrees(sentence: str) -> bool:
+    """True if a verb after the subject's is none of a single person's: "Mia dances, sing and have fun"."""
+    bare = next((each for each in _NEXT_VERB.finditer(sentence) if is_bare_verb(each["verb"])), None)
+    return bare is not None and _LEAVES_BARE.search(sentence[: bare.start()]) is None
+
+
+def _tidied(sentence: str, subject: str) -> str:
+    """A sentence as it is read out by itself: it hangs on none before it, and nothing is exclaimed."""
+    own = re.escape(subject)
+    sentence = re.sub(rf"^{_LEAD_IN.pattern}(?={own}\b)", "", sentence)
+    sentence = re.sub(rf"^({own} (?:(?:is|was|has|had|will|would|can|could) )?){_ADDS} ", r"\1", sentence)
+    sentence = re.sub(r",? (?:too|as well|though|btw)(?=[.!]*$)", "", sentence)
+    reported = re.match(rf"({own} (?:says|thinks))(?: that |: )([A-Za-z']+)\b", sentence)
+    if reported is not None:
+        word, rest = reported[2], sentence[reported.end() :]
+        names = {part for each in Doc(f"{word}{rest}").entities for part in each.name.split()}
+        if word not in names and word != subject and word_rarity(word) < NOT_RARE:
+            word = word.lower()
+        sentence = f"{reported[1]} that {word}{rest}"
+    # Named once it is known whose it is.
+    first = re.match(rf"{own}(?:'s)?\b", sentence)
+    if first is not None:
+        rest = re.sub(rf"\bof {own}'s(?= \w+ed\b|[.,;!?]|$)", "of theirs", sentence[first.end() :])
+        sentence = first.group() + re.sub(rf"\b{own}'s\b", "their", rest)
+    return _EXCLAIMED.sub(".", sentence)
