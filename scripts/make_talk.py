@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from make_domain import share
 from make_ledger import lines, turns_of_talk
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
@@ -142,10 +143,6 @@ def figures(made: LogisticRegression, rows: Rows, sure: float) -> dict[str, Any]
         "right_by_the_rules": share(ruled, wanted),
         "macro_f1_by_the_rules": round(float(f1_score(wanted, ruled, labels=kinds, average="macro")), 3),
     }
-
-
-def share(told: Sequence[str], wanted: Sequence[str]) -> float:
-    return round(float(np.mean(np.array(told) == np.array(wanted))), 3)
 
 
 def show_confusion(made: LogisticRegression, rows: Rows) -> None:

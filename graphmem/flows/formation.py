@@ -279,9 +279,11 @@ async def _reading(
     extraction, heard = answer.value, scored.input.heard
     # What it speaks of is told by the words as they were said: the model knows talk, not what is retold.
     said = [cleaned(heard.text[extract.start : extract.end]) for extract in extraction.memories]
-    readings, vectors = await gm.read(said)
-    # Others' talk is searched by its own words, which find it best.
-    if not heard.observed:
+    if heard.observed:
+        # Others' talk is searched by its own words, which find it best.
+        readings, vectors = await gm.read(said)
+    else:
+        readings = await gm.reader.read(said)
         vectors = await gm.embedder.embed([extract.content for extract in extraction.memories])
     marked = tuple(
         _marked(gm, session, heard, extract, vector, domain_of(reading))
