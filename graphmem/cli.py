@@ -17,6 +17,7 @@ import typer
 from pydantic import ValidationError
 
 from graphmem import __version__
+from graphmem.bench import BENCHMARKS, run_benchmark
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.logs import set_up_logging
 from graphmem.model import JobState, Role, Who
@@ -648,19 +649,11 @@ def reembed_command() -> None:
 
 @app.command("bench")
 def bench_command(
-    name: Annotated[
-        str,
-        typer.Argument(
-            help="turn, load, jobs, recall, keep, formation, boundaries, understanding, match, surprise, safety, "
-            "contradiction, stories, valence or scale"
-        ),
-    ],
+    name: Annotated[str, typer.Argument(help=", ".join(BENCHMARKS))],
     file: Annotated[Path | None, typer.Argument(help="data to use instead of the shipped samples")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a benchmark and print its figures."""
-    from graphmem.bench import run_benchmark
-
     run_benchmark(load_settings(), name, file, as_json=as_json)
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 import typer
@@ -11,62 +12,52 @@ from graphmem.settings import Settings
 
 Figures = dict[str, float]
 
+BENCHMARKS = {
+    "turn": "turn",
+    "recall": "recall",
+    "keep": "salience",
+    "formation": "formation",
+    "boundaries": "boundaries",
+    "understanding": "understanding",
+    "match": "matching",
+    "surprise": "surprise",
+    "safety": "safety",
+    "compression": "compression",
+    "clusters": "clusters",
+    "crash": "crash",
+    "year": "year",
+    "contradiction": "contradiction",
+    "detection": "detection",
+    "stories": "stories",
+    "valence": "valence",
+    "load": "load",
+    "jobs": "jobs",
+    "scale": "scale",
+    "world": "world",
+    "integrity": "integrity",
+    "practice": "practice",
+    "passwords": "passwords",
+}
+"""The module of each benchmark; its function `measure_NAME` takes the figures."""
 
-def benchmarks() -> dict[str, Callable[[Settings, Path | None], Figures]]:
-    """Every benchmark by name."""
-    from graphmem.bench import (
-        boundaries,
-        clusters,
-        compression,
-        contradiction,
-        crash,
-        detection,
-        formation,
-        integrity,
-        jobs,
-        load,
-        matching,
-        passwords,
-        practice,
-        recall,
-        safety,
-        salience,
-        scale,
-        stories,
-        surprise,
-        turn,
-        understanding,
-        valence,
-        world,
-        year,
-    )
 
-    return {
-        "turn": turn.measure_turn,
-        "recall": recall.measure_recall,
-        "keep": salience.measure_salience,
-        "formation": formation.measure_formation,
-        "boundaries": boundaries.measure_boundaries,
-        "understanding": understanding.measure_understanding,
-        "match": matching.measure_match,
-        "surprise": surprise.measure_surprise,
-        "safety": safety.measure_safety,
-        "compression": compression.measure_compression,
-        "clusters": clusters.measure_clusters,
-        "crash": crash.measure_crash,
-        "year": year.measure_year,
-        "contradiction": contradiction.measure_contradiction,
-        "detection": detection.measure_detection,
-        "stories": stories.measure_stories,
-        "valence": valence.measure_valence,
-        "load": load.measure_load,
-        "jobs": jobs.measure_jobs,
-        "scale": scale.measure_scale,
-        "world": world.measure_world,
-        "integrity": integrity.measure_integrity,
-        "practice": practice.measure_practice,
-        "passwords": passwords.measure_passwords,
-    }
+def benchmark(name: str) -> Callable[[Settings, Path | None], Figures]:
+    """A benchmark by its name.
+
+    Raises
+    ------
+    InvalidInput    there is none of this name
+
+    Examples
+    --------
+    >>> benchmark("match").__name__
+    'measure_match'
+    """
+    if name not in BENCHMARKS:
+        raise InvalidInput(f"There is no benchmark {name}: there are {', '.join(BENCHMARKS)}.")
+    module = import_module(f"graphmem.bench.{BENCHMARKS[name]}")
+    measure: Callable[[Settings, Path | None], Figures] = getattr(module, f"measure_{name}")
+    return measure
 
 
 def run_benchmark(settings: Settings, name: str, file: Path | None, *, as_json: bool) -> None:
@@ -76,10 +67,7 @@ def run_benchmark(settings: Settings, name: str, file: Path | None, *, as_json: 
     ------
     InvalidInput    there is no benchmark of this name
     """
-    known = benchmarks()
-    if name not in known:
-        raise InvalidInput(f"There is no benchmark {name}: there are {', '.join(known)}.")
-    figures = known[name](settings, file)
+    figures = benchmark(name)(settings, file)
     if as_json:
         typer.echo(json.dumps({"benchmark": name, "result": figures}))
     else:

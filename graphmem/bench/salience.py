@@ -27,7 +27,7 @@ BASELINES_AT = 30
 SALIENCE_SEEDS = 200
 
 
-def measure_salience(settings: Settings, file: Path | None) -> Figures:
+def measure_keep(settings: Settings, file: Path | None) -> Figures:
     """Evidence kept by salience on a file of LoCoMo, beside chance, recency, novelty and length.
 
     Raises
