@@ -32,11 +32,12 @@ from graphmem.text.normalize import cleaned
 from graphmem.text.operations import IN_TOPIC, INFLECTED, advised, operations, topic_of
 from graphmem.text.reader import MessageReading, read_now
 from graphmem.text.reminders import reminders
-from graphmem.text.retelling import retold
+from graphmem.text.retelling import is_shown, retold
 from graphmem.text.revision import retractions
 from graphmem.text.sentences import SentenceSpan
 from graphmem.text.slots import holds_one_value, is_state, slot_of
 from graphmem.text.stems import stem
+from graphmem.text.talk import TalkKind, talk_of
 from graphmem.text.words import is_known, word_rarity
 from graphmem.text.worth import CLAUSE_KINDS, TutoringTurn, accepts, load_worth, rejects
 
@@ -50,6 +51,10 @@ WORTH = 0.3
 """Chance that a clause tells of the student from which it is kept; chosen on a conversation that was read."""
 WORTH_OF_OTHERS = 0.55
 """The same of a clause that speaks to the listener, or of nobody."""
+LEAST_WORTH = 0.15
+"""Chance below which a view is not even kept where an observed message tells nothing else."""
+IDLE = frozenset({TalkKind.REACTION, TalkKind.GREETING, TalkKind.GOODBYE, TalkKind.THANKS, TalkKind.COMPANION})
+"""Kinds of talk that tell nothing."""
 WORK_WORTH = 0.4
 """Chance that a clause tells of the subject matter from which it is kept."""
 TURN_WORTH = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
@@ -208,9 +213,10 @@ def _told(
         or _overlaps(each.span, kept)
         or _is_attribute(slot_of(each.clause))
     ]
-    if not told and able and heard.observed:
+    if not told and heard.observed:
         # Who observes has a reason, and talk outside a lesson mostly tells of life.
-        told = [max(able, key=lambda each: each.personal)]
+        telling = [each for each in able if not _is_idle(each, heard, first=each is judged[0])]
+        told = [max(telling, key=lambda each: each.personal)] if telling else []
     found = []
     for each in told:
         by_kind = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING, "work": shown}
@@ -287,8 +293,17 @@ def _least_worth(clause: Doc, heard: Heard) -> float:
     """Chance from which a clause is kept: more where it speaks to the listener, or names nobody and no time."""
     words = frozenset(clause.plain_words)
     own = not words.isdisjoint(FIRST_PERSON | KIN) or clause.entities or clause.time_words or clause.numbers
-    of_others = not own or not words.isdisjoint(SECOND_PERSON)
-    return WORTH_OF_OTHERS if of_others and not heard.observed else WORTH
+    of_others = not (own or heard.observed) or not words.isdisjoint(SECOND_PERSON)
+    return WORTH_OF_OTHERS if of_others else WORTH
+
+
+def _is_idle(judged: _Judged, heard: Heard, *, first: bool) -> bool:
+    """True of a clause that only keeps the talk going, or that airs a view and tells nothing of who has it."""
+    text = judged.clause.text
+    if is_shown(text) or _asked(text, heard, first=first):
+        return False
+    kind, _ = talk_of(judged.clause, judged.reading)
+    return kind in IDLE or (kind is TalkKind.OPINION and judged.personal < LEAST_WORTH)
 
 
 def _is_of_task(clause: Doc, heard: Heard) -> bool:
@@ -343,9 +358,13 @@ def _meet(one: SentenceSpan, other: SentenceSpan) -> bool:
 def _statement(text: str, heard: Heard, *, first: bool) -> str:
     """A clause as a statement; an answer that says too little alone stands with the question."""
     said = retold(text, _who(heard), heard.at)
-    elliptic = first and (_ELLIPTIC.match(text) or is_fragment(Doc(text)))
-    asked = last_question(heard.before) if elliptic else ""
+    asked = _asked(text, heard, first=first)
     return f"Asked “{asked}”: {said}" if asked and said else said
+
+
+def _asked(text: str, heard: Heard, *, first: bool) -> str:
+    """The question that the first clause of a message answers, where it says too little alone; else empty."""
+    return last_question(heard.before) if first and (_ELLIPTIC.match(text) or is_fragment(Doc(text))) else ""
 
 
 def _shown(doc: Doc, heard: Heard) -> list[_Found]:

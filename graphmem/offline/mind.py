@@ -103,7 +103,8 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
     messages = (*before, newest)
     if question.danger is None:
         reading = await _reading(mind, newest.text, newest.reading)
-        text = replied(messages, question.remembered, question.talk.task, reading)
+        talk = question.talk
+        text = replied(messages, question.remembered, talk.task, reading, talk.companion.name)
     else:
         said = [each.text for each in before if each.author is Author.COMPANION]
         text = caring_reply(question.danger, question.help, said[-3:], language_of(newest.text))

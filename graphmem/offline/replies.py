@@ -48,9 +48,10 @@ ON_WITH_IT = "Shall we go on with our work?"
 """How the talk goes on after something else than the work, without and with a task."""
 
 # {quote} the student's words, {told} the same said to the student, {topic} what it is about, {sum} an equation, {name}
-# the student's, {own} the name a student has just given, {hint} a question that the task gives rise to or a sentence of
-# it, {mention} a sentence on what is remembered, {next} how the talk goes on, {kept} that something will be remembered.
-# A wording is left out where what it needs is missing; the last ones of a list need nothing.
+# the student's, {own} the name a student has just given, {me} the companion's, {hint} a question that the task gives
+# rise to or a sentence of it, {mention} a sentence on what is remembered, {next} how the talk goes on, {kept} that
+# something will be remembered. A wording is left out where what it needs is missing; the last ones of a list need
+# nothing.
 WORDINGS: dict[str, tuple[str, ...]] = {
     "greeting": (
         "Hello, {name}! What would you like to work on?",
@@ -82,6 +83,8 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "What would somebody say who sees it differently?",
     ),
     "companion": (
+        "I am {me}, a program, so there is not much to tell of me. How is it with you?",
+        "My name is {me}, and as a program I have no life of my own to tell of. What about you?",
         "I am a program, so there is not much to tell of me. How is it with you?",
         "As a program I have no life of my own to tell of. What about you?",
         "I am only a program, and there is nothing to know about me. What about you?",
@@ -285,7 +288,11 @@ _MENTION = "Earlier you said"
 
 
 def replied(
-    messages: Sequence[Message], remembered: Remembered, task: str = "", reading: MessageReading | None = None
+    messages: Sequence[Message],
+    remembered: Remembered,
+    task: str = "",
+    reading: MessageReading | None = None,
+    companion: str = "",
 ) -> str:
     """The reply to the student's last message: what is remembered or can be reckoned where that is asked, else a move.
 
@@ -295,6 +302,7 @@ def replied(
     remembered : Remembered
     task : str, the exercise the talk is about, where there is one
     reading : of the last message, where it was read
+    companion : the companion's name, where an app has given it one
     """
     move, doc = chosen_move(messages, reading, task), doc_of(messages[-1])
     if move.name in ABOUT_COMPANION and remembered.asked_for and asks_of_oneself(doc):
@@ -303,13 +311,13 @@ def replied(
         # "What do I hate?" sounds like a mood, and is answered where the answer is known.
         asked = doc.asks and only_asks(doc.plain) and not task
         known = answer_from_memory(messages, remembered, if_known=True) if asked else ""
-        return known or worded(move, messages, remembered, task)
+        return known or worded(move, messages, remembered, task, companion)
     if reckoned := reckoned_answer(doc.text):
         return f"{clean(reckoned)}. How could you check it?"
-    return answer_from_memory(messages, remembered) or worded(move, messages, remembered, task)
+    return answer_from_memory(messages, remembered) or worded(move, messages, remembered, task, companion)
 
 
-def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task: str = "") -> str:
+def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task: str = "", companion: str = "") -> str:
     """A reply that makes a move, in one to three sentences.
 
     Parameters
@@ -318,6 +326,7 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task
     messages : sequence of Message, oldest first, the student's newest last
     remembered : Remembered, of which one fact or earlier turn is mentioned where it truly fits
     task : str, the exercise the talk is about, where there is one
+    companion : the companion's name, where it has one
 
     Returns
     -------
@@ -338,7 +347,7 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task
     mention = _mention(move, messages, remembered, said, task)
     wordings = WORDINGS["remembered question" if mention and move.name == "question" else move.name]
     name = clean(remembered.name or "")
-    slots = {"sum": _framed(move.sum), "hint": move.hint, "mention": mention, "name": name}
+    slots = {"sum": _framed(move.sum), "hint": move.hint, "mention": mention, "name": name, "me": clean(companion)}
     slots |= {"next": ON_WITH_IT if task else NEXT[len(messages) // 2 % len(NEXT)], "kept": KEPT if move.kept else ""}
     if any("{own}" in w for w in wordings):
         slots["own"] = clean(introduced_name(doc.text))
@@ -430,8 +439,8 @@ def _may_be_mentioned(recalled: Recalled, remembered: Remembered) -> bool:
 
 
 def _preferred(fits: Sequence[str]) -> int:
-    """Number of preferred wordings: those with a name or a hint, else with the student's words, else all."""
-    for slots in (("{own}",), ("{hint}",), _TELLING_SLOTS):
+    """Number of preferred wordings: those with a name of either or a hint, else with the student's words, else all."""
+    for slots in (("{own}",), ("{hint}",), ("{me}",), _TELLING_SLOTS):
         if found := sum(any(slot in wording for slot in slots) for wording in fits):
             return found
     return len(fits)

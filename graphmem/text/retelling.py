@@ -4,6 +4,7 @@ import re
 from datetime import datetime
 
 from graphmem.text.dating import dated
+from graphmem.text.doc import Doc
 from graphmem.text.normalize import cleaned, straightened
 from graphmem.text.stems import is_past
 
@@ -34,6 +35,8 @@ _BARE = re.compile(
     re.IGNORECASE,
 )
 """Statements of chats without their subject: who speaks."""
+_SHOWN = re.compile(r"^\W*\[(?P<does>[a-z]+s):?\s+(?P<what>[^\]]+?)\W*$")
+"""What somebody does beside the words: "[shares: a photo of a cup]"."""
 _SHORT = {
     "pls": "please", "plz": "please", "bc": "because", "cuz": "because", "cus": "because", "coz": "because",
     "u": "you", "ur": "your", "im": "I'm", "ive": "I've", "dont": "don't", "cant": "can't", "doesnt": "doesn't",
@@ -127,7 +130,12 @@ def retold(text: str, who: str, at: datetime) -> str:
     ('Mo moved to Leeds.', "Mo's brother and Mo rode home.")
     >>> retold("pls dont tell my mum", "Tobi", day), retold("oh and the test is on friday", "Tobi", day)
     ("Tobi asks: please don't tell Tobi's mum.", 'Tobi says that the test is on Friday, 6 February 2026.')
+    >>> retold("[shares: a photo of a cup]", "Mo", day)
+    'Mo shares a photo of a cup.'
     """
+    shown = _SHOWN.match(text)
+    if shown is not None:
+        return f"{who} {shown['does']} {shown['what']}."
     words = _TAIL.sub(r"\1", _LEAD_IN.sub("", _uncalled(cleaned(straightened(text))))).strip(" ,")
     words = _BARE.sub(lambda m: f"I have been {m['doing'].lower()}" if m["been"] else f"I {m['did'].lower()}", words)
     words = dated(_spelled_out(_MEANT.sub("", words)), at)
@@ -140,9 +148,21 @@ def retold(text: str, who: str, at: datetime) -> str:
     elif f"{who} " in told:
         told = told[0].upper() + told[1:]
     elif not told.startswith(who):
-        told = f"{who} says that {_lower(told)}" if _is_clause(told) else f"{who} says: {_lower(told)}"
+        lowered = _lower(told)
+        told = f"{who} says{' that' if _is_clause(told) and _goes_on(lowered) else ':'} {lowered}"
     told = told.strip(" ,;:-")
     return told if told[-1:] in ".!?" else f"{told}."
+
+
+def is_shown(text: str) -> bool:
+    """True if a clause tells what somebody does beside the words.
+
+    Examples
+    --------
+    >>> is_shown("[shares: a photo of a cup]"), is_shown("I share a room [for now]")
+    (True, False)
+    """
+    return _SHOWN.match(text) is not None
 
 
 _NEWS = r"(?:(?:great|good|big|bad|sad|some|exciting) news|guess what)\W+(?=\w)"
@@ -250,8 +270,14 @@ def _verb(verb: str) -> str:
 
 def _lower(text: str) -> str:
     first = text.split(" ", 1)[0]
-    plain = first[1:].islower() and (first.lower() in _FUNCTION or first.endswith("ing"))
+    plain = (first[1:].islower() or first == "A") and (first.lower() in _FUNCTION or first.endswith("ing"))
     return text[0].lower() + text[1:] if plain else text
+
+
+def _goes_on(text: str) -> bool:
+    """True if a clause can go on after other words as it is written: it begins small, or with a name."""
+    first = text.split(" ", 1)[0].split("'")[0]
+    return not first.istitle() or any(first in each.name.split() for each in Doc(text).entities)
 
 
 _FUNCTION = frozenset(

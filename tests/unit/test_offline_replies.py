@@ -226,6 +226,15 @@ def test_a_greeting_is_by_name() -> None:
     assert "Kim" in worded(Move("greeting"), student("hi"), Remembered(name="Kim"))
 
 
+async def test_a_companion_says_its_name_where_it_has_one() -> None:
+    reader = MessageReader()
+    (reading,) = await reader.read(["what's your name?"])
+    await reader.aclose()
+    asked = student("what's your name?")
+    assert "Pim" in replied(asked, Remembered(), reading=reading, companion="Pim")
+    assert "program" in replied(asked, Remembered(), reading=reading)
+
+
 def test_a_student_who_stays_confused_gets_another_way() -> None:
     assert chosen_move(student("idk", "I still don't get it")).name == "still confused"
 
