@@ -51,7 +51,7 @@ WORTH = 0.3
 """Chance that a clause tells of the student from which it is kept; chosen on a conversation that was read."""
 WORTH_OF_OTHERS = 0.55
 """The same of a clause that speaks to the listener, or of nobody."""
-LEAST_WORTH = 0.15
+VIEW_WORTH = 0.15
 """Chance below which a view is not even kept where an observed message tells nothing else."""
 IDLE = frozenset({TalkKind.REACTION, TalkKind.GREETING, TalkKind.GOODBYE, TalkKind.THANKS, TalkKind.COMPANION})
 """Kinds of talk that tell nothing."""
@@ -303,7 +303,7 @@ def _is_idle(judged: _Judged, heard: Heard, *, first: bool) -> bool:
     if is_shown(text) or _asked(text, heard, first=first):
         return False
     kind, _ = talk_of(judged.clause, judged.reading)
-    return kind in IDLE or (kind is TalkKind.OPINION and judged.personal < LEAST_WORTH)
+    return kind in IDLE or (kind is TalkKind.OPINION and judged.personal < VIEW_WORTH)
 
 
 def _is_of_task(clause: Doc, heard: Heard) -> bool:

@@ -196,3 +196,20 @@ def test_relations_run_between_statements() -> None:
 
 def test_a_request_to_forget_is_not_remembered() -> None:
     assert heard("Please forget that I failed the test.").memories == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wow, that looks so cool!",
+        "Absolutely Jon. I'm always here to cheer you on. You got this!",
+        "That's great to hear, thank you so much!",
+    ],
+)
+def test_observed_talk_that_only_keeps_the_talk_going_leaves_nothing(text: str) -> None:
+    assert not extract(Heard(text, AT, speaker="Gina", observed=True)).memories
+
+
+def test_what_was_shown_beside_the_words_is_told() -> None:
+    found = extract(Heard("[shares: a photo of a cup with a dog on it]", AT, speaker="Gina", observed=True))
+    assert [memory.content for memory in found.memories] == ["Gina shares a photo of a cup with a dog on it."]
