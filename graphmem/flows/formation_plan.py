@@ -22,6 +22,7 @@ from graphmem.flows.formation_reading import Ended, Marked, Reading
 from graphmem.flows.restoring import restoring
 from graphmem.flows.uncertainty_plan import (
     CORRECTED_BY,
+    REASSURED_BY,
     Settling,
     Testimony,
     answered,
@@ -122,7 +123,11 @@ def planned_formation(
     )
     changes = completed(changes, reading.key, reading.source.at, open_doubts, known)
     own = reading.heard.speaker is None and reading.source.kind is SourceKind.CHAT
-    return _with_settled(changes, reading, known, open_doubts, tolerance) if own and open_doubts else changes
+    if not own:
+        return changes
+    if changes.reinforced:
+        changes = replace(changes, tolerance=shifted_tolerance(tolerance, REASSURED_BY))
+    return _with_settled(changes, reading, known, open_doubts, tolerance)
 
 
 @dataclass
@@ -182,16 +187,18 @@ def _with_settled(
     told = Testimony(doc_of(reading.heard), reading.source.at, again, ended, reading.valence)
     for doubt, winner_id in answered(open_doubts, told, known):
         a, b = known.get(doubt.a_id), known.get(doubt.b_id or "")
-        if a is None or b is None:
+        if a is None:
             continue
-        by = Settling(Resolution.USER_CLARIFIED, winner_id, episode=_episode(changes, reading))
+        clarified = Settling(Resolution.USER_CLARIFIED, winner_id, episode=_episode(changes, reading))
+        by = Settling(Resolution.TEMPORAL_SUPERSEDE) if winner_id is None else clarified
         done = settled(doubt, a, b, by, changes.known or 0, reading.source.at)
-        put_right = doubt.state is UncertaintyState.SURFACED
+        # A yes to what was in doubt alone puts nothing right.
+        put_right = doubt.state is UncertaintyState.SURFACED and not (doubt.is_lone and winner_id)
         changes = replace(
             changes,
             # What the message itself has ended ends with it.
             updated=merged((*done.updated, *changes.updated)),
-            reworded=(*changes.reworded, *done.reworded),
+            reworded=tuple({memory.id: memory for memory in (*changes.reworded, *done.reworded)}.values()),
             new=(*changes.new, *done.new),
             edges=strongest_edges((*changes.edges, *done.edges)),
             ended=tuple(dict.fromkeys((*changes.ended, *done.ended))),

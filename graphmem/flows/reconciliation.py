@@ -1,6 +1,8 @@
 """A drift cycle: a few memories are compared with their nearest, and what cannot both be so is noticed (spec 12)."""
 
 import asyncio
+from collections.abc import Sequence
+from datetime import datetime
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
@@ -8,11 +10,13 @@ from graphmem.errors import Conflict
 from graphmem.flows import reconciliation_plan as plan
 from graphmem.flows.conflict_plan import pair_of
 from graphmem.flows.conflicts import classified
+from graphmem.flows.lone_doubt_plan import ANYONE, doubted_alone, doubted_ids
 from graphmem.flows.related import with_feedback
 from graphmem.flows.relationship_plan import MOST_RELATIONSHIPS, opposed_relationships
 from graphmem.flows.session_cache import open_memories, write_changes
-from graphmem.model import Resolution, Session, Uncertainty
+from graphmem.model import DetectionContext, Resolution, Session, Uncertainty
 from graphmem.store import uncertainties
+from graphmem.store.changes import Changes
 
 CYCLE_ATTEMPTS = 3
 """Times a cycle is planned again when memories changed meanwhile."""
@@ -55,6 +59,7 @@ async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) ->
             plan.reconciled(judged, held.version, now, held.tolerance),
             opposed_relationships(opposed, policy, held.version, now, held.doubts),
         )
+        changes = plan.joined(changes, await asyncio.to_thread(_alone, held, sample, changes, now))
         if not changes.doubts:
             return ()
         changes = await with_feedback(gm, session, changes, held)
@@ -62,6 +67,13 @@ async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) ->
             return tuple(each.uncertainty for each in changes.doubts)
         held = await open_memories(gm, session)
     raise Conflict("Memories of this student keep changing: reconcile them again.")
+
+
+def _alone(held: OpenMemories, sample: Sequence[str], changes: Changes, now: datetime) -> Changes:
+    """Doubts about memories that were looked at and are in no other doubt; off the event loop."""
+    touched = {update.memory_id for update in changes.updated} | doubted_ids(held.doubts)
+    memories = [memory for memory in map(held.index.get, sample) if memory is not None and memory.id not in touched]
+    return doubted_alone(memories, held.name or ANYONE, DetectionContext.DRIFT, held.version, now)
 
 
 def _pairs(held: OpenMemories, cycle: int, gm: Graphmem) -> tuple[list[str], list[plan.MemoryPair]]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphmem.flows.context_plan import shown
 from graphmem.flows.sensing import Sensed
-from graphmem.flows.uncertainty_plan import DISMISSED_BY, MOST_RAISED, raised, shifted_tolerance
+from graphmem.flows.uncertainty_plan import MOST_RAISED, REASSURED_BY, raised, shifted_tolerance
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.gravity import boosted
 from graphmem.maths.surprise import MessageParts
@@ -334,7 +334,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
         weave=tuple(each.doubt.id for each in thought.recalled.weave),
     )
     doubts = tuple(raised(each.doubt, thought.message.at) for each in thought.recalled.weave)
-    passed_over = DISMISSED_BY if any(doubt.surfaced_count >= MOST_RAISED for doubt in doubts) else 0.0
+    passed_over = REASSURED_BY if any(doubt.surfaced_count >= MOST_RAISED for doubt in doubts) else 0.0
     facts = state.facts + (thought.fact is not None)
     return TurnWrite(
         text=thought.message.text,

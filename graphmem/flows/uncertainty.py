@@ -1,5 +1,6 @@
 """Uncertainties: listed, settled, undone; a memory put right by the student; advice before an action (spec 12)."""
 
+import asyncio
 import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
@@ -9,6 +10,7 @@ from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, InvalidInput, Locked, NotFound
 from graphmem.flows.formation import affect_of, said_hash
+from graphmem.flows.lone_doubt_plan import ANYONE, doubted_alone
 from graphmem.flows.related import with_feedback
 from graphmem.flows.relationship_plan import settled_relationship
 from graphmem.flows.running import check_running
@@ -211,12 +213,13 @@ async def correct_memory(gm: Graphmem, session: Session, memory_id: str, content
 async def check_action(
     gm: Graphmem, session: Session, memory_ids: Sequence[str], action: str, confidence: float
 ) -> ActionAdvice:
-    """Advice on an action that rests on memories, before it is taken; nothing is written.
+    """Advice on an action that rests on memories, before it is taken; what is unsure of them is in doubt from then on.
 
     Raises
     ------
     InvalidInput    no memory or more than 100, an empty action, or a confidence outside 0..1
     NotFound        one of the memories is not there
+    Conflict        memories kept changing
 
     Source: spec 12 (pre_action).
     """
@@ -225,11 +228,26 @@ async def check_action(
         raise InvalidInput("confidence must lie between 0 and 1.")
     if not 1 <= len(memory_ids) <= MOST_CHECKED:
         raise InvalidInput(f"Name 1 to {MOST_CHECKED} memories that the action rests on.")
-    held = await open_memories(gm, session)
-    rested = tuple(_side(held, checked_id("memoryIds", each)) for each in dict.fromkeys(memory_ids))
-    found = await uncertainties.find_uncertainties(gm.graph, session, session, memory_ids=[m.id for m in rested])
+    ids = [checked_id("memoryIds", each) for each in dict.fromkeys(memory_ids)]
+    held = await _doubted_before(gm, session, ids)
+    found = await uncertainties.find_uncertainties(gm.graph, session, session, memory_ids=ids)
     waiting = tuple(doubt for doubt in found if doubt.state not in SETTLED_STATES)
-    return advice(rested, waiting, confidence)
+    return advice(tuple(_side(held, each) for each in ids), waiting, confidence)
+
+
+async def _doubted_before(gm: Graphmem, session: Session, ids: Sequence[str]) -> OpenMemories:
+    """The student's memories, once what is unsure of some of them was put in doubt."""
+    for _ in range(SETTLING_ATTEMPTS):
+        held = await open_memories(gm, session)
+        rested, student = [_side(held, each) for each in ids], held.name or ANYONE
+        changes = await asyncio.to_thread(
+            doubted_alone, rested, student, DetectionContext.PRE_ACTION, held.version, gm.clock()
+        )
+        if not changes.doubts:
+            return held
+        if await write_changes(gm, session, changes):
+            return await open_memories(gm, session)
+    raise Conflict("Memories of this student keep changing: ask again.")
 
 
 async def _changed(
@@ -267,7 +285,7 @@ async def _clarification(gm: Graphmem, session: Session, record: Uncertainty, by
     if not by.detail:
         return None
     held, now = await open_memories(gm, session), gm.clock()
-    content = retold(by.detail, held.name or "The student", now) or by.detail
+    content = retold(by.detail, held.name or ANYONE, now) or by.detail
     (vector,) = await gm.embedder.embed([content])
     number = len(await uncertainties.find_uncertainties(gm.graph, session, None, memory_ids=[record.a_id]))
     memory_id = f"clarification-{record.id}-{round(now.timestamp() * 1000)}-{number}"
@@ -281,7 +299,7 @@ async def _put_right(
     gm: Graphmem, session: Session, held: OpenMemories, old: Memory, content: str, now: datetime
 ) -> New:
     """What the student says instead of a memory: a known memory that says so, or a new one."""
-    told = retold(content, held.name or "The student", now) or content
+    told = retold(content, held.name or ANYONE, now) or content
     (vector,) = await gm.embedder.embed([told])
     content_hash = said_hash(session, old.speaker, told)
     known = held.index.find(content_hash)

@@ -23,6 +23,7 @@ from graphmem.model import (
     Severity,
     Uncertainty,
     UncertaintyState,
+    UncertaintyType,
     Vector,
     Woven,
 )
@@ -30,6 +31,7 @@ from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, New, NewEdge, SettledEdge, Update
 from graphmem.store.uncertainties import Earlier, Recorded, Undo
 from graphmem.text.doc import Doc
+from graphmem.text.pairs import polarity_of
 from graphmem.text.past import put_in_past
 from graphmem.text.sanitize import quoted
 
@@ -64,10 +66,16 @@ _ANSWERED_WITHIN = timedelta(hours=1)
 _CLEAR_VALENCE = 0.2
 """How pleasant or unpleasant a message in few words must sound to choose between what is liked and disliked."""
 _FEW_STEMS = 4
-CORRECTED_BY, DISMISSED_BY = -0.03, 0.01
-"""Change of a companion's tolerance where the student puts something right, and where a doubt was passed over."""
+CORRECTED_BY, REASSURED_BY = -0.03, 0.01
+"""Change of a companion's tolerance where the student puts something right, and where something that is known is said
+again or a doubt was passed over."""
 TOLERANCES = (0.2, 0.8)
 _SEVERITIES = tuple(Severity)
+_ASKING = {
+    UncertaintyType.UNVERIFIED: "By the way, is it so: {}?",
+    UncertaintyType.AMBIGUOUS: "By the way, you said {}: what was that about?",
+}
+"""Questions about what is in doubt alone, for another reason than that it may be over."""
 
 
 def severity_of(a: MemoryKind, b: MemoryKind | None) -> Severity:
@@ -122,7 +130,7 @@ def shifted_tolerance(tolerance: float, by: float) -> float:
 
     Examples
     --------
-    >>> shifted_tolerance(0.5, CORRECTED_BY), shifted_tolerance(0.8, DISMISSED_BY)
+    >>> shifted_tolerance(0.5, CORRECTED_BY), shifted_tolerance(0.8, REASSURED_BY)
     (0.47, 0.8)
     """
     return round(min(TOLERANCES[1], max(TOLERANCES[0], tolerance + by)), 4)
@@ -183,10 +191,11 @@ def sides_of(doubt: Uncertainty, known: SearchIndex) -> list[Memory]:
 
 def _woven(doubt: Uncertainty, sides: Sequence[Memory]) -> Woven:
     told = [quoted_memory(memory) for memory in sides]
-    return Woven(doubt, told[0], told[1] if len(told) > 1 else None, question_about(*told))
+    both = told[1] if len(told) > 1 else None
+    return Woven(doubt, told[0], both, question_about(told[0], both, doubt.type))
 
 
-def question_about(a: str, b: str | None = None) -> str:
+def question_about(a: str, b: str | None = None, kind: UncertaintyType = UncertaintyType.CONTRADICTION) -> str:
     """The question that would settle a doubt.
 
     Examples
@@ -195,10 +204,12 @@ def question_about(a: str, b: str | None = None) -> str:
     'By the way, you told me “I love liquorice”, and another time “I hate liquorice”: what is so now?'
     >>> question_about("I live in Rome")
     'By the way, is it still so: “I live in Rome”?'
+    >>> question_about("We were in it!", kind=UncertaintyType.AMBIGUOUS)
+    'By the way, you said “We were in it!”: what was that about?'
     """
-    if b is None:
-        return f"By the way, is it still so: {quoted(a)}?"
-    return f"By the way, you told me {quoted(a)}, and another time {quoted(b)}: what is so now?"
+    if b is not None:
+        return f"By the way, you told me {quoted(a)}, and another time {quoted(b)}: what is so now?"
+    return _ASKING.get(kind, "By the way, is it still so: {}?").format(quoted(a))
 
 
 def quoted_memory(memory: Memory) -> str:
@@ -253,23 +264,44 @@ class Testimony:
     valence: float
 
 
-def answered(doubts: Iterable[Uncertainty], told: Testimony, known: SearchIndex) -> tuple[tuple[Uncertainty, str], ...]:
-    """The doubts that a message settles, each with the memory that holds.
+def answered(
+    doubts: Iterable[Uncertainty], told: Testimony, known: SearchIndex
+) -> tuple[tuple[Uncertainty, str | None], ...]:
+    """The doubts that a message settles, each with the memory that holds, None where one alone holds no longer.
 
     One side holds where the other has ended, where it is said again after the doubt was raised, or where the student
-    answers in few words and sounds like it: "I love it".
+    answers in few words and sounds like it: "I love it". What is in doubt alone holds where it is said again or the
+    answer is a yes.
 
     Source: spec 12 (user_clarified).
     """
-    found = []
+    found = list[tuple[Uncertainty, str | None]]()
     for doubt in doubts:
         a, b = known.get(doubt.a_id), known.get(doubt.b_id or "")
-        if a is None or b is None or doubt.created_at >= told.at or doubt.is_about_relationships:
+        if a is None or doubt.created_at >= told.at or doubt.is_about_relationships:
             continue
-        winner = _one_left(a, b, told.ended) or _chosen(doubt, a, b, told)
-        if winner is not None:
+        if doubt.is_lone:
+            holds = _holds(doubt, a, told)
+            found += [] if holds is None else [(doubt, a.id if holds else None)]
+        elif b is not None and (winner := _one_left(a, b, told.ended) or _chosen(doubt, a, b, told)) is not None:
             found.append((doubt, winner))
     return tuple(found)
+
+
+def _holds(doubt: Uncertainty, a: Memory, told: Testimony) -> bool | None:
+    """Whether a memory that is in doubt alone holds by a message; None where it does not say."""
+    if a.id in told.ended:
+        return False
+    if a.id in told.again:
+        return True
+    polarity = polarity_of(told.doc) if _is_answer(doubt, told) else 0
+    return polarity > 0 if polarity else None
+
+
+def _is_answer(doubt: Uncertainty, told: Testimony) -> bool:
+    """True if a message comes soon after a doubt was raised."""
+    since = None if doubt.last_surfaced_at is None else told.at - doubt.last_surfaced_at
+    return since is not None and timedelta(0) < since <= _ANSWERED_WITHIN
 
 
 def _one_left(a: Memory, b: Memory, ended: frozenset[str]) -> str | None:
@@ -279,8 +311,7 @@ def _one_left(a: Memory, b: Memory, ended: frozenset[str]) -> str | None:
 
 def _chosen(doubt: Uncertainty, a: Memory, b: Memory, told: Testimony) -> str | None:
     """The side that the answer to a doubt just raised speaks for."""
-    since = None if doubt.last_surfaced_at is None else told.at - doubt.last_surfaced_at
-    if since is None or not timedelta(0) < since <= _ANSWERED_WITHIN:
+    if not _is_answer(doubt, told):
         return None
     again = {a.id, b.id} & told.again
     if len(again) == 1:
@@ -313,7 +344,7 @@ def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, vers
         raise InvalidInput("This uncertainty is settled already: undo its resolution first.")
     done = replace(record, state=UncertaintyState.RESOLVED, resolution=by.resolution, resolved_at=now, detail=by.detail)
     if by.resolution is Resolution.DECAYED or b is None:
-        return _alone(done, a, by, version)
+        return _alone(done, a, by, version, now)
     winner, loser = _sides(a, b, by, now)
     closes = by.resolution in CLOSING_RESOLUTIONS
     until = winner.timestamp if by.resolution in EVOLVING and winner.timestamp > loser.timestamp else now
@@ -423,12 +454,13 @@ def advice(memories: tuple[Memory, ...], open_doubts: tuple[Uncertainty, ...], c
     told = {m.id: (m.content or "").rstrip(".") for m in memories}
     pairs = [(told.get(d.a_id), told.get(d.b_id or "")) for d in open_doubts]
     both = next(((a, b) for a, b in pairs if a and b), None)
-    first = told[unreliable[0].id]
+    first, kinds = unreliable[0], {doubt.a_id: doubt.type for doubt in open_doubts}
+    alone = question_about(told[first.id], None, kinds.get(first.id, UncertaintyType.STALE))
     return ActionAdvice(
         proceed=False,
         confidence=confidence * _DOUBTED,
         warning=f"{len(unreliable)} of {len(memories)} memories it rests on cannot be relied on: clarify first.",
-        question=question_about(*both) if both else question_about(first),
+        question=question_about(*both) if both else alone,
         unreliable=tuple(m.id for m in unreliable),
     )
 
@@ -456,14 +488,17 @@ def evidence(memory: Memory) -> float:
     return memory.confidence * (1 + memory.reinforcement_count)
 
 
-def _alone(done: Uncertainty, a: Memory, by: Settling, version: int) -> Changes:
-    """Where nobody wins: one memory alone, which holds or fades, or two that fade."""
+def _alone(done: Uncertainty, a: Memory, by: Settling, version: int, now: datetime) -> Changes:
+    """Where nobody wins: one memory alone, which holds, is over or fades, or two that fade."""
     if by.resolution is Resolution.DECAYED:
         return Changes(version, by.resolution.value, settled=(Recorded(replace(done, state=UncertaintyState.DECAYED)),))
     if by.winner_id not in (None, a.id):
         raise InvalidInput("winnerId must be the memory in doubt, or be left out.")
-    holds = Update(a.id, {"reliability": Reliability.RELIABLE})
-    return Changes(version, by.resolution.value, updated=(holds,), settled=(Recorded(done, Undo((earlier_of(a),))),))
+    changes = Changes(version, by.resolution.value, settled=(Recorded(done, Undo((earlier_of(a),))),))
+    if by.resolution is Resolution.TEMPORAL_SUPERSEDE:
+        over = Update(a.id, {"reliability": Reliability.SUPERSEDED, "invalid_at": now})
+        return replace(changes, updated=(over,), ended=(a.id,), reworded=(past_of(a),))
+    return replace(changes, updated=(Update(a.id, _won(a, now)),))
 
 
 def _sides(a: Memory, b: Memory, by: Settling, now: datetime) -> tuple[Memory, Memory]:

@@ -60,6 +60,11 @@ class Uncertainty:
         """True if relationships are in doubt, and not the memories they start from."""
         return self.a_edge is not None
 
+    @property
+    def is_lone(self) -> bool:
+        """True if one memory is in doubt by itself, and not beside another one that may still be formed."""
+        return self.type is not UncertaintyType.CONTRADICTION
+
 
 @dataclass(frozen=True)
 class StatementOnRecord:

@@ -77,7 +77,7 @@ class Compared:
     @cached_property
     def polarity(self) -> int:
         """1 if it begins with a yes, -1 with a no."""
-        return -1 if _NO.search(self._read.plain) else int(_YES.search(self._read.plain) is not None)
+        return polarity_of(self._read)
 
     @cached_property
     def negations(self) -> int:
@@ -102,6 +102,17 @@ class Compared:
     @cached_property
     def _read(self) -> Doc:
         return self.doc if len(self.doc.text) <= PAIR_CHARACTERS else Doc(self.doc.text[:PAIR_CHARACTERS])
+
+
+def polarity_of(doc: Doc) -> int:
+    """1 if a text begins with a yes, -1 with a no, else 0.
+
+    Examples
+    --------
+    >>> [polarity_of(Doc(text)) for text in ("Yes, I do", "oh no, not any more", "I live in Rome")]
+    [1, -1, 0]
+    """
+    return -1 if _NO.search(doc.plain) else int(_YES.search(doc.plain) is not None)
 
 
 def pair_features(before: Compared, one: Compared, other: Compared) -> NDArray[np.float64]:

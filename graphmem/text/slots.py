@@ -291,6 +291,7 @@ _ONE_VALUE = re.compile(
     r"|favourite .+|hometown|hobby|nationality|teacher|coach|level|score|way to school|diet"
     r"|household|.+ (?:teacher|coach|level|score))$"
 )
+_FOR_LIFE = re.compile(r" (?:name|birthday|hometown|nationality)$")
 _RARELY_CHANGED = re.compile(r" (?:home|school|job|birthday|hometown|nationality|car)$")
 _POLAR_SLOT = re.compile(r"(?:likes ?:|plays |skill ?:|speaks ?:|collects ?:|allergy ?:|fear ?:)")
 
@@ -304,6 +305,17 @@ def holds_one_value(slot: str) -> bool:
     (True, False)
     """
     return _ONE_VALUE.search(slot) is not None
+
+
+def may_change(slot: str) -> bool:
+    """True if a slot, or the key of one, has one value at a time and another one some day.
+
+    Examples
+    --------
+    >>> may_change("self home"), may_change("self birthday"), may_change("self likes:football")
+    (True, False, False)
+    """
+    return holds_one_value(slot) and _FOR_LIFE.search(slot) is None
 
 
 def changes_rarely(slot: str) -> bool:
