@@ -24,7 +24,7 @@ from graphmem.errors import InvalidInput
 from graphmem.flows.sensing import Sensed, Senses
 from graphmem.flows.turn_plan import SURPRISE_WINDOW, Score, grave, score
 from graphmem.maths.features import distance
-from graphmem.model import Author, Companion, Level, Message, Prediction, State
+from graphmem.model import NO_NAME, Author, Companion, Level, Message, Prediction, State
 from graphmem.samples import SAMPLES
 from graphmem.samples.dialogues import SPEAKERS
 from graphmem.settings import Settings
@@ -43,7 +43,7 @@ PLACES = 3
 REFERENCE_FILE = SAMPLES / "surprise" / "reference.npy"
 """Hashes of the talks that the reference was made of."""
 GRAVE_BAND = "three"
-NOBODY = State(version=0, turns=0, facts=0, companion=Companion("Companion", "", 0.5), prediction=None)
+NOBODY = State(version=0, turns=0, facts=0, companion=Companion(NO_NAME, "", 0.5), prediction=None)
 """A student of whom nothing is known."""
 
 TalkTurn = tuple[Author, str]

@@ -13,7 +13,7 @@ from graphmem.errors import Conflict, InvalidInput, Locked, RateLimited, Tampere
 from graphmem.flows.integrity import keep_up
 from graphmem.flows.rekeying import finish_rotation
 from graphmem.flows.session_cache import ENDED
-from graphmem.model import Companion, Keys, Session, Student, StudentSummary, Who
+from graphmem.model import NO_NAME, Companion, Keys, Session, Student, StudentSummary, Who
 from graphmem.store import students
 from graphmem.store.integrity import check_lock
 from graphmem.store.rotation import begin_rotation
@@ -29,7 +29,7 @@ NAME_CHARACTERS, PERSONA_CHARACTERS, MOST_EXPERTISE = 100, 2_000, 50
 """Characters of a companion's name or a concept, of its persona, and most concepts."""
 
 COMPANION = Companion(
-    name="Companion",
+    name=NO_NAME,
     persona="A patient tutor who asks before telling, builds on what the student already knows and keeps it short.",
     tolerance=0.5,
 )

@@ -12,6 +12,7 @@ from graphmem.model.concern import (
     WellbeingWeek,
 )
 from graphmem.model.conversation import (
+    NO_NAME,
     Alternative,
     Answer,
     Companion,
@@ -135,6 +136,7 @@ from graphmem.model.world import (
 __all__ = [
     "ACUTE",
     "MAIN_WORLD",
+    "NO_NAME",
     "SERIOUS",
     "UNSETTLED",
     "AboutWhom",

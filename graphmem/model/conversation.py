@@ -137,14 +137,29 @@ class Fact:
         return frozenset(word[:4] for text in (self.plain, *self.plain_tags) for word in text.split())
 
 
+NO_NAME = "Companion"
+"""What a companion is called until an app gives it a name."""
+
+
 @dataclass(frozen=True)
 class Companion:
-    """The agent assigned to a student (spec 1)."""
+    """The agent assigned to a student (spec 1).
+
+    Examples
+    --------
+    >>> Companion("Pim", "kind", 0.5).given_name, Companion(NO_NAME, "kind", 0.5).given_name
+    ('Pim', '')
+    """
 
     name: str
     persona: str
     tolerance: float
     expertise: tuple[str, ...] = ()
+
+    @property
+    def given_name(self) -> str:
+        """The name that an app has given it; empty where none has."""
+        return "" if self.name == NO_NAME else self.name
 
 
 @dataclass(frozen=True)

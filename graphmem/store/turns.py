@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from graphmem.model import (
+    NO_NAME,
     Alternative,
     Author,
     Companion,
@@ -342,7 +343,7 @@ def _companion(session: Session, row: Row) -> Companion:
 
 def _nameless(row: Row) -> Companion:
     """A companion whose persona does not open."""
-    return Companion("Companion", "", row["tolerance"], tuple(row["expertise"]))
+    return Companion(NO_NAME, "", row["tolerance"], tuple(row["expertise"]))
 
 
 def _prediction(session: Session, row: Row) -> Prediction | None:
