@@ -4,9 +4,9 @@
     python scripts/make_contradiction.py --pairs pairs.jsonl --clashes prosecco.jsonl --source ORIGINAL
 
 PAIRS: `old`, `new`, `class`, `retire_old`; CLASHES: `text_a`, `text_b`, `label` (contradiction or none); ORIGINAL is as
-for `make_embedder.py`; `scripts/data/pairs.jsonl` holds further labelled pairs. The lower layers stay the embedder's.
-One `old` in five of PAIRS and one row in five of CLASHES is held out; of the further pairs those that share a text with
-a held-out pair are left out, and one group in six of all that is learned from chooses the temperatures.
+for `make_embedder.py`; `scripts/data` holds further labelled pairs and claims. The lower layers stay the embedder's.
+One `old` in five of PAIRS and one row in five of CLASHES is held out; of the further ones those that share a text with a
+held-out pair are left out. One `old` in six of what else PAIRS holds chooses the temperatures.
 
 The figures lie in `contradiction.json`, the hashes of the rows trained on in `trained.npy`, both beside the weights.
 """
@@ -37,7 +37,8 @@ from graphmem.text.contradiction import CONTRADICTION_FOLDER, PAIR_CLASSES, Pair
 from graphmem.text.embedder import DIMENSION, ShippedNetwork, shipped_network
 
 FURTHER = Path(__file__).with_name("data") / "pairs.jsonl"
-EPOCHS = 8
+FURTHER_CLASHES = Path(__file__).with_name("data") / "claims.jsonl"
+EPOCHS = 5
 ENDED_WORTH, CLASH_WORTH = 0.7, 0.4
 """How much the two further questions count beside the class."""
 PRODUCT_SCALE = 10.0
@@ -73,7 +74,7 @@ def labelled(path: Path) -> list[Row]:
 
 
 def clashes(path: Path) -> list[Row]:
-    return [Row(r["text_a"], r["text_b"], r["id"], r["label"] == "contradiction") for r in lines(path)]
+    return [Row(r["text_a"], r["text_b"], r.get("id", r["text_a"]), r["label"] == "contradiction") for r in lines(path)]
 
 
 class Seen:
@@ -229,10 +230,12 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(2)
     own, other = labelled(args.pairs), clashes(args.clashes)
-    untouched = {text.casefold() for row in own if is_held_out(row.group) for text in (row.old, row.new)}
-    more = [r for r in labelled(FURTHER) if untouched.isdisjoint((r.old.casefold(), r.new.casefold()))]
-    rows = [row for row in (*own, *other) if not is_held_out(row.group)] + more
-    learning, choosing = [r for r in rows if not chooses(r)], [r for r in rows if chooses(r)]
+    apart = {text.casefold() for row in (*own, *other) if is_held_out(row.group) for text in (row.old, row.new)}
+    further = labelled(FURTHER) + clashes(FURTHER_CLASHES)
+    more = [row for row in further if apart.isdisjoint((row.old.casefold(), row.new.casefold()))]
+    known = [row for row in (*own, *other) if not is_held_out(row.group)]
+    learning, choosing = [r for r in known if not chooses(r)] + more, [r for r in known if chooses(r)]
+    rows = [*known, *more]
     print(f"{len(learning)} pairs to learn from, {len(choosing)} to choose by", flush=True)
     seen = Seen()
     network = trained(learning, read_safetensors(args.source / "model.safetensors"), seen)
