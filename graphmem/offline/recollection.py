@@ -16,6 +16,7 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import introduced_name
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.query_parser import LAST_SESSION, asks_for_last_time
+from graphmem.text.retelling import without_asides
 from graphmem.text.sanitize import clean, quoted
 from graphmem.text.second_person import to_second_person
 from graphmem.text.slots import slot_of
@@ -234,7 +235,7 @@ def _best(question: Doc, wanted: frozenset[str], statements: Iterable[Recollecti
 def _told(question: Doc, statement: Recollection, today: datetime | None, start: int) -> str:
     """A statement said to the student, or else quoted, with its day where that is another one."""
     sentences = Doc(statement.text).excerpt.sentences
-    sentence = max(sentences, key=lambda each: len(each.stems & question.stems)).text
+    sentence = without_asides(max(sentences, key=lambda each: len(each.stems & question.stems)).text)
     at = statement.at
     when = "" if today is None or at.date() == today.date() else f" on {at.day} {at:%B}"
     said = clean(to_second_person(sentence))

@@ -32,7 +32,7 @@ class PairReading:
     """How two statements stand to each other.
 
     chances : of `PAIR_CLASSES`, adding up to 1
-    ended : 0..1, chance that the older one holds no longer
+    ended : 0..1, chance that the older one holds no longer, nor can stand beside the newer one
     clash : 0..1, chance that they cannot both be so at one time
     """
 
@@ -87,7 +87,9 @@ def statement_features(old: str, new: str, vectors: NDArray[np.float32]) -> NDAr
 
 def read_answers(answers: NDArray[np.float32]) -> PairReading:
     """The reading that a network's numbers stand for, of shape (7,): five classes, ended, clash."""
-    return PairReading(softmax(answers[:5]), logistic(answers[5]), logistic(answers[6]))
+    chances = softmax(answers[:5])
+    replaced = 1.0 - float(chances[PAIR_CLASSES.index(PairClass.COMPATIBLE)])
+    return PairReading(chances, replaced * logistic(answers[5]), logistic(answers[6]))
 
 
 @lru_cache(maxsize=1)
