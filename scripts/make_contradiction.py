@@ -5,8 +5,8 @@
 
 PAIRS: `old`, `new`, `class`, `retire_old`; CLASHES: `text_a`, `text_b`, `label` (contradiction or none); ORIGINAL is as
 for `make_embedder.py`; `scripts/data` holds further labelled pairs and claims. The lower layers stay the embedder's.
-One `old` in five of PAIRS and one row in five of CLASHES is held out; of the further ones those that share a text with a
-held-out pair are left out. One `old` in six of what else PAIRS holds chooses the temperatures.
+One `old` in five of PAIRS and one row in five of CLASHES is held out; of the further ones those that share a text with
+a held-out pair are left out. One `old` in six of what else PAIRS holds chooses the temperatures.
 
 The figures lie in `contradiction.json`, the hashes of the rows trained on in `trained.npy`, both beside the weights.
 """
