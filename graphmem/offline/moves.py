@@ -16,7 +16,7 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
 from graphmem.text.introductions import introduced_name
 from graphmem.text.language import language_of
-from graphmem.text.lexicon import SECOND_PERSON, is_negation
+from graphmem.text.lexicon import FIRST_PERSON, SECOND_PERSON, is_negation
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.quantities import quantities
 from graphmem.text.questions import asks, only_asks
@@ -41,6 +41,7 @@ BARE_GUESS_WORDS = 4
 SURE = 0.6
 """Chance from which on a message is taken for a wish, a promise or a secret."""
 
+_OUGHT = frozenset({"should", "shall", "shouldn't"})
 _REASON = re.compile(r"\b(?:because|cause|cos|cuz|since|that's why)\b")
 _MAY_GUESS = {Act.QUESTION, Act.STEP, Act.STATEMENT}
 _OF_MOOD = {Act.SORROW, Act.FRUSTRATION}
@@ -90,6 +91,8 @@ def chosen_move(messages: Sequence[Message], reading: MessageReading | None = No
     act = act_of(doc)
     if act in (Act.STEP, Act.CONFUSION, Act.QUESTION) and (judged := _judged_sums(messages, act, task)):
         return judged
+    if not task and _asks_for_advice(doc):
+        return Move("advice")
     if reading is not None and not overrides(doc) and (talked := _talked(doc, act, reading, task)):
         return talked
     if act is Act.STATEMENT and doc.plain_words[:1] == ("please",):
@@ -105,6 +108,12 @@ def chosen_move(messages: Sequence[Message], reading: MessageReading | None = No
     if act is Act.UNREADABLE and (len(doc.words) >= FOREIGN_WORDS or _is_foreign(doc)):
         return Move("foreign")
     return _step(messages, task) if act is Act.STEP else Move(act.value)
+
+
+def _asks_for_advice(doc: Doc) -> bool:
+    """True if the student asks what they should do."""
+    words = frozenset(doc.plain_words)
+    return doc.asks and not words.isdisjoint(_OUGHT) and not words.isdisjoint(FIRST_PERSON)
 
 
 def _is_foreign(doc: Doc) -> bool:

@@ -137,6 +137,11 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "I cannot tell you that for certain. Where could we look to find out?",
         "Good that you ask, though I cannot answer it for certain. What would be your own best guess?",
     ),
+    "advice": (
+        "I cannot decide that for you, but we can think it through. What ways do you see?",
+        "What have you thought of so far? Let us look at what speaks for each.",
+        "What would you tell a friend who was in your place?",
+    ),
     "guess": (
         "{quote} is a guess that I cannot check myself. What makes you think of it?",
         "It may be {quote}; how could you find out?",

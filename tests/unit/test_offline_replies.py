@@ -226,6 +226,13 @@ def test_a_greeting_is_by_name() -> None:
     assert "Kim" in worded(Move("greeting"), student("hi"), Remembered(name="Kim"))
 
 
+def test_advice_is_thought_through_and_not_looked_up() -> None:
+    asked = student("my best friend ignores me", "what should i do")
+    assert chosen_move(asked).name == "advice"
+    assert "noted" not in replied(asked, Remembered(asked_for="own"))
+    assert chosen_move(asked, task="Tom has 3 apples. How many are left?").name != "advice"
+
+
 async def test_a_companion_says_its_name_where_it_has_one() -> None:
     reader = MessageReader()
     (reading,) = await reader.read(["what's your name?"])
