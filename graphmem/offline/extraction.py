@@ -298,9 +298,9 @@ def _least_worth(clause: Doc, heard: Heard) -> float:
 
 
 def _is_idle(judged: _Judged, heard: Heard, *, first: bool) -> bool:
-    """True of a clause that only keeps the talk going, or that airs a view and tells nothing of who has it."""
+    """True of a clause of talk that only keeps it going, or that airs a view and tells nothing of who has it."""
     text = judged.clause.text
-    if is_shown(text) or _asked(text, heard, first=first):
+    if heard.speaker is None or is_shown(text) or _asked(text, heard, first=first):
         return False
     kind, _ = talk_of(judged.clause, judged.reading)
     return kind in IDLE or (kind is TalkKind.OPINION and judged.personal < VIEW_WORTH)
