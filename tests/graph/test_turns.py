@@ -10,6 +10,7 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked, MindError, ModelUnavailable, Unavailable
 from graphmem.flows import students
+from graphmem.flows.context import context
 from graphmem.flows.facts import list_facts
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.sessions import close_session
@@ -18,6 +19,8 @@ from graphmem.model import Level, Respond
 from graphmem.store import turns
 from graphmem.store.graph import Graph, open_driver
 from graphmem.store.turns import Received
+from graphmem.text.doc import Doc
+from graphmem.text.matching import retrieve
 from tests.conftest import PASSWORD, Pupil, another_replica, say
 from tests.support.minds import ScriptedMind
 from tests.support.remembering import turn_state_of
@@ -231,6 +234,20 @@ async def test_facts_are_recalled_when_they_are_needed(gm: Graphmem, ann: Pupil)
         await say(gm, ann, f"The step gives {number} apples.")
     outcome = await say(gm, ann, "Do you remember the purple submarines?")
     assert learned.fact in outcome.recalled_facts
+
+
+async def test_a_fact_is_found_by_its_meaning_alone(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, MESSAGES[0])
+    learned = await say(gm, ann, "I love drawing comics.")
+    assert learned.fact is not None
+    for number in range(3):
+        await say(gm, ann, f"The step gives {number} apples.")
+    asked = "Sketching cartoons is my thing."
+    assert retrieve([learned.fact], Doc(asked).key_phrases()) == []
+    # In a context what was said stands instead, which says the same.
+    assert (await context(another_replica(gm), ann.session, asked)).why[learned.fact.id][0].startswith("dense 0.")
+    assert learned.fact in (await say(gm, ann, asked)).recalled_facts
+    assert learned.fact not in (await say(gm, ann, "The step gives 5 apples.")).recalled_facts
 
 
 async def test_earlier_turns_that_fit_are_recalled(gm: Graphmem, ann: Pupil) -> None:
