@@ -15,6 +15,7 @@ from graphmem.flows.facts import FittingFacts, fact_vectors, fitting_facts
 from graphmem.flows.incoming import OPENER_ROW, Incoming, TurnAttempt, messages_of, opener_of
 from graphmem.flows.sensing import Sensed, Senses
 from graphmem.flows.session_cache import open_memories
+from graphmem.flows.taking_back import takes_back_belief
 from graphmem.model import (
     Answer,
     Author,
@@ -111,7 +112,8 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         task = await tasking
         sensed = _sensed(gm, message, reading, talk, held.messages, state.prediction)
         own = plan.score(message, talk, state, sensed, task, await _familiar(gm, session, message))
-        own = plan.grave(own) if reading.passes == MOST_PASSES or retractions(doc.text) else own
+        shaken = reading.passes == MOST_PASSES or bool(retractions(doc.text))
+        own = plan.grave(own) if shaken or await takes_back_belief(gm, session, message, reading) else own
         state = replace(state, habits=_habits(state, message, talk[-1].text if talk else "", said))
         starts = _starts(gm, (*talk, message))
     return MessageFindings(

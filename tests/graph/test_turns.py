@@ -13,6 +13,7 @@ from graphmem.flows import students
 from graphmem.flows.context import context
 from graphmem.flows.facts import list_facts
 from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Level, Respond
@@ -24,6 +25,7 @@ from graphmem.text.matching import retrieve
 from tests.conftest import PASSWORD, Pupil, another_replica, say
 from tests.support.minds import ScriptedMind
 from tests.support.remembering import turn_state_of
+from tests.support.surprising import quiet
 
 MESSAGES = [
     "Hi! I am stuck with my homework.",
@@ -66,6 +68,29 @@ async def test_what_was_predicted_is_what_the_next_turn_is_measured_by(gm: Graph
     assert second.parrot_match is not None
     assert 0.0 <= second.parrot_match <= 1.0
     assert second.fact is None
+
+
+SHAKEN = (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shaken"),
+    [
+        ("I think 1/8 is bigger than 1/4 because 8 is bigger than 4.", "So 1/4 is bigger than 1/8.", True),
+        ("I hate fractions.", "I don't hate fractions any more, they are ok.", True),
+        ("My favourite food is pizza.", "My favourite food is sushi now, not pizza any more.", False),
+        ("I hate fractions.", "I think fractions are ok for today.", False),
+    ],
+)
+async def test_a_belief_that_is_overcome_in_ones_own_words_is_grave_and_another_favourite_is_not(
+    gm: Graphmem, ann: Pupil, before: str, after: str, shaken: bool
+) -> None:
+    await say(gm, ann, before)
+    await run_jobs(gm, ann.session)
+    await quiet(gm, ann)
+    outcome = await say(gm, ann, after)
+    assert outcome.surprise < 0.85
+    assert (outcome.level in SHAKEN) is shaken
 
 
 async def test_a_violated_expectation_teaches_a_fact(gm: Graphmem, ann: Pupil) -> None:
