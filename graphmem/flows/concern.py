@@ -109,6 +109,7 @@ def always_comes(danger: Danger) -> bool:
 
     Examples
     --------
+    >>> from graphmem.model import ConcernKind
     >>> [always_comes(Danger(ConcernKind.BULLYING, urgency)) for urgency in (1, 2, 3)]
     [False, True, True]
     """
