@@ -31,7 +31,9 @@ async def takes_back_belief(gm: Graphmem, session: Session, message: Message, re
 
     Source: spec 5.
     """
-    told = stated(doc_of(message)) if reading.passes and message.embedding is not None else ""
+    if not reading.passes or message.embedding is None or not may_take_back(message.text):
+        return False
+    told = stated(doc_of(message))
     if not may_take_back(told):
         return False
     filled = slot_of(doc_of(message))
