@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from weakref import WeakValueDictionary
 
-from graphmem.model import Message, Session, Uncertainty, Unlocked, Who
+from graphmem.model import Message, Session, Uncertainty, Unlocked, Vector, Who
 from graphmem.search.fog import Fog, OpenWorld
 from graphmem.search.index import SearchIndex
 from graphmem.store.ledger import StoredEntry
@@ -52,6 +52,7 @@ class StudentState:
     job_lock : lets the student's jobs be done one after the other
     index_lock : held while memories are read or changed
     turn : messages of the running conversation, and facts
+    fact_vectors : embeddings of facts, by their text
     memories : the search index and the ledger
     unformed : messages and observations of which no memories are formed yet, as far as they were read
     fog : what of the world is hidden from the student, as of `fog_seen` (monotonic seconds)
@@ -63,6 +64,7 @@ class StudentState:
         self.job_lock = asyncio.Lock()
         self.index_lock = asyncio.Lock()
         self.turn: Unlocked | None = None
+        self.fact_vectors: dict[str, Vector] = {}
         self.memories: OpenMemories | None = None
         self.unformed: SearchIndex | None = None
         self.fog: Fog | None = None
@@ -72,6 +74,7 @@ class StudentState:
     def nbytes(self) -> int:
         """About the bytes it takes."""
         turn = 0 if self.turn is None else _turn_bytes(self.turn)
+        turn += sum(sys.getsizeof(text) + vector.nbytes for text, vector in self.fact_vectors.items())
         memories = 0 if self.memories is None else self.memories.nbytes
         return turn + memories + (0 if self.unformed is None else self.unformed.nbytes)
 
@@ -84,6 +87,7 @@ class StudentState:
     def clear(self) -> None:
         """Forget everything but the locks."""
         self.turn = self.memories = self.unformed = self.fog = None
+        self.fact_vectors = {}
         self.sessions.clear()
 
 

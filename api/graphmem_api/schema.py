@@ -433,12 +433,16 @@ class Mutation:
         start_notices(gm, who.institution)
         return [SourceType.of(source) for source in noted]
 
-    @strawberry.mutation(description="Keep what must not be forgotten; an active equal entry stays as it is.")
+    @strawberry.mutation(
+        description="Keep what must not be forgotten; an active equal entry stays as it is. A threat raises a concern."
+    )
     async def add_ledger_entry(
         self, info: Info, student_id: StudentId, entry: Annotated[LedgerInput, argument("What is to be kept.")]
     ) -> LedgerEntryType:
         session, gm = in_session(info, student_id), info.context.gm
-        return LedgerEntryType.of(await add_entry(gm, session, entry.draft()))
+        added = await add_entry(gm, session, entry.draft())
+        start_notices(gm, session.institution)
+        return LedgerEntryType.of(added)
 
     @strawberry.mutation(description="Settle a promise or a debt.")
     async def settle_ledger_entry(

@@ -1,5 +1,5 @@
-// Create ledger entries that rest on memories; an entry that exists stays as it is, unless what was said had ended it.
-// Their memories never fade.
+// Create ledger entries of what was said; an entry that exists stays as it is, unless what was said had ended it.
+// The memories that they rest on never fade.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, entries: list, source_id: str, source_kinds: list, source_ref: str, written: int
@@ -17,8 +17,10 @@ FOREACH (e IN CASE WHEN entry.ended THEN [entry] ELSE [] END |
 MERGE (student)-[:KEEPS]->(entry)
 MERGE (entry)-[:FORMED_FROM]->(source)
 WITH entry, promoted
-MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: promoted.memory_id})
+OPTIONAL MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: promoted.memory_id})
 USING INDEX memory:Memory(institution, student_id, id)
-SET memory.in_ledger = true, memory.written = $written
-MERGE (entry)-[:CONCERNS]->(memory)
+FOREACH (m IN CASE WHEN memory IS NULL THEN [] ELSE [memory] END |
+  SET m.in_ledger = true, m.written = $written
+  MERGE (entry)-[:CONCERNS]->(m)
+)
 RETURN count(entry) AS entries

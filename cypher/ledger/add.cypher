@@ -1,8 +1,9 @@
 // Keep a ledger entry; an equal one that is active stays as it is, one that was settled or has expired begins anew.
+// A concern is raised with it where it is new or begins anew, or where no open concern keeps it.
 // No row, and nothing written, when the session has ended.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, session_id: str, entry: map, source: map, now: datetime
+// params: institution: str, student_id: str, session_id: str, entry: map, source: map, concerns: list, now: datetime
 // returns: version: int, entry: map
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Writing the student locks it.
@@ -19,6 +20,16 @@ FOREACH (_ IN CASE WHEN kept THEN [] ELSE [1] END |
   REMOVE entry.settled_at, entry.note
 )
 MERGE (student)-[:KEEPS]->(entry)
+WITH student, entry, kept AND EXISTS {
+  MATCH (open:Concern {institution: $institution, student_id: $student_id})-[:KEPT_AS]->(entry)
+  WHERE open.corrected_at IS NULL
+} AS raised
+FOREACH (each IN CASE WHEN raised THEN [] ELSE $concerns END |
+  MERGE (concern:Concern {institution: $institution, student_id: $student_id, id: each.id})
+  ON CREATE SET concern += each
+  MERGE (student)-[:SHOWS]->(concern)
+  MERGE (concern)-[:KEPT_AS]->(entry)
+)
 WITH student, entry
 OPTIONAL MATCH (source:Source {institution: $institution, student_id: $student_id, kind: $source.kind, ref: $source.ref})
 FOREACH (s IN CASE WHEN source IS NULL THEN [] ELSE [source] END |

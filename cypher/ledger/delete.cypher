@@ -1,4 +1,4 @@
-// Delete a ledger entry for good. No row, and nothing written, when the session has ended.
+// Delete a ledger entry for good; a concern that it raised stays as a flag without words. No row, and nothing written, when the session has ended.
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, session_id: str, id: str, now: datetime
@@ -20,5 +20,10 @@ FOREACH (_ IN CASE WHEN deleted THEN [1] ELSE [] END |
 )
 // What rested on it alone may fade from now on.
 FOREACH (memory IN freed | SET memory.in_ledger = false, memory.written = student.memory_version)
+CALL (entry) {
+  MATCH (concern:Concern)-[:KEPT_AS]->(entry)
+  WHERE NOT EXISTS { (concern)-[:FORMED_FROM]->(:Source) }
+  REMOVE concern.text, concern.note
+}
 DETACH DELETE entry
 RETURN deleted, [memory IN freed | memory.id] AS freed

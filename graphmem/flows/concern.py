@@ -12,7 +12,6 @@ from graphmem.flows.session_cache import open_memories
 from graphmem.model import (
     SERIOUS,
     Concern,
-    ConcernKind,
     Danger,
     Extraction,
     FalseAlarm,
@@ -36,14 +35,11 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.language import language_of
 from graphmem.text.reader import MessageReading
 from graphmem.text.reminders import danger_reminder
-from graphmem.text.safety import find_danger, is_known_alarm
-from graphmem.text.sanitize import clipped
+from graphmem.text.safety import UNNAMED_DANGER, find_danger, is_known_alarm, kept_text
 from graphmem.validation import checked_id, checked_text
 
 NOTE_CHARACTERS = 2_000
 """Characters of what is said of a false alarm."""
-ALARM_CHARACTERS = 2_000
-"""Characters of a message that are kept with its concern."""
 MOST_WEEKS = 104
 MOST_CONCERNS = 200
 """Most concerns that an auditor is shown at once."""
@@ -113,6 +109,7 @@ def always_comes(danger: Danger) -> bool:
 
     Examples
     --------
+    >>> from graphmem.model import ConcernKind
     >>> [always_comes(Danger(ConcernKind.BULLYING, urgency)) for urgency in (1, 2, 3)]
     [False, True, True]
     """
@@ -128,7 +125,7 @@ def threat_entry(keys: Keys, doc: Doc, now: datetime, *, stands: bool = True) ->
 def told_danger(extraction: Extraction) -> Danger | None:
     """Danger that a mind has found in a message; it may raise a concern that the detector has not."""
     threats = any(r.category is LedgerCategory.THREAT for r in extraction.reminders)
-    return Danger(ConcernKind.OTHER_DANGER, SERIOUS) if threats else None
+    return UNNAMED_DANGER if threats else None
 
 
 def without_threats(extraction: Extraction) -> Extraction:
@@ -152,11 +149,6 @@ async def keep_heard_danger(
         entry,
         ((source.kind.value, kind_in_graph(source.kind)), source.ref),
     )
-
-
-def kept_text(text: str) -> str:
-    """The part of a message that is kept with its concern."""
-    return clipped(text, ALARM_CHARACTERS)
 
 
 async def standing_level(gm: Graphmem, who: Who, key: str, level: Level, own: Level | None) -> Level:

@@ -23,7 +23,7 @@ from graphmem.flows.context_plan import (
     tentative_memories,
     wanted_memories,
 )
-from graphmem.flows.facts import fitting_facts
+from graphmem.flows.facts import fact_vectors, fitting_facts
 from graphmem.flows.fog import fog_of, hidden_in
 from graphmem.flows.session_cache import ENDED, open_memories
 from graphmem.flows.uncertainty_plan import sides_of, woven
@@ -50,6 +50,7 @@ from graphmem.store.memories import Expanding, Expansion
 from graphmem.tasks import task_group
 from graphmem.text.doc import Doc
 from graphmem.text.ledger_triggers import Surfaced, active_at, is_active, surfacing
+from graphmem.text.matching import meant_facts
 from graphmem.text.memory_block import memory_block
 from graphmem.text.profile import AskedFor, load_profile_model
 from graphmem.text.query_parser import ParsedQuestion, asks_for_last_time, query_words, read_question
@@ -108,12 +109,14 @@ class SearchResult:
     found : memories, best first, whether they have to do with the question or not; ledger entries that surface and
         the standing profile; nothing that names a hidden concept
     fog : what is hidden from the student
+    vector : embedding of what was asked
     as_of : the moment that was asked about; None means now
     """
 
     found: Remembered
     student_version: int
     fog: Fog
+    vector: Vector = field(repr=False)
     as_of: datetime | None = None
 
 
@@ -199,9 +202,11 @@ async def context(
         raise InvalidInput(f"history must lie between 0 and {gm.settings.working_memory}.")
     asking = _asked(gm, text, as_of, MAX_RECALLED)
     result = await search(gm, session, asking)
-    facts = await clear_facts(gm, result.fog, await _facts(gm, session, result.student_version))
+    ring = await _facts(gm, session, result.student_version)
+    facts = await clear_facts(gm, result.fog, ring)
     visible = (await turns.list_turns(gm.graph, session))[-history:] if history else []
-    return await asyncio.to_thread(_block, gm, asking.doc, result, facts, budget, visible)
+    meant = meant_facts(facts, await fact_vectors(gm, session, ring), [result.vector])
+    return await asyncio.to_thread(_block, gm, asking.doc, result, facts, meant, budget, visible)
 
 
 async def _facts(gm: Graphmem, session: Session, student_version: int) -> Sequence[Fact]:
@@ -217,15 +222,18 @@ def _block(
     doc: Doc,
     result: SearchResult,
     facts: Sequence[Fact],
+    meant: Mapping[str, float],
     budget: int,
     visible: Sequence[turns.StoredTurn],
 ) -> Context:
     """Fit what was found into a budget; off the event loop."""
     held = [fact for fact in facts if fact.created_at <= moment] if (moment := result.as_of) else facts
     held = [fact for fact in held if habit_answers_asked(fact, result.found.asked_for)]
-    needed = fitting_facts(held, doc.key_phrases(), doc, gm.settings.facts_recalled, whole=_whole(result.found))
+    most, whole = gm.settings.facts_recalled, _whole(result.found)
+    fitting = fitting_facts(held, doc.key_phrases(), doc, most, meant=meant, whole=whole)
     said = {turn.turn_id: turn.message.text for turn in visible}
-    remembered = shown(replace(result.found, facts=tuple(needed)), doc, said, budget)
+    found = replace(result.found, facts=fitting.facts, why=dict(result.found.why) | dict(fitting.why))
+    remembered = shown(found, doc, said, budget)
     prompt = memory_block(remembered)
     (tokens,) = count_tokens([prompt])
     messages = [
@@ -273,7 +281,7 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
             break
         held, lexical, fog = await open_memories(gm, session, expansion.version), None, cleared
     found = await asyncio.to_thread(_chosen, gm, held, unformed, asking, query, hits, expansion, own, fog)
-    return SearchResult(await _without_hidden(gm, fog, found), expansion.student_version, fog, asking.as_of)
+    return SearchResult(await _without_hidden(gm, fog, found), expansion.student_version, fog, own, asking.as_of)
 
 
 def _clear_hits(index: SearchIndex, query: SearchQuery, lexical: LexicalScores | None, fog: Fog) -> list[Hit]:

@@ -364,7 +364,12 @@ def shown(remembered: Remembered, question: Doc, visible: Mapping[str, str], bud
         if not _is_visible(r, visible) and r.memory.id not in remembered.secrets and is_told(r.memory.content)
     )
     ledger = tuple(entry for entry in remembered.ledger if is_told(entry.content))
-    facts = tuple(f for f in remembered.facts if f.is_habit or asked_all or not asked.isdisjoint(Doc(f.text).stems))
+    facts = tuple(
+        fact
+        for fact in remembered.facts
+        # What fits by its meaning says why.
+        if fact.is_habit or asked_all or fact.id in remembered.why or not asked.isdisjoint(Doc(fact.text).stems)
+    )
     whole = without_copies(
         replace(remembered, memories=memories, profile=profile, ledger=ledger, facts=facts), tuple(visible.values())
     )

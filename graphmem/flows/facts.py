@@ -1,15 +1,16 @@
 """Facts: what violated expectations teach, compared with what is known, and which of them fit a message (spec 4)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from time import monotonic
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
 from graphmem.flows.formation_effects import known_memories
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import apply_turn, open_memories
-from graphmem.model import Distil, Fact, Lesson, Memory, Mismatch, Session, Unlocked, Usage
+from graphmem.model import Distil, Fact, Lesson, Memory, Mismatch, Session, Unlocked, Usage, Vector, Who
 from graphmem.model.conversation import HABIT
 from graphmem.store import turns
 from graphmem.store.changes import write_facts
@@ -27,6 +28,18 @@ SAID_ALIKE = 0.78
 """Cosine from which on a memory says what a lesson says, where numbers and negation agree."""
 HABITS_SHOWN = 3
 """Most habits among the facts that fit a message."""
+FACTS_BATCH = 16
+"""Facts that are embedded at once."""
+FACTS_SECONDS = 0.1
+"""Seconds for embedding facts that have no vector yet: what takes longer is found by its words until the next time."""
+
+
+@dataclass(frozen=True)
+class FittingFacts:
+    """Facts that fit, best first; why, by id, of those that fit by their meaning."""
+
+    facts: tuple[Fact, ...] = ()
+    why: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -57,9 +70,41 @@ async def list_facts(gm: Graphmem, session: Session, first: int) -> list[Fact]:
     return await turns.list_ring(gm.graph, session, first)
 
 
+async def fact_vectors(gm: Graphmem, who: Who, facts: Sequence[Fact]) -> Mapping[str, Vector]:
+    """Embeddings of facts by their text, kept as long as this process holds the student; newest first as far as the
+    time goes.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    who : Who
+    facts : newest first
+    """
+    state = gm.cache.state(who)
+    texts = [fact.text for fact in facts if not fact.is_habit]
+    missing, until = [text for text in texts if text not in state.fact_vectors], monotonic() + FACTS_SECONDS
+    found = dict[str, Vector]()
+    for start in range(0, len(missing), FACTS_BATCH):
+        if monotonic() >= until:
+            break
+        some = missing[start : start + FACTS_BATCH]
+        found |= zip(some, await gm.embedder.embed(some), strict=True)
+    if found or len(state.fact_vectors) > len(texts):
+        known = state.fact_vectors | found
+        state.fact_vectors = {text: known[text] for text in texts if text in known}
+        gm.cache.weigh(who)
+    return state.fact_vectors
+
+
 def fitting_facts(
-    facts: Sequence[Fact], needed: Sequence[str], doc: Doc, limit: int, *, whole: bool = False
-) -> list[Fact]:
+    facts: Sequence[Fact],
+    needed: Sequence[str],
+    doc: Doc,
+    limit: int,
+    *,
+    meant: Mapping[str, float] | None = None,
+    whole: bool = False,
+) -> FittingFacts:
     """Facts that keywords ask for, best first, and the student's habits where the message is work on a task.
 
     Parameters
@@ -68,11 +113,14 @@ def fitting_facts(
     needed : keywords
     doc : Doc, the message
     limit : int >= 0, most facts
+    meant : those that fit by their meaning, with their cosines
     whole : the question is for all that is remembered, or for how work goes: habits answer that, too
     """
-    found = matching.retrieve(facts, needed, limit)
+    meant = meant or {}
+    found = matching.retrieve(facts, needed, limit, meant=meant)
     habits = [fact for fact in facts if fact.is_habit and fact not in found] if whole or is_at_work(doc) else []
-    return [*found, *habits[:HABITS_SHOWN]][:limit]
+    kept = (*found, *habits[:HABITS_SHOWN])[:limit]
+    return FittingFacts(kept, {fact.id: (f"dense {meant[fact.id]:.2f}",) for fact in kept if fact.id in meant})
 
 
 def learned(

@@ -11,16 +11,16 @@ from graphmem.flows import turn_plan as plan
 from graphmem.flows.concern import heard_danger
 from graphmem.flows.context import RecallRequest, SearchResult, search
 from graphmem.flows.detection import Detected, detected
-from graphmem.flows.facts import fitting_facts
+from graphmem.flows.facts import FittingFacts, fact_vectors, fitting_facts
 from graphmem.flows.incoming import OPENER_ROW, Incoming, TurnAttempt, messages_of, opener_of
 from graphmem.flows.sensing import Sensed, Senses
 from graphmem.flows.session_cache import open_memories
+from graphmem.flows.taking_back import takes_back_belief
 from graphmem.model import (
     Answer,
     Author,
     Conversation,
     Danger,
-    Fact,
     HabitCount,
     Message,
     Mismatch,
@@ -36,6 +36,7 @@ from graphmem.store import turns
 from graphmem.tasks import task_group
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.habits import Exchange, counted
+from graphmem.text.matching import meant_facts
 from graphmem.text.reader import MOST_PASSES, MessageReading
 from graphmem.text.revision import retractions
 from graphmem.text.topic_boundaries import SIGHT
@@ -55,7 +56,7 @@ class MessageFindings:
     own_score : of the message without the danger it tells of
     false_alarm : it is like a message whose concern was taken back
     starts : another matter begins with it
-    facts : those that are needed, and what asking for them has cost
+    facts : those that fit, and what asking for them has cost
     noticed : what it contradicts
     """
 
@@ -71,7 +72,7 @@ class MessageFindings:
     danger: Danger | None
     false_alarm: bool
     starts: bool
-    facts: Answer[list[Fact]]
+    facts: Answer[FittingFacts]
     searched: SearchResult
     noticed: Detected
 
@@ -111,7 +112,8 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         task = await tasking
         sensed = _sensed(gm, message, reading, talk, held.messages, state.prediction)
         own = plan.score(message, talk, state, sensed, task, await _familiar(gm, session, message))
-        own = plan.grave(own) if reading.passes == MOST_PASSES or retractions(doc.text) else own
+        shaken = reading.passes == MOST_PASSES or bool(retractions(doc.text))
+        own = plan.grave(own) if shaken or await takes_back_belief(gm, session, message, reading) else own
         state = replace(state, habits=_habits(state, message, talk[-1].text if talk else "", said))
         starts = _starts(gm, (*talk, message))
     return MessageFindings(
@@ -163,7 +165,7 @@ def _asking(attempt: TurnAttempt, limit: int) -> RecallRequest:
     return RecallRequest(doc, attempt.embedding, before[0].text, before[0].embedding, limit=limit)
 
 
-async def _expected(gm: Graphmem, session: Session, attempt: TurnAttempt) -> Answer[list[Fact]]:
+async def _expected(gm: Graphmem, session: Session, attempt: TurnAttempt) -> Answer[FittingFacts]:
     """The facts one needs for the student's next message.
 
     That is what the last prediction named and what the message asks; with `separate` a model is asked before (spec 3).
@@ -177,8 +179,20 @@ async def _expected(gm: Graphmem, session: Session, attempt: TurnAttempt) -> Ans
         await storing
     prediction = held.state.prediction if expected is None else expected.value
     needed = (*(() if prediction is None else prediction.needed_info), *incoming.doc.key_phrases())
-    facts = fitting_facts(held.facts, needed, incoming.doc, gm.settings.facts_recalled)
+    meant = await _meant(gm, session, attempt, prediction) if held.facts else {}
+    facts = fitting_facts(held.facts, needed, incoming.doc, gm.settings.facts_recalled, meant=meant)
     return Answer(facts) if expected is None else Answer(facts, expected.usage, expected.degraded)
+
+
+async def _meant(
+    gm: Graphmem, session: Session, attempt: TurnAttempt, prediction: Prediction | None
+) -> dict[str, float]:
+    """The facts that the message, or what a language model has asked for, means."""
+    asked = [(await attempt.embedding)[0]]
+    if attempt.mind.is_model and prediction is not None and prediction.needed_info:
+        # What the offline mind asks for are words of the talk.
+        asked += list(await gm.embedder.embed([", ".join(prediction.needed_info)]))
+    return meant_facts(attempt.held.facts, await fact_vectors(gm, session, attempt.held.facts), asked)
 
 
 async def _expected_before(attempt: TurnAttempt) -> Answer[Prediction]:

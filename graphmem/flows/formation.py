@@ -74,6 +74,7 @@ class Input:
 
     danger : that it tells of
     kept : the danger has its ledger entry
+    tells : false of a message that is only checked for the ledger
     false_alarm : no mind finds danger in it any more
     """
 
@@ -83,6 +84,7 @@ class Input:
     danger: Danger | None = None
     kept: bool = False
     false_alarm: bool = False
+    tells: bool = True
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,8 @@ async def _message_work(gm: Graphmem, session: Session, claimed: jobs.Claimed) -
     heard = Heard(job.text, job.at, before=job.before, reply=job.reply, task=job.task, doc=Doc(job.text))
     level = await standing_level(gm, session, key, job.level, job.own_level)
     scores = MessageScores(job.importance, job.surprise, level, job.activity, job.features)
-    read = Input(key, source, heard, job.danger, kept=job.danger is not None, false_alarm=job.false_alarm)
+    kept = job.danger is not None
+    read = Input(key, source, heard, job.danger, kept=kept, false_alarm=job.false_alarm, tells=job.tells)
     return Work(claimed, read, scores)
 
 
@@ -152,10 +155,13 @@ async def _form(gm: Graphmem, session: Session, works: Sequence[Work]) -> int:
     held = await open_memories(gm, session)
     scored = [await _scored(gm, held, work) for work in works]
     heard = tuple(each.input.heard for each in scored)
-    answer: Answer[tuple[Extraction, ...]] = Answer(tuple(Extraction() for _ in heard))
+    answer = await gm.offline.ask(ExtractMemories(tuple(each for each in heard if not each.passes)))
     if any(each.passes for each in heard):
         known = known_memories([each.vector for each in scored if each.input.heard.passes], held.index)
+        checked = iter(answer.value)
         answer = await gm.mind.ask(ExtractMemories(heard, known))
+        found = [read if each.passes else next(checked) for each, read in zip(heard, answer.value, strict=True)]
+        answer = replace(answer, value=tuple(found))
     usage, written = answer.usage, 0
     for work, each, extraction in zip(works, scored, answer.value, strict=True):
         # What was asked about several messages is counted with the first.
@@ -172,19 +178,22 @@ async def _scored(gm: Graphmem, held: OpenMemories, work: Work) -> Scored:
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     # Danger is band three (spec 20).
     danger = work.input.danger
-    score = await _snr(gm, heard, read) if danger is None or not danger.sure else max(read.snr, GRAVE)
+    score = await _snr(gm, work.input, read) if danger is None or not danger.sure else max(read.snr, GRAVE)
     before = heard.before or _before(held, work.input.source)
     heard = replace(heard, passes=passes(score), before=before, student=held.name)
     scores = work.scores or MessageScores(_importance(heard, novelty, feeling))
     return Scored(replace(work.input, heard=heard), score, scores, vector)
 
 
-async def _snr(gm: Graphmem, heard: Heard, read: MessageReading) -> int:
+async def _snr(gm: Graphmem, said: Input, read: MessageReading) -> int:
     """How much there is to remember: of what somebody chose to have remembered also what its words tell.
 
     A message in which nothing seems worth it is read statement by statement: praise beside it must not hide one. What
     is found so is read once.
     """
+    heard = said.heard
+    if not said.tells:
+        return min(read.snr, PASSES[0] - 1)
     if heard.observed:
         return max(read.snr, round(SNR_CEILING * telling(doc_of(heard))))
     pieces = [Doc(heard.text[slice(*span)]) for span in statement_spans(doc_of(heard))]

@@ -61,12 +61,12 @@ def without_foreign_instructions(found: Extraction, heard: Heard, wishes: Collec
 
 
 def promotions_of(reading: Reading, ids: Sequence[str]) -> tuple[Promotion, ...]:
-    """Each ledger entry with the memory whose span it lies in, or else the first one."""
+    """Each ledger entry with the memory whose span it lies in, or else the first one, if any."""
     promoted = []
     for reminder, (entry, vector) in zip(reading.extraction.reminders, reading.reminders, strict=True):
         inside = [
             i for i, e in zip(ids, reading.extraction.memories, strict=True) if e.start < reminder.end <= e.end
         ] or list(ids)
-        if inside:
-            promoted.append(Promotion(replace(entry, given_by=reading.heard.kind), vector, inside[0]))
+        given = replace(entry, given_by=reading.heard.kind)
+        promoted.append(Promotion(given, vector, inside[0] if inside else None))
     return tuple(promoted)

@@ -1,5 +1,6 @@
 """The ledger of what must not be forgotten: keep, settle and read its entries (spec 8)."""
 
+import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,9 +10,11 @@ from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked, NotFound
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import ENDED
-from graphmem.model import Keys, LedgerCategory, LedgerEntry, Reminder, Session
-from graphmem.store import ledger
+from graphmem.model import Concern, Keys, LedgerCategory, LedgerEntry, RaisedConcern, Reminder, Session
+from graphmem.store import concerns, ledger
+from graphmem.text.doc import Doc
 from graphmem.text.reminders import summary_of
+from graphmem.text.safety import UNNAMED_DANGER, find_danger, kept_text
 from graphmem.validation import checked_id, checked_text
 
 SETTLED = frozenset({LedgerCategory.PROMISE, LedgerCategory.DEBT})
@@ -45,6 +48,8 @@ class Draft:
 async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry:
     """Keep an entry in a student's ledger; `ledger/add`.
 
+    A threat raises a concern, unless an open one keeps it already.
+
     Parameters
     ----------
     gm : Graphmem
@@ -62,15 +67,28 @@ async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry
     Locked          the session has ended
     Unavailable     Neo4j does not answer
 
-    Source: spec 8.
+    Source: spec 8, 20.
     """
     now = gm.clock()
     entry = new_entry(session.keys, checked(draft, gm.settings.message_limit, now), now)
     (vector,) = await gm.embedder.embed([draft.content])
-    kept = await ledger.keep_entry(gm.graph, session, entry, vector, now)
+    if entry.category is LedgerCategory.THREAT:
+        raised = await _raised_by_entry(gm, entry.id, draft.content, now)
+        kept = await concerns.keep_threat(gm.graph, session, raised, kept_text(draft.content), entry, vector, now)
+    else:
+        kept = await ledger.keep_entry(gm.graph, session, entry, vector, now)
     if kept is None:
         raise Locked(ENDED)
     return kept
+
+
+async def _raised_by_entry(gm: Graphmem, entry_id: str, content: str, now: datetime) -> RaisedConcern:
+    """The concern of an entry that tells of danger: as the detector hears it, else of no kind that is known."""
+    (reading,) = await gm.reader.read([content])
+    danger = await asyncio.to_thread(find_danger, Doc(content), reading) or UNNAMED_DANGER
+    # One that begins anew is another report, which whoever took the first one back has not seen.
+    concern_id = f"concern-{entry_id}-{round(1000 * now.timestamp())}"
+    return RaisedConcern(Concern(concern_id, danger.kind, danger.urgency, danger.about, now), danger.probability)
 
 
 async def settle_entry(gm: Graphmem, session: Session, entry_id: str, note: str | None = None) -> LedgerEntry:

@@ -50,12 +50,13 @@ async def remembered_for(
 ) -> Remembered:
     """Memories, facts and turns that the reply is built on, and a doubt that it may raise where the moment is calm."""
     fog, found = seen.searched.fog, seen.searched.found
-    clear = await clear_facts(gm, fog, seen.facts.value)
+    clear = await clear_facts(gm, fog, seen.facts.value.facts)
     weave = found.weave or (() if seen.noticed.woven is None else await _clear_doubt(gm, fog, seen.noticed.woven))
     calm = question is None and seen.danger is None and is_time_to_raise(doubts, seen.talk)
     found = replace(
         found,
         facts=tuple(clear),
+        why=dict(found.why) | dict(seen.facts.value.why),
         question=None if question is None else question.text,
         weave=weave[:1] if calm else (),
     )

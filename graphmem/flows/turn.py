@@ -40,6 +40,7 @@ from graphmem.store import jobs, turns
 from graphmem.tasks import task_group
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.reader import MessageReading
+from graphmem.text.reminders import may_remind
 from graphmem.text.worth import is_own_matter
 from graphmem.validation import checked_id, checked_text, checked_time
 
@@ -200,6 +201,7 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
         starts=seen.starts,
         own_matter=is_own_matter(doc_of(seen.message), seen.reading),
         passes=seen.reading.passes,
+        reminds=may_remind(doc_of(seen.message), seen.reading),
         danger=danger,
         raised=None
         if danger is None

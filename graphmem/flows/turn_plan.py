@@ -246,6 +246,7 @@ class TurnThought:
 
     question : one that waited, and that the reply asks
     passes : how often formation reads the message; not at all where it tells nothing
+    reminds : something in it may belong into the ledger nevertheless
     starts : whether another matter begins with it, as `graphmem.text.topic_boundaries` judges
     own_matter : whether it is work, or tells of the student: other messages only react to what was said
     talk : the student's messages before it that are in sight, oldest first
@@ -269,6 +270,7 @@ class TurnThought:
     replied_by: str
     question: Question | None = None
     passes: int = 1
+    reminds: bool = False
     starts: bool = False
     own_matter: bool = True
     talk: tuple[str, ...] = ()
@@ -301,9 +303,10 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
     seq = state.turns + 1
     # Of what tells nothing at all nothing is remembered, however unexpected it is (spec 7).
     tells = thought.danger is not None or thought.passes > 0
+    answers = thought.may_answer or bool(retractions(thought.message.text))
     surprising = _surprise_jobs(thought, seq) if tells else ()
     jobs = (
-        *(_form_jobs(thought, seq) if tells or thought.may_answer or retractions(thought.message.text) else ()),
+        *(_form_jobs(thought, seq, tells=tells or answers) if tells or answers or thought.reminds else ()),
         *surprising,
         *(_distil_jobs(thought, seq) if distils and tells else ()),
     )
@@ -421,8 +424,8 @@ def _parts(message: Message, window: Sequence[Message], task: Task | None) -> su
     return surprise.message_parts(history, _vector(message), gap, message.author, len(message.text))
 
 
-def _form_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
-    """Memories are formed from every message."""
+def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, ...]:
+    """Memories are formed from every message that tells something."""
     message, scored = thought.message, thought.score
     work = FormJob(
         turn_id=thought.turn_id,
@@ -439,6 +442,7 @@ def _form_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
         false_alarm=thought.false_alarm,
         task="" if thought.task is None else thought.task.text,
         reply=thought.answer.value.reply.text,
+        tells=tells,
     )
     return (NewJob(f"form-{seq}", work, seq),)
 

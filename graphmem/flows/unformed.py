@@ -86,7 +86,9 @@ def _opened(session: Session, lock: StudentLock | None, waiting: Sequence[Claime
         with suppress(Tampered):
             if job.kind is Kind.FORM:
                 said = jobs.opened_payload(session, job, jobs.FormJob)
-                yield _memory(job.id, Observation(SourceKind.CHAT, said.turn_id, said.text, said.at, None, said.before))
+                if said.tells:
+                    before = said.before
+                    yield _memory(job.id, Observation(SourceKind.CHAT, said.turn_id, said.text, said.at, None, before))
             elif lock is not None:
                 yield _memory(job.id, jobs.opened_observation(session, lock, job))
 

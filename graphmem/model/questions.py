@@ -105,7 +105,8 @@ class Distil(MindQuestion[tuple[Lesson | None, ...]]):
 class ExtractMemories(MindQuestion[tuple[Extraction, ...]]):
     """Memories worth keeping of some messages of one talk, oldest first; one extraction for each, in the same order.
 
-    heard : those with `passes` 0 are there to be understood by, and nothing is formed from them
+    heard : those with `passes` 0 are there to be understood by, and no memory is formed from them; the offline mind
+        looks for ledger entries in them, too
     known : memories that may be said again, refined or ended by them
     """
 

@@ -13,6 +13,7 @@ from graphmem.model import (
     Extract,
     Extraction,
     Heard,
+    LedgerCategory,
     MemoryKind,
     Modality,
     Relation,
@@ -20,8 +21,8 @@ from graphmem.model import (
 )
 from graphmem.text.arithmetic import equations
 from graphmem.text.certainty import LAPSE, STATED_CONFIDENCE, confidence, is_question, last_question
-from graphmem.text.chunks import chunks, is_small_talk
-from graphmem.text.clauses import is_fragment, statement_spans
+from graphmem.text.chunks import chunks
+from graphmem.text.clauses import is_fragment, statement_spans, telling_spans
 from graphmem.text.comparisons import stated_comparisons
 from graphmem.text.dialogue_acts import overrides
 from graphmem.text.discourse import content_words, relations
@@ -110,7 +111,7 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
     -------
     Extraction; each memory is a statement with the span it comes from. Nothing of greetings, thanks, praise, bare
     answers, bare steps, questions and jokes. In other languages than English a memory is the message's own words,
-    taken for knowledge, without entities or slot
+    taken for knowledge, without entities or slot. Of a message without passes only ledger entries, and no danger
 
     Source: spec 1, 7.
 
@@ -123,9 +124,12 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
     """
     doc = doc_of(heard)
     readings = read_now(candidate_texts(heard)) if readings is None else readings
-    spans = _candidates(doc)
+    spans = telling_spans(doc)
     stands = [not retractions(doc.text[slice(*span)]) for span in spans]
     kept = reminders(heard, list(compress(spans, stands)), list(compress(readings, stands)))
+    if not heard.passes:
+        # Danger is told by a detector of its own, which has found none.
+        return Extraction(reminders=tuple(each for each in kept if each.category is not LedgerCategory.THREAT))
     if not _can_be_read(doc):
         return Extraction(tuple(_foreign(doc, heard)), (), kept)
     shown = _shown(doc, heard)
@@ -152,7 +156,7 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
 def candidate_texts(heard: Heard) -> list[str]:
     """The clauses of a message whose worth is judged, in order."""
     doc = doc_of(heard)
-    return [doc.text[slice(*span)] for span in _candidates(doc)]
+    return [doc.text[slice(*span)] for span in telling_spans(doc)]
 
 
 class _Found(NamedTuple):
@@ -163,10 +167,6 @@ class _Found(NamedTuple):
     kind: str
     aspect: Aspect | None = None
     reading: MessageReading | None = None
-
-
-def _candidates(doc: Doc) -> list[SentenceSpan]:
-    return [span for span in statement_spans(doc) if not is_small_talk(Doc(doc.text[slice(*span)]))]
 
 
 def _who(heard: Heard) -> str:

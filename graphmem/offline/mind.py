@@ -131,7 +131,7 @@ async def _lesson(mind: OfflineMind, mismatch: Mismatch) -> Lesson | None:
 
 
 async def _extract(mind: OfflineMind, question: ExtractMemories, _: OnToken | None) -> tuple[Extraction, ...]:
-    return tuple([await _extracted(mind, heard) if heard.passes else Extraction() for heard in question.heard])
+    return tuple([await _extracted(mind, heard) for heard in question.heard])
 
 
 async def _extracted(mind: OfflineMind, heard: Heard) -> Extraction:

@@ -125,11 +125,11 @@ class Mention:
 
 @dataclass(frozen=True)
 class Promotion:
-    """A ledger entry and the memory it rests on."""
+    """A ledger entry and the memory it rests on; None where only the ledger keeps what was said."""
 
     entry: LedgerEntry
     vector: Vector = field(repr=False)
-    memory_id: str
+    memory_id: str | None
 
 
 @dataclass(frozen=True)

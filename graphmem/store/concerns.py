@@ -19,7 +19,7 @@ from graphmem.model import (
 )
 from graphmem.sealing import Stored
 from graphmem.store.graph import Graph, Row
-from graphmem.store.ledger import sealed_ledger_entry
+from graphmem.store.ledger import keep_entry, sealed_ledger_entry
 from graphmem.store.rows import NodeSealer, moment
 
 
@@ -68,6 +68,20 @@ async def keep_concern(
         kinds=list(kinds),
         ref=ref,
     )
+
+
+async def keep_threat(
+    graph: Graph,
+    session: Session,
+    raised: RaisedConcern,
+    text: str,
+    entry: LedgerEntry,
+    vector: Vector,
+    now: datetime,
+) -> LedgerEntry | None:
+    """Keep a ledger entry of danger that no message told, with its concern; see `keep_entry`."""
+    concern = sealed_concern(session, raised, text, entry)["concern"]
+    return await keep_entry(graph, session, entry, vector, now, concern=concern)
 
 
 async def correct(

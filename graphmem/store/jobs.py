@@ -65,6 +65,7 @@ class FormJob:
     false_alarm : it is like one that was taken back, so that no mind raises it again
     task : what the talk was about; nothing is formed from it
     reply : what was replied to it; nothing is formed from that either
+    tells : false of a message that is only checked for the ledger
     """
 
     turn_id: str
@@ -81,6 +82,7 @@ class FormJob:
     false_alarm: bool = False
     task: str = ""
     reply: str = ""
+    tells: bool = True
 
 
 @dataclass(frozen=True)

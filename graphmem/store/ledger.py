@@ -4,7 +4,7 @@ An entry is active until it is settled or its time is over. The second needs no 
 compares `expires_at` with the moment of the question.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -79,7 +79,13 @@ def sealed_ledger_entry(session: Session, entry: LedgerEntry, vector: Vector | N
 
 
 async def keep_entry(
-    graph: Graph, session: Session, entry: LedgerEntry, vector: Vector, now: datetime, source: Source | None = None
+    graph: Graph,
+    session: Session,
+    entry: LedgerEntry,
+    vector: Vector,
+    now: datetime,
+    source: Source | None = None,
+    concern: Mapping[str, Any] | None = None,
 ) -> LedgerEntry | None:
     """Keep an entry; `ledger/add`. As it is kept then: an active equal one is unchanged, a settled or expired one
     begins anew. None when the session has ended.
@@ -88,7 +94,8 @@ async def keep_entry(
     ------
     Conflict        an equal entry is there and does not open
 
-    Writes the entry, linked to the student and, where it has one, to its source.
+    Writes the entry, linked to the student and, where it has one, to its source; with a concern, as
+    `concerns.sealed_concern` makes it, where the entry is new or no open one keeps it.
     """
     rows = await graph.run(
         "ledger/add",
@@ -96,6 +103,7 @@ async def keep_entry(
         session_id=session.session_id,
         entry=sealed_ledger_entry(session, entry, vector),
         source={} if source is None else {"kind": source.kind.value, "ref": source.ref},
+        concerns=[] if concern is None else [concern],
         now=now,
     )
     found = await only_intact(graph, session, [row["entry"] for row in rows], lambda each: _opened(session, each, now))

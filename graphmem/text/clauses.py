@@ -116,6 +116,30 @@ def statement_spans(doc: Doc) -> tuple[SentenceSpan, ...]:
     return tuple(found)
 
 
+def telling_spans(doc: Doc) -> list[SentenceSpan]:
+    """The statements of a text without greetings, thanks and praise, in order.
+
+    Examples
+    --------
+    >>> text = "Hi Ada! I like teal. Thanks!"
+    >>> [text[start:end] for start, end in telling_spans(Doc(text))]
+    ['I like teal.']
+    """
+    return [span for span in statement_spans(doc) if not is_small_talk(Doc(doc.text[slice(*span)]))]
+
+
+def stated(doc: Doc) -> str:
+    """The statements of a text that ask nothing, joined by spaces.
+
+    Examples
+    --------
+    >>> stated(Doc("I sold it. Do you still skate?"))
+    'I sold it.'
+    """
+    told = [Doc(doc.text[slice(*span)]) for span in statement_spans(doc)]
+    return " ".join(each.text for each in told if not each.asks and not each.text.endswith("?"))
+
+
 def is_fragment(clause: Doc) -> bool:
     """True of a word, or two without verb, number or speaker: what stands before it makes it a statement.
 

@@ -1,11 +1,11 @@
 """Text matching: predictions, facts, names and topics against what was said (spec 4, 6)."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 from rapidfuzz import fuzz, process, utils
 
-from graphmem.model import Fact
+from graphmem.model import Fact, Vector
 from graphmem.text.doc import Doc
 from graphmem.text.words import parts
 
@@ -13,8 +13,18 @@ MATCHED = 0.6
 """A turn counts as matched from this score on."""
 
 
-def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floor: float = 60.0) -> list[Fact]:
-    """The facts that fit the needed-info keywords best; ties newest first.
+MEANT = 0.4
+"""Cosine from which a fact fits by its meaning alone: 0.7 on the scale from 0 to 1 of memories."""
+
+
+def retrieve(
+    facts: Sequence[Fact],
+    needed: Iterable[str],
+    limit: int = 10,
+    floor: float = 60.0,
+    meant: Mapping[str, float] | None = None,
+) -> list[Fact]:
+    """The facts that fit best what is needed, by their words or by their meaning; ties newest first.
 
     Parameters
     ----------
@@ -22,6 +32,7 @@ def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floo
     needed : keywords, e.g. from a prediction; blank ones are ignored
     limit : int >= 0, most facts returned
     floor : float in (0, 100], worse fuzzy scores are no fit at all
+    meant : by id, the cosine of a fact to what is needed, from `meant_facts`
 
     Returns
     -------
@@ -32,6 +43,7 @@ def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floo
     A fact's score is its best fuzzy score over its text and its tags against each keyword:
     `partial_ratio` against the text (a keyword is shorter than a sentence), `ratio` against a tag.
     Texts are compared only where some word begins like one of a keyword, which all that fit do.
+    Its meaning counts as 100 * (1 + cosine) / 2; the better of both ranks it.
 
     Source: spec 4 (violation of expectation, retrieval).
 
@@ -44,7 +56,39 @@ def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floo
     >>> [f.id for f in retrieve(facts, ["fraction"])]
     ['a']
     """
-    keywords = [k for k in (utils.default_process(n) for n in needed) if k]
+    scores = {fact.id: 50.0 * (1.0 + meant[fact.id]) for fact in facts if meant and fact.id in meant}
+    for fact, score in _fuzzy_scores(facts, [k for k in (utils.default_process(n) for n in needed) if k], floor):
+        scores[fact.id] = max(scores.get(fact.id, 0.0), score)
+    fitting = [fact for fact in facts if scores.get(fact.id, 0.0) > 0]
+    return sorted(fitting, key=lambda fact: (-scores[fact.id], -fact.seq))[:limit]
+
+
+def meant_facts(facts: Sequence[Fact], vectors: Mapping[str, Vector], asked: Sequence[Vector]) -> dict[str, float]:
+    """Facts that fit by their meaning, by id, each with its greatest cosine to what is asked; habits are left out.
+
+    Parameters
+    ----------
+    facts : sequence of Fact
+    vectors : unit vectors of their texts, by text; those without one are left out
+    asked : unit vectors
+
+    Examples
+    --------
+    >>> from datetime import datetime, UTC
+    >>> east, north = np.eye(2, dtype=np.float32)
+    >>> facts = [Fact(text, 1, text, (), datetime(2026, 1, 1, tzinfo=UTC)) for text in ("a", "b", "c")]
+    >>> meant_facts(facts, {"a": east, "b": north}, [east])
+    {'a': 1.0}
+    """
+    known = [fact for fact in facts if fact.text in vectors and not fact.is_habit]
+    if not known or not asked:
+        return {}
+    cosines = (np.stack([vectors[fact.text] for fact in known]) @ np.stack(asked).T).max(axis=1)
+    return {fact.id: float(cosine) for fact, cosine in zip(known, cosines, strict=True) if cosine >= MEANT}
+
+
+def _fuzzy_scores(facts: Sequence[Fact], keywords: Sequence[str], floor: float) -> list[tuple[Fact, int]]:
+    """The fuzzy score of each fact that has a word in common with the plain keywords."""
     wanted = _beginnings(keywords)
     near = [fact for fact in facts if not wanted.isdisjoint(fact.beginnings)]
     if not near:
@@ -54,8 +98,7 @@ def retrieve(facts: Sequence[Fact], needed: Iterable[str], limit: int = 10, floo
     tag_scores = _best_scores([t for f in near for t in f.plain_tags], keywords, fuzz.ratio, floor)
     for owner, score in zip(owners, tag_scores, strict=True):
         best[owner] = max(best[owner], score)
-    ranked = sorted(range(len(near)), key=lambda i: (-best[i], -near[i].seq))
-    return [near[i] for i in ranked[:limit] if best[i] > 0]
+    return list(zip(near, best, strict=True))
 
 
 def named(doc: Doc, names: Iterable[str]) -> bool:

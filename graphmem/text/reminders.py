@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from graphmem.model import Heard, LedgerCategory, Reminder
 from graphmem.text.certainty import last_question
-from graphmem.text.clauses import is_fragment
+from graphmem.text.clauses import is_fragment, telling_spans
 from graphmem.text.dialogue_acts import overrides
 from graphmem.text.doc import Doc
 from graphmem.text.ledger_model import load_ledger_model
@@ -93,6 +93,25 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], readings: Sequence[Me
     asked = last_question(heard.before)
     made = [_reminder(heard.text, *_cut(heard.text, start, stop), category) for start, stop, category in kept]
     return tuple(_answering(each, asked) if asked and is_fragment(Doc(each.content)) else each for each in made)
+
+
+def may_remind(doc: Doc, reading: MessageReading) -> bool:
+    """True if something in a message may belong into the ledger, by what is read of it as a whole.
+
+    Several statements are read one by one before that is known.
+
+    Examples
+    --------
+    >>> from graphmem.text.reader import read_now
+    >>> def found(text):
+    ...     return may_remind(Doc(text), read_now([text])[0])
+    >>> found("Remind me at the end of each lesson to write down my homework."), found("Thanks, see you!"), found("12")
+    (True, False, False)
+    """
+    spans = telling_spans(doc)
+    if spans == [(0, len(doc.text.rstrip()))]:
+        return load_ledger_model().category(reading) is not None
+    return bool(spans)
 
 
 def _answering(reminder: Reminder, asked: str) -> Reminder:

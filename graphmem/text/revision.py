@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.model import Aspect, Vector
-from graphmem.text.comparisons import is_mended
+from graphmem.text.comparisons import is_mended, stated_comparisons
 from graphmem.text.doc import Doc
 from graphmem.text.ending import load_ending
 from graphmem.text.lexicon import MONTHS, WEEKDAYS
@@ -39,6 +39,8 @@ SAME_TALK = timedelta(hours=6)
 _NOTHING: Vector = np.zeros(1, dtype=np.float32)
 UNLIKELY_ENDED = 0.25
 """Chance below which it is not ended, whatever reason there seems to be."""
+RATHER_ENDED = 0.5
+"""Chance from which a message that tells of an end takes back a belief, before anything is formed of it."""
 LIKELY_ENDED = 0.7
 """Chance from which a plan is ended where it is only told that something happened."""
 VECTOR_LENGTH = 384
@@ -222,6 +224,43 @@ def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
     # Another value of one attribute needs no other reason: "what is so now".
     told = _DONE.search(new.words) or not _carried_out(new, old) or _says_end(new, old)
     return Effect.NONE if chance < (UNLIKELY_ENDED if told else LIKELY_ENDED) and not one_slot else found
+
+
+def may_take_back(text: str) -> bool:
+    """True if a text has a word by which something ends or is put right, or compares two numbers rightly.
+
+    Examples
+    --------
+    >>> may_take_back("I don't hate decimals any more."), may_take_back("So 1/4 is bigger than 1/8.")
+    (True, True)
+    >>> may_take_back("My favourite colour is teal now.")
+    False
+    """
+    ends = _CEASED.search(text) is not None or _CORRECTED.search(text) is not None
+    return ends or any(each.holds for each in stated_comparisons(text))
+
+
+def takes_back(new: Revisable, old: Revisable, cosine: float) -> bool:
+    """True if a message overcomes a misconception, or tells in words that an older belief ended or was wrong.
+
+    Another value of one attribute (a new favourite), a plan carried out and a mood that passes take back nothing.
+
+    Parameters
+    ----------
+    new, old : Revisable, the older one a belief that is still held true
+    cosine : float, of their embeddings
+
+    Source: spec 5.
+    """
+    corrects = _CORRECTED.search(new.words) is not None
+    if old.aspect is Aspect.MISCONCEPTION:
+        return is_mended(old.words, new.words) or (corrects and cosine >= OVERCOME)
+    one_slot = new.slot is not None and new.slot == old.slot
+    another_value = one_slot and holds_one_value(new.slot or "")
+    if old.aspect is not None or not (corrects or (_says_end(new, old) and not another_value)):
+        return False
+    chance = None if one_slot else ended_chance(new, old)
+    return effect(new, old, cosine) in (Effect.ENDS, Effect.CORRECTS) and (chance is None or chance >= RATHER_ENDED)
 
 
 def _by_reason(new: Revisable, old: Revisable, cosine: float) -> Effect:

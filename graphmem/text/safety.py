@@ -21,6 +21,7 @@ from graphmem.text.doc import Doc
 from graphmem.text.lexicon import is_negation
 from graphmem.text.normalize import said, straightened
 from graphmem.text.reader import CONCERNS, MessageReading
+from graphmem.text.sanitize import clipped
 from graphmem.text.trained import LinearHead, opened_weights, read_head
 
 DANGER_FILE = Path(__file__).with_name("weights") / "safety" / "safety.npz"
@@ -28,8 +29,10 @@ SIGN_CHARACTERS = 4_000
 """Characters of a piece in which signs are looked for."""
 SIGN_OVERLAP = 200
 """Characters that two pieces share."""
-
-
+UNNAMED_DANGER = Danger(ConcernKind.OTHER_DANGER, SERIOUS)
+"""Danger that somebody reports and in whose words the detector finds none: serious until a person has looked."""
+ALARM_CHARACTERS = 2_000
+"""Characters of a message that are kept with its concern."""
 ACUTE_MARGIN = 1.0
 """By how much clearer has to be said that what seems acute is no danger."""
 
@@ -206,6 +209,11 @@ def is_known_alarm(doc: Doc, danger: Danger, alarms: Sequence[FalseAlarm]) -> bo
         and negations == _negations(Doc(alarm.text))
         for alarm in alarms
     )
+
+
+def kept_text(text: str) -> str:
+    """The part of a message that is kept with its concern."""
+    return clipped(text, ALARM_CHARACTERS)
 
 
 def _negations(doc: Doc) -> int:

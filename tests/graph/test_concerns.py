@@ -12,7 +12,7 @@ from graphmem.flows import concern as concern_flow
 from graphmem.flows import students
 from graphmem.flows.concern import correct_concern, keep_heard_danger, wellbeing
 from graphmem.flows.context import context
-from graphmem.flows.ledger import list_entries
+from graphmem.flows.ledger import Draft, add_entry, delete_entry, list_entries
 from graphmem.flows.observation import observe
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
@@ -248,6 +248,43 @@ async def test_what_a_teacher_observes_is_flagged_at_once_though_the_student_is_
     assert await threats(gm, pupil) == [(noted.text, True)]
     assert await correct_concern(gm, session, flag["id"])
     assert await threats(gm, pupil) == [(noted.text, False)]
+
+
+# An entry of the ledger that an app adds
+
+
+async def test_a_threat_that_an_app_adds_is_flagged_once_until_it_is_taken_back(gm: Graphmem, ann: Pupil) -> None:
+    threat = Draft(LedgerCategory.THREAT, CRY)
+    for each in (threat, threat, replace(threat, category=LedgerCategory.FACT)):
+        await add_entry(gm, ann.session, each)
+    (flag,) = await nodes(gm, ann.who, "Concern")
+    assert flag.keys() - {"text"} == CLEAR - {"level"}
+    assert (flag["kind"], flag["urgency"] >= 2, flag["about"]) == ("self_harm", True, "self")
+    found = await wellbeing(gm, ann.who, 1)
+    assert (found.open_concerns, found.weeks[0].threats) == (1, 1)
+    assert await correct_concern(gm, ann.session, flag["id"], "a song")
+    assert await threats(gm, ann) == [(CRY, False)]
+    assert (await wellbeing(gm, ann.who, 1)).open_concerns == 0
+    await asyncio.sleep(0.002)
+    await add_entry(gm, ann.session, threat)
+    assert await threats(gm, ann) == [(CRY, True)]
+    assert (await wellbeing(gm, ann.who, 1)).open_concerns == 1
+
+
+async def test_danger_that_only_the_app_sees_is_of_no_known_kind_and_serious(gm: Graphmem, ann: Pupil) -> None:
+    entry = await add_entry(gm, ann.session, Draft(LedgerCategory.THREAT, "The harmonica is in the cellar."))
+    (flag,) = await nodes(gm, ann.who, "Concern")
+    assert (flag["kind"], flag["urgency"]) == ("other_danger", 2)
+    assert await delete_entry(gm, ann.session, entry.id)
+    (flag,) = await nodes(gm, ann.who, "Concern")
+    assert "text" not in flag
+    assert (await wellbeing(gm, ann.who)).open_concerns == 1
+
+
+async def test_what_a_message_has_raised_already_is_not_flagged_again(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, CRY)
+    await add_entry(gm, ann.session, Draft(LedgerCategory.THREAT, CRY))
+    assert len(await nodes(gm, ann.who, "Concern")) == len(await threats(gm, ann)) == 1
 
 
 # Taking it back

@@ -8,6 +8,7 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.flows.consolidation import consolidate, verdict
+from graphmem.flows.context import context
 from graphmem.flows.formation import form_messages
 from graphmem.flows.ledger import list_entries, settle_entry
 from graphmem.flows.observation import observe
@@ -412,6 +413,15 @@ async def test_what_must_not_be_forgotten_goes_into_the_ledger_with_its_memory(g
            RETURN m.in_ledger AS linked, e.category AS category""",
     )
     assert sorted((row["category"], row["linked"]) for row in linked) == [("debt", True), ("promise", True)]
+
+
+async def test_what_tells_too_little_for_a_memory_may_still_be_an_entry(gm: Graphmem, ann: Pupil) -> None:
+    wish = "Remind me at the end of each lesson to write down my homework."
+    await told(gm, ann, wish, "Thanks! See you tomorrow.", "12 + 3 = 15", "lol")
+    (entry,) = await list_entries(gm, ann.session, active=True)
+    assert (entry.content, entry.given_by) == (wish, SourceKind.CHAT)
+    assert await held(gm, ann.session) == []
+    assert entry in (await context(gm, ann.session, "What did I forget to write down?")).ledger
 
 
 async def test_a_promise_said_again_is_one_entry_and_a_settled_one_stays_settled(gm: Graphmem, ann: Pupil) -> None:

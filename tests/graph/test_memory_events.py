@@ -13,11 +13,12 @@ from graphmem.errors import Locked, RateLimited
 from graphmem.flows import students
 from graphmem.flows.compression import compress
 from graphmem.flows.forgetting import forget_memory
+from graphmem.flows.ledger import Draft, add_entry
 from graphmem.flows.memory_events import MOST_STREAMS, memory_events
 from graphmem.flows.uncertainty import correct_memory
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
-from graphmem.model import Level, MemoryEvent, MemoryEventKind
+from graphmem.model import LedgerCategory, Level, MemoryEvent, MemoryEventKind
 from tests.conftest import Enrol, Pupil, another_replica, say
 from tests.support.remembering import LIFE, held, lived, told
 from tests.support.surprising import surprises
@@ -81,6 +82,9 @@ async def test_a_shift_is_a_flashbulb_and_danger_a_concern(gm: Graphmem, ann: Pu
         outcome = await say(gm, ann, "I don't want to live anymore.")
         assert outcome.concern is not None
         assert (await until(seen, MemoryEventKind.CONCERN)).memory_id == outcome.concern.id
+    async with watched(gm, ann) as seen:
+        kept = await add_entry(gm, ann.session, Draft(LedgerCategory.THREAT, "My uncle hits me."))
+        assert kept.id in (await until(seen, MemoryEventKind.CONCERN)).memory_id
 
 
 async def test_what_is_compressed(gm: Graphmem, ann: Pupil) -> None:

@@ -10,17 +10,22 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked, MindError, ModelUnavailable, Unavailable
 from graphmem.flows import students
+from graphmem.flows.context import context
 from graphmem.flows.facts import list_facts
 from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Level, Respond
 from graphmem.store import turns
 from graphmem.store.graph import Graph, open_driver
 from graphmem.store.turns import Received
+from graphmem.text.doc import Doc
+from graphmem.text.matching import retrieve
 from tests.conftest import PASSWORD, Pupil, another_replica, say
 from tests.support.minds import ScriptedMind
 from tests.support.remembering import turn_state_of
+from tests.support.surprising import quiet
 
 MESSAGES = [
     "Hi! I am stuck with my homework.",
@@ -63,6 +68,29 @@ async def test_what_was_predicted_is_what_the_next_turn_is_measured_by(gm: Graph
     assert second.parrot_match is not None
     assert 0.0 <= second.parrot_match <= 1.0
     assert second.fact is None
+
+
+SHAKEN = (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "shaken"),
+    [
+        ("I think 1/8 is bigger than 1/4 because 8 is bigger than 4.", "So 1/4 is bigger than 1/8.", True),
+        ("I hate fractions.", "I don't hate fractions any more, they are ok.", True),
+        ("My favourite food is pizza.", "My favourite food is sushi now, not pizza any more.", False),
+        ("I hate fractions.", "I think fractions are ok for today.", False),
+    ],
+)
+async def test_a_belief_that_is_overcome_in_ones_own_words_is_grave_and_another_favourite_is_not(
+    gm: Graphmem, ann: Pupil, before: str, after: str, shaken: bool
+) -> None:
+    await say(gm, ann, before)
+    await run_jobs(gm, ann.session)
+    await quiet(gm, ann)
+    outcome = await say(gm, ann, after)
+    assert outcome.surprise < 0.85
+    assert (outcome.level in SHAKEN) is shaken
 
 
 async def test_a_violated_expectation_teaches_a_fact(gm: Graphmem, ann: Pupil) -> None:
@@ -231,6 +259,20 @@ async def test_facts_are_recalled_when_they_are_needed(gm: Graphmem, ann: Pupil)
         await say(gm, ann, f"The step gives {number} apples.")
     outcome = await say(gm, ann, "Do you remember the purple submarines?")
     assert learned.fact in outcome.recalled_facts
+
+
+async def test_a_fact_is_found_by_its_meaning_alone(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, MESSAGES[0])
+    learned = await say(gm, ann, "I love drawing comics.")
+    assert learned.fact is not None
+    for number in range(3):
+        await say(gm, ann, f"The step gives {number} apples.")
+    asked = "Sketching cartoons is my thing."
+    assert retrieve([learned.fact], Doc(asked).key_phrases()) == []
+    # In a context what was said stands instead, which says the same.
+    assert (await context(another_replica(gm), ann.session, asked)).why[learned.fact.id][0].startswith("dense 0.")
+    assert learned.fact in (await say(gm, ann, asked)).recalled_facts
+    assert learned.fact not in (await say(gm, ann, "The step gives 5 apples.")).recalled_facts
 
 
 async def test_earlier_turns_that_fit_are_recalled(gm: Graphmem, ann: Pupil) -> None:

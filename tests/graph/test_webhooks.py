@@ -18,11 +18,12 @@ from graphmem.commands.webhook import secret_of, send_trial
 from graphmem.errors import SetupError
 from graphmem.flows.concern import correct_concern
 from graphmem.flows.erasure import erase_student
+from graphmem.flows.ledger import Draft, add_entry
 from graphmem.flows.observation import observe
 from graphmem.jobs.admin import list_jobs, retry_job
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.webhooks import MOST_TRIES, send_notices, webhook_secret
-from graphmem.model import JobState, Role, SourceKind
+from graphmem.model import JobState, LedgerCategory, Role, SourceKind
 from graphmem.settings import Settings
 from tests.conftest import Pupil, another_replica, say, served
 from tests.support.client import TURN, Client
@@ -111,6 +112,13 @@ async def test_a_concern_is_told_once_signed_and_without_content(gm: Graphmem, a
     assert abs(int(headers["webhook-timestamp"]) - gm.clock().timestamp()) < 60
     (job,) = await jobs_of(gm, ann)
     assert (job.state, job.error) == (JobState.DONE, None)
+
+
+async def test_danger_that_an_app_puts_into_the_ledger_is_told_too(gm: Graphmem, ann: Pupil, hook: Hook) -> None:
+    gm = telling(gm, ann.who.institution, hook)
+    await add_entry(gm, ann.session, Draft(LedgerCategory.THREAT, CRY))
+    assert await send_notices(gm) == 1
+    assert [each["data"]["kind"] for each in hook.told] == ["SELF_HARM"]
 
 
 async def test_a_concern_of_a_locked_student_is_told_too(gm: Graphmem, ann: Pupil, hook: Hook) -> None:

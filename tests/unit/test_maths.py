@@ -39,6 +39,14 @@ def test_a_tag_can_find_a_fact_whose_text_does_not() -> None:
     assert matching.retrieve(facts, ["pony riding"])[0].seq == 1
 
 
+def test_the_better_of_words_and_meaning_ranks_a_fact() -> None:
+    facts = [fact(1, "Mixes up area and perimeter.", "area"), fact(2, "Draws comics.", "comics"), fact(3, "Has a dog.")]
+    found = matching.retrieve(facts, ["area"], meant={"fact-1": 0.4, "fact-2": 0.9})
+    assert [f.seq for f in found] == [1, 2]
+    found = matching.retrieve(facts, [], meant={"fact-1": 0.4, "fact-2": 0.9, "fact-3": 0.9})
+    assert [f.seq for f in found] == [3, 2, 1]
+
+
 def test_no_needs_or_no_facts_find_nothing() -> None:
     assert matching.retrieve([fact(1, "x", "y")], []) == []
     assert matching.retrieve([fact(1, "x", "y")], ["", " !"]) == []

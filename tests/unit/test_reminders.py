@@ -9,13 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.model import Author, Heard, LedgerCategory, Reminder, SourceKind
+from graphmem.model import Author, Extraction, Heard, LedgerCategory, Reminder, SourceKind
 from graphmem.offline.extraction import extract
 from graphmem.samples import sample_dialogues
+from graphmem.text.doc import Doc
+from graphmem.text.reader import read_now
 from graphmem.text.reminders import (
     CUE_TRIGGERS,
     IMPORTANCE,
     SUMMARY_CHARACTERS,
+    may_remind,
     summary_of,
 )
 
@@ -102,6 +105,30 @@ def test_an_entry_is_a_whole_statement() -> None:
     (told,) = found("epilepsy", before="Is there an illness that I should know of?")
     assert told.content == told.summary == "Asked “Is there an illness that I should know of?”: epilepsy"
     assert found("epilepsy") == ()
+
+
+def test_of_a_message_without_a_pass_the_ledger_keeps_what_belongs_there_and_nothing_else_is_formed() -> None:
+    def unread(text: str) -> Extraction:
+        return extract(Heard(text, AT, passes=0))
+
+    asked = unread("Thanks! Remind me at the end of each lesson to write down my homework.")
+    assert [each.category.value for each in asked.reminders] == ["instruction"]
+    assert asked.memories == ()
+    for text in (
+        "thanks",
+        "ok",
+        "lol",
+        "see you tomorrow!",
+        "12 + 3 = 15",
+        "My uncle said he will kill me.",
+        "I like teal.",
+    ):
+        assert unread(text) == Extraction()
+
+
+def test_of_idle_talk_nothing_may_belong_into_the_ledger() -> None:
+    for text in ("thanks", "ok", "lol", "See you!", "12 + 3 = 15", "I think it is 40."):
+        assert not may_remind(Doc(text), read_now([text])[0])
 
 
 def test_nothing_is_formed_from_what_was_said_before() -> None:
