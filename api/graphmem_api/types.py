@@ -12,6 +12,7 @@ from graphmem import model
 from graphmem.flows import context as contexts
 from graphmem.flows import memories
 from graphmem.flows.compression import list_compressions
+from graphmem.flows.consolidation import find_kept
 from graphmem.flows.facts import list_facts
 from graphmem.flows.fading import list_fading
 from graphmem.flows.integrity import verify_integrity
@@ -317,6 +318,14 @@ class TurnType:
         found = await memories.recalled_again(gm, self.session, self.outcome.recalled)
         return [RecalledType.of(self.session, each, gm.clock()) for each in found]
 
+    @strawberry.field(
+        description="Whether a memory formed of the message was consolidated; null until consolidation has judged them, "
+        "at the end of the session, and where it left none. Afterwards `Student.kept` tells it."
+    )
+    async def kept(self, info: Info) -> bool | None:
+        (kept,) = await find_kept(info.context.gm, self.session, [self.turn_id])
+        return kept
+
     @strawberry.field(description="The ledger entries that surfaced.")
     async def ledger(self, info: Info) -> list[LedgerEntryType]:
         found = await memories.surfaced_again(info.context.gm, self.session, self.outcome.ledger)
@@ -544,6 +553,16 @@ class StudentType:
         session = session_to_read(info, self.id, model.Role.AUDITOR)
         page = await memories.list_memories(gm, self._who, wanted, 20 if first is None else first, after, session)
         return MemoryPageType(who=self._who, wanted=wanted, items=self._shown(info, page.items), next=page.next)
+
+    @strawberry.field(
+        description="Of each turn asked for, in the same order, also after its session has ended: whether a memory formed "
+        "of the message was consolidated; null while that is not judged, and where the message left none."
+    )
+    async def kept(
+        self, info: Info, turn_ids: Annotated[list[ID], argument("The turnIds that the app gave, at most 200.")]
+    ) -> list[bool | None]:
+        await running_session_to_read(info, self.id, model.Role.AUDITOR)
+        return list(await find_kept(info.context.gm, self._who, turn_ids))
 
     @strawberry.field(description="A memory and what is a few edges away from it.")
     async def around(

@@ -474,6 +474,7 @@ class TurnResult(Result):
     jobs: tuple[JobResult, ...]
     usage: UsageResult
     repeated: bool
+    kept: bool | None = None
     concern: ConcernResult | None
 
 
