@@ -4,6 +4,8 @@
 DROP CONSTRAINT open_session_unique IF EXISTS;
 // And counted the tries of all callers as one.
 DROP CONSTRAINT password_try_unique IF EXISTS;
+// And counted usage without the prompt.
+DROP CONSTRAINT usage_unique IF EXISTS;
 
 // What is unique.
 CREATE CONSTRAINT schema_unique IF NOT EXISTS FOR (n:Schema) REQUIRE n.id IS UNIQUE;
@@ -21,7 +23,7 @@ CREATE CONSTRAINT memory_unique IF NOT EXISTS FOR (n:Memory) REQUIRE (n.institut
 CREATE CONSTRAINT ledger_entry_unique IF NOT EXISTS FOR (n:LedgerEntry) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 CREATE CONSTRAINT entity_unique IF NOT EXISTS FOR (n:Entity) REQUIRE (n.institution, n.student_id, n.key) IS UNIQUE;
 CREATE CONSTRAINT memory_content_unique IF NOT EXISTS FOR (n:Memory) REQUIRE (n.institution, n.student_id, n.content_hash) IS UNIQUE;
-CREATE CONSTRAINT usage_unique IF NOT EXISTS FOR (n:Usage) REQUIRE (n.institution, n.student_id, n.day, n.kind) IS UNIQUE;
+CREATE CONSTRAINT usage_by_prompt_unique IF NOT EXISTS FOR (n:Usage) REQUIRE (n.institution, n.student_id, n.day, n.kind, n.prompt) IS UNIQUE;
 CREATE CONSTRAINT budget_unique IF NOT EXISTS FOR (n:Budget) REQUIRE n.day IS UNIQUE;
 CREATE CONSTRAINT question_unique IF NOT EXISTS FOR (n:Question) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;
 CREATE CONSTRAINT reflection_unique IF NOT EXISTS FOR (n:Reflection) REQUIRE (n.institution, n.student_id, n.id) IS UNIQUE;

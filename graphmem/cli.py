@@ -165,18 +165,21 @@ def usage_command(
     institution: Institution = "demo",
     as_json: AsJson = False,
 ) -> None:
-    """Tell what language models were asked for and what it cost, turns and each kind of job."""
+    """Tell what language models were asked for and what it cost, by turns, each kind of job and prompt."""
     from graphmem.commands.jobs import spent
 
     found = run(lambda gm: spent(gm, institution, student, since and since.replace(tzinfo=UTC)))
     if as_json:
         typer.echo(json.dumps(found))
         return
-    for kind, each in found.items():
+    by_prompt = {f"{each['prompt']} *": each for each in found["all"]["prompts"]}
+    for kind, each in (found | by_prompt).items():
         typer.echo(
-            f"{kind:>10}  {each['calls']:,} calls, {each['input_tokens']:,} + {each['output_tokens']:,} tokens, "
+            f"{kind:>12}  {each['calls']:,} calls, {each['input_tokens']:,} + {each['output_tokens']:,} tokens, "
             f"{each['cost']:.4f} dollars"
         )
+    if by_prompt:
+        typer.echo("* of all, by prompt")
 
 
 @app.command("token")
@@ -507,13 +510,15 @@ def plot_command(
 @app.command("inspect")
 def inspect_command(student: str, institution: Institution = "demo", password_stdin: PasswordStdin = False) -> None:
     """Put a readable copy of a student into a Neo4j of its own, for Neo4j Browser; Enter removes it again."""
+    from graphmem.commands.guide import served_guide
     from graphmem.commands.inspect import copy_database, copy_link, fill_copy, readable_student
 
     settings, password = load_settings(), read_password(password_stdin)
     document = run(lambda gm: readable_student(gm, Who(institution, student), password))
-    with copy_database(settings, say) as (own, neo4j):
+    with copy_database(settings, say) as (own, neo4j), served_guide(institution, student) as guide:
         asyncio.run(fill_copy(own, document, say))
         typer.echo(f"{copy_link(neo4j)}\nuser {neo4j.user}, password {neo4j.password}")
+        typer.echo(f"For colours run `:style {guide}/style.grass` there, for a tour `:play {guide}/guide.html`.")
         typer.echo("Press Run there. Every word is readable in this copy: press Enter here to remove it.")
         sys.stdin.readline()
     typer.echo("The copy is removed.")

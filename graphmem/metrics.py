@@ -29,8 +29,8 @@ recall_seconds = Histogram(
     buckets=(0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
     registry=registry,
 )
-model_calls = Counter("graphmem_model_calls", "Language-model calls made for turns", registry=registry)
-model_tokens = Counter("graphmem_model_tokens", "Tokens of those calls", ["direction"], registry=registry)
+model_calls = Counter("graphmem_model_calls", "Language-model calls made for turns", ["prompt"], registry=registry)
+model_tokens = Counter("graphmem_model_tokens", "Tokens of those calls", ["direction", "prompt"], registry=registry)
 unlocked_students = Gauge("graphmem_unlocked_students", "Students held open by this process", registry=registry)
 held_bytes = Gauge("graphmem_held_bytes", "Bytes this process holds of students, about", registry=registry)
 model_errors = Counter("graphmem_model_errors", "Failed language-model calls, by kind", ["kind"], registry=registry)
@@ -91,6 +91,7 @@ def count_turn(usage: Usage, *, degraded: bool) -> None:
     """Count what a turn's model calls used, and whether the offline mind stood in."""
     if degraded:
         degraded_turns.inc()
-    model_calls.inc(usage.calls)
-    model_tokens.labels("input").inc(usage.input_tokens)
-    model_tokens.labels("output").inc(usage.output_tokens)
+    for each in usage.prompts:
+        model_calls.labels(each.prompt).inc(each.calls)
+        model_tokens.labels("input", each.prompt).inc(each.input_tokens)
+        model_tokens.labels("output", each.prompt).inc(each.output_tokens)

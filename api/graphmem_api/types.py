@@ -12,6 +12,7 @@ from graphmem import model
 from graphmem.flows import context as contexts
 from graphmem.flows import memories
 from graphmem.flows.compression import list_compressions
+from graphmem.flows.consolidation import find_kept
 from graphmem.flows.facts import list_facts
 from graphmem.flows.fading import list_fading
 from graphmem.flows.integrity import verify_integrity
@@ -74,6 +75,20 @@ class PredictionType:
     needed_info: list[str] = strawberry.field(description="What one needs to know to answer it, as key phrases.")
 
 
+@strawberry.type(name="PromptUsage")
+class PromptUsageType:
+    """Model calls for one kind of question to a mind."""
+
+    prompt: str = strawberry.field(
+        description="`predict`, `respond`, `distil`, `extract`, `analyse`, `summarise` or `classify`; `other` for what "
+        "an older version counted."
+    )
+    calls: int = strawberry.field(description="Number of model calls, 0 or more.")
+    input_tokens: int = strawberry.field(description="Tokens sent to models, 0 or more.")
+    output_tokens: int = strawberry.field(description="Tokens that models wrote, 0 or more.")
+    cost: float = strawberry.field(description="Cost in US dollars, 0 or more.")
+
+
 @strawberry.type(name="Usage")
 class UsageType:
     """Model calls, their tokens, and what they cost in US dollars."""
@@ -82,11 +97,16 @@ class UsageType:
     input_tokens: int = strawberry.field(description="Tokens sent to models, 0 or more.")
     output_tokens: int = strawberry.field(description="Tokens that models wrote, 0 or more.")
     cost: float = strawberry.field(description="Cost in US dollars, 0 or more.")
+    prompts: list[PromptUsageType] = strawberry.field(description="The same by the kind of question that was asked.")
 
     @classmethod
     def of(cls, usage: model.Usage) -> Self:
         return cls(
-            calls=usage.calls, input_tokens=usage.input_tokens, output_tokens=usage.output_tokens, cost=usage.cost
+            calls=usage.calls,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
+            cost=usage.cost,
+            prompts=[PromptUsageType(**asdict(each)) for each in usage.prompts],
         )
 
 
@@ -317,6 +337,14 @@ class TurnType:
         found = await memories.recalled_again(gm, self.session, self.outcome.recalled)
         return [RecalledType.of(self.session, each, gm.clock()) for each in found]
 
+    @strawberry.field(
+        description="Whether a memory formed of the message was consolidated; null until consolidation has judged "
+        "them, at the end of the session, and where it left none. Afterwards `Student.kept` tells it."
+    )
+    async def kept(self, info: Info) -> bool | None:
+        (kept,) = await find_kept(info.context.gm, self.session, [self.turn_id])
+        return kept
+
     @strawberry.field(description="The ledger entries that surfaced.")
     async def ledger(self, info: Info) -> list[LedgerEntryType]:
         found = await memories.surfaced_again(info.context.gm, self.session, self.outcome.ledger)
@@ -544,6 +572,16 @@ class StudentType:
         session = session_to_read(info, self.id, model.Role.AUDITOR)
         page = await memories.list_memories(gm, self._who, wanted, 20 if first is None else first, after, session)
         return MemoryPageType(who=self._who, wanted=wanted, items=self._shown(info, page.items), next=page.next)
+
+    @strawberry.field(
+        description="Of each turn asked for, in the same order, also after its session has ended: whether a memory "
+        "formed of the message was consolidated; null while that is not judged, and where the message left none."
+    )
+    async def kept(
+        self, info: Info, turn_ids: Annotated[list[ID], argument("The turnIds that the app gave, at most 200.")]
+    ) -> list[bool | None]:
+        await running_session_to_read(info, self.id, model.Role.AUDITOR)
+        return list(await find_kept(info.context.gm, self._who, turn_ids))
 
     @strawberry.field(description="A memory and what is a few edges away from it.")
     async def around(

@@ -319,6 +319,11 @@ class Operations:
         return await self._ask(_MEMORIES, MemoryPageResult, student_id, asOf=as_of, first=first, after=after, **wanted)
 
     @Operation
+    async def kept(self, student_id: str, turn_ids: Sequence[str]) -> tuple[bool | None, ...]:
+        """Of each turn, whether a memory formed of its message was consolidated; None while that is not judged."""
+        return await self._ask(_KEPT, tuple[bool | None, ...], student_id, turnIds=list(turn_ids))
+
+    @Operation
     async def around(
         self, student_id: str, memory_id: str, *, hops: int = 2, min_weight: float = 0.0
     ) -> NeighbourhoodResult:
@@ -866,6 +871,7 @@ _MEMORIES = _of_student(
     "first: Int, after: String",
     MemoryPageResult,
 )
+_KEPT = _of_student("kept", "turnIds: [ID!]!", None)
 _AROUND = _of_student("around", "memoryId: ID!, hops: Int, minWeight: Float", NeighbourhoodResult)
 _OVERLAY = _of_student("overlay", "first: Int, after: String", OverlayPageResult)
 _PROGRESS = _of_student("progress", "first: Int, after: ID", ProgressResult)

@@ -269,6 +269,16 @@ class RecalledTurnResult(Result):
     similarity: float
 
 
+class PromptUsageResult(Result):
+    """Model calls for one kind of question to a mind."""
+
+    prompt: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    cost: float
+
+
 class UsageResult(Result):
     """Model calls, their tokens, and what they cost in US dollars."""
 
@@ -276,6 +286,7 @@ class UsageResult(Result):
     input_tokens: int
     output_tokens: int
     cost: float
+    prompts: tuple[PromptUsageResult, ...] = ()
 
 
 class ServiceTokenResult(Result):
@@ -474,6 +485,7 @@ class TurnResult(Result):
     jobs: tuple[JobResult, ...]
     usage: UsageResult
     repeated: bool
+    kept: bool | None = None
     concern: ConcernResult | None
 
 

@@ -32,7 +32,7 @@ async def retry_job(gm: Graphmem, institution: str, ref: str) -> dict[str, Any]:
 async def spent(
     gm: Graphmem, institution: str, student: str | None, since: datetime | None
 ) -> dict[str, dict[str, Any]]:
-    """Model usage by kind of work, and its total as `all`."""
+    """Model usage by kind of work, each also by prompt, and its total as `all`."""
     by_kind = await job_list.spent_by_kind(gm, institution, student, since)
     return {kind: asdict(usage) for kind, usage in by_kind.items()} | {"all": asdict(sum(by_kind.values(), Usage()))}
 

@@ -11,12 +11,14 @@ from datetime import datetime
 
 from graphmem import metrics
 from graphmem.app import Graphmem
+from graphmem.errors import InvalidInput
 from graphmem.flows.formation_memories import TENTATIVE
 from graphmem.maths import features, importance
 from graphmem.maths.salience import reconsidered
 from graphmem.model import Who
 from graphmem.store import thoughts
 from graphmem.store.thoughts import ConsolidationVerdict, UnconsolidatedMemory
+from graphmem.validation import checked_id
 
 THOUGHTS_AT_ONCE = 50
 """Thoughts considered at once."""
@@ -50,6 +52,25 @@ async def consolidate(gm: Graphmem, who: Who, until: datetime | None = None) -> 
         kept += (own := sum(each.consolidated for each in verdicts))
         metrics.consolidated.labels("kept").inc(own)
     return considered, kept
+
+
+async def find_kept(gm: Graphmem, who: Who, turn_ids: Sequence[str]) -> tuple[bool | None, ...]:
+    """Whether what was formed of some turns' messages was kept, turn by turn, also after their session has ended.
+
+    None where a memory of it waits to be considered, or the message has left none, and where there is no such turn.
+
+    Raises
+    ------
+    InvalidInput    more ids than a page has, or one that is none
+
+    Source: spec 6.
+    """
+    if len(turn_ids) > gm.settings.page_size:
+        raise InvalidInput(f"turnIds has {len(turn_ids)} ids: at most {gm.settings.page_size} are taken.")
+    for turn_id in turn_ids:
+        checked_id("turnIds", turn_id)
+    known = await thoughts.list_kept(gm.graph, who, list(dict.fromkeys(turn_ids)))
+    return tuple(map(known.get, turn_ids))
 
 
 def verdict(thought: UnconsolidatedMemory, said: Sequence[float]) -> ConsolidationVerdict:

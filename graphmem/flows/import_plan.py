@@ -34,7 +34,7 @@ UNIQUE: Mapping[str, Sequence[Sequence[str]]] = {
     "Memory": (("id",), ("content_hash",)),
     "Source": (("kind", "ref"),),
     "Entity": (("key",), ("id",)),
-    "Usage": (("day", "kind"),),
+    "Usage": (("day", "kind", "prompt"),),
 }
 """Properties that no two nodes of a kind may share; of other kinds it is the id."""
 

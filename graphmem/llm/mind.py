@@ -64,6 +64,7 @@ from graphmem.model import (
     MindQuestion,
     Predict,
     Prediction,
+    PromptUsage,
     Respond,
     Response,
     Summarise,
@@ -240,7 +241,7 @@ class LanguageMind:
     async def _ask(
         self, question: MindQuestion[T], form: Form[Any, Output, T], stream: "_FieldStream | None"
     ) -> tuple[Output, Usage]:
-        prompt, asked = form.prompt(question), _Asked(form.context(question), self._prices)
+        prompt, asked = form.prompt(question), _Asked(question.prompt, form.context(question), self._prices)
         try:
             async with asyncio.timeout(self._timeout):
                 result = await self._agent(form.leaner(question) or form.output).run(
@@ -269,7 +270,8 @@ class _Asked:
     Requests are counted as they are sent, tokens as they are reported.
     """
 
-    def __init__(self, context: object, prices: tuple[float, float]) -> None:
+    def __init__(self, prompt: str, context: object, prices: tuple[float, float]) -> None:
+        self._prompt = prompt
         self.context = context
         self._prices = prices
         self.calls = 0
@@ -280,7 +282,7 @@ class _Asked:
         cost = (tokens.input_tokens * price_in + tokens.output_tokens * price_out) / 1e6
         if tokens.cost is not None:
             cost = float(tokens.cost)
-        return Usage(self.calls, tokens.input_tokens, tokens.output_tokens, cost)
+        return Usage.of(PromptUsage(self._prompt, self.calls, tokens.input_tokens, tokens.output_tokens, cost))
 
 
 class _FieldStream:

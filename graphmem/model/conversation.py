@@ -23,20 +23,60 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 
 
 @dataclass(frozen=True)
-class Usage:
-    """Usage of language-model calls; `cost` in US dollars."""
+class PromptUsage:
+    """What one kind of question used of a language model; `prompt` as of `MindQuestion`, `cost` in US dollars."""
 
+    prompt: str
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0
 
+    def __add__(self, other: "PromptUsage") -> "PromptUsage":
+        return PromptUsage(
+            self.prompt,
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            self.cost + other.cost,
+        )
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Usage of language-model calls; `cost` in US dollars.
+
+    prompts : the same by kind of question, each once
+
+    Examples
+    --------
+    >>> replied = Usage.of(PromptUsage("respond", 1, 10, 5))
+    >>> [(each.prompt, each.calls) for each in (replied + replied + Usage.of(PromptUsage("classify", 1))).prompts]
+    [('respond', 2), ('classify', 1)]
+    """
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: float = 0.0
+    prompts: tuple[PromptUsage, ...] = ()
+
+    @classmethod
+    def of(cls, each: PromptUsage) -> "Usage":
+        """The usage of one kind of question."""
+        return cls(each.calls, each.input_tokens, each.output_tokens, each.cost, (each,))
+
     def __add__(self, other: "Usage") -> "Usage":
+        by_prompt: dict[str, PromptUsage] = {}
+        for each in self.prompts + other.prompts:
+            known = by_prompt.get(each.prompt)
+            by_prompt[each.prompt] = each if known is None else known + each
         return Usage(
             self.calls + other.calls,
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
             self.cost + other.cost,
+            tuple(by_prompt.values()),
         )
 
 

@@ -37,10 +37,12 @@ class OnFailure(StrEnum):
 class MindQuestion(Generic[T_co]):
     """A question to a mind; `T_co` is the type of its answer.
 
+    prompt : its name, by which usage is counted
     when_away : policy while the language model is away
     when_unusable : policy where the model is there and its answer cannot be used
     """
 
+    prompt: ClassVar[str] = ""
     when_away: ClassVar[OnFailure] = OnFailure.WAIT
     # What a model cannot digest would fail until its job is given up: rules are better than nothing.
     when_unusable: ClassVar[OnFailure] = OnFailure.FALL_BACK
@@ -65,6 +67,7 @@ class Predict(MindQuestion[Prediction]):
     remembered : what of the past fits; empty for a prediction from the conversation alone
     """
 
+    prompt = "predict"
     when_away = OnFailure.FALL_BACK
 
     talk: Conversation
@@ -80,6 +83,7 @@ class Respond(MindQuestion[Response]):
     help : text that such a reply holds word for word
     """
 
+    prompt = "respond"
     when_away = OnFailure.FALL_BACK
 
     talk: Conversation
@@ -95,6 +99,7 @@ class Distil(MindQuestion[tuple[Lesson | None, ...]]):
     known : what is known of the student that may say it already
     """
 
+    prompt = "distil"
     when_unusable = OnFailure.WAIT
 
     mismatches: tuple[Mismatch, ...]
@@ -110,6 +115,8 @@ class ExtractMemories(MindQuestion[tuple[Extraction, ...]]):
     known : memories that may be said again, refined or ended by them
     """
 
+    prompt = "extract"
+
     heard: tuple[Heard, ...]
     known: tuple[Memory, ...] = ()
 
@@ -120,6 +127,8 @@ class Analyse(MindQuestion[tuple[Analysis, ...]]):
 
     No question to the student is asked in two of them.
     """
+
+    prompt = "analyse"
 
     episodes: tuple[Surprising, ...]
 
@@ -136,6 +145,7 @@ class Summarise(MindQuestion[tuple[Digest, ...]]):
     student : the student's name, where it is known
     """
 
+    prompt = "summarise"
     # Compression neither waits for a model nor asks it twice: rules are good enough for what fades.
     when_away = OnFailure.FALL_BACK
 
@@ -152,6 +162,7 @@ class Summarise(MindQuestion[tuple[Digest, ...]]):
 class Classify(MindQuestion[tuple[PairVerdict, ...]]):
     """Verdicts on some pairs of statements of one person, at least one; one verdict for each, in the same order."""
 
+    prompt = "classify"
     when_away = OnFailure.FALL_BACK
 
     pairs: tuple[StatementPair, ...]

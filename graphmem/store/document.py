@@ -355,6 +355,7 @@ class UsagePart(Part):
 
     day: date
     kind: Name
+    prompt: Name | None = None
     calls: Count
     input_tokens: Count
     output_tokens: Count

@@ -76,6 +76,12 @@ async def save_verdicts(graph: Graph, who: Who, verdicts: Sequence[Consolidation
     return int(rows[0]["considered"]) if rows else 0
 
 
+async def list_kept(graph: Graph, who: Who, turn_ids: Sequence[str]) -> dict[str, bool]:
+    """Of turns whose memories were all judged, by id: whether one of them was consolidated; `thought/list_kept`."""
+    rows = await graph.run("thought/list_kept", who, turn_ids=list(turn_ids))
+    return {row["turn_id"]: row["consolidated"] > 0 for row in rows if not row["waiting"]}
+
+
 def _properties(verdict: ConsolidationVerdict) -> dict[str, object]:
     properties: dict[str, object] = {
         "consolidated": verdict.consolidated,

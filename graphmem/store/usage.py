@@ -3,8 +3,11 @@
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from graphmem.model import Usage, Who
+from graphmem.model import PromptUsage, Usage, Who
 from graphmem.store.graph import Graph, Transaction
+
+OTHER = "other"
+"""Prompt of what was counted without one, as older versions did."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,9 @@ class Reserve:
 async def add_usage(tx: Transaction, kind: str, usage: Usage, now: datetime) -> None:
     """Add what a turn or a kind of job cost, if it cost anything; `usage/add`."""
     if usage.calls:
-        await tx.run("usage/add", kind=kind, usage=asdict(usage), now=now)
+        total = PromptUsage(OTHER, usage.calls, usage.input_tokens, usage.output_tokens, usage.cost)
+        prompts = [asdict(each) for each in usage.prompts or (total,)]
+        await tx.run("usage/add", kind=kind, usage=asdict(total), prompts=prompts, now=now)
 
 
 async def by_kind(graph: Graph, institution: str, student_id: str | None, since: datetime | None) -> dict[str, Usage]:
@@ -45,8 +50,11 @@ async def by_kind(graph: Graph, institution: str, student_id: str | None, since:
 
     Of one student, or where that is None of the whole institution.
     """
-    rows = await graph.run("usage/sum", institution=institution, student_id=student_id, since=since)
-    return {r["kind"]: Usage(r["calls"], r["input_tokens"], r["output_tokens"], r["cost"]) for r in rows}
+    found: dict[str, Usage] = {}
+    for row in await graph.run("usage/sum", institution=institution, student_id=student_id, since=since):
+        kind, prompt = row.pop("kind"), row.pop("prompt")
+        found[kind] = found.get(kind, Usage()) + Usage.of(PromptUsage(prompt or OTHER, **row))
+    return found
 
 
 async def reserve(graph: Graph, who: Who, job_id: str, limits: Limits, wanted: Reserve) -> bool:

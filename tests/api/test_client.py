@@ -79,7 +79,8 @@ async def test_a_student_from_enrolment_to_the_end(api: str, bearer: Callable[[R
         assert (found.locked, found.display_name) == (False, "Ada")
         turn = await app.handle_turn("ada", "t1", "My dog Bello ate my homework on fractions.")
         assert turn.reply
-        assert (type(turn.level), turn.match) == (Level, None)
+        assert (type(turn.level), turn.match, turn.kept) == (Level, None, None)
+        assert await app.kept("ada", ["t1", "t2"]) == (None, None)
         assert isinstance(turn.importance, float)
         assert (await app.handle_turn("ada", "t1", "My dog Bello ate my homework on fractions.")).repeated
         at = datetime(2026, 1, 1, tzinfo=UTC)

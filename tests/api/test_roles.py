@@ -346,6 +346,7 @@ async def values_of(gm: Graphmem, ann: Pupil) -> dict[str, Any]:
         "action": "Send a letter.",
         "confidence": 0.5,
         "memoryIds": [memory],
+        "turnIds": ["t0"],
         "verdict": "WAS_IMPORTANT",
         "resolution": "USER_CLARIFIED",
         "preview": True,

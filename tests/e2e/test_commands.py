@@ -19,6 +19,7 @@ from graphmem.store import schema
 from graphmem.store.tampering import count_noticed
 from tests.conftest import PASSWORD, Pupil, say
 from tests.support.commands import Command, commands
+from tests.support.guide import guide_queries
 from tests.support.own_neo4j import Access
 
 CIMA = SAMPLES / "cima" / "dialogues.jsonl"
@@ -115,12 +116,20 @@ async def test_inspect_shows_a_readable_copy_and_removes_it(
     assert process.stdin is not None
     assert process.stdout is not None
     process.stdin.write(f"{PASSWORD}\n".encode())
-    link, access = [(await process.stdout.readline()).decode() for _ in range(2)]
+    link, access, guided = [(await process.stdout.readline()).decode() for _ in range(3)]
+    style, guide = re.findall(r":(?:style|play) (http://localhost:\d+/[a-z.]+)", guided)
+    async with httpx.AsyncClient() as http:
+        assert "node.Memory" in (await http.get(style)).text
+        played = await http.get(guide)
+    assert (played.status_code, played.headers["Access-Control-Allow-Origin"]) == (200, "*")
+    assert 'student_id: "ada"' in played.text
     port = re.findall(r"bolt%3A%2F%2F127\.0\.0\.1%3A(\d+)", link)[0]
     password = access.split()[-1]
     async with AsyncGraphDatabase.driver(f"bolt://127.0.0.1:{port}", auth=("neo4j", password)) as copy:
         said = await copy.execute_query("MATCH (m:Memory) RETURN m.name AS name")
         assert any("otters" in record["name"] for record in said.records)
+        for query in guide_queries(played.text):
+            await copy.execute_query(query, institution=institution, student_id="ada")
     home = tmp_path / json.loads((tmp_path / "inspect.json").read_text("utf-8"))["home"]
     assert home.is_dir()
     process.send_signal(signal.SIGTERM)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.flows.consolidation import consolidate, verdict
+from graphmem.flows.consolidation import consolidate, find_kept, verdict
 from graphmem.flows.context import context
 from graphmem.flows.formation import form_messages
 from graphmem.flows.ledger import list_entries, settle_entry
@@ -23,7 +23,7 @@ from graphmem.model import (
 )
 from graphmem.store import jobs, memories
 from graphmem.store.jobs import Kind
-from graphmem.store.thoughts import list_waiting
+from graphmem.store.thoughts import ConsolidationVerdict, list_waiting, save_verdicts
 from tests.conftest import Pupil, another_replica, say
 from tests.support.language import asked as requested
 from tests.support.language import asks, with_model
@@ -207,6 +207,19 @@ async def test_a_memory_of_a_turn_is_tentative_until_it_is_consolidated(gm: Grap
     assert kept.gravity >= tentative.gravity
     assert await consolidate(gm, ann.who) == (0, 0)
     assert await held(gm, ann.session) == [kept]
+
+
+async def test_a_turn_says_later_whether_it_was_kept(gm: Graphmem, ann: Pupil) -> None:
+    talk = {"t0": TOLD, "t1": "Hello!", "t2": "My sister lives in Bergen."}
+    for turn_id, text in talk.items():
+        await say(gm, ann, text, turn_id)
+    assert await find_kept(gm, ann.who, [*talk]) == (None, None, None)
+    await run_jobs(gm, ann.session)
+    assert await find_kept(gm, ann.who, [*talk]) == (None, None, None)
+    thoughts = (await list_waiting(gm.graph, ann.who, 50, None)).thoughts
+    verdicts = [ConsolidationVerdict(each.id, each.id == thoughts[0].id, 1.0, 0.5, 0.5, 0.5) for each in thoughts]
+    await save_verdicts(gm.graph, ann.who, verdicts, gm.clock())
+    assert await find_kept(gm, ann.who, ["t2", "t1", "t0", "t2", "none"]) == (False, None, True, False, None)
 
 
 async def test_nothing_is_formed_from_the_companions_words_or_from_what_was_recalled(gm: Graphmem, ann: Pupil) -> None:

@@ -302,6 +302,7 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
         "held": [],
         "factors": dict(EDGE_FACTORS),
         "turn_id": "t0",
+        "turn_ids": ["t0"],
         "memory_id": "episode-1",
         "since": 0,
         "after": "",
@@ -414,6 +415,7 @@ async def test_the_statements_do_show_ones_own(gm: Graphmem, pupils: dict[str, P
         "analyst/surprise_actions",
         "analyst/surprise_levels",
         "thought/list",
+        "thought/list_kept",
         "uncertainty/list_opposed_edges",
         "usage/sum",
     }

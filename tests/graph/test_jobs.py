@@ -335,7 +335,13 @@ async def test_a_job_runs_after_the_reply_of_the_api(gm: Graphmem, ann: Pupil) -
     assert turn["learnedFact"] is None
     assert (await job_of(gm, ann))["state"] == "done"
     assert (await fact_of(gm, ann.session)).text == BETTER
-    assert "graphmem_model_calls_total 0.0" not in numbers
+    # Of turns only: what the job asked is told by `usage`.
+    assert 'graphmem_model_tokens_total{direction="input",prompt="respond"}' in numbers
+    assert 'prompt="distil"' not in numbers
+    spent = await spent_by_kind(gm, ann.who.institution, "ann", None)
+    (replied,), (distilled,) = spent["turn"].prompts, spent["distil"].prompts
+    assert (replied.prompt, replied.calls, replied.input_tokens) == ("respond", 2, spent["turn"].input_tokens)
+    assert (distilled.prompt, distilled.calls) == ("distil", 1)
 
 
 async def test_an_unexpected_error_is_kept_with_its_place_and_without_what_was_said(

@@ -32,6 +32,7 @@ from graphmem.model import (
     MindQuestion,
     Mismatch,
     Predict,
+    PromptUsage,
     Remembered,
     Respond,
     Surprising,
@@ -388,7 +389,7 @@ async def test_a_question_that_fails_unasked_costs_nothing() -> None:
         async with mind_at(server) as mind:
             with pytest.raises(MindError) as caught:
                 await mind.ask(Predict(TALK))
-    assert caught.value.usage == Usage(calls=1)
+    assert caught.value.usage == Usage.of(PromptUsage("predict", 1))
 
 
 async def test_what_the_listener_raises_is_not_the_models_fault() -> None:
