@@ -298,12 +298,14 @@ def _least_worth(clause: Doc, heard: Heard) -> float:
 
 
 def _is_idle(judged: _Judged, heard: Heard, *, first: bool) -> bool:
-    """True of a clause of talk that only keeps it going, or that airs a view and tells nothing of who has it."""
+    """True of a clause of talk that only keeps it going, or that airs a view, names nobody and tells nothing of who
+    has it."""
     text = judged.clause.text
     if heard.speaker is None or is_shown(text) or _asked(text, heard, first=first):
         return False
     kind, _ = talk_of(judged.clause, judged.reading)
-    return kind in IDLE or (kind is TalkKind.OPINION and judged.personal < VIEW_WORTH)
+    view = kind is TalkKind.OPINION and judged.personal < VIEW_WORTH
+    return kind in IDLE or (view and not judged.clause.entities)
 
 
 def _is_of_task(clause: Doc, heard: Heard) -> bool:

@@ -17,7 +17,7 @@ from graphmem.maths.chances import logistic, softmax
 from graphmem.model import PairClass
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import DIMENSION, ShippedNetwork, open_network, shipped_network
-from graphmem.text.pairs import Compared, pair_features
+from graphmem.text.pairs import Compared, Likeness, likeness, pair_features
 
 CONTRADICTION_FOLDER = Path(__file__).with_name("weights") / "contradiction"
 PAIR_CLASSES = tuple(PairClass)
@@ -51,6 +51,12 @@ class PairReading:
         return float(self.chances.max())
 
 
+SAME_READING = PairReading(
+    np.eye(len(PAIR_CLASSES), dtype=np.float32)[PAIR_CLASSES.index(PairClass.COMPATIBLE)], 0.0, 0.0
+)
+"""The reading of two statements that say the same."""
+
+
 class PairNetwork:
     """Reads pairs of statements; may be used by several threads at once.
 
@@ -68,14 +74,24 @@ class PairNetwork:
         return [self._read(old, new) for old, new in pairs]
 
     def _read(self, old: str, new: str) -> PairReading:
+        vectors = self._network.encode([old, new])
+        if _says_the_same(old, new, vectors):
+            return SAME_READING
         hidden, second = self._network.seen_pair(old, new)
         given = {
             "hidden": hidden,
             "second": second[np.newaxis].astype(np.float32),
-            "features": statement_features(old, new, self._network.encode([old, new]))[np.newaxis],
+            "features": statement_features(old, new, vectors)[np.newaxis],
         }
         (answers,) = self._session.run(["answers"], given)
         return read_answers(answers[0])
+
+
+def _says_the_same(old: str, new: str, vectors: NDArray[np.float32]) -> bool:
+    """True of what is only said again, with all content words of the shorter: the network has hardly seen that."""
+    one, other = Compared(Doc(old), vectors[0]), Compared(Doc(new), vectors[1])
+    held = one.content.keys() <= other.content.keys() or other.content.keys() <= one.content.keys()
+    return held and likeness(one, other) is Likeness.SAME
 
 
 def statement_features(old: str, new: str, vectors: NDArray[np.float32]) -> NDArray[np.float32]:
