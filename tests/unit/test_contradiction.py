@@ -27,6 +27,14 @@ def test_the_order_of_two_statements_matters_and_nothing_else_does() -> None:
     assert network.read([(LAST, FIRST)])[0].ended != alone.ended
 
 
+def test_what_is_only_said_again_is_compatible() -> None:
+    again, other = load_pair_network().read(
+        [("I live in Utrecht.", "I live in Utrecht, you know."), ("I live in Utrecht.", "I do not live in Utrecht.")]
+    )
+    assert (again.likely, again.ended, again.clash) == (PairClass.COMPATIBLE, 0.0, 0.0)
+    assert other.likely is not PairClass.COMPATIBLE
+
+
 def test_numbers_become_chances() -> None:
     reading = read_answers(np.array([0, 9, 0, 0, 0, 9, -9], np.float32))
     assert reading.likely is PairClass.TRUE_CONTRADICTION
