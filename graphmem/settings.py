@@ -72,8 +72,8 @@ class Settings(BaseSettings):
     model_price_out: float = Field(0.0, ge=0, description="the same of an answer")
     degrade: Literal["offline", "refuse"] = Field(
         "offline",
-        description="turns that the model fails: `offline` (the offline mind answers) or `refuse` (UNAVAILABLE; the "
-        "message stays stored, and the same `turnId` completes it)",
+        description="turns that the model fails or whose budget is spent: `offline` (the offline mind answers) or "
+        "`refuse` (UNAVAILABLE, BUDGET_EXCEEDED; the message stays stored, and the same `turnId` completes it)",
     )
     embedder: str = Field(
         "onnx:all-MiniLM-L6-v2", description="the shipped model, or `sentence-transformers:NAME_OR_PATH`"
@@ -185,13 +185,13 @@ class Settings(BaseSettings):
     webhook_plain: bool = Field(False, description="whether webhooks of other machines may be `http://`")
     webhook_seconds: float = Field(10.0, gt=0, description="seconds a webhook may take to answer")
     budget_student_tokens: int = Field(
-        0, ge=0, description="tokens a day, of one student, beyond which jobs ask no model; 0: no limit"
+        0, ge=0, description="tokens a day, of one student, beyond which no model is asked; 0: no limit"
     )
     budget_tokens: int = Field(0, ge=0, description="the same of all students together")
     budget_student_cost: float = Field(0.0, ge=0, description="the same in US dollars, of one student")
     budget_cost: float = Field(0.0, ge=0, description="the same in US dollars, of all students together")
     budget_token_cost: float = Field(
-        0.00002, ge=0, description="US dollars set aside for each token that a question of a job may use"
+        0.00002, ge=0, description="US dollars set aside for each token that a question may use"
     )
 
     # Sealing and sessions (spec 14)

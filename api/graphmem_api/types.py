@@ -551,10 +551,11 @@ class StudentType:
 
     @strawberry.field(description="Facts, newest first.")
     async def facts(
-        self, info: Info, first: Annotated[int | None, argument("Most facts, 0 or more.")] = 200
+        self, info: Info, first: Annotated[int | None, argument("Most facts, 1 to 200.")] = 200, as_of: AsOf = None
     ) -> list[FactType]:
         session = in_session(info, self.id)
-        return [FactType.of(f) for f in await list_facts(info.context.gm, session, 200 if first is None else first)]
+        found = await list_facts(info.context.gm, session, 200 if first is None else first, as_of)
+        return [FactType.of(fact) for fact in found]
 
     @strawberry.field(description="A page of memories, newest first.")
     async def memories(
@@ -590,10 +591,11 @@ class StudentType:
         memory_id: Annotated[ID, argument("Id of the memory.")],
         hops: Annotated[int | None, argument("Most edges on the way, 0 to 3.")] = 2,
         min_weight: Annotated[float | None, argument("Least weight of each edge on the way, 0 to 1.")] = 0.0,
+        as_of: AsOf = None,
     ) -> GraphType:
         session, most = session_to_read(info, self.id, model.Role.AUDITOR), 2 if hops is None else hops
         found, edges = await memories.find_around(
-            info.context.gm, self._who, memory_id, most, min_weight or 0.0, session
+            info.context.gm, self._who, memory_id, most, min_weight or 0.0, session, as_of
         )
         return GraphType(memories=self._shown(info, found), edges=[GraphEdgeType.of(edge) for edge in edges])
 
@@ -645,8 +647,9 @@ class StudentType:
         info: Info,
         category: Annotated[model.LedgerCategory | None, argument("Only of this category; null: any.")] = None,
         active: Annotated[bool | None, argument("Only active entries, or only the others; null: all.")] = None,
+        as_of: AsOf = None,
     ) -> list[LedgerEntryType]:
-        found = await list_entries(info.context.gm, in_session(info, self.id), category, active)
+        found = await list_entries(info.context.gm, in_session(info, self.id), category, active, as_of)
         return [LedgerEntryType.of(entry) for entry in found]
 
     @strawberry.field(
@@ -661,9 +664,10 @@ class StudentType:
             str | None,
             argument("Only what has to do with this, 1 to 2,000 characters; needs the student's session; null: any."),
         ] = None,
+        as_of: AsOf = None,
     ) -> list[GraphUncertaintyType]:
         gm, session = info.context.gm, session_to_read(info, self.id, model.Role.AUDITOR)
-        found = await list_uncertainties(gm, self._who, session, state, severity, topic)
+        found = await list_uncertainties(gm, self._who, session, state, severity, topic, as_of)
         return await shown_uncertainties(gm, self._who, session, found)
 
     @strawberry.field(description="Compressions of the memories, newest first: counts and losses.")

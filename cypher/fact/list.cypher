@@ -1,11 +1,11 @@
-// A student's facts, newest first.
+// A student's facts, newest first; those learned by a moment, where one is given.
 // mode: read
 // scope: student
-// params: institution: str, student_id: str, limit: int
+// params: institution: str, student_id: str, as_of: datetime or null, limit: int
 // returns: facts: list of [id: str, seq: int, created_at: int in ms, text: bytes, tags: bytes]
 MATCH (fact:Fact {institution: $institution, student_id: $student_id})
 // True of every fact: without it the index by seq would not be used.
-WHERE fact.seq > 0
+WHERE fact.seq > 0 AND ($as_of IS NULL OR fact.created_at <= $as_of)
 WITH fact ORDER BY fact.seq DESC LIMIT $limit
 // One row for all: a record of its own for each would take the driver ten times as long.
 RETURN collect([fact.id, fact.seq, fact.created_at.epochMillis, fact.text, fact.tags]) AS facts

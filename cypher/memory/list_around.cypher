@@ -1,13 +1,17 @@
 // The neighbourhood of a memory, at most three strong enough edges away, and the edges within it.
+// Where a moment is given, by and of what held at it; an edge is as old as what it links, since it is written later.
 // mode: read
 // scope: student
-// params: institution: str, student_id: str, id: str, hops: int, min_weight: float, limit: int
+// params: institution: str, student_id: str, id: str, hops: int, min_weight: float, as_of: datetime or null, limit: int
 // returns: ids: list of str, edges: list of [type: str, weight: float, from_id: str, to_id: str, to_label: str, created_at: int in ms, reliability: str]
 MATCH (start:Memory {institution: $institution, student_id: $student_id, id: $id})
 USING INDEX start:Memory(institution, student_id, id)
+WHERE $as_of IS NULL OR (coalesce(start.valid_at, start.timestamp) <= $as_of AND coalesce(start.invalid_at > $as_of, true))
 CALL (start) {
-  OPTIONAL MATCH path = (start) (()-[edge:PRECEDES|CAUSES|ENABLES|RELATES_TO|CONTRADICTS|SUPPORTS|REFINES|ABSTRACTS|EVOKES|REMINDS_OF|TEMPORAL_EVOLUTION]-(:Memory)
-                                  WHERE edge.weight >= $min_weight){1,3} (near)
+  OPTIONAL MATCH path = (start) (()-[edge:PRECEDES|CAUSES|ENABLES|RELATES_TO|CONTRADICTS|SUPPORTS|REFINES|ABSTRACTS|EVOKES|REMINDS_OF|TEMPORAL_EVOLUTION]-(step:Memory)
+                                  WHERE edge.weight >= $min_weight
+                                    AND ($as_of IS NULL OR (coalesce(step.valid_at, step.timestamp) <= $as_of
+                                                            AND coalesce(step.invalid_at > $as_of, true)))){1,3} (near)
   WHERE near.institution = $institution AND near.student_id = $student_id AND length(path) <= $hops
   WITH near, min(length(path)) AS hops
   ORDER BY hops, near.id LIMIT $limit

@@ -139,7 +139,7 @@ async def _look_seconds(gm: Graphmem, session: Session, text: str, at: datetime)
     (reading,), vectors = await gm.read([text])
     message = Message(Author.STUDENT, text, at, vectors[0], Doc(text))
     start = perf_counter()
-    await detected(gm, session, gm.mind, message, reading, 1)
+    await detected(gm, session, message, reading, 1)
     return perf_counter() - start
 
 

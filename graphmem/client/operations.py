@@ -325,24 +325,31 @@ class Operations:
 
     @Operation
     async def around(
-        self, student_id: str, memory_id: str, *, hops: int = 2, min_weight: float = 0.0
+        self, student_id: str, memory_id: str, *, hops: int = 2, min_weight: float = 0.0, as_of: datetime | None = None
     ) -> NeighbourhoodResult:
         """A memory and what is a few edges away from it."""
-        asked = {"memoryId": memory_id, "hops": hops, "minWeight": min_weight}
+        asked = {"memoryId": memory_id, "hops": hops, "minWeight": min_weight, "asOf": as_of}
         return await self._ask(_AROUND, NeighbourhoodResult, student_id, **asked)
 
     @Operation
-    async def facts(self, student_id: str, *, first: int = 200) -> tuple[FactResult, ...]:
+    async def facts(
+        self, student_id: str, *, first: int = 200, as_of: datetime | None = None
+    ) -> tuple[FactResult, ...]:
         """Facts, newest first."""
-        return await self._ask(_FACTS, tuple[FactResult, ...], student_id, first=first)
+        return await self._ask(_FACTS, tuple[FactResult, ...], student_id, first=first, asOf=as_of)
 
     @Operation
     async def ledger(
-        self, student_id: str, *, category: LedgerCategory | None = None, active: bool | None = None
+        self,
+        student_id: str,
+        *,
+        category: LedgerCategory | None = None,
+        active: bool | None = None,
+        as_of: datetime | None = None,
     ) -> tuple[LedgerEntryResult, ...]:
         """The ledger, newest first."""
-        found = tuple[LedgerEntryResult, ...]
-        return await self._ask(_LEDGER, found, student_id, category=category, active=active)
+        found, wanted = tuple[LedgerEntryResult, ...], {"category": category, "active": active, "asOf": as_of}
+        return await self._ask(_LEDGER, found, student_id, **wanted)
 
     @Operation
     async def add_ledger_entry(
@@ -411,9 +418,11 @@ class Operations:
         state: UncertaintyState | None = None,
         severity: Severity | None = None,
         topic: str | None = None,
+        as_of: datetime | None = None,
     ) -> tuple[UncertaintyResult, ...]:
         """Uncertainties, newest first; of a topic where one is given."""
-        found, wanted = tuple[UncertaintyResult, ...], {"state": state, "severity": severity, "topic": topic}
+        found = tuple[UncertaintyResult, ...]
+        wanted = {"state": state, "severity": severity, "topic": topic, "asOf": as_of}
         return await self._ask(_UNCERTAINTIES, found, student_id, **wanted)
 
     @Operation
@@ -872,15 +881,15 @@ _MEMORIES = _of_student(
     MemoryPageResult,
 )
 _KEPT = _of_student("kept", "turnIds: [ID!]!", None)
-_AROUND = _of_student("around", "memoryId: ID!, hops: Int, minWeight: Float", NeighbourhoodResult)
+_AROUND = _of_student("around", "memoryId: ID!, hops: Int, minWeight: Float, asOf: DateTime", NeighbourhoodResult)
 _OVERLAY = _of_student("overlay", "first: Int, after: String", OverlayPageResult)
 _PROGRESS = _of_student("progress", "first: Int, after: ID", ProgressResult)
 _FADING = _of_student("fading", "days: Int, first: Int, after: String", ProgressPageResult)
 _FRONTIER = _of_student("frontier", "limit: Int", ConceptResult)
-_FACTS = _of_student("facts", "first: Int", FactResult)
-_LEDGER = _of_student("ledger", "category: LedgerCategory, active: Boolean", LedgerEntryResult)
+_FACTS = _of_student("facts", "first: Int, asOf: DateTime", FactResult)
+_LEDGER = _of_student("ledger", "category: LedgerCategory, active: Boolean, asOf: DateTime", LedgerEntryResult)
 _UNCERTAINTIES = _of_student(
-    "uncertainties", "state: UncertaintyState, severity: Severity, topic: String", UncertaintyResult
+    "uncertainties", "state: UncertaintyState, severity: Severity, topic: String, asOf: DateTime", UncertaintyResult
 )
 _COMPRESSIONS = _of_student("compressions", "first: Int", CompressionResult)
 _VERIFY = _of_student("verifyIntegrity", "", IntegrityResult)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from graphmem.app import Graphmem
-from graphmem.errors import MindError
+from graphmem.errors import BudgetExceeded, MindError
 from graphmem.flows.fog import hidden_in
 from graphmem.model import Answer, MindQuestion, Respond, Response, Usage
 from graphmem.ports import Mind, OnToken
@@ -19,9 +19,10 @@ async def ask_in_danger(gm: Graphmem, mind: Mind, question: MindQuestion[T]) -> 
     """Ask a mind; where it fails the offline mind answers, also where it must not otherwise (`degrade`)."""
     try:
         return await mind.ask(question)
-    except MindError as error:
-        answer = await gm.offline.ask(question)
-        return replace(answer, usage=answer.usage + (error.usage or Usage()), degraded=True)
+    except (MindError, BudgetExceeded) as error:
+        spent = error.usage if isinstance(error, MindError) else None
+    answer = await gm.offline.ask(question)
+    return replace(answer, usage=answer.usage + (spent or Usage()), degraded=True)
 
 
 async def caring_answer(

@@ -31,7 +31,6 @@ from graphmem.model import (
     Usage,
     Woven,
 )
-from graphmem.ports import Mind
 from graphmem.sealing import keyed_hash
 from graphmem.text.doc import doc_of
 from graphmem.text.reader import MessageReading
@@ -54,9 +53,7 @@ class Detected:
     late: bool = False
 
 
-async def detected(
-    gm: Graphmem, session: Session, mind: Mind, message: Message, reading: MessageReading, seq: int
-) -> Detected:
+async def detected(gm: Graphmem, session: Session, message: Message, reading: MessageReading, seq: int) -> Detected:
     """Find out what a message contradicts, in at most 0.6 seconds once there is a candidate.
 
     Without a candidate no mind is asked. A late verdict is dropped: formation asks again without a time box before the
@@ -66,7 +63,6 @@ async def detected(
     ----------
     gm : Graphmem
     session : Session, open
-    mind : that answers the turn
     message : with embedding
     reading : of the message
     seq : of the turn
@@ -93,7 +89,7 @@ async def detected(
     pairs = [StatementPair(on_record(memory), StatementOnRecord(said.text, said.at)) for memory in found]
     try:
         async with asyncio.timeout(DETECTION_SECONDS):
-            answer = await classified(gm, mind, pairs)
+            answer = await classified(gm, gm.mind, pairs)
     except (TimeoutError, MindError):
         return Detected(late=True)
     contradicted = [m for m, verdict in zip(found, answer.value, strict=True) if is_contradiction(verdict)]

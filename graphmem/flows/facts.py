@@ -19,6 +19,7 @@ from graphmem.text import matching
 from graphmem.text.doc import Doc
 from graphmem.text.habits import is_at_work
 from graphmem.text.likeness import Gist, contradicts, gist, is_said_by
+from graphmem.validation import checked_as_of
 
 KNOWN_FACTS = 8
 """Newest facts that a language model is shown when it distils."""
@@ -50,7 +51,7 @@ class Learned:
     memory_id: str | None = None
 
 
-async def list_facts(gm: Graphmem, session: Session, first: int) -> list[Fact]:
+async def list_facts(gm: Graphmem, session: Session, first: int, as_of: datetime | None = None) -> list[Fact]:
     """A student's facts, newest first.
 
     Parameters
@@ -58,16 +59,17 @@ async def list_facts(gm: Graphmem, session: Session, first: int) -> list[Fact]:
     gm : Graphmem
     session : Session, open
     first : int, 1 to settings.page_size
+    as_of : only what was learned by then; what another fact has replaced since is gone
 
     Raises
     ------
-    InvalidInput    `first` is out of range
+    InvalidInput    `first` or `as_of` is out of range
     Locked          the session has ended
     """
     if not 1 <= first <= gm.settings.page_size:
         raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
     await check_running(gm, session)
-    return await turns.list_ring(gm.graph, session, first)
+    return await turns.list_ring(gm.graph, session, first, checked_as_of(as_of))
 
 
 async def fact_vectors(gm: Graphmem, who: Who, facts: Sequence[Fact]) -> Mapping[str, Vector]:

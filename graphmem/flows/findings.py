@@ -31,7 +31,6 @@ from graphmem.model import (
     Task,
     Uncertainty,
 )
-from graphmem.ports import Mind
 from graphmem.store import turns
 from graphmem.tasks import task_group
 from graphmem.text.doc import Doc, doc_of
@@ -146,7 +145,7 @@ async def _detected(
     """What the message contradicts; nothing where it tells of danger."""
     if danger is not None:
         return Detected()
-    return await detected(gm, session, attempt.mind, message, reading, attempt.held.state.turns + 1)
+    return await detected(gm, session, message, reading, attempt.held.state.turns + 1)
 
 
 def open_doubts_of(gm: Graphmem, session: Session) -> tuple[Uncertainty, ...]:
@@ -171,9 +170,9 @@ async def _expected(gm: Graphmem, session: Session, attempt: TurnAttempt) -> Ans
     That is what the last prediction named and what the message asks; with `separate` a model is asked before (spec 3).
     """
     incoming, held = attempt.incoming, attempt.held
-    storing = asyncio.ensure_future(_store_first(gm, session, incoming, attempt.mind, attempt.now))
+    storing = asyncio.ensure_future(_store_first(gm, session, incoming, attempt.now))
     try:
-        expected = await _expected_before(attempt) if gm.settings.predict == "separate" else None
+        expected = await _expected_before(gm, attempt) if gm.settings.predict == "separate" else None
     finally:
         # A model that fails at once must not leave the message unstored.
         await storing
@@ -189,20 +188,20 @@ async def _meant(
 ) -> dict[str, float]:
     """The facts that the message, or what a language model has asked for, means."""
     asked = [(await attempt.embedding)[0]]
-    if attempt.mind.is_model and prediction is not None and prediction.needed_info:
+    if gm.mind.is_model and prediction is not None and prediction.needed_info:
         # What the offline mind asks for are words of the talk.
         asked += list(await gm.embedder.embed([", ".join(prediction.needed_info)]))
     return meant_facts(attempt.held.facts, await fact_vectors(gm, session, attempt.held.facts), asked)
 
 
-async def _expected_before(attempt: TurnAttempt) -> Answer[Prediction]:
+async def _expected_before(gm: Graphmem, attempt: TurnAttempt) -> Answer[Prediction]:
     """The prediction from history alone, as the loop was first described."""
     incoming, held = attempt.incoming, attempt.held
     message = Message(Author.STUDENT, incoming.text, incoming.at, doc=incoming.doc)
     opener = [] if opener_of(attempt) is None else [Message(Author.COMPANION, incoming.opener or "", incoming.at)]
     task = incoming.task if incoming.task is not None else "" if held.task is None else held.task.text
     talk = Conversation(held.state.companion, (*held.messages, *opener, message), task)
-    return await attempt.mind.ask(Predict(talk))
+    return await gm.mind.ask(Predict(talk))
 
 
 async def _task(gm: Graphmem, attempt: TurnAttempt) -> Task | None:
@@ -250,9 +249,9 @@ def _habits(state: State, message: Message, asked: str, said: Sequence[str]) -> 
     return counted(state.habits, Exchange(doc_of(message), Doc(asked), Doc(said[-1] if said else "")))
 
 
-async def _store_first(gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, now: datetime) -> None:
+async def _store_first(gm: Graphmem, session: Session, incoming: Incoming, now: datetime) -> None:
     """Store the message before a language model is waited for; the offline mind's one write is enough."""
-    if mind.is_model:
+    if gm.mind.is_model:
         received = turns.Received(**{each.name: getattr(incoming, each.name) for each in fields(incoming)})
         await turns.receive(gm.graph, session, received, now)
 

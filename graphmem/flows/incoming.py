@@ -11,7 +11,7 @@ from graphmem.model import (
     Message,
     Unlocked,
 )
-from graphmem.ports import Mind, OnToken
+from graphmem.ports import OnToken
 from graphmem.text.doc import Doc
 from graphmem.text.reader import MessageReading
 
@@ -45,13 +45,12 @@ class Incoming:
 
 @dataclass(frozen=True)
 class TurnAttempt:
-    """One try at a turn: what came in, what is held of the student, and who answers."""
+    """One try at a turn: what came in, what is held of the student, and who is shown the reply."""
 
     incoming: Incoming
     reading: asyncio.Future[MessageReading]
     embedding: asyncio.Future[Matrix]
     held: Unlocked
-    mind: Mind
     on_token: OnToken | None
     now: datetime
 

@@ -3,7 +3,7 @@
 import asyncio
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from graphmem.app import Graphmem
@@ -13,9 +13,10 @@ from graphmem.flows.session_cache import ENDED
 from graphmem.model import Concern, Keys, LedgerCategory, LedgerEntry, RaisedConcern, Reminder, Session
 from graphmem.store import concerns, ledger
 from graphmem.text.doc import Doc
+from graphmem.text.ledger_triggers import active_at
 from graphmem.text.reminders import summary_of
 from graphmem.text.safety import UNNAMED_DANGER, find_danger, kept_text
-from graphmem.validation import checked_id, checked_text
+from graphmem.validation import checked_as_of, checked_id, checked_text
 
 SETTLED = frozenset({LedgerCategory.PROMISE, LedgerCategory.DEBT})
 """What can be settled; the rest holds until it expires or is deleted."""
@@ -143,18 +144,31 @@ async def delete_entry(gm: Graphmem, session: Session, entry_id: str) -> bool:
 
 
 async def list_entries(
-    gm: Graphmem, session: Session, category: LedgerCategory | None = None, active: bool | None = None
+    gm: Graphmem,
+    session: Session,
+    category: LedgerCategory | None = None,
+    active: bool | None = None,
+    as_of: datetime | None = None,
 ) -> list[LedgerEntry]:
     """A student's ledger, newest first; of one category, and only what is active or is not, where that is asked for.
 
+    With `as_of` the entries stand as they did at that moment.
+
     Raises
     ------
+    InvalidInput    `as_of` will not do
     Locked          the session has ended
     """
-    kept = await ledger.list_stored_entries(gm.graph, session, gm.clock(), category, active)
+    checked_as_of(as_of)
+    kept = await ledger.list_stored_entries(gm.graph, session, gm.clock(), category, None if as_of else active)
     if kept is None:
         raise Locked(ENDED)
-    return [each.entry for each in kept]
+    entries = [each.entry for each in kept]
+    if as_of is None:
+        return entries
+    known = [entry for entry in entries if entry.created_at <= as_of]
+    then = [active_at(entry, as_of) or replace(entry, is_active=False) for entry in known]
+    return [entry for entry in then if active in (None, entry.is_active)]
 
 
 def drafted(reminder: Reminder) -> Draft:

@@ -106,27 +106,35 @@ async def count_memories(gm: Graphmem, who: Who, wanted: Filter) -> int:
 
 
 async def find_around(
-    gm: Graphmem, who: Who, memory_id: str, hops: int, min_weight: float, session: Session | None
+    gm: Graphmem,
+    who: Who,
+    memory_id: str,
+    hops: int,
+    min_weight: float,
+    session: Session | None,
+    as_of: datetime | None = None,
 ) -> tuple[list[Memory], list[Edge]]:
-    """A memory with its neighbourhood, nearest first, and the edges within it.
+    """A memory with its neighbourhood, nearest first, and the edges within it; what held and was known at `as_of`.
 
     Raises
     ------
     InvalidInput    more than three hops, or a weight outside 0..1
-    NotFound        there is no such memory
+    NotFound        there is no such memory, or it did not hold then
     Locked          the session has ended
     """
     checked_id("memoryId", memory_id)
+    checked_as_of(as_of)
     if not 0 <= hops <= MOST_HOPS:
         raise InvalidInput(f"hops must lie between 0 and {MOST_HOPS}.")
     _check_share("minWeight", min_weight)
     if session is not None:
         await check_running(gm, session)
-    centre = Neighbourhood(memory_id, hops, min_weight, NEIGHBOURHOOD_SIZE)
+    centre = Neighbourhood(memory_id, hops, min_weight, NEIGHBOURHOOD_SIZE, as_of)
     found = await memories.list_around(gm.graph, who, centre, session)
     if found is None:
         raise NotFound("This student has no such memory: list the memories for their ids.")
-    return found
+    near, edges = found
+    return ([as_held_at(memory, as_of) for memory in near] if as_of else near), edges
 
 
 async def edges_by_memory(gm: Graphmem, who: Who, ids: Sequence[str]) -> dict[str, list[Edge]]:

@@ -82,7 +82,7 @@ async def answer_of(
     gm: Graphmem, session: Session, attempt: TurnAttempt, seen: MessageFindings, recalled: Remembered
 ) -> Answer[Response]:
     """The reply and what follows it; of the app's own reply only what follows."""
-    mind, fog, help_text = attempt.mind, seen.searched.fog, help_for(gm, session, seen.message.text)
+    mind, fog, help_text = gm.mind, seen.searched.fog, help_for(gm, session, seen.message.text)
     earlier = 2 * (seen.state.turns - len(attempt.held.turn_ids))
     task = "" if seen.task is None else seen.task.text
     talk = Conversation(seen.state.companion, (*seen.talk, seen.message), task, earlier)

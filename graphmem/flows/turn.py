@@ -14,6 +14,7 @@ import numpy as np
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked, MindError, ModelUnavailable
 from graphmem.flows import turn_plan as plan
+from graphmem.flows.budget import within_budget_of
 from graphmem.flows.concern import graver, raised_by_turn
 from graphmem.flows.facts import Learned, nearest_memories
 from graphmem.flows.facts import learned as learned_of
@@ -46,6 +47,10 @@ from graphmem.validation import checked_id, checked_text, checked_time
 
 MOST_USED = 100
 """Most memories that an app's reply can be built on."""
+TURN_QUESTIONS = 3
+"""Most questions that a turn asks a language model."""
+TOKEN_BYTES = 4
+"""About the bytes of a token of a context."""
 
 
 async def handle_turn(
@@ -73,6 +78,7 @@ async def handle_turn(
     Conflict        the turn_id was used for another text or reply, or in a session that has ended; or other turns
                     of this student kept being first
     Unavailable     Neo4j does not answer; send the same turn again
+    BudgetExceeded      the day's budget is spent, and `degrade` is `refuse`; the message is stored
     ModelUnavailable    nor does the language model, and `degrade` is `refuse`; the message is stored, the same turn
                     completes it
 
@@ -157,14 +163,30 @@ async def _attempt(
             # Sent again it may have another time: the first one counts.
             incoming = first or incoming
             held = await _unlocked(gm, session, before.state)
-        thought = await _think(gm, session, TurnAttempt(incoming, reading, embedding, held, mind, on_token, now))
-    write = plan.planned_turn(thought, gm.settings, now, distils=mind.is_model)
+        attempt = TurnAttempt(incoming, reading, embedding, held, on_token, now)
+        name, asked = f"turn-{incoming.turn_id}", _most_bytes(gm, attempt)
+        async with within_budget_of(replace(gm, mind=mind), session, name, asked, TURN_QUESTIONS) as able:
+            thought = await _think(able, session, attempt)
+            return await _written(able, session, attempt, thought)
+
+
+def _most_bytes(gm: Graphmem, attempt: TurnAttempt) -> int:
+    """About the bytes that a question of a turn is about at most."""
+    texts = (attempt.incoming.text, attempt.incoming.task or "", *(said.text for said in attempt.held.messages))
+    return sum(len(text.encode()) for text in texts) + TOKEN_BYTES * gm.settings.context_tokens
+
+
+async def _written(
+    gm: Graphmem, session: Session, attempt: TurnAttempt, thought: plan.TurnThought
+) -> TurnOutcome | None:
+    """Write a turn; None when another turn of the student came first."""
+    write = plan.planned_turn(thought, gm.settings, attempt.now, distils=gm.mind.is_model)
     version = await turns.complete(gm.graph, session, write)
-    if version is None or version != held.state.version + 1:
+    if version is None or version != attempt.held.state.version + 1:
         gm.drop(session)
     else:
         gm.admit(session)
-        gm.cache.put(session, plan.grown(held, version, thought, write, gm.settings))
+        gm.cache.put(session, plan.grown(attempt.held, version, thought, write, gm.settings))
     return None if version is None else write.outcome
 
 
@@ -178,7 +200,7 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
     recalled = await remembered_for(gm, attempt.held, seen, question, doubts)
     answer = await answer_of(gm, session, attempt, seen, recalled)
     danger = graver(seen.danger, None if seen.false_alarm else answer.value.danger)
-    replied_by = plan.APP if seen.own_reply is not None else attempt.mind.name
+    replied_by = plan.APP if seen.own_reply is not None else gm.mind.name
     if replied_by != gm.offline.name:
         reply = await with_vector(gm, answer.value.reply)
         answer = replace(answer, value=replace(answer.value, reply=reply))
@@ -326,7 +348,7 @@ def _is_compared(gm: Graphmem, kept: turns.StoredTurn, message: Message) -> bool
 async def _learned(gm: Graphmem, session: Session, attempt: TurnAttempt, seen: MessageFindings) -> Learned:
     """The fact that a violated expectation teaches; where a language model answers, a job distils it."""
     violated = seen.mismatch
-    if seen.score.matched is not False or violated is None or attempt.mind.is_model:
+    if seen.score.matched is not False or violated is None or gm.mind.is_model:
         return Learned()
     (lesson,) = (await gm.offline.ask(Distil((violated,)))).value
     (near,) = await nearest_memories(gm, session, [lesson])

@@ -24,6 +24,7 @@ from graphmem.flows.uncertainty_plan import (
     settled,
     severity_of,
     shifted_tolerance,
+    stood_at,
     touches,
     undone,
 )
@@ -51,7 +52,7 @@ from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update
 from graphmem.store.uncertainties import Recorded, Undo
 from graphmem.text.doc import Doc
 from graphmem.text.retelling import retold
-from graphmem.validation import checked_id, checked_text
+from graphmem.validation import checked_as_of, checked_id, checked_text
 
 DETAIL_CHARACTERS = 2_000
 """Longest detail of a resolution, and longest description of an action."""
@@ -72,18 +73,25 @@ async def list_uncertainties(
     state: UncertaintyState | None = None,
     severity: Severity | None = None,
     topic: str | None = None,
+    as_of: datetime | None = None,
 ) -> list[Uncertainty]:
     """A student's uncertainties, newest first, of a topic where one is given; their texts only with the session.
 
+    With `as_of` those that were there by then, each as it stood at that moment but for what surfacing has changed.
+
     Raises
     ------
-    InvalidInput    the topic will not do
+    InvalidInput    the topic or `as_of` will not do
     Locked          the session has ended, or a topic is asked for without one
     """
     if session is not None:
         await check_running(gm, session)
-    states = None if state is None else [state]
+    checked_as_of(as_of)
+    states = None if state is None or as_of is not None else [state]
     found = await uncertainties.find_uncertainties(gm.graph, who, session, states=states, severity=severity)
+    if as_of is not None:
+        then = [stood_at(doubt, as_of) for doubt in found if doubt.created_at <= as_of]
+        found = [doubt for doubt in then if state in (None, doubt.state)]
     if topic is None:
         return found
     if session is None:

@@ -419,7 +419,7 @@ def undone(recorded: Recorded, version: int, now: datetime, known: SearchIndex |
     ]
     # What was made of it is kept, as something that was believed for a while.
     gone = [Update(i, {"reliability": Reliability.SUPERSEDED, "invalid_at": now}) for i in undo.made]
-    reopened = replace(record, state=UncertaintyState.OPEN, resolution=None, resolved_at=None, detail=None)
+    reopened = _open(record)
     held = [] if known is None else [known.get(each.memory_id) for each in undo.memories]
     past = [memory for memory in held if memory is not None and memory.original is not None]
     return Changes(
@@ -431,6 +431,29 @@ def undone(recorded: Recorded, version: int, now: datetime, known: SearchIndex |
         settled_edges=tuple(SettledEdge(*edge, None) for edge in undo.settled_edges),
         settled=(Recorded(reopened),),
     )
+
+
+def stood_at(doubt: Uncertainty, moment: datetime) -> Uncertainty:
+    """A doubt as it stood at a moment: open, where it was settled later.
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> from graphmem.model import Severity, UncertaintyType
+    >>> may, june = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)
+    >>> stale, low, drift = UncertaintyType.STALE, Severity.LOW, DetectionContext.DRIFT
+    >>> doubt = Uncertainty("uncertainty-1", stale, low, drift, False, "memory-1", None, may)
+    >>> settled = replace(doubt, state=UncertaintyState.RESOLVED, resolved_at=june)
+    >>> stood_at(settled, may).state.value, stood_at(settled, june).state.value
+    ('open', 'resolved')
+    """
+    if doubt.resolved_at is None or doubt.resolved_at <= moment:
+        return doubt
+    return _open(doubt)
+
+
+def _open(doubt: Uncertainty) -> Uncertainty:
+    return replace(doubt, state=UncertaintyState.OPEN, resolution=None, resolved_at=None, detail=None)
 
 
 def advice(memories: tuple[Memory, ...], open_doubts: tuple[Uncertainty, ...], confidence: float) -> ActionAdvice:

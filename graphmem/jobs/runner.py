@@ -14,11 +14,11 @@ from itertools import groupby
 
 from graphmem.app import Graphmem
 from graphmem.errors import BudgetExceeded, Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable, place
+from graphmem.flows.budget import within_budget
 from graphmem.flows.facts import distil_facts
 from graphmem.flows.formation import MESSAGES_AT_ONCE, form_messages, form_observations
 from graphmem.flows.surprise import EPISODES_AT_ONCE as EPISODES
 from graphmem.flows.surprise import respond_to_surprises
-from graphmem.jobs.budget import within_budget
 from graphmem.jobs.compressing import compress_beyond_limit
 from graphmem.logs import log_ids
 from graphmem.model import CompressionTrigger, JobState, Session, Usage

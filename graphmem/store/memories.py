@@ -166,12 +166,13 @@ class Moment:
 
 @dataclass(frozen=True)
 class Neighbourhood:
-    """A memory and how far around it: hops, the least weight of an edge, the most memories."""
+    """A memory and how far around it: hops, the least weight of an edge, the most memories; `as_of` as of `Filter`."""
 
     id: str
     hops: int
     min_weight: float
     limit: int
+    as_of: datetime | None = None
 
 
 def label_of(modality: Modality) -> str:

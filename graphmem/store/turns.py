@@ -285,9 +285,9 @@ async def list_turns(graph: Graph, session: Session) -> list[StoredTurn]:
     return await only_intact(graph, session, row["turns"], lambda turn: _kept(session, turn))
 
 
-async def list_ring(graph: Graph, session: Session, limit: int) -> list[Fact]:
-    """A student's facts, newest first; `fact/list`."""
-    (row,) = await graph.run("fact/list", session, limit=limit)
+async def list_ring(graph: Graph, session: Session, limit: int, as_of: datetime | None = None) -> list[Fact]:
+    """A student's facts, newest first, those learned by a moment where one is given; `fact/list`."""
+    (row,) = await graph.run("fact/list", session, limit=limit, as_of=as_of)
     return await only_intact(graph, session, row["facts"], lambda fact: _fact(session, *fact))
 
 

@@ -108,7 +108,9 @@ def is_active(entry: LedgerEntry, now: float) -> bool:
 
 def active_at(entry: LedgerEntry, moment: datetime) -> LedgerEntry | None:
     """An entry as it was at a moment; None where it was not there yet, or settled, ended or expired by then."""
-    held = entry.is_active or (entry.settled_at is not None and entry.settled_at > moment)
+    # One that is not active though nobody settled it may have expired since.
+    expired = entry.settled_at is None and entry.expires_at is not None
+    held = entry.is_active or expired or (entry.settled_at is not None and entry.settled_at > moment)
     if entry.created_at > moment or not held or (entry.expires_at is not None and entry.expires_at <= moment):
         return None
     return replace(entry, is_active=True, settled_at=None, note=None)

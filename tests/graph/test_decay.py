@@ -131,6 +131,25 @@ async def test_a_neighbourhood_ends_after_so_many_edges(gm: Graphmem, ann: Pupil
         await find_around(gm, ann.who, "memory-nobody-has", 1, 0.0, None)
 
 
+async def test_a_neighbourhood_as_of_a_moment_holds_what_held_then(gm: Graphmem, ann: Pupil) -> None:
+    by_text = await lived(gm, ann)
+    ids = [by_text[text].id for text in LIFE][:4]
+    await changed(gm, ann.who, "MATCH (:Memory {institution: $i, student_id: $s})-[r]-(:Memory) DELETE r")
+    for a, b in pairwise(ids):
+        await linked(gm, ann, a, b, "PRECEDES", 0.8)
+    ended = "MATCH (m:Memory {institution: $i, student_id: $s, id: $id}) SET m.invalid_at = $at"
+    now = gm.clock()
+    await changed(gm, ann.who, ended, id=ids[2], at=now - timedelta(days=1))
+    for moment, seen in ((now, ids[:2]), (now - timedelta(days=2), ids)):
+        found, edges = await find_around(gm, ann.who, ids[0], 3, 0.0, ann.session, moment)
+        assert [memory.id for memory in found] == seen
+        assert {(edge.from_id, edge.to_id) for edge in edges} == set(pairwise(seen))
+    with pytest.raises(NotFound):
+        await find_around(gm, ann.who, ids[2], 3, 0.0, ann.session, now)
+    with pytest.raises(InvalidInput, match="asOf"):
+        await find_around(gm, ann.who, ids[0], 3, 0.0, ann.session, now.replace(tzinfo=None))
+
+
 async def test_pages_hold_every_memory_once_also_while_new_ones_come(gm: Graphmem, ann: Pupil) -> None:
     texts = tuple(f"On day {i} I swam {i + 2} lanes in the lake of Uster." for i in range(12))
     await observe(gm, ann.who, [replace(o, at=datetime(2026, 1, 5, tzinfo=UTC)) for o in observations(texts)])

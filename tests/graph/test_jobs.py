@@ -14,12 +14,12 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
-from graphmem.errors import Conflict, InvalidInput, NotFound
+from graphmem.errors import BudgetExceeded, Conflict, InvalidInput, NotFound
 from graphmem.flows import students
+from graphmem.flows.budget import most
 from graphmem.flows.facts import list_facts
 from graphmem.flows.observation import observe
 from graphmem.jobs.admin import count_jobs, list_jobs, retry_job, spent, spent_by_kind
-from graphmem.jobs.budget import most
 from graphmem.jobs.dispatch import run_due_jobs, start_jobs
 from graphmem.jobs.runner import BUDGET_SPENT, FIRST_WAIT, HANDLERS, Handler, failure, kinds, lease, run_jobs
 from graphmem.jobs.sessions import close_session
@@ -609,6 +609,23 @@ async def test_past_the_budget_memories_are_formed_offline_and_facts_wait_for_to
             _, session = await students.open_session(another_replica(gm, clock=lambda: later), ann.who, PASSWORD)
             assert await run_jobs(another_replica(talking, clock=lambda: later), session) == 1
     assert len(distils(server)) == 1
+
+
+async def test_past_the_budget_a_turn_is_answered_offline_or_refused(gm: Graphmem, ann: Pupil) -> None:
+    with llm_server() as server:
+        async with with_model(gm, server, budget_student_tokens=1) as talking:
+            outcome = await say(talking, ann, EXPECTED)
+            assert outcome.degraded
+            assert outcome.reply
+        async with with_model(gm, server, budget_student_tokens=1, degrade="refuse") as strict:
+            with pytest.raises(BudgetExceeded, match="budget"):
+                await say(strict, ann, "I like the lake.")
+            # What endangers somebody is answered, whatever it costs.
+            assert (await say(strict, ann, "I want to kill myself.")).degraded
+        assert server.seen == []
+        async with with_model(gm, server, budget_student_tokens=1_000_000) as talking:
+            assert not (await say(talking, ann, "I like the lake.")).degraded
+    assert server.seen
 
 
 async def test_what_is_spent_can_be_asked_for_by_student_and_day(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:

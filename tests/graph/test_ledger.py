@@ -87,6 +87,18 @@ async def test_settling_twice_is_settling_once(gm: Graphmem, ann: Pupil, categor
     assert await list_entries(gm, ann.session, category, active=False) == [settled]
 
 
+async def test_the_ledger_of_a_moment(gm: Graphmem, ann: Pupil) -> None:
+    kept = await add_entry(gm, ann.session, PROMISE)
+    settled = await settle_entry(another_replica(gm), ann.session, kept.id, "done")
+    then = kept.created_at
+    assert await list_entries(gm, ann.session, as_of=then - LATER) == []
+    assert await list_entries(gm, ann.session, active=True, as_of=then) == [kept]
+    assert await list_entries(gm, ann.session, active=False, as_of=then) == []
+    assert await list_entries(gm, ann.session, active=False, as_of=then + LATER) == [settled]
+    with pytest.raises(InvalidInput, match="asOf"):
+        await list_entries(gm, ann.session, as_of=then.replace(tzinfo=None))
+
+
 async def test_a_settled_promise_may_be_given_anew(gm: Graphmem, ann: Pupil) -> None:
     kept = await add_entry(gm, ann.session, PROMISE)
     await settle_entry(gm, ann.session, kept.id, "done")
@@ -114,6 +126,7 @@ async def test_an_expired_entry_is_not_active_in_any_answer(gm: Graphmem, ann: P
     assert await list_entries(future, longer, active=True) == []
     (gone,) = await list_entries(future, longer, active=False)
     assert gone == replace(kept, is_active=False)
+    assert await list_entries(future, longer, active=True, as_of=gm.clock()) == [kept]
     (anew,) = {await add_entry(future, longer, replace(threat, expires_at=None))}
     assert (anew.id, anew.is_active, anew.expires_at, anew.created_at) == (kept.id, True, None, late)
 

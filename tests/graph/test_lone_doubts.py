@@ -55,6 +55,10 @@ async def test_what_is_confirmed_can_be_relied_on_again(gm: Graphmem, ann: Pupil
     await resolve_uncertainty(gm, ann.session, record.id, Settling(Resolution.USER_CLARIFIED, home.id))
     again = await only(gm, ann, HOME)
     assert (again.reliability, again.reinforcement_count) == (Reliability.RELIABLE, 1)
+    then = record.created_at
+    assert await list_uncertainties(gm, ann.who, ann.session, as_of=then - timedelta(seconds=1)) == []
+    (held,) = await list_uncertainties(gm, ann.who, ann.session, UncertaintyState.RESOLVED, as_of=gm.clock())
+    assert held.resolution is Resolution.USER_CLARIFIED
     assert (await check_action(gm, ann.session, [home.id], "Send a parcel.", 0.9)).proceed
 
 

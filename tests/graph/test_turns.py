@@ -122,6 +122,8 @@ async def test_what_is_known_already_is_strengthened_and_not_stored_again(gm: Gr
     facts = await list_facts(gm, ann.session, 10)
     assert [fact.id for fact in facts] == [first.fact.id, "fact-t4"]
     assert facts[0] == again.fact
+    assert await list_facts(gm, ann.session, 10, first.at) == []
+    assert [fact.id for fact in await list_facts(gm, ann.session, 10, again.at)] == [first.fact.id, "fact-t4"]
     assert facts[0].created_at == again.at > first.at
     assert turn_state_of(gm, ann).facts == tuple(facts)
 

@@ -1,4 +1,4 @@
-"""Language-model budget of background work: a day's tokens and money, per student and in all (spec 5)."""
+"""Language-model budget: a day's tokens and money, per student and in all (spec 5)."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -26,24 +26,27 @@ BESIDES = 5000
 class BudgetedMind:
     """A mind that the day's budget limits: where it is spent `offline` answers, marked `degraded`.
 
-    The most that the questions of some jobs can cost is set aside before the first one, so that workers at once cannot
-    spend the same rest, and given back when what they did cost has been written.
+    The most that some questions can cost is set aside before the first one, so that workers at once cannot spend the
+    same rest, and given back when what they did cost has been written. With `refuse` the questions of a turn, which
+    cannot wait, raise BudgetExceeded where it is spent.
 
     Parameters
     ----------
     mind : Mind, that costs something
     offline : Mind, that costs nothing
     reserve : sets the most aside; False where it does not fit
+    refuse : whether a turn is refused and not answered offline
     """
 
     is_model = True
 
-    def __init__(self, mind: Mind, offline: Mind, reserve: Callable[[], Awaitable[bool]]) -> None:
+    def __init__(self, mind: Mind, offline: Mind, reserve: Callable[[], Awaitable[bool]], *, refuse: bool) -> None:
         self.name = mind.name
         self.within: bool | None = None
         self._mind = mind
         self._offline = offline
         self._reserve = reserve
+        self._refuse = refuse
 
     @property
     def failing(self) -> str | None:
@@ -55,13 +58,13 @@ class BudgetedMind:
 
         Raises
         ------
-        BudgetExceeded      the day's budget is spent, and the question is nothing for the offline mind
+        BudgetExceeded      the day's budget is spent, and the offline mind must not answer the question
         """
         if self.within is None:
             self.within = await self._reserve()
         if self.within:
             return await self._mind.ask(question, on_token)
-        if question.needs_model:
+        if question.needs_model or (self._refuse and not question.can_wait):
             raise BudgetExceeded
         return replace(await self._offline.ask(question, on_token), degraded=True)
 
@@ -76,7 +79,6 @@ async def within_budget(
     """The same graphmem to run some jobs with, its `mind` limited by the day's budget (`BudgetedMind`).
 
     What was set aside is given back when what the jobs did cost has been written; that belongs into the `async with`.
-    Turns count towards the budget, and are never held up by it.
 
     Parameters
     ----------
@@ -99,7 +101,7 @@ async def within_budget(
 async def within_budget_of(
     gm: Graphmem, session: Session, name: str, size: int, questions: int
 ) -> AsyncIterator[Graphmem]:
-    """The same for work that is no job.
+    """The same for a turn and other work that is no job.
 
     Parameters
     ----------
@@ -122,7 +124,10 @@ async def within_budget_of(
 async def _reserving(gm: Graphmem, session: Session, name: str, size: int, questions: int) -> AsyncIterator[Graphmem]:
     limits = limits_of(gm.settings)
     wanted = most(size, questions, gm.settings.budget_token_cost, gm.clock())
-    mind = BudgetedMind(gm.mind, gm.offline, lambda: usage.reserve(gm.graph, session, name, limits, wanted))
+    refuse = gm.settings.degrade == "refuse"
+    mind = BudgetedMind(
+        gm.mind, gm.offline, lambda: usage.reserve(gm.graph, session, name, limits, wanted), refuse=refuse
+    )
     try:
         yield replace(gm, mind=mind)
     finally:
