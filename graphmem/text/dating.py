@@ -43,16 +43,15 @@ _AWAY = re.compile(
     r"|\d{1,2}) (?:day|week|month|year)s? ago\b(?! on \d)|(?<!the )(?:last|this|next) weekend\b)",
     re.IGNORECASE,
 )
-_PAST = re.compile(
-    r"\b(?:was|were|had|did|didn't|didnt|\w{2,}ed|went|came|told|said|made|took|gave|paid|left|read|saw|met|broke|"
-    r"lost|won|found|bought|felt|kept|ran|ate|fell|hit|hurt|forgot|slept|spent)\b",
+_TENSE = re.compile(
+    r"\b(?:(?P<past>was|were|had|did|didn't|didnt|\w{2,}ed|went|came|told|said|made|took|gave|paid|left|read|saw|met|broke|"
+    r"lost|won|found|bought|felt|kept|ran|ate|fell|hit|hurt|forgot|slept|spent)"
+    r"|(?P<ahead>it'?s moved to|moving|am|is|are|i'm|im|we've got|will|'ll|would|going to|gonna|want|plan"
+    r"|promise|till?|until|by|next|have to|need to|must))\b",
     re.IGNORECASE,
 )
-_AHEAD = re.compile(
-    r"\b(?:it'?s moved to|moving|is|are|i'm|im|we've got|will|'ll|going to|gonna|want|plan"
-    r"|promise|till?|until|by|next|have to|need to|must)\b",
-    re.IGNORECASE,
-)
+_STATE = re.compile(r"\b(?:am|is|are|i'?m|feels?|gets?)(?:n'?t)?(?: \w+){0,2} \w{2,}ed\b", re.IGNORECASE)
+"""How somebody is now, as in "am really scared", which looks like what was."""
 
 
 def dated(text: str, at: datetime) -> str:
@@ -72,16 +71,17 @@ def dated(text: str, at: datetime) -> str:
     'the test is on 25 February 2026, and the trip on Friday, 27 February 2026'
     >>> dated("we went there yesterday and in march", datetime(2026, 5, 6, tzinfo=UTC))
     'we went there on 5 May 2026 and in March 2026'
+    >>> dated("i am scared of the test on friday, we failed the one on monday", datetime(2026, 5, 6, tzinfo=UTC))
+    'i am scared of the test on Friday, 8 May 2026, we failed the one on Monday, 4 May 2026'
     >>> dated("i moved about five years ago, and we met two days ago", datetime(2026, 5, 6, tzinfo=UTC))
     'i moved around 2021, and we met on 4 May 2026'
     """
-    past = _PAST.search(text) is not None and _AHEAD.search(text) is None
     text = _NEAR.sub(lambda m: _near(m, at), text)
-    text = _DATE.sub(lambda m: _with_year(m, at, past), text)
-    text = _DATE_AFTER.sub(lambda m: _with_year(m, at, past), text)
-    text = _DAY_OF_MONTH.sub(lambda m: _this_month(m, at, past), text)
-    text = _ON_DAY.sub(lambda m: _weekday(m, at, past), text)
-    text = _IN_MONTH.sub(lambda m: _month(m, at, past), text)
+    text = _DATE.sub(lambda m: _with_year(m, at, _is_past(m)), text)
+    text = _DATE_AFTER.sub(lambda m: _with_year(m, at, _is_past(m)), text)
+    text = _DAY_OF_MONTH.sub(lambda m: _this_month(m, at, _is_past(m)), text)
+    text = _ON_DAY.sub(lambda m: _weekday(m, at, _is_past(m)), text)
+    text = _IN_MONTH.sub(lambda m: _month(m, at, _is_past(m)), text)
     text = _AWAY.sub(lambda m: _away(m, at), text)
     return _PERIOD.sub(lambda m: _period(m, at), text)
 
@@ -95,6 +95,14 @@ def spelled(day: datetime) -> str:
     '6 February 2026'
     """
     return f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
+
+
+def _is_past(match: re.Match[str]) -> bool:
+    """True if the verb nearest to a date tells of the past: the last one before it, or else the first one after it."""
+    told = _STATE.sub(lambda m: "is".ljust(len(m.group())), match.string)
+    marks = [(mark.start(), mark.lastgroup == "past") for mark in _TENSE.finditer(told)]
+    before = [past for place, past in marks if place < match.start()]
+    return before[-1] if before else bool(marks) and marks[0][1]
 
 
 def _near(match: re.Match[str], at: datetime) -> str:
