@@ -91,6 +91,8 @@ def chosen_move(messages: Sequence[Message], reading: MessageReading | None = No
     act = act_of(doc)
     if act in (Act.STEP, Act.CONFUSION, Act.QUESTION) and (judged := _judged_sums(messages, act, task)):
         return judged
+    if _is_foreign(doc) and not (task and act is Act.STEP):
+        return Move("foreign")
     if not task and _asks_for_advice(doc):
         return Move("advice")
     if reading is not None and not overrides(doc) and (talked := _talked(doc, act, reading, task)):
@@ -105,7 +107,7 @@ def chosen_move(messages: Sequence[Message], reading: MessageReading | None = No
         earlier = _own(messages[:-1])[-1:]
         confused = bool(earlier) and act_of(doc_of(earlier[0])) is Act.CONFUSION
         return Move("still confused" if confused else act.value, hint=task_hint(messages, task, stuck=True))
-    if act is Act.UNREADABLE and (len(doc.words) >= FOREIGN_WORDS or _is_foreign(doc)):
+    if act is Act.UNREADABLE and len(doc.words) >= FOREIGN_WORDS:
         return Move("foreign")
     return _step(messages, task) if act is Act.STEP else Move(act.value)
 
@@ -117,8 +119,9 @@ def _asks_for_advice(doc: Doc) -> bool:
 
 
 def _is_foreign(doc: Doc) -> bool:
-    """True of a few words that are surely of another language: "brb" may be of any."""
-    return not doc.text.isascii() and language_of(doc.text) not in ("", "en")
+    """True of words that are surely of another language: one or two in plain letters, as "brb", may be of any."""
+    enough = len(doc.words) >= FOREIGN_WORDS or not doc.text.isascii()
+    return enough and language_of(doc.text) not in ("", "en")
 
 
 def _talked(doc: Doc, act: Act, reading: MessageReading, task: str) -> Move | None:

@@ -114,8 +114,10 @@ def _near(match: re.Match[str], at: datetime) -> str:
 def _weekday(match: re.Match[str], at: datetime, past: bool) -> str:
     lead, place = match["lead"].lower(), _DAYS[match["day"].lower()[:3]]
     ahead = (place - at.weekday()) % 7 or 7
+    # What comes in the same week is "on" or "this" Friday.
+    ahead += 7 if lead == "next" and place > at.weekday() else 0
     back = lead in ("last", "since") or (past and lead not in ("next", "this", "by", "till", "til", "until"))
-    day = at + timedelta(days=ahead - 7 if back and ahead < 7 else -7 if back else ahead)
+    day = at + timedelta(days=(place - at.weekday()) % 7 - 7 if back else ahead)
     lead = "on" if lead in ("this", "next", "last") else "until" if lead in ("til", "till") else lead
     lead = f"{lead} the {match['part'].lower()} of" if match["part"] else lead
     return f"{lead} {WEEKDAYS[place].capitalize()}, {spelled(day)}"

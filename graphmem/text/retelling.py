@@ -11,16 +11,20 @@ from graphmem.text.stems import is_past
 JOINED_WORDS = 3
 """Most words of who is told of together with the speaker."""
 
-_LEAD_IN = re.compile(
-    r"^(?:\W*(?:(?:oh|ah|ohh+|hmm+|well|so|and|but|yeah|yep|yes+|yea|ya|yup|ok(?:ay)?"
-    r"|hey|hi+|hello|lol|btw|also|umm*|uh|erm?|"
-    r"no+|nope|actually|honestly|anyway|haha+|wow|thanks?|thx|thank you|cool|sorry"
-    r"|wait|right|yay+|yaa+y|yess+|noo+|soo+|oh+|sure|of course|i see|ugh|"
-    r"no wait|like|you know|by the way|deal|tbh|then|next|finally|therefore|thus|cause"
-    r"|because|first|firstly|after that|mhm|as you said)\b(?!\s+(?:to|for|about|of"
-    r"|that)\b))[\s,.!:…-]*)+",
-    re.IGNORECASE,
+_PLAIN_LEAD = (
+    r"(?:oh+|ah|hmm+|and|but|yeah|yep|yes+|yea|ya|yup|ok(?:ay)?|hey|hi+|lol|btw|also|umm*|uh|erm?|nope|noo+|actually"
+    r"|honestly|anyway|haha+|wow|thx|yay+|yaa+y|soo+|ugh|tbh|you know|by the way|therefore|thus|cause|because"
+    r"|finally|mhm|as you said|so(?! (?:many|much|few|far|long|little|often)\b))\b(?!\s+(?:to|for|about|of|that)\b)"
 )
+_PAUSE, _SOMEBODY = r"\s*(?:[,.:!…–-]|$)", r"(?:i|i'?m|i'?ve|i'?d|we|he|she|it|its|it's|they|you)"
+_LOOSE_LEAD = (
+    r"(?:(?:well|hello|no(?: wait)?|thanks|cool|sorry|wait|right|sure|of course|deal|then|next|first(?:ly)?"
+    r"|after that)\b"
+    rf"(?={_PAUSE}|\s+(?:{_SOMEBODY}|my|our|there|that's|this)\b)"
+    rf"|like\b(?={_PAUSE}|\s+(?:{_SOMEBODY}|\d+)\b)|(?:thank you|i see)\b(?={_PAUSE}))"
+)
+"""Words that lead in only where a pause, or somebody, comes after them: "no, I hate it" and not "no one likes me"."""
+_LEAD_IN = re.compile(rf"^(?:\W*(?:{_PLAIN_LEAD}|{_LOOSE_LEAD})[\s,.!:…-]*)+", re.IGNORECASE)
 _MEANT = re.compile(r"^i meant (?:to (?:say|write) )?(?:that )?(?=\S+ \S)", re.IGNORECASE)
 # It begins where no part of it is before, and no part is given back: else a long row of signs would take for ever.
 _TAIL = re.compile(
@@ -130,6 +134,8 @@ def retold(text: str, who: str, at: datetime) -> str:
     ('Mo moved to Leeds.', "Mo's brother and Mo rode home.")
     >>> retold("pls dont tell my mum", "Tobi", day), retold("oh and the test is on friday", "Tobi", day)
     ("Tobi asks: please don't tell Tobi's mum.", 'Tobi says that the test is on Friday, 6 February 2026.')
+    >>> retold("no one likes me", "The student", day), retold("next week i go to Rome", "The student", day)
+    ('The student says that no one likes them.', 'In the week of 9 February 2026 the student goes to Rome.')
     >>> retold("[shares: a photo of a cup]", "Mo", day)
     'Mo shares a photo of a cup.'
     """
@@ -150,8 +156,15 @@ def retold(text: str, who: str, at: datetime) -> str:
     elif not told.startswith(who):
         lowered = _lower(told)
         told = f"{who} says{' that' if _is_clause(told) and _goes_on(lowered) else ':'} {lowered}"
-    told = told.strip(" ,;:-")
+    told = _small_within(told.strip(" ,;:-"), who)
     return told if told[-1:] in ".!?" else f"{told}."
+
+
+def _small_within(told: str, who: str) -> str:
+    """A statement that calls its speaker "the student" within a sentence and "The student" where one begins."""
+    if not who.startswith("The "):
+        return told
+    return re.sub(rf"(?<=[^.!?:“]\s){who}\b", who[0].lower() + who[1:], told)
 
 
 def is_shown(text: str) -> bool:

@@ -201,7 +201,7 @@ def _year(match: re.Match[str], _: datetime) -> TimeRange:
 
 def _weekday(match: re.Match[str], now: datetime) -> TimeRange:
     ahead = _DAYS.index(match["weekday"][:3].lower()) - now.weekday()
-    steps = {"on": -(-ahead % 7), "this": ahead, "next": ahead % 7 or 7}
+    steps = {"on": -(-ahead % 7), "this": ahead, "next": ahead + 7}
     return _whole("day", now, steps.get((match["which"] or "on").lower(), -(-ahead % 7 or 7)))
 
 
