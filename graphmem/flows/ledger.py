@@ -180,6 +180,7 @@ def drafted(reminder: Reminder) -> Draft:
         importance=reminder.importance,
         triggers=reminder.triggers,
         trigger_entities=reminder.trigger_entities,
+        expires_at=reminder.expires_at,
     )
 
 

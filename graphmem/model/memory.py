@@ -153,7 +153,10 @@ class Relation:
 
 @dataclass(frozen=True)
 class Reminder:
-    """Something in a message that belongs into the ledger (spec 8), with the span it comes from."""
+    """Something in a message that belongs into the ledger (spec 8), with the span it comes from.
+
+    expires_at : when it is over, where that is said
+    """
 
     start: int
     end: int
@@ -163,6 +166,7 @@ class Reminder:
     importance: float
     triggers: tuple[str, ...] = ()
     trigger_entities: tuple[str, ...] = ()
+    expires_at: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graphmem.model import Author, Domain, LedgerCategory, Message
+from graphmem.model import Author, Domain, LedgerCategory, Message, Modality
 from graphmem.offline.task_hints import cited_sentence, task_hint
 from graphmem.text.arithmetic import Equation, equations, spoken_equations
 from graphmem.text.comparisons import compared, stated_comparisons
@@ -16,11 +16,12 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
 from graphmem.text.introductions import introduced_name
 from graphmem.text.language import language_of
+from graphmem.text.ledger_model import load_ledger_model
 from graphmem.text.lexicon import FIRST_PERSON, SECOND_PERSON, is_negation
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.quantities import quantities
 from graphmem.text.questions import asks, only_asks
-from graphmem.text.reader import LEDGER_CATEGORIES, PASSES, MessageReading
+from graphmem.text.reader import LEDGER_CATEGORIES, MODALITIES, PASSES, MessageReading
 from graphmem.text.talk import TALK_SURE, TalkKind, talk_of
 from graphmem.text.worth import accepts
 
@@ -28,8 +29,8 @@ OWN = 0.7
 """Chance from which on a message tells of the student's own, whatever else it looks like."""
 GLAD, TROUBLED = 0.25, -0.1
 """Valence from which on, or down to which, such a message is good news or a worry."""
-UNTROUBLED = -0.1
-"""Valence from which on words of anger or grief are not the student's mood."""
+UNTROUBLED, UNTROUBLED_OWN = -0.1, -0.05
+"""Valence from which on words of anger or grief are not the student's mood; the same of what is told as one's own."""
 FOREIGN_WORDS = 3
 """Words from which on what cannot be read is taken for another language."""
 AGREEMENT_WORDS = 4
@@ -127,6 +128,9 @@ def _is_foreign(doc: Doc) -> bool:
 def _talked(doc: Doc, act: Act, reading: MessageReading, task: str) -> Move | None:
     """The move for what is told, and for talk that is not about work, as the models see it; None for anything else."""
     kind, chance = talk_of(doc, reading)
+    if kind in _OF_COMPANION and load_ledger_model().category(reading) is LedgerCategory.INSTRUCTION:
+        # "Can you remind me ...?" asks for what is remembered, and not what one is able to do.
+        return Move("wish", kept=True)
     # Without a word for the companion memory may know the answer.
     of_companion = not SECOND_PERSON.isdisjoint(doc.plain_words)
     sure = chance >= TALK_SURE and (act is not Act.QUESTION or of_companion)
@@ -239,7 +243,7 @@ def _told(doc: Doc, act: Act, reading: MessageReading, task: str, kind: TalkKind
     category = LEDGER_CATEGORIES[place]
     if act is not Act.SORROW and category in _LEDGER_MOVES and reading.ledger[place] >= SURE:
         return Move(_LEDGER_MOVES[category], kept=kept)
-    if act in _OF_MOOD and (reading.valence < UNTROUBLED or (act is Act.FRUSTRATION and kind is TalkKind.OWN)):
+    if act in _OF_MOOD and _is_mood(act, reading, kind):
         return Move("worry" if act is Act.FRUSTRATION and not task else act.value, kept=kept)
     if act is Act.STEP and task and domain_of(reading) is Domain.SCHOOL:
         # How one came to a step says more of the work than of oneself.
@@ -250,6 +254,13 @@ def _told(doc: Doc, act: Act, reading: MessageReading, task: str, kind: TalkKind
     if reading.valence >= GLAD:
         return Move("good news", kept=kept)
     return Move("worry" if reading.valence <= TROUBLED else "disclosure", kept=kept)
+
+
+def _is_mood(act: Act, reading: MessageReading, kind: TalkKind | None) -> bool:
+    """True if words of anger or grief are the student's mood: "my hamster died", and not "I hate broccoli"."""
+    own = kind is TalkKind.OWN
+    happened = MODALITIES[int(reading.modality.argmax())] is Modality.EPISODIC
+    return reading.valence < (UNTROUBLED_OWN if own else UNTROUBLED) or (own and act is Act.SORROW and happened)
 
 
 def _is_guess(doc: Doc) -> bool:

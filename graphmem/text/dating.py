@@ -1,6 +1,7 @@
 """Words like "tomorrow" and "on Friday" replaced by the dates they mean on the day they are said."""
 
 import re
+from calendar import monthrange
 from datetime import datetime, timedelta
 
 from graphmem.text.lexicon import MONTHS, WEEKDAYS
@@ -43,6 +44,7 @@ _AWAY = re.compile(
     r"|\d{1,2}) (?:day|week|month|year)s? ago\b(?! on \d)|(?<!the )(?:last|this|next) weekend\b)",
     re.IGNORECASE,
 )
+_SPELLED_DAY = re.compile(rf"\b(\d{{1,2}}) ({'|'.join(MONTHS)}) (\d{{4}})\b", re.IGNORECASE)
 _TENSE = re.compile(
     r"\b(?:(?P<past>was|were|had|did|didn't|didnt|\w{2,}ed|went|came|told|said|made|took|gave|paid|left|read|saw|met|broke|"
     r"lost|won|found|bought|felt|kept|ran|ate|fell|hit|hurt|forgot|slept|spent)"
@@ -84,6 +86,32 @@ def dated(text: str, at: datetime) -> str:
     text = _IN_MONTH.sub(lambda m: _month(m, at, _is_past(m)), text)
     text = _AWAY.sub(lambda m: _away(m, at), text)
     return _PERIOD.sub(lambda m: _period(m, at), text)
+
+
+def day_ahead(text: str, at: datetime) -> datetime | None:
+    """The last day, from the one on, that a text names; None where it names none.
+
+    Parameters
+    ----------
+    text : str, in English
+    at : datetime, aware, when it was said; days are reckoned from it
+
+    Examples
+    --------
+    >>> from datetime import UTC
+    >>> said = datetime(2026, 2, 24, 9, tzinfo=UTC)
+    >>> day_ahead("remind me to bring it on friday", said)
+    datetime.datetime(2026, 2, 27, 0, 0, tzinfo=datetime.timezone.utc)
+    >>> day_ahead("we went there yesterday", said), day_ahead("remind me every friday", said)
+    (None, None)
+    """
+    first = at.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    named = [
+        (int(year), MONTHS.index(month.lower()) + 1, int(day))
+        for day, month, year in _SPELLED_DAY.findall(dated(text, at))
+    ]
+    ahead = [each for each in named if each >= (at.year, at.month, at.day) and each[2] <= monthrange(*each[:2])[1]]
+    return first.replace(*max(ahead)) if ahead else None
 
 
 def spelled(day: datetime) -> str:

@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 from graphmem.model import Heard, LedgerCategory, Reminder
 from graphmem.text.certainty import last_question
 from graphmem.text.clauses import is_fragment, telling_spans
+from graphmem.text.dating import day_ahead
 from graphmem.text.dialogue_acts import overrides
 from graphmem.text.doc import Doc
 from graphmem.text.ledger_model import load_ledger_model
@@ -34,6 +36,9 @@ IMPORTANCE = {
     LedgerCategory.OBSERVATION: 0.6,
 }
 """How much an entry of a category matters, 0..1."""
+
+WISH_HOLDS = timedelta(days=2)
+"""From the beginning of the day (UTC) that a wish names until it holds no more."""
 
 _CUE_WORDS = frozenset(
     """
@@ -91,8 +96,15 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], readings: Sequence[Me
                 stop = spans[1][1]
         kept.append((start, stop, category))
     asked = last_question(heard.before)
-    made = [_reminder(heard.text, *_cut(heard.text, start, stop), category) for start, stop, category in kept]
+    made = [_bounded(_reminder(heard.text, *_cut(heard.text, a, b), category), heard.at) for a, b, category in kept]
     return tuple(_answering(each, asked) if asked and is_fragment(Doc(each.content)) else each for each in made)
+
+
+def _bounded(reminder: Reminder, at: datetime) -> Reminder:
+    """The same, a wish for some day over when that day is over everywhere."""
+    if reminder.category is not LedgerCategory.INSTRUCTION or (day := day_ahead(reminder.content, at)) is None:
+        return reminder
+    return replace(reminder, expires_at=day + WISH_HOLDS)
 
 
 def may_remind(doc: Doc, reading: MessageReading) -> bool:

@@ -155,7 +155,9 @@ def retold(text: str, who: str, at: datetime) -> str:
         told = told[0].upper() + told[1:]
     elif not told.startswith(who):
         lowered = _lower(told)
-        told = f"{who} says{' that' if _is_clause(told) and _goes_on(lowered) else ':'} {lowered}"
+        lead = f"{who} says{' that' if _is_clause(told) and _goes_on(lowered) else ':'}"
+        # Who speaks has just been named.
+        told = f"{lead} " + lowered.replace(f"{who}'s", "their")
     told = _small_within(told.strip(" ,;:-"), who)
     return told if told[-1:] in ".!?" else f"{told}."
 
