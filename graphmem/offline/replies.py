@@ -313,7 +313,9 @@ def replied(
     companion : the companion's name, where an app has given it one
     """
     move, doc = chosen_move(messages, reading, task), doc_of(messages[-1])
-    if move.name in ABOUT_COMPANION and remembered.asked_for and asks_of_oneself(doc):
+    # "You are nicer than my sister" asks for nothing.
+    asking_for = move.name == "ability" or doc.asks or doc.text.rstrip().endswith("?")
+    if move.name in ABOUT_COMPANION and asking_for and remembered.asked_for and asks_of_oneself(doc):
         move = Move("question")
     if move.name != "question":
         # "What do I hate?" sounds like a mood, and is answered where the answer is known.

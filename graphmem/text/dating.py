@@ -52,6 +52,10 @@ _TENSE = re.compile(
     r"|promise|till?|until|by|next|have to|need to|must))\b",
     re.IGNORECASE,
 )
+_NEW_CLAUSE = re.compile(
+    r"(?:[,;:–] *|\b(?:and|but|so|because|then|that) )(?=(?:i|we|he|she|it|they|you|this|that|there|my|his|her|our|the)\b)",
+    re.IGNORECASE,
+)
 _STATE = re.compile(r"\b(?:am|is|are|i'?m|feels?|gets?)(?:n'?t)?(?: \w+){0,2} \w{2,}ed\b", re.IGNORECASE)
 """How somebody is now, as in "am really scared", which looks like what was."""
 
@@ -126,11 +130,12 @@ def spelled(day: datetime) -> str:
 
 
 def _is_past(match: re.Match[str]) -> bool:
-    """True if the verb nearest to a date tells of the past: the last one before it, or else the first one after it."""
+    """True if the verb nearest to a date tells of the past: the last one before it in its clause, or the first one after."""
     told = _STATE.sub(lambda m: "is".ljust(len(m.group())), match.string)
-    marks = [(mark.start(), mark.lastgroup == "past") for mark in _TENSE.finditer(told)]
+    clause = max((found.end() for found in _NEW_CLAUSE.finditer(told, 0, match.start())), default=0)
+    marks = [(mark.start(), mark.lastgroup == "past") for mark in _TENSE.finditer(told, clause)]
     before = [past for place, past in marks if place < match.start()]
-    return before[-1] if before else bool(marks) and marks[0][1]
+    return before[-1] if before else not clause and bool(marks) and marks[0][1]
 
 
 def _near(match: re.Match[str], at: datetime) -> str:

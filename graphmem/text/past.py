@@ -10,12 +10,12 @@ _BE = {
     "can't": "couldn't", "will": "was going to", "wants": "wanted",
 }  # fmt: skip
 """Present forms with a past of their own; a closed list."""
-_NAME = r"(?:The student|[A-Z][\w-]*(?: [A-Z][\w-]*)*)"
+_NAME = r"(?:The student|(?!The\b)[A-Z][\w-]*(?: [A-Z][\w-]*)*)"
 _ADVERBS = r"(?: (?:also|always|really|just|still|often|usually|sometimes|only|even|now|currently))*"
 _OWN = re.compile(
     rf"^(?P<subject>{_NAME}'s(?: [\w-]+){{1,4}}?)(?P<adverbs>{_ADVERBS}) (?P<verb>{'|'.join(_BE)})(?=[ .,!;]|$)"
 )
-_VERB = re.compile(rf"^(?P<subject>{_NAME})(?P<adverbs>{_ADVERBS}) (?P<verb>[a-z']+)(?=[ .,!;]|$)")
+_VERB = re.compile(rf"^(?P<subject>{_NAME})(?P<adverbs>{_ADVERBS}) (?P<verb>[a-z]+(?:n't)?)(?=[ .,!;]|$)")
 _NOW = re.compile(r" (?:still|now|currently)\b")
 _NOW_AFTER = re.compile(rf"^{_NOW.pattern}")
 
