@@ -205,7 +205,7 @@ WORDINGS: dict[str, tuple[str, ...]] = {
     ),
     "statement": (
         "You say {quote}. What makes you think so?",
-        "You say {quote}. How does that help with what is asked?",
+        "You say {quote}. {use}",
         "What makes you think so?",
         "Can you tell me a little more about that?",
     ),
@@ -322,7 +322,8 @@ def replied(
         asked = doc.asks and only_asks(doc.plain) and not task
         known = answer_from_memory(messages, remembered, if_known=True) if asked else ""
         return known or worded(move, messages, remembered, task, companion)
-    if reckoned := reckoned_answer(doc.text):
+    sums = (doc.text, *(sentence.text for sentence in doc.excerpt.sentences if sentence.asks))
+    if reckoned := next(filter(None, map(reckoned_answer, sums)), ""):
         return f"{clean(reckoned)}. How could you check it?"
     return answer_from_memory(messages, remembered) or worded(move, messages, remembered, task, companion)
 
@@ -359,6 +360,7 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task
     name = clean(remembered.name or "")
     slots = {"sum": _framed(move.sum), "hint": move.hint, "mention": mention, "name": name, "me": clean(companion)}
     slots |= {"next": ON_WITH_IT if task else NEXT[len(messages) // 2 % len(NEXT)], "kept": KEPT if move.kept else ""}
+    slots["use"] = "How does that help with what is asked?" if task else ""
     if any("{own}" in w for w in wordings):
         slots["own"] = clean(introduced_name(doc.text))
     if any("{told}" in w for w in wordings):

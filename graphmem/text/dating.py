@@ -53,7 +53,8 @@ _TENSE = re.compile(
     re.IGNORECASE,
 )
 _NEW_CLAUSE = re.compile(
-    r"(?:[,;:–] *|\b(?:and|but|so|because|then|that) )(?=(?:i|we|he|she|it|they|you|this|that|there|my|his|her|our|the)\b)",
+    r"(?:[,;:–] *|\b(?:and|but|so|because|then|that) )"
+    r"(?=(?:i|we|he|she|it|they|you|this|that|there|my|his|her|our|the)\b)",
     re.IGNORECASE,
 )
 _STATE = re.compile(r"\b(?:am|is|are|i'?m|feels?|gets?)(?:n'?t)?(?: \w+){0,2} \w{2,}ed\b", re.IGNORECASE)
@@ -130,7 +131,7 @@ def spelled(day: datetime) -> str:
 
 
 def _is_past(match: re.Match[str]) -> bool:
-    """True if the verb nearest to a date tells of the past: the last one before it in its clause, or the first one after."""
+    """True if the verb nearest to a date tells of the past: the last before it in its clause, or the first after."""
     told = _STATE.sub(lambda m: "is".ljust(len(m.group())), match.string)
     clause = max((found.end() for found in _NEW_CLAUSE.finditer(told, 0, match.start())), default=0)
     marks = [(mark.start(), mark.lastgroup == "past") for mark in _TENSE.finditer(told, clause)]

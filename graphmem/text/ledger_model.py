@@ -17,11 +17,11 @@ from graphmem.text.reader import LEDGER_CATEGORIES, MessageReading
 from graphmem.text.trained import opened_weights
 
 LEDGER_FILE = Path(__file__).with_name("weights") / "ledger" / "ledger.npz"
-LEDGER_CHANCE = 0.6
+LEDGER_CHANCE = 0.55
 """Chance that a clause belongs into the ledger from which it is kept."""
 SURE_CATEGORY = 0.4
 """Chance that its category needs."""
-SURE_INSTRUCTION = 0.65
+SURE_INSTRUCTION = 0.5
 """The same of an instruction, which binds whoever reads it."""
 
 

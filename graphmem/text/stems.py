@@ -102,6 +102,11 @@ def regular(word: str) -> str:
     return _IRREGULAR.get(word, word)
 
 
+_SAME_IN_PAST = frozenset(
+    "beat cut hit hurt put let quit shut drawed misread read shed split".split()  # noqa: SIM905
+)
+
+
 def is_past(word: str) -> bool:
     """True if an English word in lower case is a past form of a verb, regular or irregular.
 
@@ -110,7 +115,7 @@ def is_past(word: str) -> bool:
     >>> is_past("bought"), is_past("wanted"), is_past("want"), is_past("need")
     (True, True, False, False)
     """
-    if word in ("cut", "hit", "hurt", "put", "let", "quit", "shut", "drawed", "misread", "read", "shed", "split"):
+    if word in _SAME_IN_PAST:
         return True
     if word in _IRREGULAR:
         return word not in _PLURALS
