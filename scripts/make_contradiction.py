@@ -15,7 +15,6 @@ import argparse
 import hashlib
 import json
 import random
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +24,7 @@ import numpy as np
 import onnx
 import torch
 from make_embedder import LAYERS, MICROSOFT, SHARED_LAYERS, Graph, Weights, layer, read_safetensors
-from make_reader import BATCH, DROPOUT, SEED, SMOOTHING, WARM, UpperLayers, fitted_temperature
+from make_reader import BATCH, DROPOUT, SEED, SMOOTHING, UpperLayers, fit, fitted_temperature, typed
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 from torch import Tensor, nn
@@ -138,38 +137,24 @@ def loss(output: Tensor, rows: Sequence[Row], rarity: Tensor) -> Tensor:
     return total + len(own) / len(rows) * (kind_loss + ENDED_WORTH * ended_loss)
 
 
-def typed(text: str, rng: random.Random) -> str:
-    """A text as it might be typed: without apostrophes, capitals or full stop."""
-    chance = rng.randrange(6)
-    if chance == 0:
-        text = text.replace("'", "").replace("’", "").rstrip(".!")
-    return text.lower() if chance in (0, 1) else text
+def batches(rows: Sequence[Row], rng: random.Random) -> Iterator[list[tuple[tuple[str, str], Row]]]:
+    """One epoch: pairs as they might be typed, and what is known of them."""
+    order = rng.sample(list(rows), len(rows))
+    for start in range(0, len(order), BATCH):
+        yield [((typed(row.old, rng), typed(row.new, rng)), row) for row in order[start : start + BATCH]]
 
 
 def trained(rows: Sequence[Row], w: Weights, seen: Seen) -> Network:
     torch.manual_seed(SEED)
-    rng = random.Random(SEED)
     network = Network(w, len(seen.of(rows[0].old, rows[0].new)[2]))
     counts = np.array([1 + sum(row.kind == kind for row in rows) for kind in range(len(PAIR_CLASSES))])
     rarity = torch.tensor((counts.mean() / counts) ** 0.5, dtype=torch.float32)
-    groups = network.groups()
-    optimiser = torch.optim.AdamW([{"params": g["params"], "lr": 0.0} for g in groups], weight_decay=0.01)
-    steps, step, began = EPOCHS * -(-len(rows) // BATCH), 0, time.time()
-    for epoch in range(EPOCHS):
-        network.train()
-        order, total = rng.sample(list(rows), len(rows)), 0.0
-        for start in range(0, len(order), BATCH):
-            batch, share = order[start : start + BATCH], step / steps
-            for given, group in zip(optimiser.param_groups, groups, strict=True):
-                given["lr"] = group["rate"] * min(1.0, share / WARM) * max(0.0, 1.0 - share)
-            error = loss(network(*seen([(typed(r.old, rng), typed(r.new, rng)) for r in batch])), batch, rarity)
-            optimiser.zero_grad()
-            error.backward()
-            nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            optimiser.step()
-            step, total = step + 1, total + float(error.detach())
-        print(f"epoch {epoch + 1}: loss {total * EPOCHS / steps:.3f}, {time.time() - began:.0f} s", flush=True)
-    return network.eval()
+
+    def error(batch: Sequence[tuple[tuple[str, str], Row]]) -> Tensor:
+        return loss(network(*seen([pair for pair, _ in batch])), [row for _, row in batch], rarity)
+
+    fit(network, EPOCHS, lambda rng: batches(rows, rng), error)
+    return network
 
 
 def build(network: Network, divisors: Array) -> onnx.ModelProto:

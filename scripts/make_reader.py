@@ -20,10 +20,10 @@ import hashlib
 import json
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import onnx
@@ -79,6 +79,8 @@ PARTS = ("attention.self.query", "attention.self.key", "attention.self.value", "
          "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm")  # fmt: skip
 
 Array = NDArray[np.float32]
+Item = TypeVar("Item", bound=tuple[str, Any])
+Batch = TypeVar("Batch")
 Answers = dict[str, float]
 """Of each question the index of its answer; -1 is "some danger" and -k "not category k"."""
 
@@ -304,14 +306,12 @@ def rarity(rows: Sequence[Row], name: str) -> Tensor:
     return torch.tensor(weights * counts.sum() / (weights * counts).sum(), dtype=torch.float32)
 
 
-def changed(row: Row, rng: random.Random) -> tuple[str, Answers]:
-    """A row as it might be typed: without apostrophes, capitals or full stop."""
-    text = row.text
-    if (chance := rng.randrange(6)) == 0:
+def typed(text: str, rng: random.Random) -> str:
+    """A text as it might be typed: without apostrophes, capitals or full stop."""
+    chance = rng.randrange(6)
+    if chance == 0:
         text = text.replace("'", "").replace("’", "").rstrip(".!")
-    if chance in (0, 1):
-        text = text.lower()
-    return text, row.answers
+    return text.lower() if chance in (0, 1) else text
 
 
 def joiner(rows: Sequence[Row], rng: random.Random) -> Callable[[], tuple[str, Answers]]:
@@ -331,7 +331,12 @@ def joiner(rows: Sequence[Row], rng: random.Random) -> Callable[[], tuple[str, A
 def batches(rows: Sequence[Row], rng: random.Random) -> Iterator[list[tuple[str, Answers]]]:
     """One epoch, in batches of like length."""
     joined = joiner(rows, rng)
-    items = [changed(row, rng) for row in rows] + [joined() for _ in range(len(rows) // JOINED)]
+    items = [(typed(row.text, rng), row.answers) for row in rows] + [joined() for _ in range(len(rows) // JOINED)]
+    yield from of_like_length(items, rng)
+
+
+def of_like_length(items: list[Item], rng: random.Random) -> Iterator[list[Item]]:
+    """Items, each a text and what is known of it, in batches of like length, in random order."""
     rng.shuffle(items)
     for start in range(0, len(items), BATCH * 12):
         part = sorted(items[start : start + BATCH * 12], key=lambda item: len(item[0]))
@@ -340,29 +345,44 @@ def batches(rows: Sequence[Row], rng: random.Random) -> Iterator[list[tuple[str,
         yield from pieces
 
 
-def trained(rows: Sequence[Row], w: Weights, shared: Shared) -> Network:
-    torch.manual_seed(SEED)
-    rng, network = random.Random(SEED), Network(w)
-    class_weights = {name: rarity(rows, name) for name, width in HEADS.items() if width > 1}
+def fit(
+    network: UpperLayers,
+    epochs: int,
+    batches_of: Callable[[random.Random], Iterable[Batch]],
+    error_of: Callable[[Batch], Tensor],
+) -> None:
+    """Train a network: AdamW, the rate warms up and then falls to nothing, gradients are bounded."""
     groups = network.groups()
     optimiser = torch.optim.AdamW([{"params": g["params"], "lr": 0.0} for g in groups], weight_decay=0.01)
-    steps = EPOCHS * sum(1 for _ in batches(rows, random.Random(0)))
-    step, began = 0, time.time()
-    for epoch in range(EPOCHS):
+    steps = epochs * sum(1 for _ in batches_of(random.Random(0)))
+    rng, step, began = random.Random(SEED), 0, time.time()
+    for epoch in range(epochs):
         network.train()
         total = 0.0
-        for items in batches(rows, rng):
+        for batch in batches_of(rng):
             share = step / steps
             for given, group in zip(optimiser.param_groups, groups, strict=True):
                 given["lr"] = group["rate"] * min(1.0, share / WARM) * max(0.0, 1.0 - share)
-            error = loss(network(*shared([text for text, _ in items])), [a for _, a in items], class_weights)
+            error = error_of(batch)
             optimiser.zero_grad()
             error.backward()
             nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimiser.step()
             step, total = step + 1, total + float(error.detach())
-        print(f"epoch {epoch + 1}: loss {total * EPOCHS / steps:.3f}, {time.time() - began:.0f} s", flush=True)
-    return network.eval()
+        print(f"epoch {epoch + 1}: loss {total * epochs / steps:.3f}, {time.time() - began:.0f} s", flush=True)
+    network.eval()
+
+
+def trained(rows: Sequence[Row], w: Weights, shared: Shared) -> Network:
+    torch.manual_seed(SEED)
+    network = Network(w)
+    class_weights = {name: rarity(rows, name) for name, width in HEADS.items() if width > 1}
+
+    def error(items: Sequence[tuple[str, Answers]]) -> Tensor:
+        return loss(network(*shared([text for text, _ in items])), [a for _, a in items], class_weights)
+
+    fit(network, EPOCHS, lambda rng: batches(rows, rng), error)
+    return network
 
 
 def outputs(network: Network, shared: Shared, texts: Sequence[str]) -> Array:
@@ -412,7 +432,7 @@ def build(w: Weights, weight: Array, bias: Array) -> onnx.ModelProto:
     seen = g.op("Concat", *means, g.op("ReduceMax", x, g.indices(1), keepdims=0), axis=-1)
     g.nodes.append(helper.make_node("Gemm", [seen, g.constant(weight), g.constant(bias)], ["answers"], transB=1))
     hidden = helper.make_tensor_value_info("hidden", TensorProto.FLOAT, [1, "tokens", DIMENSION])
-    answers = helper.make_tensor_value_info("answers", TensorProto.FLOAT, [1, WIDTH])
+    answers = helper.make_tensor_value_info("answers", TensorProto.FLOAT, [1, len(bias)])
     graph = helper.make_graph(g.nodes, "reader", [hidden], [answers], g.constants)
     opsets = [helper.make_opsetid("", 18), helper.make_opsetid(MICROSOFT, 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=9, producer_name="graphmem")

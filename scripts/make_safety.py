@@ -6,11 +6,9 @@ To be run after `make_reader.py`, whose split it shares. DATA holds `safety/safe
 `boundaries/tiage_*.jsonl` and `understanding/utterances.jsonl`; `scripts/data` holds further rows, and personal talk in
 which nobody is in danger. Rows are split by the hash of their group (row or dialogue): a fifth of DATA and of the
 personal talk, and the second file of small talk, are the test part, read once at the end; of the others one in seven,
-which the reader has not learned from either, chooses the calibration and the thresholds. A second opinion, linear on
-the embedding alone, overrules a concern about the writer that it speaks strongly against, unless a life is in danger
-now; what it doubts is brought up again only where the talk touches it. What is told of others the reader has hardly
-learned: heads of their own, which learn from all of it and `others.jsonl`, overrule and raise concerns about others,
-and tell their urgency. What people report of others (`reports.jsonl`) is only measured. Needs scikit-learn.
+which nothing has learned from, chooses thresholds and what counts how much. What the reader tells says which messages
+are suspected; the network of `make_danger.py`, which comes before this, reads those. What people report of others
+(`reports.jsonl`) is only measured. Needs scikit-learn.
 """
 
 import argparse
@@ -27,29 +25,28 @@ from sklearn.linear_model import LogisticRegression
 
 from graphmem.bench.held_out import is_held_out, save_trained, text_hash, trained_hashes
 from graphmem.bench.matching import auroc
-from graphmem.model import ACUTE, Author
+from graphmem.model import Author
 from graphmem.samples import SAMPLES
 from graphmem.samples.dialogues import load_dialogues
+from graphmem.text.danger_network import DangerReading, load_danger_network
 from graphmem.text.embedder import DIMENSION
 from graphmem.text.normalize import straightened
 from graphmem.text.reader import CONCERNS, READER_FOLDER, WIDTH, MessageReading, read_now
-from graphmem.text.safety import DANGER_FILE, DangerModel, OthersModel, reader_urgency, sign_anywhere
+from graphmem.text.safety import DANGER_FILE, DangerModel, sign_anywhere
 from graphmem.text.trained import LinearHead
 
-FALSE_ALARMS, PERSONAL_ALARMS = 0.12, 0.02
-"""Share of the look-alikes and of the harmless talk of one's life that chose that the reader may take for danger:
-missing costs more. The first was 0.15 until false alarms of LoCoMo and of the held-out rows were looked at: the figures
-of those are a little too good."""
-OPINION_PRIOR, OPINION_SHARE, OVERRULED_SHARE, SURE_SHARE = 10.0, 1.0, 0.01, 0.95
-"""Strength of the second opinion's weights, its part beside the reader's log odds, the share of the dangers found among
-the rows that chose that it may overrule, and the share among the plain ones of which both have to be sure."""
-OTHERS_PRIOR, OTHERS_SHARE, OTHERS_OVERRULED, OTHERS_RAISED = 0.1, 2.0, 0.02, 1
-"""Strength of the weights of the heads for what is told of others, their part beside the reader's log odds, the share
-of the dangers that chose and that the reader finds which they may speak against, and how many of the harmless rows
-that chose they may raise a concern of."""
+FALSE_ALARMS, PERSONAL_ALARMS, EVERYDAY_ALARMS = 0.12, 0.02, 0.1
+"""Share of the look-alikes, of the harmless talk of one's life, and of everyday trouble that chose that may be taken
+for danger: missing costs more. The first was 0.15 until false alarms of LoCoMo and of the held-out rows were looked at:
+the figures of those are a little too good."""
+UNSUSPECTED, SURE_SHARE = 0.005, 0.9
+"""Share of the dangers found among the rows that chose that the network need not be asked about, and share of the plain
+ones that are sure."""
+FIRST_PRIOR = 0.1
+"""Strength of the weights of what judges by all that the reader tells."""
 UNREAD, READER_TRUST, VECTOR_TRUST = 6.0, 0.25, 2.0
 """How much a row counts that the reader has not learned from, and what the reader's answers and the vector are scaled
-by where the second opinion learns: the reader knows too well what it has learned from."""
+by where it learns: the reader knows too well what it has learned from."""
 FURTHER = "more-"
 """What the ids of the further rows begin with."""
 UNTOUCHED = "tiage-dev"
@@ -78,7 +75,7 @@ class Row:
         ):
             return "test"
         chooses = (
-            self.source in ("safety", "written", "personal", "tiage", "others")
+            self.source in ("safety", "written", "personal", "tiage", "others", "everyday")
             and hashlib.sha256(self.group.encode()).digest()[1] % 7 == 1
         )
         return "choose" if chooses else "learn"
@@ -90,7 +87,7 @@ def read_all(data: Path) -> list[Row]:
     further = Path(__file__).with_name("data")
     files = [
         data / "safety" / "safety.jsonl",
-        *(further / f"{name}.jsonl" for name in ("safety", "personal", "others", "reports")),
+        *(further / f"{name}.jsonl" for name in ("safety", "personal", "others", "everyday", "reports")),
     ]
     for path in files:
         for each in lines(path):
@@ -145,6 +142,9 @@ def figures(scores: NDArray[np.float64], found: NDArray[np.bool_], rows: list[Ro
     others = chosen(lambda row: row.source == "others")
     told |= {"false_alarms_personal": found[personal & ~danger].mean(), "false_alarms_small_talk": found[small].mean()}
     told |= {"recall_others": found[others & danger].mean(), "false_alarms_others": found[others & ~danger].mean()}
+    everyday = chosen(lambda row: row.source == "everyday")
+    told["recall_everyday"] = found[everyday & danger].mean()
+    told["false_alarms_everyday"] = found[everyday & ~danger].mean()
     if talk.any():
         reports = chosen(lambda row: row.source == "reports")
         told["false_alarms_talk"] = found[talk].mean()
@@ -158,16 +158,19 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     rows = read_all(parser.parse_args().data)
     read = read_now([row.text for row in rows])
-    model = made(rows, read)
     signs = np.array([sign_anywhere(straightened(row.text)) is not None for row in rows])
-    scores = np.array([model.score(each) for each in read])
-    found = signs | np.array([model.alarms(each) for each in read])
-    kept = found & np.array([model.danger(each, None).sure for each in read]) | signs
+    network = load_danger_network()
+    again = [network.read(row.text) if row.part != "learn" else None for row in rows]
+    model = made(rows, read, again, signs)
+    scores = np.array([np.nan if two is None else model.score(one, two) for one, two in zip(read, again, strict=True)])
+    suspected = np.array([model.is_suspected(each) for each in read])
+    found = signs | (suspected & (scores >= model.threshold))
     printed = {
         "chosen on": figures(scores, found, rows, "choose"),
         "test": figures(scores, found, rows, "test"),
         "test, signs alone": figures(scores, signs, rows, "test"),
-        "test, sure": figures(scores, kept, rows, "test"),
+        "test, suspected": figures(scores, signs | suspected, rows, "test"),
+        "test, sure": figures(scores, signs | (found & (scores >= model.sure)), rows, "test"),
     }
     save(model)
     DANGER_FILE.with_suffix(".json").write_text(json.dumps(printed, indent=1) + "\n", "utf-8")
@@ -176,80 +179,58 @@ def main() -> None:
     print(json.dumps(printed, indent=1))
 
 
-def made(rows: list[Row], read: list[MessageReading]) -> DangerModel:
-    """The detector: first of the writer's own danger, then of others'."""
-    labels, part = np.array([row.urgency > 0 for row in rows]), np.array([row.part for row in rows])
-    source = np.array([row.source for row in rows])
-    signs = np.array([sign_anywhere(straightened(row.text)) is not None for row in rows])
-    choose, learn = (part == "choose") & (source != "others"), (part == "learn") & (source != "others")
-    logits, vectors = np.array([each.danger_logit for each in read]), np.stack([each.vector for each in read])
-    calibration = LogisticRegression(C=1.0).fit(logits[choose, None], labels[choose])
-    scores = calibration.decision_function(logits[:, None])
+def made(
+    rows: list[Row], read: list[MessageReading], again: list[DangerReading | None], signs: NDArray[np.bool_]
+) -> DangerModel:
+    """The detector; its parts and thresholds are chosen on rows that nothing has learned from."""
+    labels, source = np.array([row.urgency > 0 for row in rows]), np.array([row.source for row in rows])
+    choose = np.array([row.part == "choose" for row in rows])
+    model = DangerModel(first_head(rows, read), np.zeros(3), 0.0, np.zeros(4), 0.0, 0.0)
+    evidence = np.array([model.evidence(each) for each in read])
+    logits = np.array([0.0 if each is None else each.logit for each in again])
+    first = LogisticRegression(C=1.0, class_weight="balanced").fit(evidence[choose], labels[choose])
+    both = np.column_stack([evidence, logits])
+    second = LogisticRegression(C=1.0, class_weight="balanced").fit(both[choose], labels[choose])
+    suspicion, scores = first.decision_function(evidence), second.decision_function(both)
     # The further rows are harder than what students write, on purpose: the threshold is set on the others.
     plain = np.array([row.source == "safety" and not row.group.startswith(FURTHER) for row in rows])
-    personal = np.isin(source, ("personal", "tiage"))
-    threshold = max(
-        threshold_of(scores, signs, choose & ~labels & plain, FALSE_ALARMS),
-        threshold_of(scores, signs, choose & ~labels & personal, PERSONAL_ALARMS),
-    )
-    second = LogisticRegression(C=OPINION_PRIOR, max_iter=400).fit(vectors[learn], labels[learn])
-    together = logits + OPINION_SHARE * second.decision_function(vectors)
-    heads = train(rows, read, part == "learn")
-    others = OthersModel(heads["concern"], heads["urgency"], heads["about"], OTHERS_SHARE, 0.0, np.inf)
-    odds = np.array([others.log_odds(each) for each in read])
-    stands = np.array([each.about_other >= 0.5 or reader_urgency(each) >= ACUTE for each in read])
-    heard, spoken = scores >= threshold, (part == "choose") & labels & np.isin(source, ("safety", "others"))
-    model = DangerModel(
-        others=replace(others, overruled=float(np.quantile(odds[spoken & heard], OTHERS_OVERRULED))),
-        opinion=second.coef_[0].astype(np.float32),
-        opinion_offset=float(second.intercept_[0]),
-        opinion_share=OPINION_SHARE,
-        scale=float(calibration.coef_[0, 0]),
-        offset=float(calibration.intercept_[0]),
+    harmless = {
+        FALSE_ALARMS: plain,
+        PERSONAL_ALARMS: np.isin(source, ("personal", "tiage")),
+        EVERYDAY_ALARMS: np.isin(source, ("everyday", "others")),
+    }
+    threshold = max(threshold_of(scores, signs, choose & ~labels & those, s) for s, those in harmless.items())
+    heard = choose & labels & ~signs & (scores >= threshold)
+    return replace(
+        model,
+        suspicion=np.append(first.coef_[0], first.intercept_),
+        suspected=float(np.quantile(suspicion[heard], UNSUSPECTED)),
+        judgement=np.append(second.coef_[0], second.intercept_),
         threshold=threshold,
-        overruled=float(np.quantile(together[choose & labels & heard & ~signs & ~stands], OVERRULED_SHARE)),
-        sure=0.0,
+        sure=float(np.quantile(scores[heard & plain], 1 - SURE_SHARE)),
     )
-    found = signs | np.array([model.alarms(each) for each in read])
-    told = choose & ~labels & ~found & np.array([others.is_about_other(each) for each in read])
-    raised = float(np.sort((logits + OTHERS_SHARE * odds)[told])[-1 - OTHERS_RAISED] + 1e-6)
-    sure = float(np.quantile(together[choose & labels & plain & found], 1 - SURE_SHARE))
-    return replace(model, others=replace(model.others, raised=raised), sure=sure)
 
 
-def train(rows: list[Row], read: list[MessageReading], learn: NDArray[np.bool_]) -> dict[str, LinearHead]:
-    """The second opinion: kind of danger or none, and of dangers the urgency and whom they are about."""
+def first_head(rows: list[Row], read: list[MessageReading]) -> LinearHead:
+    """The kind of danger or none, by all that the reader tells."""
     trust = np.repeat([READER_TRUST, VECTOR_TRUST], [WIDTH, DIMENSION])
     features = trust * np.stack([each.features for each in read])
     known = trained_hashes(READER_FOLDER / "trained.npy")
     count = np.array([1.0 if text_hash(row.text) in known else UNREAD for row in rows])
-    danger = learn & np.array([row.urgency > 0 for row in rows])
     kinds = np.array([CONCERNS.index(row.concern) for row in rows])
-    urgency = np.array([row.urgency for row in rows])
-    other = np.array([row.who == "other" for row in rows])
-
-    def head(answers: NDArray[Any], those: NDArray[np.bool_], prior: float, **kind: Any) -> LinearHead:
-        made = LogisticRegression(C=prior, max_iter=1000, **kind).fit(features[those], answers[those], count[those])
-        weights, bias = (trust * made.coef_).astype(np.float16), made.intercept_
-        if len(made.classes_) == 2:  # of two answers the model keeps only the difference
-            weights, bias = np.concatenate([0 * weights, weights]), np.concatenate([0 * bias, bias])
-        return LinearHead(tuple(map(str, made.classes_)), weights.astype(np.float32), bias.astype(np.float32))
-
-    return {
-        "concern": head(kinds, learn, OTHERS_PRIOR),
-        "urgency": head(urgency, danger, OTHERS_PRIOR, class_weight="balanced"),
-        "about": head(other, danger, OTHERS_PRIOR),
-    }
+    learn = np.array([row.part == "learn" for row in rows])
+    made = LogisticRegression(C=FIRST_PRIOR, max_iter=1000).fit(features[learn], kinds[learn], count[learn])
+    weights = (trust * made.coef_).astype(np.float16).astype(np.float32)
+    return LinearHead(tuple(map(str, made.classes_)), weights, made.intercept_.astype(np.float32))
 
 
 def save(model: DangerModel) -> None:
-    others = model.others
-    heads = {"concern": others.concern, "urgency": others.urgency, "about": others.about}
-    arrays: dict[str, Any] = {f"{name}_labels": np.array(head.labels) for name, head in heads.items()}
-    arrays |= {f"{name}_weights": head.weights.astype(np.float16) for name, head in heads.items()}
-    arrays |= {f"{name}_bias": head.bias for name, head in heads.items()}
-    arrays |= {f"others_{name}": np.float64(getattr(others, name)) for name in ("share", "overruled", "raised")}
-    arrays |= {each.name: getattr(model, each.name) for each in fields(model) if each.name != "others"}
+    arrays: dict[str, Any] = {each.name: getattr(model, each.name) for each in fields(model) if each.name != "first"}
+    arrays |= {
+        "first_labels": np.array(model.first.labels),
+        "first_weights": model.first.weights.astype(np.float16),
+        "first_bias": model.first.bias,
+    }
     np.savez_compressed(DANGER_FILE, **arrays)
 
 

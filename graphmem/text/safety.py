@@ -1,8 +1,8 @@
 """Danger to a student or to others: the one detector that reply, ledger, surprise and wellbeing go by (spec 20).
 
-What the reader makes of a message (`graphmem.text.reader`), from a threshold on, which second opinions may overrule,
-and raise where another is meant, beside plain signs that must never be missed (`graphmem.text.danger_signs`). Made by
-`scripts/make_safety.py`; figures on untouched rows stand beside the weights.
+What the reader makes of a message (`graphmem.text.reader`) says whether it may be danger; what has learned nothing but
+danger (`graphmem.text.danger_network`) reads those few again. Beside them stand plain signs that must never be missed
+(`graphmem.text.danger_signs`). Made by `scripts/make_safety.py`; figures on untouched rows stand beside the weights.
 """
 
 import math
@@ -13,9 +13,11 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz import fuzz
 
-from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm, Vector
+from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm
+from graphmem.text.danger_network import DangerReading, load_danger_network
 from graphmem.text.danger_signs import danger_sign
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import is_negation
@@ -33,101 +35,50 @@ UNNAMED_DANGER = Danger(ConcernKind.OTHER_DANGER, SERIOUS)
 """Danger that somebody reports and in whose words the detector finds none: serious until a person has looked."""
 ALARM_CHARACTERS = 2_000
 """Characters of a message that are kept with its concern."""
-ACUTE_MARGIN = 1.0
-"""By how much clearer has to be said that what seems acute is no danger."""
-
-
-@dataclass(frozen=True)
-class OthersModel:
-    """What is told of others, and by words like theirs: heads on what the reader tells, which has hardly learned it.
-
-    concern : kinds of danger by their place in `CONCERNS`, the first is none
-    urgency : 1 to 3, of what is danger
-    about : 1 is another than who writes
-    share : its part beside the reader's log odds
-    overruled : log odds below which a concern about another is overruled; one that seems acute, `ACUTE_MARGIN` below
-    raised : log odds of both together from which on a concern about another is raised whatever the reader says
-    """
-
-    concern: LinearHead
-    urgency: LinearHead
-    about: LinearHead
-    share: float
-    overruled: float
-    raised: float
-
-    def log_odds(self, reading: MessageReading) -> float:
-        """Log odds of danger."""
-        none, *dangers = np.log(np.maximum(1e-12, self.concern.chances(reading.features)))
-        return float(np.logaddexp.reduce(dangers) - none)
-
-    def is_about_other(self, reading: MessageReading) -> bool:
-        """True if a danger would rather be another's than the writer's."""
-        return bool(self.about.chances(reading.features)[1] >= 0.5)
 
 
 @dataclass(frozen=True)
 class DangerModel:
-    """How the reader's log odds of danger are taken; `load_danger_model` gives it.
+    """How it is told whether a message is danger; `load_danger_model` gives it.
 
-    others : what judges concerns about others
-    opinion : shape (384,), a linear model on the embedding alone, which has not learned with the reader
-    opinion_offset, opinion_share : its bias, and its part in both together, beside the reader's log odds
-    scale, offset : of what they say of messages that are danger as often as not
-    threshold : scaled log odds from which on a message raises a concern
-    overruled : log odds of both together below which a concern about the writer is overruled, unless it is acute
-    sure : log odds of both together from which on a concern stands in every context
+    first : kinds of danger by what the reader tells of a message; the first is none
+    suspicion : shape (3,), the parts of the reader's log odds of danger and of those of `first`, and a bias
+    suspected : log odds from which on the network reads a message, which takes longer
+    judgement : shape (4,), the parts of both and of the network's log odds, and a bias
+    threshold : log odds from which on a message raises a concern
+    sure : log odds from which on a concern stands in every context
     """
 
-    others: OthersModel
-    opinion: Vector = field(repr=False)
-    opinion_offset: float
-    opinion_share: float
-    scale: float
-    offset: float
+    first: LinearHead
+    suspicion: NDArray[np.float64] = field(repr=False)
+    suspected: float
+    judgement: NDArray[np.float64] = field(repr=False)
     threshold: float
-    overruled: float
     sure: float
 
-    def together(self, reading: MessageReading) -> float:
-        """Log odds of the reader and the second opinion together."""
-        opinion = float(self.opinion @ reading.vector) + self.opinion_offset
-        return reading.danger_logit + self.opinion_share * opinion
+    def evidence(self, reading: MessageReading) -> tuple[float, float]:
+        """Log odds of danger of the reader, and of what judges the same by all that the reader tells."""
+        none, *dangers = np.log(np.maximum(1e-12, self.first.chances(reading.features)))
+        return reading.danger_logit, float(np.logaddexp.reduce(dangers) - none)
 
-    def score(self, reading: MessageReading) -> float:
+    def is_suspected(self, reading: MessageReading) -> bool:
+        """True if a message has to be read by the network."""
+        return float(self.suspicion[:2] @ self.evidence(reading) + self.suspicion[2]) >= self.suspected
+
+    def score(self, reading: MessageReading, read: DangerReading) -> float:
         """Log odds that somebody is in danger, among messages that are danger as often as not."""
-        return self.scale * reading.danger_logit + self.offset
+        return float(self.judgement[:3] @ (*self.evidence(reading), read.logit) + self.judgement[3])
 
-    def alarms(self, reading: MessageReading) -> bool:
-        """True if a message raises a concern without a plain sign."""
-        others, other = self.others, self.others.is_about_other(reading)
-        acute = reader_urgency(reading) >= ACUTE
-        if self.score(reading) >= self.threshold:
-            if not (other or acute):
-                return self.together(reading) >= self.overruled
-            if others.log_odds(reading) >= others.overruled - acute * ACUTE_MARGIN:
-                return True
-        return other and reading.danger_logit + others.share * others.log_odds(reading) >= others.raised
-
-    def danger(self, reading: MessageReading, sign: ConcernKind | None) -> Danger:
+    def danger(self, score: float, read: DangerReading, sign: ConcernKind | None) -> Danger:
         """The danger that a message tells of, which raises a concern or has a plain sign."""
-        other = self.others.is_about_other(reading)
-        urgency, kinds = reader_urgency(reading), reading.concern
-        if other:
-            urgency = 1 + int(self.others.urgency.chances(reading.features).argmax())
-            kinds = kinds * self.others.concern.chances(reading.features)
+        urgency = 1 + int(read.urgency.argmax())
         return Danger(
-            kind=sign or ConcernKind(CONCERNS[1 + int(kinds[1:].argmax())]),
+            kind=sign or ConcernKind(CONCERNS[1 + int(read.kinds.argmax())]),
             urgency=max(urgency, SERIOUS) if sign else urgency,
-            about=AboutWhom.OTHER if other else AboutWhom.SELF,
-            probability=_share(self.score(reading)),
-            sure=sign is not None or urgency >= ACUTE or self.together(reading) >= self.sure,
+            about=AboutWhom.OTHER if read.about_other >= 0.5 else AboutWhom.SELF,
+            probability=_share(score),
+            sure=sign is not None or urgency >= ACUTE or score >= self.sure,
         )
-
-
-def reader_urgency(reading: MessageReading) -> int:
-    """The likeliest urgency of a danger as the reader sees it, 1 to 3."""
-    return 1 + int(reading.urgency[1:].argmax())
 
 
 @cache
@@ -139,12 +90,9 @@ def load_danger_model(path: Path = DANGER_FILE) -> DangerModel:
     SetupError                          the file is missing or damaged
     """
     with opened_weights(path) as file:
-        concern, urgency, about = (read_head(file, name) for name in ("concern", "urgency", "about"))
-        bounds = (float(file[f"others_{name}"]) for name in ("share", "overruled", "raised"))
-        others = OthersModel(concern, urgency, about, *bounds)
-        opinion = file["opinion"].astype(np.float32)
-        numbers = ("opinion_offset", "opinion_share", "scale", "offset", "threshold", "overruled", "sure")
-        return DangerModel(others, opinion, *(float(file[name]) for name in numbers))
+        suspicion, judgement = (file[name].astype(np.float64) for name in ("suspicion", "judgement"))
+        suspected, threshold, sure = (float(file[name]) for name in ("suspected", "threshold", "sure"))
+        return DangerModel(read_head(file, "first"), suspicion, suspected, judgement, threshold, sure)
 
 
 def find_danger(doc: Doc, reading: MessageReading) -> Danger | None:
@@ -168,7 +116,11 @@ def find_danger(doc: Doc, reading: MessageReading) -> Danger | None:
     """
     model = load_danger_model()
     sign = sign_anywhere(straightened(doc.text))
-    return model.danger(reading, sign) if sign is not None or model.alarms(reading) else None
+    if sign is None and not model.is_suspected(reading):
+        return None
+    read = load_danger_network().read(doc.text)
+    score = model.score(reading, read)
+    return model.danger(score, read, sign) if sign is not None or score >= model.threshold else None
 
 
 def sign_anywhere(text: str) -> ConcernKind | None:

@@ -1,0 +1,117 @@
+"""Make the network that tells danger from what only sounds like it: upper layers of all-MiniLM-L6-v2, trained further.
+
+    pip install torch
+    python scripts/make_danger.py --data DATA --source ORIGINAL
+
+To be run before `make_safety.py`, whose rows and split it shares (`DATA` is as there): it learns from what is there for
+learning. ORIGINAL is as for `make_embedder.py`. The lower layers stay those of the embedder.
+"""
+
+import argparse
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+import torch
+from make_embedder import Weights, read_safetensors
+from make_reader import DROPOUT, SEED, SMOOTHING, Shared, UpperLayers, build, fit, of_like_length, typed
+from make_safety import Row, read_all
+from torch import Tensor
+from torch.nn import functional
+
+from graphmem.text.danger_network import DANGER_ANSWERS, DANGER_FOLDER, URGENCIES
+from graphmem.text.embedder import DIMENSION
+from graphmem.text.reader import CONCERNS
+
+EPOCHS = 5
+TALK, SMALL_TALK = 600, 1_200
+"""Messages of tutoring and of small talk that are learned from."""
+JOINED = 14
+"""One example that joins a message of tutoring or small talk with another to so many rows."""
+URGENT_WORTH, OTHER_WORTH = 0.5, 0.3
+"""How much urgency and whom it is about count beside the kind."""
+
+
+class Network(UpperLayers):
+    """The upper layers, then a linear head over what they and the shared ones see."""
+
+    def __init__(self, w: Weights) -> None:
+        super().__init__(w, 3 * DIMENSION, DANGER_ANSWERS)
+
+    def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        x = functional.dropout(hidden, DROPOUT, self.training)
+        for each in self.layers:
+            x = each(x, mask[:, None, None, :])
+        there = mask[..., None]
+        count = there.sum(1)
+        seen = torch.cat(
+            [(hidden * there).sum(1) / count, (x * there).sum(1) / count, x.masked_fill(~there, -1e4).amax(1)], 1
+        )
+        return self.head(functional.dropout(seen, DROPOUT, self.training))
+
+
+def learned_from(rows: Sequence[Row]) -> list[Row]:
+    """Rows to learn from: all that may look like danger, and some ordinary talk."""
+    rng, rows = random.Random(SEED), [row for row in rows if row.part == "learn"]
+    talk = [row for row in rows if row.source.startswith("talk")]
+    small = [row for row in rows if row.source == "tiage"]
+    rest = [row for row in rows if row.source != "tiage" and not row.source.startswith("talk")]
+    return rest + rng.sample(talk, TALK) + rng.sample(small, min(SMALL_TALK, len(small)))
+
+
+def batches(rows: Sequence[Row], rng: random.Random) -> Iterator[list[tuple[str, Row]]]:
+    """One epoch, in batches of like length."""
+    ordinary = [row for row in rows if row.source == "tiage" or row.source.startswith("talk")]
+    other = [row for row in rows if row.source not in ("tiage", "written")]
+    items = [(typed(row.text, rng), row) for row in rows]
+    for _ in range(len(rows) // JOINED):
+        said, told = rng.choice(ordinary), rng.choice(other)
+        texts = [said.text.rstrip(), told.text][:: rng.choice((1, 1, -1))]
+        items.append((typed(rng.choice((" ", ". ", " ... ")).join(texts), rng), told))
+    return of_like_length(items, rng)
+
+
+def loss(output: Tensor, rows: Sequence[Row]) -> Tensor:
+    kinds = torch.tensor([CONCERNS.index(row.concern) for row in rows])
+    total = functional.cross_entropy(output[:, : len(CONCERNS)], kinds, label_smoothing=SMOOTHING)
+    danger = [i for i, row in enumerate(rows) if row.urgency]
+    if not danger:
+        return total
+    urgency = torch.tensor([rows[i].urgency - 1 for i in danger])
+    other = torch.tensor([float(rows[i].who == "other") for i in danger])
+    part = output[danger][:, len(CONCERNS) :]
+    share = len(danger) / len(rows)
+    total = total + share * URGENT_WORTH * functional.cross_entropy(part[:, :URGENCIES], urgency)
+    return total + share * OTHER_WORTH * functional.binary_cross_entropy_with_logits(part[:, -1], other)
+
+
+def trained(rows: Sequence[Row], w: Weights, shared: Shared) -> Network:
+    torch.manual_seed(SEED)
+    network = Network(w)
+
+    def error(items: Sequence[tuple[str, Row]]) -> Tensor:
+        return loss(network(*shared([text for text, _ in items])), [row for _, row in items])
+
+    fit(network, EPOCHS, lambda rng: batches(rows, rng), error)
+    return network
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--source", type=Path, required=True, help="folder of the original model.safetensors")
+    parser.add_argument("--out", type=Path, default=DANGER_FOLDER, help="folder to write to")
+    args = parser.parse_args()
+    torch.set_num_threads(2)
+    rows = learned_from(read_all(args.data))
+    print(f"{len(rows)} rows to learn from, {np.mean([row.urgency > 0 for row in rows]):.2f} of danger", flush=True)
+    network = trained(rows, read_safetensors(args.source / "model.safetensors"), Shared())
+    weight, bias = (part.detach().numpy() for part in (network.head.weight, network.head.bias))
+    args.out.mkdir(parents=True, exist_ok=True)
+    onnx.save(build(network.weights(), weight, bias), args.out / "model.onnx")
+
+
+if __name__ == "__main__":
+    main()
