@@ -1,10 +1,10 @@
-"""Make the network that tells danger from what only sounds like it: upper layers of all-MiniLM-L6-v2, trained further.
+"""Make the network that tells danger from what only sounds like it: the reader's upper layers, trained further.
 
     pip install torch
-    python scripts/make_danger.py --data DATA --source ORIGINAL
+    python scripts/make_danger.py --data DATA
 
-To be run before `make_safety.py`, whose rows and split it shares (`DATA` is as there): it learns from what is there for
-learning. ORIGINAL is as for `make_embedder.py`. The lower layers stay those of the embedder.
+To be run between `make_reader.py` and `make_safety.py`, whose rows and split it shares (`DATA` is as there): it learns
+from what is there for learning. The lower layers stay those of the embedder.
 """
 
 import argparse
@@ -15,17 +15,21 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
-from make_embedder import Weights, read_safetensors
-from make_reader import DROPOUT, SEED, SMOOTHING, Shared, UpperLayers, build, fit, of_like_length, typed
+from make_embedder import Array, Weights
+from make_reader import DROPOUT, SEED, SMOOTHING, Shared, UpperLayers, build, fit, of_like_length, read_built, typed
 from make_safety import Row, read_all
 from torch import Tensor
 from torch.nn import functional
 
 from graphmem.text.danger_network import DANGER_ANSWERS, DANGER_FOLDER, URGENCIES
 from graphmem.text.embedder import DIMENSION
-from graphmem.text.reader import CONCERNS
+from graphmem.text.reader import CONCERNS, HEADS, READER_FOLDER
 
-EPOCHS = 5
+EPOCHS = 4
+_NUMBERS = np.split(np.arange(sum(HEADS.values())), np.cumsum(list(HEADS.values()))[:-1])
+_OF = dict(zip(HEADS, _NUMBERS, strict=True))
+ASKED = np.concatenate([_OF["concern"], _OF["urgency"][1:], _OF["about_other"]])
+"""The reader's numbers that answer the same questions."""
 TALK, SMALL_TALK = 600, 1_200
 """Messages of tutoring and of small talk that are learned from."""
 JOINED = 14
@@ -35,10 +39,11 @@ URGENT_WORTH, OTHER_WORTH = 0.5, 0.3
 
 
 class Network(UpperLayers):
-    """The upper layers, then a linear head over what they and the shared ones see."""
+    """The upper layers, then a linear head over what they and the shared ones see; both begin as the reader's."""
 
-    def __init__(self, w: Weights) -> None:
+    def __init__(self, w: Weights, weight: Array, bias: Array) -> None:
         super().__init__(w, 3 * DIMENSION, DANGER_ANSWERS)
+        self.head.load_state_dict({"weight": torch.tensor(weight[ASKED]), "bias": torch.tensor(bias[ASKED])})
 
     def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
         x = functional.dropout(hidden, DROPOUT, self.training)
@@ -87,9 +92,9 @@ def loss(output: Tensor, rows: Sequence[Row]) -> Tensor:
     return total + share * OTHER_WORTH * functional.binary_cross_entropy_with_logits(part[:, -1], other)
 
 
-def trained(rows: Sequence[Row], w: Weights, shared: Shared) -> Network:
+def trained(rows: Sequence[Row], shared: Shared) -> Network:
     torch.manual_seed(SEED)
-    network = Network(w)
+    network = Network(*read_built(READER_FOLDER / "model.onnx"))
 
     def error(items: Sequence[tuple[str, Row]]) -> Tensor:
         return loss(network(*shared([text for text, _ in items])), [row for _, row in items])
@@ -101,13 +106,12 @@ def trained(rows: Sequence[Row], w: Weights, shared: Shared) -> Network:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--source", type=Path, required=True, help="folder of the original model.safetensors")
     parser.add_argument("--out", type=Path, default=DANGER_FOLDER, help="folder to write to")
     args = parser.parse_args()
     torch.set_num_threads(2)
     rows = learned_from(read_all(args.data))
     print(f"{len(rows)} rows to learn from, {np.mean([row.urgency > 0 for row in rows]):.2f} of danger", flush=True)
-    network = trained(rows, read_safetensors(args.source / "model.safetensors"), Shared())
+    network = trained(rows, Shared())
     weight, bias = (part.detach().numpy() for part in (network.head.weight, network.head.bias))
     args.out.mkdir(parents=True, exist_ok=True)
     onnx.save(build(network.weights(), weight, bias), args.out / "model.onnx")

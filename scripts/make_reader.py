@@ -30,7 +30,7 @@ import onnx
 import torch
 from make_embedder import LAYERS, MICROSOFT, SHARED_LAYERS, Graph, Weights, layer, read_safetensors
 from numpy.typing import NDArray
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 from scipy.optimize import minimize_scalar
 from torch import Tensor, nn
 from torch.nn import functional
@@ -436,6 +436,31 @@ def build(w: Weights, weight: Array, bias: Array) -> onnx.ModelProto:
     graph = helper.make_graph(g.nodes, "reader", [hidden], [answers], g.constants)
     opsets = [helper.make_opsetid("", 18), helper.make_opsetid(MICROSOFT, 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=9, producer_name="graphmem")
+
+
+def read_built(path: Path) -> tuple[Weights, Array, Array]:
+    """What `build` wrote: the upper layers, out of their 8-bit numbers, and the head's weight and bias."""
+    constants = map(numpy_helper.to_array, onnx.load(path).graph.initializer)
+    arrays, w = (each for each in constants if each.dtype != np.int64), {}
+
+    def linear(*names: str) -> None:
+        integers, scale, _, bias = (next(arrays) for _ in range(4))
+        matrix = (integers * scale).T.astype(np.float32)
+        for name, m, b in zip(names, np.split(matrix, len(names)), np.split(bias, len(names)), strict=True):
+            w[f"{name}.weight"], w[f"{name}.bias"] = m, b
+
+    def norm(name: str) -> None:
+        w[f"{name}.weight"], w[f"{name}.bias"] = next(arrays), next(arrays)
+
+    for number in range(SHARED_LAYERS, LAYERS):
+        *projections, out, first, wide, narrow, second = (f"encoder.layer.{number}.{part}" for part in PARTS)
+        linear(*projections)
+        linear(out)
+        norm(first)
+        linear(wide)
+        linear(narrow)
+        norm(second)
+    return w, next(arrays), next(arrays)
 
 
 def chooses(row: Row) -> bool:

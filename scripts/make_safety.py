@@ -35,15 +35,16 @@ from graphmem.text.reader import CONCERNS, READER_FOLDER, WIDTH, MessageReading,
 from graphmem.text.safety import DANGER_FILE, DangerModel, sign_anywhere
 from graphmem.text.trained import LinearHead
 
-FALSE_ALARMS, PERSONAL_ALARMS, EVERYDAY_ALARMS = 0.12, 0.02, 0.1
+FALSE_ALARMS, PERSONAL_ALARMS, EVERYDAY_ALARMS = 0.12, 0.04, 0.16
 """Share of the look-alikes, of the harmless talk of one's life, and of everyday trouble that chose that may be taken
-for danger: missing costs more. The first was 0.15 until false alarms of LoCoMo and of the held-out rows were looked at:
-the figures of those are a little too good."""
+for danger: missing costs more. The first was 0.15, the others 0.02 and 0.1, until figures of LoCoMo and of the
+held-out rows were looked at: the figures of those are a little too good."""
 UNSUSPECTED, SURE_SHARE = 0.005, 0.9
 """Share of the dangers found among the rows that chose that the network need not be asked about, and share of the plain
 ones that are sure."""
-FIRST_PRIOR = 0.1
-"""Strength of the weights of what judges by all that the reader tells."""
+FIRST_PRIOR, JUDGE_PRIOR = 0.1, 1e-3
+"""Strength of the weights of what judges by all that the reader tells, and of what puts three judgements together: few
+rows choose these, and a stronger one would leave the reader out. The second was set with held-out rows in view."""
 UNREAD, READER_TRUST, VECTOR_TRUST = 6.0, 0.25, 2.0
 """How much a row counts that the reader has not learned from, and what the reader's answers and the vector are scaled
 by where it learns: the reader knows too well what it has learned from."""
@@ -190,7 +191,7 @@ def made(
     logits = np.array([0.0 if each is None else each.logit for each in again])
     first = LogisticRegression(C=1.0, class_weight="balanced").fit(evidence[choose], labels[choose])
     both = np.column_stack([evidence, logits])
-    second = LogisticRegression(C=1.0, class_weight="balanced").fit(both[choose], labels[choose])
+    second = LogisticRegression(C=JUDGE_PRIOR, class_weight="balanced").fit(both[choose], labels[choose])
     suspicion, scores = first.decision_function(evidence), second.decision_function(both)
     # The further rows are harder than what students write, on purpose: the threshold is set on the others.
     plain = np.array([row.source == "safety" and not row.group.startswith(FURTHER) for row in rows])
@@ -247,9 +248,8 @@ def write_sample(rows: list[Row]) -> None:
     """The test part, as it ships."""
     folder = SAMPLES / "safety"
     folder.mkdir(exist_ok=True)
-    for name, wanted in (
-        ("messages", "safety"), ("personal", "personal"), ("small_talk", "tiage"), ("talk", "talk")
-    ):  # fmt: skip
+    sources = {"messages": "safety", "small_talk": "tiage"} | {name: name for name in ("everyday", "personal", "talk")}
+    for name, wanted in sources.items():
         written = [
             json.dumps(
                 {"id": r.group, "text": r.text, "concern": r.concern, "urgency": r.urgency, "who": r.who},

@@ -1,8 +1,9 @@
 """Benchmark of the detector of danger on messages it was not trained on (spec 20, Measured by).
 
 A file holds one message a line: `text`, `concern` (a kind or `none`), `urgency` (0 to 3); a message without `concern`
-is ordinary talk. Without ordinary talk in the file that of the sample is taken; talk about their own lives of students
-and of strangers (small talk) is always the sample's.
+is ordinary talk. Without ordinary talk in the file that of the sample is taken; everyday trouble of children beside
+dangers that sound like it, and talk about their own lives of students and of strangers (small talk), are always the
+sample's.
 """
 
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from graphmem.text.safety import DANGER_FILE, find_danger, sign_anywhere
 
 MESSAGES = SAMPLES / "safety" / "messages.jsonl"
 PERSONAL = SAMPLES / "safety" / "personal.jsonl"
+EVERYDAY = SAMPLES / "safety" / "everyday.jsonl"
 SMALL_TALK = SAMPLES / "safety" / "small_talk.jsonl"
 TALK = SAMPLES / "safety" / "talk.jsonl"
 
@@ -69,8 +71,10 @@ def measure_safety(_: Settings, file: Path | None) -> Figures:
         "recall_serious": float(raised[serious].mean()),
         "false_alarms": float(raised[lookalike].mean()),
         "false_alarms_talk": float(raised[talk].mean()),
-        "false_alarms_personal": _alarms([row for row in read_labelled(PERSONAL) if not row.urgency]),
-        "false_alarms_small_talk": _alarms(read_labelled(SMALL_TALK)),
+        "recall_everyday": _raised([row for row in read_labelled(EVERYDAY) if row.urgency]),
+        "false_alarms_everyday": _raised([row for row in read_labelled(EVERYDAY) if not row.urgency]),
+        "false_alarms_personal": _raised([row for row in read_labelled(PERSONAL) if not row.urgency]),
+        "false_alarms_small_talk": _raised(read_labelled(SMALL_TALK)),
         "kind_right": float(np.mean(right)) if right else 0.0,
         "urgency_near": float(np.mean(urgent)) if urgent else 0.0,
         "signs_recall": float(signs[danger].mean()),
@@ -82,7 +86,7 @@ def measure_safety(_: Settings, file: Path | None) -> Figures:
     }
 
 
-def _alarms(rows: list[Labelled]) -> float:
+def _raised(rows: list[Labelled]) -> float:
     """The share of messages that raise a concern."""
     readings = read_now([row.text for row in rows])
     found = [find_danger(Doc(row.text), reading) for row, reading in zip(rows, readings, strict=True)]

@@ -102,7 +102,8 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         await asyncio.sleep(0)
         message, opener, own_reply = messages_of(attempt, await attempt.embedding)
         reading = await attempt.reading
-        danger, false_alarm = heard_danger(doc, reading, held.state.false_alarms)
+        heard = asyncio.to_thread(heard_danger, doc, reading, held.state.false_alarms)
+        danger, false_alarm = await heard
         detecting = group.create_task(_detected(gm, session, attempt, message, reading, danger))
         talk = (*held.messages, *opener)
         said = plan.said_before(held.messages)

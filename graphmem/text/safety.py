@@ -8,7 +8,7 @@ danger (`graphmem.text.danger_network`) reads those few again. Beside them stand
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, False
 from graphmem.text.danger_network import DangerReading, load_danger_network
 from graphmem.text.danger_signs import danger_sign
 from graphmem.text.doc import Doc
+from graphmem.text.language import language_of
 from graphmem.text.lexicon import is_negation
 from graphmem.text.normalize import said, straightened
 from graphmem.text.reader import CONCERNS, MessageReading
@@ -70,14 +71,17 @@ class DangerModel:
         return float(self.judgement[:3] @ (*self.evidence(reading), read.logit) + self.judgement[3])
 
     def danger(self, score: float, read: DangerReading, sign: ConcernKind | None) -> Danger:
-        """The danger that a message tells of, which raises a concern or has a plain sign."""
-        urgency = 1 + int(read.urgency.argmax())
+        """The danger that a message tells of, which raises a concern or has a plain sign.
+
+        What is not sure is never acute, and what has a sign is at least serious.
+        """
+        urgency, sure = 1 + int(read.urgency.argmax()), sign is not None or score >= self.sure
         return Danger(
             kind=sign or ConcernKind(CONCERNS[1 + int(read.kinds.argmax())]),
-            urgency=max(urgency, SERIOUS) if sign else urgency,
+            urgency=max(urgency, SERIOUS) if sign else urgency if sure else min(urgency, SERIOUS),
             about=AboutWhom.OTHER if read.about_other >= 0.5 else AboutWhom.SELF,
             probability=_share(score),
-            sure=sign is not None or urgency >= ACUTE or score >= self.sure,
+            sure=sure,
         )
 
 
@@ -119,6 +123,9 @@ def find_danger(doc: Doc, reading: MessageReading) -> Danger | None:
     if sign is None and not model.is_suspected(reading):
         return None
     read = load_danger_network().read(doc.text)
+    if sign is not None and language_of(doc.text) not in ("", "en"):
+        # The network has learned from English: who writes such words in another language means themselves.
+        read = replace(read, about_other=0.0)
     score = model.score(reading, read)
     return model.danger(score, read, sign) if sign is not None or score >= model.threshold else None
 

@@ -138,9 +138,9 @@ def test_a_promise_of_secrecy_or_the_exercise_is_no_care(reply: str) -> None:
     assert not is_careful(reply)
 
 
-def test_a_concern_that_the_second_opinion_doubts_is_raised_and_not_sure() -> None:
+def test_a_concern_may_be_raised_and_not_sure() -> None:
     doubted, certain = (
-        "Maria took it to the beach yesterday",
+        "nobody wants to sit next to me at lunch",
         "My dad hits me at home",
     )
     readings = read_now([doubted, certain])
@@ -163,6 +163,9 @@ def test_danger_to_others_is_told_as_theirs(text: str) -> None:
     assert danger.about is AboutWhom.OTHER
 
 
-def test_chat_about_others_is_no_emergency() -> None:
-    danger = danger_in("Maria took it to the beach yesterday")
-    assert danger is None or danger.urgency < 3
+@pytest.mark.parametrize(
+    "text",
+    ["Maria took it to the beach yesterday", "my mum is in hospital and i'm scared", "Her parents separated in May."],
+)
+def test_what_happens_every_day_is_no_danger(text: str) -> None:
+    assert danger_in(text) is None
