@@ -310,32 +310,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
         *surprising,
         *(_distil_jobs(thought, seq) if distils and tells else ()),
     )
-    outcome = TurnOutcome(
-        turn_id=thought.turn_id,
-        seq=seq,
-        at=thought.message.at,
-        reply=answer.value.reply.text,
-        degraded=answer.degraded,
-        match=scored.match,
-        matched=scored.matched,
-        parrot_match=scored.parrot,
-        fact=thought.fact,
-        surprise=scored.surprise,
-        level=scored.level,
-        importance=scored.importance,
-        threshold=scored.threshold,
-        attention=scored.attention,
-        recalled=tuple(RecalledId(r.memory.id, r.weight, r.gravity, r.why) for r in thought.recalled.memories),
-        ledger=tuple(entry.id for entry in thought.recalled.ledger),
-        recalled_facts=thought.recalled.facts,
-        recalled_turns=thought.recalled.turns,
-        prediction=answer.value.prediction.text,
-        needed_info=answer.value.prediction.needed_info,
-        jobs=tuple(Job(job.id, job.kind, thought.student_id, JobState.WAITING, 0, now, now) for job in jobs),
-        concern=None if thought.raised is None else thought.raised.raised.concern,
-        usage=answer.usage,
-        weave=tuple(each.doubt.id for each in thought.recalled.weave),
-    )
+    outcome = _outcome(thought, jobs, now)
     doubts = tuple(raised(each.doubt, thought.message.at) for each in thought.recalled.weave)
     passed_over = REASSURED_BY if any(doubt.surfaced_count >= MOST_RAISED for doubt in doubts) else 0.0
     facts = state.facts + (thought.fact is not None)
@@ -360,6 +335,37 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
         tolerance=shifted_tolerance(state.companion.tolerance, passed_over),
         task="" if thought.task is None else thought.task.text,
         opener=None if thought.opener is None else thought.opener.text,
+    )
+
+
+def _outcome(thought: TurnThought, jobs: Sequence[NewJob], now: datetime) -> TurnOutcome:
+    """What the turn answers."""
+    scored, answer = thought.score, thought.answer
+    return TurnOutcome(
+        turn_id=thought.turn_id,
+        seq=thought.state.turns + 1,
+        at=thought.message.at,
+        reply=answer.value.reply.text,
+        degraded=answer.degraded,
+        match=scored.match,
+        matched=scored.matched,
+        parrot_match=scored.parrot,
+        fact=thought.fact,
+        surprise=scored.surprise,
+        level=scored.level,
+        importance=scored.importance,
+        threshold=scored.threshold,
+        attention=scored.attention,
+        recalled=tuple(RecalledId(r.memory.id, r.weight, r.gravity, r.why) for r in thought.recalled.memories),
+        ledger=tuple(entry.id for entry in thought.recalled.ledger),
+        recalled_facts=thought.recalled.facts,
+        recalled_turns=thought.recalled.turns,
+        prediction=answer.value.prediction.text,
+        needed_info=answer.value.prediction.needed_info,
+        jobs=tuple(Job(job.id, job.kind, thought.student_id, JobState.WAITING, 0, now, now) for job in jobs),
+        concern=None if thought.raised is None else thought.raised.raised.concern,
+        usage=answer.usage,
+        weave=tuple(each.doubt.id for each in thought.recalled.weave),
     )
 
 
