@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from graphmem.model import Aspect, Author, Fact, Message, Recalled, RecalledTurn, Remembered, SourceKind
 from graphmem.offline.moves import Move, chosen_move
 from graphmem.offline.recollection import NOTHING, NOTHING_AT_ALL, answer_from_memory
-from graphmem.offline.replies import REPLY_CHARACTERS, WORDINGS, mentioned, replied, worded
+from graphmem.offline.replies import REPLY_CHARACTERS, mentioned, replied, worded
+from graphmem.offline.wordings import WORDINGS
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc
 from graphmem.text.query_parser import LAST_SESSION
