@@ -8,8 +8,8 @@ ON_WITH_IT = "Shall we go on with our work?"
 # {quote} the student's words, {told} the same said to the student, {topic} what it is about, {sum} an equation, {name}
 # the student's, {own} the name a student has just given, {me} the companion's, {hint} a question that the task gives
 # rise to or a sentence of it, {mention} a sentence on what is remembered, {next} how the talk goes on, {kept} that
-# something will be remembered, {use} a question about its use for the task. A wording is left out where what it needs is
-# missing; the last ones of a list need nothing.
+# something will be remembered, {use} a question about its use for the task. A wording is left out where what it needs
+# is missing; the last ones of a list need nothing.
 WORDINGS: dict[str, tuple[str, ...]] = {
     "greeting": (
         "Hello, {name}! What would you like to work on?",
