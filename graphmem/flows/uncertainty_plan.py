@@ -439,7 +439,7 @@ def stood_at(doubt: Uncertainty, moment: datetime) -> Uncertainty:
     Examples
     --------
     >>> from datetime import UTC
-    >>> from graphmem.model import Severity, UncertaintyType
+    >>> from graphmem.model import DetectionContext, Severity, UncertaintyType
     >>> may, june = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)
     >>> stale, low, drift = UncertaintyType.STALE, Severity.LOW, DetectionContext.DRIFT
     >>> doubt = Uncertainty("uncertainty-1", stale, low, drift, False, "memory-1", None, may)

@@ -116,7 +116,7 @@ async def test_what_ends_one_side_settles_it_unasked(gm: Graphmem, ann: Pupil, t
 async def test_it_does_not_nag(gm: Graphmem, ann: Pupil, talk: Talk) -> None:
     before, raised = await talk.doubt(), []
     for i in range(20):
-        turn = await talk.says(f"There is liquorice in jar {i} of the shop.")
+        turn = await talk.says(f"A lorry full of liquorice drove down road number {i}.")
         raised += [i] if turn.weave else []
     assert len(raised) == 3
     assert all(b - a > 2 for a, b in pairwise(raised))
