@@ -16,13 +16,12 @@ import numpy as np
 import onnx
 import torch
 from make_embedder import Array, Weights
-from make_reader import DROPOUT, SEED, SMOOTHING, Shared, UpperLayers, build, fit, of_like_length, read_built, typed
+from make_reader import SEED, SMOOTHING, Network, Shared, build, fit, of_like_length, read_built, typed
 from make_safety import Row, read_all
 from torch import Tensor
 from torch.nn import functional
 
 from graphmem.text.danger_network import DANGER_ANSWERS, DANGER_FOLDER, URGENCIES
-from graphmem.text.embedder import DIMENSION
 from graphmem.text.reader import CONCERNS, HEADS, READER_FOLDER
 
 EPOCHS = 4
@@ -38,23 +37,12 @@ URGENT_WORTH, OTHER_WORTH = 0.5, 0.3
 """How much urgency and whom it is about count beside the kind."""
 
 
-class Network(UpperLayers):
-    """The upper layers, then a linear head over what they and the shared ones see; both begin as the reader's."""
+class DangerLayers(Network):
+    """Upper layers and head begin as the reader's, for the questions that both answer."""
 
     def __init__(self, w: Weights, weight: Array, bias: Array) -> None:
-        super().__init__(w, 3 * DIMENSION, DANGER_ANSWERS)
+        super().__init__(w, DANGER_ANSWERS)
         self.head.load_state_dict({"weight": torch.tensor(weight[ASKED]), "bias": torch.tensor(bias[ASKED])})
-
-    def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
-        x = functional.dropout(hidden, DROPOUT, self.training)
-        for each in self.layers:
-            x = each(x, mask[:, None, None, :])
-        there = mask[..., None]
-        count = there.sum(1)
-        seen = torch.cat(
-            [(hidden * there).sum(1) / count, (x * there).sum(1) / count, x.masked_fill(~there, -1e4).amax(1)], 1
-        )
-        return self.head(functional.dropout(seen, DROPOUT, self.training))
 
 
 def learned_from(rows: Sequence[Row]) -> list[Row]:
@@ -92,9 +80,9 @@ def loss(output: Tensor, rows: Sequence[Row]) -> Tensor:
     return total + share * OTHER_WORTH * functional.binary_cross_entropy_with_logits(part[:, -1], other)
 
 
-def trained(rows: Sequence[Row], shared: Shared) -> Network:
+def trained(rows: Sequence[Row], shared: Shared) -> DangerLayers:
     torch.manual_seed(SEED)
-    network = Network(*read_built(READER_FOLDER / "model.onnx"))
+    network = DangerLayers(*read_built(READER_FOLDER / "model.onnx"))
 
     def error(items: Sequence[tuple[str, Row]]) -> Tensor:
         return loss(network(*shared([text for text, _ in items])), [row for _, row in items])

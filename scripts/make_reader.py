@@ -229,8 +229,8 @@ class Network(UpperLayers):
     The head sees the mean of the shared layers, the mean and the largest of the upper ones.
     """
 
-    def __init__(self, w: Weights) -> None:
-        super().__init__(w, 3 * DIMENSION, WIDTH)
+    def __init__(self, w: Weights, answers: int = WIDTH) -> None:
+        super().__init__(w, 3 * DIMENSION, answers)
 
     def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
         x = functional.dropout(hidden, DROPOUT, self.training)

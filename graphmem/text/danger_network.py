@@ -1,7 +1,7 @@
 """What tells danger from what only sounds like it: a small network that reads the few messages that may be danger.
 
-It reads on from the lower layers of the shipped embedder, as the reader does, and has learned nothing else.
-`scripts/make_danger.py` makes it, and its figures stand beside it.
+It reads on from the lower layers of the shipped embedder, began as the reader's upper ones and has since learned
+nothing but danger. `scripts/make_danger.py` makes it; its figures stand in `weights/safety/safety.json`.
 """
 
 from dataclasses import dataclass, field

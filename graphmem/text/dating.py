@@ -9,6 +9,8 @@ from graphmem.text.time_ranges import time_ranges
 
 WEEKEND = WEEKDAYS[5:]
 DAYS_OF_YEAR = 365
+VERB_CHARACTERS = 200
+"""Characters before and after a date in which its verb is looked for."""
 
 _DAYS = {day[:3]: place for place, day in enumerate(WEEKDAYS)}
 _MONTHS = {month[:3]: place for place, month in enumerate(MONTHS, 1)}
@@ -94,7 +96,7 @@ def dated(text: str, at: datetime) -> str:
 
 
 def day_ahead(text: str, at: datetime) -> datetime | None:
-    """The last day, from the one on, that a text names; None where it names none.
+    """The last day, from the one on and up to the year after, that a text names; None where it names none.
 
     Parameters
     ----------
@@ -109,13 +111,16 @@ def day_ahead(text: str, at: datetime) -> datetime | None:
     datetime.datetime(2026, 2, 27, 0, 0, tzinfo=datetime.timezone.utc)
     >>> day_ahead("we went there yesterday", said), day_ahead("remind me every friday", said)
     (None, None)
+    >>> day_ahead("remind me on 31 December 9999", said) is None
+    True
     """
     first = at.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     named = [
         (int(year), MONTHS.index(month.lower()) + 1, int(day))
         for day, month, year in _SPELLED_DAY.findall(dated(text, at))
     ]
-    ahead = [each for each in named if each >= (at.year, at.month, at.day) and each[2] <= monthrange(*each[:2])[1]]
+    near = [each for each in named if (at.year, at.month, at.day) <= each and each[0] <= at.year + 1]
+    ahead = [each for each in near if each[2] <= monthrange(*each[:2])[1]]
     return first.replace(*max(ahead)) if ahead else None
 
 
@@ -132,10 +137,13 @@ def spelled(day: datetime) -> str:
 
 def _is_past(match: re.Match[str]) -> bool:
     """True if the verb nearest to a date tells of the past: the last before it in its clause, or the first after."""
-    told = _STATE.sub(lambda m: "is".ljust(len(m.group())), match.string)
-    clause = max((found.end() for found in _NEW_CLAUSE.finditer(told, 0, match.start())), default=0)
+    # A long row of dates would take for ever if each looked through all of it.
+    first = max(0, match.start() - VERB_CHARACTERS)
+    place = match.start() - first
+    told = _STATE.sub(lambda m: "is".ljust(len(m.group())), match.string[first : match.end() + VERB_CHARACTERS])
+    clause = max((found.end() for found in _NEW_CLAUSE.finditer(told, 0, place)), default=0)
     marks = [(mark.start(), mark.lastgroup == "past") for mark in _TENSE.finditer(told, clause)]
-    before = [past for place, past in marks if place < match.start()]
+    before = [past for start, past in marks if start < place]
     return before[-1] if before else not clause and bool(marks) and marks[0][1]
 
 

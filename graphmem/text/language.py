@@ -33,13 +33,13 @@ def language_of(text: str) -> str:
         return "zh"
     if not words:
         return ""
-    if commonness(words, "en") >= SURE_ENGLISH:
+    if _commonness(words, "en") >= SURE_ENGLISH:
         return "en"
-    first, second = sorted(LOOKED_UP, key=lambda code: -commonness(words, code))[:2]
-    return first if commonness(words, first) - commonness(words, second) >= SURE_LANGUAGE else ""
+    first, second = sorted(LOOKED_UP, key=lambda code: -_commonness(words, code))[:2]
+    return first if _commonness(words, first) - _commonness(words, second) >= SURE_LANGUAGE else ""
 
 
-def commonness(words: list[str], code: str) -> float:
+def _commonness(words: list[str], code: str) -> float:
     """Mean Zipf frequency (powers of ten per thousand million words) of words in a language; 0 of those it lacks."""
     known = _zipf(code)
     return sum(known.get(word, 0.0) for word in words) / len(words)

@@ -109,6 +109,21 @@ async def test_two_hops_lead_on_and_three_do_not(gm: Graphmem, ann: Pupil) -> No
     assert expansion.reached[1].types == ("ENABLES", "ENABLES")
 
 
+async def test_nothing_is_reached_through_an_episode(gm: Graphmem, ann: Pupil) -> None:
+    by_text = await lived(gm, ann)
+    one, episode, other = (by_text[text].id for text in (LIFE[5], LIFE[0], LIFE[3]))
+    await changed(gm, ann.who, "MATCH (:Memory {institution: $i, student_id: $s})-[r]-(:Memory) DELETE r")
+    for memory_id in (one, other):
+        await linked(gm, ann, episode, memory_id, "ABSTRACTS", 1.0)
+    as_episode = "MATCH (m:Memory {institution: $i, student_id: $s, id: $id}) SET m.role = 'episode'"
+    await changed(gm, ann.who, as_episode, id=episode)
+    for seed, near in ((one, {episode}), (episode, {one, other})):
+        asked = Expanding((seed,), (seed,), 0.5, 20, EDGE_FACTORS)
+        expansion = await memories.expand(gm.graph, ann.session, asked, gm.clock())
+        assert expansion is not None
+        assert {reached.id for reached in expansion.reached} == near
+
+
 async def test_names_of_speakers_say_whose_memories_are_asked_for(gm: Graphmem, ann: Pupil) -> None:
     texts = ("I adopted a ginger cat from the shelter.", "I adopted a grey cat from the shelter.")
     for text, speaker in zip(texts, ("Julia", "Tom"), strict=True):

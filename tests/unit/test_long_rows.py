@@ -17,7 +17,7 @@ AT = datetime(2026, 1, 5, tzinfo=UTC)
 ROWS = (
     " ", "\n", ".", ",", ", ", "; ", ":) ", "-", "--", "/", "'", '"', "(", "_", "@", "#", "1", "1 ", "1/", "1+", "2=",
     "2x", "a", "A", "haha", "lol ", "so ", "and i ", "really ", "I ", "I'm a ", "my ", "not ", "don't ", "because ",
-    "on 3 may ", "i want to ", "Ann ", "a.b", "a😀 ", "😀", "\N{COMBINING GRAVE ACCENT}", "ש ", "字",
+    "on 3 may ", "on friday ", "i want to ", "Ann ", "a.b", "a😀 ", "😀", "\N{COMBINING GRAVE ACCENT}", "ש ", "字",
 )  # fmt: skip
 
 

@@ -4,14 +4,16 @@ import json
 from pathlib import Path
 from time import perf_counter
 
+import numpy as np
 import pytest
 
 from graphmem.model import AboutWhom, ConcernKind, Danger, FalseAlarm
 from graphmem.offline.care import LANGUAGES, caring_reply
+from graphmem.text.danger_network import DangerReading
 from graphmem.text.doc import Doc
 from graphmem.text.language import language_of
 from graphmem.text.reader import read_now
-from graphmem.text.safety import find_danger, is_careful, is_known_alarm
+from graphmem.text.safety import find_danger, is_careful, is_known_alarm, load_danger_model
 
 ROWS = [
     json.loads(line)
@@ -146,6 +148,13 @@ def test_a_concern_may_be_raised_and_not_sure() -> None:
     readings = read_now([doubted, certain])
     found = [find_danger(Doc(text), reading) for text, reading in zip((doubted, certain), readings, strict=True)]
     assert [danger and danger.sure for danger in found] == [False, True]
+
+
+def test_what_is_not_sure_is_never_acute() -> None:
+    model = load_danger_model()
+    acute = DangerReading(0.0, np.ones(10, np.float32), np.array([0, 0, 1], np.float32), 0.0)
+    doubted, sure = (model.danger(score, acute, None) for score in (model.threshold, model.sure))
+    assert (doubted.urgency, doubted.sure, sure.urgency, sure.sure) == (2, False, 3, True)
 
 
 @pytest.mark.parametrize(
