@@ -32,6 +32,7 @@ from torch.nn import functional
 
 from graphmem.bench.contradiction import PAIRS, contradiction_figures, pair_figures
 from graphmem.bench.held_out import is_held_out, save_trained
+from graphmem.model import PairClass
 from graphmem.text.contradiction import CONTRADICTION_FOLDER, PAIR_CLASSES, PairNetwork, statement_features
 from graphmem.text.embedder import DIMENSION, ShippedNetwork, shipped_network
 
@@ -40,10 +41,11 @@ FURTHER_CLASHES = Path(__file__).with_name("data") / "claims.jsonl"
 EPOCHS = 5
 ENDED_WORTH, CLASH_WORTH = 0.7, 0.4
 """How much the two further questions count beside the class."""
+OWN_TIMES = 3
+"""How often a pair of PAIRS is met in an epoch: the further ones are many, and plainer."""
 PRODUCT_SCALE = 10.0
 """What the products of two means are multiplied by, beside the other numbers the head sees."""
 ANSWERS = len(PAIR_CLASSES) + 2
-CLASHING = ("true_contradiction", "temporal_change")
 
 Array = NDArray[np.float32]
 
@@ -67,7 +69,7 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
 def labelled(path: Path) -> list[Row]:
     kinds = [kind.value for kind in PAIR_CLASSES]
     return [
-        Row(r["old"], r["new"], r["old"], r["class"] in CLASHING, kinds.index(r["class"]), r["retire_old"])
+        Row(r["old"], r["new"], r["old"], PairClass(r["class"]).clashes, kinds.index(r["class"]), r["retire_old"])
         for r in lines(path)
     ]
 
@@ -223,7 +225,8 @@ def main() -> None:
     rows = [*known, *more]
     print(f"{len(learning)} pairs to learn from, {len(choosing)} to choose by", flush=True)
     seen = Seen()
-    network = trained(learning, read_safetensors(args.source / "model.safetensors"), seen)
+    often = [r for r in known if r.kind is not None and not chooses(r)] * (OWN_TIMES - 1)
+    network = trained(learning + often, read_safetensors(args.source / "model.safetensors"), seen)
     with torch.no_grad():
         given = np.concatenate([network(*seen([(row.old, row.new)])).numpy() for row in choosing])
     args.out.mkdir(parents=True, exist_ok=True)

@@ -34,8 +34,8 @@ NEAR_COMPARED = 8
 """Nearest memories among which candidates are looked for."""
 MOST_CANDIDATES = 2
 """Candidates of one statement, the nearest."""
-CONTRADICTORY = 0.6
-"""Chance from which two statements contradict each other; doubt keeps both."""
+CONTRADICTORY = 0.8
+"""Chance of a clash from which two statements contradict each other; doubt keeps both."""
 SUSPECTED = 0.3
 """Chance of anything to be resolved from which a language model is asked about a pair, too."""
 MOST_SUSPECTED = 10
@@ -166,10 +166,10 @@ def is_contradiction(verdict: PairVerdict) -> bool:
 
     Examples
     --------
-    >>> is_contradiction(PairVerdict(PairClass.TRUE_CONTRADICTION, 0.7, 0.5))
+    >>> is_contradiction(PairVerdict(PairClass.TRUE_CONTRADICTION, 0.6, 0.5, 0.9))
     True
     """
-    return verdict.kind is PairClass.TRUE_CONTRADICTION and verdict.confidence >= CONTRADICTORY
+    return verdict.kind is PairClass.TRUE_CONTRADICTION and verdict.clash >= CONTRADICTORY
 
 
 def is_change(verdict: PairVerdict) -> bool:
@@ -177,8 +177,8 @@ def is_change(verdict: PairVerdict) -> bool:
 
     Examples
     --------
-    >>> is_change(PairVerdict(PairClass.TEMPORAL_CHANGE, 0.7, 0.9)), is_change(
-    ...     PairVerdict(PairClass.TEMPORAL_CHANGE, 0.7, 0.5)
+    >>> is_change(PairVerdict(PairClass.TEMPORAL_CHANGE, 0.7, 0.9, 0.9)), is_change(
+    ...     PairVerdict(PairClass.TEMPORAL_CHANGE, 0.7, 0.5, 0.9)
     ... )
     (True, False)
     """

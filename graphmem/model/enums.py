@@ -234,6 +234,11 @@ class PairClass(StrEnum):
     FIGURATIVE = "figurative"
     CONTEXT_DEPENDENT = "context_dependent"
 
+    @property
+    def clashes(self) -> bool:
+        """True if two such statements cannot both be so at one time."""
+        return self in (PairClass.TRUE_CONTRADICTION, PairClass.TEMPORAL_CHANGE)
+
 
 class UncertaintyState(StrEnum):
     """State of an uncertainty (spec 12)."""

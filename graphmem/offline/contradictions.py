@@ -39,6 +39,7 @@ def _verdict(pair: StatementPair, reading: PairReading) -> PairVerdict:
         reading.likely,
         reading.chance,
         reading.ended,
+        reading.opposed,
         recommended(pair, reading.likely),
         _REASONS[reading.likely],
         ", ".join(Doc(pair.new.text).key_phrases()[:_TOPICS]),

@@ -46,6 +46,14 @@ class PairReading:
         return PAIR_CLASSES[int(self.chances.argmax())]
 
     @property
+    def opposed(self) -> float:
+        """0..1, chance of the classes in which both cannot be so at one time; what a student says is seldom a debate.
+
+        `clash` has learned from claims in debates, too, half of which clash, and is surer.
+        """
+        return float(sum(self.chances[place] for place, kind in enumerate(PAIR_CLASSES) if kind.clashes))
+
+    @property
     def chance(self) -> float:
         """Chance of the likeliest class."""
         return float(self.chances.max())

@@ -1,7 +1,6 @@
 """Contradictions noticed in the turn itself, and before a statement is kept, on the real database (spec 3, 12)."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import pytest
@@ -20,35 +19,15 @@ from graphmem.model import (
     UncertaintyState,
 )
 from tests.conftest import Pupil, another_replica, say
+from tests.support.doubting import COMPATIBLE, Judging, Verdicts, judged_by
 from tests.support.minds import ScriptedMind
 from tests.support.remembering import asked, held, lived, told
 
 DRIVES, OTHER = "I drive a Honda.", "I drive a Toyota."
-OPPOSED = PairVerdict(PairClass.TRUE_CONTRADICTION, 0.9, 0.2, Resolution.MANUAL, "One car only.", "car")
-CHANGED = PairVerdict(PairClass.TEMPORAL_CHANGE, 0.9, 0.95, Resolution.TEMPORAL_SUPERSEDE, "Sold.", "car")
-COMPATIBLE = PairVerdict(PairClass.COMPATIBLE, 0.9, 0.0)
+OPPOSED = PairVerdict(PairClass.TRUE_CONTRADICTION, 0.9, 0.2, 0.9, Resolution.MANUAL, "One car only.", "car")
+CHANGED = PairVerdict(PairClass.TEMPORAL_CHANGE, 0.9, 0.95, 0.9, Resolution.TEMPORAL_SUPERSEDE, "Sold.", "car")
 
 PLANES = ("I have never been on a plane in my life.", "I flew to Oslo by plane when I was six.")
-
-Verdicts = tuple[PairVerdict, ...]
-
-
-class Judging:
-    """Answers every pair with one verdict, and notes what it was asked."""
-
-    def __init__(self, verdict: PairVerdict) -> None:
-        self.verdict = verdict
-        self.asked: list[tuple[str, str]] = []
-
-    async def __call__(self, question: Classify) -> Verdicts:
-        self.asked += [(pair.old.text, pair.new.text) for pair in question.pairs]
-        return tuple(self.verdict for _ in question.pairs)
-
-
-def judged_by(gm: Graphmem, judge: Callable[[Classify], Awaitable[Verdicts]]) -> Graphmem:
-    """A replica whose pairs are judged by a test's own rule."""
-    offline = ScriptedMind(gm.offline, {Classify: judge})
-    return another_replica(gm, offline=offline, mind=offline)
 
 
 async def only(gm: Graphmem, pupil: Pupil) -> Uncertainty:
@@ -119,9 +98,7 @@ async def test_a_doubt_of_the_turn_is_settled_where_the_message_ends_the_memory(
     assert (older.reliability, newer.reliability) == (Reliability.SUPERSEDED, Reliability.RELIABLE)
 
 
-@pytest.mark.parametrize(
-    "verdict", [CHANGED, COMPATIBLE, replace(CHANGED, ended=0.5), replace(OPPOSED, confidence=0.5)]
-)
+@pytest.mark.parametrize("verdict", [CHANGED, COMPATIBLE, replace(CHANGED, ended=0.5), replace(OPPOSED, clash=0.5)])
 async def test_only_what_is_sure_changes_what_is_kept(gm: Graphmem, ann: Pupil, verdict: PairVerdict) -> None:
     judging = judged_by(gm, Judging(verdict))
     await told(judging, ann, *PLANES)

@@ -28,7 +28,7 @@ from graphmem.model import (
 )
 from tests.conftest import Enrol, Pupil, another_replica, say
 from tests.support.client import Client
-from tests.support.doubting import doubted
+from tests.support.doubting import COMPATIBLE, Judging, doubted, judged_by
 from tests.support.remembering import held, lived, told
 
 LIKES, HATES = "I love liquorice.", "I hate liquorice."
@@ -55,10 +55,11 @@ class Talk:
 
 @pytest.fixture
 async def talk(gm: Graphmem, ann: Pupil) -> Talk:
-    """A talk in which two statements deny each other."""
-    found = Talk(gm, ann)
+    """A talk in which two statements deny each other, which is noticed only when they are kept."""
+    found = Talk(judged_by(gm, Judging(COMPATIBLE)), ann)
     for text in (LIKES, "My sister Ada sails.", HATES):
         await found.says(text)
+    found.gm = gm
     return found
 
 

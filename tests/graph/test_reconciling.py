@@ -23,7 +23,7 @@ async def told_unnoticed(gm: Graphmem, pupil: Pupil, *texts: str) -> None:
     """Turns and their memories, with a mind that finds that everything can be so: only a cycle may notice."""
 
     async def compatible(question: Classify) -> tuple[PairVerdict, ...]:
-        return tuple(PairVerdict(PairClass.COMPATIBLE, 0.9, 0.0) for _ in question.pairs)
+        return tuple(PairVerdict(PairClass.COMPATIBLE, 0.9, 0.0, 0.0) for _ in question.pairs)
 
     mind = ScriptedMind(gm.offline, {Classify: compatible})
     await told(replace(gm, offline=mind, mind=mind), pupil, *texts)
@@ -53,7 +53,7 @@ async def test_a_cycle_notices_what_cannot_both_be_so(gm: Graphmem, ann: Pupil) 
 @pytest.mark.parametrize("again", ["I have a dog called Bello.", "I've got a dog called Bello."])
 async def test_what_was_wrongly_retired_holds_when_it_is_said_again(gm: Graphmem, ann: Pupil, again: str) -> None:
     async def changed(question: Classify) -> tuple[PairVerdict, ...]:
-        return tuple(PairVerdict(PairClass.TEMPORAL_CHANGE, 0.9, 0.95) for _ in question.pairs)
+        return tuple(PairVerdict(PairClass.TEMPORAL_CHANGE, 0.9, 0.95, 0.9) for _ in question.pairs)
 
     async def dogs() -> list[tuple[str | None, Reliability]]:
         found = await held(another_replica(gm), ann.session)

@@ -82,7 +82,7 @@ async def test_a_hostile_model_ends_nothing_that_only_it_doubts(gm: Graphmem, en
     apart = [pair for pair in PAIRS if pair["id"] in ("instrument", "cat")]
 
     async def compatible(question: Classify) -> tuple[PairVerdict, ...]:
-        return tuple(PairVerdict(PairClass.COMPATIBLE, 0.9, 0.0) for _ in question.pairs)
+        return tuple(PairVerdict(PairClass.COMPATIBLE, 0.9, 0.0, 0.0) for _ in question.pairs)
 
     quiet = ScriptedMind(gm.offline, {Classify: compatible})
     await told(replace(gm, offline=quiet, mind=quiet), pupil, *(p[side] for p in apart for side in ("old", "new")))

@@ -1,12 +1,16 @@
 """Students with memories that are in doubt."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from graphmem.app import Graphmem
 from graphmem.flows.session_cache import apply_changes, open_memories
 from graphmem.model import (
+    Classify,
     DetectionContext,
     Memory,
+    PairClass,
+    PairVerdict,
     Reliability,
     Session,
     Severity,
@@ -15,6 +19,11 @@ from graphmem.model import (
 )
 from graphmem.store.changes import Changes, Update, write
 from graphmem.store.uncertainties import Recorded
+from tests.conftest import another_replica
+from tests.support.minds import ScriptedMind
+
+COMPATIBLE = PairVerdict(PairClass.COMPATIBLE, 0.9, 0.0, 0.0)
+Verdicts = tuple[PairVerdict, ...]
 
 
 def doubt(a: Memory, b: Memory | None, **changes: object) -> Uncertainty:
@@ -44,3 +53,21 @@ async def doubted(gm: Graphmem, session: Session, a: Memory, b: Memory | None, *
     assert written.current
     await apply_changes(gm, session, kept)
     return record
+
+
+class Judging:
+    """Answers every pair with one verdict, and notes what it was asked."""
+
+    def __init__(self, verdict: PairVerdict) -> None:
+        self.verdict = verdict
+        self.asked: list[tuple[str, str]] = []
+
+    async def __call__(self, question: Classify) -> Verdicts:
+        self.asked += [(pair.old.text, pair.new.text) for pair in question.pairs]
+        return tuple(self.verdict for _ in question.pairs)
+
+
+def judged_by(gm: Graphmem, judge: Callable[[Classify], Awaitable[Verdicts]]) -> Graphmem:
+    """A replica whose pairs are judged by a test's own rule."""
+    offline = ScriptedMind(gm.offline, {Classify: judge})
+    return another_replica(gm, offline=offline, mind=offline)

@@ -52,7 +52,7 @@ def test_the_held_out_pairs_are_better_told_than_by_chance() -> None:
     figures = measure_contradiction(Settings(), None)
     assert figures["macro_f1"] > 4 * figures["majority_f1"]
     assert figures["retire_auroc"] > 0.75
-    assert figures["compatible_retired"] <= 0.05
+    assert figures["compatible_retired"] <= 0.1
 
 
 def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def index_of(memories: Sequence[Memory], vectors: Sequence[int] | None = None) -
 
 
 def read(kind: PairClass, chance: float = 0.9, ended: float = 0.1) -> PairVerdict:
-    return PairVerdict(kind, chance, ended)
+    return PairVerdict(kind, chance, ended, chance)
 
 
 OLD = memory("old", "I live in Rome.", timestamp=NOW - timedelta(days=9))
