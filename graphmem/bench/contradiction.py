@@ -34,6 +34,8 @@ RULE_COSINE, RULE_VALENCE = 0.5, 0.1
 """The plain rule beside it: likeness, and another negation or the opposite feeling."""
 CLASH = 0.5
 """Chance from which two statements clash."""
+RETIRING_RECALLS = (0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
+"""Recalls at which the precision of retiring is told."""
 PRECISE = 0.85
 """Precision that retiring the older statement is wanted with."""
 FEWEST_STEMS = 3
@@ -162,14 +164,15 @@ def contradiction_figures(chances: Sequence[float], truth: Sequence[bool]) -> Fi
 
 
 def pair_figures(readings: Sequence[PairReading], truth: Sequence[PairClass], ended: Sequence[bool]) -> Figures:
-    """Macro F1 of five classes, and how precisely the older statement is retired."""
+    """Macro F1 of five classes, and how precisely the older statement is retired: as used, and along the curve."""
     guesses = [reading.likely for reading in readings]
     each = [_f1([g is kind for g in guesses], [t is kind for t in truth]) for kind in PairClass]
     chances, wanted = np.array([reading.ended for reading in readings]), np.array(ended)
     retired = chances >= ENDED_FOR_SURE
     order = np.argsort(-chances)
     hits = np.cumsum(wanted[order])
-    precise = hits / np.arange(1, len(wanted) + 1) >= PRECISE
+    precision, recall = hits / np.arange(1, len(wanted) + 1), hits / max(1, wanted.sum())
+    precise = precision >= PRECISE
     compatible = np.array([kind is PairClass.COMPATIBLE for kind in truth])
     majority = max(PairClass, key=list(truth).count)
     return {
@@ -179,7 +182,8 @@ def pair_figures(readings: Sequence[PairReading], truth: Sequence[PairClass], en
         "retire_precision": float(wanted[retired].mean()) if retired.any() else 0.0,
         "retire_recall": float(retired[wanted].mean()) if wanted.any() else 0.0,
         "retire_auroc": auroc(chances.tolist(), list(ended)),
-        "retire_recall_at_85": float((hits[precise] / max(1, wanted.sum())).max()) if precise.any() else 0.0,
+        "retire_recall_at_85": float(recall[precise].max()) if precise.any() else 0.0,
+        **{f"retire_precision@{at}": float(precision[recall >= at].max(initial=0.0)) for at in RETIRING_RECALLS},
         "compatible_retired": float(retired[compatible].mean()) if compatible.any() else 0.0,
     }
 

@@ -24,7 +24,7 @@ from graphmem.search.index import SearchIndex
 from graphmem.text.contradiction import ENDED_FOR_SURE
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import STOP_WORDS
-from graphmem.text.revision import holds_several
+from graphmem.text.revision import Effect, Revisable, effect, holds_several
 
 SAME_MATTER = 0.5
 """Cosine from which two statements may be about one matter."""
@@ -73,6 +73,11 @@ def states_something(memory: Memory) -> bool:
     return states and holds and not holds_several(words_of(memory))
 
 
+def slots_differ(one: str | None, other: str | None) -> bool:
+    """True of two attributes: a home says nothing of a favourite colour, however much their wordings are alike."""
+    return one is not None and other is not None and one != other
+
+
 @dataclass(frozen=True)
 class NewStatement:
     """A statement that may replace or contradict what is known.
@@ -111,6 +116,24 @@ def conflict_candidates(
     return [memory for memory in found.values() if memory.id not in doubted and _comparable(memory, said)][:most]
 
 
+def is_decided(said: Revisable, slot_key: str | None, memory: Memory, vector: Vector | None) -> bool:
+    """True if words alone say what a new statement does to a memory: it says the same, refines, ends or corrects it.
+
+    Parameters
+    ----------
+    said : Revisable
+    slot_key : of its slot, as memories have it
+    memory : that it is compared with
+    vector : its embedding
+    """
+    slot = said.slot if slot_key is not None and memory.slot_key == slot_key else None
+    old = Revisable(
+        memory.content or "", words_of(memory), memory.timestamp, memory.aspect, slot, memory.valence, vector
+    )
+    cosine = 0.0 if said.vector is None or vector is None else float(said.vector @ vector)
+    return effect(said, old, cosine) not in (Effect.NONE, Effect.CONTRADICTS)
+
+
 def may_touch(known: SearchIndex, said: NewStatement) -> bool:
     """True if a message that is not retold yet may have candidates."""
     if said.slot_key is not None and known.of_slot(said.slot_key):
@@ -122,7 +145,12 @@ def may_touch(known: SearchIndex, said: NewStatement) -> bool:
 
 def _comparable(memory: Memory, said: NewStatement) -> bool:
     before = memory.speaker == said.speaker and memory.timestamp <= said.at
-    return before and states_something(memory) and words_of(memory) != said.text
+    return (
+        before
+        and not slots_differ(memory.slot_key, said.slot_key)
+        and states_something(memory)
+        and words_of(memory) != said.text
+    )
 
 
 def _parts_from(memory: Memory, said: NewStatement) -> bool:

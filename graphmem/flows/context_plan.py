@@ -115,11 +115,10 @@ def ranked(
         memory = index.get(reached.id)
         if memory is not None and reached.seed in relevance and _is_valid(memory, moment):
             found.append(_Found(memory, HOP * reached.weight * relevance[reached.seed], reached))
-    told = {ref for each in found if not is_episode(each.memory) for ref in each.memory.source_refs}
+    told = _told_refs(each.memory for each in found)
     held = []
     for each in found:
-        # An episode says in short what the memory of the message that began it says in full.
-        if is_episode(each.memory) and told.issuperset(each.memory.source_refs):
+        if _is_told(each.memory, told):
             continue
         standing = _standing(each.memory, expansion)
         vector = index.vector(each.memory.id)
@@ -135,6 +134,22 @@ def ranked(
     order = mmr(shares, matrix, DIVERSITY, limit)
     near = np.zeros(len(held)) if asked is None else matrix @ asked
     return [replace(_recalled(*held[i][:2], float(weights[i]), moment), similarity=float(near[i])) for i in order]
+
+
+def without_told_episodes(found: Sequence[Recalled], profile: Sequence[Recalled]) -> list[Recalled]:
+    """What was found, without the episodes that begin with a message of which something else is told."""
+    told = _told_refs(each.memory for each in (*found, *profile))
+    return [each for each in found if not _is_told(each.memory, told)]
+
+
+def _told_refs(memories: Iterable[Memory]) -> frozenset[str]:
+    """The messages of which memories tell in full."""
+    return frozenset(ref for memory in memories if not is_episode(memory) for ref in memory.source_refs)
+
+
+def _is_told(memory: Memory, told: frozenset[str]) -> bool:
+    """True of an episode, which says in short what the memory of the message that began it says in full."""
+    return is_episode(memory) and told.issuperset(memory.source_refs)
 
 
 def standing_profile(

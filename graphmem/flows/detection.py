@@ -9,6 +9,7 @@ from graphmem.flows.conflict_plan import (
     NewStatement,
     conflict_candidates,
     is_contradiction,
+    is_decided,
     may_touch,
     on_record,
 )
@@ -35,6 +36,7 @@ from graphmem.sealing import keyed_hash
 from graphmem.text.doc import doc_of
 from graphmem.text.reader import MessageReading
 from graphmem.text.retelling import retold
+from graphmem.text.revision import Revisable
 from graphmem.text.slots import slot_key, slot_of
 
 
@@ -83,7 +85,12 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
     # Memories are statements in the third person: the message is compared as one, too.
     statement = retold(message.text, held.name or "The student", message.at) or message.text
     said = replace(said, vector=(await gm.embedder.embed([statement]))[0])
-    found = [m for m in conflict_candidates(held.index, said, held.doubts) if m.is_own_word]
+    told = Revisable(statement, message.text, message.at, None, filled, reading.valence, said.vector)
+    found = [
+        memory
+        for memory in conflict_candidates(held.index, said, held.doubts)
+        if memory.is_own_word and not is_decided(told, slot, memory, held.index.vector(memory.id))
+    ]
     if not found:
         return Detected()
     pairs = [StatementPair(on_record(memory), StatementOnRecord(said.text, said.at)) for memory in found]

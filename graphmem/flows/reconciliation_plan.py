@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from graphmem.flows.conflict_plan import SAME_MATTER, is_change, is_contradiction, states_something
+from graphmem.flows.conflict_plan import SAME_MATTER, is_change, is_contradiction, slots_differ, states_something
 from graphmem.flows.uncertainty_plan import DOMINANCE, Settling, evidence, is_explicit, settled, severity_of
 from graphmem.model import (
     DetectionContext,
@@ -100,8 +100,8 @@ def candidates(sample: Sequence[Memory], known: SearchIndex, doubts: Iterable[Un
         slot = [(m, 1.0) for m in known.of_slot(memory.slot_key)] if memory.slot_key else []
         for other, cosine in (*near, *slot[-NEIGHBOURS:]):
             key = frozenset((memory.id, other.id))
-            comparable = other.id != memory.id and states_something(other) and other.speaker == memory.speaker
-            if comparable and key not in doubted:
+            of_one = other.speaker == memory.speaker and not slots_differ(memory.slot_key, other.slot_key)
+            if other.id != memory.id and of_one and states_something(other) and key not in doubted:
                 old, new = sorted((memory, other), key=lambda m: (m.timestamp, m.id))
                 found[key] = max(
                     found.get(key, (0.0, MemoryPair(old, new))), (cosine, MemoryPair(old, new)), key=lambda f: f[0]

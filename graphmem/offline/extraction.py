@@ -19,6 +19,7 @@ from graphmem.model import (
     Relation,
     Reminder,
 )
+from graphmem.offline.wordings import NEXT
 from graphmem.text.arithmetic import equations
 from graphmem.text.certainty import LAPSE, STATED_CONFIDENCE, confidence, is_question, last_question
 from graphmem.text.chunks import chunks
@@ -366,7 +367,9 @@ def _statement(text: str, heard: Heard, *, first: bool) -> str:
 
 def _asked(text: str, heard: Heard, *, first: bool) -> str:
     """The question that the first clause of a message answers, where it says too little alone; else empty."""
-    return last_question(heard.before) if first and (_ELLIPTIC.match(text) or is_fragment(Doc(text))) else ""
+    asked = last_question(heard.before) if first and (_ELLIPTIC.match(text) or is_fragment(Doc(text))) else ""
+    # What is asked whatever was said explains nothing.
+    return "" if asked in NEXT else asked
 
 
 def _shown(doc: Doc, heard: Heard) -> list[_Found]:

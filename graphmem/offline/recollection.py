@@ -119,14 +119,15 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
 
 
 def asks_of_oneself(doc: Doc) -> bool:
-    """True if a question has a word for who asks it.
+    """True if a question, or one among other sentences, has a word for who asks it.
 
     Examples
     --------
-    >>> asks_of_oneself(Doc("What do you know about me?")), asks_of_oneself(Doc("What can you do?"))
+    >>> asks_of_oneself(Doc("What do you know about me?")), asks_of_oneself(Doc("I cook. What can you do?"))
     (True, False)
     """
-    return not _OWN_WORDS.isdisjoint(doc.plain_words)
+    asking = [sentence for sentence in doc.excerpt.sentences if sentence.asks] or [doc]
+    return any(not _OWN_WORDS.isdisjoint(each.plain_words) for each in asking)
 
 
 def _name_told(messages: Sequence[Message], remembered: Remembered) -> str:

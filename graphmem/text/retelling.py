@@ -25,6 +25,8 @@ _LOOSE_LEAD = (
 )
 """Words that lead in only where a pause, or somebody, comes after them: "no, I hate it" and not "no one likes me"."""
 _LEAD_IN = re.compile(rf"^(?:\W*(?:{_PLAIN_LEAD}|{_LOOSE_LEAD})[\s,.!:…-]*)+", re.IGNORECASE)
+_APART = re.compile(r"(?<=\w)\s++(?=[,.!?](?:\s|$))")
+"""Spaces before a mark, as some type them."""
 _MEANT = re.compile(r"^i meant (?:to (?:say|write) )?(?:that )?(?=\S+ \S)", re.IGNORECASE)
 # It begins where no part of it is before, and no part is given back: else a long row of signs would take for ever.
 _TAIL = re.compile(
@@ -136,13 +138,15 @@ def retold(text: str, who: str, at: datetime) -> str:
     ("Tobi asks: please don't tell Tobi's mum.", 'Tobi says that the test is on Friday, 6 February 2026.')
     >>> retold("no one likes me", "The student", day), retold("next week i go to Rome", "The student", day)
     ('The student says that no one likes them.', 'In the week of 9 February 2026 the student goes to Rome.')
+    >>> retold("i work out , and i surf .", "Mo", day)
+    'Mo works out, and they surf.'
     >>> retold("[shares: a photo of a cup]", "Mo", day)
     'Mo shares a photo of a cup.'
     """
     shown = _SHOWN.match(text)
     if shown is not None:
         return f"{who} {shown['does']} {shown['what']}."
-    words = _TAIL.sub(r"\1", _LEAD_IN.sub("", _uncalled(cleaned(straightened(text))))).strip(" ,")
+    words = _TAIL.sub(r"\1", _LEAD_IN.sub("", _uncalled(_APART.sub("", cleaned(straightened(text)))))).strip(" ,")
     words = _BARE.sub(lambda m: f"I have been {m['doing'].lower()}" if m["been"] else f"I {m['did'].lower()}", words)
     words = dated(_spelled_out(_MEANT.sub("", words)), at)
     if not words:

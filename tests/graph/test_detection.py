@@ -88,12 +88,13 @@ async def test_a_classifier_that_never_answers_is_not_waited_for(gm: Graphmem, a
     assert (await only(gm, ann)).detection_context is DetectionContext.CONSOLIDATION
 
 
-async def test_a_doubt_of_the_turn_is_settled_where_the_message_ends_the_memory(gm: Graphmem, ann: Pupil) -> None:
-    judging = judged_by(gm, Judging(OPPOSED))
+async def test_nobody_is_asked_where_words_say_that_a_memory_ends(gm: Graphmem, ann: Pupil) -> None:
+    judge = Judging(OPPOSED)
+    judging = judged_by(gm, judge)
     await told(judging, ann, DRIVES)
     await told(judging, ann, "I drive a Toyota now, I sold my Honda.")
-    record = await only(gm, ann)
-    assert (record.state, record.resolution) == (UncertaintyState.RESOLVED, Resolution.TEMPORAL_SUPERSEDE)
+    assert judge.asked == []
+    assert await list_uncertainties(another_replica(gm), ann.who, ann.session) == []
     older, newer = await held(another_replica(gm), ann.session)
     assert (older.reliability, newer.reliability) == (Reliability.SUPERSEDED, Reliability.RELIABLE)
 

@@ -83,6 +83,13 @@ def test_what_was_changed_or_used_lately_comes_first() -> None:
     assert {m.id for m in sampled(index_of(memories), 0, 0.8, NOW)} >= {"used", "said again"}
 
 
+def test_two_attributes_are_not_compared() -> None:
+    home, colour = memory("a", slot_key="home"), memory("b", slot_key="favourite colour")
+    assert candidates([home], index_of([home, colour], [0, 0]), ()) == []
+    same = memory("b", slot_key="home")
+    assert len(candidates([home], index_of([home, same], [0, 0]), ())) == 1
+
+
 @pytest.mark.parametrize(
     "other",
     [
