@@ -16,7 +16,7 @@ MODULES = {path: ast.parse(path.read_text("utf-8")) for folder in PACKAGES.value
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 CONTRACTS = PYPROJECT["tool"]["importlinter"]["contracts"]
 CYPHER = [path.relative_to(ROOT / "cypher") for path in (ROOT / "cypher").rglob("*.cypher")]
-REPEATED = {"T", "log", "Info", "list_jobs", "recall", "retry_job", "spent", "table"}
+REPEATED = {"T", "log", "list_jobs", "recall", "retry_job", "spent", "table"}
 """Public names that two modules define: a type variable, loggers, commands and what they print. May only shrink."""
 
 

@@ -7,8 +7,8 @@ from functools import cached_property
 from time import monotonic
 from typing import Any, cast
 
+import strawberry
 from strawberry.fastapi import BaseContext
-from strawberry.types import Info
 
 from graphmem.app import Graphmem
 from graphmem.bearer import EXPIRED, Caller
@@ -119,7 +119,11 @@ class RequestContext(BaseContext):
         return str(given or named.get(name) or "")
 
 
-def allowed(info: Info[RequestContext, None], *roles: Role) -> Caller:
+Info = strawberry.Info[RequestContext, None]
+"""What a resolver is given of its request."""
+
+
+def allowed(info: Info, *roles: Role) -> Caller:
     """The caller, if it has one of certain roles."""
     who = info.context.caller
     if who.role not in roles:
@@ -127,12 +131,12 @@ def allowed(info: Info[RequestContext, None], *roles: Role) -> Caller:
     return who
 
 
-def of_student(info: Info[RequestContext, None], student_id: str, *roles: Role) -> Who:
+def of_student(info: Info, student_id: str, *roles: Role) -> Who:
     """The student a call is about, for callers of certain roles, within their institution only."""
     return Who(allowed(info, *roles).institution, checked_id("studentId", student_id))
 
 
-def check_observations(info: Info[RequestContext, None], who: Who, observations: int) -> None:
+def check_observations(info: Info, who: Who, observations: int) -> None:
     """Count observations that a caller sends of a student; RateLimited when there are too many this minute."""
     role = info.context.caller.role.value
     info.context.gm.rates.check(
@@ -154,7 +158,7 @@ def check_request(context: RequestContext) -> None:
     context.gm.rates.check("requests", 1, monotonic(), institution=caller.institution, role=caller.role.value)
 
 
-def in_session(info: Info[RequestContext, None], student_id: str) -> Session:
+def in_session(info: Info, student_id: str) -> Session:
     """The open session of the student a call is about; Locked when it is another's or none."""
     who = of_student(info, student_id, Role.APP)
     session = info.context.session
@@ -163,7 +167,7 @@ def in_session(info: Info[RequestContext, None], student_id: str) -> Session:
     return session
 
 
-async def in_running_session(info: Info[RequestContext, None], student_id: str) -> Session:
+async def in_running_session(info: Info, student_id: str) -> Session:
     """As `in_session`, for flows that do not look for themselves whether the session has ended meanwhile."""
     session = in_session(info, student_id)
     found = await find_student(info.context.gm, session)
@@ -172,21 +176,19 @@ async def in_running_session(info: Info[RequestContext, None], student_id: str) 
     return session
 
 
-def session_to_read(info: Info[RequestContext, None], student_id: str, *others: Role) -> Session | None:
+def session_to_read(info: Info, student_id: str, *others: Role) -> Session | None:
     """The student's session for an app, which needs it; None for callers of other roles that may read what is clear."""
     caller = allowed(info, Role.APP, *others)
     return in_session(info, student_id) if caller.role is Role.APP else None
 
 
-async def running_session_to_read(info: Info[RequestContext, None], student_id: str, *others: Role) -> Session | None:
+async def running_session_to_read(info: Info, student_id: str, *others: Role) -> Session | None:
     """As `session_to_read`, for flows that do not look for themselves whether the session has ended meanwhile."""
     caller = allowed(info, Role.APP, *others)
     return await in_running_session(info, student_id) if caller.role is Role.APP else None
 
 
-async def student_in_reach(
-    info: Info[RequestContext, None], student_id: str | None, *others: Role
-) -> tuple[str, str | None]:
+async def student_in_reach(info: Info, student_id: str | None, *others: Role) -> tuple[str, str | None]:
     """Institution and student whose work and usage a caller may see.
 
     An app reaches the student whose running session it sends; callers of other roles any student of their institution,
@@ -201,7 +203,7 @@ async def student_in_reach(
     return caller.institution, (await in_running_session(info, str(asked))).student_id
 
 
-def check_kinds(info: Info[RequestContext, None], kinds: Iterable[SourceKind]) -> None:
+def check_kinds(info: Info, kinds: Iterable[SourceKind]) -> None:
     """Refuse observations of a kind that is not the caller's to note."""
     role = info.context.caller.role
     may = OBSERVED_BY.get(role, frozenset())
@@ -210,7 +212,7 @@ def check_kinds(info: Info[RequestContext, None], kinds: Iterable[SourceKind]) -
         raise Forbidden(f"The role {role} may not note observations of kind {refused[0]}: only {allowed_kinds}.")
 
 
-def maybe_in_session(info: Info[RequestContext, None], student_id: str) -> Session | None:
+def maybe_in_session(info: Info, student_id: str) -> Session | None:
     """The session of the student a call is about, where an app sends it; else only what is clear is seen.
 
     Other roles have no session: one that they send is ignored.
@@ -224,7 +226,7 @@ def maybe_in_session(info: Info[RequestContext, None], student_id: str) -> Sessi
     return in_session(info, student_id)
 
 
-def running_session(info: Info[RequestContext, None], student_id: str) -> Session | None:
+def running_session(info: Info, student_id: str) -> Session | None:
     """The session of the student a call is about, if the caller sends one that has not ended; any other is ignored."""
     try:
         session = maybe_in_session(info, student_id)
@@ -233,7 +235,7 @@ def running_session(info: Info[RequestContext, None], student_id: str) -> Sessio
     return session
 
 
-def is_locked(info: Info[RequestContext, None], student: Student) -> bool:
+def is_locked(info: Info, student: Student) -> bool:
     """True if this caller cannot decrypt sealed data: any but an app with the student's running session."""
     try:
         session = info.context.session if info.context.caller.role is Role.APP else None

@@ -8,13 +8,12 @@ from graphql import GraphQLError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
-from strawberry.types import Info
 
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError
 from graphmem.flows.export import export_pieces
 from graphmem.jobs.runner import run_jobs
-from graphmem_api.access import RequestContext, in_running_session
+from graphmem_api.access import Info, RequestContext, in_running_session
 from graphmem_api.errors import code
 
 STATUS = {
@@ -43,7 +42,7 @@ def export_route(gm: Graphmem) -> Route:
         context = RequestContext(gm)
         context.request = request
         await context.look_up_caller()
-        info = cast(Info[RequestContext, None], PlainInfo(context))
+        info = cast(Info, PlainInfo(context))
         try:
             session = await in_running_session(info, request.path_params["student"])
             await run_jobs(gm, session)

@@ -14,14 +14,12 @@ from graphmem.flows.gravity import gravity_now
 from graphmem.flows.uncertainty import memories_of_uncertainties
 from graphmem.jobs.admin import count_jobs
 from graphmem.store.memories import Filter
-from graphmem_api.access import RequestContext, in_session
+from graphmem_api.access import Info, in_session
 from graphmem_api.arguments import ID, argument
 from graphmem_api.enums import register_enums
 
 # Before the classes, which refer to them.
 register_enums()
-
-Info = strawberry.Info[RequestContext, None]
 
 
 @strawberry.type(name="Source")

@@ -1,0 +1,263 @@
+"""The operations on what is remembered of a student: the ledger, corrections, doubts, what is forgotten."""
+
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from typing import Annotated
+
+import strawberry
+
+from graphmem.app import Graphmem
+from graphmem.errors import NotFound
+from graphmem.flows.concern import correct_concern
+from graphmem.flows.forgetting import delete_fact, delete_observation, forget_memory
+from graphmem.flows.ledger import add_entry, delete_entry, settle_entry
+from graphmem.flows.memories import find_memories, find_memory
+from graphmem.flows.memory_events import memory_events
+from graphmem.flows.reconciliation import reconcile
+from graphmem.flows.surprise import answer_question, correct_surprise
+from graphmem.flows.uncertainty import check_action, correct_memory, resolve_uncertainty, undo_resolution
+from graphmem.flows.uncertainty_plan import Settling
+from graphmem.jobs.compressing import compress_within_budget
+from graphmem.jobs.dispatch import start_jobs
+from graphmem.jobs.webhooks import start_notices
+from graphmem.model import Resolution, Role, Uncertainty, Verdict
+from graphmem.model import Session as OpenSession
+from graphmem.validation import checked_id
+from graphmem_api.access import Info, in_running_session, in_session, of_student, session_to_read
+from graphmem_api.arguments import ID, StudentId, UncertaintyId, argument
+from graphmem_api.inputs import LedgerInput
+from graphmem_api.memory_types import (
+    ActionCheckType,
+    GraphUncertaintyType,
+    LedgerEntryType,
+    MemoryType,
+    shown_uncertainties,
+)
+from graphmem_api.turn_types import MemoryEventType
+from graphmem_api.upkeep_types import CompressionType, ErasedType
+
+
+@strawberry.type
+class MemoryQuery:
+    """Query of a memory."""
+
+    @strawberry.field(description="A memory, or null if there is none of this id.")
+    async def memory(
+        self, info: Info, student_id: StudentId, id: Annotated[ID, argument("Id of the memory.")]
+    ) -> MemoryType | None:
+        who = of_student(info, student_id, Role.APP, Role.AUDITOR)
+        found = await find_memory(info.context.gm, who, id, session_to_read(info, student_id, Role.AUDITOR))
+        return None if found is None else MemoryType.of(who, found, info.context.gm.clock())
+
+
+@strawberry.type
+class MemoryMutation:
+    """Mutations of the ledger, of memories and doubts about them, of what surprises and concerns led to."""
+
+    @strawberry.mutation(
+        description="Keep what must not be forgotten; an active equal entry stays as it is. A threat raises a concern."
+    )
+    async def add_ledger_entry(
+        self, info: Info, student_id: StudentId, entry: Annotated[LedgerInput, argument("What is to be kept.")]
+    ) -> LedgerEntryType:
+        session, gm = in_session(info, student_id), info.context.gm
+        added = await add_entry(gm, session, entry.draft())
+        start_notices(gm, session.institution)
+        return LedgerEntryType.of(added)
+
+    @strawberry.mutation(description="Settle a promise or a debt.")
+    async def settle_ledger_entry(
+        self,
+        info: Info,
+        student_id: StudentId,
+        id: Annotated[ID, argument("Id of the ledger entry.")],
+        note: Annotated[str | None, argument("What is to be said of it.")] = None,
+    ) -> LedgerEntryType:
+        session, gm = in_session(info, student_id), info.context.gm
+        return LedgerEntryType.of(await settle_entry(gm, session, id, note))
+
+    @strawberry.mutation(
+        description="Say that a concern was a false alarm: its flag is marked, its ledger entry no longer active, the "
+        "surprise as it would have been, and the like of the message raises no concern again unless it is acute. "
+        "Twice is as once."
+    )
+    async def correct_concern(
+        self,
+        info: Info,
+        student_id: StudentId,
+        id: Annotated[ID, argument("Id of the concern.")],
+        note: Annotated[str | None, argument("Why, 1 to 2,000 characters.")] = None,
+    ) -> bool:
+        return await correct_concern(info.context.gm, in_session(info, student_id), id, note)
+
+    @strawberry.mutation(
+        description="Say that a surprise was important, or was not: its level, flashbulb and belief updates follow, "
+        "and so do the thresholds of later surprises. Twice is as once; the other verdict may follow. This needs the "
+        "student's session, so a teacher's verdict comes from the app."
+    )
+    async def correct_surprise(
+        self,
+        info: Info,
+        student_id: StudentId,
+        memory_id: Annotated[ID, argument("Id of a memory of the surprising message.")],
+        verdict: Annotated[Verdict, argument("Whether it was important.")],
+        note: Annotated[str | None, argument("What is to be said of it.")] = None,
+    ) -> MemoryType:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        changed = await correct_surprise(gm, session, checked_id("memoryId", memory_id), verdict, note or "")
+        return MemoryType.of(session, changed, gm.clock())
+
+    @strawberry.mutation(
+        description="Put what the student says in the place of a memory: the memory holds no longer, what is so is "
+        "remembered. It can be undone as the resolution of the uncertainty that is kept of it. Twice is as once."
+    )
+    async def correct_memory(
+        self,
+        info: Info,
+        student_id: StudentId,
+        id: Annotated[ID, argument("Id of the memory that is wrong, or is no longer so.")],
+        content: Annotated[str, argument("What is so, 1 to 2,000 characters.")],
+    ) -> MemoryType:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        return MemoryType.of(session, await correct_memory(gm, session, id, content), gm.clock())
+
+    @strawberry.mutation(
+        description="Settle an uncertainty: the winner is relied on again, the loser holds no longer, or is uncertain "
+        "where only confidence decides. What was said never yields to what was inferred, but by user_clarified and "
+        "manual, which need winnerId. Twice is as once."
+    )
+    async def resolve_uncertainty(
+        self,
+        info: Info,
+        student_id: StudentId,
+        id: UncertaintyId,
+        resolution: Annotated[Resolution, argument("How it is settled.")],
+        winner_id: Annotated[ID | None, argument("Id of the memory that holds, where a person decides.")] = None,
+        detail: Annotated[str | None, argument("What was said of it, 1 to 2,000 characters.")] = None,
+    ) -> GraphUncertaintyType:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        by = Settling(resolution, winner_id, detail)
+        return await _shown(gm, session, await resolve_uncertainty(gm, session, id, by))
+
+    @strawberry.mutation(description="Undo a resolution: the uncertainty is open, its memories as they were before.")
+    async def undo_resolution(self, info: Info, student_id: StudentId, id: UncertaintyId) -> GraphUncertaintyType:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        return await _shown(gm, session, await undo_resolution(gm, session, id))
+
+    @strawberry.mutation(description="Ask, before an action, whether the memories it rests on can be relied on.")
+    async def check_action(
+        self,
+        info: Info,
+        student_id: StudentId,
+        memory_ids: Annotated[list[ID], argument("Ids of the memories it rests on, 1 to 100.")],
+        action: Annotated[str, argument("What is to be done, 1 to 2,000 characters; it is not kept.")],
+        confidence: Annotated[float, argument("How sure whoever is to act is, 0 to 1.")],
+    ) -> ActionCheckType:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        found = await check_action(gm, session, memory_ids, action, confidence)
+        held = {memory.id: memory for memory in await find_memories(gm, session, found.unreliable)}
+        return ActionCheckType(
+            proceed=found.proceed,
+            confidence=found.confidence,
+            reliability_warning=found.warning,
+            question=found.question,
+            unreliable=[MemoryType.of(session, held[i], gm.clock()) for i in found.unreliable if i in held],
+        )
+
+    @strawberry.mutation(
+        description="Take the student's answer to a question; it is remembered as said to the companion."
+    )
+    async def answer_question(
+        self,
+        info: Info,
+        student_id: StudentId,
+        id: Annotated[ID, argument("Id of the question.")],
+        text: Annotated[str, argument("The answer, 1 to 32,000 characters.")],
+    ) -> bool:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        answered = await answer_question(gm, session, checked_id("id", id), text)
+        start_jobs(gm, session)
+        return answered
+
+    @strawberry.mutation(
+        description="Run a drift cycle now: a few memories, recent and often used ones first, are compared with their "
+        "nearest; the doubts it found, those that it settled by itself included. At the end of a session one runs by "
+        "itself, at most every half hour."
+    )
+    async def reconcile(self, info: Info, student_id: StudentId) -> list[GraphUncertaintyType]:
+        session, gm = await in_running_session(info, student_id), info.context.gm
+        found = await reconcile(gm, session, by_hand=True)
+        return await shown_uncertainties(gm, session, session, found)
+
+    @strawberry.mutation(
+        description="Make a student's memories fewer: what has faded and tells least is pruned, clusters of what "
+        "belongs together become one summary each. Flashbulbs, what the ledger rests on, sides of open uncertainties "
+        "and the running session are never touched. By itself this happens above MEMORIES_LIMIT."
+    )
+    async def compress(
+        self,
+        info: Info,
+        student_id: StudentId,
+        preview: Annotated[bool | None, argument("Only tell what would be done.")] = False,
+        to: Annotated[int | None, argument("Memories to be left, 1 or more; null: 0.618 of MEMORIES_LIMIT.")] = None,
+    ) -> CompressionType:
+        session = await in_running_session(info, student_id)
+        return CompressionType.of(await compress_within_budget(info.context.gm, session, to=to, preview=bool(preview)))
+
+
+@strawberry.type
+class ForgettingMutation:
+    """Mutations that delete some of what is remembered, for good."""
+
+    @strawberry.mutation(description="Delete a ledger entry for good; false where there is none, so twice is as once.")
+    async def delete_ledger_entry(
+        self, info: Info, student_id: StudentId, id: Annotated[ID, argument("Id of the ledger entry.")]
+    ) -> bool:
+        return await delete_entry(info.context.gm, in_session(info, student_id), id)
+
+    @strawberry.mutation(
+        description="Forget a memory, what it fed and what tells the same, for good: facts, episodes, beliefs, "
+        "summaries, ledger entries, uncertainties, questions, raw turns; what was deleted. It is not formed again of "
+        "the same message."
+    )
+    async def forget(
+        self, info: Info, student_id: StudentId, memory_id: Annotated[ID, argument("Id of the memory.")]
+    ) -> ErasedType:
+        return ErasedType.of(await forget_memory(info.context.gm, in_session(info, student_id), memory_id))
+
+    @strawberry.mutation(description="Delete a fact for good; false where there is none, so twice is as once.")
+    async def delete_fact(
+        self, info: Info, student_id: StudentId, id: Annotated[ID, argument("Id of the fact.")]
+    ) -> bool:
+        return await delete_fact(info.context.gm, in_session(info, student_id), id)
+
+    @strawberry.mutation(
+        description="Delete what was observed, for good: its words, the memories that come from it alone with what "
+        "they fed, its waiting job; what was deleted. The same observation sent again changes nothing."
+    )
+    async def delete_observation(
+        self, info: Info, student_id: StudentId, id: Annotated[ID, argument("Id of its source, as observe gives it.")]
+    ) -> ErasedType:
+        return ErasedType.of(await delete_observation(info.context.gm, in_session(info, student_id), id))
+
+
+@strawberry.type
+class MemorySubscription:
+    """Subscription to what happens to memories."""
+
+    @strawberry.subscription(
+        description="What happens to a student's memories from now on, within EVENTS_SECONDS, until the session ends: "
+        "then LOCKED."
+    )
+    async def memory_events(self, info: Info, student_id: StudentId) -> AsyncIterator[MemoryEventType]:
+        session = in_session(info, student_id)
+        async with aclosing(memory_events(info.context.gm, session)) as events:
+            async for event in events:
+                yield MemoryEventType.of(event)
+
+
+async def _shown(gm: Graphmem, session: OpenSession, doubt: Uncertainty) -> GraphUncertaintyType:
+    found = await shown_uncertainties(gm, session, session, [doubt])
+    if not found:
+        raise NotFound("The memory in doubt is gone.")
+    return found[0]

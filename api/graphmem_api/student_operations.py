@@ -1,0 +1,177 @@
+"""The operations on students: enrolment, sessions, passwords and keys, companions; service tokens."""
+
+from typing import Annotated
+
+import strawberry
+
+from graphmem.flows import students
+from graphmem.flows.recovery import decoded_recovery_key, recover_student
+from graphmem.flows.service_tokens import list_tokens, revoke_token
+from graphmem.jobs.dispatch import start_jobs
+from graphmem.jobs.sessions import close_session
+from graphmem.model import Role
+from graphmem_api.access import Info, allowed, in_session, is_locked, of_student, running_session
+from graphmem_api.arguments import ID, After, CompanionName, Expertise, First, Persona, StudentId, argument
+from graphmem_api.student_types import CompanionType, SessionType, StudentPageType, StudentSummaryType, StudentType
+from graphmem_api.upkeep_types import ServiceTokenType
+
+
+@strawberry.type
+class StudentQuery:
+    """Queries of students, and of the institution's service tokens."""
+
+    @strawberry.field(description="A student, or null if there is none of this id.")
+    async def student(self, info: Info, id: StudentId) -> StudentType | None:
+        who = of_student(info, id, Role.APP, Role.TEACHER, Role.AUDITOR, Role.ADMIN)
+        found = await students.find_student(info.context.gm, who, running_session(info, id))
+        if found is None:
+            return None
+        return StudentType.of(found, locked=is_locked(info, found))
+
+    @strawberry.field(description="The institution's students by id: counts, and nothing that was said.")
+    async def students(self, info: Info, first: First = 20, after: After = None) -> StudentPageType:
+        caller, gm = allowed(info, Role.ADMIN, Role.ANALYST, Role.AUDITOR), info.context.gm
+        page = await students.list_students(gm, caller.institution, 20 if first is None else first, after)
+        items = [
+            StudentSummaryType(
+                id=ID(each.id),
+                created_at=each.created_at,
+                memory_count=each.memory_count,
+                waiting_jobs=each.waiting_jobs,
+            )
+            for each in page.items
+        ]
+        return StudentPageType(items=items, total=page.total, next=page.next)
+
+    @strawberry.field(description="The institution's service tokens, the newest first; revoked and expired ones too.")
+    async def service_tokens(self, info: Info) -> list[ServiceTokenType]:
+        caller = allowed(info, Role.ADMIN)
+        return [ServiceTokenType.of(each) for each in await list_tokens(info.context.gm, caller.institution)]
+
+
+@strawberry.type
+class StudentMutation:
+    """Mutations of students, their sessions, passwords, keys and companions, and of service tokens."""
+
+    @strawberry.mutation(description="Enrol a student; the password opens everything that is ever sealed.")
+    async def enrol_student(
+        self,
+        info: Info,
+        id: StudentId,
+        password: Annotated[str, argument("The password, 8 to 1000 characters; nothing can be opened without it.")],
+        display_name: Annotated[str | None, argument("How the student is called, 1 to 200 characters.")] = None,
+    ) -> StudentType:
+        who = of_student(info, id, Role.ADMIN)
+        return StudentType.of(await students.enrol(info.context.gm, who, password, display_name), locked=True)
+
+    @strawberry.mutation(
+        description="Unlock a student with a session of its own, such as of one device; others of the student go on."
+    )
+    async def open_session(
+        self, info: Info, student_id: StudentId, password: Annotated[str, argument("The student's password.")]
+    ) -> SessionType:
+        who = of_student(info, student_id, Role.APP)
+        token, session = await students.open_session(info.context.gm, who, password, info.context.tried_by)
+        start_jobs(info.context.gm, session)
+        return SessionType(token=token, expires_at=info.context.gm.until(session), ends_at=session.expires_at)
+
+    @strawberry.mutation(
+        description="Let the session end later, as each use does; the token stays the same. For apps that wait long."
+    )
+    async def renew_session(self, info: Info, student_id: StudentId) -> SessionType:
+        session = in_session(info, student_id)
+        expires_at = await students.renew_session(info.context.gm, session)
+        return SessionType(token=info.context.session_token, expires_at=expires_at, ends_at=session.expires_at)
+
+    @strawberry.mutation(
+        description="End the session that is sent; with the student's last one the keys and the raw turns go."
+    )
+    async def close_session(self, info: Info, student_id: StudentId) -> bool:
+        await close_session(info.context.gm, in_session(info, student_id))
+        return True
+
+    @strawberry.mutation(description="Change the password; nothing has to be sealed again.")
+    async def change_password(
+        self,
+        info: Info,
+        student_id: StudentId,
+        old: Annotated[str, argument("The password so far.")],
+        new: Annotated[str, argument("The new password, 8 to 1000 characters.")],
+        end_sessions: Annotated[bool | None, argument("End the student's sessions, but the one that is sent.")] = False,
+    ) -> bool:
+        who = of_student(info, student_id, Role.APP)
+        own = running_session(info, student_id)
+        await students.change_password(
+            info.context.gm,
+            who,
+            old,
+            new,
+            caller=info.context.tried_by,
+            end_sessions=bool(end_sessions),
+            session=own,
+        )
+        return True
+
+    @strawberry.mutation(
+        description="Replace the student's key: all is sealed anew, sessions end. Values that were sealed, 0 or more."
+    )
+    async def rotate_key(
+        self,
+        info: Info,
+        student_id: StudentId,
+        password: Annotated[str, argument("The student's password; it stays.")],
+        end_sessions: Annotated[
+            bool | None, argument("End other sessions of the student, too; else they are in the way (CONFLICT).")
+        ] = False,
+    ) -> int:
+        who = of_student(info, student_id, Role.APP)
+        return await students.rotate_key(
+            info.context.gm,
+            who,
+            password,
+            caller=info.context.tried_by,
+            end_sessions=bool(end_sessions),
+            session=running_session(info, student_id),
+        )
+
+    @strawberry.mutation(
+        description="Set a new password with the institution's recovery key, if it has chosen one; noted in recoveries."
+    )
+    async def recover_student(
+        self,
+        info: Info,
+        student_id: StudentId,
+        recovery_key: Annotated[str, argument("The secret recovery key, in base64; put together of its shares.")],
+        password: Annotated[str, argument("The new password, 8 to 1000 characters.")],
+    ) -> StudentType:
+        who = of_student(info, student_id, Role.ADMIN)
+        key = decoded_recovery_key(recovery_key)
+        return StudentType.of(await recover_student(info.context.gm, who, key, password), locked=True)
+
+    @strawberry.mutation(description="Revoke a service token, for good: within seconds no server accepts it any more.")
+    async def revoke_token(
+        self, info: Info, id: Annotated[ID, argument("Id of the service token.")]
+    ) -> ServiceTokenType:
+        caller = allowed(info, Role.ADMIN)
+        return ServiceTokenType.of(await revoke_token(info.context.gm, caller.institution, id))
+
+    @strawberry.mutation(description="Set name, persona and expertise of a student's companion.")
+    async def set_companion(
+        self,
+        info: Info,
+        student_id: StudentId,
+        name: CompanionName = None,
+        persona: Persona = None,
+        expertise: Expertise = None,
+    ) -> StudentType:
+        session, gm = in_session(info, student_id), info.context.gm
+        change = students.CompanionChange(name, persona, expertise)
+        return StudentType.of(await students.set_companion(gm, session, change), locked=False)
+
+    @strawberry.mutation(description="Set the companion that the institution's new students get.")
+    async def set_default_companion(
+        self, info: Info, name: CompanionName = None, persona: Persona = None, expertise: Expertise = None
+    ) -> CompanionType:
+        caller, gm = allowed(info, Role.ADMIN), info.context.gm
+        change = students.CompanionChange(name, persona, expertise)
+        return CompanionType.of(await students.set_default_companion(gm, caller.institution, change))

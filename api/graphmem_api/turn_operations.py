@@ -1,0 +1,134 @@
+"""The operations by which the memory learns: turns, and observations of the app and of teachers."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from time import monotonic
+from typing import Annotated, Any
+
+import strawberry
+
+from graphmem.app import Graphmem
+from graphmem.errors import GraphmemError
+from graphmem.flows.observation import observe
+from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.jobs.dispatch import start_jobs
+from graphmem.jobs.webhooks import start_notices
+from graphmem.logs import log_ids
+from graphmem.metrics import count_turn, measured_turn
+from graphmem.model import Role
+from graphmem.model import Session as OpenSession
+from graphmem.ports import OnToken
+from graphmem_api.access import Info, check_kinds, check_observations, in_session, maybe_in_session, of_student
+from graphmem_api.arguments import NONE_USED, At, Opener, Reply, StudentId, TaskText, Text, TurnId, Used, argument
+from graphmem_api.errors import log_unexpected
+from graphmem_api.inputs import ObservationInput
+from graphmem_api.memory_types import SourceType
+from graphmem_api.turn_types import TurnEventType, TurnType
+
+
+@strawberry.type
+class TurnMutation:
+    """Mutations that take what was said or observed."""
+
+    @strawberry.mutation(description="Answer a message, learn from it and predict the next. Repeat with the same id.")
+    async def handle_turn(
+        self,
+        info: Info,
+        student_id: StudentId,
+        turn_id: TurnId,
+        text: Text,
+        at: At = None,
+        reply: Reply = None,
+        task: TaskText = None,
+        opener: Opener = None,
+        used: Used = NONE_USED,
+    ) -> TurnType:
+        session, gm = in_session(info, student_id), info.context.gm
+        incoming = Incoming(turn_id, text, at or gm.clock(), reply, task, opener, tuple(used or ()))
+        return await _answered(gm, session, incoming)
+
+    @strawberry.mutation(
+        description="Note lessons, teachers' remarks, other speakers; also while locked. An app notes CHAT, LESSON and "
+        "PROMPT_RUN, a teacher LESSON and TEACHER, an admin LESSON, TEACHER and SYSTEM."
+    )
+    async def observe(
+        self,
+        info: Info,
+        student_id: StudentId,
+        observations: Annotated[list[ObservationInput], argument("What was observed, at most 200 at once.")],
+    ) -> list[SourceType]:
+        who, gm = of_student(info, student_id, Role.APP, Role.TEACHER, Role.ADMIN), info.context.gm
+        # Whoever is refused has written nothing.
+        check_kinds(info, (each.kind for each in observations))
+        session = maybe_in_session(info, student_id)
+        check_observations(info, who, len(observations))
+        noted = await observe(gm, who, [each.observation(gm.clock()) for each in observations])
+        if session is not None:
+            start_jobs(gm, session)
+        start_notices(gm, who.institution)
+        return [SourceType.of(source) for source in noted]
+
+
+@strawberry.type
+class TurnSubscription:
+    """Subscription to a turn."""
+
+    @strawberry.subscription(description="The reply while it is written, then the turn.")
+    async def turn_stream(
+        self,
+        info: Info,
+        student_id: StudentId,
+        turn_id: TurnId,
+        text: Text,
+        at: At = None,
+        reply: Reply = None,
+        task: TaskText = None,
+        opener: Opener = None,
+    ) -> AsyncIterator[TurnEventType]:
+        session, gm = in_session(info, student_id), info.context.gm
+        incoming = Incoming(turn_id, text, at or gm.clock(), reply, task, opener)
+        pieces: asyncio.Queue[str | None] = asyncio.Queue()
+
+        async def answered() -> TurnType:
+            try:
+                return await _answered(gm, session, incoming, pieces.put)
+            finally:
+                await pieces.put(None)
+
+        # A listener that goes away must not end a turn half way: the turn is the process' own.
+        handled = asyncio.create_task(answered())
+        _keep(gm, handled)
+        while (piece := await pieces.get()) is not None:
+            yield TurnEventType(token=piece)
+        yield TurnEventType(turn=await handled)
+
+
+def _keep(gm: Graphmem, task: asyncio.Task[Any]) -> None:
+    """Hold a task until it ends, and take its error, which is lost where its listener has gone."""
+
+    def ended(task: asyncio.Task[Any]) -> None:
+        error = None if task.cancelled() else task.exception()
+        if error is not None and not isinstance(error, GraphmemError):
+            log_unexpected(error)
+
+    gm.background.keep(task)
+    task.add_done_callback(ended)
+
+
+async def _answered(
+    gm: Graphmem, session: OpenSession, incoming: Incoming, on_token: OnToken | None = None
+) -> TurnType:
+    """Handle a turn and count it; what follows from it is done after the reply."""
+    caller = {"institution": session.institution, "student": session.student_id}
+    gm.rates.check("turns", 1, monotonic(), **caller)
+    gm.rates.check("tokens", 1, monotonic(), **caller)
+    with log_ids(student=session.student_id, turn=incoming.turn_id), measured_turn():
+        outcome = await handle_turn(gm, session, incoming, on_token=on_token)
+    if not outcome.repeated:
+        gm.rates.charge("tokens", outcome.usage.input_tokens + outcome.usage.output_tokens, monotonic(), **caller)
+        count_turn(outcome.usage, degraded=outcome.degraded)
+        if outcome.jobs:
+            start_jobs(gm, session)
+        if outcome.concern is not None:
+            start_notices(gm, session.institution)
+    return TurnType.of(session, outcome)
