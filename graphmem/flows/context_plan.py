@@ -118,7 +118,7 @@ def ranked(
     told = _told_refs(each.memory for each in found)
     held = []
     for each in found:
-        if _is_told(each.memory, told):
+        if _is_told_elsewhere(each.memory, told):
             continue
         standing = _standing(each.memory, expansion)
         vector = index.vector(each.memory.id)
@@ -139,7 +139,7 @@ def ranked(
 def without_told_episodes(found: Sequence[Recalled], profile: Sequence[Recalled]) -> list[Recalled]:
     """What was found, without the episodes that begin with a message of which something else is told."""
     told = _told_refs(each.memory for each in (*found, *profile))
-    return [each for each in found if not _is_told(each.memory, told)]
+    return [each for each in found if not _is_told_elsewhere(each.memory, told)]
 
 
 def _told_refs(memories: Iterable[Memory]) -> frozenset[str]:
@@ -147,7 +147,7 @@ def _told_refs(memories: Iterable[Memory]) -> frozenset[str]:
     return frozenset(ref for memory in memories if not is_episode(memory) for ref in memory.source_refs)
 
 
-def _is_told(memory: Memory, told: frozenset[str]) -> bool:
+def _is_told_elsewhere(memory: Memory, told: frozenset[str]) -> bool:
     """True of an episode, which says in short what the memory of the message that began it says in full."""
     return is_episode(memory) and told.issuperset(memory.source_refs)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graphmem.model import ACUTE, Danger
+from graphmem.text.language import ENGLISH
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,6 @@ class _Words:
     honest: str
 
 
-ENGLISH = "en"
 _WORDS: Mapping[str, _Words] = {
     ENGLISH: _Words(
         (

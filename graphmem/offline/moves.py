@@ -15,7 +15,7 @@ from graphmem.text.dialogue_acts import Act, act_of, overrides
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
 from graphmem.text.introductions import introduced_name
-from graphmem.text.language import language_of
+from graphmem.text.language import ENGLISH, language_of
 from graphmem.text.ledger_model import load_ledger_model
 from graphmem.text.lexicon import FIRST_PERSON, SECOND_PERSON, is_negation
 from graphmem.text.likeness import gist, is_said_by
@@ -109,7 +109,7 @@ def chosen_move(messages: Sequence[Message], reading: MessageReading | None = No
         confused = bool(earlier) and act_of(doc_of(earlier[0])) is Act.CONFUSION
         return Move("still confused" if confused else act.value, hint=task_hint(messages, task, stuck=True))
     if act is Act.UNREADABLE and len(doc.words) >= FOREIGN_WORDS:
-        return Move("foreign")
+        return Move("statement" if language_of(doc.text) == ENGLISH else "foreign")
     return _step(messages, task) if act is Act.STEP else Move(act.value)
 
 
@@ -122,7 +122,7 @@ def _asks_for_advice(doc: Doc) -> bool:
 def _is_foreign(doc: Doc) -> bool:
     """True of words that are surely of another language: one or two in plain letters, as "brb", may be of any."""
     enough = len(doc.words) >= FOREIGN_WORDS or not doc.text.isascii()
-    return enough and language_of(doc.text) not in ("", "en")
+    return enough and language_of(doc.text) not in ("", ENGLISH)
 
 
 def _talked(doc: Doc, act: Act, reading: MessageReading, task: str) -> Move | None:

@@ -14,6 +14,7 @@ from graphmem.model import Aspect, Author, LedgerCategory, Message, Recalled, Re
 from graphmem.text.arithmetic import equations
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import introduced_name
+from graphmem.text.lexicon import KIN
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.query_parser import LAST_SESSION, asks_for_last_time
 from graphmem.text.retelling import without_asides
@@ -103,6 +104,8 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
     wanted = question.stems - _ASKING
     if own and asks_for_last_time(question):
         return _last_time(remembered, start)
+    if own and stem("family") in question.stems and (kin := _family(messages, remembered)):
+        return _chosen(ALL, start).format(list="; ".join(kin))
     if not own or not remembered.asked_for:
         sure = _surely_answers(doc, wanted, remembered, told_before(messages) if own else ())
         return "" if sure is None else _told(doc, sure, remembered.today, start)
@@ -116,6 +119,12 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
     if best is None and if_known:
         return ""
     return _chosen(NOTHING, start) if best is None else _told(doc, best, remembered.today, start)
+
+
+def _family(messages: Sequence[Message], remembered: Remembered) -> list[str]:
+    """What the student told of relatives, secrets apart."""
+    told = [*_statements(remembered), *told_before(messages)]
+    return _listed(each for each in told if not (each.secret or KIN.isdisjoint(Doc(each.text).plain_words)))
 
 
 def asks_of_oneself(doc: Doc) -> bool:

@@ -4,6 +4,7 @@ import math
 import re
 from functools import cache
 
+ENGLISH = "en"
 LOOKED_UP = ("ar", "de", "en", "es", "fr", "hi", "it", "nl", "pl", "pt", "ru", "tr", "uk")
 """ISO 639-1 codes of the languages whose words are looked up; Chinese is told by its signs."""
 LANGUAGE_CHARACTERS = 400
@@ -24,8 +25,8 @@ def language_of(text: str) -> str:
     --------
     >>> language_of("Hallo, ich heiße Jonas und wohne in Köln."), language_of("My dad hits me when he is drunk.")
     ('de', 'en')
-    >>> language_of("12 + 30 = 42")
-    ''
+    >>> language_of("I love liquorice."), language_of("12 + 30 = 42")
+    ('en', '')
     """
     seen = text[:LANGUAGE_CHARACTERS]
     words = [word.lower().replace("’", "'") for word in _LETTERS.findall(seen)]
@@ -33,8 +34,12 @@ def language_of(text: str) -> str:
         return "zh"
     if not words:
         return ""
-    if _commonness(words, "en") >= SURE_ENGLISH:
-        return "en"
+    if _commonness(words, ENGLISH) >= SURE_ENGLISH:
+        return ENGLISH
+    # What no list knows tells nothing: "I love liquorice".
+    words = [word for word in words if any(word in _zipf(code) for code in LOOKED_UP)] or words
+    if _commonness(words, ENGLISH) >= SURE_ENGLISH:
+        return ENGLISH
     first, second = sorted(LOOKED_UP, key=lambda code: -_commonness(words, code))[:2]
     return first if _commonness(words, first) - _commonness(words, second) >= SURE_LANGUAGE else ""
 

@@ -20,7 +20,7 @@ from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, False
 from graphmem.text.danger_network import DangerReading, load_danger_network
 from graphmem.text.danger_signs import danger_sign
 from graphmem.text.doc import Doc
-from graphmem.text.language import language_of
+from graphmem.text.language import ENGLISH, language_of
 from graphmem.text.lexicon import is_negation
 from graphmem.text.normalize import said, straightened
 from graphmem.text.reader import CONCERNS, MessageReading
@@ -123,7 +123,7 @@ def find_danger(doc: Doc, reading: MessageReading) -> Danger | None:
     if sign is None and not model.is_suspected(reading):
         return None
     read = load_danger_network().read(doc.text)
-    if sign is not None and language_of(doc.text) not in ("", "en"):
+    if sign is not None and language_of(doc.text) not in ("", ENGLISH):
         # The network has learned from English: who writes such words in another language means themselves.
         read = replace(read, about_other=0.0)
     score = model.score(reading, read)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from graphmem.model import Aspect, Extraction, Heard
 from graphmem.offline.extraction import extract
+from graphmem.offline.wordings import NEXT
 from graphmem.text.chunks import MAX_CHUNKS, chunks
 from graphmem.text.doc import Doc
 
@@ -54,6 +55,13 @@ def test_an_answer_that_says_too_little_stands_with_its_question() -> None:
     said = Heard("yes paid her on friday", AT, before="Did you pay Lina back?", observed=True)
     (memory,) = extract(said).memories
     assert memory.content == "Asked “Did you pay Lina back?”: The student says: paid her on Friday, 2 January 2026."
+
+
+@pytest.mark.parametrize("asked", NEXT)
+def test_what_is_asked_whatever_was_said_is_not_kept(asked: str) -> None:
+    (memory,) = extract(Heard("yes paid Lina back on friday", AT, before=f"All right. {asked}", observed=True)).memories
+    assert asked not in memory.content
+    assert "paid Lina back" in memory.content
 
 
 def test_what_is_left_out_beside_a_statement_stays_in_its_quote() -> None:

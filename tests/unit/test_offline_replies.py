@@ -339,6 +339,16 @@ def test_two_talks_that_differ_may_get_different_words() -> None:
     assert len(replies) > 1
 
 
+def test_relatives_are_told_where_the_family_is_asked_for() -> None:
+    told = ("My brother Dev is good at maths.", "My mum works at the hospital.", "I love playing chess.")
+    held = tuple(Recalled(memory(f"m{i}", text), 0.5, 1.0, (), similarity=0.1) for i, text in enumerate(told))
+    messages = [Message(Author.STUDENT, "Who is in my family?", AT)]
+    answer = answer_from_memory(messages, Remembered(memories=held, asked_for="own"))
+    assert "Dev" in answer
+    assert "hospital" in answer
+    assert "chess" not in answer
+
+
 @pytest.mark.parametrize(("source", "told"), [(SourceKind.CHAT, True), (SourceKind.TEACHER, False)])
 def test_what_a_teacher_noted_is_not_told_as_the_students_word(source: SourceKind, told: bool) -> None:
     known = Recalled(memory("m", "My dog is called Bello.", source_kind=source), 1.0, 1.0, (), similarity=0.9)

@@ -17,6 +17,7 @@ from graphmem.flows.context_plan import (
     ranked,
     shown,
     tells_of_student,
+    without_told_episodes,
 )
 from graphmem.model import (
     Aspect,
@@ -24,6 +25,7 @@ from graphmem.model import (
     LedgerCategory,
     LedgerEntry,
     Memory,
+    MemoryRole,
     Modality,
     Recalled,
     Reliability,
@@ -112,6 +114,20 @@ def test_lines_that_say_nothing_are_not_shown() -> None:
     entry = LedgerEntry("e", LedgerCategory.FACT, "...", "", 0.5, (), (), 0.7, True, None, NOW)
     found = shown(Remembered(memories=(blank, full), profile=(blank,), ledger=(entry,)), Doc("bees?"), {}, 500)
     assert ([r.memory.id for r in found.memories], found.profile, found.ledger) == (["full"], (), ())
+
+
+def test_an_episode_is_not_told_beside_the_statement_that_began_it() -> None:
+    told, begun, other = (
+        Recalled(memory(name, role=role, source_refs=(ref,)), 1.0, 1.0, ())
+        for name, role, ref in (
+            ("told", MemoryRole.SAID, "t1"),
+            ("begun", MemoryRole.EPISODE, "t1"),
+            ("other", MemoryRole.EPISODE, "t2"),
+        )
+    )
+    assert without_told_episodes([told, begun, other], []) == [told, other]
+    assert without_told_episodes([begun, other], [told]) == [other]
+    assert without_told_episodes([begun, other], []) == [begun, other]
 
 
 def test_what_edges_lead_to_weighs_less_and_names_its_seed() -> None:
