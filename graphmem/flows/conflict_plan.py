@@ -35,7 +35,7 @@ NEAR_COMPARED = 8
 MOST_CANDIDATES = 2
 """Candidates of one statement, the nearest."""
 CONTRADICTORY = 0.8
-"""Chance of a clash from which two statements contradict each other; doubt keeps both."""
+"""Chance that both cannot be so, from which two statements contradict each other; doubt keeps both."""
 SUSPECTED = 0.3
 """Chance of anything to be resolved from which a language model is asked about a pair, too."""
 MOST_SUSPECTED = 10
@@ -61,6 +61,21 @@ def on_record(memory: Memory) -> StatementOnRecord:
         memory.reinforcement_count,
         memory.source_kind,
     )
+
+
+def revisable(memory: Memory, vector: Vector | None, slot: str | None = None, slot_key: str | None = None) -> Revisable:
+    """A memory as a new statement is compared with it.
+
+    Parameters
+    ----------
+    memory : Memory
+    vector : its embedding
+    slot : of the new statement, which counts where the memory is of the same
+    slot_key : the same as memories have it
+    """
+    same = slot if memory.slot_key is not None and memory.slot_key == slot_key else None
+    content = memory.content or ""
+    return Revisable(content, words_of(memory), memory.timestamp, memory.aspect, same, memory.valence, vector)
 
 
 def states_something(memory: Memory) -> bool:
@@ -126,10 +141,7 @@ def is_decided(said: Revisable, slot_key: str | None, memory: Memory, vector: Ve
     memory : that it is compared with
     vector : its embedding
     """
-    slot = said.slot if slot_key is not None and memory.slot_key == slot_key else None
-    old = Revisable(
-        memory.content or "", words_of(memory), memory.timestamp, memory.aspect, slot, memory.valence, vector
-    )
+    old = revisable(memory, vector, said.slot, slot_key)
     cosine = 0.0 if said.vector is None or vector is None else float(said.vector @ vector)
     return effect(said, old, cosine) not in (Effect.NONE, Effect.CONTRADICTS)
 
@@ -145,12 +157,8 @@ def may_touch(known: SearchIndex, said: NewStatement) -> bool:
 
 def _comparable(memory: Memory, said: NewStatement) -> bool:
     before = memory.speaker == said.speaker and memory.timestamp <= said.at
-    return (
-        before
-        and not slots_differ(memory.slot_key, said.slot_key)
-        and states_something(memory)
-        and words_of(memory) != said.text
-    )
+    of_one = before and not slots_differ(memory.slot_key, said.slot_key)
+    return of_one and states_something(memory) and words_of(memory) != said.text
 
 
 def _parts_from(memory: Memory, said: NewStatement) -> bool:
@@ -197,7 +205,7 @@ def is_contradiction(verdict: PairVerdict) -> bool:
     >>> is_contradiction(PairVerdict(PairClass.TRUE_CONTRADICTION, 0.6, 0.5, 0.9))
     True
     """
-    return verdict.kind is PairClass.TRUE_CONTRADICTION and verdict.clash >= CONTRADICTORY
+    return verdict.kind is PairClass.TRUE_CONTRADICTION and verdict.opposed >= CONTRADICTORY
 
 
 def is_change(verdict: PairVerdict) -> bool:

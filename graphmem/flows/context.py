@@ -22,7 +22,6 @@ from graphmem.flows.context_plan import (
     standing_profile,
     tentative_memories,
     wanted_memories,
-    without_told_episodes,
 )
 from graphmem.flows.facts import fact_vectors, fitting_facts
 from graphmem.flows.fog import fog_of, hidden_in
@@ -356,7 +355,6 @@ def _chosen(
             found = [*wanted, *(each for each in rest if last or answers_asked(each.memory, asked_for))]
         known = {each.memory.id for each in (*found, *profile)}
         found += [each for each in wanted if each.memory.id not in known]
-        found = without_told_episodes(found, profile)
     return Remembered(
         memories=tuple(found),
         ledger=tuple(each.entry for each in surfaced),

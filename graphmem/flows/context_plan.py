@@ -136,10 +136,10 @@ def ranked(
     return [replace(_recalled(*held[i][:2], float(weights[i]), moment), similarity=float(near[i])) for i in order]
 
 
-def without_told_episodes(found: Sequence[Recalled], profile: Sequence[Recalled]) -> list[Recalled]:
+def without_told_episodes(found: Sequence[Recalled], profile: Sequence[Recalled]) -> tuple[Recalled, ...]:
     """What was found, without the episodes that begin with a message of which something else is told."""
     told = _told_refs(each.memory for each in (*found, *profile))
-    return [each for each in found if not _is_told_elsewhere(each.memory, told)]
+    return tuple(each for each in found if not _is_told_elsewhere(each.memory, told))
 
 
 def _told_refs(memories: Iterable[Memory]) -> frozenset[str]:
@@ -378,6 +378,7 @@ def shown(remembered: Remembered, question: Doc, visible: Mapping[str, str], bud
         for r in remembered.profile
         if not _is_visible(r, visible) and r.memory.id not in remembered.secrets and is_told(r.memory.content)
     )
+    memories = without_told_episodes(memories, profile)
     ledger = tuple(entry for entry in remembered.ledger if is_told(entry.content))
     facts = tuple(
         fact

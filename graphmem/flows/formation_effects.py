@@ -9,6 +9,7 @@ from graphmem.flows.conflict_plan import (
     is_change,
     is_contradiction,
     pair_of,
+    revisable,
     words_of,
 )
 from graphmem.flows.formation_memories import new_memory
@@ -228,10 +229,7 @@ def _told(reading: Reading, extract: Extract, marked: Marked) -> Revisable:
 
 
 def _remembered(memory: Memory, known: SearchIndex, extract: Extract, marked: Marked) -> Revisable:
-    slot = extract.slot if memory.slot_key is not None and memory.slot_key == marked.slot_key else None
-    content = memory.content or ""
-    vector = known.vector(memory.id)
-    return Revisable(content, memory.quote or content, memory.timestamp, memory.aspect, slot, memory.valence, vector)
+    return revisable(memory, known.vector(memory.id), extract.slot, marked.slot_key)
 
 
 def retracted_memories(reading: Reading, known: SearchIndex) -> Iterator[Memory]:

@@ -9,7 +9,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from graphmem.flows.conflict_plan import SAME_MATTER, is_change, is_contradiction, slots_differ, states_something
+from graphmem.flows.conflict_plan import (
+    SAME_MATTER,
+    is_change,
+    is_contradiction,
+    revisable,
+    slots_differ,
+    states_something,
+)
 from graphmem.flows.uncertainty_plan import DOMINANCE, Settling, evidence, is_explicit, settled, severity_of
 from graphmem.model import (
     DetectionContext,
@@ -25,7 +32,7 @@ from graphmem.model import (
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, merged, renewed
 from graphmem.store.uncertainties import Recorded
-from graphmem.text.revision import Revisable, ended_chance
+from graphmem.text.revision import ended_chance
 
 COOL_DOWN = timedelta(minutes=30)
 """Time between two cycles of one student that nobody asked for."""
@@ -122,14 +129,8 @@ def supported(judged: Sequence[Judged], known: SearchIndex) -> list[Judged]:
 def _is_likely(pair: MemoryPair, known: SearchIndex) -> bool:
     if pair.old.slot_key is not None and pair.old.slot_key == pair.new.slot_key:
         return True
-    chance = ended_chance(_revisable(pair.new, known), _revisable(pair.old, known))
+    chance = ended_chance(*(revisable(each, known.vector(each.id)) for each in (pair.new, pair.old)))
     return chance is None or chance >= LIKELY_CHANGED
-
-
-def _revisable(memory: Memory, known: SearchIndex) -> Revisable:
-    content, vector = memory.content or "", known.vector(memory.id)
-    words = memory.quote or content
-    return Revisable(content, words, memory.timestamp, memory.aspect, None, memory.valence, vector)
 
 
 def reconciled(judged: Sequence[Judged], version: int, now: datetime, tolerance: float) -> Changes:

@@ -3,6 +3,7 @@
 import asyncio
 
 from graphmem.app import Graphmem
+from graphmem.flows.conflict_plan import revisable
 from graphmem.flows.session_cache import open_memories
 from graphmem.model import Memory, MemoryKind, MemoryRole, Message, Session
 from graphmem.sealing import keyed_hash
@@ -46,7 +47,9 @@ async def takes_back_belief(gm: Graphmem, session: Session, message: Message, re
 def _taken_back(index: SearchIndex, said: Revisable, key: str | None) -> bool:
     assert said.vector is not None  # callers only
     near = index.nearest(said.vector, NEAREST_BELIEFS)
-    return any(takes_back(said, _held(m, index, said, key), c) for m, c in near if _is_belief(m, said))
+    return any(
+        takes_back(said, revisable(m, index.vector(m.id), said.slot, key), c) for m, c in near if _is_belief(m, said)
+    )
 
 
 def _is_belief(memory: Memory, said: Revisable) -> bool:
@@ -54,10 +57,3 @@ def _is_belief(memory: Memory, said: Revisable) -> bool:
     told = memory.role is MemoryRole.SAID and memory.is_own_word
     belief = memory.kind in (MemoryKind.TRAIT, MemoryKind.CONCEPT)
     return told and belief and memory.invalid_at is None and memory.timestamp < said.at
-
-
-def _held(memory: Memory, index: SearchIndex, said: Revisable, key: str | None) -> Revisable:
-    content = memory.content or ""
-    slot = said.slot if memory.slot_key is not None and memory.slot_key == key else None
-    vector = index.vector(memory.id)
-    return Revisable(content, memory.quote or content, memory.timestamp, memory.aspect, slot, memory.valence, vector)

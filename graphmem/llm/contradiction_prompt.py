@@ -138,8 +138,8 @@ def pair_verdicts(output: ClassifyOutput, question: Classify) -> tuple[PairVerdi
     """
     found: dict[int, PairVerdict] = {}
     for item in output.verdicts:
-        clash = item.confidence if item.kind.clashes else 0.0
-        told = PairVerdict(item.kind, item.confidence, item.ended, clash, item.resolution, item.why, item.topic)
+        opposed = item.confidence if item.kind.clashes else 0.0
+        told = PairVerdict(item.kind, item.confidence, item.ended, opposed, item.resolution, item.why, item.topic)
         found.setdefault(item.pair, told)
     nothing = PairVerdict(PairClass.COMPATIBLE, 0.0, 0.0, 0.0)
     return tuple(found.get(number, nothing) for number in range(1, len(question.pairs) + 1))

@@ -97,7 +97,7 @@ class PairVerdict:
 
     confidence : 0..1, chance that the class is right
     ended : 0..1, chance that the older one holds no longer
-    clash : 0..1, chance that they cannot both be so at one time, whether life has changed or not
+    opposed : 0..1, chance that they cannot both be so at one time, whether life has changed or not
     resolution : that is recommended; None where nothing is to be resolved
     reasoning, surface_context : why, and what the two are about
     """
@@ -105,7 +105,7 @@ class PairVerdict:
     kind: PairClass
     confidence: float
     ended: float
-    clash: float
+    opposed: float
     resolution: Resolution | None = None
     reasoning: str = field(default="", repr=False)
     surface_context: str = field(default="", repr=False)

@@ -99,7 +99,7 @@ async def test_nobody_is_asked_where_words_say_that_a_memory_ends(gm: Graphmem, 
     assert (older.reliability, newer.reliability) == (Reliability.SUPERSEDED, Reliability.RELIABLE)
 
 
-@pytest.mark.parametrize("verdict", [CHANGED, COMPATIBLE, replace(CHANGED, ended=0.5), replace(OPPOSED, clash=0.5)])
+@pytest.mark.parametrize("verdict", [CHANGED, COMPATIBLE, replace(CHANGED, ended=0.5), replace(OPPOSED, opposed=0.5)])
 async def test_only_what_is_sure_changes_what_is_kept(gm: Graphmem, ann: Pupil, verdict: PairVerdict) -> None:
     judging = judged_by(gm, Judging(verdict))
     await told(judging, ann, *PLANES)

@@ -125,9 +125,9 @@ def test_an_episode_is_not_told_beside_the_statement_that_began_it() -> None:
             ("other", MemoryRole.EPISODE, "t2"),
         )
     )
-    assert without_told_episodes([told, begun, other], []) == [told, other]
-    assert without_told_episodes([begun, other], [told]) == [other]
-    assert without_told_episodes([begun, other], []) == [begun, other]
+    assert without_told_episodes([told, begun, other], []) == (told, other)
+    assert without_told_episodes([begun, other], [told]) == (other,)
+    assert without_told_episodes([begun, other], []) == (begun, other)
 
 
 def test_what_edges_lead_to_weighs_less_and_names_its_seed() -> None:
