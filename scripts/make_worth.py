@@ -24,6 +24,7 @@ from graphmem.text.clauses import statement_spans
 from graphmem.text.doc import Doc
 from graphmem.text.normalize import said
 from graphmem.text.reader import read_now
+from graphmem.text.retelling import without_lead_in
 from graphmem.text.worth import (
     CLAUSE_KINDS,
     TURN_KINDS,
@@ -107,8 +108,9 @@ def talk_rows(path: Path) -> list[Row]:
 
 
 def features(rows: list[Row]) -> Array:
-    read = read_now([row.text for row in rows])
-    return np.stack([clause_features(Doc(row.text), reading) for row, reading in zip(rows, read, strict=True)])
+    texts = [without_lead_in(row.text) for row in rows]
+    read = read_now(texts)
+    return np.stack([clause_features(Doc(text), reading) for text, reading in zip(texts, read, strict=True)])
 
 
 def fitted(x: Array, rows: list[Row], strength: float, kinds: int) -> Array:

@@ -11,6 +11,7 @@ from cross_web import HTTPException
 from fastapi import FastAPI, Request, Response, WebSocket
 from fastapi.responses import JSONResponse
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from starlette.datastructures import Headers
 from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from strawberry import asgi
@@ -23,7 +24,7 @@ from graphmem.jobs.dispatch import serve_jobs
 from graphmem.jobs.health import check_database, measure, service_state
 from graphmem.jobs.sweeper import sweep_forever
 from graphmem.settings import Settings
-from graphmem_api.access import RequestContext
+from graphmem_api.access import SESSION, RequestContext
 from graphmem_api.download import export_route
 from graphmem_api.errors import keep_values_out_of_logs
 from graphmem_api.graphiql import graphiql_assets, graphiql_page
@@ -50,6 +51,7 @@ def make_app(gm: Graphmem) -> FastAPI:
     if gm.settings.graphiql:
         app.router.routes.append(graphiql_assets())
     app.add_middleware(BodyLimit, most_bytes=gm.settings.request_bytes, seconds=gm.settings.request_seconds)
+    app.add_middleware(Turnstile)
 
     @app.get("/healthz")
     async def healthz() -> Response:
@@ -191,6 +193,24 @@ class BodyLimit:
             return message
 
         return limited
+
+
+class Turnstile:
+    """Lets requests without a student's session begin one by one, a round of the event loop each.
+
+    What was begun goes on between them: a flood of guessed passwords, each refused at once, would else stand before
+    every step of every turn.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app, self._lock = app, asyncio.Lock()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] == "http" and SESSION not in Headers(scope=scope):
+            async with self._lock:
+                await asyncio.sleep(0)
+        await self.app(scope, receive, send)
 
 
 class _Refused(Exception):

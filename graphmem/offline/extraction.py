@@ -34,7 +34,7 @@ from graphmem.text.normalize import cleaned
 from graphmem.text.operations import IN_TOPIC, INFLECTED, advised, operations, topic_of
 from graphmem.text.reader import MessageReading, read_now
 from graphmem.text.reminders import reminders
-from graphmem.text.retelling import is_shown, retold
+from graphmem.text.retelling import is_shown, retold, without_lead_in
 from graphmem.text.revision import retractions
 from graphmem.text.sentences import SentenceSpan
 from graphmem.text.slots import holds_one_value, is_state, slot_of
@@ -94,6 +94,15 @@ _ELLIPTIC = re.compile(
     r"|that|this|them|handed|paid|did|done|didn't|didnt|only|like|since|not|maybe)\b",
     re.IGNORECASE,
 )
+_LEANS_BACK = re.compile(
+    r"^\W*(?:(?:yes|yep|yeah|no|nope|ok|and|oh|well|but|although|though)\W+)*(?:(?:i|we|i'm|we're)"
+    r"(?: (?:do|did|am|are|was|were|have|can|could|would|will|used to|don't|didn't|wasn't|haven't|can't"
+    r"|couldn't|wouldn't))?"
+    r"(?: (?:too|not|also|either|really|as well|actually|indeed|sometimes|never))*\s*(?:[.,;!]|$)"
+    r"|me too|same here|(?:so|neither|nor) (?:do|am|did|have|can|would|was) (?:i|we)\b|mine\b)",
+    re.IGNORECASE,
+)
+"""What means nothing without what was said before: "I do.", "me too", "mine is blue"."""
 POINTING_WORDS = 3
 """Content words of a clause that ends with "it" or "that", of which nobody knows any more what it means."""
 LEAST_RARITY = 2.75
@@ -155,9 +164,9 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
 
 
 def candidate_texts(heard: Heard) -> list[str]:
-    """The clauses of a message whose worth is judged, in order."""
+    """The clauses of a message whose worth is judged, in order, without how they lead in ("yeah, ...")."""
     doc = doc_of(heard)
-    return [doc.text[slice(*span)] for span in telling_spans(doc)]
+    return [without_lead_in(doc.text[slice(*span)]) for span in telling_spans(doc)]
 
 
 class _Found(NamedTuple):
@@ -195,8 +204,8 @@ def _told(
 ) -> list[_Found]:
     """What clauses tell of the student's life and ways, and what belongs into the ledger."""
     judged = [
-        _Judged(span, clause := Doc(doc.text[slice(*span)]), load_worth().of_clause(clause, reading), reading)
-        for span, reading in zip(spans, readings, strict=True)
+        _Judged(span, clause := Doc(text), load_worth().of_clause(clause, reading), reading)
+        for span, text, reading in zip(spans, candidate_texts(heard), readings, strict=True)
     ]
     shown, reckons = _aspect(doc, heard, HINTED), _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
     able = [
@@ -206,6 +215,7 @@ def _told(
         and not (heard.task and _retells(each.clause, heard.task))
         and (each.is_general or not _is_step(each.clause, heard, reckons=reckons))
         and (_overlaps(each.span, kept) or not _is_of_listener(each.clause))
+        and (_LEANS_BACK.match(each.clause.text) is None or _asked(each.clause.text, heard, first=each is judged[0]))
     ]
     told = [
         each
@@ -327,7 +337,7 @@ def _retells(clause: Doc, task: str) -> bool:
 
 
 def _content(clause: Doc) -> list[str]:
-    return [word for word in clause.plain_words if word[0].isalpha() and len(word) > 2 and word not in STOP_WORDS]
+    return [word for word in clause.plain_words if word[0].isalpha() and len(word) > 1 and word not in STOP_WORDS]
 
 
 def _says_enough(clause: Doc) -> bool:
@@ -367,7 +377,8 @@ def _statement(text: str, heard: Heard, *, first: bool) -> str:
 
 def _asked(text: str, heard: Heard, *, first: bool) -> str:
     """The question that the first clause of a message answers, where it says too little alone; else empty."""
-    asked = last_question(heard.before) if first and (_ELLIPTIC.match(text) or is_fragment(Doc(text))) else ""
+    leans = _ELLIPTIC.match(text) or _LEANS_BACK.match(text) or is_fragment(Doc(text))
+    asked = last_question(heard.before) if first and leans else ""
     # What is asked whatever was said explains nothing.
     return "" if asked in NEXT else asked
 

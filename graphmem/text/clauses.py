@@ -23,6 +23,14 @@ _CUT = re.compile(
     r"\b)|(?<!\s)\s++[-–—]\s+|;\s+",
     re.IGNORECASE,
 )
+_ASKED_BACK = re.compile(
+    r"\s*[,;.!]\s++(?=(?:(?:and|so|but)\s+)?(?:(?:how|what) about|you|u|yours?|what|what's|whats|where|when|who|why|how"
+    r"|which|do|does|did|are|is|have|has|can|could|would|will|any)\b[^,;.!?]*\?\W*\Z)",
+    re.IGNORECASE,
+)
+"""Between what one tells and the question one asks back: "I have a cat, how about you?"."""
+TOLD_WORDS = 3
+"""Words of what one tells before one asks back."""
 # "My contacts and my skills" is one matter, "my dad sings and my mum is ill" are two.
 _NAMED_MORE = re.compile(r"(?:and |but |so |also )?(?:my|our|the)\b", re.IGNORECASE)
 _FINITE = re.compile(
@@ -56,6 +64,9 @@ def clauses(doc: Doc) -> tuple[SentenceSpan, ...]:
     >>> text = "yes paid her on friday. and pls dont ask me about home every time, i'll say if i want to talk"
     >>> [text[start:end] for start, end in clauses(Doc(text))]
     ['yes paid her on friday.', 'and pls dont ask me about home every time', "i'll say if i want to talk"]
+    >>> text = "yeah i have a cat, how about you?"
+    >>> [text[start:end] for start, end in clauses(Doc(text))]
+    ['yeah i have a cat', 'how about you?']
     """
     found = [span for sentence in doc.sentences for span in _parts(doc.text, sentence.start, sentence.end)]
     found = [span for span in found if any(map(str.isalnum, doc.text[slice(*span)]))]
@@ -75,7 +86,18 @@ def _parts(text: str, start: int, end: int) -> list[SentenceSpan]:
             continue
         parts.append(stripped(text, start, match.start()))
         start = match.end()
+    asked = _ASKED_BACK.search(text[start:end])
+    if asked is not None and _is_told(text[start : start + asked.start()]):
+        parts.append(stripped(text, start, start + asked.start()))
+        start += asked.end()
     return [*parts, stripped(text, start, end)]
+
+
+def _is_told(text: str) -> bool:
+    """True of words that tell of who says them, and do not lead on to a question."""
+    words = Doc(text).plain_words
+    first = not FIRST_PERSON.isdisjoint(words)
+    return first and len(words) >= TOLD_WORDS and _HOLDS_TOGETHER.match(text.strip()) is None
 
 
 _LEANS = re.compile(
@@ -106,7 +128,8 @@ def statement_spans(doc: Doc) -> tuple[SentenceSpan, ...]:
     """
     found: list[SentenceSpan] = []
     for start, end in clauses(doc):
-        leans = _LEANS.match(doc.text, start, end) is not None or is_fragment(Doc(doc.text[start:end]))
+        fragment = is_fragment(Doc(doc.text[start:end])) and not doc.text[:end].endswith("?")
+        leans = fragment or _LEANS.match(doc.text, start, end) is not None
         short = bool(found) and len(doc.text[found[-1][0] : end].split()) <= MAX_STATEMENT_WORDS
         asked = bool(found) and doc.text[: found[-1][1]].rstrip().endswith("?")
         if leans and short and not asked and _says_enough(doc.text[slice(*found[-1])]):

@@ -18,8 +18,8 @@ _PLAIN_LEAD = (
 )
 _PAUSE, _SOMEBODY = r"\s*(?:[,.:!…–-]|$)", r"(?:i|i'?m|i'?ve|i'?d|we|he|she|it|its|it's|they|you)"
 _LOOSE_LEAD = (
-    r"(?:(?:well|hello|no(?: wait)?|thanks|cool|sorry|wait|right|sure|of course|deal|then|next|first(?:ly)?"
-    r"|after that)\b"
+    r"(?:(?:well|hello|no(?: wait)?|thanks|cool|nice|great|awesome|lovely|sorry|wait|right|sure|of course|deal|then"
+    r"|next|first(?:ly)?|after that)\b"
     rf"(?={_PAUSE}|\s+(?:{_SOMEBODY}|my|our|there|that's|this)\b)"
     rf"|like\b(?={_PAUSE}|\s+(?:{_SOMEBODY}|\d+)\b)|(?:thank you|i see)\b(?={_PAUSE}))"
 )
@@ -37,7 +37,9 @@ _TAIL = re.compile(
 _BARE = re.compile(
     r"^(?:(?P<been>been) (?P<doing>[a-z]+ing|busy)\b"
     r"|(?P<did>(?:just )?(?:got|had|went|made|found|started|finished|met|saw|bought|lost|won"
-    r"|took|moved|adopted|joined))\b)",
+    r"|took|moved|adopted|joined))\b"
+    r"|(?P<is>(?:(?:so|very|really|just) )?(?:glad|happy|sad|proud|afraid|worried|excited))"
+    r"(?= (?:that|to|i|my|we|of|about)\b))",
     re.IGNORECASE,
 )
 """Statements of chats without their subject: who speaks."""
@@ -59,7 +61,8 @@ _ITS = re.compile(
     r"|always|every|like|now|ok|because)\b)",
     re.IGNORECASE,
 )
-_SPELLED = re.compile(r"[A-Za-z]+(?:'[a-z]+)?")
+_SPELLED = re.compile(r"(?<![.\w])[A-Za-z]+(?:'[a-z]+)?(?! ?\.(?! ?$) ?[A-Za-z]\b)")
+"""Words, but not the letters of "u.s."."""
 _ADVERBS = (
     r"(?:(?:also|always|really|just|still|never|now|often|usually|sometimes|only|even|already|actually|totally|kind of|"
     r"probably|last|finally|recently|currently|honestly|definitely|mostly|mainly|absolutely|almost|then|first|originally|"
@@ -140,6 +143,8 @@ def retold(text: str, who: str, at: datetime) -> str:
     ('The student says that no one likes them.', 'In the week of 9 February 2026 the student goes to Rome.')
     >>> retold("i work out , and i surf .", "Mo", day)
     'Mo works out, and they surf.'
+    >>> retold("glad i live in the u.s.", "Mo", day)
+    'Mo is glad they live in the u.s.'
     >>> retold("[shares: a photo of a cup]", "Mo", day)
     'Mo shares a photo of a cup.'
     """
@@ -147,7 +152,7 @@ def retold(text: str, who: str, at: datetime) -> str:
     if shown is not None:
         return f"{who} {shown['does']} {shown['what']}."
     words = _TAIL.sub(r"\1", _LEAD_IN.sub("", _uncalled(_APART.sub("", cleaned(straightened(text)))))).strip(" ,")
-    words = _BARE.sub(lambda m: f"I have been {m['doing'].lower()}" if m["been"] else f"I {m['did'].lower()}", words)
+    words = _BARE.sub(_with_subject, words)
     words = dated(_spelled_out(_MEANT.sub("", words)), at)
     if not words:
         return ""
@@ -164,6 +169,12 @@ def retold(text: str, who: str, at: datetime) -> str:
         told = f"{lead} " + lowered.replace(f"{who}'s", "their")
     told = _small_within(told.strip(" ,;:-"), who)
     return told if told[-1:] in ".!?" else f"{told}."
+
+
+def _with_subject(match: re.Match[str]) -> str:
+    if match["been"]:
+        return f"I have been {match['doing'].lower()}"
+    return f"I {match['did'].lower()}" if match["did"] else f"I am {match['is'].lower()}"
 
 
 def _small_within(told: str, who: str) -> str:
@@ -195,6 +206,18 @@ def _uncalled(text: str) -> str:
     """A clause without whom it is said to: "John, I have a dog" is "I have a dog"."""
     called = _CALLED.match(text)
     return text if called is None else text[called.end() :]
+
+
+def without_lead_in(text: str) -> str:
+    """A clause without how it leads in; as it is where nothing else is said.
+
+    Examples
+    --------
+    >>> without_lead_in("yeah, i have a cat"), without_lead_in("Yes!")
+    ('i have a cat', 'Yes!')
+    """
+    plain = _LEAD_IN.sub("", straightened(text))
+    return plain if any(map(str.isalnum, plain)) else text
 
 
 def without_asides(sentence: str) -> str:

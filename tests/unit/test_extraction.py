@@ -57,6 +57,26 @@ def test_an_answer_that_says_too_little_stands_with_its_question() -> None:
     assert memory.content == "Asked “Did you pay Lina back?”: The student says: paid her on Friday, 2 January 2026."
 
 
+@pytest.mark.parametrize(
+    ("before", "text", "kept"),
+    [
+        ("Hi!", "yeah i have a cat , how about you ?", ["The student has a cat."]),
+        ("Hi!", "nice, i work as a nurse, what do you do for a living?", ["The student works as a nurse."]),
+        ("Hi!", "i love to swim . you ?", ["The student loves to swim."]),
+        ("Do you like music?", "i do. mainly classical.", [
+            "Asked “Do you like music?”: The student does. mainly classical."
+        ]),
+        ("I like Fridays.", "mine is friday!", []),
+        ("I love music.", "me too!", []),
+        ("Hi!", "If I take 3 from 12, what is left?", []),
+    ],
+)  # fmt: skip
+def test_what_is_told_is_kept_without_the_question_asked_back_and_answers_not_without_theirs(
+    before: str, text: str, kept: list[str]
+) -> None:
+    assert [memory.content for memory in heard(text, before=before).memories] == kept
+
+
 @pytest.mark.parametrize("asked", NEXT)
 def test_what_is_asked_whatever_was_said_is_not_kept(asked: str) -> None:
     (memory,) = extract(Heard("yes paid Lina back on friday", AT, before=f"All right. {asked}", observed=True)).memories

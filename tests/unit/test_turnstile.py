@@ -1,0 +1,45 @@
+"""Requests without a student's session begin one by one, so that a flood of them stands before no step of a turn."""
+
+import asyncio
+from collections.abc import Sequence
+
+from graphmem_api.main import Turnstile
+from starlette.types import Message, Receive, Scope, Send
+
+STEPS = 20
+FLOOD = 100
+
+
+async def begun_meanwhile(headers: Sequence[tuple[bytes, bytes]]) -> int:
+    """How many requests of a flood with such headers begin before a turn has gone through its steps."""
+    begun = 0
+
+    async def refused(scope: Scope, receive: Receive, send: Send) -> None:
+        nonlocal begun
+        begun += 1
+
+    async def turn() -> int:
+        for _ in range(STEPS):
+            await asyncio.sleep(0)
+        return begun
+
+    async def receive() -> Message:
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        raise AssertionError
+
+    gate = Turnstile(refused)
+    flood = [gate({"type": "http", "headers": headers}, receive, send) for _ in range(FLOOD)]
+    talked = asyncio.create_task(turn())
+    await asyncio.gather(talked, *flood)
+    assert begun == FLOOD
+    return talked.result()
+
+
+async def test_of_a_flood_without_sessions_one_begins_between_two_steps_of_a_turn() -> None:
+    assert 0 < await begun_meanwhile([]) <= STEPS
+
+
+async def test_requests_with_a_session_do_not_wait_for_each_other() -> None:
+    assert await begun_meanwhile([(b"x-graphmem-session", b"token")]) == FLOOD
