@@ -92,4 +92,6 @@ class PasswordChecks:
 def _give_way() -> None:
     """Let other threads have the processors first; where the system ranks threads one by one."""
     if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+        thread = threading.get_native_id()
+        # A process that gives way itself may not take that back.
+        os.setpriority(os.PRIO_PROCESS, thread, max(NICENESS, os.getpriority(os.PRIO_PROCESS, thread)))

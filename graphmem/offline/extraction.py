@@ -99,7 +99,7 @@ _LEANS_BACK = re.compile(
     r"(?: (?:do|did|am|are|was|were|have|can|could|would|will|used to|don't|didn't|wasn't|haven't|can't"
     r"|couldn't|wouldn't))?"
     r"(?: (?:too|not|also|either|really|as well|actually|indeed|sometimes|never))*\s*(?:[.,;!]|$)"
-    r"|me too|same here|(?:so|neither|nor) (?:do|am|did|have|can|would|was) (?:i|we)\b|mine\b)",
+    r"|(?:me too|same here|(?:so|neither|nor) (?:do|am|did|have|can|would|was) (?:i|we))\W*$|mine\b)",
     re.IGNORECASE,
 )
 """What means nothing without what was said before: "I do.", "me too", "mine is blue"."""
@@ -133,8 +133,8 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
     [(8, 36, "The student's favourite colour is teal.", 'trait', 'self favourite colour')]
     """
     doc = doc_of(heard)
-    readings = read_now(candidate_texts(heard)) if readings is None else readings
     spans = telling_spans(doc)
+    readings = read_now(_candidate_texts(doc, spans)) if readings is None else readings
     stands = [not retractions(doc.text[slice(*span)]) for span in spans]
     kept = reminders(heard, list(compress(spans, stands)), list(compress(readings, stands)))
     if not heard.passes:
@@ -166,7 +166,11 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
 def candidate_texts(heard: Heard) -> list[str]:
     """The clauses of a message whose worth is judged, in order, without how they lead in ("yeah, ...")."""
     doc = doc_of(heard)
-    return [without_lead_in(doc.text[slice(*span)]) for span in telling_spans(doc)]
+    return _candidate_texts(doc, telling_spans(doc))
+
+
+def _candidate_texts(doc: Doc, spans: Sequence[SentenceSpan]) -> list[str]:
+    return [without_lead_in(doc.text[slice(*span)]) for span in spans]
 
 
 class _Found(NamedTuple):
@@ -205,7 +209,7 @@ def _told(
     """What clauses tell of the student's life and ways, and what belongs into the ledger."""
     judged = [
         _Judged(span, clause := Doc(text), load_worth().of_clause(clause, reading), reading)
-        for span, text, reading in zip(spans, candidate_texts(heard), readings, strict=True)
+        for span, text, reading in zip(spans, _candidate_texts(doc, spans), readings, strict=True)
     ]
     shown, reckons = _aspect(doc, heard, HINTED), _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
     able = [

@@ -24,7 +24,7 @@ _CUT = re.compile(
     re.IGNORECASE,
 )
 _ASKED_BACK = re.compile(
-    r"\s*[,;.!]\s++(?=(?:(?:and|so|but)\s+)?(?:(?:how|what) about|you|u|yours?|what|what's|whats|where|when|who|why|how"
+    r"[,;.!]\s++(?=(?:(?:and|so|but)\s+)?(?:(?:how|what) about|you|u|yours?|what|what's|whats|where|when|who|why|how"
     r"|which|do|does|did|are|is|have|has|can|could|would|will|any)\b[^,;.!?]*\?\W*\Z)",
     re.IGNORECASE,
 )

@@ -61,7 +61,7 @@ _ITS = re.compile(
     r"|always|every|like|now|ok|because)\b)",
     re.IGNORECASE,
 )
-_SPELLED = re.compile(r"(?<![.\w])[A-Za-z]+(?:'[a-z]+)?(?! ?\.(?! ?$) ?[A-Za-z]\b)")
+_SPELLED = re.compile(r"(?<![.\w])(?!(?:[A-Za-z] ?\. ?){2})[A-Za-z]+(?:'[a-z]+)?")
 """Words, but not the letters of "u.s."."""
 _ADVERBS = (
     r"(?:(?:also|always|really|just|still|never|now|often|usually|sometimes|only|even|already|actually|totally|kind of|"
