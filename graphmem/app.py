@@ -1,7 +1,7 @@
 """Composition root: the components of a running graphmem, assembled in one place."""
 
 import os
-from collections.abc import AsyncIterator, Callable, MutableMapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -87,9 +87,14 @@ class Graphmem:
         """True if embeddings are of the shipped model, which the small models were made for."""
         return self.embedder.name == f"onnx:{SHIPPED}"
 
-    async def read(self, texts: Sequence[str]) -> tuple[list[MessageReading], Matrix]:
-        """The readings of texts, and their embeddings, which the reader gives where they are the shipped model's."""
-        readings = await self.reader.read(texts)
+    async def read(
+        self, texts: Sequence[str], known: Mapping[str, object] | None = None
+    ) -> tuple[list[MessageReading], Matrix]:
+        """The readings of texts, and their embeddings, which the reader gives where they are the shipped model's.
+
+        What is `known`, by text, is not read again.
+        """
+        readings = await self.reader.read(texts, known)
         if not self.is_shipped:
             return readings, await self.embedder.embed(texts)
         rows = [reading.vector for reading in readings]

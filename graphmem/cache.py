@@ -15,6 +15,8 @@ from graphmem.text.profile import ProfilePart
 
 ENTRY_BYTES = 400
 """Bytes of one message, fact or ledger entry beside its texts and its vector."""
+READING_BYTES = 4_000
+"""Bytes of what the reader makes of a message: a vector, and a dozen small arrays."""
 
 Key = tuple[str, str]
 
@@ -276,7 +278,8 @@ def _turn_bytes(turn: Unlocked) -> int:
 
 def _message_bytes(message: Message) -> int:
     vector = 0 if message.embedding is None else message.embedding.nbytes
-    return ENTRY_BYTES + sys.getsizeof(message.text) + vector
+    reading = 0 if message.reading is None else READING_BYTES
+    return ENTRY_BYTES + sys.getsizeof(message.text) + vector + reading
 
 
 def _ledger_bytes(kept: StoredEntry) -> int:

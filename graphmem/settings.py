@@ -52,6 +52,9 @@ class Settings(BaseSettings):
     neo4j_heap_mb: int = Field(512, ge=256, description="MiB of Java heap of the local Neo4j")
     neo4j_page_cache_mb: int = Field(128, ge=8, description="MiB of page cache of the local Neo4j")
     neo4j_java_flags: str = Field("", description="further flags of Java for the local Neo4j, with spaces between")
+    neo4j_config: str = Field(
+        "", description="further settings of the local Neo4j, each `name=value`, with spaces between"
+    )
     secret: SecretStr | None = Field(
         None, description="server secret that seals session tokens; unset: made once, kept in the home (spec 14)"
     )

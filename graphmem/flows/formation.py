@@ -5,7 +5,7 @@ effect once, since it finishes the source's job.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -21,7 +21,7 @@ from graphmem.flows.formation_plan import planned_formation
 from graphmem.flows.formation_reading import Marked, MessageScores, Reading, RetractionRequest
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.related import with_feedback
-from graphmem.flows.session_cache import apply_changes, open_memories
+from graphmem.flows.session_cache import apply_changes, known_readings, open_memories
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.salience import SNR_CEILING
 from graphmem.model import (
@@ -89,11 +89,12 @@ class Input:
 
 @dataclass(frozen=True)
 class Scored:
-    """A source that was scored, and the embedding of its text."""
+    """A source that was scored, with what the reader makes of it, and the embedding of its text."""
 
     input: Input
     snr: int
     scores: MessageScores
+    read: MessageReading = field(repr=False)
     vector: Vector = field(repr=False)
 
 
@@ -153,7 +154,7 @@ async def _form_each(gm: Graphmem, session: Session, works: Sequence[Work]) -> i
 
 async def _form(gm: Graphmem, session: Session, works: Sequence[Work]) -> int:
     held = await open_memories(gm, session)
-    scored = [await _scored(gm, held, work) for work in works]
+    scored = [await _scored(gm, session, held, work) for work in works]
     heard = tuple(each.input.heard for each in scored)
     answer = await gm.offline.ask(ExtractMemories(tuple(each for each in heard if not each.passes)))
     if any(each.passes for each in heard):
@@ -170,37 +171,45 @@ async def _form(gm: Graphmem, session: Session, works: Sequence[Work]) -> int:
     return written
 
 
-async def _scored(gm: Graphmem, held: OpenMemories, work: Work) -> Scored:
+async def _scored(gm: Graphmem, session: Session, held: OpenMemories, work: Work) -> Scored:
     heard = work.input.heard
-    (read,), (vector,) = await gm.read([heard.text])
+    (read,), (vector,) = await gm.read([heard.text], known_readings(gm, session))
     feeling = features.emotion(*affect_of(gm, doc_of(heard), vector))
     nearest = await asyncio.to_thread(held.index.nearest, vector, 1)
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     # Danger is band three (spec 20).
     danger = work.input.danger
-    score = await _snr(gm, work.input, read) if danger is None or not danger.sure else max(read.snr, GRAVE)
+    statements = await _statements(gm, work.input, read)
+    score = _snr(work.input, read, statements) if danger is None or not danger.sure else max(read.snr, GRAVE)
     before = heard.before or _before(held, work.input.source)
-    heard = replace(heard, passes=passes(score), before=before, student=held.name)
+    known = {**statements, heard.text: read}
+    heard = replace(heard, passes=passes(score), before=before, student=held.name, readings=known)
     scores = work.scores or MessageScores(_importance(heard, novelty, feeling))
-    return Scored(replace(work.input, heard=heard), score, scores, vector)
+    return Scored(replace(work.input, heard=heard), score, scores, read, vector)
 
 
-async def _snr(gm: Graphmem, said: Input, read: MessageReading) -> int:
+async def _statements(gm: Graphmem, said: Input, read: MessageReading) -> dict[str, MessageReading]:
+    """What the statements of a message tell, where the whole seems to tell nothing: praise beside one must not hide it.
+
+    Of one statement, and of what somebody chose to have remembered, there are none.
+    """
+    if not said.tells or said.heard.observed or read.snr >= PASSES[0]:
+        return {}
+    pieces = [Doc(said.heard.text[slice(*span)]) for span in statement_spans(doc_of(said.heard))]
+    told = [piece.text for piece in pieces if not piece.asks] if len(pieces) >= SEVERAL else []
+    return dict(zip(told, await gm.reader.read(told), strict=True))
+
+
+def _snr(said: Input, read: MessageReading, statements: Mapping[str, MessageReading]) -> int:
     """How much there is to remember: of what somebody chose to have remembered also what its words tell.
 
-    A message in which nothing seems worth it is read statement by statement: praise beside it must not hide one. What
-    is found so is read once.
+    What only a statement of the message shows is read once.
     """
-    heard = said.heard
     if not said.tells:
         return min(read.snr, PASSES[0] - 1)
-    if heard.observed:
-        return max(read.snr, round(SNR_CEILING * telling(doc_of(heard))))
-    pieces = [Doc(heard.text[slice(*span)]) for span in statement_spans(doc_of(heard))]
-    told = [piece.text for piece in pieces if not piece.asks]
-    if read.snr >= PASSES[0] or len(pieces) < SEVERAL or not told:
-        return read.snr
-    best = max(each.snr for each in await gm.reader.read(told))
+    if said.heard.observed:
+        return max(read.snr, round(SNR_CEILING * telling(doc_of(said.heard))))
+    best = max((each.snr for each in statements.values()), default=0)
     return max(read.snr, min(best, PASSES[1] - 1))
 
 
@@ -290,9 +299,9 @@ async def _reading(
     said = [cleaned(heard.text[extract.start : extract.end]) for extract in extraction.memories]
     if heard.observed:
         # Others' talk is searched by its own words, which find it best.
-        readings, vectors = await gm.read(said)
+        readings, vectors = await gm.read(said, heard.readings)
     else:
-        readings = await gm.reader.read(said)
+        readings = await gm.reader.read(said, heard.readings)
         vectors = await gm.embedder.embed([extract.content for extract in extraction.memories])
     marked = tuple(
         _marked(gm, session, heard, extract, vector, domain_of(reading))
@@ -311,17 +320,16 @@ async def _reading(
         retracted=await _retracted(gm, heard),
         valence=affect_of(gm, doc_of(heard), scored.vector)[0],
     )
-    return replace(reading, clarifies=await _clarification(gm, session, reading)) if held.doubts else reading
+    return replace(reading, clarifies=_clarification(session, scored, reading)) if held.doubts else reading
 
 
-async def _clarification(gm: Graphmem, session: Session, reading: Reading) -> tuple[Extract, Marked]:
-    """The whole message as an episode, for where it clarifies a doubt."""
+def _clarification(session: Session, scored: Scored, reading: Reading) -> tuple[Extract, Marked]:
+    """The whole message as an episode, for where it clarifies a doubt; searched by the words as they were said."""
     heard = reading.heard
     content = retold(heard.text, heard.student or "The student", heard.at) or heard.text
     extract = Extract(0, len(heard.text), content, Modality.EPISODIC, MemoryKind.EPISODE)
-    (read,), (vector,) = await gm.reader.read([heard.text]), await gm.embedder.embed([content])
     content_hash = keyed_hash(session.keys, "content", f"clarified {reading.source.ref}\n{content}")
-    return extract, Marked(vector, domain_of(read), reading.valence, content_hash, None)
+    return extract, Marked(scored.vector, domain_of(scored.read), reading.valence, content_hash, None)
 
 
 async def _retracted(gm: Graphmem, heard: Heard) -> tuple[RetractionRequest, ...]:

@@ -117,6 +117,12 @@ def _put(gm: Graphmem, held: OpenMemories, found: list[Memory], matrix: Matrix) 
             held.parts[memory.id] = part, chance
 
 
+def known_readings(gm: Graphmem, who: Who) -> dict[str, object]:
+    """What the reader made of messages in working memory, by their text; none of those that another process read."""
+    held = gm.turn_state(who)
+    return {} if held is None else {each.text: each.reading for each in held.messages if each.reading is not None}
+
+
 def apply_turn(gm: Graphmem, who: Who, version: int, change: Callable[[Unlocked], Unlocked]) -> None:
     """Change the turn state that this process holds as the graph was changed, or drop it when it was stale already.
 

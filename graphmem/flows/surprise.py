@@ -12,7 +12,7 @@ from graphmem.flows.concern import standing_level
 from graphmem.flows.facts import known_facts, with_facts
 from graphmem.flows.formation import affect_of, said_hash, topics_of
 from graphmem.flows.observation import observe
-from graphmem.flows.session_cache import apply_turn, open_memories
+from graphmem.flows.session_cache import apply_turn, known_readings, open_memories
 from graphmem.flows.surprise_plan import MOST_FACTS, Understood, Worded, episode_content
 from graphmem.model import (
     Analyse,
@@ -80,7 +80,7 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     held = await open_memories(gm, session)
     asked = await surprises.list_open_questions(gm.graph, session)
     jobs = [await _standing(gm, session, each) for each in claimed]
-    readings, vectors = await gm.read([job.actual for job in jobs])
+    readings, vectors = await gm.read([job.actual for job in jobs], known_readings(gm, session))
     surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
     answer, facts = await _analysed(gm, surprising), tuple(await known_facts(gm, session))
     found, usage = list[Understood](), answer.usage

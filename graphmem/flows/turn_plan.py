@@ -391,8 +391,7 @@ def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWri
     )
     most = settings.working_memory
     opener = () if thought.opener is None else (annotated(thought.opener),)
-    said = replace(thought.message, reading=None)
-    messages = (*unlocked.messages, *opener, said, annotated(thought.answer.value.reply))
+    messages = (*unlocked.messages, *opener, thought.message, annotated(thought.answer.value.reply))
     new_facts = () if thought.fact is None else (thought.fact,)
     others = (fact for fact in unlocked.facts if fact.id not in {new.id for new in new_facts})
     return replace(

@@ -93,6 +93,7 @@ def write_configuration(settings: Settings, folder: Path, bolt_port: int, http_p
         f"server.http.listen_address={HOST}:{http_port}",
         f"server.http.advertised_address={HOST}:{http_port}",
         f"server.memory.pagecache.size={settings.neo4j_page_cache_mb}m",
+        *settings.neo4j_config.split(),
     ]
     text = (shipped / "neo4j.conf").read_text("utf-8") + "\n# From the settings\n" + "\n".join(own) + "\n"
     (conf / "neo4j.conf").write_text(text, "utf-8")

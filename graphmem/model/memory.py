@@ -1,5 +1,6 @@
 """Memories, what they are formed from, the ledger and what is recalled, as frozen values (spec 1, 2)."""
 
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 from datetime import datetime
 
@@ -75,6 +76,8 @@ class Heard:
     student : the student's name, where it is known
     observed : somebody chose to have it remembered; it is no turn of the student's
     doc : the annotations of `text` (`graphmem.text.doc.Doc`), where they were made
+    readings : what the reader makes of it and its statements (`graphmem.text.reader.MessageReading`), by their text,
+        as far as they were read
     """
 
     text: str
@@ -88,6 +91,7 @@ class Heard:
     student: str | None = None
     observed: bool = False
     doc: object = field(default=None, repr=False, compare=False)
+    readings: Mapping[str, object] = field(default_factory=dict, repr=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ async def _extract(mind: OfflineMind, question: ExtractMemories, _: OnToken | No
 
 
 async def _extracted(mind: OfflineMind, heard: Heard) -> Extraction:
-    readings = await mind.reader.read(candidate_texts(heard))
+    readings = await mind.reader.read(candidate_texts(heard), heard.readings)
     # Rules take a while over long texts, which must not hold up the event loop.
     long = len(heard.text) > THREAD_CHARACTERS
     return await asyncio.to_thread(extract, heard, readings) if long else extract(heard, readings)

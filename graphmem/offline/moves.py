@@ -12,14 +12,14 @@ from graphmem.offline.task_hints import cited_sentence, task_hint
 from graphmem.text.arithmetic import Equation, equations, spoken_equations
 from graphmem.text.comparisons import compared, stated_comparisons
 from graphmem.text.dialogue_acts import Act, act_of, overrides
-from graphmem.text.doc import Doc, doc_of
+from graphmem.text.doc import Doc, doc_of, once_per_doc
 from graphmem.text.domains import domain_of
 from graphmem.text.introductions import introduced_name
 from graphmem.text.language import ENGLISH, language_of
 from graphmem.text.ledger_model import load_ledger_model
 from graphmem.text.lexicon import FIRST_PERSON, SECOND_PERSON, is_negation
 from graphmem.text.likeness import gist, is_said_by
-from graphmem.text.quantities import quantities
+from graphmem.text.quantities import Quantity, quantities
 from graphmem.text.questions import asks, only_asks
 from graphmem.text.reader import LEDGER_CATEGORIES, MODALITIES, PASSES, MessageReading
 from graphmem.text.talk import TALK_SURE, TalkKind, talk_of
@@ -161,8 +161,13 @@ def _sums(own: Sequence[Message]) -> list[Equation]:
     return _sums_of(doc_of(own[-1]), _sum_before(own[:-1]))
 
 
+@once_per_doc
+def _reckoned(doc: Doc) -> tuple[list[Equation], tuple[Quantity, ...]]:
+    return spoken_equations(doc.text), quantities(doc.text)
+
+
 def _sums_of(doc: Doc, before: Equation | None) -> list[Equation]:
-    reckoned, numbers = spoken_equations(doc.text), quantities(doc.text)
+    reckoned, numbers = _reckoned(doc)
     if reckoned or before is None or before.holds or len(numbers) != 1:
         return reckoned
     mended = equations(f"{before.text.rpartition('=')[0]}= {numbers[0].value}")
@@ -214,7 +219,7 @@ def _judged_comparison(doc: Doc) -> Move | None:
 def _was_said(equation: Equation, before: Sequence[Message]) -> bool:
     """True if the student has come to this sum before."""
     text = equation.text.replace(" ", "")
-    return any(text == known.text.replace(" ", "") for said in before for known in spoken_equations(doc_of(said).text))
+    return any(text == known.text.replace(" ", "") for said in before for known in _reckoned(doc_of(said))[0])
 
 
 def _was_answered(doc: Doc, before: Sequence[Message]) -> bool:

@@ -202,13 +202,15 @@ def _surely_answers(
     """What answers though memory may not have been asked: a memory, or what was said, with nearly all the words."""
     known = (*remembered.profile, *remembered.memories)
     told = [*(_of_memory(each, remembered) for each in known if each.memory.is_own_word), *said]
-    shares = [_share(wanted, Doc(each.text).excerpt) for each in told]
+    # Words are compared only where all of them would do.
+    near = [each for each in told if not each.secret and each.cosine + 1 / 2 >= FITS_SURELY]
+    shares = [_share(wanted, Doc(each.text).excerpt) for each in near]
     sure = [
         each
-        for each, share in zip(told, shares, strict=True)
+        for each, share in zip(near, shares, strict=True)
         if share >= NEARLY_WHOLE and each.cosine + share / 2 >= FITS_SURELY
     ]
-    return _best(question, wanted, [each for each in sure if not each.secret and not equations(each.text)])
+    return _best(question, wanted, [each for each in sure if not equations(each.text)])
 
 
 def _share(wanted: frozenset[str], doc: Doc) -> float:

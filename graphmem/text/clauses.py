@@ -3,7 +3,7 @@
 import re
 
 from graphmem.text.chunks import is_small_talk
-from graphmem.text.doc import Doc
+from graphmem.text.doc import Doc, once_per_doc
 from graphmem.text.lexicon import FIRST_PERSON
 from graphmem.text.sentences import SentenceSpan, stripped
 
@@ -114,6 +114,7 @@ MAX_STATEMENT_WORDS = 40
 """Words from which on a statement takes up no further clause."""
 
 
+@once_per_doc
 def statement_spans(doc: Doc) -> tuple[SentenceSpan, ...]:
     """The clauses of a text, each with those after it that cannot be understood without it.
 
@@ -139,7 +140,8 @@ def statement_spans(doc: Doc) -> tuple[SentenceSpan, ...]:
     return tuple(found)
 
 
-def telling_spans(doc: Doc) -> list[SentenceSpan]:
+@once_per_doc
+def telling_spans(doc: Doc) -> tuple[SentenceSpan, ...]:
     """The statements of a text without greetings, thanks and praise, in order.
 
     Examples
@@ -148,7 +150,7 @@ def telling_spans(doc: Doc) -> list[SentenceSpan]:
     >>> [text[start:end] for start, end in telling_spans(Doc(text))]
     ['I like teal.']
     """
-    return [span for span in statement_spans(doc) if not is_small_talk(Doc(doc.text[slice(*span)]))]
+    return tuple(span for span in statement_spans(doc) if not is_small_talk(Doc(doc.text[slice(*span)])))
 
 
 def stated(doc: Doc) -> str:

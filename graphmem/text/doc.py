@@ -2,8 +2,11 @@
 
 import re
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 from graphmem.model import Entity, Heard, Message, Surprising, Vector
 from graphmem.text.entities import named_entities
@@ -15,6 +18,8 @@ from graphmem.text.sanitize import clean
 from graphmem.text.sentences import sentence_spans
 from graphmem.text.stems import stem
 from graphmem.text.words import Token, is_number, tokens
+
+T = TypeVar("T")
 
 EXCERPT_CHARACTERS = 4_000
 """How much of a long text is read closely: half from its beginning, half from its end."""
@@ -192,3 +197,32 @@ def doc_of(said: Message | Heard | Surprising) -> Doc:
     if isinstance(said.doc, Doc):
         return said.doc
     return Doc(said.actual if isinstance(said, Surprising) else said.text)
+
+
+def once_per_doc(function: Callable[[Doc], T]) -> Callable[[Doc], T]:
+    """A function of a Doc whose result is kept for as long as an equal Doc is held; it must not hold that Doc itself.
+
+    So nothing of a student outlives the session.
+
+    Examples
+    --------
+    >>> @once_per_doc
+    ... def shouted(doc):
+    ...     print("once")
+    ...     return doc.text.upper()
+    >>> doc = Doc("hi")
+    >>> shouted(doc), shouted(Doc("hi"))
+    once
+    ('HI', 'HI')
+    """
+    found: WeakKeyDictionary[Doc, T] = WeakKeyDictionary()
+
+    @wraps(function)
+    def known(doc: Doc) -> T:
+        try:
+            return found[doc]
+        except KeyError:
+            result = found[doc] = function(doc)
+            return result
+
+    return known

@@ -86,11 +86,16 @@ class MatchModel:
 
     def _shares(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Mean share of the leaves that each row comes to, all trees and rows one level at a time."""
-        places = np.broadcast_to(self.roots, (len(rows), len(self.roots)))
-        while (inner := (looked := self.feature[places]) >= 0).any():
-            right = np.take_along_axis(rows, looked, axis=1) > self.cut[places]
-            places = np.where(inner, np.where(right, self.right[places], self.left[places]), places)
-        shares: NDArray[np.float64] = self.share[places].mean(axis=1, dtype=np.float64)
+        places = np.tile(self.roots, len(rows))
+        row_of = np.repeat(np.arange(len(rows)), len(self.roots))
+        # Most trees come to a leaf soon: only those still under way are looked at.
+        moving = np.flatnonzero(self.feature[places] >= 0)
+        while moving.size:
+            at = places[moving]
+            right = rows[row_of[moving], self.feature[at]] > self.cut[at]
+            places[moving] = at = np.where(right, self.right[at], self.left[at])
+            moving = moving[self.feature[at] >= 0]
+        shares: NDArray[np.float64] = self.share[places].reshape(len(rows), -1).mean(axis=1, dtype=np.float64)
         return shares
 
     @cached_property

@@ -5,7 +5,7 @@ whose vector comes with it. `scripts/make_reader.py` makes it, and its figures s
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import accumulate
@@ -189,16 +189,26 @@ class MessageReader:
         self._cuts = network.cuts
         self._encoder = BatchedEmbedder("reader", DIMENSION + WIDTH, network.rows, READER_BATCH)
 
-    async def read(self, texts: Sequence[str]) -> list[MessageReading]:
-        """Read messages, each alone: what stands beside it changes nothing.
+    async def read(self, texts: Sequence[str], known: Mapping[str, object] | None = None) -> list[MessageReading]:
+        """Read messages, each alone: what stands beside it changes nothing, so none is read a second time.
 
         Only the first 256 tokens of a message count; one without a letter or digit tells nothing.
+
+        Parameters
+        ----------
+        texts : the messages
+        known : readings there are already, by text
 
         Raises
         ------
         Unavailable     the reader has been closed
         """
-        return _readings_of(texts, await self._encoder.embed(texts), self._cuts)
+        found = {text: reading for text, reading in (known or {}).items() if isinstance(reading, MessageReading)}
+        unread = [text for text in dict.fromkeys(texts) if text not in found]
+        if unread:
+            read = _readings_of(unread, await self._encoder.embed(unread), self._cuts)
+            found |= zip(unread, read, strict=True)
+        return [found[text] for text in texts]
 
     async def aclose(self) -> None:
         """Finish what is queued, then release the thread; calling it again does nothing."""

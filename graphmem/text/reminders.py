@@ -121,7 +121,7 @@ def may_remind(doc: Doc, reading: MessageReading) -> bool:
     (True, False, False)
     """
     spans = telling_spans(doc)
-    if spans == [(0, len(doc.text.rstrip()))]:
+    if spans == ((0, len(doc.text.rstrip())),):
         return load_ledger_model().category(reading) is not None
     return bool(spans)
 

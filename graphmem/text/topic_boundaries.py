@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from graphmem.errors import InvalidInput
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import Matrix, Message, Vector
-from graphmem.text.doc import Doc, doc_of
+from graphmem.text.doc import Doc, doc_of, once_per_doc
 from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.stems import stem
 from graphmem.text.trained import opened_weights
@@ -67,11 +66,6 @@ class BoundaryForm:
     vector: Numbers = field(repr=False)
     bias: float
     threshold: float
-
-
-_SPOKEN: WeakKeyDictionary[Doc, Doc] = WeakKeyDictionary()
-_READ: WeakKeyDictionary[Doc, _Read] = WeakKeyDictionary()
-"""What was read of messages, for as long as somebody holds their Docs: nothing of a student outlives the session."""
 
 
 @dataclass(frozen=True)
@@ -147,7 +141,7 @@ class TopicBoundaryModel:
             raise InvalidInput("There is no newest message: give at least one.")
         last = messages[-SIGHT - 1 :]
         start = [start for start, _ in _sittings(last)][-1]
-        docs = [_spoken_out_once(doc_of(m)) for m in last[start:]]
+        docs = [spoken_out(doc_of(m)) for m in last[start:]]
         full = all(m.embedding is not None for m in last[start:])
         form = self.online_full if full else self.online_words
         vectors = _vectors(last[start:], len(form.vector)) if full else None
@@ -164,7 +158,7 @@ class TopicBoundaryModel:
         for start, stop in _sittings(messages):
             sitting = messages[start:stop]
             vectors = _vectors(sitting, len(online.vector)) if full else None
-            docs = [_spoken_out_once(doc_of(m)) for m in sitting]
+            docs = [spoken_out(doc_of(m)) for m in sitting]
             size = len(docs)
             known = range(1, size - 1) if ahead else range(0)
             at_once = range(max(1, known.stop), size)
@@ -192,7 +186,7 @@ def numbers(docs: Sequence[Doc], vectors: Matrix | None, turns: range, *, ahead:
     -------
     float64 array of shape (len(turns), features); NaN where there is nothing to compare with yet
     """
-    read = [_read_once(doc) for doc in docs]
+    read = [_read(doc) for doc in docs]
     rows = []
     for i in turns:
         row = [*_shared(read, i), *read[i].style, *read[i - 1].style, *(float(min(i, SIGHT) == k) for k in _PLACES)]
@@ -206,6 +200,7 @@ def numbers(docs: Sequence[Doc], vectors: Matrix | None, turns: range, *, ahead:
     return np.array(rows, dtype=np.float64)
 
 
+@once_per_doc
 def spoken_out(doc: Doc) -> Doc:
     """A message as the weights were trained on: TIAGE is in lower case and without short forms.
 
@@ -217,6 +212,7 @@ def spoken_out(doc: Doc) -> Doc:
     return Doc(_SHORT.sub(lambda match: _SPOKEN_OUT[match.group()], doc.plain[:BOUNDARY_CHARACTERS]), doc.vector)
 
 
+@once_per_doc
 def boundary_buckets(doc: Doc) -> NDArray[np.int64]:
     """The hashed words of a message spoken out and its runs of two and three words, each once.
 
@@ -267,21 +263,7 @@ def _scored(form: BoundaryForm, docs: Sequence[Doc], vectors: Matrix | None, tur
     return np.asarray(np.exp(-np.logaddexp(0.0, -logits)))
 
 
-def _spoken_out_once(doc: Doc) -> Doc:
-    """The message spoken out; the same Doc again for the same message, which a turn reads nine times."""
-    spoken = _SPOKEN.get(doc)
-    if spoken is None:
-        spoken = _SPOKEN[doc] = spoken_out(doc)
-    return spoken
-
-
-def _read_once(doc: Doc) -> _Read:
-    read = _READ.get(doc)
-    if read is None:
-        read = _READ[doc] = _read(doc)
-    return read
-
-
+@once_per_doc
 def _read(doc: Doc) -> _Read:
     plain = doc.text
     words = [part for word in doc.words for part in parts(word) if part.isalpha()]

@@ -17,6 +17,7 @@ from graphmem.jobs.sessions import close_session
 from graphmem.model import (
     EdgeType,
     LedgerCategory,
+    Matrix,
     MemoryKind,
     Modality,
     SourceKind,
@@ -549,3 +550,25 @@ async def test_a_turn_does_not_wait_for_formation(gm: Graphmem, ann: Pupil) -> N
             gate.set()
             assert await forming >= 1
     assert len(await nodes(gm, ann.who, "Memory")) >= 1
+
+
+# What is read
+
+
+async def test_a_message_is_read_once_by_its_turn_and_not_again_to_form_memories(
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+
+    encode = gm.reader._encoder._encode
+
+    def counted(texts: list[str]) -> Matrix:
+        read.extend(texts)
+        return encode(texts)
+
+    monkeypatch.setattr(gm.reader._encoder, "_encode", counted)
+    await say(gm, ann, TOLD)
+    assert read.count(TOLD) == 1
+    assert await run_jobs(gm, ann.session) == 2
+    assert await contents(gm, ann.session) == [TOLD]
+    assert read.count(TOLD) == 1
