@@ -47,6 +47,7 @@ from graphmem.sealing import StudentLock, keyed_hash
 from graphmem.store import jobs, students
 from graphmem.store.changes import New, Topic, write
 from graphmem.store.sources import observed_id, observed_key
+from graphmem.text.answers import stated_answer, tells_attribute
 from graphmem.text.clauses import statement_spans
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
@@ -179,24 +180,27 @@ async def _scored(gm: Graphmem, session: Session, held: OpenMemories, work: Work
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     # Danger is band three (spec 20).
     danger = work.input.danger
-    statements = await _statements(gm, work.input, read)
-    score = _snr(work.input, read, statements) if danger is None or not danger.sure else max(read.snr, GRAVE)
-    before = heard.before or _before(held, work.input.source)
-    known = {**statements, heard.text: read}
-    heard = replace(heard, passes=passes(score), before=before, student=held.name, readings=known)
+    heard = replace(heard, before=heard.before or _before(held, work.input.source), student=held.name)
+    said = replace(work.input, heard=heard)
+    statements = await _statements(gm, said, read)
+    score = _snr(said, read, statements) if danger is None or not danger.sure else max(read.snr, GRAVE)
+    heard = replace(heard, passes=passes(score), readings={**statements, heard.text: read})
     scores = work.scores or MessageScores(_importance(heard, novelty, feeling))
-    return Scored(replace(work.input, heard=heard), score, scores, read, vector)
+    return Scored(replace(said, heard=heard), score, scores, read, vector)
 
 
 async def _statements(gm: Graphmem, said: Input, read: MessageReading) -> dict[str, MessageReading]:
-    """What the statements of a message tell, where the whole seems to tell nothing: praise beside one must not hide it.
+    """What the statements of a message tell, where the whole seems to tell nothing.
 
-    Of one statement, and of what somebody chose to have remembered, there are none.
+    Praise beside one must not hide it, and an answer tells something by its question. Of what somebody chose to have
+    remembered there are none.
     """
     if not said.tells or said.heard.observed or read.snr >= PASSES[0]:
         return {}
     pieces = [Doc(said.heard.text[slice(*span)]) for span in statement_spans(doc_of(said.heard))]
     told = [piece.text for piece in pieces if not piece.asks] if len(pieces) >= SEVERAL else []
+    if stated := stated_answer(said.heard):
+        told.append(stated)
     return dict(zip(told, await gm.reader.read(told), strict=True))
 
 
@@ -209,7 +213,9 @@ def _snr(said: Input, read: MessageReading, statements: Mapping[str, MessageRead
         return min(read.snr, PASSES[0] - 1)
     if said.heard.observed:
         return max(read.snr, round(SNR_CEILING * telling(doc_of(said.heard))))
-    best = max((each.snr for each in statements.values()), default=0)
+    # A home or an age is worth remembering however plainly it is told.
+    least = PASSES[0] if tells_attribute(said.heard) else 0
+    best = max((least, *(each.snr for each in statements.values())))
     return max(read.snr, min(best, PASSES[1] - 1))
 
 

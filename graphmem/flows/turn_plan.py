@@ -19,6 +19,7 @@ from graphmem.model import (
     Author,
     Danger,
     Fact,
+    Heard,
     Job,
     JobState,
     Level,
@@ -42,6 +43,7 @@ from graphmem.settings import Settings
 from graphmem.store.jobs import DistilJob, FormJob, NewJob, SurpriseJob
 from graphmem.store.turns import Boost, Raised, TurnWrite
 from graphmem.text import matching
+from graphmem.text.answers import stated_answer, tells_attribute
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.revision import retractions
@@ -303,7 +305,8 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
     seq = state.turns + 1
     # Of what tells nothing at all nothing is remembered, however unexpected it is (spec 7).
     tells = thought.danger is not None or thought.passes > 0
-    answers = thought.may_answer or bool(retractions(thought.message.text))
+    heard = _heard(thought)
+    answers = thought.may_answer or bool(retractions(heard.text) or stated_answer(heard)) or tells_attribute(heard)
     surprising = _surprise_jobs(thought, seq) if tells else ()
     jobs = (
         *(_form_jobs(thought, seq, tells=tells or answers) if tells or answers or thought.reminds else ()),
@@ -427,6 +430,12 @@ def _parts(message: Message, window: Sequence[Message], task: Task | None) -> su
     )
     gap = max(0.0, message.at.timestamp() - times[-1]) if times else 0.0
     return surprise.message_parts(history, _vector(message), gap, message.author, len(message.text))
+
+
+def _heard(thought: TurnThought) -> Heard:
+    """The message as formation will hear it."""
+    message, task = thought.message, "" if thought.task is None else thought.task.text
+    return Heard(message.text, message.at, before=thought.asked, task=task, doc=message.doc)
 
 
 def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, ...]:

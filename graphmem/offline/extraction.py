@@ -20,6 +20,7 @@ from graphmem.model import (
     Reminder,
 )
 from graphmem.offline.wordings import NEXT
+from graphmem.text.answers import stated_answer
 from graphmem.text.arithmetic import equations
 from graphmem.text.certainty import LAPSE, STATED_CONFIDENCE, confidence, is_question, last_question
 from graphmem.text.chunks import chunks
@@ -134,7 +135,7 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
     """
     doc = doc_of(heard)
     spans = telling_spans(doc)
-    readings = read_now(_candidate_texts(doc, spans)) if readings is None else readings
+    readings = read_now(_candidate_texts(doc, spans, heard)) if readings is None else readings
     stands = [not retractions(doc.text[slice(*span)]) for span in spans]
     kept = reminders(heard, list(compress(spans, stands)), list(compress(readings, stands)))
     if not heard.passes:
@@ -166,21 +167,26 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
 def candidate_texts(heard: Heard) -> list[str]:
     """The clauses of a message whose worth is judged, in order, without how they lead in ("yeah, ...")."""
     doc = doc_of(heard)
-    return _candidate_texts(doc, telling_spans(doc))
+    return _candidate_texts(doc, telling_spans(doc), heard)
 
 
-def _candidate_texts(doc: Doc, spans: Sequence[SentenceSpan]) -> list[str]:
-    return [without_lead_in(doc.text[slice(*span)]) for span in spans]
+def _candidate_texts(doc: Doc, spans: Sequence[SentenceSpan], heard: Heard) -> list[str]:
+    texts = [without_lead_in(doc.text[slice(*span)]) for span in spans]
+    return [stated_answer(heard) or texts[0], *texts[1:]] if texts else []
 
 
 class _Found(NamedTuple):
-    """A statement that is kept: its span, content, and the kind of clause or aspect it was taken for."""
+    """A statement that is kept: its span, content, and the kind of clause or aspect it was taken for.
+
+    clause : what its span says, an answer as a statement; None where that is the span itself
+    """
 
     span: SentenceSpan
     content: str
     kind: str
     aspect: Aspect | None = None
     reading: MessageReading | None = None
+    clause: Doc | None = None
 
 
 def _who(heard: Heard) -> str:
@@ -209,7 +215,7 @@ def _told(
     """What clauses tell of the student's life and ways, and what belongs into the ledger."""
     judged = [
         _Judged(span, clause := Doc(text), load_worth().of_clause(clause, reading), reading)
-        for span, text, reading in zip(spans, _candidate_texts(doc, spans), readings, strict=True)
+        for span, text, reading in zip(spans, _candidate_texts(doc, spans, heard), readings, strict=True)
     ]
     shown, reckons = _aspect(doc, heard, HINTED), _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
     able = [
@@ -240,7 +246,7 @@ def _told(
         if each.kind == "work" and aspect is not None:
             content = _held(content, heard, aspect)
         if content:
-            found.append(_Found(each.span, content, each.kind, aspect, each.reading))
+            found.append(_Found(each.span, content, each.kind, aspect, each.reading, each.clause))
     return found
 
 
@@ -289,7 +295,7 @@ def _is_left_out(clause: Doc) -> bool:
     return (
         is_question(clause)
         or text.rstrip().endswith("?")
-        or not _says_enough(clause)
+        or not (_says_enough(clause) or _is_attribute(slot_of(clause)))
         or bool(retractions(text))
         or overrides(clause)
         or _ASKS_LISTENER.match(clause.plain) is not None
@@ -510,7 +516,7 @@ def _foreign(doc: Doc, heard: Heard) -> list[Extract]:
 def _memory(found: _Found, quote: SentenceSpan, heard: Heard) -> Extract:
     doc = Doc(cleaned(heard.text[slice(*found.span)]))
     start, end = quote
-    slot = slot_of(doc, heard.speaker)
+    slot = slot_of(found.clause or doc, heard.speaker)
     modality, kind = _sort(found)
     speaker = (heard.speaker or "").casefold()
     named = tuple(entity for entity in doc.entities if entity.name.casefold() != speaker)

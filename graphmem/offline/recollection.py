@@ -3,15 +3,19 @@
 An answer is the best statement, said to the student; where none is good enough the mind says so.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
 
-from graphmem.model import Aspect, Author, LedgerCategory, Message, Recalled, Remembered, Vector
+from graphmem.model import Aspect, Author, Heard, LedgerCategory, Message, Recalled, Remembered, Vector
+from graphmem.text.answers import asked_slot, stated_answer, turned_round
 from graphmem.text.arithmetic import equations
+from graphmem.text.clauses import clauses
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import introduced_name
 from graphmem.text.lexicon import KIN
@@ -41,10 +45,9 @@ MOST_TOLD = 5
 """Most statements told to somebody who asks for all of them."""
 TOLD_CHARACTERS = 120
 """Characters of the longest statement that is told."""
-ASKED_AS = {"age": "old", "home": "live", "origin": "come", "job": "work"}
-"""The word that a question for a slot has, where that is not its name."""
 _ASKING = frozenset(map(stem, "remember know tell told said say called still again think mention already".split()))  # noqa: SIM905
 _OWN_WORDS = frozenset({"i", "me", "my", "mine", "i'm", "im", "we", "our", "us"})
+_COMPANION = frozenset({"yourself", "urself"})
 
 FOUND = (
     "You told me{when} that {said}.",
@@ -78,6 +81,13 @@ class Recollection:
     secret: bool = False
 
 
+class Wanted(NamedTuple):
+    """What a question asks for: stems of its telling words, and the attribute of the student, if it is one."""
+
+    stems: frozenset[str]
+    slot: str | None = None
+
+
 def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, if_known: bool = False) -> str:
     """An answer to a question for what is remembered; empty where the student asks for something else.
 
@@ -101,7 +111,7 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
     own = asks_of_oneself(doc)
     start = crc32(f"{len(messages)} {doc.text[:600]}".encode("utf-8", "replace"))
     question = next((sentence for sentence in reversed(doc.excerpt.sentences) if sentence.asks), doc)
-    wanted = question.stems - _ASKING
+    wanted = Wanted(question.stems - _ASKING, asked_slot(question.text))
     if own and asks_for_last_time(question):
         return _last_time(remembered, start)
     if own and stem("family") in question.stems and (kin := _family(messages, remembered)):
@@ -109,7 +119,7 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
     if not own or not remembered.asked_for:
         sure = _surely_answers(doc, wanted, remembered, told_before(messages) if own else ())
         return "" if sure is None else _told(doc, sure, remembered.today, start)
-    if wanted == {stem("name")} and (name := remembered.name or _name_told(messages, remembered)):
+    if wanted.stems == {stem("name")} and (name := remembered.name or _name_told(messages, remembered)):
         return f"Your name is {clean(name)}."
     if remembered.asked_for == "overview":
         return _overview(messages, remembered, start)
@@ -134,9 +144,12 @@ def asks_of_oneself(doc: Doc) -> bool:
     --------
     >>> asks_of_oneself(Doc("What do you know about me?")), asks_of_oneself(Doc("I cook. What can you do?"))
     (True, False)
+    >>> asks_of_oneself(Doc("i am good and how are you?")), asks_of_oneself(Doc("Tell me about yourself?"))
+    (False, False)
     """
-    asking = [sentence for sentence in doc.excerpt.sentences if sentence.asks] or [doc]
-    return any(not _OWN_WORDS.isdisjoint(each.plain_words) for each in asking)
+    pieces = [Doc(doc.excerpt.text[slice(*span)]) for span in clauses(doc.excerpt)]
+    asking = [frozenset(each.plain_words) for each in [each for each in pieces if each.asks] or [doc]]
+    return any(not _OWN_WORDS.isdisjoint(words) and _COMPANION.isdisjoint(words) for words in asking)
 
 
 def _name_told(messages: Sequence[Message], remembered: Remembered) -> str:
@@ -173,6 +186,8 @@ def _statements(remembered: Remembered) -> Iterable[Recollection]:
 def _of_memory(recalled: Recalled, remembered: Remembered) -> Recollection:
     memory = recalled.memory
     content, quote = memory.content or "", memory.quote or ""
+    if remembered.name:
+        content = re.sub(rf"\b{re.escape(remembered.name)}(?=\s|'s\b)", "The student", content)
     # The student's own words turn to the student more surely, but for days, which have been reckoned since.
     doc = Doc(quote)
     today = remembered.today is not None and memory.timestamp.date() == remembered.today.date()
@@ -185,11 +200,14 @@ def _of_memory(recalled: Recalled, remembered: Remembered) -> Recollection:
 def told_before(messages: Sequence[Message]) -> Iterable[Recollection]:
     """What the student said in the conversation itself without asking, which no context repeats."""
     asked = messages[-1].embedding
-    for message in messages[:-1]:
+    for before, message in zip((None, *messages), messages[:-1], strict=False):
         if message.author is not Author.STUDENT or message.embedding is None or asked is None:
             continue
         if not doc_of(message).asks:
-            yield Recollection(message.text, message.at, _cosine(asked, message.embedding))
+            # "manhattan" tells nothing without the question that it answers.
+            question = "" if before is None or before.author is Author.STUDENT else before.text
+            said = stated_answer(Heard(message.text, message.at, before=question, doc=message.doc))
+            yield Recollection(said or message.text, message.at, _cosine(asked, message.embedding))
 
 
 def _cosine(one: Vector, other: Vector) -> float:
@@ -197,7 +215,7 @@ def _cosine(one: Vector, other: Vector) -> float:
 
 
 def _surely_answers(
-    question: Doc, wanted: frozenset[str], remembered: Remembered, said: Iterable[Recollection]
+    question: Doc, wanted: Wanted, remembered: Remembered, said: Iterable[Recollection]
 ) -> Recollection | None:
     """What answers though memory may not have been asked: a memory, or what was said, with nearly all the words."""
     known = (*remembered.profile, *remembered.memories)
@@ -213,19 +231,18 @@ def _surely_answers(
     return _best(question, wanted, [each for each in sure if not equations(each.text)])
 
 
-def _share(wanted: frozenset[str], doc: Doc) -> float:
-    """Share of the words of a question that a statement holds."""
+def _share(wanted: Wanted, doc: Doc) -> float:
+    """Share of the words of a question that a statement holds; 1 where it tells the attribute that is asked for."""
     # "The student lives" and "I live" are one word only when both are said to the student.
-    slot = slot_of(doc) or ""
-    held = (
-        doc.stems
-        | Doc(to_second_person(doc.text)).stems
-        | Doc(f"{slot} {ASKED_AS.get(slot.rpartition(' ')[2], '')}").stems
-    )
-    return len(wanted & held) / len(wanted) if wanted else 0.0
+    to_student = to_second_person(doc.text)
+    slot = slot_of(doc) or slot_of(Doc(turned_round(to_student)))
+    if slot is not None and slot == wanted.slot:
+        return 1.0
+    held = doc.stems | Doc(to_student).stems | Doc(slot or "").stems
+    return len(wanted.stems & held) / len(wanted.stems) if wanted.stems else 0.0
 
 
-def _best(question: Doc, wanted: frozenset[str], statements: Iterable[Recollection]) -> Recollection | None:
+def _best(question: Doc, wanted: Wanted, statements: Iterable[Recollection]) -> Recollection | None:
     """The statement that answers, of those nearly as good the newest."""
     own = gist(question.text)
     scored = []

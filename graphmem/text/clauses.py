@@ -25,7 +25,8 @@ _CUT = re.compile(
 )
 _ASKED_BACK = re.compile(
     r"[,;.!]\s++(?=(?:(?:and|so|but)\s+)?(?:(?:how|what) about|you|u|yours?|what|what's|whats|where|when|who|why|how"
-    r"|which|do|does|did|are|is|have|has|can|could|would|will|any)\b[^,;.!?]*\?\W*\Z)",
+    r"|which|do|does|did|are|is|have|has|can|could|would|will|any)\b[^,;.!?]*\?\W*\Z)"
+    r"|(?<!\s)\s++(?=(?:and|but|so) (?:how|what) (?:about|is|are|do|did) [^,;.!?]*\?\W*\Z)",
     re.IGNORECASE,
 )
 """Between what one tells and the question one asks back: "I have a cat, how about you?"."""

@@ -572,3 +572,19 @@ async def test_a_message_is_read_once_by_its_turn_and_not_again_to_form_memories
     assert await run_jobs(gm, ann.session) == 2
     assert await contents(gm, ann.session) == [TOLD]
     assert read.count(TOLD) == 1
+
+
+async def test_an_answer_of_a_word_is_remembered_by_the_question_it_answers(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, "manhattan", opener="Hello! Where do you live?")
+    await run_jobs(gm, ann.session)
+    (memory,) = await held(gm, ann.session)
+    assert memory.content == "Name of ann lives in manhattan."
+    assert memory.quote == "manhattan"
+    asked = await say(gm, ann, "Where do I live?")
+    assert "you live in manhattan" in asked.reply
+    # Another home ends this one, however it is told.
+    await say(gm, ann, "I live in Boston now.")
+    await run_jobs(gm, ann.session)
+    homes = {each.content: each.invalid_at is None for each in await held(gm, ann.session)}
+    assert [is_so for content, is_so in homes.items() if "manhattan" in (content or "")] == [False]
+    assert homes["Name of ann lives in Boston now."]

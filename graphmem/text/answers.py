@@ -1,0 +1,174 @@
+"""Answers of a few words as the statements that they are, by the question that they answer (spec 7)."""
+
+import re
+
+from graphmem.model import Heard
+from graphmem.text.certainty import last_question
+from graphmem.text.clauses import telling_spans
+from graphmem.text.doc import Doc, doc_of
+from graphmem.text.normalize import straightened
+from graphmem.text.retelling import without_lead_in
+from graphmem.text.slots import holds_one_value, is_state, slot_of
+
+ANSWER_WORDS, QUESTION_CHARACTERS = 16, 200
+"""Most words of an answer that is read by its question, and most characters of the question."""
+_NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen)"
+_A_THING = re.compile(rf"(?:(?:just|only|actually) )*(?:an?|{_NUMBER}|some|many|several|lots of|my)\b", re.IGNORECASE)
+_AT = re.compile(r"(?:in|at|on|near|with|by|outside|next|for|from|around|just|up|down|over)\b", re.IGNORECASE)
+# An answer with a subject of its own needs no question; what asks, points back or says yes and no is not read by one.
+_ITSELF = re.compile(
+    r"(?:(?:and|but|so|well|oh|just) )*(?:i|we|you|u|he|she|it|they|there|that|this|these|those|mine|yours|same|thanks"
+    r"|what|who|where|when|why|how|which|do|does|did|have|has|is|are|am|was|were|can|could|will|would|if|let|not"
+    r"|no|nope|yes|yep|yeah|sure|maybe|never|always|nothing|none|anything|good|fine|great|pretty|very)\b(?!')"
+    r"|(?:i'|it'|that'|he'|she'|there'|what'|who'|how'|where')",
+    re.IGNORECASE,
+)
+_OWN_VERB = re.compile(
+    r"\b(?:is|are|am|was|were|has|have|had|do|does|did|will|would|can|could|should|must|i'm|it's|that's|\w+n't)\b",
+    re.IGNORECASE,
+)
+_PART = re.compile(r"\s*(?:[,;.!(–—-]|\b(?:because|since|but|and (?:i|it|we|he|she|they|my)|which|who|when|so)\b)")
+
+# The words of a question, and how its answer goes on; {a} stands for the answer.
+_FORMS = tuple(
+    (re.compile(rf"(?:^|[\s,;.!]){question}\W*$", re.IGNORECASE), needs, statement)
+    for question, needs, statement in (
+        (r"how old are you", re.compile(_NUMBER, re.IGNORECASE), "I am {a}"),
+        (r"(?:where do|where are) you (?:come )?from", None, "I am from {a}"),
+        (r"where do you live(?: now)?", _AT, "I live {a}"),
+        (r"where do you live(?: now)?", None, "I live in {a}"),
+        (r"where do you work", _AT, "I work {a}"),
+        (r"where do you work", None, "I work at {a}"),
+        (r"what do you do for (?:a living|work)", re.compile(r"an?\b", re.IGNORECASE), "I am {a}"),
+        (r"what do you do for (?:a living|work)", None, "I work as {a}"),
+        (r"(?:what|which) (?:\w+ ){1,3}are you (?P<r>in|on|at)", None, "I am {r} {a}"),
+        (r"what are you (?:doing|up to)(?: now| today| tonight)?", re.compile(r"(?:just )?\w+ing\b", re.I), "I am {a}"),
+        (
+            r"(?:what|which|who) (?:\w+ ){0,3}are you (?!doing|talking|saying|asking|thinking|going|looking)"
+            r"(?P<r>(?:\w+ ){0,2}\w+(?:ing| (?:of|to|at|in|about|with)))",
+            None,
+            "I am {r} {a}",
+        ),
+        (r"how many (?P<r>\w+) do you have", re.compile(rf"{_NUMBER}\W*$", re.IGNORECASE), "I have {a} {r}"),
+        (r"how many (?:\w+ ){1,3}do you have", _A_THING, "I have {a}"),
+        (
+            r"(?:do you have|have you got|you have|got) (?:an?|any|some|many) [\w']+(?: [\w']+){0,3}",
+            _A_THING,
+            "I have {a}",
+        ),
+        (r"do you have (?:pets|siblings|kids|children|brothers|sisters)(?: or \w+)?", _A_THING, "I have {a}"),
+        (r"(?:what|which)(?: (?:kinds?|sorts?|types?) of)?(?: \w+){1,2} do you have", None, "I have {a}"),
+        (
+            r"(?:what|who|when|where)(?:'s| ?is|s) (?:your|ur) (?P<n>(?:\w+ ){0,4}\w+)(?<! in| of| at)",
+            None,
+            "My {n} is {a}",
+        ),
+        (r"(?:what|who|when|where) are (?:your|ur) (?P<n>(?:\w+ ){0,4}\w+)(?<! in| of| at)", None, "My {n} are {a}"),
+        (r"how old is your (?P<n>(?:\w+ )?\w+)", re.compile(_NUMBER, re.IGNORECASE), "My {n} is {a}"),
+        (r"how old are your (?P<n>(?:\w+ )?\w+)", re.compile(_NUMBER, re.IGNORECASE), "My {n} are {a}"),
+        (
+            r"(?:what|which|who)(?: else)?(?: (?:kinds?|sorts?|types?) of)?(?: [\w']+){0,3} do you (?:usually )?"
+            r"(?P<r>(?:like|love|want|prefer|hate)(?: (?:to )?(?:be|eat|drink|play|watch|read|study|listen to))?"
+            r"|(?:play|drive|speak|study|read|watch|collect|support|eat|drink|ride|teach|listen to|live with|work with"
+            r"|wear|cook|grow|bake|draw|paint|sing|enjoy|follow))",
+            None,
+            "I {r} {a}",
+        ),
+    )
+)
+
+_OTHER = {"am i": "are you", "i am": "you are", "i'm": "you are", "i": "you", "my": "your", "me": "you"}
+_TO_OTHER = re.compile(r"\b(?:am i|i am|i'm|i|my|me)\b", re.IGNORECASE)
+_OWN = {"you are": "I am", "you were": "I was", "you": "I", "your": "my"}
+_TO_OWN = re.compile(r"\b(?:you are|you were|you|your)\b", re.IGNORECASE)
+_FILLERS = ("something", "12", "third grade")
+"""Answers of which each kind of question takes one."""
+
+
+def stated_answer(heard: Heard) -> str:
+    """The first clause of a message as the statement that it is by the question before; empty where it is none.
+
+    At work on a task an answer is a step.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> stated_answer(Heard("Yes, two brothers!", datetime(2026, 1, 5, tzinfo=UTC), before="Do you have siblings?"))
+    'I have two brothers'
+    """
+    question = "" if heard.task else last_question(heard.before)
+    doc = doc_of(heard)
+    spans = telling_spans(doc) if question else ()
+    return as_statement(question, without_lead_in(doc.text[slice(*spans[0])])) if spans else ""
+
+
+def tells_attribute(heard: Heard) -> bool:
+    """True if a message, or the answer that it is, tells an attribute of the student with one value: a home, an age.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> [tells_attribute(Heard(text, datetime(2026, 1, 5, tzinfo=UTC))) for text in ("I am 15", "I like it here")]
+    [True, False]
+    """
+    doc = doc_of(heard)
+    pieces = [stated_answer(heard), *(doc.text[slice(*span)] for span in telling_spans(doc))]
+    slots = (slot_of(Doc(piece)) for piece in pieces if not heard.task)
+    return any(slot is not None and (holds_one_value(slot) or is_state(slot)) for slot in slots)
+
+
+def as_statement(question: str, answer: str) -> str:
+    """An answer without a verb of its own, said by the words of the question; empty where it cannot be.
+
+    Parameters
+    ----------
+    question : the last question before it, such as `graphmem.text.certainty.last_question` gives
+    answer : its first clause, without how it leads in
+
+    Examples
+    --------
+    >>> as_statement("Where do you live?", "manhattan"), as_statement("Do you have any pets?", "a cat and a rabbit")
+    ('I live in manhattan', 'I have a cat and a rabbit')
+    >>> as_statement("Which instrument do you play?", "the cello, since I was six")
+    'I play the cello, since I was six'
+    >>> as_statement("Where do you live?", "i like it there"), as_statement("How are you?", "tired")
+    ('', '')
+    """
+    said, asked = straightened(answer).strip(" \t\n.!,;"), " ".join(straightened(question).split())
+    part = _PART.search(said)
+    head = said[: part.start()] if part and part.start() else said
+    if not head or len(said.split()) > ANSWER_WORDS or len(asked) > QUESTION_CHARACTERS:
+        return ""
+    if _ITSELF.match(head) or _OWN_VERB.search(head) or "?" in said:
+        return ""
+    for form, needs, statement in _FORMS:
+        found = form.search(asked)
+        if found is not None and (needs is None or needs.match(said)):
+            return statement.format(a=said, **found.groupdict())
+    return ""
+
+
+def asked_slot(question: str) -> str | None:
+    """The attribute that the student asks for about themselves, where it has one value at a time; else None.
+
+    It is the one that an answer of a word or two would tell.
+
+    Examples
+    --------
+    >>> asked_slot("Where do I live?"), asked_slot("what do i do for a living"), asked_slot("How are you?")
+    ('self home', 'self job', None)
+    """
+    put_back = _TO_OTHER.sub(lambda match: _OTHER[match.group().lower()], straightened(question))
+    slots = (slot_of(Doc(as_statement(put_back, filler))) for filler in _FILLERS)
+    return next((slot for slot in slots if slot is not None and (holds_one_value(slot) or is_state(slot))), None)
+
+
+def turned_round(text: str) -> str:
+    """What is said to the student as the student would say it.
+
+    Examples
+    --------
+    >>> turned_round("you live in Rome and your dog barks")
+    'I live in Rome and my dog barks'
+    """
+    return _TO_OWN.sub(lambda match: _OWN[match.group().lower()], text)
