@@ -8,6 +8,7 @@ from graphmem.model import Belief, BeliefUpdate, MemoryKind, Modality, Surprisin
 from graphmem.text.certainty import TYPE_CHARACTERS, confidence
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.lexicon import FIRST_PERSON
+from graphmem.text.second_person import to_first_person
 from graphmem.text.slots import slot_key, slot_of
 from graphmem.text.statements import Claim, Statement, statements
 
@@ -311,17 +312,8 @@ def _slot(prior: _Prior) -> str | None:
 
 
 def _told_slot(said: Statement) -> str | None:
-    own = _first_person(said.text)
+    own = to_first_person(said.text)
     return slot_of(said.doc if own == said.text else Doc(own))
-
-
-def _first_person(text: str) -> str:
-    """Rewrite a memory about "the student" in the first person, without short forms of "have"."""
-    text = re.sub(r"\b(I|i|[Ww]e)['’]ve\b", r"\1 have", text)
-    text = re.sub(r"\b[Tt]he student's\b", "my", text)
-    text = re.sub(r"\b[Tt]he student (?:is|was)\b", "I am", text)
-    text = re.sub(r"\b[Tt]he student has\b", "I have", text)
-    return re.sub(r"\b[Tt]he student (\w+?)s?\b", r"I \1", text)
 
 
 def _differs(slot: str, old: Statement, new: Statement) -> bool:

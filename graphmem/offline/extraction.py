@@ -38,7 +38,7 @@ from graphmem.text.reminders import reminders
 from graphmem.text.retelling import is_shown, retold, without_lead_in
 from graphmem.text.revision import retractions
 from graphmem.text.sentences import SentenceSpan
-from graphmem.text.slots import holds_one_value, is_state, slot_of
+from graphmem.text.slots import is_attribute, is_state, slot_of
 from graphmem.text.stems import stem
 from graphmem.text.talk import TalkKind, talk_of
 from graphmem.text.words import is_known, word_rarity
@@ -178,7 +178,7 @@ def _candidate_texts(doc: Doc, spans: Sequence[SentenceSpan], heard: Heard) -> l
 class _Found(NamedTuple):
     """A statement that is kept: its span, content, and the kind of clause or aspect it was taken for.
 
-    clause : what its span says, an answer as a statement; None where that is the span itself
+    clause : its span without how it leads in, an answer as a statement; None of what a turn of work shows
     """
 
     span: SentenceSpan
@@ -232,7 +232,7 @@ def _told(
         for each in able
         if each.is_worth_keeping(_least_worth(each.clause, heard))
         or _overlaps(each.span, kept)
-        or _is_attribute(slot_of(each.clause))
+        or is_attribute(slot_of(each.clause))
     ]
     if not told and heard.observed:
         # Who observes has a reason, and talk outside a lesson mostly tells of life.
@@ -256,11 +256,6 @@ def _compared(clause: Doc) -> Aspect | None:
     if not stated:
         return None
     return Aspect.UNDERSTANDING if all(each.holds for each in stated) else Aspect.MISCONCEPTION
-
-
-def _is_attribute(slot: str | None) -> bool:
-    """True if a slot holds one value at a time, or from now on: home, best friend, favourites."""
-    return slot is not None and (is_state(slot) or holds_one_value(slot))
 
 
 class _Judged(NamedTuple):
@@ -295,7 +290,7 @@ def _is_left_out(clause: Doc) -> bool:
     return (
         is_question(clause)
         or text.rstrip().endswith("?")
-        or not (_says_enough(clause) or _is_attribute(slot_of(clause)))
+        or not (_says_enough(clause) or is_attribute(slot_of(clause)))
         or bool(retractions(text))
         or overrides(clause)
         or _ASKS_LISTENER.match(clause.plain) is not None

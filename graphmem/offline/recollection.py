@@ -13,7 +13,7 @@ from zlib import crc32
 import numpy as np
 
 from graphmem.model import Aspect, Author, Heard, LedgerCategory, Message, Recalled, Remembered, Vector
-from graphmem.text.answers import asked_slot, stated_answer, turned_round
+from graphmem.text.answers import asked_slot, stated_answer
 from graphmem.text.arithmetic import equations
 from graphmem.text.clauses import clauses
 from graphmem.text.doc import Doc, doc_of
@@ -23,7 +23,7 @@ from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.query_parser import LAST_SESSION, asks_for_last_time
 from graphmem.text.retelling import without_asides
 from graphmem.text.sanitize import clean, quoted
-from graphmem.text.second_person import to_second_person
+from graphmem.text.second_person import to_first_person, to_second_person
 from graphmem.text.slots import slot_of
 from graphmem.text.stems import stem
 
@@ -235,7 +235,7 @@ def _share(wanted: Wanted, doc: Doc) -> float:
     """Share of the words of a question that a statement holds; 1 where it tells the attribute that is asked for."""
     # "The student lives" and "I live" are one word only when both are said to the student.
     to_student = to_second_person(doc.text)
-    slot = slot_of(doc) or slot_of(Doc(turned_round(to_student)))
+    slot = slot_of(doc) or slot_of(Doc(to_first_person(doc.text)))
     if slot is not None and slot == wanted.slot:
         return 1.0
     held = doc.stems | Doc(to_student).stems | Doc(slot or "").stems

@@ -8,7 +8,7 @@ from graphmem.text.clauses import telling_spans
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.normalize import straightened
 from graphmem.text.retelling import without_lead_in
-from graphmem.text.slots import holds_one_value, is_state, slot_of
+from graphmem.text.slots import is_attribute, slot_of
 
 ANSWER_WORDS, QUESTION_CHARACTERS = 16, 200
 """Most words of an answer that is read by its question, and most characters of the question."""
@@ -27,7 +27,8 @@ _OWN_VERB = re.compile(
     r"\b(?:is|are|am|was|were|has|have|had|do|does|did|will|would|can|could|should|must|i'm|it's|that's|\w+n't)\b",
     re.IGNORECASE,
 )
-_PART = re.compile(r"\s*(?:[,;.!(–—-]|\b(?:because|since|but|and (?:i|it|we|he|she|they|my)|which|who|when|so)\b)")
+# No spaces are taken before it: a long row of them would be searched from each.
+_PART = re.compile(r"(?:[,;.!(–—-]|\b(?:because|since|but|and (?:i|it|we|he|she|they|my)|which|who|when|so)\b)")
 
 # The words of a question, and how its answer goes on; {a} stands for the answer.
 _FORMS = tuple(
@@ -79,8 +80,6 @@ _FORMS = tuple(
 
 _OTHER = {"am i": "are you", "i am": "you are", "i'm": "you are", "i": "you", "my": "your", "me": "you"}
 _TO_OTHER = re.compile(r"\b(?:am i|i am|i'm|i|my|me)\b", re.IGNORECASE)
-_OWN = {"you are": "I am", "you were": "I was", "you": "I", "your": "my"}
-_TO_OWN = re.compile(r"\b(?:you are|you were|you|your)\b", re.IGNORECASE)
 _FILLERS = ("something", "12", "third grade")
 """Answers of which each kind of question takes one."""
 
@@ -103,7 +102,9 @@ def stated_answer(heard: Heard) -> str:
 
 
 def tells_attribute(heard: Heard) -> bool:
-    """True if a message, or the answer that it is, tells an attribute of the student with one value: a home, an age.
+    """True if a message, or the answer that it is, tells an attribute (`is_attribute`) of the student or the family.
+
+    At work on a task it tells none.
 
     Examples
     --------
@@ -113,8 +114,7 @@ def tells_attribute(heard: Heard) -> bool:
     """
     doc = doc_of(heard)
     pieces = [stated_answer(heard), *(doc.text[slice(*span)] for span in telling_spans(doc))]
-    slots = (slot_of(Doc(piece)) for piece in pieces if not heard.task)
-    return any(slot is not None and (holds_one_value(slot) or is_state(slot)) for slot in slots)
+    return not heard.task and any(is_attribute(slot_of(Doc(piece))) for piece in pieces)
 
 
 def as_statement(question: str, answer: str) -> str:
@@ -135,10 +135,10 @@ def as_statement(question: str, answer: str) -> str:
     ('', '')
     """
     said, asked = straightened(answer).strip(" \t\n.!,;"), " ".join(straightened(question).split())
+    if not said or len(said.split()) > ANSWER_WORDS or len(asked) > QUESTION_CHARACTERS:
+        return ""
     part = _PART.search(said)
     head = said[: part.start()] if part and part.start() else said
-    if not head or len(said.split()) > ANSWER_WORDS or len(asked) > QUESTION_CHARACTERS:
-        return ""
     if _ITSELF.match(head) or _OWN_VERB.search(head) or "?" in said:
         return ""
     for form, needs, statement in _FORMS:
@@ -160,15 +160,4 @@ def asked_slot(question: str) -> str | None:
     """
     put_back = _TO_OTHER.sub(lambda match: _OTHER[match.group().lower()], straightened(question))
     slots = (slot_of(Doc(as_statement(put_back, filler))) for filler in _FILLERS)
-    return next((slot for slot in slots if slot is not None and (holds_one_value(slot) or is_state(slot))), None)
-
-
-def turned_round(text: str) -> str:
-    """What is said to the student as the student would say it.
-
-    Examples
-    --------
-    >>> turned_round("you live in Rome and your dog barks")
-    'I live in Rome and my dog barks'
-    """
-    return _TO_OWN.sub(lambda match: _OWN[match.group().lower()], text)
+    return next(filter(is_attribute, slots), None)

@@ -38,6 +38,21 @@ def to_second_person(text: str) -> str:
     return "" if said == text else f"{said[:1].lower()}{said[1:]}" if said[:1] == "Y" else said
 
 
+def to_first_person(text: str) -> str:
+    """A statement about the student as the student would say it, without short forms of "have".
+
+    Examples
+    --------
+    >>> to_first_person("The student lives in Rome"), to_first_person("The student's dog barks")
+    ('I live in Rome', 'my dog barks')
+    """
+    text = re.sub(r"\b(I|i|[Ww]e)['’]ve\b", r"\1 have", text)
+    text = re.sub(r"\b[Tt]he student's\b", "my", text)
+    text = re.sub(r"\b[Tt]he student (?:is|was)\b", "I am", text)
+    text = re.sub(r"\b[Tt]he student has\b", "I have", text)
+    return re.sub(r"\b[Tt]he student (\w+?)s?\b", r"I \1", text)
+
+
 def _of_own(text: str) -> str:
     told, end = "", 0
     for token in tokens(text):

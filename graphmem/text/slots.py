@@ -307,6 +307,17 @@ def holds_one_value(slot: str) -> bool:
     return _ONE_VALUE.search(slot) is not None
 
 
+def is_attribute(slot: str | None) -> bool:
+    """True if a slot holds one value at a time, or from now on: home, best friend, favourites.
+
+    Examples
+    --------
+    >>> is_attribute("self age"), is_attribute("self likes:football"), is_attribute(None)
+    (True, False, False)
+    """
+    return slot is not None and (is_state(slot) or holds_one_value(slot))
+
+
 def may_change(slot: str) -> bool:
     """True if a slot, or the key of one, has one value at a time and another one some day.
 

@@ -8,9 +8,12 @@ from hypothesis import strategies as st
 
 from graphmem.model import Heard
 from graphmem.offline.extraction import extract
-from graphmem.text.answers import as_statement, asked_slot, stated_answer, turned_round
+from graphmem.text.answers import as_statement, asked_slot, stated_answer
+from graphmem.text.normalize import straightened
+from graphmem.text.second_person import to_first_person
 
 AT = datetime(2026, 1, 5, tzinfo=UTC)
+QUESTIONS = ("How old are you?", "Where do you live?", "What is your favourite food?", "Do you have any pets?", "You?")
 
 
 @pytest.mark.parametrize(
@@ -56,10 +59,19 @@ def test_what_is_no_such_answer_is_left_alone(question: str, answer: str) -> Non
     assert as_statement(question, answer) == ""
 
 
-@given(st.text(max_size=60), st.text(max_size=60))
-def test_any_two_texts_are_taken(question: str, answer: str) -> None:
-    assert isinstance(as_statement(question, answer), str)
-    assert isinstance(asked_slot(question), str | None)
+@given(st.sampled_from(QUESTIONS), st.text(max_size=60))
+def test_a_statement_holds_its_whole_answer_and_is_said_by_the_student(question: str, answer: str) -> None:
+    statement = as_statement(question, answer)
+    assert statement == "" or (
+        statement.startswith(("I ", "My ")) and straightened(answer).strip(" \t\n.!,;") in statement
+    )
+
+
+@pytest.mark.parametrize(("filling", "told"), [(" ", True), ("a", True), ("\n", True), ("- ", False), ("so ", False)])
+def test_the_longest_answers_are_taken(filling: str, told: bool) -> None:
+    # Searched from each of its places, such a row would take hours.
+    statement = as_statement("Where do you live?", f"Pa{filling * 400_000}ris")
+    assert statement.startswith("I live in Pa") is told
 
 
 def test_at_work_on_a_task_an_answer_is_a_step() -> None:
@@ -84,8 +96,8 @@ def test_the_attribute_that_is_asked_for(question: str, slot: str | None) -> Non
     assert asked_slot(question) == slot
 
 
-def test_what_is_said_to_somebody_is_turned_round() -> None:
-    assert turned_round("you were ill and your dog barks") == "I was ill and my dog barks"
+def test_what_is_said_of_the_student_is_said_by_the_student() -> None:
+    assert to_first_person("The student has a dog and the student's dog barks") == "I have a dog and my dog barks"
 
 
 def test_an_answer_is_remembered_as_what_it_says_with_the_words_it_was_said_in() -> None:
