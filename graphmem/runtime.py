@@ -15,6 +15,8 @@ from graphmem.jobs.sweeper import sweep_forever
 from graphmem.local import server
 from graphmem.settings import Settings
 from graphmem.store.graph import Graph, open_driver
+from graphmem.store.planning import plan_ahead
+from graphmem.text.language import language_of
 
 Say = Callable[[str], None]
 T = TypeVar("T")
@@ -53,12 +55,18 @@ async def open_graphmem(
             gm.background.keep(asyncio.create_task(keep_local_neo4j(settings, gm.background.stops_within)))
         if background:
             serve_jobs(gm)
-            work = [sweep_forever(gm), keep_up_forever(gm)]
+            work = [get_ready(gm), sweep_forever(gm), keep_up_forever(gm)]
             work += [run_due_jobs_forever(gm)] if gm.background.runs_jobs else []
             # Its end is waited for, and what takes too long is cancelled, when graphmem is closed.
             for each in work:
                 gm.background.keep(asyncio.create_task(each))
         yield gm
+
+
+async def get_ready(gm: Graphmem) -> None:
+    """Do ahead what a first turn would wait for: plans of Neo4j, words that the language of a message is told by."""
+    await asyncio.to_thread(language_of, "Hello, I am new here.")
+    await plan_ahead(gm.graph)
 
 
 async def keep_local_neo4j(settings: Settings, stops_within: Callable[[float], Awaitable[bool]]) -> None:

@@ -1,5 +1,6 @@
 """The API, served until told to stop."""
 
+import asyncio
 import gc
 import signal
 from pkgutil import resolve_name
@@ -8,7 +9,7 @@ from typing import Any
 import uvicorn
 
 from graphmem.app import Graphmem
-from graphmem.runtime import Say, open_graphmem, run_fast
+from graphmem.runtime import Say, get_ready, open_graphmem, run_fast
 from graphmem.settings import Settings
 
 DRAIN_SECONDS = 30
@@ -36,6 +37,7 @@ async def _serve(settings: Settings, host: str, port: int, say: Say) -> None:
             log_config=None,
             timeout_graceful_shutdown=DRAIN_SECONDS,
         )
+        gm.background.keep(asyncio.create_task(get_ready(gm)))
         # uvicorn raises a signal again once it has drained; ours then lets the rest be closed in order.
         for signum in (signal.SIGTERM, signal.SIGINT):
             signal.signal(signum, lambda *_: None)

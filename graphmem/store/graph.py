@@ -182,6 +182,16 @@ class Graph:
                 trail.written |= (await session.last_bookmarks()).raw_values
             return done
 
+    async def plan(self, name: str) -> None:
+        """Have Neo4j plan a statement, so that nobody waits for that later; nothing is run.
+
+        Raises
+        ------
+        QueryError, Unavailable    as for `run`
+        """
+        text = self._noted.get(name) or self._queries[name].text
+        await self.execute(queries.explained(text), {queries.GIVEN: {}}, reads=True)
+
     async def server_agent(self) -> str:
         """Name that the server gives itself, e.g. `Neo4j/2026.08.1`; asked without any Cypher.
 

@@ -39,6 +39,12 @@ _BRACKETS = re.compile(r"\[[^\]]*\]")
 _PARAMETER = re.compile(r"\$(?P<name>\w+)")
 _PARAMETER_IN_CODE = re.compile(rf"(?P<other>{_NOT_CODE.pattern})|{_PARAMETER.pattern}", re.DOTALL)
 LANGUAGE = "CYPHER 25\n"
+STUDENT_LANGUAGE = "CYPHER 25 replan=skip\n"
+"""What statements of one student begin with: once planned, they are not planned anew as the database grows.
+
+Planning takes up to seconds, in the middle of somebody's turn. These statements start at the index of one student, so
+statistics of the whole database teach them nothing: planned anew with a few open sessions, some read all of them.
+"""
 GIVEN = "given"
 """The one parameter, a map, that all values of a statement travel in.
 
@@ -73,10 +79,11 @@ class CypherStatement:
 
         It takes two parameters more: `manifest_note_id` and `manifest_note`.
         """
+        language, body = self.text.split("\n", 1)
         columns = ", ".join(f"{name}: {name}" for name in self.returns)
         rows = ", ".join(f"row.{name} AS {name}" for name in self.returns)
         return (
-            f"CYPHER 25\nCALL () {{\n{self.text.removeprefix(LANGUAGE)}\n}}\nWITH collect({{{columns}}}) AS rows\n"
+            f"{language}\nCALL () {{\n{body}\n}}\nWITH collect({{{columns}}}) AS rows\n"
             "CALL (rows) {\n  WITH rows WHERE size(rows) > 0\n"
             f"  CREATE (:ManifestNote {{institution: ${GIVEN}.institution, student_id: ${GIVEN}.student_id, "
             f"id: ${GIVEN}.manifest_note_id, content: ${GIVEN}.manifest_note}})\n"
@@ -123,7 +130,20 @@ def parse(name: str, source: str) -> CypherStatement:
         raise QueryError(f"{name}.cypher: a statement of scope {headers['scope']} must filter by it.")
     description = source.splitlines()[0].removeprefix("//").strip()
     returns = tuple(_NAME.findall(_BRACKETS.sub("", headers["returns"])))
-    return CypherStatement(name, f"{LANGUAGE}{_as_sent(source)}", description, headers["mode"], declared, returns)
+    language = STUDENT_LANGUAGE if headers["scope"] == "student" else LANGUAGE
+    return CypherStatement(name, f"{language}{_as_sent(source)}", description, headers["mode"], declared, returns)
+
+
+def explained(text: str) -> str:
+    """The statement that has Neo4j plan this one, for when it is run, and does nothing else.
+
+    Examples
+    --------
+    >>> explained("CYPHER 25 replan=skip\\nRETURN 1")
+    'CYPHER 25 replan=skip EXPLAIN\\nRETURN 1'
+    """
+    language, body = text.split("\n", 1)
+    return f"{language} EXPLAIN\n{body}"
 
 
 def _as_sent(source: str) -> str:

@@ -16,7 +16,7 @@ ALL = queries.load()
 
 @pytest.mark.parametrize("name", sorted(ALL))
 async def test_the_server_can_plan_every_statement(gm: Graphmem, name: str) -> None:
-    await gm.graph.execute(ALL[name].text.replace("CYPHER 25\n", "CYPHER 25 EXPLAIN\n", 1), {}, reads=True)
+    await gm.graph.execute(queries.explained(ALL[name].text), {}, reads=True)
 
 
 @pytest.mark.parametrize("command", schema.commands())
