@@ -31,6 +31,7 @@ from graphmem.ports import Embedder
 from graphmem.runtime import neo4j_access
 from graphmem.settings import Settings
 from graphmem.store.graph import Graph, open_driver
+from graphmem.store.integrity import take_in
 from graphmem.text.embedder import make_embedder
 
 T = TypeVar("T")
@@ -141,11 +142,12 @@ def _at_once(talkers: list[Talker], texts: list[str]) -> Figures:
 
 
 async def _store_memories(floor: Floor, settings: Settings, talker: Talker, material: Material) -> None:
-    """A thousand memories, as an import brings them."""
+    """A thousand memories, as an import brings them, taken into the integrity hash before anybody talks."""
     token = talker.caller.session or ""
     session: Session = sealing.opened_token(server_secret(settings), token, datetime.now(UTC))
     made = made_memories(session, material, STUDENT_MEMORIES)
     await import_memories(floor.graph, session, made, datetime.now(UTC))
+    await take_in(floor.graph, session, datetime.now(UTC))
 
 
 @contextmanager

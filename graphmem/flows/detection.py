@@ -56,7 +56,7 @@ class Detected:
 
 
 async def detected(gm: Graphmem, session: Session, message: Message, reading: MessageReading, seq: int) -> Detected:
-    """Find out what a message contradicts, in at most 0.6 seconds once there is a candidate.
+    """Find out what a message contradicts, in at most 0.6 seconds.
 
     Without a candidate no mind is asked. A late verdict is dropped: formation asks again without a time box before the
     statement is kept, and a drift cycle looks at what is new first.
@@ -71,6 +71,7 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
 
     Source: spec 3, 12 (ingestion).
     """
+    deadline = asyncio.get_running_loop().time() + DETECTION_SECONDS
     doc = doc_of(message)
     if message.embedding is None or not reading.passes or doc.asks:
         return Detected()
@@ -95,7 +96,7 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
         return Detected()
     pairs = [StatementPair(on_record(memory), StatementOnRecord(said.text, said.at)) for memory in found]
     try:
-        async with asyncio.timeout(DETECTION_SECONDS):
+        async with asyncio.timeout_at(deadline):
             answer = await classified(gm, gm.mind, pairs)
     except (TimeoutError, MindError):
         return Detected(late=True)

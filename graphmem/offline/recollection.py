@@ -235,17 +235,25 @@ def _share(wanted: Wanted, doc: Doc) -> float:
     """Share of the words of a question that a statement holds; 1 where it tells the attribute that is asked for."""
     # "The student lives" and "I live" are one word only when both are said to the student.
     to_student = to_second_person(doc.text)
-    slot = slot_of(doc) or slot_of(Doc(to_first_person(doc.text)))
+    slot = _slot(doc)
     if slot is not None and slot == wanted.slot:
         return 1.0
     held = doc.stems | Doc(to_student).stems | Doc(slot or "").stems
     return len(wanted.stems & held) / len(wanted.stems) if wanted.stems else 0.0
 
 
+def _slot(doc: Doc) -> str | None:
+    """The attribute that a statement tells, of the student or in the student's words."""
+    return slot_of(doc) or slot_of(Doc(to_first_person(doc.text)))
+
+
 def _best(question: Doc, wanted: Wanted, statements: Iterable[Recollection]) -> Recollection | None:
-    """The statement that answers, of those nearly as good the newest."""
+    """The statement that answers, of those nearly as good the newest.
+
+    What tells the attribute that is asked for goes before all else.
+    """
     own = gist(question.text)
-    scored = []
+    scored, telling = [], []
     for statement in statements:
         doc = Doc(statement.text).excerpt
         if doc.asks or (gist(statement.text) == own):
@@ -255,6 +263,8 @@ def _best(question: Doc, wanted: Wanted, statements: Iterable[Recollection]) -> 
         whole = share == 1 and statement.cosine >= FITS_WHOLE
         if whole or (score >= FITS and share > 0) or statement.cosine >= FITS_ALONE:
             scored.append((score, statement))
+            telling += [(score, statement)] if wanted.slot is not None and wanted.slot == _slot(doc) else []
+    scored = telling or scored
     if not scored:
         return None
     top = max(score for score, _ in scored)

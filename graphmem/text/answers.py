@@ -15,6 +15,11 @@ ANSWER_WORDS, QUESTION_CHARACTERS = 16, 200
 _NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen)"
 _A_THING = re.compile(rf"(?:(?:just|only|actually) )*(?:an?|{_NUMBER}|some|many|several|lots of|my)\b", re.IGNORECASE)
 _AT = re.compile(r"(?:in|at|on|near|with|by|outside|next|for|from|around|just|up|down|over)\b", re.IGNORECASE)
+_WHO_WORKS = re.compile(
+    r"(?!an? |the |my )(?:[a-z-]+ ){0,2}[a-z-]*(?:er|or|ist|ian|ant|eer|nurse|chef|cook|vet|pilot|soldier|judge|guard"
+    r"|clerk|coach|man|woman|technician|assistant|driver)\b(?=\W|$)",
+    re.IGNORECASE,
+)
 # An answer with a subject of its own needs no question; what asks, points back or says yes and no is not read by one.
 _ITSELF = re.compile(
     r"(?:(?:and|but|so|well|oh|just) )*(?:i|we|you|u|he|she|it|they|there|that|this|these|those|mine|yours|same|thanks"
@@ -41,7 +46,9 @@ _FORMS = tuple(
         (r"where do you work", _AT, "I work {a}"),
         (r"where do you work", None, "I work at {a}"),
         (r"what do you do for (?:a living|work)", re.compile(r"an?\b", re.IGNORECASE), "I am {a}"),
-        (r"what do you do for (?:a living|work)", None, "I work as {a}"),
+        (r"what do you do for (?:a living|work)", _WHO_WORKS, "I work as {an} {a}"),
+        (r"what do you do for (?:a living|work)", re.compile(r"(?:the |my )|.*s\b", re.IGNORECASE), "I work as {a}"),
+        (r"what do you do for (?:a living|work)", None, "I work in {a}"),
         (r"(?:what|which) (?:\w+ ){1,3}are you (?P<r>in|on|at)", None, "I am {r} {a}"),
         (r"what are you (?:doing|up to)(?: now| today| tonight)?", re.compile(r"(?:just )?\w+ing\b", re.I), "I am {a}"),
         (
@@ -144,7 +151,8 @@ def as_statement(question: str, answer: str) -> str:
     for form, needs, statement in _FORMS:
         found = form.search(asked)
         if found is not None and (needs is None or needs.match(said)):
-            return statement.format(a=said, **found.groupdict())
+            an = "an" if said[:1].lower() in "aeiou" else "a"
+            return statement.format(a=said, an=an, **found.groupdict())
     return ""
 
 

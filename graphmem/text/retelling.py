@@ -61,6 +61,12 @@ _ITS = re.compile(
     r"|always|every|like|now|ok|because)\b)",
     re.IGNORECASE,
 )
+_SPLIT = re.compile(
+    r"\b(i(?= (?:m|d|ve|ll)\b)|(?:we|you|they)(?= (?:re|ve|ll)\b)|(?:he|she|it|that|there)(?= s\b)) ([a-z]+)\b"
+    r"(?= [a-z])",
+    re.IGNORECASE,
+)
+"""Short forms without their apostrophe: "i m here"."""
 _SPELLED = re.compile(r"(?<![.\w])(?!(?:[A-Za-z] ?\. ?){2})[A-Za-z]+(?:'[a-z]+)?")
 """Words, but not the letters of "u.s."."""
 _ADVERBS = (
@@ -145,6 +151,8 @@ def retold(text: str, who: str, at: datetime) -> str:
     'Mo works out, and they surf.'
     >>> retold("glad i live in the u.s.", "Mo", day)
     'Mo is glad they live in the u.s.'
+    >>> retold("i m from Leeds and i d love a dog", "Mo", day)
+    'Mo is from Leeds and they would love a dog.'
     >>> retold("[shares: a photo of a cup]", "Mo", day)
     'Mo shares a photo of a cup.'
     """
@@ -232,6 +240,7 @@ def without_asides(sentence: str) -> str:
 
 
 def _spelled_out(text: str) -> str:
+    text = _SPLIT.sub(r"\1'\2", text)
     text = _ITS.sub("it's", _CAUSE.sub("because", text))
     text = _ILL.sub(_will, text)
     return _SPELLED.sub(lambda m: _SHORT.get(m.group().lower(), m.group()), text)

@@ -12,6 +12,7 @@ _UNCHANGED = frozenset(
 _OWN = {"i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself", "we": "you", "us": "you",
         "our": "your", "ours": "yours", "i'm": "you are", "im": "you are", "i've": "you have", "i'd": "you would",
         "i'll": "you will", "we're": "you are", "we've": "you have"}  # fmt: skip
+_COMPANION = frozenset({"you", "your", "yours", "yourself", "u", "ur"})
 _AFTER_I = re.compile(r"\b(you|You)((?: (?:also|now|really|still|just|only|always|never))*) (am|was|wasn't)\b")
 _STUDENT = re.compile(r"\b[Tt]he student(?P<own>['’]s)?\b(?: (?P<verb>[a-z]+(?:n't)?))?(?: (?P<next>[a-z]+))?")
 _ABOUT = re.compile(r"\b(?:their|her|his)\b")
@@ -19,6 +20,8 @@ _ABOUT = re.compile(r"\b(?:their|her|his)\b")
 
 def to_second_person(text: str) -> str:
     """A sentence as it is said to the student it is about; empty where it is about nobody who can be told.
+
+    Own words that speak to somebody ("I will lend you my boat") cannot be turned without knowing to whom.
 
     Parameters
     ----------
@@ -30,8 +33,8 @@ def to_second_person(text: str) -> str:
     ('you live in Hamburg', 'your dog is called Bello')
     >>> to_second_person("I'm in 5th grade and my teacher is Mr Hill"), to_second_person("I was ill")
     ('you are in 5th grade and your teacher is Mr Hill', 'you were ill')
-    >>> to_second_person("Cats purr.")
-    ''
+    >>> to_second_person("Cats purr."), to_second_person("I will lend you my boat")
+    ('', '')
     """
     text = text.replace("’", "'").strip().rstrip(".!;, ")
     said = _of_student(text) if _STUDENT.search(text) else _of_own(text)
@@ -54,6 +57,8 @@ def to_first_person(text: str) -> str:
 
 
 def _of_own(text: str) -> str:
+    if not _COMPANION.isdisjoint(token.text.lower() for token in tokens(text)):
+        return text
     told, end = "", 0
     for token in tokens(text):
         told += text[end : token.start] + _OWN.get(token.text.lower(), token.text)

@@ -17,10 +17,8 @@ _I = (
     r"\b(?:i|we)(?: (?:really|still|also|just|absolutely|always|totally|honestly|actually|now|do|kind of"
     r"|kinda|both))*"
 )
-_AM = (
-    r"\b(?:i'm|im|i am|i was|we're|we are)(?: (?:also|now|only|already|currently|actually|not|really|just"
-    r"|almost))*"
-)
+_AM_NOW = r"\b(?:i'm|im|i am|we're|we are)(?: (?:also|now|only|already|currently|actually|not|really|just|almost))*"
+_AM = rf"(?:{_AM_NOW}|\bi was(?: (?:also|now|only|already|currently|actually|not|really|just|almost))*)"
 _NOT = r"(?: (?:don't|dont|do not|can't|cant|never|didn't|no longer))?(?: (?:really|even))?"
 _NUMBER = (
     r"(?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
@@ -59,7 +57,7 @@ _SELF = tuple(
             "name",
         ),
         (
-            rf"{_AM} {_NUMBER}(?= ?(?:$|[.,!;]|years?|yrs?|y/?o\b|since|and|now|but|today|tomorrow))"
+            rf"{_AM_NOW} {_NUMBER}(?= ?(?:$|[.,!;]|years?|yrs?|y/?o\b|since|and|now|but|today|tomorrow))"
             rf"|\bi (?:just )?turned {_NUMBER}\b",
             "age",
         ),

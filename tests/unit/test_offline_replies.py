@@ -357,6 +357,16 @@ def test_what_a_teacher_noted_is_not_told_as_the_students_word(source: SourceKin
     assert ("Bello" in answer) is told
 
 
+def test_the_attribute_that_is_asked_for_goes_before_what_is_nearer_to_the_question() -> None:
+    told = (("You are only as old as you feel, I always say.", 0.9), ("I am 34 years old.", 0.2))
+    held = tuple(Recalled(memory(f"m{i}", text), 0.5, 1.0, (), similarity=near) for i, (text, near) in enumerate(told))
+    answer = answer_from_memory(
+        [Message(Author.STUDENT, "How old am I?", AT)], Remembered(memories=held, asked_for="own")
+    )
+    assert "34" in answer
+    assert "feel" not in answer
+
+
 PROBLEM = "Erika loses 2 of her pieces of chalk. Her mom brings out another 12 pieces. How many had she at first?"
 
 
