@@ -42,7 +42,7 @@ BARE_GUESS_WORDS = 4
 SURE = 0.6
 """Chance from which on a message is taken for a wish, a promise or a secret."""
 
-_OUGHT = frozenset({"should", "shall", "shouldn't"})
+_ADVICE = frozenset("should shall shouldn't advice advise ideas tips suggest suggestions recommend".split())  # noqa: SIM905
 _REASON = re.compile(r"\b(?:because|cause|cos|cuz|since|that's why)\b")
 _MAY_GUESS = {Act.QUESTION, Act.STEP, Act.STATEMENT}
 _OF_MOOD = {Act.SORROW, Act.FRUSTRATION}
@@ -114,9 +114,9 @@ def chosen_move(messages: Sequence[Message], reading: MessageReading | None = No
 
 
 def _asks_for_advice(doc: Doc) -> bool:
-    """True if the student asks what they should do."""
+    """True if the student asks what they should do, or for ideas."""
     words = frozenset(doc.plain_words)
-    return doc.asks and not words.isdisjoint(_OUGHT) and not words.isdisjoint(FIRST_PERSON)
+    return doc.asks and not words.isdisjoint(_ADVICE) and not words.isdisjoint(FIRST_PERSON)
 
 
 def _is_foreign(doc: Doc) -> bool:

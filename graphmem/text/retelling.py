@@ -12,7 +12,8 @@ JOINED_WORDS = 3
 """Most words of who is told of together with the speaker."""
 
 _PLAIN_LEAD = (
-    r"(?:oh+|ah|hmm+|and|but|yeah|yep|yes+|yea|ya|yup|ok(?:ay)?|hey|hi+|lol|btw|also|umm*|uh|erm?|nope|noo+|actually"
+    r"(?:oh+|ah|hmm+|and|but|yeah|yep|yes+|yea|ya|yup|ok(?:ay)?|(?:hey|hi+|hello) there|hey|hi+|lol|btw"
+    r"|also|umm*|uh|erm?|nope|noo+|actually"
     r"|honestly|anyway|haha+|wow|thx|yay+|yaa+y|soo+|ugh|tbh|you know|by the way|therefore|thus|cause|because"
     r"|finally|mhm|as you said|so(?! (?:many|much|few|far|long|little|often)\b))\b(?!\s+(?:to|for|about|of|that)\b)"
 )
@@ -24,7 +25,12 @@ _LOOSE_LEAD = (
     rf"|like\b(?={_PAUSE}|\s+(?:{_SOMEBODY}|\d+)\b)|(?:thank you|i see)\b(?={_PAUSE}))"
 )
 """Words that lead in only where a pause, or somebody, comes after them: "no, I hate it" and not "no one likes me"."""
-_LEAD_IN = re.compile(rf"^(?:\W*(?:{_PLAIN_LEAD}|{_LOOSE_LEAD})[\s,.!:…-]*)+", re.IGNORECASE)
+_SHORT_ANSWER = (
+    rf"(?:yes|yeah|yep|no),? {_SOMEBODY} (?:do|does|did|is|are|am|was|were|have|has|had|can|could|will|would)"
+    r"(?:n't| not)?(?=\s*,\s*[\w'’]+ \w)"
+)
+"""An answer that only says yes or no, before what is told: "yes it does, we grow them"."""
+_LEAD_IN = re.compile(rf"^(?:\W*(?:{_SHORT_ANSWER}|{_PLAIN_LEAD}|{_LOOSE_LEAD})[\s,.!:…-]*)+", re.IGNORECASE)
 _APART = re.compile(r"(?<=\w)\s++(?=[,.!?](?:\s|$))")
 """Spaces before a mark, as some type them."""
 _MEANT = re.compile(r"^i meant (?:to (?:say|write) )?(?:that )?(?=\S+ \S)", re.IGNORECASE)
@@ -109,7 +115,7 @@ _BE = {
 }
 _OWN = {"my": "{own}", "mine": "{own}", "our": "{own}", "ours": "{own}"}
 _OTHER = {"me": "them", "us": "them", "myself": "themselves", "ourselves": "themselves", "ourself": "themselves"}
-_OWN_WORD = re.compile(rf"\b(?:{'|'.join((*_OWN, *_OTHER))})\b", re.IGNORECASE)
+_OWN_WORD = re.compile(rf"(?<!\bthe )\b(?:{'|'.join((*_OWN, *_OTHER))})\b", re.IGNORECASE)
 _ILL = re.compile(r"(?:\b(?P<before>[a-z]++'?m?) )?\bill(?= (?P<next>[a-z]+))", re.IGNORECASE)
 _FEELING_ILL = re.compile(
     r"(?:is|was|are|were|be|been|being|am|.*'m|im|fe?el\w*|felt|fell|falls?|get|got|gets|looks?|so|very|really|too|an?|the)$",
@@ -153,6 +159,8 @@ def retold(text: str, who: str, at: datetime) -> str:
     'Mo is glad they live in the u.s.'
     >>> retold("i m from Leeds and i d love a dog", "Mo", day)
     'Mo is from Leeds and they would love a dog.'
+    >>> retold("yes it does, i been to the us", "Mo", day), retold("hi there , yes i love horses", "Mo", day)
+    ('Mo has been to the us.', 'Mo loves horses.')
     >>> retold("[shares: a photo of a cup]", "Mo", day)
     'Mo shares a photo of a cup.'
     """
@@ -302,6 +310,8 @@ def _conjugated(match: re.Match[str], *, third: bool) -> str:
         had = "had" if verb.lower() in ("been", "had", "better") else "would"
         full = {"'m": be, "'re": be, "'ve": "has" if third else "have", "'ll": "will", "'d": had}[short]
         return f" {full}" if not match["gap"] else f"{full} {adverbs}{verb}"
+    if verb.lower() == "been":
+        return f"{'has' if third else 'have'} {adverbs}{verb}"
     return adverbs + (_verb(verb.lower()) if third else _PLURAL.get(verb.lower(), verb))
 
 

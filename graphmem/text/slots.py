@@ -193,7 +193,7 @@ _THEIRS = tuple(
         (
             r"(?:[a-z]+ )?(?:is|works as|became) an? (?:\w+ )?[a-z]+(?:er|or|ist|ian|nurse|chef|cook|vet|pilot"
             r"|soldier|judge|guard|clerk)\b"
-            r"|(?:[a-z]+ )?works (?:as|at|in|for)\b",
+            r"|(?:[a-z]+ )?(?:works|teaches) (?:as|at|in|for)\b",
             "job",
         ),
         (r"(?:'s)? favou?rite (?P<a>[a-z]+) is\b", "favourite {a}"),

@@ -231,6 +231,7 @@ def test_advice_is_thought_through_and_not_looked_up() -> None:
     asked = student("my best friend ignores me", "what should i do")
     assert chosen_move(asked).name == "advice"
     assert "noted" not in replied(asked, Remembered(asked_for="own"))
+    assert chosen_move(student("any ideas for my weekend?")).name == "advice"
     assert chosen_move(asked, task="Tom has 3 apples. How many are left?").name != "advice"
 
 
