@@ -307,7 +307,9 @@ def _ports(settings: Settings, before: Record | None) -> tuple[int, int]:
     if wanted["bolt"] is not None and wanted["bolt"] == wanted["http"]:
         raise SetupError("GRAPHMEM_NEO4J_BOLT_PORT and GRAPHMEM_NEO4J_HTTP_PORT are the same: choose two ports.")
     last = {"bolt": before.bolt_port, "http": before.http_port} if before else {}
-    spare = dict(zip(wanted, free_ports(2), strict=True))
+    known = {*wanted.values(), *last.values()}
+    # A free port may be one of those that are wanted, or were used: two of six others are left.
+    spare = dict(zip(wanted, [port for port in free_ports(6) if port not in known], strict=False))
     bolt, http = (
         wanted[name] or (last[name] if name in last and is_free(last[name]) else spare[name]) for name in wanted
     )

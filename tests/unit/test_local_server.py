@@ -144,6 +144,13 @@ def test_a_port_taken_meanwhile_is_replaced_and_only_that(settings: Settings, ta
     assert process.is_free(chosen[0])
 
 
+def test_a_port_that_is_wanted_is_no_spare_one(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted, *others = process.free_ports(6)
+    monkeypatch.setattr(server, "free_ports", lambda count: [wanted, wanted, *others][:count])
+    settings = settings.model_copy(update={"neo4j_bolt_port": wanted})
+    assert server._ports(settings, None) == (wanted, others[1])
+
+
 def test_ports_of_the_settings_come_first(settings: Settings) -> None:
     [wanted, other, third] = process.free_ports(3)
     settings = settings.model_copy(update={"neo4j_bolt_port": wanted})
