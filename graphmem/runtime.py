@@ -8,14 +8,13 @@ from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from graphmem.app import Graphmem, open_with_neo4j
-from graphmem.errors import SetupError
+from graphmem.errors import GraphmemError, SetupError
 from graphmem.flows.integrity import keep_up_forever
 from graphmem.jobs.dispatch import run_due_jobs_forever, serve_jobs
 from graphmem.jobs.sweeper import sweep_forever
 from graphmem.local import server
 from graphmem.settings import Settings
 from graphmem.store.graph import Graph, open_driver
-from graphmem.store.planning import plan_ahead
 from graphmem.text.language import language_of
 
 Say = Callable[[str], None]
@@ -64,9 +63,12 @@ async def open_graphmem(
 
 
 async def get_ready(gm: Graphmem) -> None:
-    """Do ahead what a first turn would wait for: plans of Neo4j, words that the language of a message is told by."""
+    """Do ahead what a first turn would wait for: words that a language is told by, plans of Neo4j."""
     await asyncio.to_thread(language_of, "Hello, I am new here.")
-    await plan_ahead(gm.graph)
+    try:
+        await gm.graph.plan_ahead(gm.background.stopping)
+    except GraphmemError as error:
+        log.warning("statements are planned when they are needed, since they could not be ahead: %s", error.code)
 
 
 async def keep_local_neo4j(settings: Settings, stops_within: Callable[[float], Awaitable[bool]]) -> None:

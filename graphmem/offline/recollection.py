@@ -253,7 +253,7 @@ def _best(question: Doc, wanted: Wanted, statements: Iterable[Recollection]) -> 
     What tells the attribute that is asked for goes before all else.
     """
     own = gist(question.text)
-    scored, telling = [], []
+    scored = []
     for statement in statements:
         doc = Doc(statement.text).excerpt
         if doc.asks or (gist(statement.text) == own):
@@ -263,10 +263,10 @@ def _best(question: Doc, wanted: Wanted, statements: Iterable[Recollection]) -> 
         whole = share == 1 and statement.cosine >= FITS_WHOLE
         if whole or (score >= FITS and share > 0) or statement.cosine >= FITS_ALONE:
             scored.append((score, statement))
-            telling += [(score, statement)] if wanted.slot is not None and wanted.slot == _slot(doc) else []
-    scored = telling or scored
     if not scored:
         return None
+    if wanted.slot is not None:
+        scored = [each for each in scored if _slot(Doc(each[1].text).excerpt) == wanted.slot] or scored
     top = max(score for score, _ in scored)
     return max((s for score, s in scored if score >= top - NEARLY), key=lambda s: s.at.timestamp())
 

@@ -15,6 +15,7 @@ from graphmem.manifest import sealed_note
 from graphmem.model import Who
 from graphmem.store import queries
 from graphmem.store.bookmarks import BookmarkTrail, current_trail
+from graphmem.store.planning import PLANNED
 from graphmem.store.touched import NEEDS_ROWS, TOUCHES, Touched
 
 Row = dict[str, Any]
@@ -182,15 +183,18 @@ class Graph:
                 trail.written |= (await session.last_bookmarks()).raw_values
             return done
 
-    async def plan(self, name: str) -> None:
-        """Have Neo4j plan a statement, so that nobody waits for that later; nothing is run.
+    async def plan_ahead(self, stopping: asyncio.Event) -> None:
+        """Have Neo4j plan the statements of `PLANNED`, one after the other, until `stopping` is set; none is run.
 
         Raises
         ------
-        QueryError, Unavailable    as for `run`
+        Unavailable     Neo4j does not answer
         """
-        text = self._noted.get(name) or self._queries[name].text
-        await self.execute(queries.explained(text), {queries.GIVEN: {}}, reads=True)
+        for name in PLANNED:
+            if stopping.is_set():
+                return
+            text = self._noted.get(name) or self._queries[name].text
+            await self.execute(queries.explained(text), {queries.GIVEN: {}}, reads=True)
 
     async def server_agent(self) -> str:
         """Name that the server gives itself, e.g. `Neo4j/2026.08.1`; asked without any Cypher.

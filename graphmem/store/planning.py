@@ -1,14 +1,7 @@
-"""Planning ahead: what a conversation needs is planned by Neo4j before a student waits for it (spec 16).
+"""Statements that Neo4j plans once: ahead, before a student waits for them, and never anew (spec 16).
 
 A first plan takes Neo4j 0.1 to 2 s a statement, and a first turn needs some twenty of them.
 """
-
-import logging
-
-from graphmem.errors import GraphmemError
-from graphmem.store.graph import Graph
-
-log = logging.getLogger(__name__)
 
 PLANNED = (
     "student/settle_sealing",
@@ -48,13 +41,8 @@ PLANNED = (
     "memory/find",
     "integrity/note",
 )
-"""Statements of a first conversation, from enrolment to a context and the jobs, in the order of their first use."""
+"""Statements of a first conversation, from enrolment to a context and the jobs, in the order of their first use.
 
-
-async def plan_ahead(graph: Graph) -> None:
-    """Have Neo4j plan `PLANNED`, one after the other; what cannot be is planned when it is needed."""
-    try:
-        for name in PLANNED:
-            await graph.plan(name)
-    except GraphmemError as error:
-        log.warning("statements could not be planned ahead: %s", error.code)
+Each starts at an index, whatever the database holds: statistics teach it nothing, and planned anew with few open
+sessions some would read all of them.
+"""

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from graphmem.errors import QueryError
+from graphmem.store.planning import PLANNED
 
 # A wheel carries the folder inside the package; in a checkout it lies beside it.
 _INSTALLED = Path(__file__).parents[1] / "cypher"
@@ -39,12 +40,8 @@ _BRACKETS = re.compile(r"\[[^\]]*\]")
 _PARAMETER = re.compile(r"\$(?P<name>\w+)")
 _PARAMETER_IN_CODE = re.compile(rf"(?P<other>{_NOT_CODE.pattern})|{_PARAMETER.pattern}", re.DOTALL)
 LANGUAGE = "CYPHER 25\n"
-STUDENT_LANGUAGE = "CYPHER 25 replan=skip\n"
-"""What statements of one student begin with: once planned, they are not planned anew as the database grows.
-
-Planning takes up to seconds, in the middle of somebody's turn. These statements start at the index of one student, so
-statistics of the whole database teach them nothing: planned anew with a few open sessions, some read all of them.
-"""
+PLANNED_LANGUAGE = "CYPHER 25 replan=skip\n"
+"""What a statement of `PLANNED` begins with: it is not planned anew as the database grows, in the middle of a turn."""
 GIVEN = "given"
 """The one parameter, a map, that all values of a statement travel in.
 
@@ -130,7 +127,7 @@ def parse(name: str, source: str) -> CypherStatement:
         raise QueryError(f"{name}.cypher: a statement of scope {headers['scope']} must filter by it.")
     description = source.splitlines()[0].removeprefix("//").strip()
     returns = tuple(_NAME.findall(_BRACKETS.sub("", headers["returns"])))
-    language = STUDENT_LANGUAGE if headers["scope"] == "student" else LANGUAGE
+    language = PLANNED_LANGUAGE if name in PLANNED else LANGUAGE
     return CypherStatement(name, f"{language}{_as_sent(source)}", description, headers["mode"], declared, returns)
 
 

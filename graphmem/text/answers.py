@@ -6,19 +6,18 @@ from graphmem.model import Heard
 from graphmem.text.certainty import last_question
 from graphmem.text.clauses import telling_spans
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.lexicon import OCCUPATION_ENDINGS, SMALL_NUMBERS
 from graphmem.text.normalize import straightened
 from graphmem.text.retelling import without_lead_in
 from graphmem.text.slots import is_attribute, slot_of
 
 ANSWER_WORDS, QUESTION_CHARACTERS = 16, 200
 """Most words of an answer that is read by its question, and most characters of the question."""
-_NUMBER = r"(?:\d+|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen)"
+_NUMBER = rf"(?:\d+|{SMALL_NUMBERS})"
 _A_THING = re.compile(rf"(?:(?:just|only|actually) )*(?:an?|{_NUMBER}|some|many|several|lots of|my)\b", re.IGNORECASE)
 _AT = re.compile(r"(?:in|at|on|near|with|by|outside|next|for|from|around|just|up|down|over)\b", re.IGNORECASE)
 _WHO_WORKS = re.compile(
-    r"(?!an? |the |my )(?:[a-z-]+ ){0,2}[a-z-]*(?:er|or|ist|ian|ant|eer|nurse|chef|cook|vet|pilot|soldier|judge|guard"
-    r"|clerk|coach|man|woman|technician|assistant|driver)\b(?=\W|$)",
-    re.IGNORECASE,
+    rf"(?!an? |the |my )(?:[a-z-]+ ){{0,2}}[a-z-]*(?:{OCCUPATION_ENDINGS}|ant|coach|man|woman)\b", re.IGNORECASE
 )
 # An answer with a subject of its own needs no question; what asks, points back or says yes and no is not read by one.
 _ITSELF = re.compile(

@@ -56,6 +56,10 @@ FIRST_PERSON = _words("i i'm i've i'd i'll im ive my me mine myself we we're we'
 ALONE = FIRST_PERSON - _words("we we're we've we'd we'll our ours us")
 """The speaker alone."""
 SECOND_PERSON = _words("you you're you've you'd you'll your yours yourself u ur")
+SMALL_NUMBERS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
+"""Number words up to the ages of pupils, as a part of a pattern."""
+OCCUPATION_ENDINGS = "er|or|ist|ian|nurse|chef|cook|vet|pilot|soldier|judge|guard|clerk"
+"""What words for who does some work end in, as a part of a pattern."""
 
 WEEKDAYS = tuple("monday tuesday wednesday thursday friday saturday sunday".split())  # noqa: SIM905
 MONTHS = tuple(

@@ -2,6 +2,7 @@
 
 import re
 
+from graphmem.text.lexicon import SECOND_PERSON
 from graphmem.text.words import tokens
 
 _VERBS = {"is": "are", "has": "have", "does": "do", "was": "were", "isn't": "aren't", "hasn't": "haven't",
@@ -12,7 +13,6 @@ _UNCHANGED = frozenset(
 _OWN = {"i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself", "we": "you", "us": "you",
         "our": "your", "ours": "yours", "i'm": "you are", "im": "you are", "i've": "you have", "i'd": "you would",
         "i'll": "you will", "we're": "you are", "we've": "you have"}  # fmt: skip
-_COMPANION = frozenset({"you", "your", "yours", "yourself", "u", "ur"})
 _AFTER_I = re.compile(r"\b(you|You)((?: (?:also|now|really|still|just|only|always|never))*) (am|was|wasn't)\b")
 _STUDENT = re.compile(r"\b[Tt]he student(?P<own>['’]s)?\b(?: (?P<verb>[a-z]+(?:n't)?))?(?: (?P<next>[a-z]+))?")
 _ABOUT = re.compile(r"\b(?:their|her|his)\b")
@@ -57,7 +57,7 @@ def to_first_person(text: str) -> str:
 
 
 def _of_own(text: str) -> str:
-    if not _COMPANION.isdisjoint(token.text.lower() for token in tokens(text)):
+    if not SECOND_PERSON.isdisjoint(token.text.lower() for token in tokens(text)):
         return text
     told, end = "", 0
     for token in tokens(text):

@@ -4,7 +4,7 @@ import re
 
 from graphmem.text.certainty import TYPE_CHARACTERS
 from graphmem.text.doc import Doc
-from graphmem.text.lexicon import ANIMALS, KIN, base_kin
+from graphmem.text.lexicon import ANIMALS, KIN, OCCUPATION_ENDINGS, SMALL_NUMBERS, base_kin
 from graphmem.text.stems import stem
 
 OBJECT_WORDS = 3
@@ -17,13 +17,11 @@ _I = (
     r"\b(?:i|we)(?: (?:really|still|also|just|absolutely|always|totally|honestly|actually|now|do|kind of"
     r"|kinda|both))*"
 )
-_AM_NOW = r"\b(?:i'm|im|i am|we're|we are)(?: (?:also|now|only|already|currently|actually|not|really|just|almost))*"
-_AM = rf"(?:{_AM_NOW}|\bi was(?: (?:also|now|only|already|currently|actually|not|really|just|almost))*)"
+_AM_ADVERBS = r"(?: (?:also|now|only|already|currently|actually|not|really|just|almost))*"
+_AM_NOW = rf"\b(?:i'm|im|i am|we're|we are){_AM_ADVERBS}"
+_AM = rf"\b(?:i'm|im|i am|i was|we're|we are){_AM_ADVERBS}"
 _NOT = r"(?: (?:don't|dont|do not|can't|cant|never|didn't|no longer))?(?: (?:really|even))?"
-_NUMBER = (
-    r"(?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen"
-    r"|fifteen|sixteen)"
-)
+_NUMBER = rf"(?:\d{{1,3}}|{SMALL_NUMBERS})"
 _ANIMALS = "|".join(sorted(ANIMALS))
 _ILL = (
     r"asthma|diabetes|dyslexia|dyscalculia|adhd|add|autism|epilepsy|anxiety|depression|eczema|migraines?"
@@ -191,8 +189,7 @@ _THEIRS = tuple(
         (r"(?:[a-z]+ )?(?:is|comes?|was born) (?:originally )?(?:from|in)\b", "origin"),
         (rf"(?:[a-z]+ )?is (?:already |now |only )?{_NUMBER}(?: years| now|$|[.,!;])", "age"),
         (
-            r"(?:[a-z]+ )?(?:is|works as|became) an? (?:\w+ )?[a-z]+(?:er|or|ist|ian|nurse|chef|cook|vet|pilot"
-            r"|soldier|judge|guard|clerk)\b"
+            rf"(?:[a-z]+ )?(?:is|works as|became) an? (?:\w+ )?[a-z]+(?:{OCCUPATION_ENDINGS})\b"
             r"|(?:[a-z]+ )?(?:works|teaches) (?:as|at|in|for)\b",
             "job",
         ),

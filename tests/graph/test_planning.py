@@ -1,7 +1,9 @@
-"""Planning ahead on the real database: which statements a first conversation needs."""
+"""What is planned once, on the real database: which statements those are, and how they are planned."""
 
-from collections.abc import Mapping
-from typing import Any
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
@@ -10,10 +12,14 @@ from graphmem.flows import students
 from graphmem.flows.context import context
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Who
+from graphmem.runtime import get_ready
+from graphmem.store import queries
 from graphmem.store.graph import Graph, Row, open_driver
-from graphmem.store.planning import PLANNED, plan_ahead
+from graphmem.store.planning import PLANNED
 from graphmem.store.queries import CypherStatement, explained
 from tests.conftest import PASSWORD, Pupil, say
+
+Plan = dict[str, Any]
 
 
 async def test_what_a_first_conversation_needs_is_planned_ahead_as_it_is_sent(
@@ -33,7 +39,7 @@ async def test_what_a_first_conversation_needs_is_planned_ahead_as_it_is_sent(
 
     monkeypatch.setattr(CypherStatement, "check", checked)
     monkeypatch.setattr(Graph, "execute", executed)
-    await plan_ahead(replica.graph)
+    await replica.graph.plan_ahead(asyncio.Event())
     planned, sent = set(sent), []
 
     who = Who(ann.who.institution, "planned")
@@ -47,8 +53,38 @@ async def test_what_a_first_conversation_needs_is_planned_ahead_as_it_is_sent(
     assert {explained(text) for text in sent} <= planned
 
 
-async def test_a_database_that_is_away_is_planned_for_later(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("name", PLANNED)
+async def test_what_is_planned_once_starts_at_an_index(gm: Graphmem, name: str) -> None:
+    async with gm.graph._driver.session() as session:
+        text = queries.explained(gm.graph._queries[name].text)
+        summary = await (await session.run(text, {queries.GIVEN: {}})).consume()
+    used = list(operators(cast(Plan, summary.plan)))
+    assert used
+    assert not [each for each in used if "Scan" in each], used
+
+
+def operators(plan: Plan) -> Iterator[str]:
+    """The names of the operators of a plan."""
+    yield plan["operatorType"]
+    for child in plan.get("children", ()):
+        yield from operators(child)
+
+
+async def test_what_ends_does_not_go_on_planning(gm: Graphmem, monkeypatch: pytest.MonkeyPatch) -> None:
+    stopping, sent = asyncio.Event(), list[str]()
+
+    async def executed(graph: Graph, text: str, *args: Any, **more: Any) -> list[Row]:
+        sent.append(text)
+        stopping.set()
+        return []
+
+    monkeypatch.setattr(Graph, "execute", executed)
+    await gm.graph.plan_ahead(stopping)
+    assert len(sent) == 1
+
+
+async def test_a_database_that_is_away_is_planned_for_later(gm: Graphmem, caplog: pytest.LogCaptureFixture) -> None:
     away = Graph(open_driver("bolt://127.0.0.1:1", "neo4j", "nobody", 0.2), 0.2)
-    await plan_ahead(away)
+    await get_ready(replace(gm, graph=away))
     await away.aclose()
-    assert "could not be planned ahead: UNAVAILABLE" in caplog.text
+    assert "could not be ahead: UNAVAILABLE" in caplog.text

@@ -22,7 +22,7 @@ def test_a_good_file_is_read() -> None:
     query = queries.parse("thing_find", GOOD)
     assert query.params == {"institution", "student_id", "id"}
     assert query.reads
-    assert query.text.startswith("CYPHER 25 replan=skip\n")
+    assert query.text.startswith("CYPHER 25\n")
     assert "{institution: $given.institution, student_id: $given.student_id, id: $given.id}" in query.text
     assert "'$quoted' // $commented" in query.text
 
