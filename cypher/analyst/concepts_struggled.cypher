@@ -3,7 +3,7 @@
 // scope: institution
 // params: institution: str, limit: int
 // returns: id: str, name: str, domain: str or null, known: int, misconceived: int, failing: int, memories: int
-MATCH (concept:Concept {institution: $institution})
+MATCH (concept:Concept {institution: $institution}) WHERE concept.id IS NOT NULL
 CALL (concept) {
   OPTIONAL MATCH (memory:Memory {institution: $institution})-[:ABOUT]->(concept)
   RETURN count(memory) AS memories,

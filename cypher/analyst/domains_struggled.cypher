@@ -3,7 +3,7 @@
 // scope: institution
 // params: institution: str
 // returns: domain: str, concepts: int, students: int, misconceived: int, failing: int, doubting: int
-MATCH (concept:Concept {institution: $institution}) WHERE concept.domain IS NOT NULL
+MATCH (concept:Concept {institution: $institution}) WHERE concept.id IS NOT NULL AND concept.domain IS NOT NULL
 CALL (concept) {
   MATCH (memory:Memory {institution: $institution, aspect: 'misconception'})-[:ABOUT]->(concept)
   WHERE memory.invalid_at IS NULL

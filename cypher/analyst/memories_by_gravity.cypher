@@ -3,7 +3,7 @@
 // scope: student
 // params: institution: str, student_id: str, now: datetime, limit: int, half_life: float, residue: float, speeds: map, unconsolidated: float
 // returns: id: str, modality: str, kind: str, gravity: float, salience: float, last_accessed: datetime
-MATCH (memory:Memory {institution: $institution, student_id: $student_id})
+MATCH (memory:Memory {institution: $institution, student_id: $student_id}) WHERE memory.id IS NOT NULL
 WITH memory, ($now.epochMillis - memory.last_accessed.epochMillis) / 86400000.0 AS days,
      CASE WHEN memory.flashbulb OR memory.in_ledger THEN 0.0
           ELSE $speeds[memory.reliability] * CASE WHEN memory.consolidated THEN 1.0 ELSE $unconsolidated END END AS speed

@@ -6,7 +6,7 @@
 UNWIND ['paradigm_shift', 'cognitive_dissonance', 'boundary', 'normal'] AS level
 CALL (level) {
   MATCH (episode:Memory {institution: $institution, student_id: $student_id})
-  WHERE episode.role = 'episode' AND episode.surprise_level = level
+  WHERE episode.id IS NOT NULL AND episode.role = 'episode' AND episode.surprise_level = level
   RETURN episode ORDER BY episode.timestamp DESC, episode.id LIMIT $limit
 }
 MATCH (episode)-[:FORMED_FROM]->(source:Source)
@@ -23,7 +23,8 @@ RETURN level, episode.id AS episode, episode.timestamp AS at, episode.surprise A
        beliefs,
        // What was known already can take a belief's place, so the moment it was closed counts as well as the new id.
        COLLECT { MATCH (prior:Memory {institution: $institution, student_id: $student_id})-[edge:TEMPORAL_EVOLUTION|REFINES]-(new:Memory)
-                 WHERE CASE type(edge) WHEN 'REFINES' THEN startNode(edge) ELSE endNode(edge) END = new
+                 USING INDEX prior:Memory(institution, student_id, id)
+                 WHERE prior.id IS NOT NULL AND CASE type(edge) WHEN 'REFINES' THEN startNode(edge) ELSE endNode(edge) END = new
                    AND (prior.invalid_at = source.at OR new.id IN beliefs)
                  WITH prior, edge, new ORDER BY prior.id, new.id
                  RETURN {prior: prior.id, edge: type(edge), new: new.id, holds: new.invalid_at IS NULL} } AS closed,

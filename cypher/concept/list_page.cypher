@@ -5,7 +5,7 @@
 // returns: total: int, concepts: list of [id: str, name: str, aliases: list, description: str or null, domain: str or null, grade: int or null, misconceptions: list or null]
 CALL () {
   MATCH (concept:Concept {institution: $institution})
-  WHERE $domain IS NULL OR concept.domain = $domain
+  WHERE concept.id IS NOT NULL AND ($domain IS NULL OR concept.domain = $domain)
   RETURN count(*) AS total
 }
 CALL () {

@@ -12,10 +12,12 @@ CALL (week) {
 }
 RETURN toString(date(week.start)) AS week,
        COUNT { MATCH (source:Source {institution: $institution, student_id: $student_id, kind: 'chat'})
-               WHERE source.at >= week.start AND source.at < week.end } AS turns,
+               WHERE source.ref IS NOT NULL
+                 AND source.at >= week.start AND source.at < week.end } AS turns,
        mean_valence, emotional_memories,
        COUNT { MATCH (concern:Concern {institution: $institution, student_id: $student_id})
-               WHERE concern.at >= week.start AND concern.at < week.end
+               WHERE concern.id IS NOT NULL
+                 AND concern.at >= week.start AND concern.at < week.end
                  AND concern.corrected_at IS NULL } AS threats,
        COUNT { MATCH (:Student {institution: $institution, id: $student_id})-[:KEEPS]->
                      (entry:LedgerEntry {institution: $institution, student_id: $student_id, category: 'secret'})

@@ -55,7 +55,8 @@ CALL () {
   UNION ALL
   MATCH (node:Companion {institution: $institution, student_id: $student_id}) RETURN node LIMIT $limit
   UNION ALL
-  MATCH (node:OpenSession {institution: $institution, student_id: $student_id}) RETURN node LIMIT $limit
+  MATCH (node:OpenSession {institution: $institution, student_id: $student_id})
+  WHERE node.id IS NOT NULL RETURN node LIMIT $limit
   UNION ALL
   MATCH (node:ManifestPage {institution: $institution, student_id: $student_id})
   WHERE node.number IS NOT NULL RETURN node LIMIT $limit
@@ -65,7 +66,8 @@ CALL () {
   MATCH (node:TamperedValue {institution: $institution, student_id: $student_id})
   WHERE node.label IS NOT NULL AND node.node_id IS NOT NULL AND node.field IS NOT NULL RETURN node LIMIT $limit
   UNION ALL
-  MATCH (node:PasswordTry {institution: $institution, student_id: $student_id}) RETURN node LIMIT $limit
+  MATCH (node:PasswordTry {institution: $institution, student_id: $student_id})
+  WHERE node.caller IS NOT NULL RETURN node LIMIT $limit
 }
 WITH collect(DISTINCT node) AS nodes
 CALL (nodes) {

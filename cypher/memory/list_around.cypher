@@ -8,11 +8,11 @@ MATCH (start:Memory {institution: $institution, student_id: $student_id, id: $id
 USING INDEX start:Memory(institution, student_id, id)
 WHERE $as_of IS NULL OR (coalesce(start.valid_at, start.timestamp) <= $as_of AND coalesce(start.invalid_at > $as_of, true))
 CALL (start) {
-  OPTIONAL MATCH path = (start) (()-[edge:PRECEDES|CAUSES|ENABLES|RELATES_TO|CONTRADICTS|SUPPORTS|REFINES|ABSTRACTS|EVOKES|REMINDS_OF|TEMPORAL_EVOLUTION]-(step:Memory)
+  OPTIONAL MATCH path = (start) (()-[edge:PRECEDES|CAUSES|ENABLES|RELATES_TO|CONTRADICTS|SUPPORTS|REFINES|ABSTRACTS|EVOKES|REMINDS_OF|TEMPORAL_EVOLUTION]-(step:Memory {institution: $institution, student_id: $student_id})
                                   WHERE edge.weight >= $min_weight
                                     AND ($as_of IS NULL OR (coalesce(step.valid_at, step.timestamp) <= $as_of
                                                             AND coalesce(step.invalid_at > $as_of, true)))){1,3} (near)
-  WHERE near.institution = $institution AND near.student_id = $student_id AND length(path) <= $hops
+  WHERE length(path) <= $hops
   WITH near, min(length(path)) AS hops
   ORDER BY hops, near.id LIMIT $limit
   RETURN collect(near) AS near

@@ -5,7 +5,8 @@
 // returns: concept: list of [id: str, name: str, aliases: list, description: str or null, domain: str or null, grade: int or null, misconceptions: list or null]
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (concept:Concept {institution: $institution})
-WHERE NOT EXISTS { (student)-[:KNOWS]->(concept) }
+WHERE concept.id IS NOT NULL
+  AND NOT EXISTS { (student)-[:KNOWS]->(concept) }
   AND NOT EXISTS {
     (concept)<-[:PREREQUISITE_OF]-(before:Concept)
     // What was practised badly or forgotten is known, but not well enough to build on.

@@ -14,4 +14,4 @@ CALL () {
     COUNT { (:Job {institution: $institution, student_id: id, state: 'waiting'}) }
   ]) AS students
 }
-RETURN COUNT { (:Student {institution: $institution}) } AS total, students
+RETURN COUNT { (student:Student {institution: $institution}) WHERE student.id IS NOT NULL } AS total, students

@@ -11,5 +11,5 @@ WITH collect([memory.id, memory.timestamp.epochMillis, memory.snr, memory.surpri
      min(memory.timestamp) - duration({seconds: $seconds_before}) AS first,
      max(memory.timestamp) + duration({seconds: $seconds_after}) AS last
 RETURN thoughts, COLLECT { MATCH (turn:Turn {institution: $institution, student_id: $student_id})
-                           WHERE first <= turn.at <= last
+                           WHERE turn.id IS NOT NULL AND first <= turn.at <= last
                            RETURN turn.at.epochMillis } AS said

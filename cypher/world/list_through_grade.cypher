@@ -3,5 +3,5 @@
 // scope: institution
 // params: institution: str, grade: int
 // returns: id: str
-MATCH (concept:Concept {institution: $institution}) WHERE concept.grade <= $grade
+MATCH (concept:Concept {institution: $institution}) WHERE concept.id IS NOT NULL AND concept.grade <= $grade
 RETURN concept.id AS id
