@@ -19,6 +19,7 @@ from graphmem.model import (
     Relation,
     Reminder,
 )
+from graphmem.offline.standing import standing
 from graphmem.offline.wordings import NEXT
 from graphmem.text.answers import stated_answer
 from graphmem.text.arithmetic import equations
@@ -36,7 +37,7 @@ from graphmem.text.operations import IN_TOPIC, INFLECTED, advised, operations, t
 from graphmem.text.reader import MessageReading, read_now
 from graphmem.text.reminders import reminders
 from graphmem.text.retelling import is_shown, retold, without_lead_in
-from graphmem.text.revision import retractions
+from graphmem.text.revision import may_take_back, retractions
 from graphmem.text.sentences import SentenceSpan
 from graphmem.text.slots import is_attribute, is_state, slot_of
 from graphmem.text.stems import stem
@@ -50,10 +51,11 @@ FEW_LANGUAGE_WORDS = 3
 """Words too few to tell a language by."""
 TOPICS = 3
 """Most key phrases a memory is filed under."""
-WORTH = 0.3
-"""Chance that a clause tells of the student from which it is kept; chosen on a conversation that was read."""
-WORTH_OF_OTHERS = 0.55
-"""The same of a clause that speaks to the listener, or of nobody."""
+WORTH, WORTH_OF_OTHERS = 0.12, 0.35
+"""Chance that a clause tells of the student from which its statement is judged; the same of one that speaks to the
+listener, or of nobody."""
+WORTH_ALONE, WORTH_OF_OTHERS_ALONE = 0.3, 0.55
+"""The same from which it is kept where its statement is not judged; chosen on a conversation that was read."""
 VIEW_WORTH = 0.15
 """Chance below which a view is not even kept where an observed message tells nothing else."""
 IDLE = frozenset({TalkKind.REACTION, TalkKind.GREETING, TalkKind.GOODBYE, TalkKind.THANKS, TalkKind.COMPANION})
@@ -238,7 +240,7 @@ def _told(
         # Who observes has a reason, and talk outside a lesson mostly tells of life.
         telling = [each for each in able if not _is_idle(each, heard, first=each is judged[0])]
         told = [max(telling, key=lambda each: each.personal)] if telling else []
-    found = []
+    found, anyway = list[_Found](), list[bool]()
     for each in told:
         by_kind = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING, "work": shown}
         aspect = _compared(each.clause) or by_kind.get(each.kind)
@@ -247,7 +249,25 @@ def _told(
             content = _held(content, heard, aspect)
         if content:
             found.append(_Found(each.span, content, each.kind, aspect, each.reading, each.clause))
-    return found
+            asked = _asked(each.clause.text, heard, first=each is judged[0])
+            anyway.append(bool(asked) or _stands_anyway(each, kept))
+    # The judge knows talk: what is chosen to be remembered, or said at work on a task, is judged by its clauses alone.
+    return found if heard.observed or heard.task else _standing(found, anyway, _who(heard))
+
+
+def _stands_anyway(judged: "_Judged", kept: Sequence[Reminder]) -> bool:
+    """True of work, an attribute, what may end something that is known, and what belongs into the ledger."""
+    clause = judged.clause
+    ends = may_take_back(clause.text)
+    return judged.kind == "work" or is_attribute(slot_of(clause)) or ends or _overlaps(judged.span, kept)
+
+
+def _standing(found: Sequence[_Found], anyway: Sequence[bool], subject: str) -> list[_Found]:
+    """The statements that are worth their place, with those that go with them."""
+    return [
+        found[each.first]._replace(span=(found[each.first].span[0], found[each.last].span[1]), content=each.text)
+        for each in standing([each.content for each in found], anyway, subject)
+    ]
 
 
 def _compared(clause: Doc) -> Aspect | None:
@@ -310,7 +330,8 @@ def _least_worth(clause: Doc, heard: Heard) -> float:
     words = frozenset(clause.plain_words)
     own = not words.isdisjoint(FIRST_PERSON | KIN) or clause.entities or clause.time_words or clause.numbers
     of_others = not (own or heard.observed) or not words.isdisjoint(SECOND_PERSON)
-    return WORTH_OF_OTHERS if of_others else WORTH
+    alone, other = (WORTH_ALONE, WORTH_OF_OTHERS_ALONE) if heard.observed or heard.task else (WORTH, WORTH_OF_OTHERS)
+    return other if of_others else alone
 
 
 def _is_idle(judged: _Judged, heard: Heard, *, first: bool) -> bool:

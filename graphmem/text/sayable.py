@@ -59,7 +59,7 @@ _BROKEN_OFF = re.compile(
 _VAGUE = re.compile(r"\bsomething\b(?! (?:that|who|which|called|named)\b)", re.IGNORECASE)
 _SEGMENT = re.compile(r" [-–—] |; |, but ")
 _FOR_ALL = re.compile(r"\bwe (?:all|both|can|could|should|must|need|have to)\b|\b(?:both|all) of us\b")
-_LEAD_IN = re.compile(r"(?:(?:In|At|On|During) the \w+|On an?(?: \w+)? note), ")
+_LEAD_IN = re.compile(r"(?:(?:In|At|On|During) the \w+|On (?:an?|another)(?: \w+)? note), ")
 """Of a time or place that was named before."""
 _CALLS_OUT = re.compile(r"(?:\w+|for example)[,!] ")
 _NEXT_VERB = re.compile(r"(?:,(?: and)?|\band) (?:also |just )?(?P<verb>[a-z]+)\b")
@@ -92,12 +92,10 @@ def sayable(statement: str, words: str | None, subject: str) -> Iterator[tuple[s
     []
     """
     head = ""
-    text = re.sub(rf" [-–—] (?={re.escape(subject)} )", ". ", plainly(_ANSWERS.sub("", statement)))
-    for sentence in Doc(text).sentences:
-        plain = _tidied(uncalled(sentence.text.strip()), subject)
-        if not _is_said_plainly(plain):
+    for plain in tidied_sentences(statement, subject):
+        if not is_said_plainly(plain):
             head = ""
-        elif _begins(plain, subject) and is_whole(plain, subject, words) and not _is_for_all(plain, words):
+        elif has_subject(plain, subject) and is_whole(plain, subject, words) and not is_for_all(plain, words):
             head = plain
             yield head, ""
         else:
@@ -107,8 +105,26 @@ def sayable(statement: str, words: str | None, subject: str) -> Iterator[tuple[s
             head = ""
 
 
-def _is_for_all(sentence: str, words: str | None) -> bool:
-    """True if it was said of what "we" all can or should do: that is no fact about one of them."""
+def tidied_sentences(statement: str, subject: str) -> list[str]:
+    """The sentences of a statement about somebody, each as it is read out by itself.
+
+    Examples
+    --------
+    >>> tidied_sentences("Mia even has a dog! Bo, it barks too.", "Mia")
+    ['Mia has a dog.', 'It barks.']
+    """
+    text = re.sub(rf" [-–—] (?={re.escape(subject)} )", ". ", plainly(_ANSWERS.sub("", statement)))
+    return [_tidied(uncalled(sentence.text.strip()), subject) for sentence in Doc(text).sentences]
+
+
+def is_for_all(sentence: str, words: str | None) -> bool:
+    """True if it was said of what "we" all can or should do: that is no fact about one of them.
+
+    Examples
+    --------
+    >>> is_for_all("Ann should fight for parks.", "We should fight for parks.")
+    True
+    """
     return words is not None and _FOR_ALL.search(source_of(sentence, words).plain) is not None
 
 
@@ -152,8 +168,14 @@ def _is_place(name: str) -> bool:
     return any(each.kind is EntityKind.PLACE for each in Doc(f"I saw {name}.").entities)
 
 
-def _is_said_plainly(sentence: str) -> bool:
-    """True if a sentence tells something, of somebody who is not addressed, in the third person."""
+def is_said_plainly(sentence: str) -> bool:
+    """True if a sentence tells something, of somebody who is not addressed, in the third person.
+
+    Examples
+    --------
+    >>> [is_said_plainly(each) for each in ("Mia has a dog.", "Has Mia got a dog?", "Mia fed your dog yesterday.")]
+    [True, False, False]
+    """
     asks = sentence.rstrip("\"'”’) ").endswith("?")
     unfit = (_SECOND_PERSON, _FIRST_PERSON, _PASSED, _BROKEN_OFF, _VAGUE)
     return len(Doc(sentence).words) >= SENTENCE_WORDS and not asks and not any(sign.search(sentence) for sign in unfit)
@@ -161,7 +183,7 @@ def _is_said_plainly(sentence: str) -> bool:
 
 def _is_clause(told: str) -> bool:
     """True if what is reported is a whole clause: "Wow, that's great" is none."""
-    return _has_subject(told) and not _is_bare(told) and _CALLS_OUT.match(told) is None
+    return _has_own_verb(told) and not _is_bare(told) and _CALLS_OUT.match(told) is None
 
 
 def _is_bare(clause: str) -> bool:
@@ -170,7 +192,7 @@ def _is_bare(clause: str) -> bool:
     return first == "the" and len(rest) > 1 and is_finite(*[*rest, ""][1:3])
 
 
-def _has_subject(clause: str) -> bool:
+def _has_own_verb(clause: str) -> bool:
     """True if a clause has a finite verb and something before it."""
     words = Doc(_SEGMENT.split(clause)[0]).plain_words
     verb = next((i for i, pair in enumerate(pairwise([*words, ""])) if is_finite(*pair)), None)
@@ -181,8 +203,14 @@ def _has_subject(clause: str) -> bool:
     return bool(verb) and words[1] != "to" and not (words[1] in FOLLOWS_VERB and not words[0].endswith("ing"))
 
 
-def _begins(sentence: str, subject: str) -> bool:
-    """True if a sentence begins with the subject, with when or where the subject did it, or with another subject."""
+def has_subject(sentence: str, subject: str) -> bool:
+    """True if a sentence begins with the subject, with when or where the subject did it, or with another subject.
+
+    Examples
+    --------
+    >>> [has_subject(each, "Mia") for each in ("Mia has a dog.", "In June Mia was ill.", "Mia says that chasing it.")]
+    [True, True, False]
+    """
     if re.search(rf"\b(?<!and ){re.escape(subject)} (?:were|are|have)\b", sentence):
         # It was said of several.
         return False
@@ -193,7 +221,7 @@ def _begins(sentence: str, subject: str) -> bool:
             return _SAYS.match(sentence, len(subject) + 1) is None and not _disagrees(sentence)
         return _is_clause(told["told"])
     if sentence.startswith(f"{subject}'s "):
-        return _has_subject(sentence.split(",")[0])
+        return _has_own_verb(sentence.split(",")[0])
     first = Doc(sentence).plain_words[0]
     lead = re.match(rf"[A-Z][^,.;:]{{2,40}}(?P<comma>,)? {re.escape(subject)}(?:'s)? ", sentence)
     when = first in _LEADS or (lead is not None and lead["comma"] and (first.endswith("ly") or first in TIME_WORDS))
@@ -201,7 +229,7 @@ def _begins(sentence: str, subject: str) -> bool:
         return not any(word in FINITE for word in Doc(lead.group().removesuffix(f"{subject} ")).plain_words)
     named = any(sentence.startswith(f"{each.name} ") for each in Doc(sentence).entities)
     doing = first.endswith("ing") and subject in sentence
-    return (first in _OPENS or named or doing) and _has_subject(sentence) and not _is_bare(sentence)
+    return (first in _OPENS or named or doing) and _has_own_verb(sentence) and not _is_bare(sentence)
 
 
 def _disagrees(sentence: str) -> bool:

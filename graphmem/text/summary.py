@@ -3,13 +3,15 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from graphmem.model import Aspect, Digest, Memory, MergedStatement
 from graphmem.text.doc import Doc
 from graphmem.text.information import information
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.operations import IN_TOPIC, IN_TOPICS
-from graphmem.text.sayable import plainly, quotable, sayable
+from graphmem.text.sayable import has_subject, is_for_all, is_said_plainly, plainly, quotable, sayable, tidied_sentences
+from graphmem.text.statement_judge import load_statement_judge
 from graphmem.text.stems import stem
 from graphmem.text.words import word_rarity
 
@@ -19,8 +21,10 @@ MOST_SENTENCES = 3
 """Most sentences of a summary: more are a pile."""
 LEAST_WORTH = 0.5
 """Share of what the first sentence tells, for its length, that a further one tells at least."""
-INFORMS = 0.22
-"""Chance that somebody asks for what a further sentence tells (`information`), at least: what is vague adds nothing."""
+WORTH_SAYING = 0.6
+"""Chance that a sentence is worth a place in memory as it stands (`StatementJudge`), at least."""
+BETTER_THAN_NOTHING = 0.2
+"""The same where no sentence has it, below which somebody's own words are quoted instead."""
 ADDED_SHARE = 0.45
 """Share of what a sentence tells that no other tells, at least."""
 SHORT = 80
@@ -72,11 +76,6 @@ class _Part:
         """What it tells, for its length."""
         return _worth(self.tells, self.text)
 
-    @property
-    def informs(self) -> float:
-        """The chance that somebody asks for it."""
-        return 1.0 if self.shows_work else information(self.text)
-
 
 def summarised(told: Sequence[Summarised], subject: str) -> Digest:
     """A summary of what somebody told, in sentences of it and in their order; nothing is added.
@@ -89,8 +88,8 @@ def summarised(told: Sequence[Summarised], subject: str) -> Digest:
     Returns
     -------
     Digest of at most `DIGEST_CHARACTERS`, or of one sentence. Taken are at most `MOST_SENTENCES` that stand by
-    themselves: they have a subject and a verb, address nobody and refer to nothing that is left out. Where there is
-    none, the words themselves are quoted
+    themselves: they have a subject and a verb, address nobody and refer to nothing that is left out; and that are
+    worth a place in memory. Where there is none, the best of all sentences, or the words themselves are quoted
 
     Notes
     -----
@@ -107,10 +106,12 @@ def summarised(told: Sequence[Summarised], subject: str) -> Digest:
     'Bo said: “Love that colour!”'
     """
     parts = [part for place, each in enumerate(told) for part in _parts(place, each, subject)]
-    chosen = sorted(_covering(_without_copies(_together(parts))), key=lambda part: (part.places, part.order))
+    chosen = sorted(_covering(_without_copies(_together(parts)), subject), key=lambda part: (part.places, part.order))
     if chosen:
         return Digest(_sentences([part.text for part in chosen], subject), _places(chosen))
     own = [(place, each.words or each.statement) for place, each in enumerate(told) if not each.shows_work]
+    if best := _best_sentence({place: told[place] for place, _ in own}, subject):
+        return best
     quotes = [(place, *quote) for place, words in own for quote in quotable(words)]
     if quotes:
         place, quote, _ = max(quotes, key=lambda one: (one[2], information(one[1])))
@@ -121,6 +122,19 @@ def summarised(told: Sequence[Summarised], subject: str) -> Digest:
         place = min(range(len(told)), key=lambda i: len(told[i].statement))
     plain = plainly(told[place].statement).strip() or told[place].statement.strip()
     return Digest(_ended(plain[:DIGEST_CHARACTERS]), (place,))
+
+
+def _best_sentence(told: Mapping[int, Summarised], subject: str) -> Digest | None:
+    """The sentence most worth saying of statements, by their places, or two in a row; None where none is."""
+    judge, found = load_statement_judge(), list[tuple[str, int]]()
+    for place, each in told.items():
+        for one, other in pairwise([*tidied_sentences(each.statement, subject), ""]):
+            if is_said_plainly(one) and has_subject(one, subject) and not is_for_all(one, each.words):
+                pair = [f"{_ended(one)} {other}"] if is_said_plainly(other) else []
+                found += [(text, place) for text in (one, *pair) if len(text) <= DIGEST_CHARACTERS]
+    worths = {text: judge.worth(text, subject) for text, _ in found}
+    text, place = max(found, key=lambda one: worths[one[0]], default=("", 0))
+    return Digest(_ended(text), (place,)) if worths.get(text, 0.0) >= BETTER_THAN_NOTHING else None
 
 
 def subject_of(memories: Sequence[Memory], student: str | None) -> str:
@@ -200,17 +214,22 @@ def _without_copies(parts: Sequence[_Part]) -> list[_Part]:
     return [part for i, part in enumerate(parts) if not is_said_elsewhere(i)]
 
 
-def _covering(parts: Sequence[_Part]) -> list[_Part]:
-    """Parts that tell most together, in the order in which they were chosen."""
+def _covering(parts: Sequence[_Part], subject: str) -> list[_Part]:
+    """Parts that tell most together and are worth saying, in the order in which they were chosen."""
+    judge, parts = load_statement_judge(), list(parts)
     covered, chosen, room, least = set[str](), list[_Part](), DIGEST_CHARACTERS, 0.0
     while left := MOST_SENTENCES - sum(part.sentences for part in chosen):
         free = [p for p in parts if p.sentences <= left and not any(_overlap(p, c) for c in chosen)]
-        free = [p for p in free if not chosen or (len(p.text) + 2 <= room and p.informs >= INFORMS)]
+        free = [p for p in free if not chosen or len(p.text) + 2 <= room]
         gains = {p: _worth({unit: w for unit, w in p.tells.items() if unit not in covered}, p.text) for p in free}
         fit = [p for p in free if p.worth >= least and gains[p] >= ADDED_SHARE * p.worth and gains[p] > 0]
         if not fit:
             break
         best = max(fit, key=lambda p: gains[p])
+        parts.remove(best)
+        if not best.shows_work and judge.worth(best.text, subject) < WORTH_SAYING:
+            # Judged when its turn comes: most are never looked at.
+            continue
         chosen.append(best)
         covered |= best.tells.keys()
         room -= len(best.text) + 2

@@ -99,7 +99,7 @@ async def test_a_move_settles_the_doubt_about_the_old_home(gm: Graphmem, ann: Pu
 
 async def test_what_does_not_say_what_it_is_about_is_doubted_only_before_an_action(gm: Graphmem, ann: Pupil) -> None:
     said = "I have been practising it every day since March."
-    await told(gm, ann, said)
+    await lived(gm, ann, (said,))
     memory = await only(gm, ann, "practising it")
     assert await reconcile(gm, ann.session, by_hand=True) == ()
     advised = await check_action(gm, ann.session, [memory.id], "Buy one.", 0.9)

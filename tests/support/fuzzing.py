@@ -1,6 +1,7 @@
 """Requests made from the schema, sent by every role: none may fail inside, or write where it is refused."""
 
 import asyncio
+import json
 import random
 import re
 from collections import Counter
@@ -73,6 +74,34 @@ class Fuzzed:
         return f"{told}, stored by refused {len(self.stored)} ({codes})"
 
 
+def changed(before: list[str], after: list[str]) -> list[str]:
+    """What two dumps differ in: of a node that both have, its properties and edges; else the whole of it.
+
+    Examples
+    --------
+    >>> node = '{"labels": ["A"], "properties": {"id": 1, "n": %d}}'
+    >>> changed([node % 1], [node % 2])
+    ["['A'] 1: n"]
+    """
+    gone, new = (list(map(json.loads, set(one) - set(other))) for one, other in ((before, after), (after, before)))
+    found: list[str] = []
+    for node in new:
+        own = next((each for each in gone if _named(each) == _named(node)), None)
+        if own is None:
+            found.append(f"new: {str(node)[:600]}")
+            continue
+        gone.remove(own)
+        names = own["properties"].keys() | node["properties"].keys()
+        differ = sorted(name for name in names if own["properties"].get(name) != node["properties"].get(name))
+        edges = [] if own.get("edges") == node.get("edges") else ["edges"]
+        found.append(f"{_named(node)}: {', '.join([*differ, *edges])}")
+    return [*found, *(f"gone: {str(node)[:600]}" for node in gone)]
+
+
+def _named(node: dict[str, Any]) -> str:
+    return f"{node['labels']} {node['properties'].get('id')}"
+
+
 def documents(schema: graphql.GraphQLSchema, ids: list[str], rng: random.Random) -> Iterator[tuple[str, str]]:
     """Documents without end, each with its operation; a tenth of them breaks the schema in one place.
 
@@ -103,10 +132,10 @@ def chunk(
     text = st.text(max_size=30).map(lambda value: graphql.StringValueNode(value=value))
     times = ("2026-01-15T00:00:00Z", "2026-01-15T00:00:00", "2999-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "now", "")
     moments = st.sampled_from(times).map(lambda value: graphql.StringValueNode(value=value))
-    json = st.sampled_from(['{student_id: "ann"}', "{limit: 1}", "{limit: -1}", "[]", "1", "{}"]).map(
+    json_ = st.sampled_from(['{student_id: "ann"}', "{limit: 1}", "{limit: -1}", "[]", "1", "{}"]).map(
         graphql.parse_value
     )
-    scalars = {"JSON": json, "ID": st.one_of(known, known, known, known, text), "DateTime": moments}
+    scalars = {"JSON": json_, "ID": st.one_of(known, known, known, known, text), "DateTime": moments}
     found: list[str] = []
 
     @seed(start)
@@ -147,17 +176,16 @@ class Fuzzer:
                 break
             is_mutation = not document.lstrip().startswith(("{", "query"))
             if is_mutation and before is None:
-                before = await dump(self.gm, self.institution)
+                before = await dump(self.gm, self.institution, manifest=False)
             caller = self.rng.choice(CALLERS)
             refused = await self.sent(document, caller)
             if not is_mutation:
                 continue
-            after = await dump(self.gm, self.institution)
+            after = await dump(self.gm, self.institution, manifest=False)
             if refused:
                 self.found.refused += 1
                 if after != before:
-                    changed = sorted(set(before or ()) ^ set(after))
-                    self.found.stored.append(f"{caller}: {document}: {changed[:4]}")
+                    self.found.stored.append(f"{caller}: {document}: {changed(before or [], after)}")
             before = after
             if name in ("eraseStudent", "closeSession") and not refused:
                 # What follows a close is done behind it, and must not be seen as written by what is refused next.

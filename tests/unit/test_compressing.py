@@ -119,11 +119,11 @@ def test_a_summary_invents_nothing_and_is_bounded(statements: list[str]) -> None
 def test_a_summary_holds_names_numbers_and_feelings() -> None:
     summary = summary_of(
         "Ann's dog is called Rex.",
-        "Ann is afraid of 3 geese.",
+        "Ann is afraid of 3 dogs.",
         "Ann's dog is called Rex.",
         "Ann likes Lisbon very much.",
     )
-    assert all(word in summary for word in ("Rex", "afraid", "3 geese", "Lisbon"))
+    assert all(word in summary for word in ("Rex", "afraid", "3 dogs", "Lisbon"))
     assert summary.count("Rex") == 1
 
 

@@ -1,0 +1,109 @@
+"""Make the judge of statements: the reader's upper layers, trained further on statements judged one by one.
+
+    pip install torch
+    python scripts/make_statement_judge.py
+
+To be run after `make_reader.py`. `data/statements.jsonl` holds statements as they are formed from talk, or picked for a
+summary, with a verdict. One group in five (`is_held_out`) is not learned from, nor are the dialogues of TIAGE's
+development part; figures of both lie beside the weights, with those of the worth of clauses for comparison.
+"""
+
+import argparse
+import json
+import random
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import onnx
+import torch
+from make_embedder import Array, Weights
+from make_reader import SEED, SMOOTHING, Network, Shared, build, fit, of_like_length, outputs, read_built
+from torch import Tensor
+from torch.nn import functional
+
+from graphmem.bench.held_out import is_held_out
+from graphmem.bench.matching import auroc
+from graphmem.text.reader import READER_FOLDER
+from graphmem.text.statement_judge import JUDGE_FOLDER, VERDICTS
+
+STATEMENTS = Path(__file__).with_name("data") / "statements.jsonl"
+EPOCHS = 6
+RECALLS = (0.95, 0.9, 0.8)
+
+
+class Statement(NamedTuple):
+    """A statement with its verdict."""
+
+    text: str
+    verdict: int
+    source: str
+    group: str
+
+    @property
+    def part(self) -> str:
+        if self.source == "tiage_dev":
+            return "development chats"
+        return "held out" if is_held_out(self.group) else "learn"
+
+
+def read_statements(path: Path) -> list[Statement]:
+    rows = map(json.loads, path.read_text("utf-8").splitlines())
+    return [Statement(r["text"], VERDICTS.index(r["verdict"]), r["source"], r["group"]) for r in rows]
+
+
+def batches(rows: Sequence[Statement], rng: random.Random) -> Iterator[list[tuple[str, Statement]]]:
+    """One epoch, in batches of like length."""
+    return of_like_length([(row.text, row) for row in rows], rng)
+
+
+def trained(rows: Sequence[Statement], shared: Shared) -> Network:
+    torch.manual_seed(SEED)
+    w: Weights = read_built(READER_FOLDER / "model.onnx")[0]
+    network = Network(w, len(VERDICTS))
+
+    def error(items: Sequence[tuple[str, Statement]]) -> Tensor:
+        verdicts = torch.tensor([row.verdict for _, row in items])
+        output = network(*shared([text for text, _ in items]))
+        good = functional.binary_cross_entropy(output.softmax(1)[:, 0], (verdicts == 0).float())
+        return good + functional.cross_entropy(output, verdicts, label_smoothing=SMOOTHING)
+
+    fit(network, EPOCHS, lambda rng: batches(rows, rng), error)
+    return network
+
+
+def figures(rows: Sequence[Statement], given: Array) -> dict[str, float]:
+    """How well the chance of `good` tells good statements from others."""
+    powers = np.exp(given - given.max(1, keepdims=True))
+    worth = powers[:, 0] / powers.sum(1)
+    good = np.array([row.verdict == 0 for row in rows])
+    found = {"rows": float(len(rows)), "good": float(good.mean()), "auroc": auroc(list(worth), list(good))}
+    found["right verdict"] = float((given.argmax(1) == [row.verdict for row in rows]).mean())
+    for recall in RECALLS:
+        least = np.quantile(worth[good], 1 - recall)
+        found[f"precision at recall {recall}"] = float(good[worth >= least].mean())
+        found[f"least at recall {recall}"] = float(least)
+    return {name: round(value, 3) for name, value in found.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=JUDGE_FOLDER, help="folder to write to")
+    args = parser.parse_args()
+    torch.set_num_threads(2)
+    rows, shared = read_statements(STATEMENTS), Shared()
+    network = trained([row for row in rows if row.part == "learn"], shared)
+    found = {}
+    for part in ("held out", "development chats"):
+        own = [row for row in rows if row.part == part]
+        found[part] = figures(own, outputs(network, shared, [row.text for row in own]))
+        print(part, found[part], flush=True)
+    weight, bias = (each.detach().numpy() for each in (network.head.weight, network.head.bias))
+    args.out.mkdir(parents=True, exist_ok=True)
+    onnx.save(build(network.weights(), weight, bias), args.out / "model.onnx")
+    (args.out / "figures.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+
+
+if __name__ == "__main__":
+    main()
