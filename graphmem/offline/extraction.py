@@ -108,8 +108,9 @@ _LEANS_BACK = re.compile(
 """What means nothing without what was said before: "I do.", "me too", "mine is blue"."""
 POINTING_WORDS = 3
 """Content words of a clause that ends with "it" or "that", of which nobody knows any more what it means."""
-LEAST_RARITY = 2.75
-"""Rarity that the content words of a clause add up to at least; a word among the thousand commonest has less."""
+LEAST_RARITY, LEAST_RARITY_JUDGED = 2.75, 1.0
+"""Rarity that the content words of a clause add up to at least; a word among the thousand commonest has less than the
+first. The second where its statement is judged."""
 
 
 def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> Extraction:
@@ -219,11 +220,12 @@ def _told(
         _Judged(span, clause := Doc(text), load_worth().of_clause(clause, reading), reading)
         for span, text, reading in zip(spans, _candidate_texts(doc, spans, heard), readings, strict=True)
     ]
+    judges = not (heard.observed or heard.task)
     shown, reckons = _aspect(doc, heard, HINTED), _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
     able = [
         each
         for each in judged
-        if not _is_left_out(each.clause)
+        if not _is_left_out(each.clause, LEAST_RARITY_JUDGED if judges else LEAST_RARITY)
         and not (heard.task and _retells(each.clause, heard.task))
         and (each.is_general or not _is_step(each.clause, heard, reckons=reckons))
         and (_overlaps(each.span, kept) or not _is_of_listener(each.clause))
@@ -252,7 +254,7 @@ def _told(
             asked = _asked(each.clause.text, heard, first=each is judged[0])
             anyway.append(bool(asked) or _stands_anyway(each, kept))
     # The judge knows talk: what is chosen to be remembered, or said at work on a task, is judged by its clauses alone.
-    return found if heard.observed or heard.task else _standing(found, anyway, _who(heard))
+    return _standing(found, anyway, _who(heard)) if judges else found
 
 
 def _stands_anyway(judged: "_Judged", kept: Sequence[Reminder]) -> bool:
@@ -304,13 +306,13 @@ class _Judged(NamedTuple):
         return self.personal >= least or bool(of_work)
 
 
-def _is_left_out(clause: Doc) -> bool:
+def _is_left_out(clause: Doc, least_rarity: float) -> bool:
     """True of a question, a request to forget, and of what says next to nothing."""
     text = clause.text
     return (
         is_question(clause)
         or text.rstrip().endswith("?")
-        or not (_says_enough(clause) or is_attribute(slot_of(clause)))
+        or not (_says_enough(clause, least_rarity) or is_attribute(slot_of(clause)))
         or bool(retractions(text))
         or overrides(clause)
         or _ASKS_LISTENER.match(clause.plain) is not None
@@ -366,12 +368,12 @@ def _content(clause: Doc) -> list[str]:
     return [word for word in clause.plain_words if word[0].isalpha() and len(word) > 1 and word not in STOP_WORDS]
 
 
-def _says_enough(clause: Doc) -> bool:
+def _says_enough(clause: Doc, least_rarity: float) -> bool:
     """True if a clause has more than a very common content word: "dyslexic" says enough, "sure" does not."""
     content = _content(clause)
     if _POINTS.search(clause.plain) and len(content) < POINTING_WORDS:
         return False
-    return sum(map(word_rarity, content)) >= LEAST_RARITY
+    return sum(map(word_rarity, content)) >= least_rarity
 
 
 def _is_of_listener(clause: Doc) -> bool:

@@ -22,6 +22,7 @@ from graphmem.text.lexicon import KIN
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.query_parser import LAST_SESSION, asks_for_last_time
 from graphmem.text.retelling import without_asides
+from graphmem.text.revision import USED_TO
 from graphmem.text.sanitize import clean, quoted
 from graphmem.text.second_person import to_first_person, to_second_person
 from graphmem.text.slots import slot_of
@@ -243,7 +244,9 @@ def _share(wanted: Wanted, doc: Doc) -> float:
 
 
 def _slot(doc: Doc) -> str | None:
-    """The attribute that a statement tells, of the student or in the student's words."""
+    """The attribute that a statement tells, of the student or in the student's words; None of what used to be so."""
+    if USED_TO.search(doc.plain):
+        return None
     return slot_of(doc) or slot_of(Doc(to_first_person(doc.text)))
 
 

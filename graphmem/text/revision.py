@@ -78,6 +78,8 @@ _BEING = frozenset(("was", "were", "had", "felt"))
 _NOW = re.compile(
     r"\b(?:now|these days|nowadays|lately|since|used to|suddenly|new|started|changed|switched|moved)\b", re.IGNORECASE
 )
+USED_TO = re.compile(r"\bused to (?!it\b|this\b|that\b|the\b)", re.IGNORECASE)
+"""Of what was so and is no more."""
 _DISLIKES = re.compile(r"\b(?:hate|dislike|loathe|detest)s?d?\b", re.IGNORECASE)
 _PLANS = re.compile(
     r"\b(?:will|'ll|going to|gonna|wants? to|plans?|planning|promises?|promised|has to"
@@ -308,6 +310,11 @@ def _of_one_slot(new: Revisable, old: Revisable) -> Effect | None:
     assert new.slot is not None  # callers only
     if new.compared.folded == old.compared.folded:
         return Effect.SAME
+    was, new_was = (USED_TO.search(each.words) is not None for each in (old, new))
+    if was or new_was:
+        # What was so ends what is told of it as so, and says nothing of anything else.
+        ends = new_was and not was and _value_words(old) <= _value_words(new)
+        return Effect.ENDS if ends else Effect.NONE
     if is_polar(new.slot):
         if _is_against(new) == _is_against(old):
             return Effect.SAME
