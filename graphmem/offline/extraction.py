@@ -19,7 +19,7 @@ from graphmem.model import (
     Relation,
     Reminder,
 )
-from graphmem.offline.standing import standing
+from graphmem.offline.selection import select_statements
 from graphmem.offline.wordings import NEXT
 from graphmem.text.answers import stated_answer
 from graphmem.text.arithmetic import equations
@@ -220,7 +220,7 @@ def _told(
         _Judged(span, clause := Doc(text), load_worth().of_clause(clause, reading), reading)
         for span, text, reading in zip(spans, _candidate_texts(doc, spans, heard), readings, strict=True)
     ]
-    judges = not (heard.observed or heard.task)
+    judges = _judges(heard)
     shown, reckons = _aspect(doc, heard, HINTED), _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
     able = [
         each
@@ -246,29 +246,33 @@ def _told(
     for each in told:
         by_kind = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING, "work": shown}
         aspect = _compared(each.clause) or by_kind.get(each.kind)
-        content = _statement(each.clause.text, heard, first=each is judged[0])
+        asked = _asked(each.clause.text, heard, first=each is judged[0])
+        content = _statement(each.clause.text, heard, asked)
         if each.kind == "work" and aspect is not None:
             content = _held(content, heard, aspect)
         if content:
             found.append(_Found(each.span, content, each.kind, aspect, each.reading, each.clause))
-            asked = _asked(each.clause.text, heard, first=each is judged[0])
-            anyway.append(bool(asked) or _stands_anyway(each, kept))
-    # The judge knows talk: what is chosen to be remembered, or said at work on a task, is judged by its clauses alone.
-    return _standing(found, anyway, _who(heard)) if judges else found
+            anyway.append(bool(asked) or _is_kept_anyway(each, kept))
+    return _selected(found, anyway, _who(heard)) if judges else found
 
 
-def _stands_anyway(judged: "_Judged", kept: Sequence[Reminder]) -> bool:
+def _judges(heard: Heard) -> bool:
+    """True if statements are judged: the judge knows talk, not what is chosen to be remembered, nor work on a task."""
+    return not (heard.observed or heard.task)
+
+
+def _is_kept_anyway(judged: "_Judged", kept: Sequence[Reminder]) -> bool:
     """True of work, an attribute, what may end something that is known, and what belongs into the ledger."""
     clause = judged.clause
     ends = may_take_back(clause.text)
     return judged.kind == "work" or is_attribute(slot_of(clause)) or ends or _overlaps(judged.span, kept)
 
 
-def _standing(found: Sequence[_Found], anyway: Sequence[bool], subject: str) -> list[_Found]:
+def _selected(found: Sequence[_Found], anyway: Sequence[bool], subject: str) -> list[_Found]:
     """The statements that are worth their place, with those that go with them."""
     return [
         found[each.first]._replace(span=(found[each.first].span[0], found[each.last].span[1]), content=each.text)
-        for each in standing([each.content for each in found], anyway, subject)
+        for each in select_statements([each.content for each in found], anyway, subject)
     ]
 
 
@@ -332,7 +336,7 @@ def _least_worth(clause: Doc, heard: Heard) -> float:
     words = frozenset(clause.plain_words)
     own = not words.isdisjoint(FIRST_PERSON | KIN) or clause.entities or clause.time_words or clause.numbers
     of_others = not (own or heard.observed) or not words.isdisjoint(SECOND_PERSON)
-    alone, other = (WORTH_ALONE, WORTH_OF_OTHERS_ALONE) if heard.observed or heard.task else (WORTH, WORTH_OF_OTHERS)
+    alone, other = (WORTH, WORTH_OF_OTHERS) if _judges(heard) else (WORTH_ALONE, WORTH_OF_OTHERS_ALONE)
     return other if of_others else alone
 
 
@@ -396,10 +400,9 @@ def _meet(one: SentenceSpan, other: SentenceSpan) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def _statement(text: str, heard: Heard, *, first: bool) -> str:
+def _statement(text: str, heard: Heard, asked: str) -> str:
     """A clause as a statement; an answer that says too little alone stands with the question."""
     said = retold(text, _who(heard), heard.at)
-    asked = _asked(text, heard, first=first)
     return f"Asked “{asked}”: {said}" if asked and said else said
 
 

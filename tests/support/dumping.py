@@ -19,4 +19,5 @@ async def dump(gm: Graphmem, *institutions: str, manifest: bool = True) -> list[
                            ELSE properties(n) END AS properties,
                       COLLECT { MATCH (n)-[r]->(m) RETURN [type(r), properties(r), elementId(m)] } AS edges"""
     rows = await gm.graph.execute(query, {"names": list(institutions), "manifest": manifest}, reads=True)
-    return sorted(json.dumps(row, sort_keys=True, default=str) for row in rows)
+    ordered = [row | {"edges": sorted(row["edges"], key=str)} for row in rows]
+    return sorted(json.dumps(row, sort_keys=True, default=str) for row in ordered)
