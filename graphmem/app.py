@@ -1,5 +1,6 @@
 """Composition root: the components of a running graphmem, assembled in one place."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator, Callable, Mapping, MutableMapping, Sequence
 from contextlib import asynccontextmanager
@@ -39,6 +40,8 @@ SESSIONS_HELD = 100_000
 """Most sessions of which a process holds when it last renewed them."""
 TOKENS_HELD = 10_000
 """Most service tokens that a process holds as valid."""
+LOADED_AT_ONCE = 4
+"""Most students whose memories a process reads at once: when a class begins the others wait in turn, not in Neo4j."""
 WORLDS_HELD = 32
 """Most institutions whose concepts a process holds."""
 
@@ -54,6 +57,7 @@ class Graphmem:
     passwords : limits of the password checks of this process
     renewals : by session id, when this process last renewed it
     valid_tokens : ids of the service tokens that were found valid a moment ago
+    loading : limits how many students' memories are read at once
     worlds : names of the concepts of institutions
     """
 
@@ -74,6 +78,7 @@ class Graphmem:
     passwords: PasswordChecks = field(repr=False)
     renewals: TTLCache[str, datetime] = field(default_factory=lambda: TTLCache(SESSIONS_HELD, 3600.0), repr=False)
     valid_tokens: MutableMapping[str, bool] = field(default_factory=dict, repr=False)
+    loading: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LOADED_AT_ONCE), repr=False)
     worlds: WorldCache = field(default_factory=lambda: WorldCache(WORLDS_HELD), repr=False)
     clock: Callable[[], datetime] = field(default=lambda: datetime.now(UTC))
 

@@ -33,7 +33,10 @@ async def open_memories(gm: Graphmem, session: Session, at_least: int = 0) -> Op
         held = gm.memories(session)
         if held is not None and gm.admits(session) and held.version >= at_least:
             return held
-        return await _read(gm, session, held)
+        if held is not None:
+            return await _read(gm, session, held)
+        async with gm.loading:
+            return await _read(gm, session, held)
 
 
 async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> OpenMemories:

@@ -3,6 +3,7 @@
 One altered value costs one node: whoever reads many rows goes on with the others.
 """
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from graphmem.store.rows import moment
 
 R = TypeVar("R")
 T = TypeVar("T")
+
+MANY_ROWS = 50
+"""Rows from which on they are opened off the event loop."""
 
 log = logging.getLogger(__name__)
 
@@ -63,8 +67,9 @@ class Damage(list[Tampered]):
 
 async def only_intact(graph: Graph, who: Who, rows: Iterable[R], read: Callable[[R], T]) -> list[T]:
     """What `read` gives of those rows whose sealed values open; the others are reported."""
-    damage = Damage()
-    found = damage.intact(rows, read)
+    damage, rows = Damage(), list(rows)
+    long = len(rows) >= MANY_ROWS
+    found = await asyncio.to_thread(damage.intact, rows, read) if long else damage.intact(rows, read)
     await report(graph, who, damage)
     return found
 

@@ -206,3 +206,10 @@ def test_vectors_and_packed_texts_open_again_in_both_forms(keys: Keys, numbers: 
     assert np.array_equal(place.vector("embedding", place.seal_vector("embedding", vector)), vector)
     told = json.dumps(numbers).encode()
     assert place.packed("outcome", place.seal_packed("outcome", told)) == told
+
+
+@given(st.lists(st.text(), min_size=1, max_size=3))
+def test_a_place_is_encoded_as_json(names: list[str]) -> None:
+    """Values sealed before places were encoded without an encoder of their own still open."""
+    who = Who(names[0], "ann")
+    assert sealing._place(who, *names) == json.dumps([names[0], "ann", *names], ensure_ascii=False).encode()
