@@ -4,8 +4,9 @@
 
 Students of `gold` whose name hashes to the test part are left out, so are utterances that stand in the dialogues of
 those; `data/told.jsonl` holds plain statements of a student's life and family, `data/talk.jsonl` what friends say to
-each other, to keep and not (praise, wishes, commonplaces). Strengths are chosen by cross-validation over students.
-Figures are stored beside the weights.
+each other, to keep and not (praise, wishes, commonplaces), `data/turns_of_work.jsonl` turns of further tutoring
+dialogues, of which one in five (`is_held_out`) is not learned from. Strengths are chosen by cross-validation over
+students and dialogues. Figures are stored beside the weights.
 """
 
 import argparse
@@ -20,6 +21,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import GroupKFold
 
+from graphmem.bench.held_out import is_held_out
+from graphmem.bench.matching import auroc
 from graphmem.text.clauses import statement_spans
 from graphmem.text.doc import Doc
 from graphmem.text.normalize import said
@@ -40,6 +43,8 @@ TALK_WEIGHT = 1.0
 """The same of a clause of talk among friends."""
 STRENGTHS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0)
 FOLDS = 4
+SHOWN = {"nothing": "nothing", "wrong": "misconception", "mended": "understanding", "right": "understanding"}
+"""What a turn of work was labelled as showing, by the kinds of the model."""
 WORK = ("misconception", "understanding", "concept")
 Array = NDArray[np.float64]
 
@@ -107,6 +112,36 @@ def talk_rows(path: Path) -> list[Row]:
     return [Row(row["text"], CLAUSE_KINDS.index(row["tells"]), TALK_WEIGHT, row["text"]) for row in rows]
 
 
+def work_rows(path: Path) -> list[Row]:
+    """Turns of tutoring dialogues; the group is the dialogue."""
+    rows = map(json.loads, path.read_text("utf-8").splitlines())
+    return [
+        Row(
+            row["text"],
+            TURN_KINDS.index(SHOWN[row["shown"]]),
+            1.0,
+            row["dialogue"],
+            TutoringTurn(row["text"], row["before"], row["reply"]),
+            False,
+        )
+        for row in rows
+    ]
+
+
+def turn_features_of(rows: list[Row]) -> Array:
+    return np.stack([turn_features(row.turn) for row in rows if row.turn is not None])
+
+
+def held_out_figures(weights: Array, rows: list[Row]) -> dict[str, float]:
+    """How well turns that show something, a misconception, an understanding are told from all others."""
+    found, labels = probabilities(weights, turn_features_of(rows)), np.array([row.label for row in rows])
+    shows = {"something": (1 - found[:, 0], labels > 0)}
+    shows |= {name: (found[:, i], labels == i) for i, name in enumerate(TURN_KINDS) if i}
+    return {"rows": len(rows)} | {
+        f"auroc of {name}": round(auroc(list(chances), list(truth)), 3) for name, (chances, truth) in shows.items()
+    }
+
+
 def features(rows: list[Row]) -> Array:
     texts = [without_lead_in(row.text) for row in rows]
     read = read_now(texts)
@@ -158,16 +193,22 @@ def main() -> None:
     clauses, turns = dialogue_rows([d for d in dialogues if not is_test(d["student"])])
     known = {said(turn["text"]) for dialogue in dialogues for turn in dialogue["turns"]}
     told = utterance_rows(utterances, known) + talk_rows(Path(__file__).with_name("data") / "talk.jsonl")
-    figures: dict[str, Any] = {"clauses": len(clauses), "utterances": len(told), "turns": len(turns)}
+    figures: dict[str, Any] = {"clauses": len(clauses), "utterances": len(told)}
     weights = {}
     x, y = features(clauses), features(told)
     strength, figures["clause"] = best(x, clauses, (y, told), len(CLAUSE_KINDS))
     figures["clause"]["strength"] = strength
     weights["clauses"] = fitted(np.vstack([x, y]), [*clauses, *told], strength, len(CLAUSE_KINDS))
-    z = np.stack([turn_features(r.turn) for r in turns if r.turn is not None])
+    further = work_rows(Path(__file__).with_name("data") / "turns_of_work.jsonl")
+    turns += [row for row in further if not is_held_out(row.group)]
+    z = turn_features_of(turns)
     strength, figures["turn"] = best(z, turns, None, len(TURN_KINDS))
-    figures["turn"]["strength"] = strength
+    figures["turn"] |= {"strength": strength, "turns": len(turns)}
     weights["turns"] = fitted(z, turns, strength, len(TURN_KINDS))
+    apart = [row for row in further if is_held_out(row.group)]
+    for source in ("mathdial", "bridge"):
+        own = [row for row in apart if row.group.startswith(source)]
+        figures[f"held out, {source}"] = held_out_figures(weights["turns"], own)
     WORTH_FILE.parent.mkdir(exist_ok=True)
     clauses_, turns_ = (weights[name].astype(np.float32) for name in ("clauses", "turns"))
     np.savez_compressed(WORTH_FILE, clauses=clauses_, turns=turns_)

@@ -199,6 +199,9 @@ def wanted_memories(index: SearchIndex, moment: datetime, asked_for: str) -> lis
     """
     held = [m for m in index.latest(LATEST) if _stands(m, moment, past=False)] if asked_for in _ASPECTS else []
     work = [m for m in held if m.aspect in _ASPECTS[asked_for]] if held else []
+    if asked_for == AskedFor.STRUGGLES and not work:
+        # What was hard and is understood by now was hard all the same.
+        work = [m for m in index.latest(LATEST) if m.aspect is Aspect.MISCONCEPTION and _was_overcome(m, moment)]
     if asked_for != AskedFor.OVERVIEW:
         return [_wanted(memory, moment) for memory in work[:TELLING]]
     life = sorted((m for m in held if m.kind is not MemoryKind.CONCEPT), key=lambda memory: -memory.snr)[:TELLING]
@@ -497,6 +500,11 @@ def as_held_at(memory: Memory, moment: datetime) -> Memory:
 def is_episode(memory: Memory) -> bool:
     """True if a memory stands for an episode, which the memories of its turns belong to."""
     return memory.role is MemoryRole.EPISODE
+
+
+def _was_overcome(memory: Memory, moment: datetime) -> bool:
+    ended = memory.invalid_at is not None and memory.invalid_at <= moment
+    return ended and memory.speaker is None and memory.reliability is Reliability.SUPERSEDED
 
 
 def _is_valid(memory: Memory, moment: datetime) -> bool:

@@ -1,7 +1,7 @@
 """Memory extraction by rule and small models: statements of a message, their relations, its ledger entries (spec 7)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from typing import NamedTuple
 
@@ -19,21 +19,20 @@ from graphmem.model import (
     Relation,
     Reminder,
 )
+from graphmem.offline.schoolwork import aspect_at_work, shown_at_work
 from graphmem.offline.selection import select_statements
 from graphmem.offline.wordings import NEXT
 from graphmem.text.answers import stated_answer
-from graphmem.text.arithmetic import equations
 from graphmem.text.certainty import LAPSE, STATED_CONFIDENCE, confidence, is_question, last_question
 from graphmem.text.chunks import chunks
-from graphmem.text.clauses import is_fragment, statement_spans, telling_spans
+from graphmem.text.clauses import is_fragment, telling_spans
 from graphmem.text.comparisons import stated_comparisons
 from graphmem.text.dialogue_acts import overrides
 from graphmem.text.discourse import content_words, relations
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.generalising import OPERATION, generalised
+from graphmem.text.generalising import OPERATION
 from graphmem.text.lexicon import FIRST_PERSON, KIN, LESSON_WORDS, SECOND_PERSON, STOP_WORDS
 from graphmem.text.normalize import cleaned
-from graphmem.text.operations import IN_TOPIC, INFLECTED, advised, operations, topic_of
 from graphmem.text.reader import MessageReading, read_now
 from graphmem.text.reminders import reminders
 from graphmem.text.retelling import is_shown, retold, without_lead_in
@@ -43,7 +42,7 @@ from graphmem.text.slots import is_attribute, is_state, slot_of
 from graphmem.text.stems import stem
 from graphmem.text.talk import TalkKind, talk_of
 from graphmem.text.words import is_known, word_rarity
-from graphmem.text.worth import CLAUSE_KINDS, TutoringTurn, accepts, load_worth, rejects
+from graphmem.text.worth import CLAUSE_KINDS, load_worth
 
 LANGUAGE_WORDS = 120
 """Words of a message that its language is told by."""
@@ -62,18 +61,8 @@ IDLE = frozenset({TalkKind.REACTION, TalkKind.GREETING, TalkKind.GOODBYE, TalkKi
 """Kinds of talk that tell nothing."""
 WORK_WORTH = 0.4
 """Chance that a clause tells of the subject matter from which it is kept."""
-TURN_WORTH = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
-"""Chance that a turn of work shows this from which it is kept."""
-SOLVED = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.35}
-"""The same where nothing of its steps can be told, only that a task was solved."""
-HINTED = {Aspect.MISCONCEPTION: 0.3, Aspect.UNDERSTANDING: 0.25}
-"""Chance from which what is told of the subject matter is taken for it."""
 GENERAL_PASSES = 2
 """Passes of the reader from which a clause on the subject matter says more than a step does."""
-DOUBTED = "which the tutor questioned"
-"""Said of a step in an answer that the tutor did not accept, where it is not said what was wrong."""
-STEP_WORDS = 3
-"""Content words that a step of a solution has more of, with its operation and the name."""
 RETOLD_STEMS, RETOLD = 3, 0.7
 """Stems that a clause has in common with the task, and their share of its own, from which on it retells the task."""
 MANY_NUMBERS = 3
@@ -90,8 +79,6 @@ _ASKS_LISTENER = re.compile(
 _NARRATES = re.compile(
     r"\b(?:i|we) (?:first )?(?:started|began)(?: off)? (?:by|with)\b|\bset up (?:an?|the|my) equation\b"
 )
-_SEES = re.compile(r"\b(?:oh|ah|i see|i understand(?! that)|i get it|got it|now i)\b")
-_CONCEDED = re.compile(r"\b(?:should(?:'ve| have)|forgot|didn't (?:realize|realise|notice|take)|instead of|mistake)\b")
 _ELLIPTIC = re.compile(
     r"^\W*(?:(?:yes|yep|yeah|no|nope|ok|and|oh|well)\W+)*(?:it|it's|its|they|he|she"
     r"|that|this|them|handed|paid|did|done|didn't|didnt|only|like|since|not|maybe)\b",
@@ -146,15 +133,12 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
         return Extraction(reminders=tuple(each for each in kept if each.category is not LedgerCategory.THREAT))
     if not _can_be_read(doc):
         return Extraction(tuple(_foreign(doc, heard)), (), kept)
-    shown = _shown(doc, heard)
-    # What a step shows, right or wrong, is not told a second time.
-    told = [
-        each
-        for each in _told(doc, heard, spans, readings, kept)
-        if not any(_meet(each.span, other.span) for other in shown)
-    ]
-    found = [*told, *shown]
-    found.sort(key=lambda each: each.span)
+    found = _told(doc, heard, spans, readings, kept)
+    shown = shown_at_work(doc, heard, _who(heard), told=bool(found))
+    if shown is not None:
+        # What a step shows, right or wrong, is not told a second time.
+        found = [each for each in found if not _meet(each.span, shown.span)]
+        found = sorted([*found, _Found(shown.span, shown.content, "work", shown.aspect)], key=lambda each: each.span)
     if heard.observed and len(found) > 1:
         # Whole messages: evidence recall is measured by messages, and split ones were found worse.
         found = [_joined(found)]
@@ -221,7 +205,7 @@ def _told(
         for span, text, reading in zip(spans, _candidate_texts(doc, spans, heard), readings, strict=True)
     ]
     judges = _judges(heard)
-    shown, reckons = _aspect(doc, heard, HINTED), _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
+    shown, reckons = aspect_at_work(doc, heard), _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
     able = [
         each
         for each in judged
@@ -252,20 +236,21 @@ def _told(
             content = _held(content, heard, aspect)
         if content:
             found.append(_Found(each.span, content, each.kind, aspect, each.reading, each.clause))
-            anyway.append(bool(asked) or _is_kept_anyway(each, kept))
+            anyway.append(bool(asked) or _is_kept_anyway(each, kept, heard))
     return _selected(found, anyway, _who(heard)) if judges else found
 
 
 def _judges(heard: Heard) -> bool:
-    """True if statements are judged: the judge knows talk, not what is chosen to be remembered, nor work on a task."""
-    return not (heard.observed or heard.task)
+    """True if statements are judged: the judge knows talk, not what is chosen to be remembered."""
+    return not heard.observed
 
 
-def _is_kept_anyway(judged: "_Judged", kept: Sequence[Reminder]) -> bool:
-    """True of work, an attribute, what may end something that is known, and what belongs into the ledger."""
+def _is_kept_anyway(judged: "_Judged", kept: Sequence[Reminder], heard: Heard) -> bool:
+    """True of work without a task, an attribute, what may end something that is known, and what belongs into the
+    ledger."""
     clause = judged.clause
-    ends = may_take_back(clause.text)
-    return judged.kind == "work" or is_attribute(slot_of(clause)) or ends or _overlaps(judged.span, kept)
+    lesson = judged.kind == "work" and not heard.task
+    return lesson or is_attribute(slot_of(clause)) or may_take_back(clause.text) or _overlaps(judged.span, kept)
 
 
 def _selected(found: Sequence[_Found], anyway: Sequence[bool], subject: str) -> list[_Found]:
@@ -414,105 +399,11 @@ def _asked(text: str, heard: Heard, *, first: bool) -> str:
     return "" if asked in NEXT else asked
 
 
-def _shown(doc: Doc, heard: Heard) -> list[_Found]:
-    """What a turn of work shows: something misunderstood or understood, said without the exercise's numbers."""
-    if heard.speaker is not None or not doc.text.strip() or doc.text.rstrip().endswith("?"):
-        return []
-    aspect = _aspect(doc, heard, TURN_WORTH)
-    if aspect is None:
-        return []
-    wrong = [each.text for each in equations(doc.text) if not each.holds]
-    whole = (0, len(doc.text.rstrip()))
-    if not _CONCEDED.search(doc.plain) and (chosen := _chosen_operation(doc, heard, aspect)):
-        return [_Found(whole, chosen, "work", aspect)]
-    spans = [span for span in statement_spans(doc) if content_words(Doc(doc.text[slice(*span)])) >= 2]
-    reply = Doc(heard.reply).stems
-    steps = [span for span in spans if OPERATION.search(doc.text[slice(*span)])]
-    for span in sorted(steps, key=lambda s: -_telling(doc.text[slice(*s)], reply, wrong)):
-        general = retold(generalised(doc.text[slice(*span)], heard.task), _who(heard), heard.at)
-        if general and content_words(Doc(general)) > STEP_WORDS:
-            return [_Found(span, _in_topic(_judged(general, aspect, heard), heard.task), "work", aspect)]
-    if len(wrong) == 1 and aspect is Aspect.MISCONCEPTION and len(used := operations(wrong[0])) == 1:
-        slip = f"{_who(heard)} makes a slip when {INFLECTED[min(used)][1]}."
-        return [_Found(whole, _in_topic(slip, heard.task), "work", aspect)]
-    solved = _solved(doc, heard) if _aspect(doc, heard, SOLVED) is Aspect.UNDERSTANDING else ""
-    return [_Found(whole, solved, "work", aspect)] if solved else []
-
-
-def _solved(doc: Doc, heard: Heard) -> str:
-    """That a task was solved, where the tutor calls an answer right and asks no more; else empty."""
-    final = accepts(heard.reply) and not heard.reply.rstrip().endswith("?")
-    if not final or not doc.numbers or not topic_of(heard.task):
-        return ""
-    hinted = rejects(heard.before) or _SEES.search(doc.plain) is not None
-    return _in_topic(f"{_who(heard)} found the right answer{' after a hint' if hinted else ''}.", heard.task)
-
-
-def _chosen_operation(doc: Doc, heard: Heard, aspect: Aspect) -> str:
-    """An operation taken for another, as the tutor's next words say, or seen by those before; else empty."""
-    who, used = _who(heard), operations(doc.text)
-    wanted = advised(heard.reply)
-    if aspect is Aspect.MISCONCEPTION and wanted and len(used) == 1 and wanted not in used:
-        return _in_topic(f"{who} {INFLECTED[min(used)][0]} where one has to {wanted}.", heard.task)
-    told = advised(heard.before)
-    if aspect is Aspect.UNDERSTANDING and told in used and rejects(heard.before) and not rejects(heard.reply):
-        return _in_topic(f"{who} has understood where one has to {told}, after a hint.", heard.task)
-    return ""
-
-
-def _in_topic(statement: str, task: str) -> str:
-    """A statement about work, with what the work was about where it does not say so."""
-    topic = topic_of(task)
-    if not topic or Doc(topic).stems <= Doc(statement).stems:
-        return statement
-    return f"{statement.rstrip('.')}{IN_TOPIC}{topic}."
-
-
-def _aspect(doc: Doc, heard: Heard, least: Mapping[Aspect, float]) -> Aspect | None:
-    """Misconception or understanding, whichever a turn shows, from some chance on."""
-    if heard.speaker is not None:
-        return None
-    chances = load_worth().of_turn(TutoringTurn(doc.text, heard.before, heard.reply))
-    wrong, right = chances[1:]
-    aspect = Aspect.MISCONCEPTION if wrong >= right else Aspect.UNDERSTANDING
-    if aspect is Aspect.UNDERSTANDING and not heard.reply and not _SEES.search(doc.plain):
-        # Nobody says that it was right.
-        return None
-    return aspect if max(wrong, right) >= least[aspect] else None
-
-
 def _held(content: str, heard: Heard, aspect: Aspect) -> str:
     """What somebody holds to be so, right or wrong."""
     verb = "thinks" if aspect is Aspect.MISCONCEPTION else "understands"
     who = _who(heard)
     return content.replace(f"{who} says that", f"{who} {verb} that", 1).replace(f"{who} says:", f"{who} {verb}:", 1)
-
-
-def _telling(text: str, reply: frozenset[str], wrong: Sequence[str]) -> float:
-    """How much a clause shows of what is understood."""
-    doc = Doc(text)
-    shared = len(doc.stems & reply) / (1 + len(reply))
-    return (
-        min(8, content_words(doc)) / 8
-        + 2 * shared
-        + 2 * (OPERATION.search(text) is not None)
-        + 2 * any(each in text for each in wrong)
-    )
-
-
-def _judged(general: str, aspect: Aspect, heard: Heard) -> str:
-    """The step as it was meant, right or wrong."""
-    who, said = _who(heard), general.rstrip(".!")
-    if _CONCEDED.search(said):
-        return f"{said}."
-    right = aspect is Aspect.UNDERSTANDING
-    verdict = "which is wrong" if rejects(heard.reply) or any(not e.holds for e in equations(heard.text)) else DOUBTED
-    if said.startswith(f"{who} ") and not said.startswith(f"{who} says"):
-        return f"{said}, and has understood it." if right else f"{said}, {verdict}."
-    body = said.removeprefix(f"{who} says that ").removeprefix(f"{who} says: ")
-    if body.split(" ", 1)[0].lower() in STOP_WORDS or body.split(" ", 1)[0].endswith("ing"):
-        body = body[:1].lower() + body[1:]
-    return f"{who} has understood that {body}." if right else f"{who} takes it that {body}, {verdict}."
 
 
 def _foreign(doc: Doc, heard: Heard) -> list[Extract]:

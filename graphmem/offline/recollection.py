@@ -12,7 +12,7 @@ from zlib import crc32
 
 import numpy as np
 
-from graphmem.model import Aspect, Author, Heard, LedgerCategory, Message, Recalled, Remembered, Vector
+from graphmem.model import Aspect, Author, Heard, LedgerCategory, Memory, Message, Recalled, Remembered, Vector
 from graphmem.text.answers import asked_slot, stated_answer
 from graphmem.text.arithmetic import equations
 from graphmem.text.clauses import clauses
@@ -186,9 +186,7 @@ def _statements(remembered: Remembered) -> Iterable[Recollection]:
 
 def _of_memory(recalled: Recalled, remembered: Remembered) -> Recollection:
     memory = recalled.memory
-    content, quote = memory.content or "", memory.quote or ""
-    if remembered.name:
-        content = re.sub(rf"\b{re.escape(remembered.name)}(?=\s|'s\b)", "The student", content)
+    content, quote = _of_the_student(memory, remembered), memory.quote or ""
     # The student's own words turn to the student more surely, but for days, which have been reckoned since.
     doc = Doc(quote)
     today = remembered.today is not None and memory.timestamp.date() == remembered.today.date()
@@ -297,8 +295,14 @@ def _of_work(remembered: Remembered) -> list[str]:
     """What was hard for the student, or what they have understood, whichever is asked for."""
     aspect = {"struggles": Aspect.MISCONCEPTION, "strengths": Aspect.UNDERSTANDING}.get(remembered.asked_for)
     shown = [each for each in remembered.memories if aspect is not None and each.memory.aspect is aspect]
-    told = (Recollection(each.memory.content or "", each.memory.timestamp, 0.0) for each in shown)
+    told = (Recollection(_of_the_student(each.memory, remembered), each.memory.timestamp, 0.0) for each in shown)
     return _listed(told, beginnings=())
+
+
+def _of_the_student(memory: Memory, remembered: Remembered) -> str:
+    """What a memory says, with "the student" for the student's name."""
+    content, name = memory.content or "", remembered.name
+    return re.sub(rf"\b{re.escape(name)}(?=\s|'s\b)", "The student", content) if name else content
 
 
 def _listed(

@@ -30,10 +30,14 @@ _COUNTED = re.compile(
     re.IGNORECASE,
 )
 _CODE = re.compile(r"^[\d.]+[A-Z]?\.\s*|\s*[-–(].*$")
+_NO_TITLE = re.compile(r"[?!=]|\.$")
+_NAMED_MATTER = re.compile(r"[^\W\d_]{3}")
 LESSON_TITLE_WORDS = 8
 """Most words of a task that is the title of a lesson."""
 TOPIC_WORDS = 3
 """Most words of a topic."""
+BY_STEP = " ("
+"""What stands before the step that work went so with, in brackets."""
 IN_TOPIC, IN_TOPICS = ", in a problem about ", " in problems about "
 """What stands before the topic of an exercise, and the topics of several, in what is said of work on them."""
 
@@ -72,6 +76,19 @@ def advised(text: str) -> str:
     return named.pop() if len(named) == 1 else ""
 
 
+def lesson_title(task: str) -> str:
+    """The title of a lesson, without its number; empty where a task is a text.
+
+    Examples
+    --------
+    >>> lesson_title("5.2A.Decimal Numbers"), lesson_title("Solve 3x + 5 = 20."), lesson_title("How many are left?")
+    ('Decimal Numbers', '', '')
+    """
+    words = task.split()
+    title = len(words) <= LESSON_TITLE_WORDS and _NAMED_MATTER.search(task) and not _NO_TITLE.search(task.strip())
+    return _CODE.sub("", _CODE.sub("", task)).strip() if title else ""
+
+
 def topic_of(task: str) -> str:
     """What a task is about, in a few words: the title of a lesson, or what an exercise asks for; empty without one.
 
@@ -82,8 +99,8 @@ def topic_of(task: str) -> str:
     >>> topic_of("Max was born when Luka was 4 years old. How deep is the valley?")
     'the valley'
     """
-    if len(task.split()) <= LESSON_TITLE_WORDS and "?" not in task:
-        return _CODE.sub("", _CODE.sub("", task)).strip()
+    if title := lesson_title(task):
+        return title
     asked = [sentence for sentence in Doc(task).sentences if sentence.text.rstrip().endswith("?")]
     named = {word.casefold() for entity in Doc(task).entities for word in entity.name.split()} | STOP_WORDS
     counted = _COUNTED.search(asked[-1].text) if asked else None
@@ -95,3 +112,17 @@ def topic_of(task: str) -> str:
         if noun and len(words) <= TOPIC_WORDS and named.isdisjoint(words) and not words[-1].endswith(("ly", "old")):
             return f"the {phrase}" if noun[1].lower() in ("the", "a", "an") and not is_plural(words[-1]) else phrase
     return ""
+
+
+def work_and_topic(statement: str) -> tuple[str, str]:
+    """What a statement tells of work, whatever the exercise and the step that showed it, and the exercise's topic.
+
+    Examples
+    --------
+    >>> work_and_topic("Mo goes wrong with rates, in a problem about weeks (added the hours).")
+    ('Mo goes wrong with rates', 'weeks')
+    >>> work_and_topic("Mo adds where one has to subtract.")
+    ('Mo adds where one has to subtract', '')
+    """
+    told, _, topic = statement.partition(BY_STEP)[0].rstrip(".").partition(IN_TOPIC)
+    return told, topic

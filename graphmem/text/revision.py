@@ -20,6 +20,7 @@ from graphmem.text.comparisons import is_mended, stated_comparisons
 from graphmem.text.doc import Doc
 from graphmem.text.ending import load_ending
 from graphmem.text.lexicon import MONTHS, WEEKDAYS
+from graphmem.text.operations import work_and_topic
 from graphmem.text.pairs import Compared, Likeness, likeness, pair_features
 from graphmem.text.slots import changes_rarely, holds_one_value, is_polar
 from graphmem.text.stems import is_past
@@ -34,6 +35,8 @@ TOUCHING = 0.3
 """Cosine that two statements about one matter need, beside the words they share."""
 REPEATED = 0.75
 """Cosine from which two steps of one lesson, both wrong or both right, are one."""
+SUBJECT_WORDS = 2
+"""First words of a statement that say whom it is about."""
 SAME_TALK = timedelta(hours=6)
 """Time within which a misconception shown and an understanding reached are of one lesson."""
 _NOTHING: Vector = np.zeros(1, dtype=np.float32)
@@ -270,7 +273,8 @@ def _by_reason(new: Revisable, old: Revisable, cosine: float) -> Effect:
     shared = new.stems & old.stems
     if _is_work(new) or _is_work(old):
         again = cosine >= REPEATED and abs(new.at - old.at) <= SAME_TALK
-        return Effect.SAME if new.aspect is old.aspect and (again or _twins(new, old, cosine)) else Effect.NONE
+        same = again or work_and_topic(new.content)[0] == work_and_topic(old.content)[0] or _twins(new, old, cosine)
+        return Effect.SAME if new.aspect is old.aspect and same else Effect.NONE
     if new.slot is not None and new.slot == old.slot and (found := _of_one_slot(new, old)) is not None:
         return found
     if len(shared) < GENERAL_STEMS or cosine < TOUCHING:
@@ -290,9 +294,15 @@ def _overcomes(new: Revisable, old: Revisable, cosine: float) -> bool:
     """A misconception of the same lesson, or of the same matter, that is understood now."""
     if new.aspect is not Aspect.UNDERSTANDING or old.aspect is not Aspect.MISCONCEPTION:
         return False
-    if is_mended(old.words, new.words):
+    if is_mended(old.words, new.words) or abs(new.at - old.at) <= SAME_TALK:
         return True
-    return abs(new.at - old.at) <= SAME_TALK or cosine >= OVERCOME
+    # Statements of how work went are alike in all but its matter.
+    return cosine >= OVERCOME and not _work_stems(new).isdisjoint(_work_stems(old))
+
+
+def _work_stems(told: Revisable) -> frozenset[str]:
+    """Stems of what is told of work, without whose it is: "Kim goes", "The student"."""
+    return Doc(" ".join(work_and_topic(told.content)[0].split()[SUBJECT_WORDS:])).stems
 
 
 def _is_work(told: Revisable) -> bool:

@@ -9,7 +9,7 @@ from graphmem.model import Aspect, Digest, Memory, MergedStatement
 from graphmem.text.doc import Doc
 from graphmem.text.information import information
 from graphmem.text.likeness import gist, is_said_by
-from graphmem.text.operations import IN_TOPIC, IN_TOPICS
+from graphmem.text.operations import IN_TOPIC, IN_TOPICS, work_and_topic
 from graphmem.text.sayable import has_subject, is_for_all, is_said_plainly, plainly, quotable, sayable, tidied_sentences
 from graphmem.text.statement_judge import load_statement_judge
 from graphmem.text.stems import stem
@@ -37,7 +37,7 @@ MOST_TOPICS = 4
 """Most exercises that are named for one thing, the last ones."""
 JOINED_CHARACTERS = 160
 """Most characters of two sentences that are said as one."""
-_VERDICTS = (", which ", ", and has understood")
+_VERDICTS = (", which ", " goes wrong with ", " right", " where one has to ", " makes a slip ")
 _HAS_PARTS = re.compile(r"[,!?:\"“]|\. | (?:and|says that|[-–—]) ")
 
 
@@ -176,8 +176,8 @@ def _parts(place: int, told: Summarised, subject: str) -> Iterator[_Part]:
 
 def _is_judged(step: str, subject: str) -> bool:
     """True if a step of a solution is short, and told as right or wrong, so that it says something generally."""
-    plain = step.partition(IN_TOPIC)[0]
-    judged = IN_TOPIC in step or any(verdict in plain for verdict in _VERDICTS)
+    plain, topic = work_and_topic(step)
+    judged = bool(topic) or any(verdict in plain for verdict in _VERDICTS)
     told = Doc(plain.removeprefix(subject))
     return judged and len(told.words) <= STEP_WORDS_SAID and "they" not in told.plain_words
 
@@ -186,13 +186,13 @@ def _together(parts: Sequence[_Part]) -> list[_Part]:
     """Parts; those that say the same of several exercises as one."""
     found: dict[str, list[_Part]] = {}
     for part in parts:
-        found.setdefault(part.text.partition(IN_TOPIC)[0] if part.shows_work else part.text, []).append(part)
+        found.setdefault(work_and_topic(part.text)[0] if part.shows_work else part.text, []).append(part)
     return [_of_several(head, own) if len(own) > 1 else own[0] for head, own in found.items()]
 
 
 def _of_several(head: str, parts: Sequence[_Part]) -> _Part:
     """One thing that was so in several exercises."""
-    topics = list(dict.fromkeys(part.text.partition(IN_TOPIC)[2].rstrip(".") for part in parts))
+    topics = list(dict.fromkeys(work_and_topic(part.text)[1] for part in parts))
     *most, last = [topic for topic in topics if topic][-MOST_TOPICS:] or [""]
     text = f"{head}{IN_TOPICS}{', '.join(most)} and {last}" if most else f"{head}{IN_TOPIC}{last}" if last else head
     tells = {unit: weight * len(parts) for unit, weight in parts[0].tells.items()}

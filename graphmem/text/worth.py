@@ -168,6 +168,17 @@ def rejects(reply: str) -> bool:
     return _REJECTS.search(reply) is not None
 
 
+def doubts(reply: str) -> bool:
+    """True if a tutor's reply says that what was said is wrong, or asks to look at it once more.
+
+    Examples
+    --------
+    >>> doubts("Not quite."), doubts("Are you sure? Read the second sentence once more."), doubts("Go on.")
+    (True, True, False)
+    """
+    return rejects(reply) or _DOUBTS.search(reply) is not None
+
+
 def accepts(reply: str) -> bool:
     """True if a tutor's reply praises what was said or calls it right, and nothing in it wrong.
 

@@ -187,6 +187,17 @@ def test_what_was_so_in_several_exercises_is_said_once() -> None:
     )
 
 
+def test_steps_are_left_out_where_work_on_several_exercises_is_told_at_once() -> None:
+    told = [
+        Summarised("Ann goes wrong with rates, in a problem about taps (added the litres).", None, True),
+        Summarised("Ann goes wrong with rates, in a problem about weeks.", None, True),
+        Summarised("Ann goes wrong with ratios.", None, True),
+    ]
+    said = "Ann goes wrong with rates in problems about taps and weeks."
+    assert said in summarised(told, "Ann").text
+    assert "Ann goes wrong with ratios." in summarised(told, "Ann").text
+
+
 def test_of_steps_of_solutions_those_are_said_that_are_judged_and_general() -> None:
     told = [
         Summarised("Ann figured out how many chicken buckets they would need.", None, True),

@@ -104,22 +104,31 @@ def test_talk_about_the_exercise_itself_is_not_remembered(text: str) -> None:
     assert extract(Heard(text, AT, reply="Go on.", task=task, student="Mo")).memories == ()
 
 
-def test_a_step_names_the_parts_that_numbers_play() -> None:
+def test_a_wrong_step_is_told_by_the_matter_of_its_task() -> None:
     text = "To get an average of 93, I need to multiply 93 by 6, which gives me 558."
     task = "Brinley has six tests. What must her last one be for an average of 93?"
     (memory,) = extract(Heard(text, AT, reply="No, would we need all of them?", task=task, student="Mo")).memories
-    assert memory.content == (
-        "Mo takes it that to get an average, Mo needs to multiply the average by the number of tests, which is wrong."
-    )
+    told = "Mo goes wrong with averages (needs to multiply the average by the number of tests)."
+    assert (memory.content, memory.aspect) == (told, Aspect.MISCONCEPTION)
+    assert extract(Heard(text, AT, reply="And then?", task=task, student="Mo")).memories == ()
 
 
-def test_a_wrong_step_is_said_without_its_sum() -> None:
-    text = "I multiplied the 4 rewards by $2 to get the total, so I added 8 to the price, 43 + 8 = 51."
-    reply = "Not quite. A reward is a discount, it is not extra money on the price. Try again."
-    (memory,) = extract(Heard(text, AT, reply=reply, student="Mo")).memories
-    assert memory.aspect is Aspect.MISCONCEPTION
-    assert memory.content.startswith("Mo ")
-    assert memory.content == "Mo multiplied the rewards by the amount to get the total, which is wrong."
+def test_a_step_that_is_owned_up_to_is_said_without_its_numbers() -> None:
+    text, before = "Oh, I should have subtracted the $8 discount from the price.", "Not quite. A reward is a discount."
+    (memory,) = extract(Heard(text, AT, before=before, reply="Yes, well done.", student="Mo")).memories
+    assert memory.aspect is Aspect.UNDERSTANDING
+    assert memory.content == "Mo should have subtracted the amount discount from the price."
+
+
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("my train leaves at 9:15 so i have 20 minutes", "Wrong platform though, careful!"),
+        ("he ran 5 miles in 40 minutes and won", "No! Really?"),
+    ],
+)
+def test_numbers_in_talk_without_a_task_are_no_work(text: str, reply: str) -> None:
+    assert all(memory.aspect is None for memory in extract(Heard(text, AT, reply=reply, student="Mo")).memories)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +138,7 @@ def test_a_wrong_step_is_said_without_its_sum() -> None:
             "Oh, I see. So he has 40 - 12 = 28 stamps left.",
             "Not quite, he gives some of them away.",
             "Well done, that's correct!",
-            "Mo found the right answer after a hint, in a problem about stamps.",
+            "Mo gets sums of several steps right after a hint, in a problem about stamps.",
         ),
         ("He has 28 stamps left.", "Try it.", "Yes, correct! How many were there before?", None),
         ("He has 52 stamps left.", "Try it.", "No, that's not quite right.", None),

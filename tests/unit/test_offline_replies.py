@@ -171,6 +171,14 @@ def test_what_was_understood_is_told_whatever_it_begins_with() -> None:
     assert "With 8 pieces each piece is smaller" in answer_from_memory(student("What have I understood?"), remembered)
 
 
+def test_what_was_hard_is_said_to_the_student() -> None:
+    known = memory("m", "Mo goes wrong with fractions, in a problem about pies.", aspect=Aspect.MISCONCEPTION)
+    remembered = Remembered(memories=(Recalled(known, 1.0, 1.0, ()),), asked_for="struggles", name="Mo")
+    told = answer_from_memory(student("What was hard for me?"), remembered)
+    assert "you go wrong with fractions, in a problem about pies" in told
+    assert "Mo" not in told
+
+
 def test_a_sum_that_is_asked_for_is_reckoned() -> None:
     assert replied(student("What is 7 times 8?"), Remembered()).startswith("7 x 8 = 56.")
     assert "=" not in replied(student("What is 7 to the power of 8?"), Remembered())

@@ -17,6 +17,7 @@ from graphmem.flows.context_plan import (
     ranked,
     shown,
     tells_of_student,
+    wanted_memories,
     without_told_episodes,
 )
 from graphmem.model import (
@@ -86,6 +87,18 @@ def test_what_a_student_can_do_and_what_is_hard_are_not_mixed_up() -> None:
         assert [habit_answers_asked(each, asked) for each in habits] == ways
         assert answers_asked(memory("a"), asked)
         assert habit_answers_asked(Fact("fact-1", 1, "Mo likes maths.", (), NOW), asked)
+
+
+def test_what_was_hard_is_what_was_overcome_where_nothing_else_is() -> None:
+    wrong = replace(memory("a"), aspect=Aspect.MISCONCEPTION)
+    ended = replace(memory("c"), invalid_at=NOW - timedelta(days=1), reliability=Reliability.SUPERSEDED)
+    overcome = replace(ended, id="b", aspect=Aspect.MISCONCEPTION)
+
+    def hard(*held: Memory) -> list[str]:
+        return [each.memory.id for each in wanted_memories(index_of(*held), NOW, "struggles")]
+
+    assert hard(wrong, overcome) == ["a"]
+    assert hard(overcome, ended) == ["b"]
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,24 @@ def test_an_understanding_overcomes_the_misconception_of_its_lesson() -> None:
     assert effect(wrong, right, 0.2) is Effect.NONE
 
 
+def test_work_on_one_matter_is_one_whatever_the_exercise() -> None:
+    wrong = Revisable("Kim goes wrong with rates, in a problem about weeks.", "8 x 7", AT, Aspect.MISCONCEPTION)
+    later = AT + timedelta(days=9)
+    again = Revisable("Kim goes wrong with rates, in a problem about taps.", "3 + 4", later, Aspect.MISCONCEPTION)
+    other = Revisable("Kim goes wrong with ratios, in a problem about weeks.", "3 + 4", later, Aspect.MISCONCEPTION)
+    assert effect(again, wrong, 0.6) is Effect.SAME
+    assert effect(other, wrong, 0.6) is Effect.NONE
+
+
+def test_an_understanding_of_another_matter_overcomes_nothing_of_an_earlier_lesson() -> None:
+    wrong = Revisable("Kim goes wrong with rates, in a problem about weeks.", "8 x 7", AT, Aspect.MISCONCEPTION)
+    later = AT + timedelta(days=9)
+    right = Revisable("Kim gets rates right, in a problem about taps.", "12", later, Aspect.UNDERSTANDING)
+    other = replace(right, content="Kim gets ratios right, in a problem about weeks.")
+    assert effect(right, wrong, 0.8) is Effect.ENDS
+    assert effect(other, wrong, 0.8) is Effect.NONE
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
