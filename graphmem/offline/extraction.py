@@ -246,10 +246,10 @@ def _judges(heard: Heard) -> bool:
 
 
 def _is_kept_anyway(judged: "_Judged", kept: Sequence[Reminder], heard: Heard) -> bool:
-    """True of work without a task, an attribute, what may end something that is known, and what belongs into the
-    ledger."""
+    """True of work without a task or beyond it, an attribute, what may end something, and what the ledger holds."""
     clause = judged.clause
-    lesson = judged.kind == "work" and not heard.task
+    beyond = judged.is_general and (not clause.numbers or _compared(clause) is not None)
+    lesson = judged.kind == "work" and (beyond or not heard.task)
     return lesson or is_attribute(slot_of(clause)) or may_take_back(clause.text) or _overlaps(judged.span, kept)
 
 

@@ -30,6 +30,8 @@ from graphmem.text.words import is_known, word_rarity
 
 SHORT_WORDS = 3
 """Words up to which a statement is too short to be said back."""
+TOPIC_LETTERS = 3
+"""Letters of the shortest word that may be a topic: "uh" is none."""
 LONGEST_WORD = 30
 """Letters from which on what is written is no word."""
 REPLY_CHARACTERS = 600
@@ -263,7 +265,7 @@ def _topic(messages: Sequence[Message]) -> str:
     asked = [Doc(_question(doc_of(message))) for message in messages[-2:-1]]
     for doc in (doc_of(messages[-1]), *asked):
         for phrase in doc.key_phrases():
-            words = [word for word in phrase.split() if word.lower() not in LESSON_WORDS]
+            words = [word for word in phrase.split() if word.lower() not in LESSON_WORDS and len(word) >= TOPIC_LETTERS]
             if any(word[-1].isalpha() and is_known(word.lower()) for word in words) and (
                 topic := quoted(" ".join(words))
             ):

@@ -44,8 +44,9 @@ def aspect_at_work(doc: Doc, heard: Heard) -> Aspect | None:
     if aspect is Aspect.UNDERSTANDING and not heard.reply and not SEES.search(doc.plain):
         # Nobody says that it was right.
         return None
-    if aspect is Aspect.MISCONCEPTION and not doubts(heard.reply) and all(each.holds for each in equations(doc.text)):
-        # Nobody says that it was wrong.
+    # At work on a task a question is doubt enough; in talk what is wrong is called so.
+    said_wrong = doubts(heard.reply) if heard.task else rejects(heard.reply)
+    if aspect is Aspect.MISCONCEPTION and not said_wrong and all(each.holds for each in equations(doc.text)):
         return None
     return aspect if max(wrong, right) >= SHOWN_FROM[aspect] else None
 

@@ -179,6 +179,12 @@ def test_what_was_hard_is_said_to_the_student() -> None:
     assert "Mo" not in told
 
 
+@pytest.mark.parametrize("text", ["uh, i have no idea", "hm no idea um", "I don't get it, oh"])
+def test_an_interjection_is_no_topic(text: str) -> None:
+    reply = replied(student(text), Remembered())
+    assert not any(f"“{word}”" in reply for word in ("uh", "um", "hm", "oh", "idea"))
+
+
 def test_a_sum_that_is_asked_for_is_reckoned() -> None:
     assert replied(student("What is 7 times 8?"), Remembered()).startswith("7 x 8 = 56.")
     assert "=" not in replied(student("What is 7 to the power of 8?"), Remembered())
