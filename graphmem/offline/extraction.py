@@ -133,8 +133,9 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
         return Extraction(reminders=tuple(each for each in kept if each.category is not LedgerCategory.THREAT))
     if not _can_be_read(doc):
         return Extraction(tuple(_foreign(doc, heard)), (), kept)
-    found = _told(doc, heard, spans, readings, kept)
-    shown = shown_at_work(doc, heard, _who(heard), told=bool(found))
+    aspect = aspect_at_work(doc, heard)
+    found = _told(doc, heard, spans, readings, kept, aspect)
+    shown = shown_at_work(doc, heard, _who(heard), aspect, told=bool(found))
     if shown is not None:
         # What a step shows, right or wrong, is not told a second time.
         found = [each for each in found if not _meet(each.span, shown.span)]
@@ -198,6 +199,7 @@ def _told(
     spans: Sequence[SentenceSpan],
     readings: Sequence[MessageReading],
     kept: Sequence[Reminder],
+    shown: Aspect | None,
 ) -> list[_Found]:
     """What clauses tell of the student's life and ways, and what belongs into the ledger."""
     judged = [
@@ -205,7 +207,7 @@ def _told(
         for span, text, reading in zip(spans, _candidate_texts(doc, spans, heard), readings, strict=True)
     ]
     judges = _judges(heard)
-    shown, reckons = aspect_at_work(doc, heard), _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
+    reckons = _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
     able = [
         each
         for each in judged

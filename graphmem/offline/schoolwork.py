@@ -22,7 +22,7 @@ STEP_WORDS = 3
 STEP_FROM, STEP_TO = 15, 120
 """Characters of a step that is told."""
 
-SEES = re.compile(r"\b(?:oh|ah|i see|i understand(?! that)|i get it|got it|now i)\b")
+_SEES = re.compile(r"\b(?:oh|ah|i see|i understand(?! that)|i get it|got it|now i)\b")
 """Words by which somebody shows to have seen something."""
 _CONCEDED = re.compile(r"\b(?:should(?:'ve| have)|forgot|didn't (?:realize|realise|notice|take)|instead of|mistake)\b")
 
@@ -41,7 +41,7 @@ def aspect_at_work(doc: Doc, heard: Heard) -> Aspect | None:
         return None
     wrong, right = load_worth().of_turn(TutoringTurn(doc.text, heard.before, heard.reply))[1:]
     aspect = Aspect.MISCONCEPTION if wrong >= right else Aspect.UNDERSTANDING
-    if aspect is Aspect.UNDERSTANDING and not heard.reply and not SEES.search(doc.plain):
+    if aspect is Aspect.UNDERSTANDING and not heard.reply and not _SEES.search(doc.plain):
         # Nobody says that it was right.
         return None
     # At work on a task a question is doubt enough; in talk what is wrong is called so.
@@ -51,7 +51,7 @@ def aspect_at_work(doc: Doc, heard: Heard) -> Aspect | None:
     return aspect if max(wrong, right) >= SHOWN_FROM[aspect] else None
 
 
-def shown_at_work(doc: Doc, heard: Heard, who: str, *, told: bool) -> ShownAtWork | None:
+def shown_at_work(doc: Doc, heard: Heard, who: str, aspect: Aspect | None, *, told: bool) -> ShownAtWork | None:
     """What a turn of the student's work shows; None where nothing can be said of it beyond the exercise.
 
     A step that is owned up to as missed, an operation taken for another, a slip in one operation, or only how it went
@@ -59,12 +59,10 @@ def shown_at_work(doc: Doc, heard: Heard, who: str, *, told: bool) -> ShownAtWor
 
     Parameters
     ----------
+    aspect : of the turn, see `aspect_at_work`
     told : the turn's clauses tell something that is kept
     """
-    if not doc.text.strip() or doc.text.rstrip().endswith("?"):
-        return None
-    aspect = aspect_at_work(doc, heard)
-    if aspect is None:
+    if aspect is None or not doc.text.strip() or doc.text.rstrip().endswith("?"):
         return None
     if _CONCEDED.search(doc.plain):
         if step := _conceded(doc, heard, who, aspect):
@@ -92,13 +90,12 @@ def _chosen_operation(doc: Doc, heard: Heard, who: str, aspect: Aspect) -> str:
 
 def _conceded(doc: Doc, heard: Heard, who: str, aspect: Aspect) -> ShownAtWork | None:
     """The first step that is owned up to as missed or mistaken, without its numbers."""
-    for span in statement_spans(doc):
-        clause = doc.text[slice(*span)]
-        if OPERATION.search(clause) is None or _CONCEDED.search(clause.lower()) is None:
+    for span, step in _steps(doc):
+        if _CONCEDED.search(step.lower()) is None:
             continue
-        general = retold(generalised(clause, heard.task), who, heard.at)
+        general = _general(step, heard, who)
         if general and content_words(Doc(general)) > STEP_WORDS:
-            return ShownAtWork(span, _in_topic(f"{general.rstrip('.!')}.", heard.task), aspect)
+            return ShownAtWork(span, _in_topic(f"{general}.", heard.task), aspect)
     return None
 
 
@@ -119,19 +116,18 @@ def _outcome(doc: Doc, heard: Heard, who: str, aspect: Aspect) -> str:
     final = accepts(heard.reply) and not heard.reply.rstrip().endswith("?")
     if not final or not doc.numbers or not (matter or topic_of(heard.task)):
         return ""
-    hinted = rejects(heard.before) or SEES.search(doc.plain) is not None
+    hinted = rejects(heard.before) or _SEES.search(doc.plain) is not None
     after = " after a hint" if hinted else ""
     return f"{who} gets {matter} right{after}." if matter else f"{who} found the right answer{after}."
 
 
 def _with_step(statement: str, doc: Doc, heard: Heard, who: str) -> str:
-    """How it went, and the step it went so with, where one can be said without its numbers."""
+    """How it went, and the step it went so with, where one can be said without its numbers; empty as it is."""
     reply = Doc(heard.reply).stems
-    steps = [doc.text[slice(*span)] for span in statement_spans(doc) if OPERATION.search(doc.text[slice(*span)])]
-    for step in sorted(steps, key=lambda each: -_telling(each, reply)) if statement else ():
-        general = retold(generalised(step, heard.task), who, heard.at).rstrip(".!")
+    steps = [step for _, step in _steps(doc)] if statement else []
+    for step in sorted(steps, key=lambda each: -_telling(each, reply)):
         # "To find the cost, Mo multiplied ...": what was done.
-        done = general.rpartition(f"{who} ")[2]
+        done = _general(step, heard, who).rpartition(f"{who} ")[2]
         if (
             STEP_FROM <= len(done) <= STEP_TO
             and OPERATION.search(f"to {done}")
@@ -139,6 +135,17 @@ def _with_step(statement: str, doc: Doc, heard: Heard, who: str) -> str:
         ):
             return f"{statement.rstrip('.')}{BY_STEP}{done})."
     return statement
+
+
+def _steps(doc: Doc) -> list[tuple[SentenceSpan, str]]:
+    """The clauses that name an operation, with their places."""
+    clauses = [(span, doc.text[slice(*span)]) for span in statement_spans(doc)]
+    return [(span, clause) for span, clause in clauses if OPERATION.search(clause)]
+
+
+def _general(step: str, heard: Heard, who: str) -> str:
+    """A step told of whose it is, without its numbers and the full stop; empty where that cannot be."""
+    return retold(generalised(step, heard.task), who, heard.at).rstrip(".!")
 
 
 def _telling(step: str, reply: frozenset[str]) -> float:
