@@ -29,7 +29,7 @@ _COUNTED = re.compile(
     r"(?!more|less|times|is\b|was\b|does\b|has\b|years|dollars|cents)[a-z]+s)\b",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"^[\d.]+[A-Z]?\.\s*|\s*[-–(].*$")
+_CODE = re.compile(r"^[\d.]+[A-Z]?\.\s*|\s+[-–]\s.*$|\s*\(.*$")
 _NO_TITLE = re.compile(r"[?!=]|\.$")
 _NAMED_MATTER = re.compile(r"[^\W\d_]{3}")
 LESSON_TITLE_WORDS = 8

@@ -16,6 +16,8 @@ from graphmem.text.matters import MATTERS_FILE, subject_matter
         ("A tap fills 12 litres per minute. How long does it need for a tub of 180 litres?", "rates"),
         ("What is the mean of 4, 8, 9 and 11?", "averages"),
         ("Solve 3x + 5 = 20.", "equations"),
+        ("2.8A.2- and 3-Dimensional Shapes", "2- and 3-Dimensional Shapes"),
+        ("3.4K.Multiplying Multi-Digit Numbers - 2", "Multiplying Multi-Digit Numbers"),
         ("3.4B.Rounding Whole Numbers (Review) - 1", "Rounding Whole Numbers"),
     ],
 )
