@@ -168,7 +168,8 @@ async def recall(
     if not 1 <= limit <= MAX_RECALLED:
         raise InvalidInput(f"limit must lie between 1 and {MAX_RECALLED}.")
     asking = _asked(gm, text, as_of, limit)
-    return list((await search(gm, session, asking)).found.memories)
+    # What a question for a whole brings comes on top of what the search was limited to.
+    return list((await search(gm, session, asking)).found.memories[:limit])
 
 
 async def context(
