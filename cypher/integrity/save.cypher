@@ -1,9 +1,14 @@
 // Save pages and the root of a manifest, and delete the notes that are taken in; a page without content is deleted.
+// No row, and nothing is changed, when the root is another one than before.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, root: bytes, pages: list, notes: list of str
+// params: institution: str, student_id: str, now: datetime, root_before: bytes, root: bytes, pages: list, notes: list of str
 // returns: saved: bool
 MATCH (student:Student {institution: $institution, id: $student_id})
+// Writing the student locks it, so that the root read below is the newest.
+SET student.jobs_at = coalesce(student.jobs_at, $now)
+WITH student
+WHERE student.manifest_root = $root_before OR (student.manifest_root IS NULL AND $root_before IS NULL)
 SET student.manifest_root = $root
 WITH student
 CALL () {

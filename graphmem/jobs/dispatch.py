@@ -57,12 +57,15 @@ async def run_jobs_of(gm: Graphmem, who: Who) -> None:
 async def run_due_jobs(gm: Graphmem, undecryptable: set[str] | None = None) -> None:
     """Run the due jobs of every student whose session runs; one student's trouble stops nobody else's.
 
+    They wait for a quiet moment, as those of one student do (`start_jobs`): a crowd is answered first.
+
     Parameters
     ----------
     gm : Graphmem
     undecryptable : ids of sessions that this process cannot open, kept from call to call: each is reported once
     """
     undecryptable = set() if undecryptable is None else undecryptable
+    await gm.background.gate.wait(gm.settings.jobs_quiet, gm.settings.jobs_patience)
     due = await jobs.list_due(gm.graph, kinds(gm), gm.clock())
     # Workers that look at the same time begin with different students.
     random.shuffle(due)

@@ -44,17 +44,16 @@ async def sweep(gm: Graphmem) -> None:
             raise
         except GraphmemError as e:
             log.warning("messages that wait for a reply could not be answered: %s", e.code)
-    if gm.background.runs_jobs:
-        await finish_all_closings(gm)
-        await run_due_jobs(gm)
-    else:
-        await remind(gm)
     await send_notices(gm)
-    if gm.background.runs_jobs:
-        await drift_due(gm)
     await jobs.delete_done(gm.graph, now - timedelta(hours=gm.settings.jobs_kept_hours), now - NOTICES_KEPT)
     await delete_old(gm.graph, retention_of(gm.settings, now))
     await keep_all_up(gm)
+    if gm.background.runs_jobs:
+        await finish_all_closings(gm)
+        await run_due_jobs(gm)
+        await drift_due(gm)
+    else:
+        await remind(gm)
 
 
 def retention_of(settings: Settings, now: datetime) -> Retention:

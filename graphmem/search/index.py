@@ -22,7 +22,7 @@ from graphmem.search.inverted_index import InvertedIndex
 from graphmem.search.query import SCORE_PARTS, Hit, LexicalScores, SearchQuery, relevance, why, within
 from graphmem.search.scoring import Scores, best, bm25, cosines, inverse_frequency, neighbour, scaled, surrounding
 from graphmem.search.timeline import GrowingTimeline, Timeline, timeline, window
-from graphmem.text.doc import Doc
+from graphmem.text.lexicon import TIME_WORDS
 
 MIN_DENSE_ONLY_COSINE = 0.4
 """Cosine a memory needs that has no word in common with the question."""
@@ -188,7 +188,8 @@ class SearchIndex:
     def _fill(self, row: int, memory: Memory, vector: Vector) -> None:
         at = memory.timestamp.timestamp()
         inside, ahead = _texts(memory)
-        for word in _distinct(memory):
+        words = _distinct(memory)
+        for word in words:
             self._holding[word].add(row)
         self._vectors[row] = vector
         self._table[row] = (
@@ -196,7 +197,7 @@ class SearchIndex:
             memory.reliability is Reliability.SUPERSEDED,
             bool(_ASKS.search(inside)),
             memory.snr / MAX_SNR,
-            bool(Doc(inside).time_words),
+            not TIME_WORDS.isdisjoint(words),
             self._speaker(memory.speaker),
             at,
             memory.invalid_at.timestamp() if memory.invalid_at else np.inf,

@@ -92,33 +92,41 @@ async def take_in(graph: Graph, who: Who, now: datetime) -> bool:
     Tampered        the root of the manifest was altered
     """
     taken = False
-    while await graph.transact(who, lambda tx: _take_in(graph, who, tx, now)):
+    while await _take_in(graph, who, now):
         taken = True
     return taken
 
 
-async def _take_in(graph: Graph, who: Who, tx: Transaction, now: datetime) -> bool | None:
-    rows = await tx.run("integrity/begin", now=now, limit=NOTES_AT_ONCE)
+async def _take_in(graph: Graph, who: Who, now: datetime) -> bool:
+    """Take in some notes; False where there are none.
+
+    The student is locked by the last statement alone, so that nobody's turn waits for what is read. What is written
+    meanwhile leaves a note of its own, by which it is read again; where somebody else took notes in meanwhile the root
+    is another one, and nothing is saved.
+    """
+    rows = await graph.run("integrity/list_notes", who, limit=NOTES_AT_ONCE)
     if not rows or not rows[0]["notes"]:
-        return None
-    root = _root(graph, who, rows[0]["root"]) or manifest.new_root(now)
-    touched, times = _read_notes(graph, who, root, rows[0]["notes"])
-    nodes, edges = await _touched_nodes(tx, touched), await _touched_edges(tx, touched)
+        return False
+    root_before, notes = rows[0]["root"], rows[0]["notes"]
+    root = _root(graph, who, root_before) or manifest.new_root(now)
+    touched, times = _read_notes(graph, who, root, notes)
+    nodes, edges = await _touched_nodes(graph, who, touched), await _touched_edges(graph, who, touched)
     names = {manifest.node_name(*place) for place in (*touched.nodes, *touched.gone)}
     wanted = {manifest.page_of(root.key, name) for name in (*names, *nodes, *edges)}
     wanted |= {
         manifest.page_of(root.key, manifest.node_name(*place[:2])) for place in touched.edges if place[0] in INSIDE
     }
     wanted |= {0} if touched.oldest_fact else set()
-    pages = _pages(root, who, await tx.run("integrity/list_pages", numbers=sorted(wanted)))
+    pages = _pages(root, who, await graph.run("integrity/list_pages", who, numbers=sorted(wanted)))
     before = {number: dict(page) for number, page in pages.entries.items()}
     _update(pages, touched, nodes, edges)
     # While notes are left the manifest stays as old as it is: they may be older than a note may be.
-    at = max(now, root.at) if len(times) == len(rows[0]["notes"]) < NOTES_AT_ONCE else root.at
+    at = max(now, root.at) if len(times) == len(notes) < NOTES_AT_ONCE else root.at
     oldest = (at - NOTE_AGE).timestamp()
     recent = {note_id: told for note_id, told in {**root.recent, **times}.items() if told and told >= oldest}
     after = replace(root, version=root.version + 1, at=at, recent=recent)
-    await _save(tx, graph, pages, before, after, list(times))
+    saved = _saved(graph, pages, before, after)
+    await graph.run("integrity/save", who, now=now, root_before=root_before, notes=list(times), **saved)
     return True
 
 
@@ -147,14 +155,15 @@ def _read_notes(
     return touched, times
 
 
-async def _touched_nodes(tx: Transaction, touched: Touched) -> dict[str, Element]:
+async def _touched_nodes(graph: Graph, who: Who, touched: Touched) -> dict[str, Element]:
     if not (places := {*touched.nodes, *touched.gone}):
         return {}
     ids: dict[str, list[str]] = {label: [] for label in INSIDE}
     for label, node_id in places:
         ids[label].append(node_id)
-    rows = await tx.run(
+    rows = await graph.run(
         "integrity/list_nodes",
+        who,
         student=bool(ids.pop("Student")),
         companion=bool(ids.pop("Companion")),
         sources=[each.split(":", 1) for each in ids.pop("Source")],
@@ -163,21 +172,22 @@ async def _touched_nodes(tx: Transaction, touched: Touched) -> dict[str, Element
     return {element.name: element for element in map(_node, rows)}
 
 
-async def _touched_edges(tx: Transaction, touched: Touched) -> dict[str, Element]:
+async def _touched_edges(graph: Graph, who: Who, touched: Touched) -> dict[str, Element]:
     if not touched.edges:
         return {}
     places: dict[str, list[tuple[str, str]]] = {label: [] for label in (*INSIDE, "Concept", "Discovered")}
     for label, node_id, kind in touched.edges:
         places[label].append((node_id, kind))
-    rows = await tx.run(
+    rows = await graph.run(
         "integrity/list_edges",
+        who,
         companion=bool(places.pop("Companion")),
         sources=[[*node_id.split(":", 1), kind] for node_id, kind in places.pop("Source")],
         concepts=[node_id for node_id, _ in places.pop("Concept")],
         discovered=[node_id for node_id, _ in places.pop("Discovered")],
         places={label: [list(place) for place in found] for label, found in places.items()},
     )
-    return {element.name: element for element in _edges(rows, tx.who)}
+    return {element.name: element for element in _edges(rows, who)}
 
 
 def _node(row: Row) -> Element:
@@ -263,15 +273,8 @@ def _facts_before(pages: Pages, oldest: int) -> set[str]:
     return {name for name, entry in page.items() if not manifest.is_edge(name) and entry.get("seq") in numbers}
 
 
-async def _save(
-    tx: Transaction,
-    graph: Graph,
-    pages: Pages,
-    before: Mapping[int, Mapping[str, Entry]],
-    root: Root,
-    notes: Sequence[str],
-) -> None:
-    """Write what changed, with the sums brought up to date."""
+def _saved(graph: Graph, pages: Pages, before: Mapping[int, Mapping[str, Entry]], root: Root) -> dict[str, Any]:
+    """The pages that changed and the root with its sums brought up to date, as they are stored."""
     elements, sums, changed = root.elements, root.pages, []
     for number, page in pages.entries.items():
         was = before.get(number, {})
@@ -290,7 +293,7 @@ async def _save(
         )
         changed.append({"number": number, "content": content})
     sealed = manifest.sealed_root(graph.secrets[0], pages.who, replace(root, elements=elements, pages=sums))
-    await tx.run("integrity/save", root=sealed, pages=changed, notes=list(notes))
+    return {"root": sealed, "pages": changed}
 
 
 async def check_lock(graph: Graph, who: Who, stored: Mapping[str, Any], now: datetime) -> bool:
@@ -426,7 +429,8 @@ async def accept(graph: Graph, who: Who, now: datetime) -> bool:
         rows_before = await tx.run("integrity/list_pages", numbers=None)
         left = [row["number"] for row in rows_before if row["number"] not in pages.entries]
         await tx.run("integrity/delete_pages", numbers=left)
-        await _save(tx, graph, pages, {}, root, [note_id for note_id, _ in rows[0]["notes"]])
+        taken, saved = [note_id for note_id, _ in rows[0]["notes"]], _saved(graph, pages, {}, root)
+        await tx.run("integrity/save", now=now, root_before=rows[0]["root"], notes=taken, **saved)
         return True
 
     return bool(await graph.transact(who, work))

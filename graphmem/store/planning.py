@@ -25,7 +25,7 @@ PLANNED = (
     "memory/expand",
     "turn/complete",
     "job/list_unformed",
-    "integrity/begin",
+    "integrity/list_notes",
     "integrity/list_nodes",
     "integrity/list_edges",
     "integrity/save",

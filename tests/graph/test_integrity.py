@@ -1,5 +1,6 @@
 """Whatever is changed by hand in the database is named; what the service writes is not (spec 14)."""
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
@@ -364,11 +365,37 @@ async def test_many_notes_are_taken_in_by_several_transactions_however_old_they_
     noted = len(await nodes(gm, ann.who, "ManifestNote"))
     assert noted > 2
     later = gm.clock() + 2 * integrity.NOTE_AGE
-    await gm.graph.transact(ann.who, lambda tx: integrity._take_in(gm.graph, ann.who, tx, later))
+    await integrity._take_in(gm.graph, ann.who, later)
     assert 0 < len(await nodes(gm, ann.who, "ManifestNote")) < noted
     while await integrity.take_in(gm.graph, ann.who, later):
         pass
     assert (await found(gm, ann.who)).intact
+
+
+async def test_notes_are_taken_in_while_the_student_talks_by_several_at_once(gm: Graphmem, ann: Pupil) -> None:
+    async def talk() -> None:
+        for n, text in enumerate(["I love purple submarines.", "I live in Bergen.", "My sister plays the cello."]):
+            await say(gm, ann, text, f"note {n}")
+
+    async def look(replica: Graphmem) -> None:
+        while not talking.done():
+            await integrity.take_in(replica.graph, ann.who, replica.clock())
+
+    talking = asyncio.create_task(talk())
+    await asyncio.gather(talking, *(look(another_replica(gm)) for _ in range(3)))
+    assert (await found(gm, ann.who)).intact
+    assert await nodes(gm, ann.who, "ManifestNote") == []
+
+
+async def test_a_manifest_is_not_saved_over_one_that_somebody_else_saved(gm: Graphmem, ann: Pupil) -> None:
+    await say(gm, ann, "I love purple submarines.")
+    (before,) = await gm.graph.run("integrity/get_root", ann.who)
+    await keep_up(gm, ann.who)
+    (now,) = await gm.graph.run("integrity/get_root", ann.who)
+    assert now["root"] != before["root"]
+    late = {"root_before": before["root"], "root": b"late", "pages": [], "notes": []}
+    assert await gm.graph.run("integrity/save", ann.who, now=gm.clock(), **late) == []
+    assert await gm.graph.run("integrity/get_root", ann.who) == [now]
 
 
 async def test_students_with_notes_are_listed_in_pages(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:

@@ -391,6 +391,7 @@ async def test_the_statements_do_show_ones_own(gm: Graphmem, pupils: dict[str, P
         "event/get_marks",
         "export/list_edges",
         "integrity/get_root",
+        "integrity/list_notes",
         "overlay/frontier",
         "overlay/get_versions",
         "overlay/list_ids",
