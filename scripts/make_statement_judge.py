@@ -4,8 +4,9 @@
     python scripts/make_statement_judge.py
 
 To be run after `make_reader.py`. `data/statements.jsonl` holds statements as they are formed from talk, or picked for a
-summary, with a verdict. One group in five (`is_held_out`) is not learned from, nor are the dialogues of TIAGE's
-development part; figures of both lie beside the weights, with those of the worth of clauses for comparison.
+summary, with a verdict; `data/summaries.jsonl` sentences of summaries, good and bad ones side by side, and those that
+were made of long chats. One group in five (`is_held_out`) is not learned from, nor are the dialogues of TIAGE's
+development part; figures lie beside the weights.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from graphmem.bench.matching import auroc
 from graphmem.text.reader import READER_FOLDER
 from graphmem.text.statement_judge import JUDGE_FOLDER, VERDICTS
 
-STATEMENTS = Path(__file__).with_name("data") / "statements.jsonl"
+STATEMENTS = tuple(Path(__file__).with_name("data") / f"{name}.jsonl" for name in ("statements", "summaries"))
 EPOCHS = 6
 RECALLS = (0.95, 0.9, 0.8)
 
@@ -45,11 +46,13 @@ class Statement(NamedTuple):
     def part(self) -> str:
         if self.source == "tiage_dev":
             return "development chats"
-        return "held out" if is_held_out(self.group) else "learn"
+        if not is_held_out(self.group):
+            return "learn"
+        return {"summaries": "held-out summaries", "chats": "held-out chats"}.get(self.source, "held out")
 
 
-def read_statements(path: Path) -> list[Statement]:
-    rows = map(json.loads, path.read_text("utf-8").splitlines())
+def read_statements(paths: Sequence[Path]) -> list[Statement]:
+    rows = [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
     return [Statement(r["text"], VERDICTS.index(r["verdict"]), r["source"], r["group"]) for r in rows]
 
 
@@ -95,7 +98,7 @@ def main() -> None:
     rows, shared = read_statements(STATEMENTS), Shared()
     network = trained([row for row in rows if row.part == "learn"], shared)
     found = {}
-    for part in ("held out", "development chats"):
+    for part in ("held out", "held-out summaries", "held-out chats", "development chats"):
         own = [row for row in rows if row.part == part]
         found[part] = figures(own, outputs(network, shared, [row.text for row in own]))
         print(part, found[part], flush=True)

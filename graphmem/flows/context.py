@@ -15,7 +15,6 @@ from graphmem.flows.context_plan import (
     Tentative,
     answers_asked,
     habit_answers_asked,
-    last_session_memories,
     ranked,
     secret_ids,
     shown,
@@ -53,7 +52,7 @@ from graphmem.text.ledger_triggers import Surfaced, active_at, is_active, surfac
 from graphmem.text.matching import meant_facts
 from graphmem.text.memory_block import memory_block
 from graphmem.text.profile import AskedFor, load_profile_model
-from graphmem.text.query_parser import ParsedQuestion, asks_for_last_time, query_words, read_question
+from graphmem.text.query_parser import ParsedQuestion, query_words, read_question
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens
 from graphmem.validation import checked_as_of, checked_text
@@ -346,14 +345,13 @@ def _chosen(
     surfaced = _surfaced(entries, asking, own, moment)
     asked_for = _asked_for(gm, own)
     if asking.limit:
-        last = last_session_memories(held.index, moment) if asks_for_last_time(asking.doc) else []
-        more = last or wanted_memories(held.index, moment, asked_for)
+        more = wanted_memories(held.index, moment, asked_for)
         wanted = [each for each in more if is_clear(each.memory.id)]
         ids = {each.memory.id for each in wanted}
         # What is asked for comes first, whatever found it.
-        if last or asked_for in _ABOUT_WORK:
+        if asked_for in (AskedFor.LAST_TIME, *_ABOUT_WORK):
             rest = (each for each in found if each.memory.id not in ids)
-            found = [*wanted, *(each for each in rest if last or answers_asked(each.memory, asked_for))]
+            found = [*wanted, *(each for each in rest if answers_asked(each.memory, asked_for))]
         known = {each.memory.id for each in (*found, *profile)}
         found += [each for each in wanted if each.memory.id not in known]
     return Remembered(

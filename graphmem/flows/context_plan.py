@@ -192,11 +192,14 @@ def standing_profile(
 
 
 def wanted_memories(index: SearchIndex, moment: datetime, asked_for: str) -> list[Recalled]:
-    """What is asked for as a whole: all that is remembered, what is hard for the student, or what they can do.
+    """What is asked for as a whole: all that is remembered, what is hard for the student, what they can do, or what was
+    done last time.
 
     Of the life of the student the memories that say most, of their work the newest; none where nothing whole is asked
     for.
     """
+    if asked_for == AskedFor.LAST_TIME:
+        return last_session_memories(index, moment)
     held = [m for m in index.latest(LATEST) if _stands(m, moment, past=False)] if asked_for in _ASPECTS else []
     work = [m for m in held if m.aspect in _ASPECTS[asked_for]] if held else []
     if asked_for == AskedFor.STRUGGLES and not work:

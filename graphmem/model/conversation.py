@@ -266,7 +266,7 @@ class Remembered:
     name : what the student is called, where it is known
     today : the moment that the context speaks of; None leaves the date out
     asked_for : `own` where the message asks for something the student told, `overview` for all of it, `struggles` and
-        `strengths` for what is hard for them and what they can do; else empty
+        `strengths` for what is hard for them and what they can do, `last_time` for what was done then; else empty
     secrets : ids of memories that give away a secret of the ledger
     why : by id, why a ledger entry or a fact is there, as `Recalled.why`
     weave : doubts that the message touches, to be raised in passing

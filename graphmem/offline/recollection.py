@@ -20,7 +20,7 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import introduced_name
 from graphmem.text.lexicon import KIN
 from graphmem.text.likeness import gist, is_said_by
-from graphmem.text.query_parser import LAST_SESSION, asks_for_last_time
+from graphmem.text.query_parser import LAST_SESSION
 from graphmem.text.retelling import without_asides
 from graphmem.text.revision import USED_TO
 from graphmem.text.sanitize import clean, quoted
@@ -49,6 +49,8 @@ TOLD_CHARACTERS = 120
 _ASKING = frozenset(map(stem, "remember know tell told said say called still again think mention already".split()))  # noqa: SIM905
 _OWN_WORDS = frozenset({"i", "me", "my", "mine", "i'm", "im", "we", "our", "us"})
 _COMPANION = frozenset({"yourself", "urself"})
+_WORK_ASKED_FOR = {"struggles": Aspect.MISCONCEPTION, "strengths": Aspect.UNDERSTANDING}
+_WORK = frozenset(_WORK_ASKED_FOR.values())
 
 FOUND = (
     "You told me{when} that {said}.",
@@ -113,7 +115,7 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
     start = crc32(f"{len(messages)} {doc.text[:600]}".encode("utf-8", "replace"))
     question = next((sentence for sentence in reversed(doc.excerpt.sentences) if sentence.asks), doc)
     wanted = Wanted(question.stems - _ASKING, asked_slot(question.text))
-    if own and asks_for_last_time(question):
+    if own and remembered.asked_for == "last_time":
         return _last_time(remembered, start)
     if own and stem("family") in question.stems and (kin := _family(messages, remembered)):
         return _chosen(ALL, start).format(list="; ".join(kin))
@@ -124,7 +126,7 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
         return f"Your name is {clean(name)}."
     if remembered.asked_for == "overview":
         return _overview(messages, remembered, start)
-    if told := _of_work(remembered):
+    if told := _asked_of_work(remembered):
         return _chosen(ALL, start).format(list="; ".join(told))
     best = _best(doc, wanted, [*_statements(remembered), *told_before(messages)])
     if best is None and if_known:
@@ -162,9 +164,11 @@ def _name_told(messages: Sequence[Message], remembered: Remembered) -> str:
 
 
 def _last_time(remembered: Remembered, start: int) -> str:
-    """What the student told when they were last here."""
-    last = [each for each in remembered.memories if LAST_SESSION in each.why and each.memory.is_own_word]
-    told = _listed(said for each in last if not (said := _of_memory(each, remembered)).secret)
+    """What the student told when they were last here, and what their work showed."""
+    last = [each for each in remembered.memories if LAST_SESSION in each.why]
+    said = (_of_memory(each, remembered) for each in last if each.memory.is_own_word)
+    shown = (_of_work(each.memory, remembered) for each in last if each.memory.aspect in _WORK)
+    told = _listed((*(each for each in said if not each.secret), *shown))
     if not told:
         return _chosen(NOTHING, start)
     at = last[-1].memory.timestamp
@@ -291,12 +295,15 @@ def _overview(messages: Sequence[Message], remembered: Remembered, start: int) -
     return _chosen(ALL, start).format(list="; ".join(told)) if told else _chosen(NOTHING_AT_ALL, start)
 
 
-def _of_work(remembered: Remembered) -> list[str]:
+def _asked_of_work(remembered: Remembered) -> list[str]:
     """What was hard for the student, or what they have understood, whichever is asked for."""
-    aspect = {"struggles": Aspect.MISCONCEPTION, "strengths": Aspect.UNDERSTANDING}.get(remembered.asked_for)
-    shown = [each for each in remembered.memories if aspect is not None and each.memory.aspect is aspect]
-    told = (Recollection(_of_the_student(each.memory, remembered), each.memory.timestamp, 0.0) for each in shown)
-    return _listed(told, beginnings=())
+    aspect = _WORK_ASKED_FOR.get(remembered.asked_for)
+    shown = [each.memory for each in remembered.memories if aspect is not None and each.memory.aspect is aspect]
+    return _listed((_of_work(memory, remembered) for memory in shown), beginnings=())
+
+
+def _of_work(memory: Memory, remembered: Remembered) -> Recollection:
+    return Recollection(_of_the_student(memory, remembered), memory.timestamp, 0.0)
 
 
 def _of_the_student(memory: Memory, remembered: Remembered) -> str:

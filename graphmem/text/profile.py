@@ -27,13 +27,14 @@ class ProfilePart(StrEnum):
 
 
 class AskedFor(StrEnum):
-    """Subject of a question: something else, one thing about the student, all that is remembered, or how work goes."""
+    """Subject of a question: something else, one thing about the student, all of it, how work goes, last time."""
 
     OTHER = "other"
     OWN = "own"
     OVERVIEW = "overview"
     STRUGGLES = "struggles"
     STRENGTHS = "strengths"
+    LAST_TIME = "last_time"
 
 
 @dataclass(frozen=True)

@@ -56,18 +56,6 @@ def read_question(question: Doc, speakers: Iterable[str]) -> ParsedQuestion:
 
 LAST_SESSION = "last session"
 """Reason of what is recalled since the student asks for last time."""
-_LAST_TIME = re.compile(r"\b(?:last|previous) (?:time|lesson|session|class|meeting)\b|\bthe other day\b")
-
-
-def asks_for_last_time(doc: Doc) -> bool:
-    """True if a question asks for what was said or done when one last met.
-
-    Examples
-    --------
-    >>> asks_for_last_time(Doc("What did we do last time?")), asks_for_last_time(Doc("What did I do in May?"))
-    (True, False)
-    """
-    return doc.asks and _LAST_TIME.search(doc.plain) is not None
 
 
 def query_words(doc: Doc) -> tuple[str, ...]:

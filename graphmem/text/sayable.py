@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from graphmem.model import EntityKind
 from graphmem.text.doc import Doc
-from graphmem.text.lexicon import TIME_WORDS
+from graphmem.text.lexicon import KIN, TIME_WORDS
 from graphmem.text.references import FINITE, FOLLOWS_VERB, is_finite, is_whole, source_of
 from graphmem.text.retelling import without_asides
 from graphmem.text.stems import is_bare_verb
@@ -67,6 +67,8 @@ _LEAVES_BARE = re.compile(
     r"\b(?:to|can|could|will|would|should|might|may|must|lets?|helps?|don't|doesn't|didn't|they|who|that|and others)\b"
 )
 """Words after which a verb has no ending."""
+_OWN = frozenset({"they", "them", "their", "theirs", "themselves", "they're", "they've", "they'd", "they'll"})
+"""Words for whom it is reported of."""
 _SAYS = re.compile(r"(?:asks|says|said|thinks)\b")
 
 
@@ -210,6 +212,8 @@ def has_subject(sentence: str, subject: str) -> bool:
     --------
     >>> [has_subject(each, "Mia") for each in ("Mia has a dog.", "In June Mia was ill.", "Mia says that chasing it.")]
     [True, True, False]
+    >>> has_subject("Mia says that weddings are full of joy.", "Mia")
+    False
     """
     if re.search(rf"\b(?<!and ){re.escape(subject)} (?:were|are|have)\b", sentence):
         # It was said of several.
@@ -219,7 +223,7 @@ def has_subject(sentence: str, subject: str) -> bool:
         # "says that love the colours": what was no clause does not become one.
         if told is None:
             return _SAYS.match(sentence, len(subject) + 1) is None and not _disagrees(sentence)
-        return _is_clause(told["told"])
+        return _is_clause(told["told"]) and _is_of_somebody(told["told"], subject)
     if sentence.startswith(f"{subject}'s "):
         return _has_own_verb(sentence.split(",")[0])
     first = Doc(sentence).plain_words[0]
@@ -230,6 +234,13 @@ def has_subject(sentence: str, subject: str) -> bool:
     named = any(sentence.startswith(f"{each.name} ") for each in Doc(sentence).entities)
     doing = first.endswith("ing") and subject in sentence
     return (first in _OPENS or named or doing) and _has_own_verb(sentence) and not _is_bare(sentence)
+
+
+def _is_of_somebody(told: str, subject: str) -> bool:
+    """True if what is reported speaks of who says it, of relatives, or of what has a name: no view at large."""
+    doc = Doc(told)
+    own = {*_OWN, *subject.casefold().split()}
+    return not own.isdisjoint(doc.terms) or not KIN.isdisjoint(doc.plain_words) or bool(doc.entities)
 
 
 def _disagrees(sentence: str) -> bool:

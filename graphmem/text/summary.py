@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from graphmem.model import Aspect, Digest, Memory, MergedStatement
@@ -21,7 +21,7 @@ MOST_SENTENCES = 3
 """Most sentences of a summary: more are a pile."""
 LEAST_WORTH = 0.5
 """Share of what the first sentence tells, for its length, that a further one tells at least."""
-WORTH_SAYING = 0.6
+WORTH_SAYING = 0.8
 """Chance that a sentence is worth a place in memory as it stands (`StatementJudge`), at least."""
 BETTER_THAN_NOTHING = 0.2
 """The same where no sentence has it, below which somebody's own words are quoted instead."""
@@ -89,7 +89,8 @@ def summarised(told: Sequence[Summarised], subject: str) -> Digest:
     -------
     Digest of at most `DIGEST_CHARACTERS`, or of one sentence. Taken are at most `MOST_SENTENCES` that stand by
     themselves: they have a subject and a verb, address nobody and refer to nothing that is left out; and that are
-    worth a place in memory. Where there is none, the best of all sentences, or the words themselves are quoted
+    worth a place in memory. Where there is none it is makeshift: the best of all sentences, or the words themselves
+    are quoted
 
     Notes
     -----
@@ -111,17 +112,17 @@ def summarised(told: Sequence[Summarised], subject: str) -> Digest:
         return Digest(_sentences([part.text for part in chosen], subject), _places(chosen))
     own = [(place, each.words or each.statement) for place, each in enumerate(told) if not each.shows_work]
     if best := _best_sentence({place: told[place] for place, _ in own}, subject):
-        return best
+        return replace(best, is_makeshift=True)
     quotes = [(place, *quote) for place, words in own for quote in quotable(words)]
     if quotes:
         place, quote, _ = max(quotes, key=lambda one: (one[2], information(one[1])))
-        return Digest(f"{subject} said: “{quote}”", (place,))
+        return Digest(f"{subject} said: “{quote}”", (place,), is_makeshift=True)
     # No sentence of it stands by itself: the statement that tells most, of steps the most general, as it is.
     place = max(range(len(told)), key=lambda i: information(told[i].statement))
     if not own:
         place = min(range(len(told)), key=lambda i: len(told[i].statement))
     plain = plainly(told[place].statement).strip() or told[place].statement.strip()
-    return Digest(_ended(plain[:DIGEST_CHARACTERS]), (place,))
+    return Digest(_ended(plain[:DIGEST_CHARACTERS]), (place,), is_makeshift=True)
 
 
 def _best_sentence(told: Mapping[int, Summarised], subject: str) -> Digest | None:
@@ -216,7 +217,9 @@ def _without_copies(parts: Sequence[_Part]) -> list[_Part]:
 
 def _covering(parts: Sequence[_Part], subject: str) -> list[_Part]:
     """Parts that tell most together and are worth saying, in the order in which they were chosen."""
-    judge, parts = load_statement_judge(), list(parts)
+    judge = load_statement_judge()
+    chances = {part: 1.0 if part.shows_work else judge.worth(part.text, subject) for part in parts}
+    parts = [part for part in parts if chances[part] >= WORTH_SAYING]
     covered, chosen, room, least = set[str](), list[_Part](), DIGEST_CHARACTERS, 0.0
     while left := MOST_SENTENCES - sum(part.sentences for part in chosen):
         free = [p for p in parts if p.sentences <= left and not any(_overlap(p, c) for c in chosen)]
@@ -225,11 +228,8 @@ def _covering(parts: Sequence[_Part], subject: str) -> list[_Part]:
         fit = [p for p in free if p.worth >= least and gains[p] >= ADDED_SHARE * p.worth and gains[p] > 0]
         if not fit:
             break
-        best = max(fit, key=lambda p: gains[p])
+        best = max(fit, key=lambda p: chances[p] * gains[p])
         parts.remove(best)
-        if not best.shows_work and judge.worth(best.text, subject) < WORTH_SAYING:
-            # Judged when its turn comes: most are never looked at.
-            continue
         chosen.append(best)
         covered |= best.tells.keys()
         room -= len(best.text) + 2

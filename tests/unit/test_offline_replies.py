@@ -526,5 +526,7 @@ def test_the_name_a_student_gave_is_known() -> None:
 def test_last_time_is_told_in_the_students_own_words() -> None:
     known = memory("m", "The student mixes up tens and ones.", quote="I mix up tens and ones")
     recalled = Recalled(known, 0.5, 1.0, (LAST_SESSION,), similarity=0.0)
-    assert "you mix up tens and ones" in replied(student("What did we do last time?"), Remembered((), (), (recalled,)))
-    assert replied(student("What did we do last time?"), Remembered()) in NOTHING
+    asked = student("What did we do last time?")
+    found = Remembered((), (), (recalled,), asked_for="last_time")
+    assert "you mix up tens and ones" in replied(asked, found)
+    assert replied(asked, Remembered(asked_for="last_time")) in NOTHING
