@@ -106,7 +106,7 @@ async def compress(
         if not preview:
             await known.make(gm, found.clusters, held.name)
             makeshift = [known.of(cluster).is_makeshift for cluster in found.clusters]
-            found = replace(found, clusters=plan.joined(found.clusters, makeshift, graph, MOST_STATEMENTS))
+            found = replace(found, clusters=plan.without_makeshift(found.clusters, makeshift, graph, MOST_STATEMENTS))
             await known.make(gm, found.clusters, held.name)
         done = await _changes(gm, session, held, graph, found, known, trigger, now)
         if preview or not done.deleted:

@@ -296,7 +296,7 @@ class _State:
         return CompressionPlan(tuple((i, _left(heir, gone)) for i, heir in gone.items()), clusters, cycles)
 
 
-def joined(
+def without_makeshift(
     clusters: Sequence[tuple[Memory, ...]], makeshift: Sequence[bool], graph: MemoryGraph, most: int
 ) -> tuple[tuple[Memory, ...], ...]:
     """Clusters; one of which nothing is worth saying joins the nearest of its kind of which something is.

@@ -20,7 +20,7 @@ from graphmem.model import (
     Reminder,
 )
 from graphmem.offline.schoolwork import aspect_at_work, shown_at_work
-from graphmem.offline.selection import select_statements
+from graphmem.offline.selection import LEAST_ALONE, LEAST_OF_TASK, select_statements
 from graphmem.offline.wordings import NEXT
 from graphmem.text.answers import stated_answer
 from graphmem.text.certainty import LAPSE, STATED_CONFIDENCE, confidence, is_question, last_question
@@ -228,7 +228,7 @@ def _told(
         # Who observes has a reason, and talk outside a lesson mostly tells of life.
         telling = [each for each in able if not _is_idle(each, heard, first=each is judged[0])]
         told = [max(telling, key=lambda each: each.personal)] if telling else []
-    found, anyway = list[_Found](), list[bool]()
+    found, least = list[_Found](), list[float]()
     for each in told:
         by_kind = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING, "work": shown}
         aspect = _compared(each.clause) or by_kind.get(each.kind)
@@ -238,8 +238,8 @@ def _told(
             content = _held(content, heard, aspect)
         if content:
             found.append(_Found(each.span, content, each.kind, aspect, each.reading, each.clause))
-            anyway.append(bool(asked) or _is_kept_anyway(each, kept, heard))
-    return _selected(found, anyway, _who(heard)) if judges else found
+            least.append(0.0 if asked else _least_judged(each, kept, heard))
+    return _selected(found, least, _who(heard)) if judges else found
 
 
 def _judges(heard: Heard) -> bool:
@@ -247,19 +247,25 @@ def _judges(heard: Heard) -> bool:
     return not heard.observed
 
 
-def _is_kept_anyway(judged: "_Judged", kept: Sequence[Reminder], heard: Heard) -> bool:
-    """True of work without a task or beyond it, an attribute, what may end something, and what the ledger holds."""
+def _least_judged(judged: "_Judged", kept: Sequence[Reminder], heard: Heard) -> float:
+    """The worth from which a statement is kept.
+
+    Work without a task or beyond it, an attribute, what may end something, and what the ledger holds are kept anyway.
+    """
     clause = judged.clause
+    works = judged.kind == "work"
     beyond = judged.is_general and (not clause.numbers or _compared(clause) is not None)
-    lesson = judged.kind == "work" and (beyond or not heard.task)
-    return lesson or is_attribute(slot_of(clause)) or may_take_back(clause.text) or _overlaps(judged.span, kept)
+    lesson = works and (beyond or not heard.task)
+    if lesson or is_attribute(slot_of(clause)) or may_take_back(clause.text) or _overlaps(judged.span, kept):
+        return 0.0
+    return LEAST_OF_TASK if works else LEAST_ALONE
 
 
-def _selected(found: Sequence[_Found], anyway: Sequence[bool], subject: str) -> list[_Found]:
+def _selected(found: Sequence[_Found], least: Sequence[float], subject: str) -> list[_Found]:
     """The statements that are worth their place, with those that go with them."""
     return [
         found[each.first]._replace(span=(found[each.first].span[0], found[each.last].span[1]), content=each.text)
-        for each in select_statements([each.content for each in found], anyway, subject)
+        for each in select_statements([each.content for each in found], least, subject)
     ]
 
 

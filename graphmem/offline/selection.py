@@ -8,6 +8,8 @@ from graphmem.text.statement_judge import VERDICTS, load_statement_judge
 LEAST_ALONE = 0.15
 """Chance that a statement is worth its place in memory from which it is kept: nineteen in twenty good ones have it, of
 rows that the judge has not learned from."""
+LEAST_OF_TASK = 0.5
+"""The same of what is said of an exercise, which the judge has hardly seen; its matter is told otherwise."""
 LEAST_TOGETHER = 0.6
 """The same of two statements in a row, of which the second points at what the first names."""
 MOST_LOST = 0.1
@@ -24,13 +26,13 @@ class SelectedStatement(NamedTuple):
     worth: float
 
 
-def select_statements(statements: Sequence[str], anyway: Sequence[bool], subject: str) -> list[SelectedStatement]:
+def select_statements(statements: Sequence[str], least: Sequence[float], subject: str) -> list[SelectedStatement]:
     """The statements of one message that are worth a place in memory, in order.
 
     Parameters
     ----------
     statements : about somebody, in the third person, as they follow each other
-    anyway : for each, whether it is kept however it is judged
+    least : for each, the chance that it is worth its place from which it is kept; with 0 it is however it is judged
     subject : how they name whom they speak of
 
     Returns
@@ -40,14 +42,14 @@ def select_statements(statements: Sequence[str], anyway: Sequence[bool], subject
     Examples
     --------
     >>> told = ["Mia has a turtle.", "Mia named him Leo.", "Mia guesses so!"]
-    >>> [each.text for each in select_statements(told, [False, False, False], "Mia")]
+    >>> [each.text for each in select_statements(told, [LEAST_ALONE] * 3, "Mia")]
     ['Mia has a turtle. Mia named him Leo.']
     """
     judge, found, waiting = load_statement_judge(), list[SelectedStatement](), None
     for place, statement in enumerate(statements):
         chances = judge.chances(statement, subject)
         own = SelectedStatement(place, place, statement, float(chances[_GOOD]))
-        if anyway[place] or own.worth >= LEAST_ALONE:
+        if own.worth >= least[place]:
             found.append(own)
             waiting = None
             continue

@@ -16,11 +16,11 @@ from graphmem.flows.compression_plan import (
     MOST_TOGETHER,
     CompressionPlan,
     MemoryGraph,
-    joined,
     losses,
     planned_compression,
     protected_ids,
     target_of,
+    without_makeshift,
 )
 from graphmem.maths.clustering import bounded_parts, inside_shares, spectral_clusters
 from graphmem.maths.loss import entropy
@@ -213,12 +213,12 @@ def test_a_group_with_nothing_to_tell_joins_the_nearest_of_its_kind() -> None:
     a, b, c = (tuple(graph.memories[i] for i in range(topic, 12, 3)) for topic in range(3))
     near = replace(graph, vectors=np.concatenate([graph.vectors[:11], graph.vectors[:1]]).astype(np.float32))
     late, early = (graph.memories[11],), c[:3]
-    found = joined((a, b, early, late), (False, False, False, True), near, 8)
+    found = without_makeshift((a, b, early, late), (False, False, False, True), near, 8)
     assert found == ((*a, *late), b, early)
-    assert joined((a, late), (False, True), near, 4) == (a, late)
-    assert joined((a, late), (True, True), near, 8) == (a, late)
+    assert without_makeshift((a, late), (False, True), near, 4) == (a, late)
+    assert without_makeshift((a, late), (True, True), near, 8) == (a, late)
     foreign = (replace(late[0], speaker="Bo"),)
-    assert joined((a, foreign), (False, True), near, 8) == (a, foreign)
+    assert without_makeshift((a, foreign), (False, True), near, 8) == (a, foreign)
 
 
 def test_a_summary_of_nothing_worth_saying_is_makeshift() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from graphmem.bench.matching import auroc
-from graphmem.offline.selection import select_statements
+from graphmem.offline.selection import LEAST_ALONE, select_statements
 from graphmem.text.statement_judge import VERDICTS, load_statement_judge
 
 STATEMENTS = Path(__file__).parents[2] / "scripts" / "data" / "statements.jsonl"
@@ -36,8 +36,8 @@ def test_a_name_tells_the_judge_nothing() -> None:
     ],
 )
 def test_what_points_at_something_stands_only_with_it(told: list[str], kept: list[str]) -> None:
-    assert [each.text for each in select_statements(told, [False] * len(told), "Sam")] == kept
+    assert [each.text for each in select_statements(told, [LEAST_ALONE] * len(told), "Sam")] == kept
 
 
 def test_what_stands_anyway_is_kept_however_it_is_judged() -> None:
-    assert [(s.first, s.last) for s in select_statements(["Sam would love that."], [True], "Sam")] == [(0, 0)]
+    assert [(s.first, s.last) for s in select_statements(["Sam would love that."], [0.0], "Sam")] == [(0, 0)]
