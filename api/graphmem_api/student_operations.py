@@ -7,6 +7,7 @@ import strawberry
 from graphmem.flows import students
 from graphmem.flows.recovery import decoded_recovery_key, recover_student
 from graphmem.flows.service_tokens import list_tokens, revoke_token
+from graphmem.flows.session_cache import read_ahead
 from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import Role
@@ -72,6 +73,7 @@ class StudentMutation:
     ) -> SessionType:
         who = of_student(info, student_id, Role.APP)
         token, session = await students.open_session(info.context.gm, who, password, info.context.tried_by)
+        read_ahead(info.context.gm, session)
         start_jobs(info.context.gm, session)
         return SessionType(token=token, expires_at=info.context.gm.until(session), ends_at=session.expires_at)
 

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
-from graphmem.errors import Locked, NotFound
+from graphmem.errors import GraphmemError, Locked, NotFound
 from graphmem.model import UNSETTLED, Matrix, Memory, Session, Uncertainty, Unlocked, Vector, Who
 from graphmem.search.index import SearchIndex
 from graphmem.store import ledger, memories, uncertainties
@@ -37,6 +38,17 @@ async def open_memories(gm: Graphmem, session: Session, at_least: int = 0) -> Op
             return await _read(gm, session, held)
         async with gm.loading:
             return await _read(gm, session, held)
+
+
+def read_ahead(gm: Graphmem, session: Session) -> None:
+    """Have a student's memories read while nobody waits for them yet: a first message finds them held."""
+
+    async def read() -> None:
+        # Whoever asks for them in earnest is told what is wrong.
+        with suppress(GraphmemError):
+            await open_memories(gm, session)
+
+    gm.background.keep(asyncio.create_task(read()))
 
 
 async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> OpenMemories:

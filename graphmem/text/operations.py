@@ -29,7 +29,7 @@ _COUNTED = re.compile(
     r"(?!more|less|times|is\b|was\b|does\b|has\b|years|dollars|cents)[a-z]+s)\b",
     re.IGNORECASE,
 )
-_CODE = re.compile(r"^[\d.]+[A-Z]?\.\s*|\s+[-–]\s.*$|\s*\(.*$")
+_CODE = re.compile(r"^\d[\d.]*[A-Z]?\.\s*(?!\d)|^\d+(?:\.\d+)+[A-Z]?[.\s]\s*|\s+[-–]\s.*$|\s*\(.*$")
 _NO_TITLE = re.compile(r"[?!=]|\.$")
 _NAMED_MATTER = re.compile(r"[^\W\d_]{3}")
 LESSON_TITLE_WORDS = 8
@@ -83,6 +83,8 @@ def lesson_title(task: str) -> str:
     --------
     >>> lesson_title("5.2A.Decimal Numbers"), lesson_title("Solve 3x + 5 = 20."), lesson_title("How many are left?")
     ('Decimal Numbers', '', '')
+    >>> lesson_title("5.3 Equivalent fractions on a number line")
+    'Equivalent fractions on a number line'
     """
     words = task.split()
     title = len(words) <= LESSON_TITLE_WORDS and _NAMED_MATTER.search(task) and not _NO_TITLE.search(task.strip())

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.flows.session_cache import open_memories
+from graphmem.flows.session_cache import open_memories, read_ahead
+from graphmem.jobs.sessions import close_session
 from graphmem.model import Session
 from graphmem.store import memories, tampering
 from graphmem.store.graph import Graph
@@ -60,3 +61,19 @@ async def test_many_memories_are_opened_beside_the_event_loop(
         held = await open_memories(another_replica(gm), ann.session)
         assert len(held.index) >= len(LIFE)
         assert (threading.get_ident() not in threads) is beside
+
+
+async def test_memories_are_read_ahead(gm: Graphmem, ann: Pupil) -> None:
+    replica = another_replica(gm)
+    read_ahead(replica, ann.session)
+    assert replica.memories(ann.session) is None
+    await asyncio.gather(*replica.background.tasks)
+    assert replica.memories(ann.session) is not None
+
+
+async def test_of_a_session_that_ends_meanwhile_nothing_is_read_ahead(gm: Graphmem, ann: Pupil) -> None:
+    replica = another_replica(gm)
+    await close_session(gm, ann.session)
+    read_ahead(replica, ann.session)
+    await asyncio.gather(*replica.background.tasks)
+    assert replica.memories(ann.session) is None
