@@ -67,7 +67,7 @@ async def compress(
     gm : Graphmem
     session : Session, open
     trigger : why it is done
-    to : memories to be left, 1 or more; by default 0.618 of the limit
+    to : most memories to be left, 1 or more; by default 0.618 of the limit
     preview : nothing is written, nor is it seen which groups of memories have nothing to tell by themselves, so that
         some memories more are left than afterwards
 
