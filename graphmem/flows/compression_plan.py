@@ -306,7 +306,7 @@ def without_makeshift(
     clusters : memories that become one summary each, oldest first
     makeshift : of each, whether its summary says nothing worth saying
     graph : MemoryGraph, with the vectors of all of them
-    most : memories that a cluster has at most by joining
+    most : statements that a cluster has at most by joining
     """
     row = {memory.id: i for i, memory in enumerate(graph.memories)}
     centres = [graph.vectors[[row[m.id] for m in cluster]].mean(axis=0) for cluster in clusters]
@@ -317,11 +317,18 @@ def without_makeshift(
         near = [
             j
             for j in found
-            if not makeshift[j] and _kind(clusters[j][0]) == _kind(cluster[0]) and len(found[j]) + len(cluster) <= most
+            if not makeshift[j]
+            and _kind(clusters[j][0]) == _kind(cluster[0])
+            and _statements(found[j]) + _statements(cluster) <= most
         ]
         if near:
             found[max(near, key=lambda j: float(centres[i] @ centres[j]))] += found.pop(i)
     return tuple(tuple(sorted(each, key=lambda m: (m.timestamp, m.id))) for each in found.values())
+
+
+def _statements(cluster: Iterable[Memory]) -> int:
+    """How many statements memories hold; one that is no summary is one itself."""
+    return sum(len(memory.statements) or 1 for memory in cluster)
 
 
 def _left(heir: str | None, gone: Mapping[str, str | None]) -> str | None:
