@@ -68,8 +68,7 @@ async def compress(
     session : Session, open
     trigger : why it is done
     to : most memories to be left, 1 or more; by default 0.618 of the limit
-    preview : nothing is written, nor is it seen which groups of memories have nothing to tell by themselves, so that
-        some memories more are left than afterwards
+    preview : nothing is written
 
     Returns
     -------
@@ -104,9 +103,6 @@ async def compress(
         )
         found = await asyncio.to_thread(plan.planned_compression, graph, protected, target, now)
         if not preview:
-            await known.make(gm, found.clusters, held.name)
-            makeshift = [known.of(cluster).is_makeshift for cluster in found.clusters]
-            found = replace(found, clusters=plan.without_makeshift(found.clusters, makeshift, graph, MOST_STATEMENTS))
             await known.make(gm, found.clusters, held.name)
         done = await _changes(gm, session, held, graph, found, known, trigger, now)
         if preview or not done.deleted:

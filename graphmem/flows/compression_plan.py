@@ -296,41 +296,6 @@ class _State:
         return CompressionPlan(tuple((i, _left(heir, gone)) for i, heir in gone.items()), clusters, cycles)
 
 
-def without_makeshift(
-    clusters: Sequence[tuple[Memory, ...]], makeshift: Sequence[bool], graph: MemoryGraph, most: int
-) -> tuple[tuple[Memory, ...], ...]:
-    """Clusters; one of which nothing is worth saying joins the nearest of its kind of which something is.
-
-    Parameters
-    ----------
-    clusters : memories that become one summary each, oldest first
-    makeshift : of each, whether its summary says nothing worth saying
-    graph : MemoryGraph, with the vectors of all of them
-    most : statements that a cluster has at most by joining
-    """
-    row = {memory.id: i for i, memory in enumerate(graph.memories)}
-    centres = [graph.vectors[[row[m.id] for m in cluster]].mean(axis=0) for cluster in clusters]
-    found = {i: list(cluster) for i, cluster in enumerate(clusters)}
-    for i, cluster in enumerate(clusters):
-        if not makeshift[i]:
-            continue
-        near = [
-            j
-            for j in found
-            if not makeshift[j]
-            and _kind(clusters[j][0]) == _kind(cluster[0])
-            and _statements(found[j]) + _statements(cluster) <= most
-        ]
-        if near:
-            found[max(near, key=lambda j: float(centres[i] @ centres[j]))] += found.pop(i)
-    return tuple(tuple(sorted(each, key=lambda m: (m.timestamp, m.id))) for each in found.values())
-
-
-def _statements(cluster: Iterable[Memory]) -> int:
-    """How many statements memories hold; one that is no summary is one itself."""
-    return sum(len(memory.statements) or 1 for memory in cluster)
-
-
 def _left(heir: str | None, gone: Mapping[str, str | None]) -> str | None:
     """The memory that is left in the end, where an heir was pruned later itself."""
     while heir is not None and heir in gone:

@@ -283,15 +283,10 @@ class Memory:
 
 @dataclass(frozen=True)
 class Digest:
-    """A summary of some statements.
-
-    says : places of the statements that it says
-    is_makeshift : nothing of them was worth saying, and something had to be said
-    """
+    """A summary of some statements, and the places of those that it says."""
 
     text: str = field(repr=False)
     says: tuple[int, ...] = ()
-    is_makeshift: bool = False
 
 
 @dataclass(frozen=True)

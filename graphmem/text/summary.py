@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from graphmem.model import Aspect, Digest, Memory, MergedStatement
@@ -89,8 +89,7 @@ def summarised(told: Sequence[Summarised], subject: str) -> Digest:
     -------
     Digest of at most `DIGEST_CHARACTERS`, or of one sentence. Taken are at most `MOST_SENTENCES` that stand by
     themselves: they have a subject and a verb, address nobody and refer to nothing that is left out; and that are
-    worth a place in memory. Where there is none it is makeshift: the best of all sentences, or the words themselves
-    are quoted
+    worth a place in memory. Where there is none, the best of all sentences, or the words themselves are quoted
 
     Notes
     -----
@@ -112,17 +111,17 @@ def summarised(told: Sequence[Summarised], subject: str) -> Digest:
         return Digest(_sentences([part.text for part in chosen], subject), _places(chosen))
     own = [(place, each.words or each.statement) for place, each in enumerate(told) if not each.shows_work]
     if best := _best_sentence({place: told[place] for place, _ in own}, subject):
-        return replace(best, is_makeshift=True)
+        return best
     quotes = [(place, *quote) for place, words in own for quote in quotable(words)]
     if quotes:
         place, quote, _ = max(quotes, key=lambda one: (one[2], information(one[1])))
-        return Digest(f"{subject} said: “{quote}”", (place,), is_makeshift=True)
+        return Digest(f"{subject} said: “{quote}”", (place,))
     # No sentence of it stands by itself: the statement that tells most, of steps the most general, as it is.
     place = max(range(len(told)), key=lambda i: information(told[i].statement))
     if not own:
         place = min(range(len(told)), key=lambda i: len(told[i].statement))
     plain = plainly(told[place].statement).strip() or told[place].statement.strip()
-    return Digest(_ended(plain[:DIGEST_CHARACTERS]), (place,), is_makeshift=True)
+    return Digest(_ended(plain[:DIGEST_CHARACTERS]), (place,))
 
 
 def _best_sentence(told: Mapping[int, Summarised], subject: str) -> Digest | None:

@@ -20,7 +20,6 @@ from graphmem.flows.compression_plan import (
     planned_compression,
     protected_ids,
     target_of,
-    without_makeshift,
 )
 from graphmem.maths.clustering import bounded_parts, inside_shares, spectral_clusters
 from graphmem.maths.loss import entropy
@@ -208,23 +207,9 @@ def test_of_steps_of_solutions_those_are_said_that_are_judged_and_general() -> N
     assert summarised(told[:1], "Ann").text == told[0].statement
 
 
-def test_a_group_with_nothing_to_tell_joins_the_nearest_of_its_kind() -> None:
-    graph = graph_of(12, 3)
-    a, b, c = (tuple(graph.memories[i] for i in range(topic, 12, 3)) for topic in range(3))
-    near = replace(graph, vectors=np.concatenate([graph.vectors[:11], graph.vectors[:1]]).astype(np.float32))
-    late, early = (graph.memories[11],), c[:3]
-    found = without_makeshift((a, b, early, late), (False, False, False, True), near, 8)
-    assert found == ((*a, *late), b, early)
-    assert without_makeshift((a, late), (False, True), near, 4) == (a, late)
-    assert without_makeshift((a, late), (True, True), near, 8) == (a, late)
-    foreign = (replace(late[0], speaker="Bo"),)
-    assert without_makeshift((a, foreign), (False, True), near, 8) == (a, foreign)
-
-
-def test_a_summary_of_nothing_worth_saying_is_makeshift() -> None:
+def test_a_view_at_large_is_quoted_and_not_told_as_a_fact() -> None:
     told = [Summarised("Ann says that weddings are full of joy.", "Weddings are full of joy!")]
-    assert summarised(told, "Ann") == Digest("Ann said: “Weddings are full of joy!”", (0,), is_makeshift=True)
-    assert not summarised([Summarised("Ann has a brother called Ole.")], "Ann").is_makeshift
+    assert summarised(told, "Ann") == Digest("Ann said: “Weddings are full of joy!”", (0,))
 
 
 def test_what_we_all_should_do_is_no_fact_about_one() -> None:
