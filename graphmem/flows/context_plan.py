@@ -41,8 +41,7 @@ from graphmem.text.memory_block import (
     without_copies,
     woven_lines,
 )
-from graphmem.text.profile import AskedFor, ProfilePart
-from graphmem.text.query_parser import LAST_SESSION
+from graphmem.text.profile import LAST_SESSION, AskedFor, ProfilePart
 from graphmem.text.stems import stem
 from graphmem.text.tokens import count_tokens, most_tokens
 from graphmem.text.words import word_rarity
@@ -192,8 +191,7 @@ def standing_profile(
 
 
 def wanted_memories(index: SearchIndex, moment: datetime, asked_for: str) -> list[Recalled]:
-    """What is asked for as a whole: all that is remembered, what is hard for the student, what they can do, or what was
-    done last time.
+    """What is asked for as a whole: all that is remembered, what is hard, what the student can do, or the last time.
 
     Of the life of the student the memories that say most, of their work the newest; none where nothing whole is asked
     for.

@@ -20,7 +20,7 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import introduced_name
 from graphmem.text.lexicon import KIN
 from graphmem.text.likeness import gist, is_said_by
-from graphmem.text.query_parser import LAST_SESSION
+from graphmem.text.profile import LAST_SESSION
 from graphmem.text.retelling import without_asides
 from graphmem.text.revision import USED_TO
 from graphmem.text.sanitize import clean, quoted

@@ -15,6 +15,8 @@ from graphmem.model import Matrix, Vector
 from graphmem.text.trained import LinearHead, opened_weights, read_head
 
 PROFILE_FILE = Path(__file__).with_name("weights") / "profile" / "profile.npz"
+LAST_SESSION = "last session"
+"""Reason of what is recalled since the student asks for last time."""
 
 
 class ProfilePart(StrEnum):

@@ -54,10 +54,6 @@ def read_question(question: Doc, speakers: Iterable[str]) -> ParsedQuestion:
     return ParsedQuestion(plain, query_words(question if plain == question.text else Doc(plain)), tuple(names))
 
 
-LAST_SESSION = "last session"
-"""Reason of what is recalled since the student asks for last time."""
-
-
 def query_words(doc: Doc) -> tuple[str, ...]:
     """The words of a text that questions are not made of, in lower case, each once, in order.
 

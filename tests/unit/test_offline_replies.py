@@ -19,7 +19,7 @@ from graphmem.offline.replies import REPLY_CHARACTERS, mentioned, replied, worde
 from graphmem.offline.wordings import WORDINGS
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc
-from graphmem.text.query_parser import LAST_SESSION
+from graphmem.text.profile import LAST_SESSION
 from graphmem.text.reader import MessageReader, read_now
 from graphmem.text.sanitize import clean, clipped, quoted
 from tests.support.memories import NOW, memory
