@@ -14,6 +14,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 from zlib import compress, decompress
 
@@ -243,7 +244,13 @@ def opened_root(secrets: Iterable[bytes], who: Who, content: bytes) -> Root:
 def sealed_note(secret: bytes, who: Who, note_id: str, told: Mapping[str, Any]) -> bytes:
     """A note of what a write touches, sealed with the server secret for its id."""
     packed = compress(json.dumps(told).encode(), 1)
-    return bytes(Aead(_subkey(secret, b"manifest-note")).encrypt(packed, _place(who, "note", note_id)))
+    return bytes(_note_sealer(secret).encrypt(packed, _place(who, "note", note_id)))
+
+
+@lru_cache(maxsize=2)
+def _note_sealer(secret: bytes) -> Aead:
+    # Each write makes a note: its key is worth keeping.
+    return Aead(_subkey(secret, b"manifest-note"))
 
 
 def opened_note(secrets: Iterable[bytes], who: Who, note_id: str, content: bytes) -> dict[str, Any]:

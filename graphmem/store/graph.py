@@ -31,18 +31,60 @@ class Transaction:
 
     def __init__(self, tx: AsyncTransaction, who: Who, known: Mapping[str, queries.CypherStatement]) -> None:
         self._tx, self.who, self._queries = tx, who, known
+        self._held: tuple[str, dict[str, Any]] | None = None
         self.touched = Touched()
 
     async def run(self, name: str, **params: Any) -> list[Row]:
         """Run one statement; parameters as for `Graph.run`."""
-        query = self._queries[name]
-        params |= {"institution": self.who.institution, "student_id": self.who.student_id}
-        query.check(params)
-        result = await self._tx.run(cast(Any, query.text), {queries.GIVEN: params})
-        rows = [dict(record) async for record in result]
+        await self._release()
+        query, params = self._checked(name, params)
+        rows = await self._sent(query.text, {queries.GIVEN: params})
         if name in TOUCHES and rows:
             self.touched.add(TOUCHES[name](params, rows))
         return rows
+
+    async def write(self, name: str, **params: Any) -> None:
+        """Run one statement whose rows nobody reads, before the next one or at the end, where it carries the note."""
+        await self._release()
+        self._checked(name, params)
+        self._held = name, params
+        if name in NEEDS_ROWS:
+            await self._release()
+
+    async def end(self, note: Callable[[Who, Touched], dict[str, Any]]) -> None:
+        """Run what is held back, and leave the note of all that was touched: in the same round trip, where that can be.
+
+        Parameters
+        ----------
+        note : gives the parameters of a note
+        """
+        held, self._held = self._held, None
+        if held is not None:
+            query, params = self._checked(*held)
+            if query.name in TOUCHES:
+                self.touched.add(TOUCHES[query.name](params, ()))
+            noted = query.noted if self.touched else query.text
+            more = note(self.who, self.touched) | {"manifest_note_rows": 0} if self.touched else {}
+            await self._sent(noted, {queries.GIVEN: params | more})
+        elif self.touched:
+            await self.run("integrity/note", **note(self.who, self.touched))
+
+    async def _release(self) -> None:
+        """Run what is held back."""
+        if self._held is not None:
+            (name, params), self._held = self._held, None
+            await self.run(name, **params)
+
+    def _checked(self, name: str, params: dict[str, Any]) -> tuple[queries.CypherStatement, dict[str, Any]]:
+        """A statement and its parameters with the student's."""
+        query = self._queries[name]
+        params = params | {"institution": self.who.institution, "student_id": self.who.student_id}
+        query.check(params)
+        return query, params
+
+    async def _sent(self, text: str, params: dict[str, Any]) -> list[Row]:
+        result = await self._tx.run(cast(Any, text), params)
+        return [dict(record) async for record in result]
 
 
 class Graph:
@@ -99,7 +141,7 @@ class Graph:
         touched = TOUCHES[name](params, ())
         if not touched:
             return await self.execute(query.text, {queries.GIVEN: params}, reads=False)
-        noted = {queries.GIVEN: params | self._note(who, touched)}
+        noted = {queries.GIVEN: params | self._note(who, touched) | {"manifest_note_rows": 1}}
         return await self.execute(self._noted[name], noted, reads=False)
 
     def _note(self, who: Who, touched: Touched) -> dict[str, Any]:
@@ -175,8 +217,8 @@ class Graph:
             async with await session.begin_transaction() as tx:
                 transaction = Transaction(tx, who, self._queries)
                 done = await work(transaction)
-                if done is not None and transaction.touched:
-                    await transaction.run("integrity/note", **self._note(who, transaction.touched))
+                if done is not None:
+                    await transaction.end(self._note)
                 # Left alone, the driver commits a transaction that ends without an error.
                 await (tx.rollback() if done is None else tx.commit())
             if trail is not None and done is not None:
@@ -186,14 +228,17 @@ class Graph:
     async def plan_ahead(self, stopping: asyncio.Event) -> None:
         """Have Neo4j plan the statements of `PLANNED`, one after the other, until `stopping` is set; none is run.
 
+        A write is planned with its note, as it is sent alone or last, and without, as it is sent amid a transaction.
+
         Raises
         ------
         Unavailable     Neo4j does not answer
         """
-        for name in PLANNED:
+        plain = [self._queries[name].text for name in PLANNED]
+        noted = [self._noted[name] for name in PLANNED if name in self._noted]
+        for text in (*plain, *noted):
             if stopping.is_set():
                 return
-            text = self._noted.get(name) or self._queries[name].text
             await self.execute(queries.explained(text), {queries.GIVEN: {}}, reads=True)
 
     async def server_agent(self) -> str:

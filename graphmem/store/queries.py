@@ -72,16 +72,17 @@ class CypherStatement:
 
     @property
     def noted(self) -> str:
-        """The statement with a note of what it touches, left in the same transaction where it has rows.
+        """The statement with a note of what was touched, left in the same transaction where it has rows enough.
 
-        It takes two parameters more: `manifest_note_id` and `manifest_note`.
+        It takes three parameters more: `manifest_note_id`, `manifest_note` and `manifest_note_rows`, 1 where a
+        statement without rows wrote nothing, or 0 where others before it did.
         """
         language, body = self.text.split("\n", 1)
         columns = ", ".join(f"{name}: {name}" for name in self.returns)
         rows = ", ".join(f"row.{name} AS {name}" for name in self.returns)
         return (
             f"{language}\nCALL () {{\n{body}\n}}\nWITH collect({{{columns}}}) AS rows\n"
-            "CALL (rows) {\n  WITH rows WHERE size(rows) > 0\n"
+            f"CALL (rows) {{\n  WITH rows WHERE size(rows) >= ${GIVEN}.manifest_note_rows\n"
             f"  CREATE (:ManifestNote {{institution: ${GIVEN}.institution, student_id: ${GIVEN}.student_id, "
             f"id: ${GIVEN}.manifest_note_id, content: ${GIVEN}.manifest_note}})\n"
             f"}}\nUNWIND rows AS row\nRETURN {rows}"

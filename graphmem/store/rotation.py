@@ -133,7 +133,7 @@ async def _reseal_nodes(keys: Rekeying, elements: list[str], damage: Damage, now
             nodes.append({"element": row["element"], "label": label, "id": node_id, "properties": changed})
             values += len(changed)
     if nodes:
-        await tx.run("rotation/save_nodes", nodes=nodes)
+        await tx.write("rotation/save_nodes", nodes=nodes)
     return values
 
 
@@ -186,7 +186,7 @@ async def _reseal_notes(
     keys: Rekeying, after: str, damage: Damage, now: datetime, tx: Transaction
 ) -> tuple[str | None, int]:
     """Notes of a page of known concepts, sealed anew: where the next page begins, and how many were."""
-    await tx.run("rotation/lock", now=now)
+    await tx.write("rotation/lock", now=now)
     rows = await tx.run("export/list_known", after=after, limit=RESEALED_AT_ONCE)
     notes = []
     for row in rows:
@@ -197,5 +197,5 @@ async def _reseal_notes(
             if sealed is not None:
                 notes.append({"concept": row["concept"], "notes": sealed})
     if notes:
-        await tx.run("rotation/save_notes", notes=notes)
+        await tx.write("rotation/save_notes", notes=notes)
     return (rows[-1]["concept"] if rows else None), len(notes)

@@ -125,7 +125,7 @@ async def delete_with_traces(
         counts = {name: count for name, count in rows[0].items() if name not in UNCOUNTED}
         current = bool(rows[0]["current"])
         if current and (forgetting.rewritten or forgetting.payloads):
-            await tx.run(
+            await tx.write(
                 "memory/rewrite",
                 memories=[{"id": m.id, "properties": _texts(session, m, v)} for m, v in forgetting.rewritten],
                 jobs=[{"id": job.id, "payload": _sealed_payload(session, lock, job)} for job in forgetting.payloads],

@@ -17,6 +17,7 @@ from graphmem.flows.session_cache import open_memories
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import CompressionTrigger, Memory, MemoryRole, SourceKind
+from graphmem.store import queries
 from graphmem.store.graph import Transaction
 from graphmem.text.summary import DIGEST_CHARACTERS
 from tests.conftest import Enrol, Pupil, another_replica, say
@@ -136,17 +137,18 @@ async def test_a_crash_leaves_all_as_it_was(gm: Graphmem, ann: Pupil, monkeypatc
     await remembers(gm, ann)
     await faded(gm, ann)
     before = await everything(gm, ann)
-    run = Transaction.run
+    send, known = Transaction._sent, queries.load()
     for dies_at in ("create_summaries", "absorb_memories", "delete_memories", "record_compression"):
+        body = known[f"changes/{dies_at}"].text.partition("\n")[2]
 
-        async def dying(self: Transaction, name: str, at: str = dies_at, **params: Any) -> Any:
-            done = await run(self, name, **params)
-            if name.endswith(at):
+        async def dying(self: Transaction, text: str, params: dict[str, Any], last: str = body) -> Any:
+            done = await send(self, text, params)
+            if last in text:
                 raise Unavailable("The process dies here.")
             return done
 
         with monkeypatch.context() as patch:
-            patch.setattr(Transaction, "run", dying)
+            patch.setattr(Transaction, "_sent", dying)
             with pytest.raises(Unavailable):
                 await compress(gm, ann.session, to=8)
         assert await everything(gm, ann) == before

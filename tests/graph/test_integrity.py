@@ -30,6 +30,7 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import Integrity, LedgerCategory, Resolution, Role, SourceKind, Verdict, Who
 from graphmem.store import integrity, queries, touched
+from graphmem.store.graph import Row, Transaction
 from graphmem.store.retention import Retention, delete_old
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.client import Client, Refused
@@ -369,6 +370,38 @@ async def test_many_notes_are_taken_in_by_several_transactions_however_old_they_
     assert 0 < len(await nodes(gm, ann.who, "ManifestNote")) < noted
     while await integrity.take_in(gm.graph, ann.who, later):
         pass
+    assert (await found(gm, ann.who)).intact
+
+
+async def test_the_last_statement_of_a_transaction_carries_the_note(
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await observe(gm, ann.who, observations(["My sister plays the cello."]))
+    await run_jobs(gm, ann.session)
+    memory = (await held(gm, ann.session))[0]
+    await integrity.take_in(gm.graph, ann.who, gm.clock())
+    sent: list[str] = []
+    send = Transaction._sent
+
+    async def counted(self: Transaction, text: str, params: dict[str, Any]) -> list[Row]:
+        sent.append(text)
+        return await send(self, text, params)
+
+    async def work(tx: Transaction) -> bool:
+        await tx.write("changes/set_tolerance", tolerance=0.25)
+        await tx.run(
+            "changes/update_memories", memories=[{"id": memory.id, "properties": {"confidence": 0.5}}], written=9
+        )
+        await tx.write("changes/set_tolerance", tolerance=0.75)
+        assert len(sent) == 2
+        return True
+
+    monkeypatch.setattr(Transaction, "_sent", counted)
+    await gm.graph.transact(ann.who, work)
+    assert ["ManifestNote" in text for text in sent] == [False, False, True]
+    assert len(await nodes(gm, ann.who, "ManifestNote")) == 1
+    (companion,) = await nodes(gm, ann.who, "Companion")
+    assert companion["tolerance"] == 0.75
     assert (await found(gm, ann.who)).intact
 
 

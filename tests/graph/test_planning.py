@@ -15,7 +15,7 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.model import Who
 from graphmem.runtime import get_ready
 from graphmem.store import queries
-from graphmem.store.graph import Graph, Row, open_driver
+from graphmem.store.graph import Graph, Row, Transaction, open_driver
 from graphmem.store.planning import PLANNED
 from graphmem.store.queries import CypherStatement, explained
 from tests.conftest import PASSWORD, Pupil, say
@@ -29,7 +29,7 @@ async def test_what_a_first_conversation_needs_is_planned_ahead_as_it_is_sent(
 ) -> None:
     names: set[str] = set()
     sent: list[str] = []
-    check, execute = CypherStatement.check, Graph.execute
+    check, execute, send = CypherStatement.check, Graph.execute, Transaction._sent
 
     def checked(statement: CypherStatement, given: Mapping[str, Any]) -> None:
         names.add(statement.name)
@@ -39,8 +39,13 @@ async def test_what_a_first_conversation_needs_is_planned_ahead_as_it_is_sent(
         sent.append(text)
         return await execute(graph, text, *args, **more)
 
+    async def sent_within(transaction: Transaction, text: str, params: dict[str, Any]) -> list[Row]:
+        sent.append(text)
+        return await send(transaction, text, params)
+
     monkeypatch.setattr(CypherStatement, "check", checked)
     monkeypatch.setattr(Graph, "execute", executed)
+    monkeypatch.setattr(Transaction, "_sent", sent_within)
     await replica.graph.plan_ahead(asyncio.Event())
     planned, sent = set(sent), []
 
