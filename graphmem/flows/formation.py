@@ -47,8 +47,7 @@ from graphmem.sealing import StudentLock, keyed_hash
 from graphmem.store import jobs, students
 from graphmem.store.changes import New, Topic, write
 from graphmem.store.sources import observed_id, observed_key
-from graphmem.text.answers import stated_answer, tells_attribute
-from graphmem.text.clauses import statement_spans
+from graphmem.text.answers import tells_attribute, told_apart
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
 from graphmem.text.normalize import cleaned, said
@@ -63,8 +62,6 @@ MESSAGES_AT_ONCE = 5
 """Messages that a language model reads in one question."""
 GRAVE = PASSES[-1]
 """SNR of what tells of danger, at least."""
-SEVERAL = 2
-"""Statements of a message from which on each is read by itself, where the whole seems to tell nothing."""
 FORMATION_ATTEMPTS = 50
 """Times a plan is made again when memories changed meanwhile; each time another worker has got on."""
 
@@ -197,10 +194,7 @@ async def _statements(gm: Graphmem, said: Input, read: MessageReading) -> dict[s
     """
     if not said.tells or said.heard.observed or read.snr >= PASSES[0]:
         return {}
-    pieces = [Doc(said.heard.text[slice(*span)]) for span in statement_spans(doc_of(said.heard))]
-    told = [piece.text for piece in pieces if not piece.asks] if len(pieces) >= SEVERAL else []
-    if stated := stated_answer(said.heard):
-        told.append(stated)
+    told = told_apart(said.heard)
     return dict(zip(told, await gm.reader.read(told), strict=True))
 
 

@@ -43,7 +43,7 @@ from graphmem.settings import Settings
 from graphmem.store.jobs import DistilJob, FormJob, NewJob, SurpriseJob
 from graphmem.store.turns import Boost, Raised, TurnWrite
 from graphmem.text import matching
-from graphmem.text.answers import stated_answer, tells_attribute
+from graphmem.text.answers import tells_attribute, told_apart
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.revision import retractions
@@ -306,7 +306,8 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
     # Of what tells nothing at all nothing is remembered, however unexpected it is (spec 7).
     tells = thought.danger is not None or thought.passes > 0
     heard = _heard(thought)
-    answers = thought.may_answer or bool(retractions(heard.text) or stated_answer(heard)) or tells_attribute(heard)
+    # What tells nothing as a whole may hold a piece that does, which formation finds.
+    answers = thought.may_answer or bool(retractions(heard.text) or told_apart(heard)) or tells_attribute(heard)
     surprising = _surprise_jobs(thought, seq) if tells else ()
     jobs = (
         *(_form_jobs(thought, seq, tells=tells or answers) if tells or answers or thought.reminds else ()),

@@ -20,7 +20,7 @@ from graphmem.model import (
     Reminder,
 )
 from graphmem.offline.schoolwork import aspect_at_work, shown_at_work
-from graphmem.offline.selection import LEAST_ALONE, LEAST_OF_TASK, select_statements
+from graphmem.offline.selection import LEAST_ALONE, LEAST_IN_DOUBT, select_statements
 from graphmem.offline.wordings import NEXT
 from graphmem.text.answers import stated_answer
 from graphmem.text.certainty import LAPSE, STATED_CONFIDENCE, confidence, is_question, last_question
@@ -211,7 +211,7 @@ def _told(
     able = [
         each
         for each in judged
-        if not _is_left_out(each.clause, LEAST_RARITY_JUDGED if judges else LEAST_RARITY)
+        if not _is_left_out(each.clause, judges=judges)
         and not (heard.task and _retells(each.clause, heard.task))
         and (each.is_general or not _is_step(each.clause, heard, reckons=reckons))
         and (_overlaps(each.span, kept) or not _is_of_listener(each.clause))
@@ -256,9 +256,11 @@ def _least_judged(judged: "_Judged", kept: Sequence[Reminder], heard: Heard) -> 
     works = judged.kind == "work"
     beyond = judged.is_general and (not clause.numbers or _compared(clause) is not None)
     lesson = works and (beyond or not heard.task)
-    if lesson or is_attribute(slot_of(clause)) or may_take_back(clause.text) or _overlaps(judged.span, kept):
+    if is_attribute(slot_of(clause)) or may_take_back(clause.text) or _overlaps(judged.span, kept):
         return 0.0
-    return LEAST_OF_TASK if works else LEAST_ALONE
+    if _only_points(clause):
+        return LEAST_IN_DOUBT
+    return 0.0 if lesson else LEAST_IN_DOUBT if works else LEAST_ALONE
 
 
 def _selected(found: Sequence[_Found], least: Sequence[float], subject: str) -> list[_Found]:
@@ -303,13 +305,13 @@ class _Judged(NamedTuple):
         return self.personal >= least or bool(of_work)
 
 
-def _is_left_out(clause: Doc, least_rarity: float) -> bool:
+def _is_left_out(clause: Doc, *, judges: bool) -> bool:
     """True of a question, a request to forget, and of what says next to nothing."""
     text = clause.text
     return (
         is_question(clause)
         or text.rstrip().endswith("?")
-        or not (_says_enough(clause, least_rarity) or is_attribute(slot_of(clause)))
+        or not (_says_enough(clause, judges=judges) or is_attribute(slot_of(clause)))
         or bool(retractions(text))
         or overrides(clause)
         or _ASKS_LISTENER.match(clause.plain) is not None
@@ -365,12 +367,15 @@ def _content(clause: Doc) -> list[str]:
     return [word for word in clause.plain_words if word[0].isalpha() and len(word) > 1 and word not in STOP_WORDS]
 
 
-def _says_enough(clause: Doc, least_rarity: float) -> bool:
+def _says_enough(clause: Doc, *, judges: bool) -> bool:
     """True if a clause has more than a very common content word: "dyslexic" says enough, "sure" does not."""
-    content = _content(clause)
-    if _POINTS.search(clause.plain) and len(content) < POINTING_WORDS:
-        return False
-    return sum(map(word_rarity, content)) >= least_rarity
+    least = LEAST_RARITY_JUDGED if judges else LEAST_RARITY
+    return (judges or not _only_points(clause)) and sum(map(word_rarity, _content(clause))) >= least
+
+
+def _only_points(clause: Doc) -> bool:
+    """True of a clause of few words that ends by pointing at something: "I'm good at it"."""
+    return _POINTS.search(clause.plain) is not None and len(_content(clause)) < POINTING_WORDS
 
 
 def _is_of_listener(clause: Doc) -> bool:

@@ -8,8 +8,9 @@ from graphmem.text.statement_judge import VERDICTS, load_statement_judge
 LEAST_ALONE = 0.15
 """Chance that a statement is worth its place in memory from which it is kept: nineteen in twenty good ones have it, of
 rows that the judge has not learned from."""
-LEAST_OF_TASK = 0.5
-"""The same of what is said of an exercise, which the judge has hardly seen; its matter is told otherwise."""
+LEAST_IN_DOUBT = 0.5
+"""The same of what is said of an exercise, which the judge has hardly seen, its matter being told otherwise, and of
+what ends by pointing at something."""
 LEAST_TOGETHER = 0.6
 """The same of two statements in a row, of which the second points at what the first names."""
 MOST_LOST = 0.1

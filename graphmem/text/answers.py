@@ -4,7 +4,7 @@ import re
 
 from graphmem.model import Heard
 from graphmem.text.certainty import last_question
-from graphmem.text.clauses import telling_spans
+from graphmem.text.clauses import statement_spans, telling_spans
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.lexicon import OCCUPATION_ENDINGS, SMALL_NUMBERS
 from graphmem.text.normalize import straightened
@@ -13,6 +13,8 @@ from graphmem.text.slots import is_attribute, slot_of
 
 ANSWER_WORDS, QUESTION_CHARACTERS = 16, 200
 """Most words of an answer that is read by its question, and most characters of the question."""
+PIECE_WORDS = 3
+"""Words of a piece of a message from which on it may tell something by itself."""
 _NUMBER = rf"(?:\d+|{SMALL_NUMBERS})"
 _A_THING = re.compile(rf"(?:(?:just|only|actually) )*(?:an?|{_NUMBER}|some|many|several|lots of|my)\b", re.IGNORECASE)
 _AT = re.compile(r"(?:in|at|on|near|with|by|outside|next|for|from|around|just|up|down|over)\b", re.IGNORECASE)
@@ -105,6 +107,27 @@ def stated_answer(heard: Heard) -> str:
     doc = doc_of(heard)
     spans = telling_spans(doc) if question else ()
     return as_statement(question, without_lead_in(doc.text[slice(*spans[0])])) if spans else ""
+
+
+def told_apart(heard: Heard) -> tuple[str, ...]:
+    """What a message tells piece by piece: its clauses that ask nothing, without how they lead in, and its answer.
+
+    Where the whole seems to tell nothing, for praise or a question beside it, a piece may tell something; of a message
+    that is one piece there are none.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> at = datetime(2026, 1, 5, tzinfo=UTC)
+    >>> told_apart(Heard("yeah i have a cat, how about you?", at)), told_apart(Heard("I have a cat.", at))
+    (('i have a cat',), ())
+    """
+    doc = doc_of(heard)
+    pieces = [doc.text[slice(*span)] for span in statement_spans(doc)]
+    clauses = [without_lead_in(each) for each in pieces if not (Doc(each).asks or each.endswith("?"))]
+    telling = [each for each in clauses if len(Doc(each).words) >= PIECE_WORDS and each != doc.text]
+    answer = stated_answer(heard)
+    return tuple(dict.fromkeys([*telling, *([answer] if answer else [])]))
 
 
 def tells_attribute(heard: Heard) -> bool:

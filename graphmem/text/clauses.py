@@ -5,6 +5,8 @@ import re
 from graphmem.text.chunks import is_small_talk
 from graphmem.text.doc import Doc, once_per_doc
 from graphmem.text.lexicon import FIRST_PERSON
+from graphmem.text.normalize import plain
+from graphmem.text.questions import only_asks
 from graphmem.text.sentences import SentenceSpan, stripped
 
 CLAUSE_WORDS = 6
@@ -65,6 +67,9 @@ def clauses(doc: Doc) -> tuple[SentenceSpan, ...]:
     >>> text = "yes paid her on friday. and pls dont ask me about home every time, i'll say if i want to talk"
     >>> [text[start:end] for start, end in clauses(Doc(text))]
     ['yes paid her on friday.', 'and pls dont ask me about home every time', "i'll say if i want to talk"]
+    >>> text = "can we draw next time, i like comics"
+    >>> [text[start:end] for start, end in clauses(Doc(text))]
+    ['can we draw next time', 'i like comics']
     >>> text = "yeah i have a cat, how about you?"
     >>> [text[start:end] for start, end in clauses(Doc(text))]
     ['yeah i have a cat', 'how about you?']
@@ -82,7 +87,9 @@ def _parts(text: str, start: int, end: int) -> list[SentenceSpan]:
         left, right = text[start : match.start()], text[match.end() : end]
         if _NAMED_MORE.match(right) and not _FINITE.search(right):
             continue
-        short = len(left.split()) < CLAUSE_WORDS or len(right.split()) < CLAUSE_WORDS
+        # "Can we draw, i like comics": what follows a question is told, however short it is.
+        least = TOLD_WORDS if only_asks(plain(left)) else CLAUSE_WORDS
+        short = len(left.split()) < least or len(right.split()) < least
         if short or (_HOLDS_TOGETHER.match(left.strip()) and len(left.split()) < INTRODUCTION_WORDS):
             continue
         parts.append(stripped(text, start, match.start()))

@@ -14,7 +14,8 @@ _ASKS = re.compile(
 _FILLERS = r"^\W*(?:(?:and|so|but|oh|ok|okay|hm+|also|wait|sorry|please)\W+)*"
 _ONLY_ASKS = re.compile(
     rf"{_FILLERS}(?:{_WH}|{_AUX}|have|any|[^.!?]{{1,40}} (?:or|right))\b[^.!?]*\?\W*$"
-    rf"|{_FILLERS}(?:what|why|who|which|how (?:do|to|many|much|is|are|about|come)|can (?:you|i)|do (?:you|i)|does"
+    rf"|{_FILLERS}(?:what|why|who|which|how (?:do|to|many|much|is|are|about|come)"
+    r"|(?:can|could|may|shall|should|would) (?:you|i|we)|do (?:you|i|we)|does"
     r"|is (?:it|that|this))\b[^.!?,]{0,80}$"
 )
 
@@ -35,7 +36,7 @@ def only_asks(sentence: str) -> bool:
 
     Examples
     --------
-    >>> only_asks("and how do you say red?"), only_asks("i like red, do you?")
-    (True, False)
+    >>> only_asks("and how do you say red?"), only_asks("can we draw"), only_asks("i like red, do you?")
+    (True, True, False)
     """
     return _ONLY_ASKS.search(sentence) is not None

@@ -97,7 +97,7 @@ _DOING = re.compile(r"\s*(?:[a-z]+ing\b|about to\b)", re.IGNORECASE)
 _QUOTED = re.compile(r"(\"[^\"]*\"|“[^”]*”)")
 _FIXED = frozenset(
     """
-    can could will would should must might may shall did had was can't couldn't won't wouldn't shouldn't
+    can cannot could will would should must might may shall did had was can't couldn't won't wouldn't shouldn't
     didn't hadn't wasn't
     """.split()  # noqa: SIM905
 )

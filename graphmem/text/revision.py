@@ -22,6 +22,7 @@ from graphmem.text.ending import load_ending
 from graphmem.text.lexicon import MONTHS, WEEKDAYS
 from graphmem.text.operations import work_and_topic
 from graphmem.text.pairs import Compared, Likeness, likeness, pair_features
+from graphmem.text.sayable import LEANING
 from graphmem.text.slots import changes_rarely, holds_one_value, is_polar
 from graphmem.text.stems import is_past
 
@@ -109,12 +110,17 @@ class Effect(StrEnum):
 def holds_several(content: str) -> bool:
     """True if a memory's content is several statements, such as a whole message that was observed.
 
+    A sentence that tells more of what the one before it names is no other statement.
+
     Examples
     --------
     >>> holds_several("I sold the Honda."), holds_several("That sounds great! I sold the Honda.")
     (False, True)
+    >>> holds_several("Emil is moving away. He's my best friend.")
+    False
     """
-    return sum(bool(sentence.stems) for sentence in Doc(_ASKED.sub("", content)).sentences) > 1
+    telling = [each for each in Doc(_ASKED.sub("", content)).sentences if each.stems]
+    return any(each.plain_words[0] not in LEANING for each in telling[1:])
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ NOT_RARE = 3.3
 """Rarity (`word_rarity`) below which a word that is no name is written small."""
 
 _RELATIVE = frozenset({"that", "who", "which"})
-_LEANS = frozenset({"it", "it's", "they", "they're", "he", "he's", "she", "she's"})
+LEANING = frozenset({"it", "it's", "they", "they're", "he", "he's", "she", "she's"})
 """Words that a sentence begins with which tells more of what the one before it names."""
 _EXCLAIMED = re.compile(r"!+$")
 _BRACKETS = re.compile(r"\s*\[[^\]]*(?:\]|$)")
@@ -101,7 +101,7 @@ def sayable(statement: str, words: str | None, subject: str) -> Iterator[tuple[s
             head = plain
             yield head, ""
         else:
-            leans = head and Doc(plain).plain_words[0] in _LEANS
+            leans = head and Doc(plain).plain_words[0] in LEANING
             if leans and is_whole(f"{head} {plain}", subject, words):
                 yield head, plain
             head = ""

@@ -588,3 +588,15 @@ async def test_an_answer_of_a_word_is_remembered_by_the_question_it_answers(gm: 
     homes = {each.content: each.invalid_at is None for each in await held(gm, ann.session)}
     assert [is_so for content, is_so in homes.items() if "manhattan" in (content or "")] == [False]
     assert homes["Name of ann lives in Boston now."]
+
+
+async def test_what_is_told_beside_a_question_or_praise_is_remembered(gm: Graphmem, ann: Pupil) -> None:
+    for turn, text in enumerate(("yeah i have a cat, how about you?", "can we draw next time, i like drawing comics")):
+        # As a whole it seems to tell nothing.
+        (read,) = await gm.reader.read([text])
+        assert read.passes == 0
+        await told(gm, ann, text, f"t{turn}")
+    assert [memory.content for memory in await held(gm, ann.session)] == [
+        "Name of ann has a cat.",
+        "Name of ann likes drawing comics.",
+    ]
