@@ -9,6 +9,7 @@ import numpy as np
 
 from graphmem.flows.gravity import faded, gravity_now
 from graphmem.model import (
+    SHOWN_AT_WORK,
     Aspect,
     Fact,
     LedgerCategory,
@@ -211,7 +212,7 @@ def wanted_memories(index: SearchIndex, moment: datetime, asked_for: str) -> lis
 
 
 _ASPECTS: Mapping[str, Collection[Aspect | None]] = {
-    AskedFor.OVERVIEW: (Aspect.MISCONCEPTION, Aspect.UNDERSTANDING),
+    AskedFor.OVERVIEW: SHOWN_AT_WORK,
     AskedFor.STRUGGLES: (Aspect.MISCONCEPTION,),
     AskedFor.STRENGTHS: (Aspect.UNDERSTANDING,),
 }

@@ -33,6 +33,7 @@ from graphmem.model.conversation import (
     Usage,
 )
 from graphmem.model.enums import (
+    SHOWN_AT_WORK,
     AboutWhom,
     Aspect,
     Author,
@@ -139,6 +140,7 @@ __all__ = [
     "MAIN_WORLD",
     "NO_NAME",
     "SERIOUS",
+    "SHOWN_AT_WORK",
     "UNSETTLED",
     "AboutWhom",
     "ActionAdvice",

@@ -88,6 +88,10 @@ class Aspect(StrEnum):
     UNDERSTANDING = "understanding"
 
 
+SHOWN_AT_WORK = frozenset({Aspect.MISCONCEPTION, Aspect.UNDERSTANDING})
+"""What nobody says of themselves: their work shows it."""
+
+
 class EdgeType(StrEnum):
     """Type of an edge between two nodes; the values are relationship types."""
 

@@ -12,7 +12,18 @@ from zlib import crc32
 
 import numpy as np
 
-from graphmem.model import Aspect, Author, Heard, LedgerCategory, Memory, Message, Recalled, Remembered, Vector
+from graphmem.model import (
+    SHOWN_AT_WORK,
+    Aspect,
+    Author,
+    Heard,
+    LedgerCategory,
+    Memory,
+    Message,
+    Recalled,
+    Remembered,
+    Vector,
+)
 from graphmem.text.answers import asked_slot, stated_answer
 from graphmem.text.arithmetic import equations
 from graphmem.text.clauses import clauses
@@ -50,7 +61,6 @@ _ASKING = frozenset(map(stem, "remember know tell told said say called still aga
 _OWN_WORDS = frozenset({"i", "me", "my", "mine", "i'm", "im", "we", "our", "us"})
 _COMPANION = frozenset({"yourself", "urself"})
 _WORK_ASKED_FOR = {"struggles": Aspect.MISCONCEPTION, "strengths": Aspect.UNDERSTANDING}
-_WORK = frozenset(_WORK_ASKED_FOR.values())
 
 FOUND = (
     "You told me{when} that {said}.",
@@ -167,7 +177,7 @@ def _last_time(remembered: Remembered, start: int) -> str:
     """What the student told when they were last here, and what their work showed."""
     last = [each for each in remembered.memories if LAST_SESSION in each.why]
     said = (_of_memory(each, remembered) for each in last if each.memory.is_own_word)
-    shown = (_of_work(each.memory, remembered) for each in last if each.memory.aspect in _WORK)
+    shown = (_of_work(each.memory, remembered) for each in last if each.memory.aspect in SHOWN_AT_WORK)
     told = _listed((*(each for each in said if not each.secret), *shown))
     if not told:
         return _chosen(NOTHING, start)

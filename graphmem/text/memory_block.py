@@ -7,6 +7,7 @@ from itertools import compress
 from typing import TypeVar
 
 from graphmem.model import (
+    SHOWN_AT_WORK,
     Fact,
     LedgerCategory,
     LedgerEntry,
@@ -124,7 +125,8 @@ def memory_line(recalled: Recalled, remembered: Remembered) -> str:
     speaker = f"{one_line(memory.speaker)}: " if memory.speaker else ""
     notes = [] if episode else [day(memory.timestamp)]
     if memory.reinforcement_count:
-        notes.append(f"said {memory.reinforcement_count + 1} times")
+        how = "seen" if memory.aspect in SHOWN_AT_WORK else "said"
+        notes.append(f"{how} {memory.reinforcement_count + 1} times")
     if memory.invalid_at is not None:
         notes.append(f"until {day(memory.invalid_at)}")
     told = f" ({', '.join(notes)})" if notes else ""

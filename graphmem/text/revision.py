@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmem.model import Aspect, Vector
+from graphmem.model import SHOWN_AT_WORK, Aspect, Vector
 from graphmem.text.comparisons import is_mended, stated_comparisons
 from graphmem.text.doc import Doc
 from graphmem.text.ending import load_ending
@@ -312,7 +312,7 @@ def _work_stems(told: Revisable) -> frozenset[str]:
 
 
 def _is_work(told: Revisable) -> bool:
-    return told.aspect in (Aspect.MISCONCEPTION, Aspect.UNDERSTANDING)
+    return told.aspect in SHOWN_AT_WORK
 
 
 def _twins(new: Revisable, old: Revisable, cosine: float) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from graphmem.model import Aspect, Digest, Memory, MergedStatement
+from graphmem.model import SHOWN_AT_WORK, Digest, Memory, MergedStatement
 from graphmem.text.doc import Doc
 from graphmem.text.information import information
 from graphmem.text.likeness import gist, is_said_by
@@ -55,7 +55,7 @@ class Summarised:
     @classmethod
     def of(cls, remembered: Memory | MergedStatement) -> "Summarised":
         """What a memory, or a statement that a summary holds, is for a summary."""
-        shows_work = remembered.aspect in (Aspect.MISCONCEPTION, Aspect.UNDERSTANDING)
+        shows_work = remembered.aspect in SHOWN_AT_WORK
         return cls(remembered.content or "", remembered.quote, shows_work)
 
 

@@ -7,7 +7,17 @@ from datetime import timedelta
 import pytest
 
 from graphmem.flows.context_plan import secret_ids, shown
-from graphmem.model import Fact, LedgerCategory, LedgerEntry, Matrix, MemoryKind, Recalled, Remembered, SourceKind
+from graphmem.model import (
+    Aspect,
+    Fact,
+    LedgerCategory,
+    LedgerEntry,
+    Matrix,
+    MemoryKind,
+    Recalled,
+    Remembered,
+    SourceKind,
+)
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.memory_block import day, memory_block, without_copies
@@ -82,6 +92,11 @@ def test_a_belief_tells_its_day_how_often_it_was_said_and_when_it_ended() -> Non
     ended = recalled("a", "Lives in Bonn.", days=30, kind=MemoryKind.TRAIT, reinforcement_count=2, invalid_at=NOW)
     block = memory_block(Remembered(memories=(ended,)))
     assert f"gravity=0.8] Lives in Bonn. ({day(NOW - timedelta(days=30))}, said 3 times, until {day(NOW)})" in block
+
+
+def test_what_work_showed_nobody_said() -> None:
+    shown = recalled("a", "Mo goes wrong with rates.", reinforcement_count=2, aspect=Aspect.MISCONCEPTION)
+    assert "seen 3 times" in memory_block(Remembered(memories=(shown,)))
 
 
 def test_nothing_is_told_twice() -> None:
