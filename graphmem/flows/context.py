@@ -28,6 +28,7 @@ from graphmem.flows.session_cache import ENDED, open_memories
 from graphmem.flows.uncertainty_plan import sides_of, woven
 from graphmem.flows.unformed import read_unformed
 from graphmem.model import (
+    AskedFor,
     Fact,
     LedgerCategory,
     LedgerEntry,
@@ -51,7 +52,7 @@ from graphmem.text.doc import Doc
 from graphmem.text.ledger_triggers import Surfaced, active_at, is_active, surfacing
 from graphmem.text.matching import meant_facts
 from graphmem.text.memory_block import memory_block
-from graphmem.text.profile import AskedFor, load_profile_model
+from graphmem.text.profile import load_profile_model
 from graphmem.text.query_parser import ParsedQuestion, query_words, read_question
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens
@@ -382,12 +383,9 @@ def _weave(held: OpenMemories, entries: Sequence[StoredEntry], doc: Doc, vector:
     return woven(held.doubts, held.index, doc, vector, held.tolerance, hidden)
 
 
-def _asked_for(gm: Graphmem, vector: Vector) -> str:
-    """Part of memory that a message asks for, where that can be told: `own`, `overview` or empty."""
-    if not gm.is_shipped:
-        return ""
-    asked, _ = load_profile_model().of_question(vector)
-    return "" if asked is AskedFor.OTHER else asked.value
+def _asked_for(gm: Graphmem, vector: Vector) -> AskedFor:
+    """Part of memory that a message asks for, where that can be told."""
+    return load_profile_model().of_question(vector)[0] if gm.is_shipped else AskedFor.OTHER
 
 
 _ABOUT_WORK = (AskedFor.STRUGGLES, AskedFor.STRENGTHS)

@@ -10,6 +10,7 @@ import numpy as np
 from graphmem.flows.gravity import faded, gravity_now
 from graphmem.model import (
     SHOWN_AT_WORK,
+    AskedFor,
     Aspect,
     Fact,
     LedgerCategory,
@@ -42,7 +43,7 @@ from graphmem.text.memory_block import (
     without_copies,
     woven_lines,
 )
-from graphmem.text.profile import LAST_SESSION, AskedFor, ProfilePart
+from graphmem.text.profile import LAST_SESSION, ProfilePart
 from graphmem.text.stems import stem
 from graphmem.text.tokens import count_tokens, most_tokens
 from graphmem.text.words import word_rarity
@@ -191,27 +192,27 @@ def standing_profile(
     return [recalled for recalls in found.values() for recalled in recalls]
 
 
-def wanted_memories(index: SearchIndex, moment: datetime, asked_for: str) -> list[Recalled]:
+def wanted_memories(index: SearchIndex, moment: datetime, asked_for: AskedFor) -> list[Recalled]:
     """What is asked for as a whole: all that is remembered, what is hard, what the student can do, or the last time.
 
     Of the life of the student the memories that say most, of their work the newest; none where nothing whole is asked
     for.
     """
-    if asked_for == AskedFor.LAST_TIME:
+    if asked_for is AskedFor.LAST_TIME:
         return last_session_memories(index, moment)
     held = [m for m in index.latest(LATEST) if _stands(m, moment, past=False)] if asked_for in _ASPECTS else []
     work = [m for m in held if m.aspect in _ASPECTS[asked_for]] if held else []
-    if asked_for == AskedFor.STRUGGLES and not work:
+    if asked_for is AskedFor.STRUGGLES and not work:
         # What was hard and is understood by now was hard all the same.
         work = [m for m in index.latest(LATEST) if m.aspect is Aspect.MISCONCEPTION and _was_overcome(m, moment)]
-    if asked_for != AskedFor.OVERVIEW:
+    if asked_for is not AskedFor.OVERVIEW:
         return [_wanted(memory, moment) for memory in work[:TELLING]]
     life = sorted((m for m in held if m.kind is not MemoryKind.CONCEPT), key=lambda memory: -memory.snr)[:TELLING]
     known = {memory.id for memory in life}
     return [_wanted(m, moment) for m in (*life, *(m for m in work[: TELLING // 2] if m.id not in known))]
 
 
-_ASPECTS: Mapping[str, Collection[Aspect | None]] = {
+_ASPECTS: Mapping[AskedFor, Collection[Aspect | None]] = {
     AskedFor.OVERVIEW: SHOWN_AT_WORK,
     AskedFor.STRUGGLES: (Aspect.MISCONCEPTION,),
     AskedFor.STRENGTHS: (Aspect.UNDERSTANDING,),
@@ -219,16 +220,16 @@ _ASPECTS: Mapping[str, Collection[Aspect | None]] = {
 """What is asked for as a whole, and which memories of work tell it."""
 
 
-def answers_asked(memory: Memory, asked_for: str) -> bool:
+def answers_asked(memory: Memory, asked_for: AskedFor) -> bool:
     """False of what was misunderstood where the student's strengths are asked for, and the other way round."""
     of_work = memory.aspect in _ASPECTS[AskedFor.OVERVIEW]
     return asked_for not in _ASPECTS or not of_work or memory.aspect in _ASPECTS[asked_for]
 
 
-def habit_answers_asked(fact: Fact, asked_for: str) -> bool:
+def habit_answers_asked(fact: Fact, asked_for: AskedFor) -> bool:
     """False of a habit that is a weakness where the student's strengths are asked for, and the other way round."""
     habit = HABITS.get(fact.habit)
-    return habit is None or asked_for != (AskedFor.STRUGGLES if habit.strong else AskedFor.STRENGTHS)
+    return habit is None or asked_for is not (AskedFor.STRUGGLES if habit.strong else AskedFor.STRENGTHS)
 
 
 def _wanted(memory: Memory, moment: datetime) -> Recalled:
@@ -373,8 +374,8 @@ def shown(remembered: Remembered, question: Doc, visible: Mapping[str, str], bud
 
     Source: spec 10.7.
     """
-    asked_all = remembered.asked_for == AskedFor.OVERVIEW
-    own = bool(remembered.asked_for)
+    asked_all = remembered.asked_for is AskedFor.OVERVIEW
+    own = remembered.asked_for is not AskedFor.OTHER
     asked = telling_stems(question) - Doc(remembered.name or "").stems
     fitting = remembered.memories if asked_all else relevant(remembered.memories, asked, own=own)
     memories = tuple(r for r in fitting if not _is_visible(r, visible) and is_told(r.memory.content))

@@ -35,6 +35,7 @@ from graphmem.model.conversation import (
 from graphmem.model.enums import (
     SHOWN_AT_WORK,
     AboutWhom,
+    AskedFor,
     Aspect,
     Author,
     CompressionTrigger,
@@ -148,6 +149,7 @@ __all__ = [
     "Analyse",
     "Analysis",
     "Answer",
+    "AskedFor",
     "Aspect",
     "Attention",
     "Author",

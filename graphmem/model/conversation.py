@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from rapidfuzz import utils
 
 from graphmem.model.concern import Danger
-from graphmem.model.enums import Author, Level, QuestionState, Verdict
+from graphmem.model.enums import AskedFor, Author, Level, QuestionState, Verdict
 from graphmem.model.memory import LedgerEntry, Recalled
 from graphmem.model.uncertainty import Woven
 from graphmem.model.vectors import Vector
@@ -265,8 +265,7 @@ class Remembered:
     profile : what always comes: needs, who the student is, goals
     name : what the student is called, where it is known
     today : the moment that the context speaks of; None leaves the date out
-    asked_for : `own` where the message asks for something the student told, `overview` for all of it, `struggles` and
-        `strengths` for what is hard for them and what they can do, `last_time` for what was done then; else empty
+    asked_for : part of memory that the message asks for
     secrets : ids of memories that give away a secret of the ledger
     why : by id, why a ledger entry or a fact is there, as `Recalled.why`
     weave : doubts that the message touches, to be raised in passing
@@ -280,7 +279,7 @@ class Remembered:
     profile: tuple[Recalled, ...] = ()
     name: str | None = None
     today: datetime | None = None
-    asked_for: str = ""
+    asked_for: AskedFor = AskedFor.OTHER
     secrets: frozenset[str] = frozenset()
     why: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     weave: tuple[Woven, ...] = ()

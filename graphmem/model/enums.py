@@ -92,6 +92,17 @@ SHOWN_AT_WORK = frozenset({Aspect.MISCONCEPTION, Aspect.UNDERSTANDING})
 """What nobody says of themselves: their work shows it."""
 
 
+class AskedFor(StrEnum):
+    """Subject of a question: something else, one thing about the student, all of it, how work goes, last time."""
+
+    OTHER = "other"
+    OWN = "own"
+    OVERVIEW = "overview"
+    STRUGGLES = "struggles"
+    STRENGTHS = "strengths"
+    LAST_TIME = "last_time"
+
+
 class EdgeType(StrEnum):
     """Type of an edge between two nodes; the values are relationship types."""
 

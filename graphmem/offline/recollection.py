@@ -14,6 +14,7 @@ import numpy as np
 
 from graphmem.model import (
     SHOWN_AT_WORK,
+    AskedFor,
     Aspect,
     Author,
     Heard,
@@ -60,7 +61,7 @@ TOLD_CHARACTERS = 120
 _ASKING = frozenset(map(stem, "remember know tell told said say called still again think mention already".split()))  # noqa: SIM905
 _OWN_WORDS = frozenset({"i", "me", "my", "mine", "i'm", "im", "we", "our", "us"})
 _COMPANION = frozenset({"yourself", "urself"})
-_WORK_ASKED_FOR = {"struggles": Aspect.MISCONCEPTION, "strengths": Aspect.UNDERSTANDING}
+_WORK_ASKED_FOR = {AskedFor.STRUGGLES: Aspect.MISCONCEPTION, AskedFor.STRENGTHS: Aspect.UNDERSTANDING}
 
 FOUND = (
     "You told me{when} that {said}.",
@@ -115,9 +116,9 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
     >>> from datetime import UTC
     >>> at = datetime(2026, 1, 1, tzinfo=UTC)
     >>> said = [Message(Author.STUDENT, "What's my name?", at)]
-    >>> answer_from_memory(said, Remembered(name="Kim", asked_for="own"))
+    >>> answer_from_memory(said, Remembered(name="Kim", asked_for=AskedFor.OWN))
     'Your name is Kim.'
-    >>> answer_from_memory(said, Remembered(asked_for="own")) in NOTHING, answer_from_memory(said, Remembered())
+    >>> answer_from_memory(said, Remembered(asked_for=AskedFor.OWN)) in NOTHING, answer_from_memory(said, Remembered())
     (True, '')
     """
     doc = doc_of(messages[-1])
@@ -125,16 +126,16 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
     start = crc32(f"{len(messages)} {doc.text[:600]}".encode("utf-8", "replace"))
     question = next((sentence for sentence in reversed(doc.excerpt.sentences) if sentence.asks), doc)
     wanted = Wanted(question.stems - _ASKING, asked_slot(question.text))
-    if own and remembered.asked_for == "last_time":
+    if own and remembered.asked_for is AskedFor.LAST_TIME:
         return _last_time(remembered, start)
     if own and stem("family") in question.stems and (kin := _family(messages, remembered)):
         return _chosen(ALL, start).format(list="; ".join(kin))
-    if not own or not remembered.asked_for:
+    if not own or remembered.asked_for is AskedFor.OTHER:
         sure = _surely_answers(doc, wanted, remembered, told_before(messages) if own else ())
         return "" if sure is None else _told(doc, sure, remembered.today, start)
     if wanted.stems == {stem("name")} and (name := remembered.name or _name_told(messages, remembered)):
         return f"Your name is {clean(name)}."
-    if remembered.asked_for == "overview":
+    if remembered.asked_for is AskedFor.OVERVIEW:
         return _overview(messages, remembered, start)
     if told := _asked_of_work(remembered):
         return _chosen(ALL, start).format(list="; ".join(told))

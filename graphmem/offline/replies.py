@@ -12,7 +12,7 @@ from zlib import crc32
 
 from rapidfuzz import fuzz, utils
 
-from graphmem.model import Author, Message, Recalled, Remembered
+from graphmem.model import AskedFor, Author, Message, Recalled, Remembered
 from graphmem.offline.moves import Move, chosen_move
 from graphmem.offline.recollection import TOLD_CHARACTERS, answer_from_memory, asks_of_oneself, told_before
 from graphmem.offline.wordings import FOREIGN, KEPT, NEXT, ON_WITH_IT, WORDINGS
@@ -73,7 +73,8 @@ def replied(
     move, doc = chosen_move(messages, reading, task), doc_of(messages[-1])
     # "You are nicer than my sister" asks for nothing.
     asking_for = move.name == "ability" or doc.asks or doc.text.rstrip().endswith("?")
-    if move.name in ABOUT_COMPANION and asking_for and remembered.asked_for and asks_of_oneself(doc):
+    for_memory = remembered.asked_for is not AskedFor.OTHER and asks_of_oneself(doc)
+    if move.name in ABOUT_COMPANION and asking_for and for_memory:
         move = Move("question")
     if move.name != "question":
         # "What do I hate?" sounds like a mood, and is answered where the answer is known.

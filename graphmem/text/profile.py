@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from graphmem.model import Matrix, Vector
+from graphmem.model import AskedFor, Matrix, Vector
 from graphmem.text.trained import LinearHead, opened_weights, read_head
 
 PROFILE_FILE = Path(__file__).with_name("weights") / "profile" / "profile.npz"
@@ -26,17 +26,6 @@ class ProfilePart(StrEnum):
     NEED = "need"
     IDENTITY = "identity"
     GOAL = "goal"
-
-
-class AskedFor(StrEnum):
-    """Subject of a question: something else, one thing about the student, all of it, how work goes, last time."""
-
-    OTHER = "other"
-    OWN = "own"
-    OVERVIEW = "overview"
-    STRUGGLES = "struggles"
-    STRENGTHS = "strengths"
-    LAST_TIME = "last_time"
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from graphmem.text.ending import load_ending
 from graphmem.text.lexicon import MONTHS, WEEKDAYS
 from graphmem.text.operations import work_and_topic
 from graphmem.text.pairs import Compared, Likeness, likeness, pair_features
-from graphmem.text.sayable import LEANING
+from graphmem.text.sayable import leans
 from graphmem.text.slots import changes_rarely, holds_one_value, is_polar
 from graphmem.text.stems import is_past
 
@@ -120,7 +120,7 @@ def holds_several(content: str) -> bool:
     False
     """
     telling = [each for each in Doc(_ASKED.sub("", content)).sentences if each.stems]
-    return any(each.plain_words[0] not in LEANING for each in telling[1:])
+    return not all(leans(each.text) for each in telling[1:])
 
 
 @dataclass(frozen=True)

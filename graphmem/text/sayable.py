@@ -20,7 +20,7 @@ NOT_RARE = 3.3
 """Rarity (`word_rarity`) below which a word that is no name is written small."""
 
 _RELATIVE = frozenset({"that", "who", "which"})
-LEANING = frozenset({"it", "it's", "they", "they're", "he", "he's", "she", "she's"})
+_LEANING = frozenset({"it", "it's", "they", "they're", "he", "he's", "she", "she's"})
 """Words that a sentence begins with which tells more of what the one before it names."""
 _EXCLAIMED = re.compile(r"!+$")
 _BRACKETS = re.compile(r"\s*\[[^\]]*(?:\]|$)")
@@ -101,10 +101,20 @@ def sayable(statement: str, words: str | None, subject: str) -> Iterator[tuple[s
             head = plain
             yield head, ""
         else:
-            leans = head and Doc(plain).plain_words[0] in LEANING
-            if leans and is_whole(f"{head} {plain}", subject, words):
+            if head and leans(plain) and is_whole(f"{head} {plain}", subject, words):
                 yield head, plain
             head = ""
+
+
+def leans(sentence: str) -> bool:
+    """True if a sentence begins with a word for what the one before it names, and so tells more of that.
+
+    Examples
+    --------
+    >>> leans("It barks."), leans("Then it barks.")
+    (True, False)
+    """
+    return not _LEANING.isdisjoint(Doc(sentence).plain_words[:1])
 
 
 def tidied_sentences(statement: str, subject: str) -> list[str]:

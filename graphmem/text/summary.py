@@ -10,7 +10,16 @@ from graphmem.text.doc import Doc
 from graphmem.text.information import information
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.operations import IN_TOPIC, IN_TOPICS, work_and_topic
-from graphmem.text.sayable import has_subject, is_for_all, is_said_plainly, plainly, quotable, sayable, tidied_sentences
+from graphmem.text.sayable import (
+    has_subject,
+    is_for_all,
+    is_said_plainly,
+    leans,
+    plainly,
+    quotable,
+    sayable,
+    tidied_sentences,
+)
 from graphmem.text.statement_judge import load_statement_judge
 from graphmem.text.stems import stem
 from graphmem.text.words import word_rarity
@@ -130,7 +139,8 @@ def _best_sentence(told: Mapping[int, Summarised], subject: str) -> Digest | Non
     for place, each in told.items():
         for one, other in pairwise([*tidied_sentences(each.statement, subject), ""]):
             if is_said_plainly(one) and has_subject(one, subject) and not is_for_all(one, each.words):
-                pair = [f"{_ended(one)} {other}"] if is_said_plainly(other) else []
+                follows = is_said_plainly(other) and (has_subject(other, subject) or leans(other))
+                pair = [f"{_ended(one)} {other}"] if follows else []
                 found += [(text, place) for text in (one, *pair) if len(text) <= DIGEST_CHARACTERS]
     worths = {text: judge.worth(text, subject) for text, _ in found}
     text, place = max(found, key=lambda one: worths[one[0]], default=("", 0))

@@ -8,6 +8,7 @@ import pytest
 
 from graphmem.flows.context_plan import secret_ids, shown
 from graphmem.model import (
+    AskedFor,
     Aspect,
     Fact,
     LedgerCategory,
@@ -21,7 +22,7 @@ from graphmem.model import (
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.memory_block import day, memory_block, without_copies
-from graphmem.text.profile import AskedFor, ProfilePart, load_profile_model
+from graphmem.text.profile import ProfilePart, load_profile_model
 from tests.support.memories import NOW, memory
 
 Encode = Callable[[list[str]], Matrix]

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.model import Aspect, Author, Fact, Message, Recalled, RecalledTurn, Remembered, SourceKind
+from graphmem.model import AskedFor, Aspect, Author, Fact, Message, Recalled, RecalledTurn, Remembered, SourceKind
 from graphmem.offline.moves import Move, chosen_move
 from graphmem.offline.recollection import NOTHING, NOTHING_AT_ALL, answer_from_memory
 from graphmem.offline.replies import REPLY_CHARACTERS, mentioned, replied, worded
@@ -133,7 +133,7 @@ def test_the_students_own_words_are_used() -> None:
     assert "spoons" in reply_to("I don't know about the spoons")
 
 
-def own_question(text: str, *contents: str, name: str | None = None, asked_for: str = "own") -> str:
+def own_question(text: str, *contents: str, name: str | None = None, asked_for: AskedFor = AskedFor.OWN) -> str:
     """The answer to a question for what is remembered, all of it as near as can be."""
     memories = tuple(
         Recalled(memory(f"m{i}", content), 0.5, 1.0, (), similarity=0.5) for i, content in enumerate(contents)
@@ -146,34 +146,36 @@ def test_what_the_student_told_is_answered_from_memory() -> None:
     assert "your dog is called Bello" in own_question("What is my dog called?", "My dog is called Bello.")
     assert own_question("Do you remember my name?", "I like tea.", name="Kim") == "Your name is Kim."
     assert "your name is Kim; you like tea" in own_question(
-        "What do you know of me?", "I like tea.", name="Kim", asked_for="overview"
+        "What do you know of me?", "I like tea.", name="Kim", asked_for=AskedFor.OVERVIEW
     )
 
 
 @pytest.mark.parametrize("text", ["What is my cat called?", "Which instrument do I play?"])
 def test_what_is_not_known_is_not_claimed(text: str) -> None:
     assert own_question(text, "I have two brothers.", "So 12 - 3 = 9.") in NOTHING
-    assert own_question(text, asked_for="") not in NOTHING
-    assert own_question("What do you know about me?", asked_for="overview") in NOTHING_AT_ALL
+    assert own_question(text, asked_for=AskedFor.OTHER) not in NOTHING
+    assert own_question("What do you know about me?", asked_for=AskedFor.OVERVIEW) in NOTHING_AT_ALL
 
 
 def test_a_memory_with_the_words_of_a_question_answers_whatever_the_question_was_taken_for() -> None:
     told = ("My sister Lena helps me with maths at home.", "I love strawberries but I hate bananas.")
-    assert "your sister Lena helps you" in own_question("Who helps me with maths at home?", *told, asked_for="")
-    assert "Lena" not in own_question("Can you help me with my task?", *told, asked_for="")
+    assert "your sister Lena helps you" in own_question(
+        "Who helps me with maths at home?", *told, asked_for=AskedFor.OTHER
+    )
+    assert "Lena" not in own_question("Can you help me with my task?", *told, asked_for=AskedFor.OTHER)
     assert "bananas" in own_question("What food do I hate?", *told)
     assert own_question("Why do I hate this?") not in NOTHING
 
 
 def test_what_was_understood_is_told_whatever_it_begins_with() -> None:
     known = memory("m", "With 8 pieces each piece is smaller.", aspect=Aspect.UNDERSTANDING)
-    remembered = Remembered(memories=(Recalled(known, 1.0, 1.0, ()),), asked_for="strengths")
+    remembered = Remembered(memories=(Recalled(known, 1.0, 1.0, ()),), asked_for=AskedFor.STRENGTHS)
     assert "With 8 pieces each piece is smaller" in answer_from_memory(student("What have I understood?"), remembered)
 
 
 def test_what_was_hard_is_said_to_the_student() -> None:
     known = memory("m", "Mo goes wrong with fractions, in a problem about pies.", aspect=Aspect.MISCONCEPTION)
-    remembered = Remembered(memories=(Recalled(known, 1.0, 1.0, ()),), asked_for="struggles", name="Mo")
+    remembered = Remembered(memories=(Recalled(known, 1.0, 1.0, ()),), asked_for=AskedFor.STRUGGLES, name="Mo")
     told = answer_from_memory(student("What was hard for me?"), remembered)
     assert "you go wrong with fractions, in a problem about pies" in told
     assert "Mo" not in told
@@ -244,7 +246,7 @@ def test_a_greeting_is_by_name() -> None:
 def test_advice_is_thought_through_and_not_looked_up() -> None:
     asked = student("my best friend ignores me", "what should i do")
     assert chosen_move(asked).name == "advice"
-    assert "noted" not in replied(asked, Remembered(asked_for="own"))
+    assert "noted" not in replied(asked, Remembered(asked_for=AskedFor.OWN))
     assert chosen_move(student("any ideas for my weekend?")).name == "advice"
     assert chosen_move(asked, task="Tom has 3 apples. How many are left?").name != "advice"
 
@@ -358,7 +360,7 @@ def test_relatives_are_told_where_the_family_is_asked_for() -> None:
     told = ("My brother Dev is good at maths.", "My mum works at the hospital.", "I love playing chess.")
     held = tuple(Recalled(memory(f"m{i}", text), 0.5, 1.0, (), similarity=0.1) for i, text in enumerate(told))
     messages = [Message(Author.STUDENT, "Who is in my family?", AT)]
-    answer = answer_from_memory(messages, Remembered(memories=held, asked_for="own"))
+    answer = answer_from_memory(messages, Remembered(memories=held, asked_for=AskedFor.OWN))
     assert "Dev" in answer
     assert "hospital" in answer
     assert "chess" not in answer
@@ -368,7 +370,7 @@ def test_relatives_are_told_where_the_family_is_asked_for() -> None:
 def test_what_a_teacher_noted_is_not_told_as_the_students_word(source: SourceKind, told: bool) -> None:
     known = Recalled(memory("m", "My dog is called Bello.", source_kind=source), 1.0, 1.0, (), similarity=0.9)
     messages = [Message(Author.STUDENT, "What is my dog called?", AT)]
-    answer = answer_from_memory(messages, Remembered(memories=(known,), asked_for="own"))
+    answer = answer_from_memory(messages, Remembered(memories=(known,), asked_for=AskedFor.OWN))
     assert ("Bello" in answer) is told
 
 
@@ -376,7 +378,7 @@ def test_the_attribute_that_is_asked_for_goes_before_what_is_nearer_to_the_quest
     told = (("You are only as old as you feel, I always say.", 0.9), ("I am 34 years old.", 0.2))
     held = tuple(Recalled(memory(f"m{i}", text), 0.5, 1.0, (), similarity=near) for i, (text, near) in enumerate(told))
     answer = answer_from_memory(
-        [Message(Author.STUDENT, "How old am I?", AT)], Remembered(memories=held, asked_for="own")
+        [Message(Author.STUDENT, "How old am I?", AT)], Remembered(memories=held, asked_for=AskedFor.OWN)
     )
     assert "34" in answer
     assert "feel" not in answer
@@ -476,7 +478,7 @@ def test_ordinary_talk_is_answered_as_such_and_work_as_work(text: str, move: str
 def test_what_is_asked_of_the_companion_about_oneself_is_answered_from_memory() -> None:
     (reading,) = read_now(["what do you know about me"])
     said = student("what do you know about me")
-    assert replied(said, Remembered(asked_for="overview"), reading=reading) in NOTHING_AT_ALL
+    assert replied(said, Remembered(asked_for=AskedFor.OVERVIEW), reading=reading) in NOTHING_AT_ALL
     assert replied(said, Remembered(), reading=reading) not in NOTHING_AT_ALL
 
 
@@ -527,6 +529,6 @@ def test_last_time_is_told_in_the_students_own_words() -> None:
     known = memory("m", "The student mixes up tens and ones.", quote="I mix up tens and ones")
     recalled = Recalled(known, 0.5, 1.0, (LAST_SESSION,), similarity=0.0)
     asked = student("What did we do last time?")
-    found = Remembered((), (), (recalled,), asked_for="last_time")
+    found = Remembered((), (), (recalled,), asked_for=AskedFor.LAST_TIME)
     assert "you mix up tens and ones" in replied(asked, found)
-    assert replied(asked, Remembered(asked_for="last_time")) in NOTHING
+    assert replied(asked, Remembered(asked_for=AskedFor.LAST_TIME)) in NOTHING

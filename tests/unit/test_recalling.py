@@ -21,6 +21,7 @@ from graphmem.flows.context_plan import (
     without_told_episodes,
 )
 from graphmem.model import (
+    AskedFor,
     Aspect,
     Fact,
     LedgerCategory,
@@ -78,10 +79,10 @@ def test_what_a_student_can_do_and_what_is_hard_are_not_mixed_up() -> None:
     understood, wrong = (replace(memory("a"), aspect=a) for a in (Aspect.UNDERSTANDING, Aspect.MISCONCEPTION))
     habits = [Fact(f"habit-{name}", 1, "Mo ...", (), NOW) for name in ("sums", "slip")]
     for asked, of_work, ways in (
-        ("strengths", [True, False], [True, False]),
-        ("struggles", [False, True], [False, True]),
-        ("overview", [True, True], [True, True]),
-        ("", [True, True], [True, True]),
+        (AskedFor.STRENGTHS, [True, False], [True, False]),
+        (AskedFor.STRUGGLES, [False, True], [False, True]),
+        (AskedFor.OVERVIEW, [True, True], [True, True]),
+        (AskedFor.OTHER, [True, True], [True, True]),
     ):
         assert [answers_asked(each, asked) for each in (understood, wrong)] == of_work
         assert [habit_answers_asked(each, asked) for each in habits] == ways
@@ -95,7 +96,7 @@ def test_what_was_hard_is_what_was_overcome_where_nothing_else_is() -> None:
     overcome = replace(ended, id="b", aspect=Aspect.MISCONCEPTION)
 
     def hard(*held: Memory) -> list[str]:
-        return [each.memory.id for each in wanted_memories(index_of(*held), NOW, "struggles")]
+        return [each.memory.id for each in wanted_memories(index_of(*held), NOW, AskedFor.STRUGGLES)]
 
     assert hard(wrong, overcome) == ["a"]
     assert hard(overcome, ended) == ["b"]
