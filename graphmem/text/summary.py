@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from itertools import pairwise
 
 from graphmem.model import SHOWN_AT_WORK, Digest, Memory, MergedStatement
@@ -21,7 +22,7 @@ from graphmem.text.sayable import (
     tidied_sentences,
 )
 from graphmem.text.statement_judge import load_statement_judge
-from graphmem.text.stems import stem
+from graphmem.text.stems import is_past, stem
 from graphmem.text.words import word_rarity
 
 DIGEST_CHARACTERS = 400
@@ -40,6 +41,8 @@ SHORT = 80
 """Characters from which on the length of a sentence counts against it."""
 WORK = 10.0
 """What a thing that was understood or misunderstood tells: one as much as another, so that the shortest are said."""
+STATES = frozenset({"was", "had", "felt", "could", "would", "used", "loved", "liked"})
+"""Past verbs that tell how something was, not what happened."""
 STEP_WORDS_SAID = 16
 """Most words of a step of a solution that says something generally."""
 MOST_TOPICS = 4
@@ -55,17 +58,20 @@ class Summarised:
     """What a summary is made of: a statement, and the words it comes from where it is not those words.
 
     shows_work : it says what was understood or misunderstood; the shorter, the more generally
+    day : on which it was said, where that is known
     """
 
     statement: str
     words: str | None = None
     shows_work: bool = False
+    day: date | None = None
 
     @classmethod
     def of(cls, remembered: Memory | MergedStatement) -> "Summarised":
         """What a memory, or a statement that a summary holds, is for a summary."""
         shows_work = remembered.aspect in SHOWN_AT_WORK
-        return cls(remembered.content or "", remembered.quote, shows_work)
+        at = remembered.at if isinstance(remembered, MergedStatement) else remembered.timestamp
+        return cls(remembered.content or "", remembered.quote, shows_work, at.date())
 
 
 @dataclass(frozen=True)
@@ -117,7 +123,8 @@ def summarised(told: Sequence[Summarised], subject: str) -> Digest:
     parts = [part for place, each in enumerate(told) for part in _parts(place, each, subject)]
     chosen = sorted(_covering(_without_copies(_together(parts)), subject), key=lambda part: (part.places, part.order))
     if chosen:
-        return Digest(_sentences([part.text for part in chosen], subject), _places(chosen))
+        days = [told[part.places[0]].day for part in chosen]
+        return Digest(_sentences(_parted([part.text for part in chosen], days, subject), subject), _places(chosen))
     own = [(place, each.words or each.statement) for place, each in enumerate(told) if not each.shows_work]
     if best := _best_sentence({place: told[place] for place, _ in own}, subject):
         return best
@@ -275,6 +282,26 @@ def _sentences(chosen: Sequence[str], subject: str) -> str:
         else:
             parts.append(each)
     return " ".join(map(_ended, parts))
+
+
+def _parted(chosen: Sequence[str], days: Sequence[date | None], subject: str) -> list[str]:
+    """Sentences; one of what happened on another day than what stands before it begins with "Another time"."""
+    parted = list(chosen[:1])
+    for (before, was), (text, day) in pairwise(zip(chosen, days, strict=True)):
+        another = was != day and _happened(before, subject) and _happened(text, subject)
+        apart = another and not Doc(text).time_words and not _matters(before, subject) & _matters(text, subject)
+        parted.append(f"Another time {text}" if apart and text.startswith(f"{subject} ") else text)
+    return parted
+
+
+def _happened(sentence: str, subject: str) -> bool:
+    """True if the subject did something once: "Mia swam", "In June Mia swam"."""
+    word = next(iter(Doc(sentence.partition(f"{subject} ")[2]).plain_words), "")
+    return is_past(word) and word not in STATES
+
+
+def _matters(sentence: str, subject: str) -> frozenset[str]:
+    return Doc(sentence).stems - Doc(subject).stems
 
 
 def _joins(one: str, other: str, subject: str) -> bool:

@@ -1,7 +1,7 @@
 """Clusters, summaries and plans of compression: pure, so that they are tried on anything (spec 13)."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 import numpy as np
 import pytest
@@ -349,3 +349,25 @@ def test_one_compression_lets_a_bounded_number_go(monkeypatch: pytest.MonkeyPatc
     graph = graph_of(300, 20)
     monkeypatch.setattr(compression_plan, "MOST_GONE", 100)
     assert left(graph, planned_compression(graph, frozenset(), 30, NOW)) == 200
+
+
+@pytest.mark.parametrize(
+    ("second", "another"),
+    [
+        ("Ann roasted marshmallows at the campfire.", True),
+        # What has a time of its own, goes on with the matter or lasts does not need it.
+        ("Ann roasted marshmallows in July 2023.", False),
+        ("Ann sold forty tickets of the concert to neighbours.", False),
+        ("Ann dreams of a cello of polished maple.", False),
+    ],
+)
+def test_what_happened_another_time_is_not_told_as_part_of_what_stands_before(second: str, another: bool) -> None:
+    told = ("Ann celebrated the birthday with a concert.", second)
+
+    def text(*days: int) -> str:
+        parts = [Summarised(each, None, day=date(2023, 8, day)) for each, day in zip(told, days, strict=True)]
+        return summarised(parts, "Ann").text
+
+    assert text(13, 14).endswith(second.removeprefix("Ann "))
+    assert ("Another time Ann" in text(13, 14)) is another
+    assert "Another time" not in text(13, 13)
