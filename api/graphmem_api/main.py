@@ -19,6 +19,7 @@ from strawberry.subscriptions import GRAPHQL_TRANSPORT_WS_PROTOCOL
 
 from graphmem import metrics
 from graphmem.app import Graphmem
+from graphmem.background import IdleGate
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.jobs.dispatch import serve_jobs
 from graphmem.jobs.health import check_database, measure, service_state
@@ -51,7 +52,7 @@ def make_app(gm: Graphmem) -> FastAPI:
     if gm.settings.graphiql:
         app.router.routes.append(graphiql_assets())
     app.add_middleware(BodyLimit, most_bytes=gm.settings.request_bytes, seconds=gm.settings.request_seconds)
-    app.add_middleware(Turnstile)
+    app.add_middleware(Turnstile, gate=gm.background.gate)
 
     @app.get("/healthz")
     async def healthz() -> Response:
@@ -195,21 +196,28 @@ class BodyLimit:
         return limited
 
 
-class Turnstile:
-    """Lets requests without a student's session begin one by one, a round of the event loop each.
+BEGIN_APART = 0.004
+"""Seconds between two requests without a session, more than a refused one takes."""
+GIVES_WAY = 0.01
+"""Seconds that one gives way to turns under way beyond that, at most."""
 
-    What was begun goes on between them: a flood of guessed passwords, each refused at once, would else stand before
-    every step of every turn.
+
+class Turnstile:
+    """Lets requests without a student's session begin one by one, a moment apart.
+
+    What was begun goes on between them, and turns under way go first: a flood of guessed passwords, each refused at
+    once, would else stand before every step of every turn, and take the processor from all of them.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app, self._lock = app, asyncio.Lock()
+    def __init__(self, app: ASGIApp, gate: IdleGate) -> None:
+        self.app, self._gate, self._lock = app, gate, asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] == "http" and SESSION not in Headers(scope=scope):
             async with self._lock:
-                await asyncio.sleep(0)
+                await asyncio.sleep(BEGIN_APART)
+                await self._gate.wait(quiet=0.0, patience=GIVES_WAY)
         await self.app(scope, receive, send)
 
 

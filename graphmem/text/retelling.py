@@ -98,7 +98,7 @@ _QUOTED = re.compile(r"(\"[^\"]*\"|“[^”]*”)")
 _FIXED = frozenset(
     """
     can cannot could will would should must might may shall did had was can't couldn't won't wouldn't shouldn't
-    didn't hadn't wasn't
+    didn't hadn't wasn't set
     """.split()  # noqa: SIM905
 )
 _BE = {

@@ -58,7 +58,9 @@ _BROKEN_OFF = re.compile(
 """Signs of a sentence that is not whole."""
 _VAGUE = re.compile(r"\bsomething\b(?! (?:that|who|which|called|named)\b)", re.IGNORECASE)
 _SEGMENT = re.compile(r" [-–—] |; |, but ")
-_FOR_ALL = re.compile(r"\bwe (?:all|both|can|could|should|must|need|have to)\b|\b(?:both|all) of us\b")
+_FOR_ALL = re.compile(
+    r"\bwe (?:all|both|can|could|should|must|need|have to)\b|\b(?:both|all) of us\b|\bus (?:all|both)\b"
+)
 _LEAD_IN = re.compile(r"(?:(?:In|At|On|During) the \w+|On (?:an?|another)(?: \w+)? note), ")
 """Of a time or place that was named before."""
 _CALLS_OUT = re.compile(r"(?:\w+|for example)[,!] ")

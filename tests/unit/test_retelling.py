@@ -30,6 +30,8 @@ FIRST_PERSON = re.compile(r"\b(?:i|i'm|me|my|mine|myself|we|we're|us|our|ours|ou
         ("our teacher is ill", "Mo's teacher is ill."),
         ("he helped us", "Mo says that he helped them."),
         ("I rode my bike", "Mo rode their bike."),
+        ("I set up a charity run", "Mo set up a charity run."),
+        ("i cannot swim", "Mo cannot swim."),
         ("i literally hate it", "Mo literally hates it."),
         ("i promise ill do it", "Mo promises they will do it."),
         ("i feel ill at school", "Mo feels ill at school."),
