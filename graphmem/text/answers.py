@@ -30,9 +30,14 @@ _ITSELF = re.compile(
     re.IGNORECASE,
 )
 _OWN_VERB = re.compile(
-    r"\b(?:is|are|am|was|were|has|have|had|do|does|did|will|would|can|could|should|must|i'm|it's|that's|\w+n't)\b",
+    r"\b(?:is|are|am|was|were|has|have|had|do|does|did|will|would|can|could|should|must|i'm|it's|that's|\w+n't)\b"
+    r"|'s (?:an?|the|my|so|not|very|really|mostly|just|been|pretty|always|more)\b",
     re.IGNORECASE,
 )
+_LISTED = re.compile(
+    rf", (?:and|or) (?!(?:i|it|we|he|she|they|my|his|her|the|that|there)\b)[^,;]*?(?:{_OWN_VERB.pattern})", re.I
+)
+"""A verb after the last of several: "reading, and music is great" has a subject of its own."""
 # No spaces are taken before it: a long row of them would be searched from each.
 _PART = re.compile(r"(?:[,;.!(–—-]|\b(?:because|since|but|and (?:i|it|we|he|she|they|my)|which|who|when|so)\b)")
 
@@ -162,13 +167,15 @@ def as_statement(question: str, answer: str) -> str:
     'I play the cello, since I was six'
     >>> as_statement("Where do you live?", "i like it there"), as_statement("How are you?", "tired")
     ('', '')
+    >>> as_statement("What do you play?", "Guitar's my thing"), as_statement("What do you like?", "art, and tea is ok")
+    ('', '')
     """
     said, asked = straightened(answer).strip(" \t\n.!,;"), " ".join(straightened(question).split())
     if not said or len(said.split()) > ANSWER_WORDS or len(asked) > QUESTION_CHARACTERS:
         return ""
     part = _PART.search(said)
     head = said[: part.start()] if part and part.start() else said
-    if _ITSELF.match(head) or _OWN_VERB.search(head) or "?" in said:
+    if _ITSELF.match(head) or _OWN_VERB.search(head) or _LISTED.search(said) or "?" in said:
         return ""
     for form, needs, statement in _FORMS:
         found = form.search(asked)

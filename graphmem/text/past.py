@@ -17,7 +17,7 @@ _OWN = re.compile(
 )
 _VERB = re.compile(rf"^(?P<subject>{_NAME})(?P<adverbs>{_ADVERBS}) (?P<verb>[a-z]+(?:n't)?)(?=[ .,!;]|$)")
 _NOW = re.compile(r" (?:still|now|currently)\b")
-_NOW_AFTER = re.compile(rf"^{_NOW.pattern}")
+_NOW_AFTER = re.compile(rf"^{_NOW.pattern}| (?:right )?now(?=[.!,;]|$)")
 
 
 def put_in_past(statement: str) -> str:
@@ -35,8 +35,8 @@ def put_in_past(statement: str) -> str:
     ('Tobi used to live in Rome.', "Tobi's favourite colour was teal.")
     >>> put_in_past("The student doesn't like olives."), put_in_past("Tobi watches football.")
     ("The student didn't like olives.", 'Tobi used to watch football.')
-    >>> put_in_past("Tobi is still looking for a place.")
-    'Tobi was looking for a place.'
+    >>> put_in_past("Tobi is still looking for a place."), put_in_past("Tobi is in Rome now.")
+    ('Tobi was looking for a place.', 'Tobi was in Rome.')
     >>> put_in_past("Tobi moved to Leeds."), put_in_past("Tobi says that all birds can fly.")
     ('Tobi moved to Leeds.', 'Formerly: Tobi says that all birds can fly.')
     """
@@ -46,12 +46,12 @@ def put_in_past(statement: str) -> str:
     verb, told = found["verb"], statement[found.end() :]
     start = found["subject"] + _NOW.sub("", found["adverbs"])
     if verb in _BE:
-        return f"{start} {_BE[verb]}{_NOW_AFTER.sub('', told)}"
+        return f"{start} {_BE[verb]}{_NOW_AFTER.sub('', told, count=1)}"
     if is_past(verb):
         return statement
     if verb in ("says", "asks") or not verb.endswith("s") or verb.endswith("ss"):
         return f"Formerly: {statement}"
-    return f"{start} used to {_base(verb)}{told}"
+    return f"{start} used to {_base(verb)}{_NOW_AFTER.sub('', told, count=1)}"
 
 
 def _base(verb: str) -> str:

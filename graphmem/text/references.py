@@ -23,6 +23,7 @@ _THING = frozenset({"it", "its", "itself"})
 _SEVERAL = frozenset({"they", "them", "their", "theirs", "themselves", "em"})
 _OBJECTS = frozenset({"them", "him", "her", "it", "me", "us", "themselves"})
 _SHOWN = frozenset({"this", "these", "those", "here", "here's", "there", "that", "that's", "one"})
+_CALLED = frozenset({"called", "named"})
 _EXISTS = frozenset({"is", "are", "was", "were", "will", "has", "have", "isn't", "aren't", "wasn't", "weren't"})
 _LEADS = frozenset({"a", "an", "the", "my", "our", "his", "her", "their", "some", "any", "every", "each", "no"})
 """Words that a noun follows."""
@@ -39,10 +40,12 @@ FINITE = frozenset(
 """Verbs that have a subject, whatever follows."""
 FOLLOWS_VERB = frozenset({"a", "an", "the", "them", "their", "it", "him", "her"})
 """Words before which what looks like a plural is a verb."""
+_TITLE = re.compile(r"[\"“]([A-Z][^\"”]*)[\"”]")
+"""What a film or a book is called."""
 _NOT = re.compile(r"n't$|'(?:re|m|ll|d|ve)$")
 _STANDS_FOR_CLAUSE = re.compile(
     r"\b(?:it(?:'s| is| was| feels| felt| means| meant| takes| took)|(?:find|found|make|made|think|feel|consider)s? it)"
-    r"(?: \w+){0,3} (?:to|that|how)\b",
+    r"(?: \w+){0,3} (?:to(?! (?:me|us|them|him|her|you|it|the|an?|my|our|their|his)\b)|that|how)\b",
     re.IGNORECASE,
 )
 """An "it" that stands for what follows."""
@@ -117,6 +120,7 @@ def _points(doc: Doc, subject: str, *, own_several: bool) -> Iterator[bool]:
     words, named = _plain(doc), _Named()
     others = [each for each in doc.entities if each.name != subject]
     names = {part.casefold(): each.kind for each in others for part in each.name.split()}
+    names |= {part.casefold(): EntityKind.THING for title in _TITLE.findall(doc.text) for part in title.split()}
     own = {"i", "we", *subject.casefold().split()}
     formal = _STANDS_FOR_CLAUSE.search(doc.plain) is not None
     for i, word in enumerate(words):
@@ -138,6 +142,9 @@ def _points(doc: Doc, subject: str, *, own_several: bool) -> Iterator[bool]:
 def _is_shown(word: str, before: str, after: list[str]) -> bool:
     """True if "this", "that" or "there" stands for what is seen or was said."""
     follows = after[0] if after else ""
+    if (word == "this" and not _CALLED.isdisjoint(after)) or (word == "that" == before):
+        # "This film called Up" is named; of "says that that cat" the second one is shown.
+        return word == "that"
     if word == "there":
         return follows not in _EXISTS
     if word == "those":
@@ -148,7 +155,9 @@ def _is_shown(word: str, before: str, after: list[str]) -> bool:
         return before in STOP_WORDS or not before
     if word == "that":
         has_verb = any(_NOT.search(one) or is_finite(one, other) for one, other in pairwise([*after, ""]))
-        has_object = not _OBJECTS.isdisjoint(after[1:OBJECT_WITHIN])
+        # The object of a verb: not that of "that effect on them".
+        objects = pairwise(after[:OBJECT_WITHIN])
+        has_object = any(each in _OBJECTS and verb not in _BEFORE for verb, each in objects)
         return before in _BEFORE or not (has_verb or has_object)
     return True
 
@@ -160,7 +169,7 @@ def _is_verb(word: str) -> bool:
 def _name(named: _Named, word: str, lead: list[str], names: Mapping[str, EntityKind], own: set[str]) -> None:
     """Take note of what the last word of a phrase names."""
     named.person |= names.get(word) is EntityKind.PERSON or word in _SOMEBODY
-    named.thing |= word in ANIMALS
+    named.thing |= word in ANIMALS or names.get(word) is EntityKind.THING
     if word in STOP_WORDS or word in own or word in _SOMEBODY or _is_verb(word):
         return
     if is_plural(word) and own.isdisjoint(lead[-1:]):

@@ -18,11 +18,15 @@ _PLAIN_LEAD = (
     r"|finally|mhm|as you said|so(?! (?:many|much|few|far|long|little|often)\b))\b(?!\s+(?:to|for|about|of|that)\b)"
 )
 _PAUSE, _SOMEBODY = r"\s*(?:[,.:!…–-]|$)", r"(?:i|i'?m|i'?ve|i'?d|we|he|she|it|its|it's|they|you)"
+_AS_SAID = r"(?:as|like) i(?:'ve| have)? (?:said|mentioned)(?: (?:before|earlier|last time))?\b"
 _LOOSE_LEAD = (
     r"(?:(?:well|hello|no(?: wait)?|thanks|cool|nice|great|awesome|lovely|sorry|wait|right|sure|of course|deal|then"
     r"|next|first(?:ly)?|after that)\b"
     rf"(?={_PAUSE}|\s+(?:{_SOMEBODY}|my|our|there|that's|this)\b)"
-    rf"|like\b(?={_PAUSE}|\s+(?:{_SOMEBODY}|\d+)\b)|(?:thank you|i see)\b(?={_PAUSE}))"
+    rf"|like\b(?={_PAUSE}|\s+(?:{_SOMEBODY}|\d+)\b)|(?:thank you|i see)\b(?={_PAUSE})"
+    r"|(?:besides|apart from|aside from|other than|on top of|in addition to) (?:that|this)(?=\s*,)"
+    rf"|{_AS_SAID}(?=\s*,)|on (?:an?|another)(?: \w+)? note(?=\s*,)"
+    r"|i (?:just )?(?:want(?:ed)?|have|got) to (?:tell (?:you|ya)|say)(?: that)?(?= (?:i|i'm|i've|we|my|our)\b))"
 )
 """Words that lead in only where a pause, or somebody, comes after them: "no, I hate it" and not "no one likes me"."""
 _SHORT_ANSWER = (
@@ -31,6 +35,8 @@ _SHORT_ANSWER = (
 )
 """An answer that only says yes or no, before what is told: "yes it does, we grow them"."""
 _LEAD_IN = re.compile(rf"^(?:\W*(?:{_SHORT_ANSWER}|{_PLAIN_LEAD}|{_LOOSE_LEAD})[\s,.!:…-]*)+", re.IGNORECASE)
+_ASIDE = re.compile(rf"(?<=\w), {_AS_SAID},?(?= )", re.IGNORECASE)
+"""What refers to what was said before, within a clause."""
 _APART = re.compile(r"(?<=\w)\s++(?=[,.!?](?:\s|$))")
 """Spaces before a mark, as some type them."""
 _MEANT = re.compile(r"^i meant (?:to (?:say|write) )?(?:that )?(?=\S+ \S)", re.IGNORECASE)
@@ -57,7 +63,7 @@ _SHORT = {
     "didnt": "didn't", "isnt": "isn't", "wasnt": "wasn't", "thats": "that's", "hes": "he's", "shes": "she's",
     "theyre": "they're", "theres": "there's", "havent": "haven't", "wont": "won't", "gonna": "going to",
     "wanna": "want to", "gotta": "have to", "abt": "about", "smth": "something", "idk": "I don't know", "ppl": "people",
-    "thru": "through", "yrs": "years", "ya": "yes", "kinda": "kind of", "couldnt": "couldn't", "wouldnt": "wouldn't",
+    "thru": "through", "yrs": "years", "ya": "you", "kinda": "kind of", "couldnt": "couldn't", "wouldnt": "wouldn't",
     "arent": "aren't", "aint": "isn't", "fav": "favourite", "whats": "what's", "mum's": "mother's", "cos": "because",
 }  # fmt: skip
 """Short forms of chats; a closed list."""
@@ -155,6 +161,8 @@ def retold(text: str, who: str, at: datetime) -> str:
     ('The student says that no one likes them.', 'In the week of 9 February 2026 the student goes to Rome.')
     >>> retold("i work out , and i surf .", "Mo", day)
     'Mo works out, and they surf.'
+    >>> retold("besides that, my cousin is ill", "Mo", day), retold("I wanted to tell ya I moved", "Mo", day)
+    ("Mo's cousin is ill.", 'Mo moved.')
     >>> retold("glad i live in the u.s.", "Mo", day)
     'Mo is glad they live in the u.s.'
     >>> retold("i m from Leeds and i d love a dog", "Mo", day)
@@ -167,7 +175,8 @@ def retold(text: str, who: str, at: datetime) -> str:
     shown = _SHOWN.match(text)
     if shown is not None:
         return f"{who} {shown['does']} {shown['what']}."
-    words = _TAIL.sub(r"\1", _LEAD_IN.sub("", _uncalled(_APART.sub("", cleaned(straightened(text)))))).strip(" ,")
+    words = _uncalled(_ASIDE.sub("", _APART.sub("", cleaned(straightened(text)))))
+    words = _TAIL.sub(r"\1", _LEAD_IN.sub("", words)).strip(" ,")
     words = _BARE.sub(_with_subject, words)
     words = dated(_spelled_out(_MEANT.sub("", words)), at)
     if not words:

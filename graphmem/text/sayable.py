@@ -9,8 +9,8 @@ from graphmem.text.doc import Doc
 from graphmem.text.lexicon import KIN, TIME_WORDS
 from graphmem.text.references import FINITE, FOLLOWS_VERB, is_finite, is_whole, source_of
 from graphmem.text.retelling import without_asides
-from graphmem.text.stems import is_bare_verb
-from graphmem.text.words import word_rarity
+from graphmem.text.stems import is_bare_verb, is_past
+from graphmem.text.words import is_known, parts, word_rarity
 
 SENTENCE_WORDS = 4
 """Words of a sentence that tells something."""
@@ -18,6 +18,9 @@ QUOTED_WORDS = 3
 """Words of what can be quoted."""
 NOT_RARE = 3.3
 """Rarity (`word_rarity`) below which a word that is no name is written small."""
+
+COMPOUND_LETTERS = 4
+"""Letters of each of two words that are written as one, at least."""
 
 _RELATIVE = frozenset({"that", "who", "which"})
 _LEANING = frozenset({"it", "it's", "they", "they're", "he", "he's", "she", "she's"})
@@ -28,6 +31,7 @@ _BRACKETS = re.compile(r"\s*\[[^\]]*(?:\]|$)")
 _PICTURES = re.compile(r"[^\w\s.,;:!?'\"()\[\]%€$£¥°+*/=<>×÷–—…“”‘’&#-]+")
 _SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself|you're|you've|you'll|let's|y'all)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'll|I'd|my|we|we're|our|us|me)\b")
+_OWN_START = re.compile(r"(?:I|my|our|we|they)\b", re.IGNORECASE)
 _REPORTED = re.compile(r"(?P<says>says|thinks)(?: that |: )(?P<told>.*)", re.DOTALL)
 _ANSWERS = re.compile(r"^Asked “[^”]*”: ")
 _CALLED = re.compile(r"^(?:[A-Z]\w+[,!] )|,? (?<!and )(?<!or )(?<=, )[A-Z][a-z]+(?=[.!]?$)")
@@ -59,9 +63,19 @@ _BROKEN_OFF = re.compile(
 _VAGUE = re.compile(r"\bsomething\b(?! (?:that|who|which|called|named)\b)", re.IGNORECASE)
 _SEGMENT = re.compile(r" [-–—] |; |, but ")
 _FOR_ALL = re.compile(
-    r"\bwe (?:all|both|can|could|should|must|need|have to)\b|\b(?:both|all) of us\b|\bus (?:all|both)\b"
+    r"\bwe(?:'ve)? (?:all|both|can|could|should|must|need|have to|gotta|got to)\b"
+    r"|\b(?:both|all) of us\b|\bus (?:all|both)\b"
 )
-_LEAD_IN = re.compile(r"(?:(?:In|At|On|During) the \w+|On (?:an?|another)(?: \w+)? note), ")
+_WE, _ALONE = (re.compile(rf"\b(?:{who})\b", re.IGNORECASE) for who in ("we", "I|I'm|I've|I'll|I'd|my|me"))
+_ALONG = " and others"
+"""What stands behind somebody's name where others did it, too."""
+_UNNAMED = re.compile(
+    r"\bthe (?:(?!(?:of|to|in|at|on|for|with|from|by|that|who)\b)[a-z'-]+ ){0,2}?[a-z'-]+"
+    r"(?=[.,;:!?]|$| (?:and|but|or|so|when|while|because|since)\b)"
+    rf"|{_ALONG} (?:are|have|all|both)\b|\b(?:is|are|was|were) (?:more|less)\b(?!.*\bthan\b)|\bthe same\b(?!.*\bas\b)"
+)
+"""What a hearer may know or not: "the castles", others, what is compared with what is not told."""
+_LEAD_IN = re.compile(r"(?:In|At|On|During) the \w+, ")
 """Of a time or place that was named before."""
 _CALLS_OUT = re.compile(r"(?:\w+|for example)[,!] ")
 _NEXT_VERB = re.compile(r"(?:,(?: and)?|\band) (?:also |just )?(?P<verb>[a-z]+)\b")
@@ -97,6 +111,7 @@ def sayable(statement: str, words: str | None, subject: str) -> Iterator[tuple[s
     """
     head = ""
     for plain in tidied_sentences(statement, subject):
+        plain = _of_each(plain, words, subject)
         if not is_said_plainly(plain):
             head = ""
         elif has_subject(plain, subject) and is_whole(plain, subject, words) and not is_for_all(plain, words):
@@ -106,6 +121,36 @@ def sayable(statement: str, words: str | None, subject: str) -> Iterator[tuple[s
             if head and leans(plain) and is_whole(f"{head} {plain}", subject, words):
                 yield head, plain
             head = ""
+
+
+def is_doubtful(sentence: str) -> bool:
+    """True if a sentence may point at what a hearer does not know, or is misspelt: there may be better ones.
+
+    Examples
+    --------
+    >>> [is_doubtful(f"Mia {each}.") for each in ("saw the castles", "saw the castles of Wales", "reccomends books")]
+    [True, False, True]
+    """
+    plain = [word for token in Doc(sentence).tokens if token.text.islower() for word in parts(token.text)]
+    return _UNNAMED.search(sentence) is not None or not all(map(_is_spelt, plain))
+
+
+def _is_spelt(word: str) -> bool:
+    """True if an English word is known, or made of two that are."""
+    places = range(COMPOUND_LETTERS, len(word) - COMPOUND_LETTERS + 1)
+    return is_known(word) or any(is_known(word[:i]) and is_known(word[i:]) for i in places)
+
+
+def _of_each(sentence: str, words: str | None, subject: str) -> str:
+    """A sentence; one of what "we" did told of others, too, and empty where it cannot be said of them."""
+    if words is None or not sentence.startswith(f"{subject} "):
+        return sentence
+    said = source_of(sentence, words).plain
+    if _WE.search(said) is None or _ALONE.search(said) is not None or _ALONG in sentence:
+        return sentence
+    rest = sentence[len(subject) + 1 :]
+    did = is_past(next(iter(Doc(rest).plain_words), ""))
+    return f"{subject}{_ALONG} {'were' + rest[3:] if rest.startswith('was ') else rest}" if did else ""
 
 
 def leans(sentence: str) -> bool:
@@ -142,13 +187,17 @@ def is_for_all(sentence: str, words: str | None) -> bool:
     return words is not None and _FOR_ALL.search(source_of(sentence, words).plain) is not None
 
 
-def quotable(words: str) -> Iterator[tuple[str, bool]]:
-    """Sentences of what somebody said that can be quoted, without how they lead in; True for those that are whole.
+def quotable(words: str) -> Iterator[tuple[str, int]]:
+    """Sentences of what somebody said that can be quoted, without how they lead in, and how well each stands alone.
+
+    Returns
+    -------
+    of (sentence, 0 to 2): 1 with a subject and a verb, 2 where it also names all that it points at
 
     Examples
     --------
     >>> list(quotable("Thanks, Ann! My relationships feel more genuine now. They help me. Do you see?"))
-    [('My relationships feel more genuine now.', True), ('They help me.', False)]
+    [('My relationships feel more genuine now.', 2), ('They help me.', 1)]
     """
     for sentence in Doc(plainly(words)).sentences:
         plain = without_asides(uncalled(sentence.text.strip()))
@@ -157,7 +206,8 @@ def quotable(words: str) -> Iterator[tuple[str, bool]]:
         told = len(Doc(plain).words) >= QUOTED_WORDS and not plain.endswith(("?", ":")) and "“" not in plain
         told = told and _SECOND_PERSON.search(plain) is None
         if told:
-            yield plain, not unfit and is_whole(plain, "I", plain)
+            has_verb = _OWN_START.match(plain) is not None or _has_own_verb(plain)
+            yield plain, has_verb + (has_verb and not unfit and is_whole(plain, "I", plain))
 
 
 def plainly(text: str) -> str:
@@ -210,7 +260,8 @@ def _has_own_verb(clause: str) -> bool:
     """True if a clause has a finite verb and something before it."""
     words = Doc(_SEGMENT.split(clause)[0]).plain_words
     verb = next((i for i, pair in enumerate(pairwise([*words, ""])) if is_finite(*pair)), None)
-    if (verb and words[verb - 1] in _RELATIVE) or not words or (verb == 1 and words[0].endswith("ly")):
+    lacks_subject = verb == 1 and (words[0].endswith("ly") or re.fullmatch(_ADDS, words[0]) is not None)
+    if (verb and words[verb - 1] in _RELATIVE) or not words or lacks_subject:
         # "Invest in a blanket that has some weight": the verb is not the sentence's own.
         return False
     # "Glad to hear that": who is glad is left out.

@@ -12,14 +12,10 @@ from graphmem.text.information import information
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.operations import IN_TOPIC, IN_TOPICS, work_and_topic
 from graphmem.text.sayable import (
-    has_subject,
-    is_for_all,
-    is_said_plainly,
-    leans,
+    is_doubtful,
     plainly,
     quotable,
     sayable,
-    tidied_sentences,
 )
 from graphmem.text.statement_judge import load_statement_judge
 from graphmem.text.stems import is_past, stem
@@ -125,9 +121,9 @@ def summarised(told: Sequence[Summarised], subject: str) -> Digest:
     if chosen:
         days = [told[part.places[0]].day for part in chosen]
         return Digest(_sentences(_parted([part.text for part in chosen], days, subject), subject), _places(chosen))
+    if best := _best_part(parts, subject):
+        return Digest(_ended(best.text), best.places)
     own = [(place, each.words or each.statement) for place, each in enumerate(told) if not each.shows_work]
-    if best := _best_sentence({place: told[place] for place, _ in own}, subject):
-        return best
     quotes = [(place, *quote) for place, words in own for quote in quotable(words)]
     if quotes:
         place, quote, _ = max(quotes, key=lambda one: (one[2], information(one[1])))
@@ -140,18 +136,12 @@ def summarised(told: Sequence[Summarised], subject: str) -> Digest:
     return Digest(_ended(plain[:DIGEST_CHARACTERS]), (place,))
 
 
-def _best_sentence(told: Mapping[int, Summarised], subject: str) -> Digest | None:
-    """The sentence most worth saying of statements, by their places, or two in a row; None where none is."""
-    judge, found = load_statement_judge(), list[tuple[str, int]]()
-    for place, each in told.items():
-        for one, other in pairwise([*tidied_sentences(each.statement, subject), ""]):
-            if is_said_plainly(one) and has_subject(one, subject) and not is_for_all(one, each.words):
-                follows = is_said_plainly(other) and (has_subject(other, subject) or leans(other))
-                pair = [f"{_ended(one)} {other}"] if follows else []
-                found += [(text, place) for text in (one, *pair) if len(text) <= DIGEST_CHARACTERS]
-    worths = {text: judge.worth(text, subject) for text, _ in found}
-    text, place = max(found, key=lambda one: worths[one[0]], default=("", 0))
-    return Digest(_ended(text), (place,)) if worths.get(text, 0.0) >= BETTER_THAN_NOTHING else None
+def _best_part(parts: Sequence[_Part], subject: str) -> _Part | None:
+    """The part most worth saying, where one that may point at what nobody knows is worth half; None where none is."""
+    judge = load_statement_judge()
+    worths = {part: judge.worth(part.text, subject) * (0.5 if is_doubtful(part.text) else 1.0) for part in parts}
+    best = max(parts, key=lambda part: worths[part], default=None)
+    return best if best is not None and worths[best] >= BETTER_THAN_NOTHING else None
 
 
 def subject_of(memories: Sequence[Memory], student: str | None) -> str:
@@ -234,6 +224,7 @@ def _without_copies(parts: Sequence[_Part]) -> list[_Part]:
 def _covering(parts: Sequence[_Part], subject: str) -> list[_Part]:
     """Parts that tell most together and are worth saying, in the order in which they were chosen."""
     judge = load_statement_judge()
+    parts = [part for part in parts if part.shows_work or not is_doubtful(part.text)]
     chances = {part: 1.0 if part.shows_work else judge.worth(part.text, subject) for part in parts}
     parts = [part for part in parts if chances[part] >= WORTH_SAYING]
     covered, chosen, room, least = set[str](), list[_Part](), DIGEST_CHARACTERS, 0.0

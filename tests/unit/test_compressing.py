@@ -217,6 +217,45 @@ def test_what_we_all_should_do_is_no_fact_about_one() -> None:
     assert summarised(told, "Ann").text == "Ann said: “We should fight for more parks.”"
 
 
+@pytest.mark.parametrize(
+    ("statements", "said"),
+    [
+        (("Ann was charmed by the castles.", "Ann has a cousin in Bern."), "Ann has a cousin in Bern."),
+        (("Ann reccomends reading fantasy novels.", "Ann has a cousin in Bern."), "Ann has a cousin in Bern."),
+        (("Ann is more into reading.", "Ann has a cousin in Bern."), "Ann has a cousin in Bern."),
+        (("Ann saw the castles of Wales.",), "Ann saw the castles of Wales."),
+        (
+            ('Ann can hardly wait for this show called "Big Fish".',),
+            'Ann can hardly wait for this show called "Big Fish".',
+        ),
+        (('Ann saw "Little Women" in Bern, and it was great.',), 'Ann saw "Little Women" in Bern, and it was great.'),
+        # Where nothing else is told, it is said nevertheless.
+        (("Ann was charmed by the castles.",), "Ann was charmed by the castles."),
+    ],
+)
+def test_what_a_hearer_may_not_know_is_said_only_where_nothing_else_is(statements: tuple[str, ...], said: str) -> None:
+    assert summary_of(*statements) == said
+
+
+def test_what_we_did_is_told_of_others_too_and_what_we_do_is_quoted() -> None:
+    told = [Summarised("Ann danced at a cosy restaurant in Bern.", "We danced at a cosy restaurant in Bern.")]
+    assert summarised(told, "Ann").text == "Ann and others danced at a cosy restaurant in Bern."
+    told = [Summarised("Ann loves climbing in Wales.", "We love climbing in Wales.")]
+    assert summarised(told, "Ann").text == "Ann said: “We love climbing in Wales.”"
+    told = [Summarised("Ann's sister and Ann danced in Bern.", "My sister and I danced in Bern, we loved it.")]
+    assert summarised(told, "Ann").text == "Ann's sister and Ann danced in Bern."
+
+
+def test_a_sentence_is_rather_quoted_than_a_fragment() -> None:
+    told = [
+        Summarised("Bo says: been a busy week.", "Been a busy week since we talked."),
+        Summarised(
+            "Bo says: three times a week.", "Cats are a real comfort. Three times a week; it keeps everybody in shape."
+        ),
+    ]
+    assert summarised(told, "Bo").text == "Bo said: “Cats are a real comfort.”"
+
+
 def test_a_summary_is_no_pile() -> None:
     animals = ("rabbit", "tortoise", "parrot", "ferret", "hamster", "gecko")
     digest = summarised([Summarised(f"Ann has a {each}, which is shy.") for each in animals], "Ann")
@@ -354,7 +393,7 @@ def test_one_compression_lets_a_bounded_number_go(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("second", "another"),
     [
-        ("Ann roasted marshmallows at the campfire.", True),
+        ("Ann roasted marshmallows in the mountains near Bern.", True),
         # What has a time of its own, goes on with the matter or lasts does not need it.
         ("Ann roasted marshmallows in July 2023.", False),
         ("Ann sold forty tickets of the concert to neighbours.", False),
