@@ -32,6 +32,9 @@ PAGES = 1024
 FACTS = "Fact"
 """Kind of node that has a page of its own, the first: facts beyond the ring are found by their numbers."""
 DIGEST_BYTES, SUM_BITS, KEY_BYTES = 8, 256, 32
+_TIGHT = json.JSONEncoder(separators=(",", ":"))
+LONG_NOTE = 4096
+"""Bytes of a note from which on it is compressed."""
 LABELS = ":labels"
 """Stands among the properties for the labels of a node; of a relationship all properties are one."""
 PROPERTIES = ":properties"
@@ -243,7 +246,9 @@ def opened_root(secrets: Iterable[bytes], who: Who, content: bytes) -> Root:
 
 def sealed_note(secret: bytes, who: Who, note_id: str, told: Mapping[str, Any]) -> bytes:
     """A note of what a write touches, sealed with the server secret for its id."""
-    packed = compress(json.dumps(told).encode(), 1)
+    plain = _TIGHT.encode(told).encode()
+    # Each write waits for its note: a deflater costs more than some hundred bytes.
+    packed = plain if len(plain) < LONG_NOTE else compress(plain, 1)
     return bytes(_note_sealer(secret).encrypt(packed, _place(who, "note", note_id)))
 
 
@@ -260,9 +265,8 @@ def opened_note(secrets: Iterable[bytes], who: Who, note_id: str, content: bytes
     ------
     Tampered        none of the server secrets opens it
     """
-    told: dict[str, Any] = json.loads(
-        decompress(_opened_by_any(secrets, b"manifest-note", who, ("note", note_id), content))
-    )
+    packed = _opened_by_any(secrets, b"manifest-note", who, ("note", note_id), content)
+    told: dict[str, Any] = json.loads(packed if packed.startswith(b"{") else decompress(packed))
     return told
 
 

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from os import urandom
 from time import monotonic, time
 from typing import Any, TypeVar, cast
-from uuid import uuid4
 
 import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncSession, AsyncTransaction
@@ -63,9 +63,9 @@ class Transaction:
             query, params = self._checked(*held)
             if query.name in TOUCHES:
                 self.touched.add(TOUCHES[query.name](params, ()))
-            noted = query.noted if self.touched else query.text
-            more = note(self.who, self.touched) | {"manifest_note_rows": 0} if self.touched else {}
-            await self._sent(noted, {queries.GIVEN: params | more})
+            text = query.noted_whatever if self.touched else query.text
+            more = note(self.who, self.touched) if self.touched else {}
+            await self._sent(text, {queries.GIVEN: params | more})
         elif self.touched:
             await self.run("integrity/note", **note(self.who, self.touched))
 
@@ -141,14 +141,13 @@ class Graph:
         touched = TOUCHES[name](params, ())
         if not touched:
             return await self.execute(query.text, {queries.GIVEN: params}, reads=False)
-        noted = {queries.GIVEN: params | self._note(who, touched) | {"manifest_note_rows": 1}}
-        return await self.execute(self._noted[name], noted, reads=False)
+        return await self.execute(self._noted[name], {queries.GIVEN: params | self._note(who, touched)}, reads=False)
 
     def _note(self, who: Who, touched: Touched) -> dict[str, Any]:
         """The parameters of a note of what a write touches."""
         if not self.secrets:
             raise QueryError("What students keep is not written without the server secret.")
-        note_id = uuid4().hex
+        note_id = urandom(16).hex()
         told = {"at": time(), "touched": touched.told()}
         self.noted.add(Who(who.institution, who.student_id))
         return {"manifest_note_id": note_id, "manifest_note": sealed_note(self.secrets[0], who, note_id, told)}
@@ -235,7 +234,11 @@ class Graph:
         Unavailable     Neo4j does not answer
         """
         plain = [self._queries[name].text for name in PLANNED]
-        noted = [self._noted[name] for name in PLANNED if name in self._noted]
+        noted = [
+            self._queries[name].noted_whatever if name.startswith("changes/") else text
+            for name, text in self._noted.items()
+            if name in PLANNED
+        ]
         for text in (*plain, *noted):
             if stopping.is_set():
                 return

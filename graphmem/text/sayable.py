@@ -66,7 +66,10 @@ _FOR_ALL = re.compile(
     r"\bwe(?:'ve)? (?:all|both|can|could|should|must|need|have to|gotta|got to)\b"
     r"|\b(?:both|all) of us\b|\bus (?:all|both)\b"
 )
-_WE, _ALONE = (re.compile(rf"\b(?:{who})\b", re.IGNORECASE) for who in ("we", "I|I'm|I've|I'll|I'd|my|me"))
+_WE, _ALONE = (re.compile(rf"\b(?:{who})\b", re.IGNORECASE) for who in ("we", "I|I'm|I've|I'll|I'd"))
+_OF_THEM = {"we": "they", "ours": "theirs", "ourselves": "themselves"}
+_OF_THEM |= dict.fromkeys(("my", "our"), "their") | dict.fromkeys(("us", "me"), "them")
+_OURS = re.compile(rf"\b(?:{'|'.join(_OF_THEM)})\b")
 _ALONG = " and others"
 """What stands behind somebody's name where others did it, too."""
 _UNNAMED = re.compile(
@@ -75,7 +78,7 @@ _UNNAMED = re.compile(
     rf"|{_ALONG} (?:are|have|all|both)\b|\b(?:is|are|was|were) (?:more|less)\b(?!.*\bthan\b)|\bthe same\b(?!.*\bas\b)"
 )
 """What a hearer may know or not: "the castles", others, what is compared with what is not told."""
-_LEAD_IN = re.compile(r"(?:In|At|On|During) the \w+, ")
+_LEAD_IN = re.compile(r"(?:(?:In|At|On|During) the \w+|On (?:an?|another)(?: \w+)? note), ")
 """Of a time or place that was named before."""
 _CALLS_OUT = re.compile(r"(?:\w+|for example)[,!] ")
 _NEXT_VERB = re.compile(r"(?:,(?: and)?|\band) (?:also |just )?(?P<verb>[a-z]+)\b")
@@ -145,12 +148,17 @@ def _of_each(sentence: str, words: str | None, subject: str) -> str:
     """A sentence; one of what "we" did told of others, too, and empty where it cannot be said of them."""
     if words is None or not sentence.startswith(f"{subject} "):
         return sentence
-    said = source_of(sentence, words).plain
-    if _WE.search(said) is None or _ALONE.search(said) is not None or _ALONG in sentence:
+    said = source_of(sentence, words)
+    if _WE.search(said.text) is None or _ALONE.search(said.text) is not None or _ALONG in sentence:
         return sentence
     rest = sentence[len(subject) + 1 :]
-    did = is_past(next(iter(Doc(rest).plain_words), ""))
-    return f"{subject}{_ALONG} {'were' + rest[3:] if rest.startswith('was ') else rest}" if did else ""
+    if is_past(next(iter(Doc(rest).plain_words), "")):
+        return f"{subject}{_ALONG} {'were' + rest[3:] if rest.startswith('was ') else rest}"
+    own = without_asides(said.text)
+    if not own.startswith("We ") or len(said.sentences) > 1 or _PASSED.search(own):
+        return ""
+    theirs = _OURS.sub(lambda match: _OF_THEM[match.group()], own.removeprefix("We"))
+    return f"{subject}{_ALONG}{theirs}"
 
 
 def leans(sentence: str) -> bool:
