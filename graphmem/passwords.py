@@ -11,6 +11,8 @@ from time import monotonic
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
+from cachetools import TTLCache
+
 from graphmem.errors import RateLimited
 from graphmem.rate_limit import TokenBuckets
 
@@ -19,6 +21,13 @@ T = TypeVar("T")
 QUEUE_FULL = "Too many passwords are being checked: try again in a moment."
 NICENESS = 10
 """By how much less the system gives a check than a turn where both need a processor, as of `nice`."""
+REST = 9.0
+"""How often as long as its check took a caller waits after a wrong password, once there were several: guesses take a
+tenth of a processor."""
+SEVERAL = 0.25
+"""Share of the wrong passwords a minute of a caller that are nothing but mistakes."""
+CALLERS_KNOWN = 10_000
+"""Callers with wrong passwords that are known at once."""
 TOO_MANY_WRONG = "Too many wrong passwords from here: wait a minute, then try again."
 
 
@@ -38,17 +47,35 @@ class PasswordChecks:
         self._slots = asyncio.Semaphore(at_once)
         self._threads = ThreadPoolExecutor(at_once, "passwords", initializer=_give_way)
         self._wrong = TokenBuckets(wrong_a_minute)
+        self._mistaken = TokenBuckets(max(1, round(SEVERAL * wrong_a_minute)))
+        self._rests_until: TTLCache[str, float] = TTLCache(CALLERS_KNOWN, 60.0)
+        self._took = 0.0
         self._students: WeakValueDictionary[tuple[str, ...], asyncio.Semaphore] = WeakValueDictionary()
 
-    async def computed(self, work: Callable[[], T]) -> T:
+    async def computed(self, work: Callable[[], T], caller: str = "") -> T:
         """Run a computation of Argon2id off the event loop, in its turn.
+
+        Parameters
+        ----------
+        work : the computation
+        caller : whose password is checked; one with several wrong ones rests, and others go before
 
         Raises
         ------
         RateLimited     too many others queue
         """
-        async with self._waited(self._slots):
-            return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+        ends = monotonic() + self._queue_seconds
+        while True:
+            async with self._waited(self._slots, ends):
+                if self.resting(caller) <= 0:
+                    began = monotonic()
+                    try:
+                        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
+                    finally:
+                        self._took = monotonic() - began
+            if monotonic() + self.resting(caller) > ends:
+                raise RateLimited(QUEUE_FULL)
+            await asyncio.sleep(self.resting(caller))
 
     @asynccontextmanager
     async def attempts(self, *of: str) -> AsyncIterator[None]:
@@ -59,7 +86,7 @@ class PasswordChecks:
         RateLimited     too many others queue
         """
         turns = self._students.setdefault(of, asyncio.Semaphore(self._at_once))
-        async with self._waited(turns):
+        async with self._waited(turns, monotonic() + self._queue_seconds):
             yield
 
     def count(self, caller: str) -> None:
@@ -72,14 +99,24 @@ class PasswordChecks:
         if not self._wrong.take(caller, 1, monotonic()):
             raise RateLimited(TOO_MANY_WRONG)
 
+    def wrong(self, caller: str) -> None:
+        """Let a caller rest before the next computation, where several were of wrong passwords lately."""
+        now = monotonic()
+        if not self._mistaken.take(caller, 1, now):
+            self._rests_until[caller] = now + REST * self._took
+
+    def resting(self, caller: str) -> float:
+        """Seconds that a caller still rests; 0 or less once it need not."""
+        return self._rests_until.get(caller, 0.0) - monotonic()
+
     def right(self, caller: str) -> None:
         """Take back what was counted of a caller: the password was right."""
         self._wrong.give_back(caller, 1)
 
     @asynccontextmanager
-    async def _waited(self, turns: asyncio.Semaphore) -> AsyncIterator[None]:
+    async def _waited(self, turns: asyncio.Semaphore, ends: float) -> AsyncIterator[None]:
         try:
-            async with asyncio.timeout(self._queue_seconds):
+            async with asyncio.timeout(ends - monotonic()):
                 await turns.acquire()
         except TimeoutError as e:
             raise RateLimited(QUEUE_FULL) from e

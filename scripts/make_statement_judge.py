@@ -5,8 +5,9 @@
 
 To be run after `make_reader.py`. `data/statements.jsonl` holds statements as they are formed from talk, or picked for a
 summary, with a verdict; `data/summaries.jsonl` sentences of summaries, good and bad ones side by side, and those that
-were made of long chats. One group in five (`is_held_out`) is not learned from, nor are the dialogues of TIAGE's
-development part and the long chats (to learn from them was tried: no better); figures lie beside the weights.
+were made of long chats; `data/needs.jsonl` what students tell of how they learn. One group in five (`is_held_out`) is
+not learned from, nor are the dialogues of TIAGE's development part and the long chats (to learn from them was tried: no
+better); figures lie beside the weights.
 """
 
 import argparse
@@ -29,9 +30,11 @@ from graphmem.bench.matching import auroc
 from graphmem.text.reader import READER_FOLDER
 from graphmem.text.statement_judge import JUDGE_FOLDER, VERDICTS
 
-STATEMENTS = tuple(Path(__file__).with_name("data") / f"{name}.jsonl" for name in ("statements", "summaries"))
+STATEMENTS = tuple(Path(__file__).with_name("data") / f"{name}.jsonl" for name in ("statements", "summaries", "needs"))
 REPORTED = {"tiage_dev": "development chats", "chats": "long chats"}
 """Sources that nothing is learned from."""
+HELD_OUT = {"summaries": "held-out summaries", "needs": "held-out needs"}
+"""Sources that are reported by themselves."""
 EPOCHS = 6
 RECALLS = (0.95, 0.9, 0.8)
 
@@ -50,7 +53,7 @@ class Statement(NamedTuple):
             return REPORTED[self.source]
         if not is_held_out(self.group):
             return "learn"
-        return "held-out summaries" if self.source == "summaries" else "held out"
+        return HELD_OUT.get(self.source, "held out")
 
 
 def read_statements(paths: Sequence[Path]) -> list[Statement]:
@@ -100,7 +103,7 @@ def main() -> None:
     rows, shared = read_statements(STATEMENTS), Shared()
     network = trained([row for row in rows if row.part == "learn"], shared)
     found = {}
-    for part in ("held out", "held-out summaries", *REPORTED.values()):
+    for part in ("held out", *HELD_OUT.values(), *REPORTED.values()):
         own = [row for row in rows if row.part == part]
         found[part] = figures(own, outputs(network, shared, [row.text for row in own]))
         print(part, found[part], flush=True)

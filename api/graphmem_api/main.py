@@ -198,7 +198,7 @@ class BodyLimit:
 
 BEGIN_APART = 0.004
 """Seconds between two requests without a session, more than a refused one takes."""
-GIVES_WAY = 0.01
+GIVES_WAY = 0.05
 """Seconds that one gives way to turns under way beyond that, at most."""
 
 

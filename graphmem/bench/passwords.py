@@ -1,7 +1,12 @@
 """Two hundred wrong passwords a second on two hundred students: how much slower the turns of others are."""
 
-import threading
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.queues import SimpleQueue
+from multiprocessing.synchronize import Event
 from pathlib import Path
 from statistics import median
 from time import perf_counter, sleep
@@ -19,7 +24,7 @@ from graphmem.bench.harness import (
     own_database,
     served,
 )
-from graphmem.errors import RateLimited
+from graphmem.errors import RateLimited, SetupError
 from graphmem.settings import Settings
 
 ATTACKED = 200
@@ -27,13 +32,35 @@ ATTACKED = 200
 GUESSES_A_SECOND = 200
 GUESSERS = 64
 PASSWORD_TALKERS = 4
-PHASE_SECONDS = 30.0
+PHASE_SECONDS, START_SECONDS = 30.0, 60.0
+"""How long students talk with and without guesses, and how long the guessing may take to begin."""
+EARLY_GUESSES = 20
+"""Guesses long before, as many as are forgotten until then."""
 PAUSE_SECONDS = 0.2
 """Between two turns of a student."""
 GUESS = """
 mutation Guess($student: ID!, $password: String!) {
   openSession(studentId: $student, password: $password) { token }
 }"""
+
+
+@dataclass(frozen=True)
+class Guessing:
+    """Where passwords are guessed, and whose."""
+
+    port: int
+    token: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Guesser:
+    """How the process that guesses is told when, and what it gives at the end: the code of each answer."""
+
+    is_ready: Event
+    begin: Event
+    stop: Event
+    codes: "SimpleQueue[list[str]]"
 
 
 def measure_passwords(settings: Settings, file: Path | None) -> Figures:
@@ -48,17 +75,15 @@ def measure_passwords(settings: Settings, file: Path | None) -> Figures:
     with own_database(settings) as own, served(own) as port:
         talkers = enrolled(own, port, [f"student-{i}" for i in range(PASSWORD_TALKERS)])
         names = [f"student-{i}" if i < PASSWORD_TALKERS else f"nobody-{i}" for i in range(ATTACKED)]
-        _talked(talkers, texts, "warm")
-        calm = _talked(talkers, texts, "calm")
-        stop, codes = threading.Event(), list[str]()
-        _, app = bearer_tokens(own)
-        guessing = threading.Thread(target=_guess, args=(port, app, names, stop, codes))
-        guessing.start()
-        start = perf_counter()
-        attacked = _talked(talkers, texts, "attacked")
-        elapsed = perf_counter() - start
-        stop.set()
-        guessing.join()
+        with _guesser(Guessing(port, bearer_tokens(own)[1], tuple(names))) as guesser:
+            _talked(talkers, texts, "warm")
+            calm = _talked(talkers, texts, "calm")
+            guesser.begin.set()
+            start = perf_counter()
+            attacked = _talked(talkers, texts, "attacked")
+            elapsed = perf_counter() - start
+            guesser.stop.set()
+            codes = guesser.codes.get()
     p95_calm, p95_attacked = (1000 * float(np.percentile(each, 95)) for each in (calm, attacked))
     return {
         "calm_p50_ms": 1000 * median(calm),
@@ -88,21 +113,49 @@ def _talk_for(talker: Talker, texts: list[str], phase: str) -> list[float]:
     return seconds
 
 
-def _guess(port: int, token: str, names: list[str], stop: threading.Event, codes: list[str]) -> None:
-    """Guess passwords at a steady rate until it is enough; the code of each answer."""
-    pause = GUESSERS / GUESSES_A_SECOND
+@contextmanager
+def _guesser(guessing: Guessing) -> Iterator[Guesser]:
+    """Another process that guesses passwords, as others do; it has guessed a few, so that nothing is new to be done."""
+    new = get_context("spawn")
+    guesser = Guesser(new.Event(), new.Event(), new.Event(), new.SimpleQueue())
+    process = new.Process(target=_guess, args=(guessing, guesser), daemon=True)
+    process.start()
+    try:
+        if not guesser.is_ready.wait(START_SECONDS):
+            raise SetupError("The guessing of passwords did not begin.")
+        yield guesser
+    finally:
+        process.terminate()
+        process.join()
 
-    def guess(first: int) -> None:
-        caller, number, due = HttpCaller(port, token), first, perf_counter() + pause * first / GUESSERS
-        while not stop.is_set():
+
+def _guess(guessing: Guessing, guesser: Guesser) -> None:
+    """Guess passwords at a steady rate between two events; then give the code of each answer."""
+    pause, codes, names = GUESSERS / GUESSES_A_SECOND, list[str](), guessing.names
+
+    def guess(caller: HttpCaller, number: int) -> None:
+        try:
+            caller.call(GUESS, student=names[number % len(names)], password=f"wrong password {number}")
+        except NoAnswer as refused:
+            codes.append(str(refused).partition(":")[0])
+
+    def guess_on(first: int) -> None:
+        caller = HttpCaller(guessing.port, guessing.token)
+        number, due = first, perf_counter() + pause * first / GUESSERS
+        while not guesser.stop.is_set():
             sleep(max(0.0, due - perf_counter()))
-            try:
-                caller.call(GUESS, student=names[number % len(names)], password=f"wrong password {number}")
-            except NoAnswer as refused:
-                codes.append(str(refused).partition(":")[0])
+            guess(caller, number)
             # A guess that could not be sent in time is not sent later.
             number, due = number + GUESSERS, max(due + pause, perf_counter())
         caller.close()
 
+    early = HttpCaller(guessing.port, guessing.token)
+    for number in range(EARLY_GUESSES):
+        guess(early, number)
+    early.close()
+    codes.clear()
+    guesser.is_ready.set()
+    guesser.begin.wait()
     with ThreadPoolExecutor(GUESSERS) as pool:
-        list(pool.map(guess, range(GUESSERS)))
+        list(pool.map(guess_on, range(GUESSERS)))
+    guesser.codes.put(codes)

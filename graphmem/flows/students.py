@@ -238,7 +238,7 @@ async def open_session(gm: Graphmem, who: Who, password: str, caller: str = LOCA
     RateLimited     too many wrong passwords of this caller, or too many at once
     """
     async with _tried(gm, who, password, caller) as enrolled:
-        keys = await gm.passwords.computed(lambda: sealing.unlock(who, enrolled.lock, password))
+        keys = await gm.passwords.computed(lambda: sealing.unlock(who, enrolled.lock, password), caller)
         await check_lock_written(gm, who, enrolled.lock)
     lock = enrolled.lock
     if enrolled.next_key is not None:
@@ -398,7 +398,7 @@ async def rotate_key(
     Conflict        other sessions run, or the password was changed or the key rotated meanwhile
     """
     async with _tried(gm, who, password, caller) as enrolled:
-        keys = await gm.passwords.computed(lambda: sealing.unlock(who, enrolled.lock, password))
+        keys = await gm.passwords.computed(lambda: sealing.unlock(who, enrolled.lock, password), caller)
         await check_lock_written(gm, who, enrolled.lock)
     proposed = sealing.sealed_next_keys(keys, who, sealing.new_next_keys(keys))
     ends = students.SessionsEnd(gm.clock(), session.session_id if session else "")
@@ -428,9 +428,12 @@ async def _tried(gm: Graphmem, who: Who, password: str, caller: str) -> AsyncIte
         try:
             enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
             if enrolled is None:
-                await gm.passwords.computed(lambda: sealing.new_lock(who, password, gm.argon2))
+                await gm.passwords.computed(lambda: sealing.new_lock(who, password, gm.argon2), caller)
                 raise Locked(NOT_OPENED)
             yield enrolled
+        except Locked:
+            gm.passwords.wrong(caller)
+            raise
         except (RateLimited, Unavailable):
             # It was not checked.
             await students.settle_try(gm.graph, attempt, patience, gm.clock(), right=False)

@@ -2,13 +2,15 @@
 
 import re
 from calendar import monthrange
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from graphmem.text.lexicon import MONTHS, WEEKDAYS
 from graphmem.text.time_ranges import time_ranges
 
 WEEKEND = WEEKDAYS[5:]
 DAYS_OF_YEAR = 365
+SEASON_ENDS = {"spring": 5, "summer": 8, "autumn": 11}
+"""Last months of the seasons of the north that end in the year in which they begin."""
 VERB_CHARACTERS = 200
 """Characters before and after a date in which its verb is looked for."""
 
@@ -84,6 +86,8 @@ def dated(text: str, at: datetime) -> str:
     'i am scared of the test on Friday, 8 May 2026, we failed the one on Monday, 4 May 2026'
     >>> dated("i moved about five years ago, and we met two days ago", datetime(2026, 5, 6, tzinfo=UTC))
     'i moved around 2021, and we met on 4 May 2026'
+    >>> dated("last summer", datetime(2026, 5, 6, tzinfo=UTC)), dated("last summer", datetime(2026, 12, 6, tzinfo=UTC))
+    ('in summer 2025', 'in summer 2026')
     """
     text = _NEAR.sub(lambda m: _near(m, at), text)
     text = _DATE.sub(lambda m: _with_year(m, at, _is_past(m)), text)
@@ -124,12 +128,12 @@ def day_ahead(text: str, at: datetime) -> datetime | None:
     return first.replace(*max(ahead)) if ahead else None
 
 
-def spelled(day: datetime) -> str:
+def spelled(day: date) -> str:
     """A day in words.
 
     Examples
     --------
-    >>> spelled(datetime(2026, 2, 6))
+    >>> spelled(date(2026, 2, 6))
     '6 February 2026'
     """
     return f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"
@@ -228,4 +232,6 @@ def _period(match: re.Match[str], at: datetime) -> str:
     if unit == "month":
         month = at.month - 1 + shift
         return f"in {MONTHS[month % 12].capitalize()} {at.year + month // 12}"
-    return f"in {at.year + shift}" if unit == "year" else f"in {unit} {at.year + shift}"
+    # In December last summer is this year's.
+    is_over = at.month > SEASON_ENDS.get(unit, 12)
+    return f"in {at.year + shift}" if unit == "year" else f"in {unit} {at.year + shift + (shift < 0 and is_over)}"

@@ -7,7 +7,7 @@ from graphmem.text.stems import is_past
 _BE = {
     "is": "was", "isn't": "wasn't", "are": "were", "aren't": "weren't", "has": "had", "hasn't": "hadn't",
     "have": "had", "does": "did", "doesn't": "didn't", "do": "did", "don't": "didn't", "can": "could",
-    "can't": "couldn't", "will": "was going to", "wants": "wanted",
+    "can't": "couldn't", "will": "was going to", "wants": "wanted", "shares": "shared",
 }  # fmt: skip
 """Present forms with a past of their own; a closed list."""
 _NAME = r"(?:The student|(?!The\b)[A-Z][\w-]*(?: [A-Z][\w-]*)*)"

@@ -14,6 +14,8 @@ HELD_SHARE = 0.5
 """Share of a sentence's stems that the words it comes from hold at least."""
 OBJECT_WITHIN = 3
 """Words after "that" within which a pronoun is the object of a verb: "something that really upset them"."""
+CALLED_WITHIN = 6
+"""Words after "this" within which it is told how what it shows is called."""
 LEAD_WORDS = 3
 """Words before a noun, one of which shows that it names a thing."""
 
@@ -142,7 +144,7 @@ def _points(doc: Doc, subject: str, *, own_several: bool) -> Iterator[bool]:
 def _is_shown(word: str, before: str, after: list[str]) -> bool:
     """True if "this", "that" or "there" stands for what is seen or was said."""
     follows = after[0] if after else ""
-    if (word == "this" and not _CALLED.isdisjoint(after)) or (word == "that" == before):
+    if (word == "this" and not _CALLED.isdisjoint(after[:CALLED_WITHIN])) or (word == "that" == before):
         # "This film called Up" is named; of "says that that cat" the second one is shown.
         return word == "that"
     if word == "there":

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from graphmem.model import EntityKind
 from graphmem.text.doc import Doc
-from graphmem.text.lexicon import KIN, TIME_WORDS
+from graphmem.text.lexicon import KIN, TIME_WORDS, WEEKDAYS
 from graphmem.text.references import FINITE, FOLLOWS_VERB, is_finite, is_whole, source_of
 from graphmem.text.retelling import without_asides
 from graphmem.text.stems import is_bare_verb, is_past
@@ -52,7 +52,8 @@ _ADDS = r"(?:also|even|just|already)"
 """Words by which a sentence hangs on the one before it."""
 _PASSED = re.compile(
     r"\b(?:ago|yesterday|today|tonight|tomorrow|(?:last|next|this|the past|the next) (?:\w+ )?(?:week|month|year|night|"
-    r"weekend)s?|(?:last|next|they) (?:spoke|talked|chatted|chat|talk)|the other day)\b",
+    rf"weekend)s?|(?:last|next|this) (?:{'|'.join(WEEKDAYS)})|"
+    r"(?:last|next|they) (?:spoke|talked|chatted|chat|talk)|the other day)\b",
     re.IGNORECASE,
 )
 """Times reckoned from a day that is not told."""
@@ -74,7 +75,7 @@ _ALONG = " and others"
 """What stands behind somebody's name where others did it, too."""
 _UNNAMED = re.compile(
     r"\bthe (?:(?!(?:of|to|in|at|on|for|with|from|by|that|who)\b)[a-z'-]+ ){0,2}?[a-z'-]+"
-    r"(?=[.,;:!?]|$| (?:and|but|or|so|when|while|because|since)\b)"
+    r"(?=[.,;:!?]|$| [–—-]| (?:and|but|or|so|when|while|because|since)\b)"
     rf"|{_ALONG} (?:are|have|all|both)\b|\b(?:is|are|was|were) (?:more|less)\b(?!.*\bthan\b)|\bthe same\b(?!.*\bas\b)"
 )
 """What a hearer may know or not: "the castles", others, what is compared with what is not told."""
@@ -204,18 +205,31 @@ def quotable(words: str) -> Iterator[tuple[str, int]]:
 
     Examples
     --------
-    >>> list(quotable("Thanks, Ann! My relationships feel more genuine now. They help me. Do you see?"))
-    [('My relationships feel more genuine now.', 2), ('They help me.', 1)]
+    >>> list(quotable("Thanks, Ann! My relationships feel more genuine now. They do help me. Do you see?"))
+    [('My relationships feel more genuine now.', 2), ('They do help me.', 1)]
     """
     for sentence in Doc(plainly(words)).sentences:
         plain = without_asides(uncalled(sentence.text.strip()))
         plain = f"{plain[:1].upper()}{plain[1:]}"
-        unfit = any(sign.search(plain) for sign in (_PASSED, _BROKEN_OFF))
+        unfit = any(sign.search(plain) for sign in (_BROKEN_OFF, _VAGUE))
         told = len(Doc(plain).words) >= QUOTED_WORDS and not plain.endswith(("?", ":")) and "“" not in plain
         told = told and _SECOND_PERSON.search(plain) is None
         if told:
             has_verb = _OWN_START.match(plain) is not None or _has_own_verb(plain)
+            has_verb &= len(Doc(plain).words) >= SENTENCE_WORDS
+            unfit = unfit or is_doubtful(plain) or _WE.search(plain) is not None
             yield plain, has_verb + (has_verb and not unfit and is_whole(plain, "I", plain))
+
+
+def reckons_from_then(sentence: str) -> bool:
+    """True if a sentence names a time reckoned from the day on which it was said.
+
+    Examples
+    --------
+    >>> reckons_from_then("We met last Friday."), reckons_from_then("We meet on Fridays.")
+    (True, False)
+    """
+    return _PASSED.search(sentence) is not None
 
 
 def plainly(text: str) -> str:

@@ -7,6 +7,7 @@ from datetime import date
 from itertools import pairwise
 
 from graphmem.model import SHOWN_AT_WORK, Digest, Memory, MergedStatement
+from graphmem.text.dating import spelled
 from graphmem.text.doc import Doc
 from graphmem.text.information import information
 from graphmem.text.likeness import gist, is_said_by
@@ -15,6 +16,7 @@ from graphmem.text.sayable import (
     is_doubtful,
     plainly,
     quotable,
+    reckons_from_then,
     sayable,
 )
 from graphmem.text.statement_judge import load_statement_judge
@@ -126,8 +128,10 @@ def summarised(told: Sequence[Summarised], subject: str) -> Digest:
     own = [(place, each.words or each.statement) for place, each in enumerate(told) if not each.shows_work]
     quotes = [(place, *quote) for place, words in own for quote in quotable(words)]
     if quotes:
-        place, quote, _ = max(quotes, key=lambda one: (one[2], information(one[1])))
-        return Digest(f"{subject} said: “{quote}”", (place,))
+        place, quote, _ = max(quotes, key=lambda one: (one[2], _worth(_told(one[1], subject), one[1])))
+        day = told[place].day
+        when = f" on {spelled(day)}" if day and reckons_from_then(quote) else ""
+        return Digest(f"{subject} said{when}: “{quote}”", (place,))
     # No sentence of it stands by itself: the statement that tells most, of steps the most general, as it is.
     place = max(range(len(told)), key=lambda i: information(told[i].statement))
     if not own:

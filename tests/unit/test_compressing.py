@@ -119,11 +119,11 @@ def test_a_summary_invents_nothing_and_is_bounded(statements: list[str]) -> None
 def test_a_summary_holds_names_numbers_and_feelings() -> None:
     summary = summary_of(
         "Ann's dog is called Rex.",
-        "Ann is afraid of 3 dogs.",
+        "Ann is afraid of thunder and has 3 cats.",
         "Ann's dog is called Rex.",
         "Ann likes Lisbon very much.",
     )
-    assert all(word in summary for word in ("Rex", "afraid", "3 dogs", "Lisbon"))
+    assert all(word in summary for word in ("Rex", "afraid", "3 cats", "Lisbon"))
     assert summary.count("Rex") == 1
 
 
@@ -225,8 +225,8 @@ def test_what_we_all_should_do_is_no_fact_about_one() -> None:
         (("Ann is more into reading.", "Ann has a cousin in Bern."), "Ann has a cousin in Bern."),
         (("Ann saw the castles of Wales.",), "Ann saw the castles of Wales."),
         (
-            ('Ann can hardly wait for this show called "Big Fish".',),
-            'Ann can hardly wait for this show called "Big Fish".',
+            ('Ann loves reading this series called "Big Fish".',),
+            'Ann loves reading this series called "Big Fish".',
         ),
         (('Ann saw "Little Women" in Bern, and it was great.',), 'Ann saw "Little Women" in Bern, and it was great.'),
         # Where nothing else is told, it is said nevertheless.

@@ -3,9 +3,13 @@
 import os
 import sys
 import threading
+import time
+from time import monotonic
 
 import pytest
 
+from graphmem import passwords
+from graphmem.errors import RateLimited
 from graphmem.passwords import NICENESS, PasswordChecks
 
 
@@ -18,3 +22,34 @@ async def test_a_password_is_checked_by_a_thread_of_lower_priority() -> None:
     before = niceness()
     assert await PasswordChecks(1, 5.0, 60).computed(niceness) == NICENESS
     assert niceness() == before
+
+
+async def checked(checks: PasswordChecks, caller: str) -> float:
+    """Seconds until a password of a caller was checked, which takes a hundredth of a second."""
+    began = monotonic()
+    await checks.computed(lambda: time.sleep(0.01), caller)
+    return monotonic() - began
+
+
+async def test_a_caller_with_several_wrong_passwords_rests_and_others_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passwords, "REST", 30.0)
+    checks = PasswordChecks(1, 5.0, 4)
+    await checked(checks, "guesser")
+    checks.wrong("guesser")
+    # One is a mistake.
+    assert checks.resting("guesser") <= 0.0
+    checks.wrong("guesser")
+    assert checks.resting("guesser") > 0.0
+    assert checks.resting("other") <= 0.0
+    assert await checked(checks, "guesser") >= 0.2
+
+
+async def test_who_would_rest_longer_than_passwords_may_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(passwords, "REST", 1e6)
+    checks = PasswordChecks(1, 5.0, 1)
+    await checked(checks, "guesser")
+    for _ in range(2):
+        checks.wrong("guesser")
+    with pytest.raises(RateLimited):
+        await checked(checks, "guesser")
+    await checked(checks, "other")
