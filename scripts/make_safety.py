@@ -35,10 +35,11 @@ from graphmem.text.reader import CONCERNS, READER_FOLDER, WIDTH, MessageReading,
 from graphmem.text.safety import DANGER_FILE, DangerModel, sign_anywhere
 from graphmem.text.trained import LinearHead
 
-FALSE_ALARMS, PERSONAL_ALARMS, EVERYDAY_ALARMS = 0.12, 0.04, 0.16
-"""Share of the look-alikes, of the harmless talk of one's life, and of everyday trouble that chose that may be taken
-for danger: missing costs more. The first was 0.15, the others 0.02 and 0.1, until figures of LoCoMo and of the
-held-out rows were looked at: the figures of those are a little too good."""
+FALSE_ALARMS, PERSONAL_ALARMS, EVERYDAY_ALARMS, WARM_ALARMS = 0.12, 0.04, 0.16, 0.1
+"""Share of the look-alikes, of the harmless talk of one's life, of everyday trouble and of the warm talk of friends
+that chose that may be taken for danger: missing costs more. The first was 0.15, the others 0.02 and 0.1, until figures
+of LoCoMo and of the held-out rows were looked at, and the last 0.03, which cost recall: the figures of those are a
+little too good."""
 UNSUSPECTED, SURE_SHARE = 0.005, 0.9
 """Share of the dangers found among the rows that chose that the network need not be asked about, and share of the plain
 ones that are sure."""
@@ -76,7 +77,7 @@ class Row:
         ):
             return "test"
         chooses = (
-            self.source in ("safety", "written", "personal", "tiage", "others", "everyday")
+            self.source in ("safety", "written", "personal", "tiage", "others", "everyday", "warm")
             and hashlib.sha256(self.group.encode()).digest()[1] % 7 == 1
         )
         return "choose" if chooses else "learn"
@@ -88,7 +89,7 @@ def read_all(data: Path) -> list[Row]:
     further = Path(__file__).with_name("data")
     files = [
         data / "safety" / "safety.jsonl",
-        *(further / f"{name}.jsonl" for name in ("safety", "personal", "others", "everyday", "reports")),
+        *(further / f"{name}.jsonl" for name in ("safety", "personal", "others", "everyday", "warm", "reports")),
     ]
     for path in files:
         for each in lines(path):
@@ -146,6 +147,8 @@ def figures(scores: NDArray[np.float64], found: NDArray[np.bool_], rows: list[Ro
     everyday = chosen(lambda row: row.source == "everyday")
     told["recall_everyday"] = found[everyday & danger].mean()
     told["false_alarms_everyday"] = found[everyday & ~danger].mean()
+    warm = chosen(lambda row: row.source == "warm")
+    told |= {"recall_warm": found[warm & danger].mean(), "false_alarms_warm": found[warm & ~danger].mean()}
     if talk.any():
         reports = chosen(lambda row: row.source == "reports")
         told["false_alarms_talk"] = found[talk].mean()
@@ -199,6 +202,7 @@ def made(
         FALSE_ALARMS: plain,
         PERSONAL_ALARMS: np.isin(source, ("personal", "tiage")),
         EVERYDAY_ALARMS: np.isin(source, ("everyday", "others")),
+        WARM_ALARMS: source == "warm",
     }
     threshold = max(threshold_of(scores, signs, choose & ~labels & those, s) for s, those in harmless.items())
     heard = choose & labels & ~signs & (scores >= threshold)

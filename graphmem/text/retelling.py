@@ -238,10 +238,10 @@ def without_lead_in(text: str) -> str:
 
     Examples
     --------
-    >>> without_lead_in("yeah, i have a cat"), without_lead_in("Yes!")
-    ('i have a cat', 'Yes!')
+    >>> without_lead_in("yeah, i have a cat"), without_lead_in("Hey Jo, my cat is ill"), without_lead_in("Yes!")
+    ('i have a cat', 'my cat is ill', 'Yes!')
     """
-    plain = _LEAD_IN.sub("", straightened(text))
+    plain = _LEAD_IN.sub("", _uncalled(straightened(text)))
     return plain if any(map(str.isalnum, plain)) else text
 
 
