@@ -5,7 +5,8 @@
 
 To be run after `make_reader.py`. `data/statements.jsonl` holds statements as they are formed from talk, or picked for a
 summary, with a verdict; `data/summaries.jsonl` sentences of summaries, good and bad ones side by side, and those that
-were made of long chats; `data/needs.jsonl` what students tell of how they learn. One group in five (`is_held_out`) is
+were made of long chats; `data/needs.jsonl` what students tell of how they learn;
+`data/alone.jsonl` sentences, quoted or retold, that stand alone or do not. One group in five (`is_held_out`) is
 not learned from, nor are the dialogues of TIAGE's development part and the long chats (to learn from them was tried: no
 better); figures lie beside the weights.
 """
@@ -30,10 +31,12 @@ from graphmem.bench.matching import auroc
 from graphmem.text.reader import READER_FOLDER
 from graphmem.text.statement_judge import JUDGE_FOLDER, VERDICTS
 
-STATEMENTS = tuple(Path(__file__).with_name("data") / f"{name}.jsonl" for name in ("statements", "summaries", "needs"))
+STATEMENTS = tuple(
+    Path(__file__).with_name("data") / f"{name}.jsonl" for name in ("statements", "summaries", "needs", "alone")
+)
 REPORTED = {"tiage_dev": "development chats", "chats": "long chats"}
 """Sources that nothing is learned from."""
-HELD_OUT = {"summaries": "held-out summaries", "needs": "held-out needs"}
+HELD_OUT = {"summaries": "held-out summaries", "needs": "held-out needs", "alone": "held-out quotes"}
 """Sources that are reported by themselves."""
 EPOCHS = 6
 RECALLS = (0.95, 0.9, 0.8)

@@ -34,7 +34,7 @@ from graphmem.store.changes import (
 )
 from graphmem.text.doc import Doc
 from graphmem.text.normalize import cleaned
-from graphmem.text.revision import UNLIKELY_ENDED, Effect, Revisable, effect, ended_chance
+from graphmem.text.revision import RATHER_ENDED, Effect, Revisable, effect, ended_chance
 from graphmem.text.stems import is_past
 
 CANDIDATES = 12
@@ -183,7 +183,7 @@ def _by_verdict(verdict: PairVerdict | None, said: Revisable, old: Revisable) ->
         return Effect.NONE
     if is_change(verdict):
         chance = ended_chance(said, old)
-        return Effect.NONE if chance is not None and chance < UNLIKELY_ENDED else Effect.ENDS
+        return Effect.NONE if chance is not None and chance < RATHER_ENDED else Effect.ENDS
     return Effect.CONTRADICTS if is_contradiction(verdict) else Effect.NONE
 
 

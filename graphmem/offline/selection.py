@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from graphmem.text.statement_judge import VERDICTS, load_statement_judge
 
-LEAST_ALONE = 0.1
+LEAST_ALONE = 0.06
 """Chance that a statement is worth its place in memory from which it is kept: nineteen in twenty good ones have it, of
 rows that the judge has not learned from."""
 LEAST_IN_DOUBT = 0.5

@@ -191,7 +191,8 @@ def retold(text: str, who: str, at: datetime) -> str:
         lowered = _lower(told)
         lead = f"{who} says{' that' if _is_clause(told) and _goes_on(lowered) else ':'}"
         # Who speaks has just been named.
-        told = f"{lead} " + lowered.replace(f"{who}'s", "their")
+        alone = re.sub(rf"(?<=of ){re.escape(who)}'s(?=\s*(?:[.,;!?]|$)| (?:is|was|has|had)\b)", "theirs", lowered)
+        told = f"{lead} " + alone.replace(f"{who}'s", "their")
     told = _small_within(told.strip(" ,;:-"), who)
     return told if told[-1:] in ".!?" else f"{told}."
 

@@ -19,10 +19,11 @@ from graphmem.model import SHOWN_AT_WORK, Aspect, Vector
 from graphmem.text.comparisons import is_mended, stated_comparisons
 from graphmem.text.doc import Doc
 from graphmem.text.ending import load_ending
-from graphmem.text.lexicon import MONTHS, WEEKDAYS
+from graphmem.text.lexicon import MONTHS, WEEKDAYS, is_negation
 from graphmem.text.operations import work_and_topic
 from graphmem.text.pairs import Compared, Likeness, likeness, pair_features
-from graphmem.text.sayable import leans
+from graphmem.text.retelling import without_asides
+from graphmem.text.sayable import leans, plainly, uncalled
 from graphmem.text.slots import changes_rarely, holds_one_value, is_polar
 from graphmem.text.stems import is_past
 
@@ -45,8 +46,10 @@ UNLIKELY_ENDED = 0.25
 """Chance below which it is not ended, whatever reason there seems to be."""
 RATHER_ENDED = 0.5
 """Chance from which a message that tells of an end takes back a belief, before anything is formed of it."""
-LIKELY_ENDED = 0.7
+LIKELY_ENDED = 0.8
 """Chance from which a plan is ended where it is only told that something happened."""
+TOLD_AGAIN = 0.6
+"""Share of their words by which what happened is what was planned."""
 VECTOR_LENGTH = 384
 """Numbers of a vector of the shipped embedder."""
 CHANGE_OF_MIND = timedelta(days=60)
@@ -54,13 +57,18 @@ CHANGE_OF_MIND = timedelta(days=60)
 GENERAL_STEMS = 1
 """Content words that two statements about one matter share at least."""
 
+EXCLAIMED_WORDS = 2
+"""Most words of a sentence that says nothing without the next one: "Oops.", "Not true!"."""
+NEGATED_WITHIN = 2
+"""Words before an end within which it is denied."""
+
 _DATE_STEMS = Doc(
     " ".join((*MONTHS, *WEEKDAYS, "today tomorrow yesterday week month year time thing remember ask"))
 ).stems
 _ASKED = re.compile("“([^”]*)”")
 _CEASED = re.compile(
-    r"\b(?:any ?more|no longer|stopped|quit|gave up|given up|forget (?:that|it|about)|after all|cancelled|called off|"
-    r"changed my mind|don't .{0,30}now|isn't .{0,20}now|is over|broke up|got rid of|sold (?:the|my|our))\b",
+    r"\b(?:(?P<denied>any ?more)|no longer|stopped|quit|gave up|given up|forget (?:that|it|about)|after all|cancelled|"
+    r"called off|changed my mind|don't .{0,30}now|isn't .{0,20}now|is over|broke up|got rid of|sold (?:the|my|our))\b",
     re.IGNORECASE,
 )
 _MOVED = re.compile(
@@ -86,9 +94,9 @@ USED_TO = re.compile(r"\bused to (?!it\b|this\b|that\b|the\b)", re.IGNORECASE)
 """Of what was so and is no more."""
 _DISLIKES = re.compile(r"\b(?:hate|dislike|loathe|detest)s?d?\b", re.IGNORECASE)
 _PLANS = re.compile(
-    r"\b(?:will|'ll|going to|gonna|wants? to|plans?|planning|promises?|promised|has to"
-    r"|have to|need to|needs to|must|owes?|"
-    r"could|until|asks|remind|hasn't told|don't know|doesn't know|mustn't|test|exam|final)\b",
+    r"(?:^(?:\w+ ){1,2}|\bthey |, )(?:still |just )?(?:will|must|mustn't|(?:wants?|has|have|needs?) to)\b"
+    r"|\b(?:'ll|(?:is|are) going to|gonna|plans?|planning|promises?|promised|owes?|until|asks|remind|hasn't told"
+    r"|don't know|doesn't know|test|exam|final)\b",
     re.IGNORECASE,
 )
 _DONE = re.compile(
@@ -140,10 +148,32 @@ class Revisable:
     vector: Vector | None = field(default=None, repr=False)
 
     @cached_property
+    def told(self) -> tuple[Doc, ...]:
+        """Sentences of its words that ask nothing, each with those that lean on it; nobody called, nothing shown."""
+        found: list[str] = []
+        for sentence in Doc(plainly(self.words)).sentences:
+            plain = without_asides(uncalled(sentence.text.strip()))
+            if found and (leans(plain) or len(Doc(found[-1]).words) <= EXCLAIMED_WORDS):
+                found[-1] = f"{found[-1]} {plain}"
+            elif plain and not plain.endswith("?"):
+                found.append(plain)
+        return tuple(map(Doc, found)) or (Doc(self.words),)
+
+    @cached_property
+    def asked(self) -> frozenset[str]:
+        """The stems of the question it answers."""
+        asked = _ASKED.search(self.content)
+        return Doc(asked[1]).stems if asked else frozenset()
+
+    @cached_property
     def stems(self) -> frozenset[str]:
         """The stems of its content words, and of the question it answers, without days and months."""
-        asked = _ASKED.search(self.content)
-        return (Doc(self.words).stems | (Doc(asked[1]).stems if asked else frozenset())) - _DATE_STEMS
+        return self.asked.union(*(each.stems for each in self.told)) - _DATE_STEMS
+
+    def on_matter_of(self, other: "Revisable") -> str:
+        """What of its words speaks of what another statement does: all of them where they answer a question of it."""
+        answers = not self.asked.isdisjoint(other.stems)
+        return " ".join(each.text for each in self.told if answers or not each.stems.isdisjoint(other.stems))
 
     @cached_property
     def is_several(self) -> bool:
@@ -189,7 +219,7 @@ def revision_features(new: Revisable, old: Revisable) -> NDArray[np.float64]:
         bool(before.time_words),
         old.valence,
         new.valence,
-        len(shared) / max(1, min(len(new.stems), len(old.stems))),
+        _shared(new, old),
         min(3, len(shared)),
     ]
     one, other = old.compared, new.compared
@@ -233,7 +263,8 @@ def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
     if chance is None:
         return found
     # Another value of one attribute needs no other reason: "what is so now".
-    told = _DONE.search(new.words) or not _carried_out(new, old) or _says_end(new, old)
+    done = _DONE.search(new.on_matter_of(old)) is not None or _shared(new, old) >= TOLD_AGAIN
+    told = done or not _carried_out(new, old) or _says_end(new, old)
     return Effect.NONE if chance < (UNLIKELY_ENDED if told else LIKELY_ENDED) and not one_slot else found
 
 
@@ -287,12 +318,12 @@ def _by_reason(new: Revisable, old: Revisable, cosine: float) -> Effect:
         return Effect.NONE
     if _carried_out(new, old) and (cosine >= ONE_MATTER or len(shared) > GENERAL_STEMS):
         return Effect.ENDS
-    if _twins(new, old, cosine):
-        return Effect.REFINES if _says_more(new, old) else Effect.SAME
-    if _CORRECTED.search(new.words) and cosine >= ONE_MATTER:
-        return Effect.CORRECTS
     if _says_end(new, old) and (cosine >= ONE_MATTER or len(shared) > GENERAL_STEMS):
         return Effect.ENDS
+    if _twins(new, old, cosine):
+        return Effect.REFINES if _says_more(new, old) else Effect.SAME
+    if _CORRECTED.search(new.on_matter_of(old)) and cosine >= ONE_MATTER:
+        return Effect.CORRECTS
     return Effect.ENDS if _eased(new, old) and cosine >= ONE_MATTER else Effect.NONE
 
 
@@ -315,10 +346,14 @@ def _is_work(told: Revisable) -> bool:
     return told.aspect in SHOWN_AT_WORK
 
 
+def _shared(new: Revisable, old: Revisable) -> float:
+    """Share of the content words of the shorter one that both have."""
+    return len(new.stems & old.stems) / max(1, min(len(new.stems), len(old.stems)))
+
+
 def _twins(new: Revisable, old: Revisable, cosine: float) -> bool:
     """Two statements that say the same: nothing parts them, and they share most of their words."""
-    shared = len(new.stems & old.stems) / max(1, min(len(new.stems), len(old.stems)))
-    near = any(cosine >= least and shared >= words for least, words in TWINS_FROM)
+    near = any(cosine >= least and _shared(new, old) >= words for least, words in TWINS_FROM)
     return near and likeness(new.compared, old.compared) is Likeness.SAME
 
 
@@ -372,13 +407,25 @@ def _says_more(new: Revisable, old: Revisable) -> bool:
 
 def _says_end(new: Revisable, old: Revisable) -> bool:
     """True if it is told in words that something has ceased, or was put at another time."""
-    ceased = _CEASED.search(new.words) is not None and _CEASED.search(old.words) is None
-    return ceased or (_MOVED.search(new.words) is not None and old.plans)
+    told = new.on_matter_of(old)
+    return (_ceases(told) and not _ceases(old.words)) or (_MOVED.search(told) is not None and old.plans)
+
+
+def _ceases(text: str) -> bool:
+    """True if a text says that something is no more: "I don't swim any more", not "any more ideas" or "never quit"."""
+    for match in _CEASED.finditer(text):
+        negated = any(map(is_negation, Doc(text[: match.start()]).plain_words[-NEGATED_WITHIN:]))
+        if Doc(text).negates if match["denied"] else not negated:
+            return True
+    return False
 
 
 def _carried_out(new: Revisable, old: Revisable) -> bool:
     """A plan, promise or debt of which it is told that it was done."""
-    done = _DONE.search(new.words) is not None or any(map(is_past, Doc(new.words).plain_words))
+    if new.slot is not None and new.slot == old.slot:
+        return False
+    told = new.on_matter_of(old)
+    done = _DONE.search(told) is not None or any(map(is_past, Doc(told).plain_words))
     return old.plans and old.at < new.at and done and new.aspect is not Aspect.PLAN
 
 
@@ -386,7 +433,7 @@ def _eased(new: Revisable, old: Revisable) -> bool:
     """A bad feeling or state of which it is told that it is better; what once happened cannot get better."""
     events = [word for word in Doc(old.words).plain_words if is_past(word) and word not in _BEING]
     lasts = old.aspect is Aspect.FEELING or not events
-    return lasts and old.valence < 0 and _EASED.search(new.words) is not None and new.valence > old.valence
+    return lasts and old.valence < 0 and _EASED.search(new.on_matter_of(old)) is not None and new.valence > old.valence
 
 
 _FORGET = re.compile(

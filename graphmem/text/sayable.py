@@ -25,13 +25,15 @@ COMPOUND_LETTERS = 4
 _RELATIVE = frozenset({"that", "who", "which"})
 _LEANING = frozenset({"it", "it's", "they", "they're", "he", "he's", "she", "she's"})
 """Words that a sentence begins with which tells more of what the one before it names."""
+_NAMED = re.compile(r" [A-Z][a-z]+\b")
+"""What follows the first word of a name of several."""
 _EXCLAIMED = re.compile(r"!+$")
 _BRACKETS = re.compile(r"\s*\[[^\]]*(?:\]|$)")
 """What was shown with a message, also where its end is cut off: no part of a sentence."""
 _PICTURES = re.compile(r"[^\w\s.,;:!?'\"()\[\]%€$£¥°+*/=<>×÷–—…“”‘’&#-]+")
 _SECOND_PERSON = re.compile(r"\b(?:you|your|yours|yourself|you're|you've|you'll|let's|y'all)\b", re.IGNORECASE)
 _FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'll|I'd|my|we|we're|our|us|me)\b")
-_OWN_START = re.compile(r"(?:I|my|our|we|they)\b", re.IGNORECASE)
+_OWN_START = re.compile(r"(?:I|my|our|there's)\b", re.IGNORECASE)
 _REPORTED = re.compile(r"(?P<says>says|thinks)(?: that |: )(?P<told>.*)", re.DOTALL)
 _ANSWERS = re.compile(r"^Asked “[^”]*”: ")
 _CALLED = re.compile(r"^(?:[A-Z]\w+[,!] )|,? (?<!and )(?<!or )(?<=, )[A-Z][a-z]+(?=[.!]?$)")
@@ -79,6 +81,8 @@ _UNNAMED = re.compile(
     rf"|{_ALONG} (?:are|have|all|both)\b|\b(?:is|are|was|were) (?:more|less)\b(?!.*\bthan\b)|\bthe same\b(?!.*\bas\b)"
 )
 """What a hearer may know or not: "the castles", others, what is compared with what is not told."""
+_OF_THE_MOMENT = re.compile(r"\b(?:currently|right now|at the moment)\b|\bnow[.!]?$")
+"""What may be over when it is read."""
 _LEAD_IN = re.compile(r"(?:(?:In|At|On|During) the \w+|On (?:an?|another)(?: \w+)? note), ")
 """Of a time or place that was named before."""
 _CALLS_OUT = re.compile(r"(?:\w+|for example)[,!] ")
@@ -128,7 +132,7 @@ def sayable(statement: str, words: str | None, subject: str) -> Iterator[tuple[s
 
 
 def is_doubtful(sentence: str) -> bool:
-    """True if a sentence may point at what a hearer does not know, or is misspelt: there may be better ones.
+    """True if a sentence may point at what a hearer does not know, or is of the moment or misspelt.
 
     Examples
     --------
@@ -136,7 +140,8 @@ def is_doubtful(sentence: str) -> bool:
     [True, False, True]
     """
     plain = [word for token in Doc(sentence).tokens if token.text.islower() for word in parts(token.text)]
-    return _UNNAMED.search(sentence) is not None or not all(map(_is_spelt, plain))
+    unfit = any(sign.search(sentence) for sign in (_UNNAMED, _OF_THE_MOMENT))
+    return unfit or not all(map(_is_spelt, plain))
 
 
 def _is_spelt(word: str) -> bool:
@@ -196,40 +201,37 @@ def is_for_all(sentence: str, words: str | None) -> bool:
     return words is not None and _FOR_ALL.search(source_of(sentence, words).plain) is not None
 
 
-def quotable(words: str) -> Iterator[tuple[str, int]]:
-    """Sentences of what somebody said that can be quoted, without how they lead in, and how well each stands alone.
+def quotable(words: str) -> Iterator[tuple[str, bool]]:
+    """Sentences of what somebody said that address and ask nobody, without how they lead in.
 
     Returns
     -------
-    of (sentence, 0 to 2): 1 with a subject and a verb, 2 where it also names all that it points at
+    of (sentence, whether it names all that it points at, as far as rules can tell)
 
     Examples
     --------
     >>> list(quotable("Thanks, Ann! My relationships feel more genuine now. They do help me. Do you see?"))
-    [('My relationships feel more genuine now.', 2), ('They do help me.', 1)]
+    [('My relationships feel more genuine now.', True), ('They do help me.', False)]
     """
     for sentence in Doc(plainly(words)).sentences:
         plain = without_asides(uncalled(sentence.text.strip()))
-        plain = f"{plain[:1].upper()}{plain[1:]}"
-        unfit = any(sign.search(plain) for sign in (_BROKEN_OFF, _VAGUE))
         told = len(Doc(plain).words) >= QUOTED_WORDS and not plain.endswith(("?", ":")) and "“" not in plain
-        told = told and _SECOND_PERSON.search(plain) is None
-        if told:
-            has_verb = _OWN_START.match(plain) is not None or _has_own_verb(plain)
-            has_verb &= len(Doc(plain).words) >= SENTENCE_WORDS
-            unfit = unfit or is_doubtful(plain) or _WE.search(plain) is not None
-            yield plain, has_verb + (has_verb and not unfit and is_whole(plain, "I", plain))
+        if told and _SECOND_PERSON.search(plain) is None:
+            plain = f"{plain[:1].upper()}{plain[1:]}"
+            whole = _OWN_START.match(plain) is not None or _has_own_verb(plain)
+            whole &= _BROKEN_OFF.search(plain) is None and _WE.search(plain) is None
+            yield plain, whole and is_whole(plain, "I", plain)
 
 
 def reckons_from_then(sentence: str) -> bool:
-    """True if a sentence names a time reckoned from the day on which it was said.
+    """True if a sentence names a time reckoned from the day on which it was said, or that day.
 
     Examples
     --------
     >>> reckons_from_then("We met last Friday."), reckons_from_then("We meet on Fridays.")
     (True, False)
     """
-    return _PASSED.search(sentence) is not None
+    return any(sign.search(sentence) for sign in (_PASSED, _OF_THE_MOMENT))
 
 
 def plainly(text: str) -> str:
@@ -245,7 +247,8 @@ def _ended_before(picture: re.Match[str]) -> str:
 
 def uncalled(sentence: str) -> str:
     """A sentence without the name of whom it calls."""
-    text = _CALLED.sub(lambda m: m.group() if _is_place(m.group().strip(" ,!")) else "", sentence).strip(" ,")
+    text = _CALLED.sub(lambda m: m.group() if m.start() and _is_place(m.group().strip(" ,!")) else "", sentence)
+    text = text.strip(" ,")
     return f"{text[:1].upper()}{text[1:]}"
 
 
@@ -344,7 +347,8 @@ def _tidied(sentence: str, subject: str) -> str:
     if reported is not None:
         word, rest = reported[2], sentence[reported.end() :]
         names = {part for each in Doc(f"{word}{rest}").entities for part in each.name.split()}
-        if word not in names and word != subject and word_rarity(word) < NOT_RARE:
+        is_name = word in names or _NAMED.match(rest) is not None
+        if not is_name and word != subject and word_rarity(word) < NOT_RARE:
             word = word.lower()
         sentence = f"{reported[1]} that {word}{rest}"
     # Named once it is known whose it is.

@@ -44,7 +44,7 @@ class StatementJudge:
         Examples
         --------
         >>> judge = load_statement_judge()
-        >>> told = ("Mia has a brother called Ole who plays chess.", "Mia would love that.")
+        >>> told = ("Mia has a brother called Ole who plays chess.", "Mia bought one of these for them.")
         >>> [VERDICTS[int(judge.chances(each, "Mia").argmax())] for each in told]
         ['good', 'pointing']
         """

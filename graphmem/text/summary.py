@@ -29,10 +29,16 @@ MOST_SENTENCES = 3
 """Most sentences of a summary: more are a pile."""
 LEAST_WORTH = 0.5
 """Share of what the first sentence tells, for its length, that a further one tells at least."""
-WORTH_SAYING = 0.8
+WORTH_SAYING = 0.6
 """Chance that a sentence is worth a place in memory as it stands (`StatementJudge`), at least."""
-BETTER_THAN_NOTHING = 0.2
-"""The same where no sentence has it, below which somebody's own words are quoted instead."""
+POINTING = 0.07
+"""Chance that it points at what it does not name, at most."""
+STANDS = 0.75
+"""Chance that a sentence can be read by itself from which more of it counts no more."""
+NOT_WHOLE = 0.45
+"""What the chance to be read by itself counts of a sentence that rules find to point at something."""
+TRIVIAL_TELLS = 3.0
+"""What the rare words of a sentence count, in all that is said of no interest."""
 ADDED_SHARE = 0.45
 """Share of what a sentence tells that no other tells, at least."""
 SHORT = 80
@@ -123,15 +129,11 @@ def summarised(told: Sequence[Summarised], subject: str) -> Digest:
     if chosen:
         days = [told[part.places[0]].day for part in chosen]
         return Digest(_sentences(_parted([part.text for part in chosen], days, subject), subject), _places(chosen))
-    if best := _best_part(parts, subject):
-        return Digest(_ended(best.text), best.places)
-    own = [(place, each.words or each.statement) for place, each in enumerate(told) if not each.shows_work]
-    quotes = [(place, *quote) for place, words in own for quote in quotable(words)]
-    if quotes:
-        place, quote, _ = max(quotes, key=lambda one: (one[2], _worth(_told(one[1], subject), one[1])))
-        day = told[place].day
-        when = f" on {spelled(day)}" if day and reckons_from_then(quote) else ""
-        return Digest(f"{subject} said{when}: “{quote}”", (place,))
+    own = [(place, each) for place, each in enumerate(told) if not each.shows_work]
+    quotes = [((place,), *quote) for place, each in own for quote in _quotes(each, subject)]
+    if fit := [*((part.places, _ended(part.text), not is_doubtful(part.text)) for part in parts), *quotes]:
+        places, text, _ = max(fit, key=lambda one: _fitness(one[1], one[2], subject))
+        return Digest(text, places)
     # No sentence of it stands by itself: the statement that tells most, of steps the most general, as it is.
     place = max(range(len(told)), key=lambda i: information(told[i].statement))
     if not own:
@@ -140,12 +142,26 @@ def summarised(told: Sequence[Summarised], subject: str) -> Digest:
     return Digest(_ended(plain[:DIGEST_CHARACTERS]), (place,))
 
 
-def _best_part(parts: Sequence[_Part], subject: str) -> _Part | None:
-    """The part most worth saying, where one that may point at what nobody knows is worth half; None where none is."""
-    judge = load_statement_judge()
-    worths = {part: judge.worth(part.text, subject) * (0.5 if is_doubtful(part.text) else 1.0) for part in parts}
-    best = max(parts, key=lambda part: worths[part], default=None)
-    return best if best is not None and worths[best] >= BETTER_THAN_NOTHING else None
+def _worth_saying(sentence: str, subject: str) -> float:
+    """The chance that a sentence is worth a place in memory; 0 where it is not, or may not be understood alone."""
+    if is_doubtful(sentence):
+        return 0.0
+    good, _, pointing, _ = map(float, load_statement_judge().chances(sentence, subject))
+    return good if good >= WORTH_SAYING and pointing <= POINTING else 0.0
+
+
+def _fitness(text: str, whole: bool, subject: str) -> float:
+    """How fit a sentence is to be said where none is worth it: first that it can be read alone, then what it tells."""
+    good, trivial, *_ = map(float, load_statement_judge().chances(text, subject))
+    standing = min(good + trivial, STANDS) * (1.0 if whole else NOT_WHOLE)
+    return standing + good + TRIVIAL_TELLS * trivial * _worth(_told(text, subject), text)
+
+
+def _quotes(told: Summarised, subject: str) -> Iterator[tuple[str, bool]]:
+    """What somebody's own words can be quoted as, with the day where they reckon from it; and whether it is whole."""
+    for quote, whole in quotable(told.words or ""):
+        when = f" on {spelled(told.day)}" if told.day and reckons_from_then(quote) else ""
+        yield f"{subject} said{when}: “{quote}”", whole
 
 
 def subject_of(memories: Sequence[Memory], student: str | None) -> str:
@@ -227,10 +243,8 @@ def _without_copies(parts: Sequence[_Part]) -> list[_Part]:
 
 def _covering(parts: Sequence[_Part], subject: str) -> list[_Part]:
     """Parts that tell most together and are worth saying, in the order in which they were chosen."""
-    judge = load_statement_judge()
-    parts = [part for part in parts if part.shows_work or not is_doubtful(part.text)]
-    chances = {part: 1.0 if part.shows_work else judge.worth(part.text, subject) for part in parts}
-    parts = [part for part in parts if chances[part] >= WORTH_SAYING]
+    chances = {part: 1.0 if part.shows_work else _worth_saying(part.text, subject) for part in parts}
+    parts = [part for part in parts if chances[part]]
     covered, chosen, room, least = set[str](), list[_Part](), DIGEST_CHARACTERS, 0.0
     while left := MOST_SENTENCES - sum(part.sentences for part in chosen):
         free = [p for p in parts if p.sentences <= left and not any(_overlap(p, c) for c in chosen)]

@@ -48,6 +48,21 @@ def told(text: str, days: int = 0) -> Revisable:
         ("I like Honda.", "I like Toyota.", Effect.NONE),
         ("I am allergic to peanuts.", "I am allergic to cats.", Effect.NONE),
         ("My dog is called Biscuit.", "I have football on Monday.", Effect.NONE),
+        # What tells of an end is said of another matter, asked, denied, or only sounds like one.
+        (
+            "I can't have dairy, so no ice cream.",
+            "My mum loves ice cream. Any more tips for dairy-free ice cream?",
+            Effect.NONE,
+        ),
+        ("I'm lactose intolerant, so I need oat milk.", "Since I'm lactose intolerant I baked with it.", Effect.NONE),
+        ("I dance at the studio in Bern.", "Dancing in Bern was tough at first, but I never quit.", Effect.NONE),
+        (
+            "My family loves picnics.",
+            "I had to say goodbye to Max, no wagging tail anymore. My family is sad.",
+            Effect.NONE,
+        ),
+        ("I made coconut ice cream.", "Sorry I haven't been around. I made my friend ice cream.", Effect.NONE),
+        ("I dance at the studio in Bern.", "I quit the dance studio in Bern.", Effect.ENDS),
     ],
 )
 def test_what_a_new_statement_does_to_an_older_one(old: str, new: str, wanted: Effect) -> None:
