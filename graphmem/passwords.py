@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 from cachetools import TTLCache
 
 from graphmem.errors import RateLimited
-from graphmem.rate_limit import TokenBuckets
+from graphmem.rate_limit import SECONDS, TokenBuckets
 
 T = TypeVar("T")
 
@@ -23,9 +23,9 @@ NICENESS = 10
 """By how much less the system gives a check than a turn where both need a processor, as of `nice`."""
 REST = 9.0
 """How often as long as its check took a caller waits after a wrong password, once there were several: guesses take a
-tenth of a processor."""
+tenth of a processor. After the first ones it is less, by how many there were."""
 SEVERAL = 0.25
-"""Share of the wrong passwords a minute of a caller that are nothing but mistakes."""
+"""Share of the wrong passwords a minute of a caller that are more than mistakes."""
 CALLERS_KNOWN = 10_000
 """Callers with wrong passwords that are known at once."""
 TOO_MANY_WRONG = "Too many wrong passwords from here: wait a minute, then try again."
@@ -47,7 +47,8 @@ class PasswordChecks:
         self._slots = asyncio.Semaphore(at_once)
         self._threads = ThreadPoolExecutor(at_once, "passwords", initializer=_give_way)
         self._wrong = TokenBuckets(wrong_a_minute)
-        self._mistaken = TokenBuckets(max(1, round(SEVERAL * wrong_a_minute)))
+        self._several = max(1, round(SEVERAL * wrong_a_minute))
+        self._mistaken = TokenBuckets(self._several)
         self._rests_until: TTLCache[str, float] = TTLCache(CALLERS_KNOWN, 60.0)
         self._took = 0.0
         self._students: WeakValueDictionary[tuple[str, ...], asyncio.Semaphore] = WeakValueDictionary()
@@ -100,10 +101,11 @@ class PasswordChecks:
             raise RateLimited(TOO_MANY_WRONG)
 
     def wrong(self, caller: str) -> None:
-        """Let a caller rest before the next computation, where several were of wrong passwords lately."""
+        """Let a caller rest before the next computation, the longer the more were of wrong passwords lately."""
         now = monotonic()
-        if not self._mistaken.take(caller, 1, now):
-            self._rests_until[caller] = now + REST * self._took
+        self._mistaken.take(caller, 1, now)
+        several = self._mistaken.wait(caller, self._several, now) / SECONDS
+        self._rests_until[caller] = now + REST * several * self._took
 
     def resting(self, caller: str) -> float:
         """Seconds that a caller still rests; 0 or less once it need not."""

@@ -160,7 +160,7 @@ def _is_shown(word: str, before: str, after: list[str]) -> bool:
         # The object of a verb: not that of "that effect on them".
         objects = pairwise(after[:OBJECT_WITHIN])
         has_object = any(each in _OBJECTS and verb not in _BEFORE for verb, each in objects)
-        return before in _BEFORE or not (has_verb or has_object)
+        return not before or before in _BEFORE or not (has_verb or has_object)
     return True
 
 

@@ -25,7 +25,7 @@ _LOOSE_LEAD = (
     rf"(?={_PAUSE}|\s+(?:{_SOMEBODY}|my|our|there|that's|this)\b)"
     rf"|like\b(?={_PAUSE}|\s+(?:{_SOMEBODY}|\d+)\b)|(?:thank you|i see)\b(?={_PAUSE})"
     r"|(?:besides|apart from|aside from|other than|on top of|in addition to) (?:that|this)(?=\s*,)"
-    rf"|{_AS_SAID}(?=\s*,)|on (?:an?|another)(?: \w+)? note(?=\s*,)"
+    rf"|{_AS_SAID}(?=\s*,)|speaking of [^,.!?]{{2,30}}(?=\s*,)|on (?:an?|another)(?: \w+)? note(?=\s*,)"
     r"|i (?:just )?(?:want(?:ed)?|have|got) to (?:tell (?:you|ya)|say)(?: that)?(?= (?:i|i'm|i've|we|my|our)\b))"
 )
 """Words that lead in only where a pause, or somebody, comes after them: "no, I hate it" and not "no one likes me"."""

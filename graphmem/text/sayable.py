@@ -69,6 +69,7 @@ _FOR_ALL = re.compile(
     r"\bwe(?:'ve)? (?:all|both|can|could|should|must|need|have to|gotta|got to)\b"
     r"|\b(?:both|all) of us\b|\bus (?:all|both)\b"
 )
+_US = re.compile(r"\bus\b", re.IGNORECASE)
 _WE, _ALONE = (re.compile(rf"\b(?:{who})\b", re.IGNORECASE) for who in ("we", "I|I'm|I've|I'll|I'd"))
 _OF_THEM = {"we": "they", "ours": "theirs", "ourselves": "themselves"}
 _OF_THEM |= dict.fromkeys(("my", "our"), "their") | dict.fromkeys(("us", "me"), "them")
@@ -191,14 +192,20 @@ def tidied_sentences(statement: str, subject: str) -> list[str]:
 
 
 def is_for_all(sentence: str, words: str | None) -> bool:
-    """True if it was said of what "we" all can or should do: that is no fact about one of them.
+    """True if it was said of what "we" all can or should do, or of what is good for "us": no fact about one of them.
 
     Examples
     --------
     >>> is_for_all("Ann should fight for parks.", "We should fight for parks.")
     True
+    >>> is_for_all("Ann says that a break helps them relax.", "A break helps us relax.")
+    True
     """
-    return words is not None and _FOR_ALL.search(source_of(sentence, words).plain) is not None
+    if words is None:
+        return False
+    said = source_of(sentence, words)
+    of_us = _US.search(said.plain) is not None and _FIRST_PERSON.search(_US.sub("", said.text)) is None
+    return of_us or _FOR_ALL.search(said.plain) is not None
 
 
 def quotable(words: str) -> Iterator[tuple[str, bool]]:

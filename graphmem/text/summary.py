@@ -35,7 +35,7 @@ POINTING = 0.07
 """Chance that it points at what it does not name, at most."""
 STANDS = 0.75
 """Chance that a sentence can be read by itself from which more of it counts no more."""
-NOT_WHOLE = 0.45
+NOT_WHOLE = 0.3
 """What the chance to be read by itself counts of a sentence that rules find to point at something."""
 TRIVIAL_TELLS = 3.0
 """What the rare words of a sentence count, in all that is said of no interest."""

@@ -31,17 +31,22 @@ async def checked(checks: PasswordChecks, caller: str) -> float:
     return monotonic() - began
 
 
-async def test_a_caller_with_several_wrong_passwords_rests_and_others_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(passwords, "REST", 30.0)
-    checks = PasswordChecks(1, 5.0, 4)
+async def test_a_caller_rests_longer_the_more_passwords_were_wrong_and_others_do_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(passwords, "REST", 300.0)
+    checks = PasswordChecks(1, 10.0, 8)
     await checked(checks, "guesser")
     checks.wrong("guesser")
-    # One is a mistake.
-    assert checks.resting("guesser") <= 0.0
+    once = checks.resting("guesser")
     checks.wrong("guesser")
-    assert checks.resting("guesser") > 0.0
+    twice = checks.resting("guesser")
+    assert 0.0 < once < twice
+    # More than several is as bad as several.
+    checks.wrong("guesser")
+    assert checks.resting("guesser") == pytest.approx(twice, rel=0.2)
     assert checks.resting("other") <= 0.0
-    assert await checked(checks, "guesser") >= 0.2
+    assert await checked(checks, "guesser") >= 1.0
 
 
 async def test_who_would_rest_longer_than_passwords_may_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
