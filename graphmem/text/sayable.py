@@ -80,9 +80,10 @@ _UNNAMED = re.compile(
     r"\bthe (?:(?!(?:of|to|in|at|on|for|with|from|by|that|who)\b)[a-z'-]+ ){0,2}?[a-z'-]+"
     r"(?=[.,;:!?]|$| [–—-]| (?:and|but|or|so|when|while|because|since)\b)"
     rf"|{_ALONG} (?:are|have|all|both)\b|\b(?:is|are|was|were) (?:more|less)\b(?!.*\bthan\b)|\bthe same\b(?!.*\bas\b)"
+    r"|\benough[.!]?$"
 )
 """What a hearer may know or not: "the castles", others, what is compared with what is not told."""
-_OF_THE_MOMENT = re.compile(r"\b(?:currently|right now|at the moment)\b|\bnow[.!]?$")
+_OF_THE_MOMENT = re.compile(r"\b(?:currently|right now|at the moment|still)\b|\bnow[.!]?$")
 """What may be over when it is read."""
 _LEAD_IN = re.compile(r"(?:(?:In|At|On|During) the \w+|On (?:an?|another)(?: \w+)? note), ")
 """Of a time or place that was named before."""

@@ -35,8 +35,10 @@ POINTING = 0.07
 """Chance that it points at what it does not name, at most."""
 STANDS = 0.75
 """Chance that a sentence can be read by itself from which more of it counts no more."""
-NOT_WHOLE = 0.3
-"""What the chance to be read by itself counts of a sentence that rules find to point at something."""
+WHOLE_STANDS = 0.5
+"""The same of a sentence that rules find to name all that it points at, at least."""
+NOT_WHOLE = 0.5
+"""What a sentence counts that rules find to point at something."""
 TRIVIAL_TELLS = 3.0
 """What the rare words of a sentence count, in all that is said of no interest."""
 ADDED_SHARE = 0.45
@@ -153,8 +155,9 @@ def _worth_saying(sentence: str, subject: str) -> float:
 def _fitness(text: str, whole: bool, subject: str) -> float:
     """How fit a sentence is to be said where none is worth it: first that it can be read alone, then what it tells."""
     good, trivial, *_ = map(float, load_statement_judge().chances(text, subject))
-    standing = min(good + trivial, STANDS) * (1.0 if whole else NOT_WHOLE)
-    return standing + good + TRIVIAL_TELLS * trivial * _worth(_told(text, subject), text)
+    told = good + TRIVIAL_TELLS * trivial * _worth(_told(text, subject), text)
+    standing = min(good + trivial, STANDS)
+    return max(standing, WHOLE_STANDS) + told if whole else NOT_WHOLE * (standing + told)
 
 
 def _quotes(told: Summarised, subject: str) -> Iterator[tuple[str, bool]]:
