@@ -1,4 +1,8 @@
-"""Two hundred wrong passwords a second on two hundred students: how much slower the turns of others are."""
+"""Two hundred wrong passwords a second on two hundred students: how much slower the turns of others are.
+
+Spans with and without guesses take turns, so that what the service does by itself meanwhile falls into both alike: after
+a minute without a pause it forms what was said, which takes some seconds.
+"""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -32,8 +36,10 @@ ATTACKED = 200
 GUESSES_A_SECOND = 200
 GUESSERS = 64
 PASSWORD_TALKERS = 4
-PHASE_SECONDS, START_SECONDS = 30.0, 60.0
-"""How long students talk with and without guesses, and how long the guessing may take to begin."""
+ROUNDS = 6
+SPAN_SECONDS, WARM_SECONDS, START_SECONDS = 6.0, 30.0, 60.0
+"""How long students talk with and without guesses in each round, and before the first; how long the guessing may take
+to get ready. Between the two they talk as long again, while the last guesses are answered, and it does not count."""
 EARLY_GUESSES = 20
 """Guesses long before, as many as are forgotten until then."""
 PAUSE_SECONDS = 0.2
@@ -58,7 +64,7 @@ class Guesser:
     """How the process that guesses is told when, and what it gives at the end: the code of each answer."""
 
     is_ready: Event
-    begin: Event
+    goes_on: Event
     stop: Event
     codes: "SimpleQueue[list[str]]"
 
@@ -76,13 +82,16 @@ def measure_passwords(settings: Settings, file: Path | None) -> Figures:
         talkers = enrolled(own, port, [f"student-{i}" for i in range(PASSWORD_TALKERS)])
         names = [f"student-{i}" if i < PASSWORD_TALKERS else f"nobody-{i}" for i in range(ATTACKED)]
         with _guesser(Guessing(port, bearer_tokens(own)[1], tuple(names))) as guesser:
-            _talked(talkers, texts, "warm")
-            calm = _talked(talkers, texts, "calm")
-            guesser.begin.set()
-            start = perf_counter()
-            attacked = _talked(talkers, texts, "attacked")
-            elapsed = perf_counter() - start
+            _talked(talkers, texts, "warm", WARM_SECONDS)
+            calm, attacked = list[float](), list[float]()
+            for number in range(ROUNDS):
+                calm += _talked(talkers, texts, f"calm-{number}", SPAN_SECONDS)
+                guesser.goes_on.set()
+                attacked += _talked(talkers, texts, f"attacked-{number}", SPAN_SECONDS)
+                guesser.goes_on.clear()
+                _talked(talkers, texts, f"after-{number}", SPAN_SECONDS)
             guesser.stop.set()
+            guesser.goes_on.set()
             codes = guesser.codes.get()
     p95_calm, p95_attacked = (1000 * float(np.percentile(each, 95)) for each in (calm, attacked))
     return {
@@ -91,26 +100,26 @@ def measure_passwords(settings: Settings, file: Path | None) -> Figures:
         "attacked_p50_ms": 1000 * median(attacked),
         "attacked_p95_ms": p95_attacked,
         "ratio_p95": p95_attacked / p95_calm,
-        "guesses_per_s": len(codes) / elapsed,
+        "guesses_per_s": len(codes) / (ROUNDS * SPAN_SECONDS),
         "refused_unchecked": sum(code == RateLimited.code for code in codes) / max(1, len(codes)),
     }
 
 
-def _talked(talkers: list[Talker], texts: list[str], phase: str) -> list[float]:
-    """Seconds of the turns of all students in one phase."""
+def _talked(talkers: list[Talker], texts: list[str], span: str, seconds: float) -> list[float]:
+    """Seconds of the turns of all students in one span."""
     with ThreadPoolExecutor(len(talkers)) as pool:
-        said = pool.map(lambda talker: _talk_for(talker, texts, phase), talkers)
+        said = pool.map(lambda talker: _talk_for(talker, texts, span, seconds), talkers)
         return [seconds for each in said for seconds in each]
 
 
-def _talk_for(talker: Talker, texts: list[str], phase: str) -> list[float]:
-    seconds, begin = list[float](), perf_counter()
-    while perf_counter() - begin < PHASE_SECONDS:
+def _talk_for(talker: Talker, texts: list[str], span: str, seconds: float) -> list[float]:
+    took, begin = list[float](), perf_counter()
+    while perf_counter() - begin < seconds:
         start = perf_counter()
-        talker.say(f"{phase}-{len(seconds)}", texts[len(seconds) % len(texts)])
-        seconds.append(perf_counter() - start)
+        talker.say(f"{span}-{len(took)}", texts[len(took) % len(texts)])
+        took.append(perf_counter() - start)
         sleep(PAUSE_SECONDS)
-    return seconds
+    return took
 
 
 @contextmanager
@@ -130,7 +139,7 @@ def _guesser(guessing: Guessing) -> Iterator[Guesser]:
 
 
 def _guess(guessing: Guessing, guesser: Guesser) -> None:
-    """Guess passwords at a steady rate between two events; then give the code of each answer."""
+    """Guess passwords at a steady rate while it goes on; at the end give the code of each answer."""
     pause, codes, names = GUESSERS / GUESSES_A_SECOND, list[str](), guessing.names
 
     def guess(caller: HttpCaller, number: int) -> None:
@@ -141,8 +150,12 @@ def _guess(guessing: Guessing, guesser: Guesser) -> None:
 
     def guess_on(first: int) -> None:
         caller = HttpCaller(guessing.port, guessing.token)
-        number, due = first, perf_counter() + pause * first / GUESSERS
+        number, due = first, 0.0
         while not guesser.stop.is_set():
+            if not guesser.goes_on.is_set():
+                guesser.goes_on.wait()
+                due = perf_counter() + pause * first / GUESSERS
+                continue
             sleep(max(0.0, due - perf_counter()))
             guess(caller, number)
             # A guess that could not be sent in time is not sent later.
@@ -155,7 +168,6 @@ def _guess(guessing: Guessing, guesser: Guesser) -> None:
     early.close()
     codes.clear()
     guesser.is_ready.set()
-    guesser.begin.wait()
     with ThreadPoolExecutor(GUESSERS) as pool:
         list(pool.map(guess_on, range(GUESSERS)))
     guesser.codes.put(codes)
