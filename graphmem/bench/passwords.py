@@ -1,7 +1,7 @@
 """Two hundred wrong passwords a second on two hundred students: how much slower the turns of others are.
 
-Spans with and without guesses take turns, so that what the service does by itself meanwhile falls into both alike: after
-a minute without a pause it forms what was said, which takes some seconds.
+Spans with and without guesses take turns, so that what the service does by itself meanwhile falls into both alike:
+after a minute without a pause it forms what was said, which takes some seconds.
 """
 
 from collections.abc import Iterator
@@ -36,7 +36,7 @@ ATTACKED = 200
 GUESSES_A_SECOND = 200
 GUESSERS = 64
 PASSWORD_TALKERS = 4
-ROUNDS = 6
+GUESSED_ROUNDS = 6
 SPAN_SECONDS, WARM_SECONDS, START_SECONDS = 6.0, 30.0, 60.0
 """How long students talk with and without guesses in each round, and before the first; how long the guessing may take
 to get ready. Between the two they talk as long again, while the last guesses are answered, and it does not count."""
@@ -84,7 +84,7 @@ def measure_passwords(settings: Settings, file: Path | None) -> Figures:
         with _guesser(Guessing(port, bearer_tokens(own)[1], tuple(names))) as guesser:
             _talked(talkers, texts, "warm", WARM_SECONDS)
             calm, attacked = list[float](), list[float]()
-            for number in range(ROUNDS):
+            for number in range(GUESSED_ROUNDS):
                 calm += _talked(talkers, texts, f"calm-{number}", SPAN_SECONDS)
                 guesser.goes_on.set()
                 attacked += _talked(talkers, texts, f"attacked-{number}", SPAN_SECONDS)
@@ -100,7 +100,7 @@ def measure_passwords(settings: Settings, file: Path | None) -> Figures:
         "attacked_p50_ms": 1000 * median(attacked),
         "attacked_p95_ms": p95_attacked,
         "ratio_p95": p95_attacked / p95_calm,
-        "guesses_per_s": len(codes) / (ROUNDS * SPAN_SECONDS),
+        "guesses_per_s": len(codes) / (GUESSED_ROUNDS * SPAN_SECONDS),
         "refused_unchecked": sum(code == RateLimited.code for code in codes) / max(1, len(codes)),
     }
 
