@@ -273,6 +273,38 @@ def test_where_nothing_can_be_retold_the_words_are_quoted() -> None:
     assert summarised([Summarised("Hm?")], "Bo").text == "Hm?"
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            (
+                "They have a varied diet.",
+                "Unfortunately, I can't have dairy, so no ice cream for me.",
+                "That page was sad.",
+            ),
+            "Ann said: “I can't have dairy, so no ice cream for me.”",
+        ),
+        (
+            ("It always reminds me of it.", 'I\'m currently reading a novel called "Emma".'),
+            'Ann said on 1 March 2026: “I\'m currently reading a novel called "Emma".”',
+        ),
+    ],
+)
+def test_words_that_can_be_read_alone_are_quoted_with_their_day(words: tuple[str, ...], said: str) -> None:
+    told = [Summarised("Ann says: so it goes.", each, day=date(2026, 3, 1)) for each in words]
+    assert summarised(told, "Ann").text == said
+
+
+def test_what_was_still_so_then_is_not_told_beside_what_is() -> None:
+    searching = "Ann is still searching for a place to open their dance studio."
+    assert summary_of(searching, "Ann has a dance studio in Bern.") == "Ann has a dance studio in Bern."
+
+
+def test_a_name_of_several_words_keeps_its_capitals() -> None:
+    told = "Ann says: Iron Man is their favourite film of all."
+    assert summary_of(told) == "Ann says that Iron Man is their favourite film of all."
+
+
 @pytest.mark.parametrize("target", [150, 90, 40])
 def test_a_plan_reaches_its_target_and_loses_no_more_than_need_be(target: int) -> None:
     graph = graph_of(200, 20)
