@@ -11,6 +11,7 @@ from pathlib import Path
 
 HOST = "127.0.0.1"
 HAS_PROC = Path("/proc/self/cmdline").exists()  # Linux; elsewhere `ps` tells
+PROC_STAT_THREADS = 16  # of the fields of /proc/<pid>/stat after the state: see proc(5)
 PROCESS_POLL = 0.05  # seconds between two looks
 BOLT_HELLO = bytes.fromhex("6060b017 00000005 00000004 00000000 00000000")  # magic, then the versions offered
 
@@ -109,10 +110,12 @@ def _is_ending(pid: int) -> bool:
     try:
         if Path(f"/proc/{pid}/cmdline").read_bytes():
             return False
-        threads = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/stat")]
+        state, *rest = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
     except OSError:
         return False
-    return any(thread.rpartition(") ")[2][0] not in "ZX" for thread in threads)
+    # The first thread may be done before the others, which hold the files of all; a list of them has gaps as they go.
+    threads = int(rest[PROC_STAT_THREADS])
+    return threads > 1 or state not in "ZX"
 
 
 def is_free(port: int) -> bool:

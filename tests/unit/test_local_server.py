@@ -86,8 +86,15 @@ def test_the_id_of_a_process_that_is_gone_is_noticed(settings: Settings) -> None
 
 
 def test_the_end_of_a_killed_process_is_awaited_with_all_it_held() -> None:
-    holds = "import socket; s = socket.create_server(('127.0.0.1', 0)); print(s.getsockname()[1], flush=True); input()"
-    for _ in range(5):
+    holds = """if True:
+        import socket, threading
+        server, memory = socket.create_server(("127.0.0.1", 0)), bytearray(100_000_000)
+        for _ in range(200):
+            threading.Thread(target=threading.Event().wait, daemon=True).start()
+        print(server.getsockname()[1], flush=True)
+        input()
+    """
+    for _ in range(10):
         with subprocess.Popen(
             [sys.executable, "-c", holds, MARK], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as child:
