@@ -513,7 +513,7 @@ def judge(data: Path, out: Path) -> None:
     began = time.process_time()
     read = readings(network.rows([row.text for row in rows]), network.cuts)
     spent = (time.process_time() - began) / len(rows) * 1000
-    guesses = [learned_guess(each) for each in read]
+    guesses = [learned_guess(row.text, each) for row, each in zip(rows, read, strict=True)]
     figures = understanding_figures(rows, guesses)
     for origin in sorted({row.origin for row in rows}):
         own = [(row, guess) for row, guess in zip(rows, guesses, strict=True) if row.origin == origin]

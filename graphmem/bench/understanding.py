@@ -19,7 +19,7 @@ from graphmem.bench.held_out import text_hash, trained_hashes
 from graphmem.errors import InvalidInput
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
-from graphmem.text.ledger_model import load_ledger_model
+from graphmem.text.ledger_model import ledger_category
 from graphmem.text.reader import BANDS, READER_FOLDER, MessageReader, MessageReading, passes
 
 UNDERSTANDING_SAMPLE = SAMPLES / "understanding" / "utterances.jsonl"
@@ -74,7 +74,7 @@ def measure_understanding(settings: Settings, file: Path | None) -> Figures:
     if not rows:
         raise InvalidInput(f"{file}: messages are needed that the reader was not trained on.")
     read = asyncio.run(_read([row.text for row in rows]))
-    figures = understanding_figures(rows, [learned_guess(each) for each in read])
+    figures = understanding_figures(rows, [learned_guess(row.text, each) for row, each in zip(rows, read, strict=True)])
     return figures | {"rows": len(rows)}
 
 
@@ -86,9 +86,9 @@ async def _read(texts: Sequence[str]) -> list[MessageReading]:
         await reader.aclose()
 
 
-def learned_guess(read: MessageReading) -> Guess:
+def learned_guess(text: str, read: MessageReading) -> Guess:
     """What the reader takes a message to mean."""
-    ledger = load_ledger_model().category(read)
+    ledger = ledger_category(text, read)
     return Guess(read.snr, read.likely_modality, read.likely_kind, ledger, read.about_self >= 0.5)
 
 

@@ -124,7 +124,8 @@ def conflict_candidates(
     Source: spec 12 (only memories that could replace each other are compared).
     """
     doubted = {i for doubt in doubts if not doubt.is_about_relationships for i in (doubt.a_id, doubt.b_id)}
-    near = known.nearest(said.vector, NEAR_COMPARED)
+    # Of several statements each is compared by itself, once it is formed: read together they seem to contradict a lot.
+    near = [] if holds_several(said.text) else known.nearest(said.vector, NEAR_COMPARED)
     of_slot = known.of_slot(said.slot_key)[-most:] if said.slot_key is not None else []
     found = {m.id: m for m, cosine in near if cosine >= SAME_MATTER and _parts_from(m, said)}
     found |= {memory.id: memory for memory in of_slot}

@@ -50,13 +50,13 @@ from graphmem.store.sources import observed_id, observed_key
 from graphmem.text.answers import tells_attribute, told_apart
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
+from graphmem.text.ledger_model import load_ledger_judge
 from graphmem.text.normalize import cleaned, said
 from graphmem.text.reader import PASSES, MessageReading, passes
 from graphmem.text.retelling import retold
 from graphmem.text.revision import retractions
 from graphmem.text.slots import slot_key
 from graphmem.text.telling import telling
-from graphmem.text.wishes import WISH_FROM, load_wishes
 
 MESSAGES_AT_ONCE = 5
 """Messages that a language model reads in one question."""
@@ -216,7 +216,7 @@ def _snr(said: Input, read: MessageReading, statements: Mapping[str, MessageRead
 async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, answer: Answer[Extraction]) -> bool:
     """Plan and write, again when memories changed meanwhile; False when the job is another worker's by now."""
     found = await _without_danger(gm, session, scored.input, answer.value)
-    wishes = await _wishes(gm, instructions_of_the_student(found, scored.input.heard))
+    wishes = await asyncio.to_thread(_wishes, instructions_of_the_student(found, scored.input.heard))
     answer = replace(answer, value=without_foreign_instructions(found, scored.input.heard, wishes))
     asked: dict[tuple[str, str], PairVerdict] = {}
     for _ in range(FORMATION_ATTEMPTS):
@@ -240,17 +240,9 @@ async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, a
     raise Conflict("Memories of this student keep changing: they are formed later.")
 
 
-async def _wishes(gm: Graphmem, instructions: Sequence[Reminder]) -> set[int]:
+def _wishes(instructions: Sequence[Reminder]) -> set[int]:
     """Starts of the instructions that are about style and pace."""
-    if not instructions:
-        return set()
-    readings = await gm.reader.read([each.content for each in instructions])
-    model = load_wishes()
-    return {
-        each.start
-        for each, reading in zip(instructions, readings, strict=True)
-        if model.chance(reading.vector) >= WISH_FROM
-    }
+    return {each.start for each in instructions if load_ledger_judge().is_wish(each.content)}
 
 
 async def _verdicts(

@@ -1,5 +1,6 @@
 """Response to a surprise: read, ask the mind, plan, write; and corrections of it afterwards (spec 5)."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -13,7 +14,7 @@ from graphmem.flows.facts import known_facts, with_facts
 from graphmem.flows.formation import affect_of, said_hash, topics_of
 from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import apply_turn, known_readings, open_memories
-from graphmem.flows.surprise_plan import MOST_FACTS, Understood, Worded, episode_content
+from graphmem.flows.surprise_plan import MOST_FACTS, Understood, Worded, episode_content, told_of
 from graphmem.model import (
     Analyse,
     Analysis,
@@ -42,6 +43,7 @@ from graphmem.store.surprises import Surprised
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
 from graphmem.text.matching import MATCHED
+from graphmem.text.titles import most_telling
 from graphmem.validation import checked_text
 
 EPISODES_AT_ONCE = 4
@@ -150,8 +152,10 @@ async def _understood(
     analysis, degraded = analysed.value, analysed.degraded
     job, surprising = episode.job, episode.surprising
     procedure = None if analysis.reflection is None else analysis.reflection.procedure
+    held = await open_memories(gm, session)
+    told = await asyncio.to_thread(most_telling, told_of(job, held.index), held.name or "The student")
     contents = [
-        episode_content(doc_of(surprising), job.before, job.task),
+        episode_content(doc_of(surprising), told, job.before, job.task),
         *(u.new for u in analysis.updates),
         *([procedure] if procedure else []),
     ]

@@ -103,21 +103,29 @@ class Made:
     confidence: float = 0.7
 
 
-def episode_content(actual: Doc, *around: str) -> str:
+def episode_content(actual: Doc, told: str, *around: str) -> str:
     """Content of an episode's memory: what it is about, and the student's words that began it.
 
     Parameters
     ----------
     actual : Doc, the message
+    told : what is most worth telling of what has been formed of it; empty where nothing has
     around : what it answers and the task
 
     Examples
     --------
-    >>> episode_content(Doc("The telescope of my grandma is broken."))
+    >>> episode_content(Doc("The telescope of my grandma is broken."), "")
     'Telescope, grandma: “The telescope of my grandma is broken”'
+    >>> episode_content(Doc("Hi! We moved to Lisbon, all of us."), "Ada and others moved to Lisbon.")
+    'Ada and others moved to Lisbon: “Hi! We moved to Lisbon, all of us”'
     """
-    about, quote = title(actual, *around), quoted(actual.text)
+    about, quote = told.rstrip(".!") or title(actual, *around), quoted(actual.text)
     return f"{about}: {quote}" if about else quote
+
+
+def told_of(job: SurpriseJob, known: SearchIndex) -> list[str]:
+    """What has been formed of the surprising message itself, and holds."""
+    return [m.content for m in _said_then(job, known) if m.role is MemoryRole.SAID and _holds(m) and m.content]
 
 
 def beliefs_near(vector: Vector, job: SurpriseJob, known: SearchIndex) -> tuple[Belief, ...]:

@@ -16,7 +16,7 @@ from graphmem.text.doc import Doc, doc_of, once_per_doc
 from graphmem.text.domains import domain_of
 from graphmem.text.introductions import introduced_name
 from graphmem.text.language import ENGLISH, language_of
-from graphmem.text.ledger_model import load_ledger_model
+from graphmem.text.ledger_model import ledger_category
 from graphmem.text.lexicon import FIRST_PERSON, SECOND_PERSON, is_negation
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.quantities import Quantity, quantities
@@ -128,7 +128,7 @@ def _is_foreign(doc: Doc) -> bool:
 def _talked(doc: Doc, act: Act, reading: MessageReading, task: str) -> Move | None:
     """The move for what is told, and for talk that is not about work, as the models see it; None for anything else."""
     kind, chance = talk_of(doc, reading)
-    if kind in _OF_COMPANION and load_ledger_model().category(reading) is LedgerCategory.INSTRUCTION:
+    if kind in _OF_COMPANION and ledger_category(doc.text, reading) is LedgerCategory.INSTRUCTION:
         # "Can you remind me ...?" asks for what is remembered, and not what one is able to do.
         return Move("wish", kept=True)
     # Without a word for the companion memory may know the answer.

@@ -1,60 +1,114 @@
 """Which clauses belong into the ledger, and under which category: learned from messages and real talk (spec 8).
 
-The reader has a guess of its own, but it has seen little ordinary talk: in chats four of five of its guesses were
-wrong. Made by `scripts/make_ledger.py`; the figures stand beside the weights.
+Of what the reader makes of a clause a logistic regression tells whether it may belong there, at little cost; a small
+network that reads on from the lower layers of the shipped embedder judges those that may. Made by
+`scripts/make_ledger.py` and `scripts/make_ledger_judge.py`; the figures stand beside the weights.
 """
 
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmem.maths.chances import softmax
-from graphmem.model import LedgerCategory
-from graphmem.text.reader import LEDGER_CATEGORIES, MessageReading
+from graphmem.maths.chances import logistic, softmax
+from graphmem.model import LedgerCategory, Vector
+from graphmem.text.embedder import ShippedNetwork, open_network, shipped_network
+from graphmem.text.reader import MessageReading
 from graphmem.text.trained import opened_weights
 
-LEDGER_FILE = Path(__file__).with_name("weights") / "ledger" / "ledger.npz"
-LEDGER_CHANCE = 0.55
-"""Chance that a clause belongs into the ledger from which it is kept."""
+LEDGER_FOLDER = Path(__file__).with_name("weights") / "ledger"
+LEDGER_FILE = LEDGER_FOLDER / "ledger.npz"
+MAY_BELONG = 0.1
+"""Chance that a clause belongs into the ledger, by the regression, from which the network judges it."""
+LEDGER_CHANCE = 0.8
+"""Chance that it belongs there, by the network, from which it is kept."""
 SURE_CATEGORY = 0.4
 """Chance that its category needs."""
-SURE_INSTRUCTION = 0.5
-"""The same of an instruction, which binds whoever reads it."""
+SURE_WISH = 0.55
+"""Chance from which an instruction of a student is a wish about style and pace, and no order."""
+JUDGED = ("none", "promise", "secret", "debt", "threat", "fact", "observation", "wish", "order")
+"""What the network tells apart: a wish is about style and pace (how to explain, how to talk, what to call somebody), an
+order would change duties, marks, what others said or the service's own rules; both are instructions."""
+_CATEGORIES = (*map(LedgerCategory, JUDGED[1:-2]), LedgerCategory.INSTRUCTION)
 
 
 @dataclass(frozen=True)
 class LedgerModel:
-    """Multinomial logistic regression over what the reader makes of a clause; `load_ledger_model` gives one.
+    """Logistic regression over what the reader makes of a clause; `load_ledger_model` gives one.
 
-    weights : of shape (8, features), rows in the order of `LEDGER_CATEGORIES`
-    bias : of shape (8,)
+    weights : of shape (features,)
     """
 
     weights: NDArray[np.float32] = field(repr=False)
-    bias: NDArray[np.float32] = field(repr=False)
+    bias: float
 
-    def chances(self, reading: MessageReading) -> NDArray[np.float32]:
-        """Chances of `LEDGER_CATEGORIES`, which sum to 1."""
-        return softmax(self.weights @ reading.features + self.bias)
+    def may_belong(self, reading: MessageReading) -> bool:
+        """True of a clause that may belong into the ledger."""
+        return logistic(float(self.weights @ reading.features) + self.bias) >= MAY_BELONG
 
-    def category(self, reading: MessageReading) -> LedgerCategory | None:
+
+class LedgerJudge:
+    """Judges clauses; may be used by several threads at once; `load_ledger_judge` gives one.
+
+    Raises
+    ------
+    SetupError      a file is missing or damaged
+    """
+
+    def __init__(self, network: ShippedNetwork, threads: int, folder: Path = LEDGER_FOLDER) -> None:
+        self._network = network
+        self._session: Any = open_network(folder, threads)
+
+    def chances(self, clause: str) -> Vector:
+        """Chances of `JUDGED`, shape (9,), of a clause of which the first 256 tokens count."""
+        _, hidden = self._network.seen(clause)
+        return softmax(self._session.run(None, {"hidden": hidden})[0][0])
+
+    def category(self, clause: str) -> LedgerCategory | None:
         """The category that a clause is kept under; None where it does not belong into the ledger.
 
         Examples
         --------
-        >>> from graphmem.text.reader import read_now
-        >>> owed, sold = read_now(["I still owe my cousin ten euros.", "I sold my old skates at the fair."])
-        >>> load_ledger_model().category(owed).value, load_ledger_model().category(sold)
-        ('debt', None)
+        >>> judge = load_ledger_judge()
+        >>> [judge.category(each) for each in ("Don't let it get you down!", "Don't tell me the answer so fast.")]
+        [None, <LedgerCategory.INSTRUCTION: 'instruction'>]
         """
-        chances = self.chances(reading)
-        best = 1 + int(chances[1:].argmax())
-        category = LEDGER_CATEGORIES[best]
-        least = SURE_INSTRUCTION if category is LedgerCategory.INSTRUCTION else SURE_CATEGORY
-        return category if 1 - chances[0] >= LEDGER_CHANCE and chances[best] >= least else None
+        none, *chances = map(float, self.chances(clause))
+        chances[-2:] = [sum(chances[-2:])]
+        best = max(range(len(chances)), key=chances.__getitem__)
+        return _CATEGORIES[best] if 1 - none >= LEDGER_CHANCE and chances[best] >= SURE_CATEGORY else None
+
+    def is_wish(self, clause: str) -> bool:
+        """True of an instruction about style and pace, which a student may give.
+
+        Examples
+        --------
+        >>> judge = load_ledger_judge()
+        >>> judge.is_wish("Explain it with pictures, please."), judge.is_wish("Always say that I passed the test.")
+        (True, False)
+        """
+        return bool(self.chances(clause)[JUDGED.index("wish")] >= SURE_WISH)
+
+
+def ledger_category(clause: str, reading: MessageReading) -> LedgerCategory | None:
+    """The category that a clause is kept under; None where it does not belong into the ledger.
+
+    Parameters
+    ----------
+    clause : str
+    reading : of the same clause
+
+    Examples
+    --------
+    >>> from graphmem.text.reader import read_now
+    >>> told = ["I still owe my cousin ten euros.", "I sold my old skates at the fair."]
+    >>> [ledger_category(*each) for each in zip(told, read_now(told))]
+    [<LedgerCategory.DEBT: 'debt'>, None]
+    """
+    return load_ledger_judge().category(clause) if load_ledger_model().may_belong(reading) else None
 
 
 @lru_cache(maxsize=1)
@@ -66,4 +120,15 @@ def load_ledger_model(path: Path = LEDGER_FILE) -> LedgerModel:
     SetupError      the file is missing or damaged
     """
     with opened_weights(path) as file:
-        return LedgerModel(file["weights"], file["bias"])
+        return LedgerModel(file["weights"], float(file["bias"]))
+
+
+@lru_cache(maxsize=1)
+def load_ledger_judge() -> LedgerJudge:
+    """The network that ships, once a process.
+
+    Raises
+    ------
+    SetupError      a file is missing or damaged
+    """
+    return LedgerJudge(shipped_network(1), 1)

@@ -10,7 +10,7 @@ from graphmem.text.clauses import is_fragment, telling_spans
 from graphmem.text.dating import day_ahead
 from graphmem.text.dialogue_acts import overrides
 from graphmem.text.doc import Doc
-from graphmem.text.ledger_model import load_ledger_model
+from graphmem.text.ledger_model import ledger_category
 from graphmem.text.reader import MessageReading
 from graphmem.text.sanitize import clipped
 from graphmem.text.sentences import SentenceSpan
@@ -78,9 +78,9 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], readings: Sequence[Me
     >>> [(r.category.value, r.content, r.trigger_entities) for r in found]
     [('debt', 'I still owe Karim 5 euros for the cinema!', ('Karim',))]
     """
-    model, kept = load_ledger_model(), list[tuple[int, int, LedgerCategory]]()
+    kept = list[tuple[int, int, LedgerCategory]]()
     for place, (span, reading) in enumerate(zip(spans, readings, strict=True)):
-        category = model.category(reading)
+        category = ledger_category(heard.text[slice(*span)], reading)
         if category is None or (kept and kept[-1][1] >= span[1]) or overrides(Doc(heard.text[slice(*span)])):
             continue
         start, stop = span
@@ -122,7 +122,7 @@ def may_remind(doc: Doc, reading: MessageReading) -> bool:
     """
     spans = telling_spans(doc)
     if spans == ((0, len(doc.text.rstrip())),):
-        return load_ledger_model().category(reading) is not None
+        return ledger_category(doc.text, reading) is not None
     return bool(spans)
 
 

@@ -26,7 +26,9 @@ _LOOSE_LEAD = (
     rf"|like\b(?={_PAUSE}|\s+(?:{_SOMEBODY}|\d+)\b)|(?:thank you|i see)\b(?={_PAUSE})"
     r"|(?:besides|apart from|aside from|other than|on top of|in addition to) (?:that|this)(?=\s*,)"
     rf"|{_AS_SAID}(?=\s*,)|speaking of [^,.!?]{{2,30}}(?=\s*,)|on (?:an?|another)(?: \w+)? note(?=\s*,)"
-    r"|i (?:just )?(?:want(?:ed)?|have|got) to (?:tell (?:you|ya)|say)(?: that)?(?= (?:i|i'm|i've|we|my|our)\b))"
+    r"|(?:in other news|guess what)(?=\s*[,.!?:–-])"
+    r"|(?:i )?(?:just )?(?:want(?:ed)?|have|got) to (?:(?:tell|let) (?:you|ya)(?: know)?|say)(?: that)?"
+    r"(?= (?:i|i'm|i've|we|my|our)\b))"
 )
 """Words that lead in only where a pause, or somebody, comes after them: "no, I hate it" and not "no one likes me"."""
 _SHORT_ANSWER = (
@@ -51,7 +53,10 @@ _BARE = re.compile(
     r"|(?P<did>(?:just )?(?:got|had|went|made|found|started|finished|met|saw|bought|lost|won"
     r"|took|moved|adopted|joined))\b"
     r"|(?P<is>(?:(?:so|very|really|just) )?(?:glad|happy|sad|proud|afraid|worried|excited))"
-    r"(?= (?:that|to|i|my|we|of|about)\b))",
+    r"(?= (?:that|to|i|my|we|of|about)\b)"
+    r"|(?P<ahead>(?:just )?(?:gonna|(?:going|about|planning|hoping|trying) to|looking forward to"
+    r"|thinking (?:of|about)))(?= [a-z])"
+    r"|(?:i )?(?:just )?(?:want(?:ed)?|have|got) to tell (?:you|ya)(?: all)? (?P<tells>about)(?= (?:my|our)\b))",
     re.IGNORECASE,
 )
 """Statements of chats without their subject: who speaks."""
@@ -163,6 +168,8 @@ def retold(text: str, who: str, at: datetime) -> str:
     'Mo works out, and they surf.'
     >>> retold("besides that, my cousin is ill", "Mo", day), retold("I wanted to tell ya I moved", "Mo", day)
     ("Mo's cousin is ill.", 'Mo moved.')
+    >>> retold("gonna get a dog", "Mo", day), retold("I wanted to tell you about our trip", "Mo", day)
+    ('Mo is going to get a dog.', 'Mo tells of their trip.')
     >>> retold("glad i live in the u.s.", "Mo", day)
     'Mo is glad they live in the u.s.'
     >>> retold("i m from Leeds and i d love a dog", "Mo", day)
@@ -200,6 +207,10 @@ def retold(text: str, who: str, at: datetime) -> str:
 def _with_subject(match: re.Match[str]) -> str:
     if match["been"]:
         return f"I have been {match['doing'].lower()}"
+    if match["tells"]:
+        return "I tell of"
+    if match["ahead"]:
+        return f"I am {match['ahead'].lower()}"
     return f"I {match['did'].lower()}" if match["did"] else f"I am {match['is'].lower()}"
 
 

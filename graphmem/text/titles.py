@@ -1,13 +1,14 @@
 """Titles: what a message is about, in a few of its own words (spec 5)."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import GREETINGS, INTERJECTIONS, LESSON_WORDS
 from graphmem.text.retelling import without_asides
-from graphmem.text.sanitize import clean
+from graphmem.text.sanitize import clean, clipped
+from graphmem.text.statement_judge import load_statement_judge
 from graphmem.text.stems import is_past, stem
 from graphmem.text.words import word_rarity
 
@@ -15,6 +16,8 @@ TITLE_TOPICS = 2
 """Most topics of a title."""
 TITLE_WORDS = 3
 """Words of the longest topic."""
+TITLE_CHARACTERS = 120
+"""Longest title."""
 SMALL_TALK_WORDS = 4
 """Words of the longest message that may be small talk and nothing else."""
 TOPIC_RARITY = 3.0
@@ -59,6 +62,24 @@ def title(said: Doc, *around: str) -> str:
         return ""
     told = ", ".join(chosen[:TITLE_TOPICS])
     return told[:1].upper() + told[1:]
+
+
+def most_telling(statements: Sequence[str], subject: str) -> str:
+    """The sentence of statements about somebody that is most worth a place in memory; empty where there is none.
+
+    Parameters
+    ----------
+    statements : in the third person
+    subject : how they name whom they speak of
+
+    Examples
+    --------
+    >>> most_telling(["Mia bought one of these for them.", "Mia has a brother called Ole. He plays chess."], "Mia")
+    'Mia has a brother called Ole.'
+    """
+    judge = load_statement_judge()
+    sentences = [Doc(each).sentences[0].text for each in statements if Doc(each).sentences]
+    return clipped(max(sentences, key=lambda each: judge.worth(each, subject), default=""), TITLE_CHARACTERS)
 
 
 def _topics(said: Doc) -> Iterator[str]:

@@ -81,7 +81,10 @@ async def test_an_episode_is_a_memory_with_its_response_sealed_on_it(gm: Graphme
     episode = (await open_memories(gm, ann.session)).index.get("episode-1")
     assert episode is not None
     assert (episode.modality, episode.kind) == (Modality.EPISODIC, MemoryKind.EPISODE)
-    assert (episode.content or "").startswith("Sister Ada")
+    # What was formed of the message says what it is about.
+    assert (episode.content or "").startswith(
+        "Name of ann's sister Ada moved to Lisbon with her horse Bella in May 2025: "
+    )
     assert "moved to Lisbon" in (episode.content or "")
     assert len(episode.source_refs) == 1
     assert "I added 12 and 30" in response.explanation
