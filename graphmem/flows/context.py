@@ -22,7 +22,7 @@ from graphmem.flows.context_plan import (
     tentative_memories,
     wanted_memories,
 )
-from graphmem.flows.facts import fact_vectors, fitting_facts
+from graphmem.flows.facts import fact_vectors, fitting_facts, standing_facts
 from graphmem.flows.fog import fog_of, hidden_in
 from graphmem.flows.session_cache import ENDED, open_memories
 from graphmem.flows.uncertainty_plan import sides_of, woven
@@ -204,7 +204,8 @@ async def context(
     asking = _asked(gm, text, as_of, MAX_RECALLED)
     result = await search(gm, session, asking)
     ring = await _facts(gm, session, result.student_version)
-    facts = await clear_facts(gm, result.fog, ring)
+    standing = standing_facts(ring, (await open_memories(gm, session)).index, result.as_of or gm.clock())
+    facts = await clear_facts(gm, result.fog, standing)
     visible = (await turns.list_turns(gm.graph, session))[-history:] if history else []
     meant = meant_facts(facts, await fact_vectors(gm, session, ring), [result.vector])
     return await asyncio.to_thread(_block, gm, asking.doc, result, facts, meant, budget, visible)

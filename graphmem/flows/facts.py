@@ -7,11 +7,13 @@ from time import monotonic
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
+from graphmem.flows.conflict_plan import words_of
 from graphmem.flows.formation_effects import known_memories
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import apply_turn, open_memories
 from graphmem.model import Distil, Fact, Lesson, Memory, Mismatch, Session, Unlocked, Usage, Vector, Who
 from graphmem.model.conversation import HABIT
+from graphmem.search.index import SearchIndex
 from graphmem.store import turns
 from graphmem.store.changes import write_facts
 from graphmem.store.jobs import Claimed, DistilJob, Finished, opened_payload
@@ -27,6 +29,8 @@ NEAREST = 5
 """Known memories that a lesson is compared with."""
 SAID_ALIKE = 0.78
 """Cosine from which on a memory says what a lesson says, where numbers and negation agree."""
+SAME_WORDS = 0.6
+"""Share of a fact's words from which a memory of the same message tells it."""
 HABITS_SHOWN = 3
 """Most habits among the facts that fit a message."""
 FACTS_BATCH = 16
@@ -96,6 +100,27 @@ async def fact_vectors(gm: Graphmem, who: Who, facts: Sequence[Fact]) -> Mapping
         state.fact_vectors = {text: known[text] for text in texts if text in known}
         gm.cache.weigh(who)
     return state.fact_vectors
+
+
+def standing_facts(facts: Sequence[Fact], known: SearchIndex, moment: datetime) -> list[Fact]:
+    """The facts that hold: none that a memory of the same message tells, too, and which is past.
+
+    Parameters
+    ----------
+    facts : Sequence of Fact
+    known : SearchIndex; only read
+    moment : of which is asked
+
+    Source: spec 4, 7 (what has ended is told as past, or not at all).
+    """
+    return [fact for fact in facts if fact.is_habit or not _is_past(fact, known.told_at(fact.created_at), moment)]
+
+
+def _is_past(fact: Fact, told: Sequence[Memory], moment: datetime) -> bool:
+    ended = [each for each in told if each.invalid_at is not None and each.invalid_at <= moment]
+    stems = Doc(fact.text).stems if ended else frozenset[str]()
+    told = (Doc(words_of(each)).stems | Doc(each.content or "").stems for each in ended)
+    return any(len(stems & words) >= SAME_WORDS * len(stems) for words in told)
 
 
 def fitting_facts(

@@ -11,7 +11,7 @@ from graphmem.flows import turn_plan as plan
 from graphmem.flows.concern import heard_danger
 from graphmem.flows.context import RecallRequest, SearchResult, search
 from graphmem.flows.detection import Detected, detected
-from graphmem.flows.facts import FittingFacts, fact_vectors, fitting_facts
+from graphmem.flows.facts import FittingFacts, fact_vectors, fitting_facts, standing_facts
 from graphmem.flows.incoming import OPENER_ROW, Incoming, TurnAttempt, messages_of, opener_of
 from graphmem.flows.sensing import Sensed, Senses
 from graphmem.flows.session_cache import open_memories
@@ -180,7 +180,8 @@ async def _expected(gm: Graphmem, session: Session, attempt: TurnAttempt) -> Ans
     prediction = held.state.prediction if expected is None else expected.value
     needed = (*(() if prediction is None else prediction.needed_info), *incoming.doc.key_phrases())
     meant = await _meant(gm, session, attempt, prediction) if held.facts else {}
-    facts = fitting_facts(held.facts, needed, incoming.doc, gm.settings.facts_recalled, meant=meant)
+    standing = standing_facts(held.facts, (await open_memories(gm, session)).index, attempt.now)
+    facts = fitting_facts(standing, needed, incoming.doc, gm.settings.facts_recalled, meant=meant)
     return Answer(facts) if expected is None else Answer(facts, expected.usage, expected.degraded)
 
 

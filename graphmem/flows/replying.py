@@ -9,6 +9,7 @@ from graphmem.flows import turn_plan as plan
 from graphmem.flows.care import ask_in_danger, caring_answer, with_help
 from graphmem.flows.concern import help_for
 from graphmem.flows.context import clear_facts
+from graphmem.flows.detection_plan import OWN_ENOUGH
 from graphmem.flows.findings import MessageFindings
 from graphmem.flows.fog import ReplyFilter, hidden_in
 from graphmem.flows.incoming import TurnAttempt
@@ -42,7 +43,8 @@ async def question_to_ask(gm: Graphmem, seen: MessageFindings) -> Question | Non
         return None
     hidden = await hidden_in(gm, seen.searched.fog, [each.text for each in seen.state.questions])
     clear = tuple(each for each, mentions in zip(seen.state.questions, hidden, strict=True) if not mentions)
-    return plan.next_question(replace(seen.state, questions=clear), seen.score, seen.message.text)
+    tells = seen.reading.about_self >= OWN_ENOUGH
+    return plan.next_question(replace(seen.state, questions=clear), seen.score, seen.message.text, tells=tells)
 
 
 async def remembered_for(

@@ -15,6 +15,7 @@ from graphmem.maths.gravity import boosted
 from graphmem.maths.surprise import MessageParts
 from graphmem.model import (
     Answer,
+    AskedFor,
     Attention,
     Author,
     Danger,
@@ -465,7 +466,8 @@ def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, 
 def begins(thought: TurnThought) -> bool:
     """True if an episode begins with a message: always with a grave surprise, else where another matter does.
 
-    Another matter has to be the student's own and to have a name, and some turns since the last one; a boundary is one
+    Another matter has to be the student's own, no question for what is remembered, and to have a name, and some turns
+    have to lie since the last one; a boundary is one
     where what is said has little to do with what was said before.
 
     Source: spec 5 (episodes).
@@ -473,11 +475,13 @@ def begins(thought: TurnThought) -> bool:
     level, starts = thought.score.level, thought.starts
     if level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT):
         return True
-    if (level is Level.NORMAL and not starts) or not thought.own_matter:
+    doc = doc_of(thought.message)
+    asks_of_memory = doc.asks and thought.recalled.asked_for is not AskedFor.OTHER
+    if (level is Level.NORMAL and not starts) or not thought.own_matter or asks_of_memory:
         return False
     since = thought.state.turns + 1 - thought.state.episode_turn if thought.state.episode_turn else EPISODE_EVERY
     other = starts or "topic" in thought.score.unusual
-    return other and since >= (EPISODE_AFTER if starts else EPISODE_EVERY) and bool(title(doc_of(thought.message)))
+    return other and since >= (EPISODE_AFTER if starts else EPISODE_EVERY) and bool(title(doc))
 
 
 def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
@@ -504,20 +508,22 @@ def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
     return (NewJob(f"surprise-{seq}", work, seq),)
 
 
-def next_question(state: State, scored: Score, text: str) -> Question | None:
+def next_question(state: State, scored: Score, text: str, *, tells: bool = False) -> Question | None:
     """The question that has waited longest, where this is a moment to ask it.
 
-    Not while something surprises, not where the student asks or takes leave, and not in three turns running.
+    Not while something surprises, not where the student asks, tells of themselves or takes leave, and not in three
+    turns running.
 
     Parameters
     ----------
     state : State
     scored : Score of the message
     text : str, the message
+    tells : it tells something of the student, which is answered first
 
     Source: spec 5 (questions queued and asked by a later turn).
     """
-    calm = scored.level is Level.NORMAL and "?" not in text and act_of(Doc(text)) is not Act.GOODBYE
+    calm = scored.level is Level.NORMAL and not tells and "?" not in text and act_of(Doc(text)) is not Act.GOODBYE
     rested = state.asked_turn == 0 or state.turns + 1 - state.asked_turn > ASKED_EVERY
     return state.questions[0] if state.questions and calm and rested else None
 

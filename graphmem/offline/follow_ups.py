@@ -9,6 +9,7 @@ from graphmem.model import Analysis, BeliefUpdate, Level, Reflection, Surprising
 from graphmem.offline.surprise_analysis import ACTS, about, analysis
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.lexicon import FIRST_PERSON
 from graphmem.text.sanitize import quoted
 
 MAX_FOLLOW_UPS = 3
@@ -150,12 +151,18 @@ def reflection(surprising: Surprising, analysis: Analysis) -> Reflection:
 def _procedure(surprising: Surprising, updates: tuple[BeliefUpdate, ...], topic: str) -> str | None:
     if updates and (changed := about(Doc(updates[0].new))):
         return (_AFTER_CHANGE if updates[0].evolution else _AFTER_CORRECTION).format(topic=changed)
-    wording = _PROCEDURES.get(act_of(doc_of(surprising)))
+    wording = _PROCEDURES.get(_act(doc_of(surprising)))
     return wording.format(topic=topic) if wording and topic else None
 
 
+def _act(doc: Doc) -> Act:
+    """What a message does, as far as one asks on: what is said of oneself is told, and no claim."""
+    act = act_of(doc)
+    return Act.DISCLOSURE if act is Act.STATEMENT and not FIRST_PERSON.isdisjoint(doc.plain_words) else act
+
+
 def _possible(surprising: Surprising, analysis: Analysis) -> Iterator[str]:
-    act = act_of(doc_of(surprising))
+    act = _act(doc_of(surprising))
     if surprising.danger is not None:
         yield _TRUSTED
     for update in analysis.updates:

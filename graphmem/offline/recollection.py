@@ -29,7 +29,7 @@ from graphmem.text.answers import asked_slot, stated_answer
 from graphmem.text.arithmetic import equations
 from graphmem.text.clauses import clauses
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.introductions import introduced_name
+from graphmem.text.introductions import after_introduction, introduced_name
 from graphmem.text.lexicon import KIN
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.profile import LAST_SESSION
@@ -61,6 +61,8 @@ TOLD_CHARACTERS = 120
 _ASKING = frozenset(map(stem, "remember know tell told said say called still again think mention already".split()))  # noqa: SIM905
 _OWN_WORDS = frozenset({"i", "me", "my", "mine", "i'm", "im", "we", "our", "us"})
 _COMPANION = frozenset({"yourself", "urself"})
+_STUDENT = "The student"
+_WHO = re.compile(r"^\W*(?:and |so )?who(?:['’]?s| is| was) (?P<name>[\w-]+)\W*$")
 _WORK_ASKED_FOR = {AskedFor.STRUGGLES: Aspect.MISCONCEPTION, AskedFor.STRENGTHS: Aspect.UNDERSTANDING}
 
 FOUND = (
@@ -283,8 +285,20 @@ def _best(question: Doc, wanted: Wanted, statements: Iterable[Recollection]) -> 
         return None
     if wanted.slot is not None:
         scored = [each for each in scored if _slot(Doc(each[1].text).excerpt) == wanted.slot] or scored
+    scored = [each for each in scored if _introduces(each[1].text, question)] or scored
     top = max(score for score, _ in scored)
     return max((s for score, s in scored if score >= top - NEARLY), key=lambda s: s.at.timestamp())
+
+
+def _introduces(text: str, question: Doc) -> bool:
+    """True if a statement says who it is that a question asks for: "my best friend Zara", "Zara, a girl I met"."""
+    asked = _WHO.match(question.plain)
+    if asked is None:
+        return False
+    name = re.escape(asked["name"])
+    owner = r"(?:my|our|his|her|their|[\w-]+['’]s)"
+    before, behind = rf"\b{owner}(?: [\w-]+){{1,3}},? {name}\b", rf"\b{name}(?: is|,) (?:{owner}|an?|the)\b"
+    return re.search(f"{before}|{behind}", text, re.IGNORECASE) is not None
 
 
 def _told(question: Doc, statement: Recollection, today: datetime | None, start: int) -> str:
@@ -295,7 +309,9 @@ def _told(question: Doc, statement: Recollection, today: datetime | None, start:
     when = "" if today is None or at.date() == today.date() else f" on {at.day} {at:%B}"
     said = clean(to_second_person(sentence))
     if not said.lower().startswith(("you ", "your ")) or len(said) > TOLD_CHARACTERS:
-        return _chosen(FOUND_QUOTE, start).format(when=when, quote=quoted(sentence, TOLD_CHARACTERS, 25))
+        # "The student" is what a memory calls whom it is told to.
+        words = said if _STUDENT in sentence and said else sentence
+        return _chosen(FOUND_QUOTE, start).format(when=when, quote=quoted(words, TOLD_CHARACTERS, 25))
     return _chosen(FOUND, start).format(when=when, said=said)
 
 
@@ -320,7 +336,7 @@ def _of_work(memory: Memory, remembered: Remembered) -> Recollection:
 def _of_the_student(memory: Memory, remembered: Remembered) -> str:
     """What a memory says, with "the student" for the student's name."""
     content, name = memory.content or "", remembered.name
-    return re.sub(rf"\b{re.escape(name)}(?=\s|'s\b)", "The student", content) if name else content
+    return re.sub(rf"\b{re.escape(name)}(?=\s|'s\b)", _STUDENT, content) if name else content
 
 
 def _listed(
@@ -332,7 +348,8 @@ def _listed(
     told: list[str] = [] if not name else [f"your name is {clean(name)}"]
     known = [gist(name or "")]
     for statement in statements:
-        text = max(Doc(statement.text).excerpt.sentences, key=lambda each: len(each.stems), default=None)
+        own = after_introduction(statement.text, name) if name else statement.text
+        text = max(Doc(own).excerpt.sentences, key=lambda each: len(each.stems), default=None)
         if text is None or text.asks or equations(text.text) or any(is_said_by(gist(text.text), k) for k in known):
             continue
         said = clean(to_second_person(text.text) or text.text.rstrip("."))

@@ -17,6 +17,7 @@ from graphmem.offline.moves import Move, chosen_move
 from graphmem.offline.recollection import TOLD_CHARACTERS, answer_from_memory, asks_of_oneself, told_before
 from graphmem.offline.wordings import FOREIGN, KEPT, NEXT, ON_WITH_IT, WORDINGS
 from graphmem.text.arithmetic import reckoned_answer
+from graphmem.text.comparisons import asked_comparison
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import introduced_name
 from graphmem.text.language import language_of
@@ -76,6 +77,8 @@ def replied(
     for_memory = remembered.asked_for is not AskedFor.OTHER and asks_of_oneself(doc)
     if move.name in ABOUT_COMPANION and asking_for and for_memory:
         move = Move("question")
+    if move.name in ("question", "guess") and (decided := asked_comparison(doc.text)):
+        return f"{clean(decided)}. How could you show it with a drawing?"
     if move.name != "question":
         # "What do I hate?" sounds like a mood, and is answered where the answer is known.
         asked = doc.asks and only_asks(doc.plain) and not task

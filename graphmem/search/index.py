@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from math import inf, nextafter
 from threading import RLock
 
 import numpy as np
@@ -348,6 +349,14 @@ class SearchIndex:
         with self._lock:
             place = bisect_left(self._by_time, (at.timestamp(),))
             return self._at(self._by_time[place - 1][2]) if place else None
+
+    def told_at(self, at: datetime) -> list[Memory]:
+        """The memories of what was said at a moment."""
+        with self._lock:
+            first, after = (
+                bisect_left(self._by_time, (edge,)) for edge in (at.timestamp(), nextafter(at.timestamp(), inf))
+            )
+            return [self._at(row) for _, _, row in self._by_time[first:after]]
 
     def speakers(self) -> tuple[str, ...]:
         """Names of all who spoke, beside the student."""

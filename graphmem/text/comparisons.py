@@ -21,6 +21,16 @@ _STATED = re.compile(
     r"(?=\s*(?:$|[.,;!?)](?!\d))|\s+(?:because|cause|cuz|cos|since|so|and|but|as|now)\b)",
     re.IGNORECASE,
 )
+_ASKED = re.compile(
+    rf"^\W*(?:so,? )?(?:is|are) (?P<one>{_NUMBER}) (?:a lot |much |even )?(?P<how>{_MORE.pattern}|{_LESS.pattern}) "
+    rf"than (?P<other>{_NUMBER})\s*\?*$",
+    re.IGNORECASE,
+)
+_WHICH = re.compile(
+    rf"^\W*(?:so,? )?(?:which(?: one)?|what) is (?P<how>(?!\w+est\b)(?:{_MORE.pattern}|{_LESS.pattern}))[,:]? "
+    rf"(?P<one>{_NUMBER}) or (?P<other>{_NUMBER})\s*\?*$",
+    re.IGNORECASE,
+)
 _OPERATED = re.compile(r"[-+*/x×÷=^(]\s*$")
 
 
@@ -65,6 +75,34 @@ def is_mended(before: str, after: str) -> bool:
     """
     wrong = {frozenset(each.text.split(" or ")) for each in stated_comparisons(before) if not each.holds}
     return any(each.holds and frozenset(each.text.split(" or ")) in wrong for each in stated_comparisons(after))
+
+
+def asked_comparison(text: str) -> str:
+    """The answer to a message that asks to compare two numbers and nothing else; empty where it does not.
+
+    Examples
+    --------
+    >>> asked_comparison("is 3/4 bigger than 5/8?"), asked_comparison("Is 0.3 less than 0.25?")
+    ('Yes, 3/4 is bigger than 5/8', 'No, 0.25 is less than 0.3')
+    >>> asked_comparison("Which is bigger, 1/8 or 1/4?"), asked_comparison("Is 2/4 more than 1/2?")
+    ('1/4 is bigger than 1/8', '2/4 and 1/2 are equal')
+    >>> asked_comparison("Is 5 more than 3 times 2?"), asked_comparison("Are 3 or 4 apples more?")
+    ('', '')
+    """
+    plain = " ".join(text[:COMPARISON_CHARACTERS].split())
+    match = _ASKED.match(plain) or _WHICH.match(plain)
+    if match is None:
+        return ""
+    one, other = (quantities(match[side]) for side in ("one", "other"))
+    if len(one) != 1 or len(other) != 1:
+        return ""
+    names = (match["one"], match["other"])
+    if equal_values(one[0], other[0]):
+        return f"{names[0]} and {names[1]} are equal"
+    so = (one[0].value > other[0].value) is (_MORE.match(match["how"]) is not None)
+    first, second = names if so else names[::-1]
+    said = "" if match.re is _WHICH else "Yes, " if so else "No, "
+    return f"{said}{first} is {match['how'].lower()} than {second}"
 
 
 def compared(question: str, answer: str) -> Comparison | None:

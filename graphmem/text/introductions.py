@@ -11,6 +11,21 @@ _INTRODUCES = re.compile(
 )
 
 
+def after_introduction(text: str, name: str) -> str:
+    """A text without the words that give its speaker's name, where more of the speaker follows.
+
+    Examples
+    --------
+    >>> after_introduction("I'm Kim, I'm 12", "Kim"), after_introduction("my name is Kim and i love maths", "Kim")
+    ("I'm 12", 'i love maths')
+    >>> after_introduction("I'm Kim", "Kim"), after_introduction("I'm Kim, from Leeds", "Kim")
+    ("I'm Kim", "I'm Kim, from Leeds")
+    """
+    more = r"\s*(?:[,.!;–-]|\band\b)+\s*(?:and\s+)?(?=(?:i|i['’]?m|i['’]ve|my|we)\b)"
+    given = rf"^(?:i['’]?m|i am|my name is|my name['’]s|this is)\s+{re.escape(name)}{more}"
+    return re.sub(given, "", text, flags=re.IGNORECASE)
+
+
 def introduced_name(text: str) -> str:
     """The first name that somebody gives for their own, in a message or in a statement about them; empty without one.
 

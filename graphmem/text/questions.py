@@ -7,8 +7,8 @@ from graphmem.text.lexicon import INTERROGATIVES
 _WH = "|".join(sorted(INTERROGATIVES))
 _AUX = "is|are|was|were|do|does|did|can|could|should|would|will|may|am i|have i|has|isn'?t|aren'?t|don'?t|doesn'?t"
 _ASKS = re.compile(
-    rf"(?:^|[.!,;]\s+|\b(?:so|but|and|ok|okay|oh|thanks|also) )(?:{_WH}|{_AUX}|any)\b[^.!]{{0,200}}\?"
-    r"|^\W*(?:what|why|how|where|who|which)(?:'s)?\b[^.!?]{0,90}$"
+    rf"(?:^|[.!,;]\s+|\b(?:so|but|and|ok|okay|oh|wait|well|hm+|thanks|also) )(?:{_WH}|{_AUX}|any)\b[^.!]{{0,200}}\?"
+    r"|^\W*(?:what|why|how|where|who|which)(?:'?s)?\b[^.!?]{0,90}$"
     r"|\bhow do (?:you|i|we) (?:say|write|do|find|get)\b|\bwhat(?:'s| is| does)\b[^.!]{0,200}\?"
 )
 _FILLERS = r"^\W*(?:(?:and|so|but|oh|ok|okay|hm+|also|wait|sorry|please)\W+)*"

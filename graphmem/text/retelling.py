@@ -5,6 +5,7 @@ from datetime import datetime
 
 from graphmem.text.dating import dated
 from graphmem.text.doc import Doc
+from graphmem.text.introductions import after_introduction
 from graphmem.text.normalize import cleaned, straightened
 from graphmem.text.stems import is_past
 
@@ -26,7 +27,7 @@ _LOOSE_LEAD = (
     rf"|like\b(?={_PAUSE}|\s+(?:{_SOMEBODY}|\d+)\b)|(?:thank you|i see)\b(?={_PAUSE})"
     r"|(?:besides|apart from|aside from|other than|on top of|in addition to) (?:that|this)(?=\s*,)"
     rf"|{_AS_SAID}(?=\s*,)|speaking of [^,.!?]{{2,30}}(?=\s*,)|on (?:an?|another)(?: \w+)? note(?=\s*,)"
-    r"|(?:in other news|guess what)(?=\s*[,.!?:–-])"
+    r"|(?:in other news|guess what)(?=\s*[,.!?:–-]|\s+(?:i|we|my)\b)"
     r"|(?:i )?(?:just )?(?:want(?:ed)?|have|got) to (?:(?:tell|let) (?:you|ya)(?: know)?|say)(?: that)?"
     r"(?= (?:i|i'm|i've|we|my|our)\b))"
 )
@@ -184,6 +185,7 @@ def retold(text: str, who: str, at: datetime) -> str:
         return f"{who} {shown['does']} {shown['what']}."
     words = _uncalled(_ASIDE.sub("", _APART.sub("", cleaned(straightened(text)))))
     words = _TAIL.sub(r"\1", _LEAD_IN.sub("", words)).strip(" ,")
+    words = after_introduction(words, who)
     words = _BARE.sub(_with_subject, words)
     words = dated(_spelled_out(_MEANT.sub("", words)), at)
     if not words:

@@ -15,7 +15,7 @@ _OWN = {"i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yours
         "i'll": "you will", "we're": "you are", "we've": "you have"}  # fmt: skip
 _AFTER_I = re.compile(r"\b(you|You)((?: (?:also|now|really|still|just|only|always|never))*) (am|was|wasn't)\b")
 _STUDENT = re.compile(r"\b[Tt]he student(?P<own>['’]s)?\b(?: (?P<verb>[a-z]+(?:n't)?))?(?: (?P<next>[a-z]+))?")
-_ABOUT = re.compile(r"\b(?:their|her|his)\b")
+_ABOUT = re.compile(r"\btheir\b")  # others than the student are "he" or "she"
 
 
 def to_second_person(text: str) -> str:

@@ -7,17 +7,21 @@ from typing import Any
 import pytest
 
 from graphmem.flows.turn_plan import begins
-from graphmem.model import Author, Level, Message
+from graphmem.model import AskedFor, Author, Level, Message, Remembered
 
 TOLD = "My sister Ottilie moved to Lisbon."
+ASKED = "What are my sister's cats called?"
 
 
-def thought(level: Level, *, starts: bool = True, own_matter: bool = True, since: int = 50) -> Any:
+def thought(
+    level: Level, *, starts: bool = True, own_matter: bool = True, since: int = 50, asks: AskedFor = AskedFor.OTHER
+) -> Any:
     """What is known of a message, as far as it says where an episode begins."""
     return SimpleNamespace(
         score=SimpleNamespace(level=level, unusual=()),
         state=SimpleNamespace(turns=since + 9, episode_turn=10),
-        message=Message(Author.STUDENT, TOLD, datetime(2026, 1, 5, tzinfo=UTC)),
+        recalled=Remembered(asked_for=asks),
+        message=Message(Author.STUDENT, TOLD if asks is AskedFor.OTHER else ASKED, datetime(2026, 1, 5, tzinfo=UTC)),
         starts=starts,
         own_matter=own_matter,
     )
@@ -29,6 +33,7 @@ def test_another_matter_begins_an_episode_where_it_is_the_students_own(level: Le
     assert not begins(thought(level, own_matter=False))
     assert not begins(thought(level, starts=False))
     assert not begins(thought(level, since=1))
+    assert not begins(thought(level, asks=AskedFor.OWN))
 
 
 @pytest.mark.parametrize("level", [Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT])

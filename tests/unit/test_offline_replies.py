@@ -356,6 +356,25 @@ def test_two_talks_that_differ_may_get_different_words() -> None:
     assert len(replies) > 1
 
 
+def test_who_somebody_is_is_answered_by_what_introduces_them() -> None:
+    told = ("My best friend Zara moved to Leeds and I miss her.", "Zara came to visit me, the best weekend.")
+    held = tuple(Recalled(memory(f"m{i}", text), 0.5, 1.0, (), similarity=0.9) for i, text in enumerate(told))
+    answer = answer_from_memory([Message(Author.STUDENT, "Who is Zara?", AT)], Remembered(memories=held))
+    assert "your best friend Zara" in answer
+
+
+def test_others_are_not_taken_for_the_student() -> None:
+    known = memory("m", "Ella and Lena broke up on 1 March 2026, and Lena misses her.")
+    remembered = Remembered(memories=(Recalled(known, 0.5, 1.0, (), similarity=0.9),), name="Lena")
+    answer = answer_from_memory([Message(Author.STUDENT, "Who is Ella?", AT)], remembered)
+    assert "Ella and you broke up on 1 March 2026, and you miss her" in answer
+
+
+def test_numbers_are_compared_where_that_is_asked() -> None:
+    assert replied(student("is 3/4 bigger than 5/8?"), Remembered()).startswith("Yes, 3/4 is bigger than 5/8.")
+    assert replied(student("Is 0.3 less than 0.25?"), Remembered()).startswith("No, 0.25 is less than 0.3.")
+
+
 def test_relatives_are_told_where_the_family_is_asked_for() -> None:
     told = ("My brother Dev is good at maths.", "My mum works at the hospital.", "I love playing chess.")
     held = tuple(Recalled(memory(f"m{i}", text), 0.5, 1.0, (), similarity=0.1) for i, text in enumerate(told))
