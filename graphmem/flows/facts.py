@@ -119,8 +119,8 @@ def standing_facts(facts: Sequence[Fact], known: SearchIndex, moment: datetime) 
 def _is_past(fact: Fact, told: Sequence[Memory], moment: datetime) -> bool:
     ended = [each for each in told if each.invalid_at is not None and each.invalid_at <= moment]
     stems = Doc(fact.text).stems if ended else frozenset[str]()
-    told = (Doc(words_of(each)).stems | Doc(each.content or "").stems for each in ended)
-    return any(len(stems & words) >= SAME_WORDS * len(stems) for words in told)
+    words = (Doc(words_of(each)).stems | Doc(each.content or "").stems for each in ended)
+    return any(len(stems & each) >= SAME_WORDS * len(stems) for each in words)
 
 
 def fitting_facts(
