@@ -4,9 +4,11 @@
     python scripts/make_contradiction.py --pairs pairs.jsonl --clashes prosecco.jsonl --source ORIGINAL
 
 PAIRS: `old`, `new`, `class`, `retire_old`; CLASHES: `text_a`, `text_b`, `label` (contradiction or none); ORIGINAL is as
-for `make_embedder.py`; `scripts/data` holds further labelled pairs and claims. The lower layers stay the embedder's.
-One `old` in five of PAIRS and one row in five of CLASHES is held out; of the further ones those that share a text with
-a held-out pair are left out. One `old` in six of what else PAIRS holds chooses the temperatures.
+for `make_embedder.py`; `scripts/data` holds further labelled pairs and claims, and `pairs_talk.jsonl` what friends and
+students say weeks apart, mostly compatible, as most of what one person says is. The lower layers stay the embedder's.
+One `old` in five of PAIRS and of `pairs_talk.jsonl` and one row in five of CLASHES is held out; of the further ones
+those that share a text with a held-out pair are left out. One `old` in six of what else PAIRS holds chooses the
+temperatures.
 
 The figures lie in `contradiction.json`, the hashes of the rows trained on in `trained.npy`, both beside the weights.
 """
@@ -37,12 +39,15 @@ from graphmem.text.contradiction import CONTRADICTION_FOLDER, PAIR_CLASSES, Pair
 from graphmem.text.embedder import DIMENSION, ShippedNetwork, shipped_network
 
 FURTHER = Path(__file__).with_name("data") / "pairs.jsonl"
+TALK = Path(__file__).with_name("data") / "pairs_talk.jsonl"
 FURTHER_CLASHES = Path(__file__).with_name("data") / "claims.jsonl"
 EPOCHS = 5
 ENDED_WORTH, CLASH_WORTH = 0.7, 0.4
 """How much the two further questions count beside the class."""
 OWN_TIMES = 3
 """How often a pair of PAIRS is met in an epoch: the further ones are many, and plainer."""
+TALK_TIMES = 2
+"""The same of a pair of what friends say."""
 PRODUCT_SCALE = 10.0
 """What the products of two means are multiplied by, beside the other numbers the head sees."""
 ANSWERS = len(PAIR_CLASSES) + 2
@@ -216,13 +221,14 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=CONTRADICTION_FOLDER, help="folder to write to")
     args = parser.parse_args()
     torch.set_num_threads(2)
-    own, other = labelled(args.pairs), clashes(args.clashes)
-    apart = {text.casefold() for row in (*own, *other) if is_held_out(row.group) for text in (row.old, row.new)}
+    own, other, talk = labelled(args.pairs), clashes(args.clashes), labelled(TALK)
+    apart = {text.casefold() for row in (*own, *other, *talk) if is_held_out(row.group) for text in (row.old, row.new)}
     further = labelled(FURTHER) + clashes(FURTHER_CLASHES)
     more = [row for row in further if apart.isdisjoint((row.old.casefold(), row.new.casefold()))]
     known = [row for row in (*own, *other) if not is_held_out(row.group)]
+    more += [row for row in talk if not is_held_out(row.group)] * TALK_TIMES
     learning, choosing = [r for r in known if not chooses(r)] + more, [r for r in known if chooses(r)]
-    rows = [*known, *more]
+    rows = list(dict.fromkeys([*known, *more]))
     print(f"{len(learning)} pairs to learn from, {len(choosing)} to choose by", flush=True)
     seen = Seen()
     often = [r for r in known if r.kind is not None and not chooses(r)] * (OWN_TIMES - 1)
@@ -248,8 +254,10 @@ def judge(args: argparse.Namespace, choosing: Sequence[Row]) -> None:
     network = PairNetwork(shipped_network(2), 2, args.out)
     content: dict[str, Any] = {}
     for name, rows in (
-        ("chosen on", choosing), ("held out", [r for r in labelled(args.pairs) if is_held_out(r.group)])
-    ):  # fmt: skip
+        ("chosen on", choosing),
+        ("held out", [r for r in labelled(args.pairs) if is_held_out(r.group)]),
+        ("talk, held out", [r for r in labelled(TALK) if is_held_out(r.group)]),
+    ):
         readings = network.read([(row.old, row.new) for row in rows])
         truth = [PAIR_CLASSES[row.kind] for row in rows if row.kind is not None]
         content[name] = pair_figures(readings, truth, [bool(row.ended) for row in rows])

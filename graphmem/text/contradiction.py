@@ -21,7 +21,7 @@ from graphmem.text.pairs import Compared, Likeness, likeness, pair_features
 
 CONTRADICTION_FOLDER = Path(__file__).with_name("weights") / "contradiction"
 PAIR_CLASSES = tuple(PairClass)
-ENDED_FOR_SURE = 0.9
+ENDED_FOR_SURE = 0.8
 """Chance from which the older of two statements holds no longer."""
 FEATURE_BOUND = 3.0
 """Features beyond are taken for this."""

@@ -7,6 +7,7 @@ network that reads on from the lower layers of the shipped embedder judges those
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +24,13 @@ LEDGER_FOLDER = Path(__file__).with_name("weights") / "ledger"
 LEDGER_FILE = LEDGER_FOLDER / "ledger.npz"
 MAY_BELONG = 0.1
 """Chance that a clause belongs into the ledger, by the regression, from which the network judges it."""
-LEDGER_CHANCE = 0.8
+LEDGER_CHANCE = 0.85
 """Chance that it belongs there, by the network, from which it is kept."""
-SURE_CATEGORY = 0.4
+SURE_CATEGORY = 0.3
 """Chance that its category needs."""
-SURE_WISH = 0.55
+SURE_INSTRUCTION = 0.95
+"""The same of an instruction, which binds whoever reads it: what friends wish each other sounds much alike."""
+SURE_WISH = 0.85
 """Chance from which an instruction of a student is a wish about style and pace, and no order."""
 JUDGED = ("none", "promise", "secret", "debt", "threat", "fact", "observation", "wish", "order")
 """What the network tells apart: a wish is about style and pace (how to explain, how to talk, what to call somebody), an
@@ -78,8 +81,13 @@ class LedgerJudge:
         """
         none, *chances = map(float, self.chances(clause))
         chances[-2:] = [sum(chances[-2:])]
-        best = max(range(len(chances)), key=chances.__getitem__)
-        return _CATEGORIES[best] if 1 - none >= LEDGER_CHANCE and chances[best] >= SURE_CATEGORY else None
+        if 1 - none < LEDGER_CHANCE:
+            return None
+        if chances[-1] >= SURE_INSTRUCTION:
+            return LedgerCategory.INSTRUCTION
+        # "Don't tell my mum I quit" orders silence, too, and is a secret above all.
+        category, chance = max(zip(_CATEGORIES[:-1], chances[:-1], strict=True), key=itemgetter(1))
+        return category if chance >= SURE_CATEGORY else None
 
     def is_wish(self, clause: str) -> bool:
         """True of an instruction about style and pace, which a student may give.

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from graphmem.model import SHOWN_AT_WORK, Aspect, Vector
 from graphmem.text.comparisons import is_mended, stated_comparisons
+from graphmem.text.dating import day_ahead
 from graphmem.text.doc import Doc
 from graphmem.text.ending import load_ending
 from graphmem.text.lexicon import MONTHS, WEEKDAYS, is_negation
@@ -408,7 +409,8 @@ def _says_more(new: Revisable, old: Revisable) -> bool:
 def _says_end(new: Revisable, old: Revisable) -> bool:
     """True if it is told in words that something has ceased, or was put at another time."""
     told = new.on_matter_of(old)
-    return (_ceases(told) and not _ceases(old.words)) or (_MOVED.search(told) is not None and old.plans)
+    another_day = old.plans or None not in (day_ahead(old.words, old.at), day_ahead(told, new.at))
+    return (_ceases(told) and not _ceases(old.words)) or (_MOVED.search(told) is not None and another_day)
 
 
 def _ceases(text: str) -> bool:

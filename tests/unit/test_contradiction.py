@@ -84,13 +84,13 @@ def test_valence_follows_what_people_felt() -> None:
 
 
 def test_alarms_are_counted_among_a_speakers_nearest_statements(tmp_path: Path) -> None:
-    never, flew = "I have never been on a plane to Oslo in my life.", "I flew to Oslo by plane when I was six."
+    never, often = "I have never been to snowy Oslo in my life.", "I have been to snowy Oslo many times in my life."
     said = [
         ("Ann", never),
         ("Bob", never),
         ("Ann", "My aunt Zelda tames ravens."),
-        ("Ann", flew),
-        ("Ann", f"{flew[:-1]}?"),
+        ("Ann", often),
+        ("Ann", f"{often[:-1]}?"),
     ]
     turns = [
         {"id": f"t{i}", "speaker": speaker, "text": text, "date": f"2026-01-0{i + 1}"}
@@ -99,7 +99,7 @@ def test_alarms_are_counted_among_a_speakers_nearest_statements(tmp_path: Path) 
     talk = tmp_path / "talk.jsonl"
     talk.write_text(json.dumps({"id": "talk", "turns": turns, "qa": []}) + "\n", encoding="utf-8")
     figures = measure_contradiction(Settings(), talk)
-    # Bob's is no neighbour of Ann's, ravens are far from planes, and a question states nothing.
+    # Bob's is no neighbour of Ann's, ravens are far from Oslo, and a question states nothing.
     assert figures["pairs"] == 1.0
     assert figures["contradictions_per_1000"] == 1_000.0
     assert figures["retired_per_1000"] == 0.0

@@ -36,6 +36,8 @@ def told(text: str, days: int = 0) -> Revisable:
         ("I live in Rome.", "I used to live in Rome.", Effect.ENDS),
         ("I live in Rome.", "I used to live in Paris.", Effect.NONE),
         ("I used to live in Rome.", "I live in Paris.", Effect.NONE),
+        ("My mocks are on 12 May.", "My mocks got moved to 19 May.", Effect.ENDS),
+        ("My brother comes on 12 May.", "My brother moved to Leeds.", Effect.NONE),
         ("I drive a Honda.", "I drive a Toyota.", Effect.CONTRADICTS),
         ("I drive a Honda.", "I sold the Honda.", Effect.ENDS),
         ("I drive a Toyota.", "I sold the Honda.", Effect.NONE),
