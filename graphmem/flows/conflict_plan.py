@@ -34,7 +34,7 @@ NEAR_COMPARED = 8
 """Nearest memories among which candidates are looked for."""
 MOST_CANDIDATES = 2
 """Candidates of one statement, the nearest."""
-CONTRADICTORY = 0.8
+CONTRADICTORY = 0.75
 """Chance that both cannot be so, from which two statements contradict each other; doubt keeps both."""
 SUSPECTED = 0.3
 """Chance of anything to be resolved from which a language model is asked about a pair, too."""
