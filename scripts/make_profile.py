@@ -2,7 +2,9 @@
 
     python scripts/make_profile.py --understanding utterances.jsonl
 
-Rows written for it lie in `scripts/data/profile.jsonl` (CC0); lasting facts and ordinary talk come from labelled
+Rows written for it lie in `scripts/data/profile.jsonl` (CC0), statements of memories with their part in
+`profile_told.jsonl`, and messages of which is known whether they ask for memories in `sloppy.jsonl`: whether those ask
+for all or for last time is told by a head that the other rows make; lasting facts and ordinary talk come from labelled
 utterances (`{"text", "source", "kind", "lasting", "ledger", "about_self"}`). A fifth of the rows, by a hash of their
 group, is only reported; strength is chosen by cross-validation on the rest.
 """
@@ -25,6 +27,11 @@ from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.profile import PROFILE_FILE
 
 WRITTEN = Path(__file__).parent / "data" / "profile.jsonl"
+ASKED = WRITTEN.with_name("sloppy.jsonl")
+TOLD = WRITTEN.with_name("profile_told.jsonl")
+OTHER, OWN = "other", "own"
+WHOLE, SURE = ("overview", "last_time"), 0.7
+"""Parts that a message asks for where that is likely enough; else it asks for one thing."""
 STRENGTHS = (1.0, 3.0, 10.0, 30.0)
 LASTING = 2
 
@@ -40,12 +47,33 @@ class Row:
 
 def is_test(group: str) -> bool:
     """True for the fifth of the groups that nothing is fitted to."""
-    return hashlib.sha256(group.encode()).digest()[0] % 5 == 0
+    return group == "test" or hashlib.sha256(group.encode()).digest()[0] % 5 == 0
 
 
 def written(about: str) -> list[Row]:
     rows = [json.loads(line) for line in WRITTEN.read_text("utf-8").splitlines()]
     return [Row(row["text"], row["label"], row["text"]) for row in rows if row["about"] == about]
+
+
+def told() -> list[Row]:
+    """Statements as memories hold them."""
+    rows = [json.loads(line) for line in TOLD.read_text("utf-8").splitlines()]
+    return [Row(row["text"], row["label"], "test" if row["split"] == "test" else row["text"]) for row in rows]
+
+
+def asked(known: Sequence[Row], encode: Any) -> list[Row]:
+    """Messages that ask for memories, with the part that a head made of the known rows takes them for, and others."""
+    rows = [json.loads(line) for line in ASKED.read_text("utf-8").splitlines()]
+    x = np.concatenate([encode([row.text]) for row in known])
+    head = LogisticRegression(C=10.0, class_weight="balanced", max_iter=2000).fit(x, [row.label for row in known])
+    found = []
+    for row in rows:
+        chances = head.predict_proba(encode([row["means"]]))[0]
+        likely = str(head.classes_[chances.argmax()])
+        part = likely if likely in WHOLE and chances.max() >= SURE else OWN
+        group = "test" if row["split"] == "test" else row["means"]
+        found.append(Row(row["means"], part if row["asks"] == "memory" else OTHER, group))
+    return found
 
 
 def from_talk(path: Path) -> tuple[list[Row], list[Row]]:
@@ -110,7 +138,9 @@ def main() -> None:
     made: dict[str, Any] = {}
     figures = {}
     for name, rows in talk.items():
-        weights, figures[name] = fitted(name, [*written(name), *rows], encode)
+        known = [*written(name), *rows]
+        known += asked(known, encode) if name == "question" else told()
+        weights, figures[name] = fitted(name, known, encode)
         made |= weights
         print(name, figures[name])
     args.out.parent.mkdir(parents=True, exist_ok=True)

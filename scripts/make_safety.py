@@ -35,11 +35,11 @@ from graphmem.text.reader import CONCERNS, READER_FOLDER, WIDTH, MessageReading,
 from graphmem.text.safety import DANGER_FILE, DangerModel, sign_anywhere
 from graphmem.text.trained import LinearHead
 
-FALSE_ALARMS, PERSONAL_ALARMS, EVERYDAY_ALARMS, WARM_ALARMS = 0.12, 0.04, 0.16, 0.1
-"""Share of the look-alikes, of the harmless talk of one's life, of everyday trouble and of the warm talk of friends
-that chose that may be taken for danger: missing costs more. The first was 0.15, the others 0.02 and 0.1, until figures
-of LoCoMo and of the held-out rows were looked at, and the last 0.03, which cost recall: the figures of those are a
-little too good."""
+FALSE_ALARMS, PERSONAL_ALARMS, EVERYDAY_ALARMS, WARM_ALARMS, ORDINARY_ALARMS = 0.12, 0.04, 0.16, 0.12, 0.0165
+"""Share of the look-alikes, of the harmless talk of one's life, of everyday trouble, of the warm talk of friends and of
+ordinary talk that chose that may be taken for danger: missing costs more. The first was 0.15, the next two 0.02 and
+0.1, until figures of LoCoMo and of the held-out rows were looked at, and the fourth 0.03 and 0.1, which cost recall:
+the figures of those are a little too good."""
 UNSUSPECTED, SURE_SHARE = 0.005, 0.9
 """Share of the dangers found among the rows that chose that the network need not be asked about, and share of the plain
 ones that are sure."""
@@ -49,6 +49,8 @@ rows choose these, and a stronger one would leave the reader out. The second was
 UNREAD, READER_TRUST, VECTOR_TRUST = 6.0, 0.25, 2.0
 """How much a row counts that the reader has not learned from, and what the reader's answers and the vector are scaled
 by where it learns: the reader knows too well what it has learned from."""
+ORDINARY = ("school_talk", "ordinary")
+"""What pupils type in haste of their lives: alike danger in a few rows of the first, nothing of the second."""
 FURTHER = "more-"
 """What the ids of the further rows begin with."""
 UNTOUCHED = "tiage-dev"
@@ -77,7 +79,7 @@ class Row:
         ):
             return "test"
         chooses = (
-            self.source in ("safety", "written", "personal", "tiage", "others", "everyday", "warm")
+            self.source in ("safety", "written", "personal", "tiage", "others", "everyday", "warm", *ORDINARY)
             and hashlib.sha256(self.group.encode()).digest()[1] % 7 == 1
         )
         return "choose" if chooses else "learn"
@@ -89,7 +91,10 @@ def read_all(data: Path) -> list[Row]:
     further = Path(__file__).with_name("data")
     files = [
         data / "safety" / "safety.jsonl",
-        *(further / f"{name}.jsonl" for name in ("safety", "personal", "others", "everyday", "warm", "reports")),
+        *(
+            further / f"{name}.jsonl"
+            for name in ("safety", "personal", "others", "everyday", "warm", "school_talk", "reports")
+        ),
     ]
     for path in files:
         for each in lines(path):
@@ -100,6 +105,13 @@ def read_all(data: Path) -> list[Row]:
     for each in lines(data / "understanding" / "utterances.jsonl"):
         if each["source"] == "written" and each["ledger"] != "threat":
             rows.setdefault(each["text"], Row(each["text"], "none", 0, "none", "written", each["id"]))
+    for name in ("sloppy", "ledger"):
+        for each in lines(further / f"{name}.jsonl"):
+            text = each["said" if name == "sloppy" else "text"]
+            # What is a secret may be danger.
+            if each.get("ledger") == "secret":
+                continue
+            rows.setdefault(text, Row(text, "none", 0, "none", "ordinary", text))
     return list(rows.values())
 
 
@@ -147,6 +159,10 @@ def figures(scores: NDArray[np.float64], found: NDArray[np.bool_], rows: list[Ro
     everyday = chosen(lambda row: row.source == "everyday")
     told["recall_everyday"] = found[everyday & danger].mean()
     told["false_alarms_everyday"] = found[everyday & ~danger].mean()
+    school = chosen(lambda row: row.source == "school_talk")
+    ordinary = chosen(lambda row: row.source == "ordinary")
+    told |= {"recall_school": found[school & danger].mean(), "false_alarms_school": found[school & ~danger].mean()}
+    told["false_alarms_ordinary"] = found[ordinary].mean()
     warm = chosen(lambda row: row.source == "warm")
     told |= {"recall_warm": found[warm & danger].mean(), "false_alarms_warm": found[warm & ~danger].mean()}
     if talk.any():
@@ -203,6 +219,7 @@ def made(
         PERSONAL_ALARMS: np.isin(source, ("personal", "tiage")),
         EVERYDAY_ALARMS: np.isin(source, ("everyday", "others")),
         WARM_ALARMS: source == "warm",
+        ORDINARY_ALARMS: np.isin(source, (*ORDINARY, "tiage")),
     }
     threshold = max(threshold_of(scores, signs, choose & ~labels & those, s) for s, those in harmless.items())
     heard = choose & labels & ~signs & (scores >= threshold)

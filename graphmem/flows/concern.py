@@ -31,7 +31,7 @@ from graphmem.store import concerns, surprises
 from graphmem.store.changes import Changes, Update, renewed, write
 from graphmem.store.sources import kind_in_graph
 from graphmem.store.turns import Raised
-from graphmem.text.doc import Doc, doc_of
+from graphmem.text.doc import Doc
 from graphmem.text.language import language_of
 from graphmem.text.reader import MessageReading
 from graphmem.text.reminders import danger_reminder
@@ -95,7 +95,7 @@ def raised_by_turn(gm: Graphmem, session: Session, seq: int, message: Message, d
         message.at,
         help_for(gm, session, message.text),
     )
-    entry = threat_entry(session.keys, doc_of(message), gm.clock(), stands=always_comes(danger))
+    entry = threat_entry(session.keys, Doc(message.text), gm.clock(), stands=always_comes(danger))
     return Raised(RaisedConcern(concern, danger.probability, level), entry, kept_text(message.text), message.embedding)
 
 

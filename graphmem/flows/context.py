@@ -12,8 +12,10 @@ from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import InvalidInput, Locked
 from graphmem.flows.context_plan import (
+    NO_LONGER,
     Tentative,
     answers_asked,
+    ended_memories,
     habit_answers_asked,
     ranked,
     secret_ids,
@@ -52,12 +54,15 @@ from graphmem.text.doc import Doc
 from graphmem.text.ledger_triggers import Surfaced, active_at, is_active, surfacing
 from graphmem.text.matching import meant_facts
 from graphmem.text.memory_block import memory_block
+from graphmem.text.orthography import respelled
 from graphmem.text.profile import load_profile_model
 from graphmem.text.query_parser import ParsedQuestion, query_words, read_question
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens
 from graphmem.validation import checked_as_of, checked_text
 
+SURELY_OTHER = 0.8
+"""Chance from which on a message asks for nothing that is remembered."""
 EXTRA_CANDIDATES = 10
 """Memories found by search that are weighed beyond those asked for."""
 EXPANSION_SEEDS = 5
@@ -167,9 +172,10 @@ async def recall(
     """
     if not 1 <= limit <= MAX_RECALLED:
         raise InvalidInput(f"limit must lie between 1 and {MAX_RECALLED}.")
-    asking = _asked(gm, text, as_of, limit)
+    asking = await asyncio.to_thread(_asked, gm, text, as_of, limit)
     # What a question for a whole brings comes on top of what the search was limited to.
-    return list((await search(gm, session, asking)).found.memories[:limit])
+    found = (await search(gm, session, asking)).found.memories
+    return [each for each in found if NO_LONGER not in each.why][:limit]
 
 
 async def context(
@@ -201,7 +207,7 @@ async def context(
         raise InvalidInput(f"tokenBudget must lie between 1 and {MAX_BUDGET}.")
     if not 0 <= history <= gm.settings.working_memory:
         raise InvalidInput(f"history must lie between 0 and {gm.settings.working_memory}.")
-    asking = _asked(gm, text, as_of, MAX_RECALLED)
+    asking = await asyncio.to_thread(_asked, gm, text, as_of, MAX_RECALLED)
     result = await search(gm, session, asking)
     ring = await _facts(gm, session, result.student_version)
     standing = standing_facts(ring, (await open_memories(gm, session)).index, result.as_of or gm.clock())
@@ -356,6 +362,8 @@ def _chosen(
             found = [*wanted, *(each for each in rest if answers_asked(each.memory, asked_for))]
         known = {each.memory.id for each in (*found, *profile)}
         found += [each for each in wanted if each.memory.id not in known]
+        if asked_for is not AskedFor.OTHER and not past:
+            found += [each for each in ended_memories(held.index, query, own) if is_clear(each.memory.id)]
     return Remembered(
         memories=tuple(found),
         ledger=tuple(each.entry for each in surfaced),
@@ -366,6 +374,7 @@ def _chosen(
         secrets=secret_ids([each.memory for each in (*profile, *found)], [kept.entry for kept in entries]),
         why={each.entry.id: each.why for each in surfaced},
         weave=() if past else _weave(held, entries, asking.doc, own),
+        similarity={e.entry.id: float(e.embedding @ own) for e in entries if e.embedding is not None},
     )
 
 
@@ -386,7 +395,10 @@ def _weave(held: OpenMemories, entries: Sequence[StoredEntry], doc: Doc, vector:
 
 def _asked_for(gm: Graphmem, vector: Vector) -> AskedFor:
     """Part of memory that a message asks for, where that can be told."""
-    return load_profile_model().of_question(vector)[0] if gm.is_shipped else AskedFor.OTHER
+    if not gm.is_shipped:
+        return AskedFor.OTHER
+    asked_for, chance = load_profile_model().of_question(vector)
+    return AskedFor.OWN if asked_for is AskedFor.OTHER and chance < SURELY_OTHER else asked_for
 
 
 _ABOUT_WORK = (AskedFor.STRUGGLES, AskedFor.STRENGTHS)
@@ -442,4 +454,4 @@ def _surfaced(kept: Sequence[StoredEntry], asking: RecallRequest, vector: Vector
 
 def _asked(gm: Graphmem, text: str, as_of: datetime | None, limit: int) -> RecallRequest:
     checked_text("query", text, gm.settings.message_limit)
-    return RecallRequest(Doc(text), as_of=checked_as_of(as_of), limit=limit, unformed=True)
+    return RecallRequest(Doc(respelled(text).text), as_of=checked_as_of(as_of), limit=limit, unformed=True)

@@ -25,7 +25,7 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.search.index import MAX_SNR, SearchIndex
-from graphmem.search.query import Hit
+from graphmem.search.query import Hit, SearchQuery
 from graphmem.search.scoring import fitting, mmr, weight
 from graphmem.store.memories import Expansion, Reached, Standing
 from graphmem.text.clauses import is_fragment
@@ -78,6 +78,12 @@ RARE_WORD = 2.8
 """Rarity from which on a common word tells that a memory has to do with a question."""
 NEEDS, IDENTITIES, GOALS = 6, 5, 3
 """Most of what always comes: needs, who the student is, goals."""
+ENDED_SHOWN = 3
+"""Most memories of what holds no longer that a question for what is remembered brings."""
+NO_LONGER = "held once"
+"""Reason of those."""
+PROFILE_SHARE = 0.35
+"""Share of a budget that who the student is and what they aim at takes at most before what fits the question."""
 LATEST, TELLING = 300, 10
 """Newest memories looked at, and most of them shown, where all that is remembered is asked for."""
 SURE_PART = 0.6
@@ -192,6 +198,24 @@ def standing_profile(
     return [recalled for recalls in found.values() for recalled in recalls]
 
 
+def ended_memories(index: SearchIndex, query: SearchQuery, asked: Vector) -> list[Recalled]:
+    """What held once and does no longer, where somebody asks for what is remembered: "who was it before?".
+
+    Parameters
+    ----------
+    query : SearchQuery, of what holds
+    asked : embedding of the question, which memories are compared with
+    """
+    found = []
+    for hit in index.search(replace(query, ended=True, limit=ENDED_SHOWN)):
+        vector = index.vector(hit.memory.id)
+        similarity = 0.0 if vector is None else float(vector @ asked)
+        if hit.memory.reliability is Reliability.SUPERSEDED and similarity >= SURE_COSINE:
+            gravity = gravity_now(hit.memory, query.now)
+            found.append(Recalled(hit.memory, hit.relevance, gravity, (NO_LONGER,), similarity=similarity))
+    return found
+
+
 def wanted_memories(index: SearchIndex, moment: datetime, asked_for: AskedFor) -> list[Recalled]:
     """What is asked for as a whole: all that is remembered, what is hard, what the student can do, or the last time.
 
@@ -246,7 +270,8 @@ def last_session_memories(index: SearchIndex, moment: datetime) -> list[Recalled
 
 def _stands(memory: Memory, moment: datetime, *, past: bool) -> bool:
     """True if a memory may stand in a profile: what the student said or a teacher noted, and still holds."""
-    own = memory.speaker is None or memory.source_kind is SourceKind.TEACHER
+    told = memory.role is not MemoryRole.PROCEDURE
+    own = told and (memory.speaker is None or memory.source_kind is SourceKind.TEACHER)
     held = past or memory.reliability in (Reliability.RELIABLE, Reliability.UNCERTAIN)
     said = own and held and not is_episode(memory) and _is_valid(memory, moment)
     return said and not Doc(memory.content or "").asks
@@ -436,7 +461,10 @@ def fitted(remembered: Remembered, budget: int) -> Remembered:
         return remembered
     kept: dict[str, list[Any]] = {name: [] for name, _, _ in parts}
     for name, items, held in parts:
-        places, left = _within(held, left)
+        # What fits the question must find room beside who asks it.
+        least = left - round(PROFILE_SHARE * budget) if name == "profile" else 0
+        places, rest = _within(held, left - max(0, least))
+        left = rest + max(0, least)
         kept[name] += [items[place] for place in places]
     ids = {entry.id for entry in kept["ledger"]}
     return replace(

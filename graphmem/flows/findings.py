@@ -102,7 +102,9 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         await asyncio.sleep(0)
         message, opener, own_reply = messages_of(attempt, await attempt.embedding)
         reading = await attempt.reading
-        heard = asyncio.to_thread(heard_danger, doc, reading, held.state.false_alarms)
+        # Danger is looked for in the words as they were typed.
+        typed = doc if attempt.incoming.meant is None else Doc(message.text)
+        heard = asyncio.to_thread(heard_danger, typed, reading, held.state.false_alarms)
         danger, false_alarm = await heard
         detecting = group.create_task(_detected(gm, session, attempt, message, reading, danger))
         talk = (*held.messages, *opener)
@@ -254,7 +256,7 @@ def _habits(state: State, message: Message, asked: str, said: Sequence[str]) -> 
 async def _store_first(gm: Graphmem, session: Session, incoming: Incoming, now: datetime) -> None:
     """Store the message before a language model is waited for; the offline mind's one write is enough."""
     if gm.mind.is_model:
-        received = turns.Received(**{each.name: getattr(incoming, each.name) for each in fields(incoming)})
+        received = turns.Received(**{each.name: getattr(incoming, each.name) for each in fields(turns.Received)})
         await turns.receive(gm.graph, session, received, now)
 
 

@@ -52,6 +52,7 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
 from graphmem.text.ledger_model import load_ledger_judge
 from graphmem.text.normalize import cleaned, said
+from graphmem.text.orthography import Respelled, respelled
 from graphmem.text.reader import PASSES, MessageReading, passes
 from graphmem.text.retelling import retold
 from graphmem.text.revision import retractions
@@ -127,7 +128,10 @@ async def _message_work(gm: Graphmem, session: Session, claimed: jobs.Claimed) -
     job = jobs.opened_payload(session, claimed, jobs.FormJob)
     key = str(claimed.seq)
     source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at)
-    heard = Heard(job.text, job.at, before=job.before, reply=job.reply, task=job.task, doc=Doc(job.text))
+    # A language model reads what was typed.
+    meant = Respelled(job.text, job.text) if gm.mind.is_model else await asyncio.to_thread(respelled, job.text)
+    doc = Doc(meant.text)
+    heard = Heard(doc.text, job.at, before=job.before, reply=job.reply, task=job.task, doc=doc, respelled=meant)
     level = await standing_level(gm, session, key, job.level, job.own_level)
     scores = MessageScores(job.importance, job.surprise, level, job.activity, job.features)
     kept = job.danger is not None

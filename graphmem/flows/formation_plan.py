@@ -17,7 +17,7 @@ from graphmem.flows.formation_edges import (
 )
 from graphmem.flows.formation_effects import END_EFFECTS, retracted_memories, revised_memories, touched_memories
 from graphmem.flows.formation_ledger import promotions_of
-from graphmem.flows.formation_memories import new_memory, reinforced_memory
+from graphmem.flows.formation_memories import new_memory, reinforced_memory, typed_span
 from graphmem.flows.formation_reading import Ended, Marked, Reading
 from graphmem.flows.restoring import restoring
 from graphmem.flows.uncertainty_plan import (
@@ -54,7 +54,6 @@ from graphmem.store.changes import (
     NewEdge,
     Origin,
     Reinforced,
-    Span,
     merged,
     renewed,
 )
@@ -167,7 +166,7 @@ def _formed(reading: Reading, known: SearchIndex) -> _Formed:
 
 def _kept(formed: _Formed, reading: Reading, extract: Extract, marked: Marked, twin: Memory | None) -> str:
     """Keep a statement as a new memory or with the one that says the same; the id of that memory."""
-    span = Span(extract.start, extract.end)
+    span = typed_span(reading.heard, extract)
     if twin is not None:
         formed.again.setdefault(twin.id, Reinforced(reinforced_memory(twin, reading), span))
         return twin.id
@@ -214,7 +213,7 @@ def _episode(changes: Changes, reading: Reading) -> New | None:
         return None
     extract, marked = reading.clarifies
     memory = new_memory(reading, extract, marked, 1, MemoryRole.SAID)
-    return New(replace(memory, kind=MemoryKind.EPISODE), marked.vector, Span(extract.start, extract.end))
+    return New(replace(memory, kind=MemoryKind.EPISODE), marked.vector, typed_span(reading.heard, extract))
 
 
 def _unheard_of(doubts: Iterable[Recorded], known: Iterable[Uncertainty]) -> list[Recorded]:

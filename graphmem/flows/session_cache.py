@@ -15,6 +15,7 @@ from graphmem.search.index import SearchIndex
 from graphmem.store import ledger, memories, uncertainties
 from graphmem.store.changes import Changes, write
 from graphmem.store.memories import LoadedMemory, MemoriesState
+from graphmem.text.doc import doc_of
 from graphmem.text.profile import ProfilePart, load_profile_model
 
 ENDED = "This session has ended: open a new one."
@@ -135,7 +136,9 @@ def _put(gm: Graphmem, held: OpenMemories, found: list[Memory], matrix: Matrix) 
 def known_readings(gm: Graphmem, who: Who) -> dict[str, object]:
     """What the reader made of messages in working memory, by their text; none of those that another process read."""
     held = gm.turn_state(who)
-    return {} if held is None else {each.text: each.reading for each in held.messages if each.reading is not None}
+    return (
+        {} if held is None else {doc_of(each).text: each.reading for each in held.messages if each.reading is not None}
+    )
 
 
 def apply_turn(gm: Graphmem, who: Who, version: int, change: Callable[[Unlocked], Unlocked]) -> None:

@@ -43,6 +43,7 @@ from graphmem.store.surprises import Surprised
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
 from graphmem.text.matching import MATCHED
+from graphmem.text.orthography import Respelled, respelled
 from graphmem.text.titles import most_telling
 from graphmem.validation import checked_text
 
@@ -82,15 +83,21 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     held = await open_memories(gm, session)
     asked = await surprises.list_open_questions(gm.graph, session)
     jobs = [await _standing(gm, session, each) for each in claimed]
-    readings, vectors = await gm.read([job.actual for job in jobs], known_readings(gm, session))
-    surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
+    meant = [await asyncio.to_thread(respelled, job.actual) for job in jobs]
+    readings, vectors = await gm.read([each.text for each in meant], known_readings(gm, session))
+    # A language model reads what was typed.
+    heard = [Respelled(job.actual, job.actual) for job in jobs] if gm.mind.is_model else meant
+    surprising = [
+        _surprising(held, job, each.text, vector, asked) for job, each, vector in zip(jobs, heard, vectors, strict=True)
+    ]
     answer, facts = await _analysed(gm, surprising), tuple(await known_facts(gm, session))
     found, usage = list[Understood](), answer.usage
-    for each, job, read, vector, told, analysis in zip(
-        claimed, jobs, readings, vectors, surprising, answer.value, strict=True
+    for each, job, said, read, vector, told, analysis in zip(
+        claimed, jobs, heard, readings, vectors, surprising, answer.value, strict=True
     ):
         episode = Episode(job, read.snr, vector, told)
-        understood = await _understood(gm, session, each, episode, Answer(analysis, degraded=answer.degraded))
+        analysed = Answer(_as_typed(analysis, said), degraded=answer.degraded)
+        understood = await _understood(gm, session, each, episode, analysed)
         found.append(replace(understood, facts=facts))
         facts = (*responding.new_facts(found[-1], held.index), *facts)
     # Nothing is asked any more, so that all is written or all waits; what it cost is counted with the first.
@@ -125,23 +132,33 @@ async def _standing(gm: Graphmem, session: Session, claimed: Claimed) -> Surpris
     return job if level is job.level else replace(job, level=level, danger=None)
 
 
-def _surprising(held: OpenMemories, job: SurpriseJob, vector: Vector, asked: Sequence[Question]) -> Surprising:
+def _as_typed(analysis: Analysis, said: Respelled) -> Analysis:
+    """The same analysis, whose updates rest on what was typed."""
+    spans = [said.original_span(update.start, update.end) for update in analysis.updates]
+    updates = tuple(replace(u, start=a, end=b) for u, (a, b) in zip(analysis.updates, spans, strict=True))
+    return replace(analysis, updates=updates)
+
+
+def _surprising(
+    held: OpenMemories, job: SurpriseJob, actual: str, vector: Vector, asked: Sequence[Question]
+) -> Surprising:
     return Surprising(
         level=job.level,
         signal=job.signal,
         match=job.match,
         predicted=job.predicted,
         before=job.before,
-        actual=job.actual,
+        actual=actual,
         at=job.at,
         talk=job.talk,
-        doc=Doc(job.actual, vector),
+        doc=Doc(actual, vector),
         beliefs=responding.beliefs_near(vector, job, held.index),
         # Of a violated expectation the turn distils a fact: each comes from one source only.
         most_facts=MOST_FACTS[job.level] if job.match is None or job.match >= MATCHED else 0,
         unusual=job.unusual,
         asked=tuple(question.text for question in asked),
         danger=job.danger,
+        task=job.task,
     )
 
 

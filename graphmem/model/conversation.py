@@ -269,6 +269,7 @@ class Remembered:
     secrets : ids of memories that give away a secret of the ledger
     why : by id, why a ledger entry or a fact is there, as `Recalled.why`
     weave : doubts that the message touches, to be raised in passing
+    similarity : by id, the cosine of a ledger entry with the message, -1..1
     """
 
     facts: tuple[Fact, ...] = ()
@@ -283,6 +284,7 @@ class Remembered:
     secrets: frozenset[str] = frozenset()
     why: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     weave: tuple[Woven, ...] = ()
+    similarity: Mapping[str, float] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)

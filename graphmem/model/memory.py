@@ -76,6 +76,7 @@ class Heard:
     student : the student's name, where it is known
     observed : somebody chose to have it remembered; it is no turn of the student's
     doc : the annotations of `text` (`graphmem.text.doc.Doc`), where they were made
+    respelled : what `text` was made of (`graphmem.text.orthography.Respelled`), where it was typed in haste
     readings : what the reader makes of it and its statements (`graphmem.text.reader.MessageReading`), by their text,
         as far as they were read
     """
@@ -91,6 +92,7 @@ class Heard:
     student: str | None = None
     observed: bool = False
     doc: object = field(default=None, repr=False, compare=False)
+    respelled: object = field(default=None, repr=False, compare=False)
     readings: Mapping[str, object] = field(default_factory=dict, repr=False, compare=False)
 
 

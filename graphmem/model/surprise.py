@@ -48,6 +48,7 @@ class Surprising:
     memory_ids : what was remembered of the episode, for the caller's own use
     doc : the annotations of `actual` (`graphmem.text.doc.Doc`), where they were made
     danger : that `actual` tells of
+    task : the exercise that the talk is about, where there is one
     """
 
     level: Level
@@ -65,6 +66,7 @@ class Surprising:
     memory_ids: tuple[str, ...] = ()
     doc: object = field(default=None, repr=False, compare=False)
     danger: Danger | None = None
+    task: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,13 @@ class _Words:
     and of what.
 
     heard : wordings of how it begins
+    maybe : the same where the detector is not sure: a false alarm costs a kind sentence
     now : said of what is acute
     honest : that it cannot be kept secret
     """
 
     heard: tuple[str, str]
+    maybe: tuple[str, str]
     now: str
     honest: str
 
@@ -30,6 +32,12 @@ _WORDS: Mapping[str, _Words] = {
             "I am glad that you told me. This matters more than any lesson, and it is too much for anybody to carry "
             "alone.",
         ),
+        (
+            "Thank you for telling me. I may be mistaken, but I take it seriously: if something is wrong, or you or "
+            "somebody you know is not safe, nobody should be alone with it.",
+            "I am glad that you told me. Perhaps I understand it wrongly; if something or somebody hurts you or "
+            "somebody you know, that matters more than any lesson.",
+        ),
         "This sounds urgent. Please get to a safe place and to another person now, and do not stay alone.",
         "I am only a program and cannot keep this between us: a person has to know, so that you get help.",
     ),
@@ -39,6 +47,12 @@ _WORDS: Mapping[str, _Words] = {
             "sollte niemand allein sein.",
             "Gut, dass du es mir gesagt hast. Das ist wichtiger als jede Stunde, und es ist zu viel, um es allein "
             "zu tragen.",
+        ),
+        (
+            "Danke, dass du mir das sagst. Vielleicht irre ich mich, aber ich nehme es ernst: Wenn etwas nicht stimmt "
+            "oder du oder jemand, den du kennst, nicht sicher ist, sollte niemand damit allein sein.",
+            "Gut, dass du es mir gesagt hast. Vielleicht verstehe ich es falsch; wenn etwas oder jemand dir oder "
+            "anderen wehtut, ist das wichtiger als jede Stunde.",
         ),
         "Das klingt dringend. Bitte geh jetzt an einen sicheren Ort und zu einem anderen Menschen, und bleib nicht "
         "allein.",
@@ -52,6 +66,12 @@ _WORDS: Mapping[str, _Words] = {
             "Me alegro de que me lo hayas dicho. Esto importa más que cualquier lección, y es demasiado para llevarlo "
             "a solas.",
         ),
+        (
+            "Gracias por contármelo. Quizá me equivoco, pero me lo tomo en serio: si algo va mal, o tú o alguien que "
+            "conoces no está a salvo, nadie debería estar a solas con ello.",
+            "Me alegro de que me lo hayas dicho. Quizá lo entiendo mal; si algo o alguien te hace daño a ti o a "
+            "otros, eso importa más que cualquier lección.",
+        ),
         "Esto parece urgente. Por favor, ve ahora a un lugar seguro y con otra persona, y no te quedes a solas.",
         "Soy solo un programa y no puedo guardar esto entre nosotros: una persona tiene que saberlo, para que "
         "recibas ayuda.",
@@ -62,6 +82,12 @@ _WORDS: Mapping[str, _Words] = {
             "devrait vivre une chose pareille sans aide.",
             "C'est bien que tu me l'aies dit. C'est plus important que n'importe quelle leçon, et c'est trop lourd à "
             "porter sans aide.",
+        ),
+        (
+            "Merci de me l'avoir dit. Je me trompe peut-être, mais je le prends au sérieux : si quelque chose ne va "
+            "pas, ou si toi ou quelqu'un que tu connais n'est pas en sécurité, personne ne devrait rester sans aide.",
+            "C'est bien que tu me l'aies dit. Je le comprends peut-être mal ; si quelque chose ou quelqu'un te fait "
+            "du mal, à toi ou à d'autres, c'est plus important que n'importe quelle leçon.",
         ),
         "Cela semble urgent. Va maintenant dans un endroit sûr et auprès d'une autre personne, s'il te plaît, et "
         "ne reste pas sans compagnie.",
@@ -84,6 +110,10 @@ def caring_reply(danger: Danger, help_text: str, said: Sequence[str] = (), langu
     said : the companion's last replies, which are not repeated while another wording is left
     language : of the student's message, as `language_of` tells it; English in place of one without words here
 
+    Notes
+    -----
+    Where the detector is not sure it says so.
+
     Source: spec 20.
 
     Examples
@@ -96,6 +126,7 @@ def caring_reply(danger: Danger, help_text: str, said: Sequence[str] = (), langu
     'Danke, dass du mir das sagst. '
     """
     words = _WORDS.get(language, _WORDS[ENGLISH])
-    first = next((each for each in words.heard if not any(each in reply for reply in said)), words.heard[0])
+    begun = words.heard if danger.sure else words.maybe
+    first = next((each for each in begun if not any(each in reply for reply in said)), begun[0])
     urgent = (words.now,) if danger.urgency >= ACUTE else ()
     return " ".join((first, *urgent, help_text, words.honest))

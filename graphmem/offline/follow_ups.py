@@ -7,6 +7,7 @@ from rapidfuzz import fuzz, utils
 
 from graphmem.model import Analysis, BeliefUpdate, Level, Reflection, Surprising
 from graphmem.offline.surprise_analysis import ACTS, about, analysis
+from graphmem.text.arithmetic import spoken_equations
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.lexicon import FIRST_PERSON
@@ -151,18 +152,24 @@ def reflection(surprising: Surprising, analysis: Analysis) -> Reflection:
 def _procedure(surprising: Surprising, updates: tuple[BeliefUpdate, ...], topic: str) -> str | None:
     if updates and (changed := about(Doc(updates[0].new))):
         return (_AFTER_CHANGE if updates[0].evolution else _AFTER_CORRECTION).format(topic=changed)
-    wording = _PROCEDURES.get(_act(doc_of(surprising)))
+    wording = _PROCEDURES.get(_act(surprising))
     return wording.format(topic=topic) if wording and topic else None
 
 
-def _act(doc: Doc) -> Act:
-    """What a message does, as far as one asks on: what is said of oneself is told, and no claim."""
+def _act(surprising: Surprising) -> Act:
+    """What a message does, as far as one asks on.
+
+    What is said of oneself is told, and no claim; and without an exercise there is no step of work.
+    """
+    doc = doc_of(surprising)
     act = act_of(doc)
+    if act is Act.STEP and not surprising.task and not spoken_equations(doc.text):
+        act = Act.STATEMENT
     return Act.DISCLOSURE if act is Act.STATEMENT and not FIRST_PERSON.isdisjoint(doc.plain_words) else act
 
 
 def _possible(surprising: Surprising, analysis: Analysis) -> Iterator[str]:
-    act = _act(doc_of(surprising))
+    act = _act(surprising)
     if surprising.danger is not None:
         yield _TRUSTED
     for update in analysis.updates:

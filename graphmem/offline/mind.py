@@ -104,7 +104,10 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
     if question.danger is None:
         reading = await _reading(mind, newest.text, newest.reading)
         talk = question.talk
-        text = replied(messages, question.remembered, talk.task, reading, talk.companion.given_name)
+        # To find what answers a question takes a while.
+        text = await asyncio.to_thread(
+            replied, messages, question.remembered, talk.task, reading, talk.companion.given_name
+        )
     else:
         said = [each.text for each in before if each.author is Author.COMPANION]
         text = caring_reply(question.danger, question.help, said[-3:], language_of(newest.text))

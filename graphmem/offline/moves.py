@@ -27,7 +27,7 @@ from graphmem.text.worth import accepts
 
 OWN = 0.7
 """Chance from which on a message tells of the student's own, whatever else it looks like."""
-GLAD, TROUBLED = 0.25, -0.1
+GLAD, TROUBLED = 0.25, -0.2
 """Valence from which on, or down to which, such a message is good news or a worry."""
 UNTROUBLED, UNTROUBLED_OWN = -0.1, -0.05
 """Valence from which on words of anger or grief are not the student's mood; the same of what is told as one's own."""

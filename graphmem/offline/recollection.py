@@ -5,7 +5,7 @@ An answer is the best statement, said to the student; where none is good enough 
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
 from zlib import crc32
@@ -23,15 +23,19 @@ from graphmem.model import (
     Message,
     Recalled,
     Remembered,
+    SourceKind,
     Vector,
 )
+from graphmem.text.answering import ANSWERS, NEAREST, load_answer_network
 from graphmem.text.answers import asked_slot, stated_answer
 from graphmem.text.arithmetic import equations
 from graphmem.text.clauses import clauses
+from graphmem.text.dating import day_ahead
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import after_introduction, introduced_name
 from graphmem.text.lexicon import KIN
 from graphmem.text.likeness import gist, is_said_by
+from graphmem.text.orthography import is_tidy
 from graphmem.text.profile import LAST_SESSION
 from graphmem.text.retelling import without_asides
 from graphmem.text.revision import USED_TO
@@ -40,20 +44,12 @@ from graphmem.text.second_person import to_first_person, to_second_person
 from graphmem.text.slots import slot_of
 from graphmem.text.stems import stem
 
-FITS = 0.75
-"""Score from which on a statement answers: cosine with the question, and half the share of its words it holds."""
-FITS_ALONE = 0.6
-"""Cosine from which on it answers without a word of the question."""
-NEARLY_WHOLE = 0.75
-"""Share of the words of a question from which on a memory may answer, whatever the question was taken for."""
-FITS_SURELY = 0.9
-"""Score from which on it does."""
-FITS_WHOLE = 0.1
-"""Cosine from which on it answers where it holds every word of the question."""
-LEDGER_COSINE = 0.4
-"""Cosine that a ledger entry counts with: it came by its triggers, and is known to matter."""
-NEARLY = 0.2
-"""Difference of scores within which the newer statement answers."""
+READ_TOGETHER = 12
+"""Statements that are read with a question, those nearest to it by meaning and words."""
+SURELY = 0.65
+"""Fitness from which on one answers though memory may not have been asked."""
+NEARLY = 0.08
+"""Difference of fitness within which what still holds, and of that the newer statement, answers."""
 MOST_TOLD = 5
 """Most statements told to somebody who asks for all of them."""
 TOLD_CHARACTERS = 120
@@ -61,6 +57,7 @@ TOLD_CHARACTERS = 120
 _ASKING = frozenset(map(stem, "remember know tell told said say called still again think mention already".split()))  # noqa: SIM905
 _OWN_WORDS = frozenset({"i", "me", "my", "mine", "i'm", "im", "we", "our", "us"})
 _COMPANION = frozenset({"yourself", "urself"})
+_HOW_LONG = re.compile(r"\bhow (?:long|many (?:days|weeks))\b(?!.*\bago\b)")
 _STUDENT = "The student"
 _WHO = re.compile(r"^\W*(?:and |so )?who(?:['’]?s| is| was) (?P<name>[\w-]+)\W*$")
 _WORK_ASKED_FOR = {AskedFor.STRUGGLES: Aspect.MISCONCEPTION, AskedFor.STRENGTHS: Aspect.UNDERSTANDING}
@@ -70,12 +67,14 @@ FOUND = (
     "As far as I remember, {said}.",
     "I remember that {said}.",
 )
+PAST = ("It used to be so: {said}.", "That is over, as far as I know: {said}.")
 FOUND_QUOTE = ("You told me{when}: {quote}.", "This is what I have noted{when}: {quote}.")
 ALL = ("This is what I remember about you: {list}.", "You told me a few things: {list}.", "I remember this: {list}.")
 LAST_TIME = (
     "Last time, on {when}, you told me this: {list}. Shall we go on from there?",
     "This is what I have from {when}: {list}. What would you like to go on with?",
 )
+NOT_THAT = "I am not sure that I have this noted. What comes nearest:"
 NOTHING = (
     "I don't have that noted. Will you tell me?",
     "That I don't know: you have not told me, or I did not note it.",
@@ -89,12 +88,13 @@ NOTHING_AT_ALL = (
 
 @dataclass(frozen=True)
 class Recollection:
-    """Something the student told: how near it is to the question, and when it was told."""
+    """Something the student told: how near it is to the question, when it was told, and whether it still holds."""
 
     text: str
     at: datetime
     cosine: float
     secret: bool = False
+    past: bool = False
 
 
 class Wanted(NamedTuple):
@@ -104,7 +104,9 @@ class Wanted(NamedTuple):
     slot: str | None = None
 
 
-def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, if_known: bool = False) -> str:
+def answer_from_memory(
+    messages: Sequence[Message], remembered: Remembered, *, if_known: bool = False, at_work: bool = False
+) -> str:
     """An answer to a question for what is remembered; empty where the student asks for something else.
 
     Parameters
@@ -112,6 +114,7 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
     messages : sequence of Message, oldest first, the student's newest last, with embeddings where there are any
     remembered : Remembered; `asked_for` says what the question asks for
     if_known : bool; empty, too, where nothing remembered answers
+    at_work : bool; the talk is about an exercise, and what is said in it is worked with, not told again
 
     Examples
     --------
@@ -126,25 +129,32 @@ def answer_from_memory(messages: Sequence[Message], remembered: Remembered, *, i
     doc = doc_of(messages[-1])
     own = asks_of_oneself(doc)
     start = crc32(f"{len(messages)} {doc.text[:600]}".encode("utf-8", "replace"))
-    question = next((sentence for sentence in reversed(doc.excerpt.sentences) if sentence.asks), doc)
+    asking = [sentence for sentence in doc.excerpt.sentences if sentence.asks]
+    # "What's my dog called? Do you remember?" asks for the dog.
+    question = max(reversed(asking), key=lambda each: len(each.stems - _ASKING), default=doc)
     wanted = Wanted(question.stems - _ASKING, asked_slot(question.text))
     if own and remembered.asked_for is AskedFor.LAST_TIME:
         return _last_time(remembered, start)
     if own and stem("family") in question.stems and (kin := _family(messages, remembered)):
         return _chosen(ALL, start).format(list="; ".join(kin))
+    told = [*_statements(remembered), *(() if at_work else told_before(messages))]
     if not own or remembered.asked_for is AskedFor.OTHER:
-        sure = _surely_answers(doc, wanted, remembered, told_before(messages) if own else ())
+        sure = _best(question, wanted, [each for each in told if not each.secret], SURELY)
         return "" if sure is None else _told(doc, sure, remembered.today, start)
     if wanted.stems == {stem("name")} and (name := remembered.name or _name_told(messages, remembered)):
         return f"Your name is {clean(name)}."
     if remembered.asked_for is AskedFor.OVERVIEW:
-        return _overview(messages, remembered, start)
-    if told := _asked_of_work(remembered):
-        return _chosen(ALL, start).format(list="; ".join(told))
-    best = _best(doc, wanted, [*_statements(remembered), *told_before(messages)])
-    if best is None and if_known:
+        sure = _best(question, wanted, [each for each in told if not each.secret], SURELY)
+        return _overview(messages, remembered, start) if sure is None else _told(doc, sure, remembered.today, start)
+    if shown := _asked_of_work(remembered):
+        return _chosen(ALL, start).format(list="; ".join(shown))
+    if (best := _best(question, wanted, told, ANSWERS)) is not None:
+        return _told(doc, best, remembered.today, start)
+    if if_known:
         return ""
-    return _chosen(NOTHING, start) if best is None else _told(doc, best, remembered.today, start)
+    near = _best(question, wanted, [each for each in told if not each.secret], NEAREST)
+    nothing = _chosen(NOTHING, start)
+    return nothing if near is None else f"{NOT_THAT} {_told(doc, near, remembered.today, start)}"
 
 
 def _family(messages: Sequence[Message], remembered: Remembered) -> list[str]:
@@ -190,9 +200,10 @@ def _last_time(remembered: Remembered, start: int) -> str:
 
 def _statements(remembered: Remembered) -> Iterable[Recollection]:
     for entry in remembered.ledger:
-        if entry.category is not LedgerCategory.INSTRUCTION:
+        if entry.category is not LedgerCategory.INSTRUCTION or entry.given_by is SourceKind.CHAT:
             secret = entry.category is LedgerCategory.SECRET
-            yield Recollection(entry.content or "", entry.created_at, LEDGER_COSINE, secret)
+            cosine = remembered.similarity.get(entry.id, 0.0)
+            yield Recollection(entry.content or "", entry.created_at, cosine, secret)
     for recalled in (*remembered.profile, *remembered.memories):
         if recalled.memory.is_own_word:
             yield _of_memory(recalled, remembered)
@@ -203,11 +214,14 @@ def _statements(remembered: Remembered) -> Iterable[Recollection]:
 
 def _of_memory(recalled: Recalled, remembered: Remembered) -> Recollection:
     memory = recalled.memory
+    if memory.invalid_at is not None and memory.original:
+        text = _of_the_student(replace(memory, content=memory.original), remembered)
+        return Recollection(text, memory.timestamp, recalled.similarity, memory.id in remembered.secrets, past=True)
     content, quote = _of_the_student(memory, remembered), memory.quote or ""
     # The student's own words turn to the student more surely, but for days, which have been reckoned since.
     doc = Doc(quote)
     today = remembered.today is not None and memory.timestamp.date() == remembered.today.date()
-    own = bool(quote) and not _OWN_WORDS.isdisjoint(doc.plain_words) and (today or not doc.time_words)
+    own = is_tidy(quote) and not _OWN_WORDS.isdisjoint(doc.plain_words) and (today or not doc.time_words)
     return Recollection(
         quote if own else content, memory.timestamp, recalled.similarity, memory.id in remembered.secrets
     )
@@ -230,23 +244,6 @@ def _cosine(one: Vector, other: Vector) -> float:
     return float(np.dot(one, other))
 
 
-def _surely_answers(
-    question: Doc, wanted: Wanted, remembered: Remembered, said: Iterable[Recollection]
-) -> Recollection | None:
-    """What answers though memory may not have been asked: a memory, or what was said, with nearly all the words."""
-    known = (*remembered.profile, *remembered.memories)
-    told = [*(_of_memory(each, remembered) for each in known if each.memory.is_own_word), *said]
-    # Words are compared only where all of them would do.
-    near = [each for each in told if not each.secret and each.cosine + 1 / 2 >= FITS_SURELY]
-    shares = [_share(wanted, Doc(each.text).excerpt) for each in near]
-    sure = [
-        each
-        for each, share in zip(near, shares, strict=True)
-        if share >= NEARLY_WHOLE and each.cosine + share / 2 >= FITS_SURELY
-    ]
-    return _best(question, wanted, [each for each in sure if not equations(each.text)])
-
-
 def _share(wanted: Wanted, doc: Doc) -> float:
     """Share of the words of a question that a statement holds; 1 where it tells the attribute that is asked for."""
     # "The student lives" and "I live" are one word only when both are said to the student.
@@ -265,29 +262,28 @@ def _slot(doc: Doc) -> str | None:
     return slot_of(doc) or slot_of(Doc(to_first_person(doc.text)))
 
 
-def _best(question: Doc, wanted: Wanted, statements: Iterable[Recollection]) -> Recollection | None:
-    """The statement that answers, of those nearly as good the newest.
+def _best(question: Doc, wanted: Wanted, statements: Iterable[Recollection], least: float) -> Recollection | None:
+    """The statement that fits best, if well enough; of those that nearly do so what holds, and the newest.
 
     What tells the attribute that is asked for goes before all else.
     """
     own = gist(question.text)
-    scored = []
+    held = []
     for statement in statements:
         doc = Doc(statement.text).excerpt
-        if doc.asks or (gist(statement.text) == own):
-            continue
-        share = _share(wanted, doc)
-        score = statement.cosine + share / 2
-        whole = share == 1 and statement.cosine >= FITS_WHOLE
-        if whole or (score >= FITS and share > 0) or statement.cosine >= FITS_ALONE:
-            scored.append((score, statement))
+        if not (doc.asks or equations(statement.text) or gist(statement.text) == own):
+            held.append((statement.cosine + _share(wanted, doc) / 2, statement))
+    near = [each for _, each in sorted(held, key=lambda pair: -pair[0])[:READ_TOGETHER]]
+    texts, cosines = [each.text for each in near], [each.cosine for each in near]
+    fitness = load_answer_network().fitness(question.text, texts, cosines)
+    scored = [(fit, each) for fit, each in zip(fitness, near, strict=True) if fit >= least]
     if not scored:
         return None
     if wanted.slot is not None:
         scored = [each for each in scored if _slot(Doc(each[1].text).excerpt) == wanted.slot] or scored
     scored = [each for each in scored if _introduces(each[1].text, question)] or scored
-    top = max(score for score, _ in scored)
-    return max((s for score, s in scored if score >= top - NEARLY), key=lambda s: s.at.timestamp())
+    top = max(fit for fit, _ in scored)
+    return max((s for fit, s in scored if fit >= top - NEARLY), key=lambda s: (not s.past, s.at.timestamp()))
 
 
 def _introduces(text: str, question: Doc) -> bool:
@@ -308,6 +304,13 @@ def _told(question: Doc, statement: Recollection, today: datetime | None, start:
     at = statement.at
     when = "" if today is None or at.date() == today.date() else f" on {at.day} {at:%B}"
     said = clean(to_second_person(sentence))
+    day = day_ahead(sentence, today) if today is not None and _HOW_LONG.search(question.plain) else None
+    if day is not None and today is not None:
+        left = (day.date() - today.date()).days
+        days = "1 day" if left == 1 else f"{left} days"
+        return f"That is in {days}, as far as I know: {quoted(said or sentence.rstrip('.'), TOLD_CHARACTERS, 25)}."
+    if statement.past and said:
+        return _chosen(PAST, start).format(said=said)
     if not said.lower().startswith(("you ", "your ")) or len(said) > TOLD_CHARACTERS:
         # "The student" is what a memory calls whom it is told to.
         words = said if _STUDENT in sentence and said else sentence

@@ -22,7 +22,6 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import introduced_name
 from graphmem.text.language import language_of
 from graphmem.text.lexicon import LESSON_WORDS, STOP_WORDS
-from graphmem.text.questions import only_asks
 from graphmem.text.reader import MessageReading
 from graphmem.text.sanitize import clean, quoted
 from graphmem.text.second_person import to_second_person
@@ -81,13 +80,14 @@ def replied(
         return f"{clean(decided)}. How could you show it with a drawing?"
     if move.name != "question":
         # "What do I hate?" sounds like a mood, and is answered where the answer is known.
-        asked = doc.asks and only_asks(doc.plain) and not task
+        asked = asking_for and not task
         known = answer_from_memory(messages, remembered, if_known=True) if asked else ""
         return known or worded(move, messages, remembered, task, companion)
     sums = (doc.text, *(sentence.text for sentence in doc.excerpt.sentences if sentence.asks))
     if reckoned := next(filter(None, map(reckoned_answer, sums)), ""):
         return f"{clean(reckoned)}. How could you check it?"
-    return answer_from_memory(messages, remembered) or worded(move, messages, remembered, task, companion)
+    answer = answer_from_memory(messages, remembered, at_work=bool(task))
+    return answer or worded(move, messages, remembered, task, companion)
 
 
 def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task: str = "", companion: str = "") -> str:

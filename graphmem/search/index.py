@@ -398,16 +398,19 @@ class SearchIndex:
 
     # Search
 
-    def lexical(self, words: tuple[str, ...], now: datetime, as_of: datetime | None = None) -> LexicalScores:
+    def lexical(
+        self, words: tuple[str, ...], now: datetime, as_of: datetime | None = None, *, ended: bool = False
+    ) -> LexicalScores:
         """Lexical scores of a question, which may be computed while it is still being embedded.
 
         Parameters
         ----------
-        words, now, as_of : as of the `SearchQuery`
+        words, now, as_of, ended : as of the `SearchQuery`
         """
         with self._lock:
-            inside, surrounding, sitting = self._lexical(words, self._allowed(now, as_of))
-            return LexicalScores(self.version, (words, as_of or now, as_of is not None), inside, surrounding, sitting)
+            inside, surrounding, sitting = self._lexical(words, self._allowed(now, as_of, ended=ended))
+            asked = words, as_of or now, as_of is not None, ended
+            return LexicalScores(self.version, asked, inside, surrounding, sitting)
 
     def search(self, query: SearchQuery, lexical: LexicalScores | None = None) -> list[Hit]:
         """The memories that fit a question best, among those valid at the moment it asks about.
@@ -431,10 +434,10 @@ class SearchIndex:
         if query.vector.shape != (self.dimension,):
             raise InvalidInput(f"A vector of shape {query.vector.shape} does not fit: the index has {self.dimension}.")
         with self._lock:
-            allowed = self._allowed(query.now, query.as_of)
-            asked = (query.words, query.as_of or query.now, query.as_of is not None)
+            allowed = self._allowed(query.now, query.as_of, ended=query.ended)
+            asked = (query.words, query.as_of or query.now, query.as_of is not None, query.ended)
             if lexical is None or (lexical.version, lexical.asked) != (self.version, asked):
-                lexical = self.lexical(query.words, query.now, query.as_of)
+                lexical = self.lexical(query.words, query.now, query.as_of, ended=query.ended)
             own = np.where(allowed, cosines(self._vectors[: len(allowed)], query.vector), 0.0)
             parts = self._parts(query, lexical, allowed, own)
             # What the one named said is not found by meaning alone.
@@ -446,9 +449,12 @@ class SearchIndex:
             rows = best(fitness, self._time().order, fits, query.limit)
             return [Hit(self._at(row), float(fitness[row]), why(parts, row)) for row in rows]
 
-    def _allowed(self, now: datetime, as_of: datetime | None) -> NDArray[np.bool_]:
+    def _allowed(self, now: datetime, as_of: datetime | None, *, ended: bool = False) -> NDArray[np.bool_]:
         table = self._table[: len(self._memories)]
         moment = (as_of or now).timestamp()
+        if ended:
+            past: NDArray[np.bool_] = table["held"] & (table["at"] <= moment) & (table["until"] <= moment)
+            return past
         allowed: NDArray[np.bool_] = table["held"] & (table["until"] > moment)
         return allowed & (table["at"] <= moment) if as_of else allowed & ~table["superseded"]
 

@@ -35,6 +35,7 @@ class SearchQuery:
     as_of : instead of now: what was held at that moment, superseded since or not
     ranges : spans of time it speaks of, from (included) and to (not)
     limit : most hits, >= 0
+    ended : instead of what holds: what held once and does no longer
     """
 
     vector: Vector = field(repr=False)
@@ -44,6 +45,7 @@ class SearchQuery:
     as_of: datetime | None = None
     ranges: tuple[tuple[datetime, datetime], ...] = ()
     limit: int = 20
+    ended: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class LexicalScores:
     """Lexical scores of a question, for the memories of one version of the index; see `SearchIndex.lexical`."""
 
     version: int
-    asked: tuple[tuple[str, ...], datetime, bool]
+    asked: tuple[tuple[str, ...], datetime, bool, bool]
     inside: Scores = field(repr=False)
     around: Scores = field(repr=False)
     sitting: Scores = field(repr=False)

@@ -36,6 +36,7 @@ TOLD_WORDS = 3
 """Words of what one tells before one asks back."""
 # "My contacts and my skills" is one matter, "my dad sings and my mum is ill" are two.
 _NAMED_MORE = re.compile(r"(?:and |but |so |also )?(?:my|our|the)\b", re.IGNORECASE)
+_QUOTATION_MARKS = re.compile(r"[\"“”]")
 _FINITE = re.compile(
     r"\b(?:is|are|am|was|were|has|have|had|do|does|did|will|would|can|could|should|must|may|\w+n't|\w{2,}(?:ed|es))\b"
     r"|\w's\b|\b(?:my|our|the) \w+ \w+[a-rt-z]s (?!to\b)\w",
@@ -85,6 +86,8 @@ def _parts(text: str, start: int, end: int) -> list[SentenceSpan]:
     parts: list[SentenceSpan] = []
     for match in _CUT.finditer(text, start, end):
         left, right = text[start : match.start()], text[match.end() : end]
+        if len(_QUOTATION_MARKS.findall(left)) % 2:
+            continue  # within what is quoted
         if _NAMED_MORE.match(right) and not _FINITE.search(right):
             continue
         # "Can we draw, i like comics": what follows a question is told, however short it is.

@@ -26,7 +26,9 @@ _SIGNS: dict[ConcernKind, str] = {
         |better\ off\ (?:dead|without\ me)|no\ (?:point|reason)\ (?:in\ |to\ )?(?:liv|be\ alive)|not\ worth\ living
         |(?:i'?m|i\ am|feel(?:ing)?|she'?s|he'?s|been)\ (?:\w+\ )?suicidal
         |(?:cut|cuts|cutting|slit)\ (?:my|her|his)\ (?:own\ )?(?:arms?|wrists?|legs?|thighs?)
-        |(?:took|taken|swallowed)\ (?:\w+\ ){0,2}(?:bottle|handful|packet|all|too\ many)\b.{0,30}(?:pills|tablets|meds)
+        |(?:took|taken|swallowed)\ (?:\w+\ ){0,2}(?:bottle|handful|packet|bunch|load|lot|all|too\ many)\b
+            .{0,30}(?:pills|tablets|meds)
+        |\bi\ (?:\w+\ ){0,2}self[\ -]?harm(?:ed|ing)?\b
         |me\ quiero\ morir|quiero\ (?:morirme?|matarme)|no\ quiero\ (?:seguir\ )?vivi|quitarme\ la\ vida
         |(?:will|möchte|mag|wollte)\ (?:einfach\ )?(?:nicht\ mehr\ (?:leben|da\ sein)|sterben)
         |bringe?\ mich\ (?:\w+\ )?um|mich\ umbringen|ritze?\ (?:ich\ )?mich

@@ -34,9 +34,13 @@ _ON_DAY = re.compile(
 )
 _DATE = re.compile(rf"\b(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}(?!,? \d{{4}})", re.IGNORECASE)
 _DATE_AFTER = re.compile(rf"\b{_MONTH} (?P<number>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,? \d{{4}})(?!\d)", re.IGNORECASE)
+# A day and not a rank: with what leads to a day, and nothing behind it that could be ranked.
 _DAY_OF_MONTH = re.compile(
-    rf"\b(?:(?P<weekday>{_WEEKDAY.replace('?P<day>', '?:')})\s+)?(?:the )?(?P<number>\d{{1,2}})(?:st"
-    rf"|nd|rd|th)\b(?! (?:grade|year|time|place|century|floor|birthday|quarter|half|round|season|game))",
+    rf"(?:\b(?P<lead>on|by|till?|until|to|since|from|before|after|for|is|was|due)\s+(?:the )?"
+    rf"(?:(?P<weekday>{_WEEKDAY.replace('?P<day>', '?:')})\s+(?:the )?)?"
+    rf"|\b(?P<weekday_alone>{_WEEKDAY.replace('?P<day>', '?:')})\s+(?:the )?)(?P<number>\d{{1,2}})(?:st|nd|rd|th)\b"
+    rf"(?=\W*$|[,.;:!?)]| (?:and|or|but|at|in|so|because|cos|with|if|when|instead|now|this|too|then|which|of"
+    rf"|i|we|it|they|my|our|btw|by the way|not)\b)",
     re.IGNORECASE,
 )
 _IN_MONTH = re.compile(rf"\b(?P<lead>in|next|last|this|since|until|till?|from) {_MONTH}(?! \d)", re.IGNORECASE)
@@ -186,17 +190,24 @@ def _with_year(match: re.Match[str], at: datetime, past: bool) -> str:
 
 
 def _this_month(match: re.Match[str], at: datetime, past: bool) -> str:
-    day = int(match["number"])
-    if not 1 <= day <= 28:
+    day, lead = int(match["number"]), match["lead"] or "on"
+    past = past and lead.lower() not in ("to", "by", "till", "til", "until")
+    named = match["weekday"] or match["weekday_alone"]
+    step, first = (-1, day > at.day) if past else (1, day < at.day)
+    near = [*range(first, first + 2), 0]
+    found = [each for months in near if (each := _day_of(at, step * months, day)) is not None]
+    found = [each for each in found if not named or _DAYS[named.lower()[:3]] == each.weekday()]
+    if not found:
         return match.group()
-    month = at.month + (not past and day < at.day) - (past and day > at.day)
-    year = at.year + (month > 12) - (month < 1)
-    named, found = match["weekday"], datetime(year, (month - 1) % 12 + 1, day)  # noqa: DTZ001
-    if named and _DAYS[named.lower()[:3]] != found.weekday():
-        found = datetime(at.year, at.month, day)  # noqa: DTZ001
-        if _DAYS[named.lower()[:3]] != found.weekday():
-            return match.group()
-    return (f"{WEEKDAYS[found.weekday()].capitalize()}, " if named else "") + spelled(found)
+    weekday = f"{WEEKDAYS[found[0].weekday()].capitalize()}, " if named else ""
+    return f"{lead} {weekday}{spelled(found[0])}"
+
+
+def _day_of(at: datetime, months: int, day: int) -> date | None:
+    """The day of the month that is so many months from one; None where it has no such day."""
+    years, month = divmod(at.month - 1 + months, 12)
+    year = at.year + years
+    return date(year, month + 1, day) if 1 <= day <= monthrange(year, month + 1)[1] else None
 
 
 def _month(match: re.Match[str], at: datetime, past: bool) -> str:

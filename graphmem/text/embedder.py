@@ -121,6 +121,12 @@ class ShippedNetwork:
         (hidden,) = self._session.run(["hidden"], {"input_ids": np.array([read.ids], dtype=np.int64)})
         return hidden, np.array(read.type_ids, dtype=np.bool_)
 
+    def seen_tokens(self, text: str) -> tuple[NDArray[np.float32], list[tuple[int, int]]]:
+        """What the lower layers see of the tokens of a text, shape (1, tokens, 384), and where each stands in it."""
+        read = self._tokenizer.encode(_readable(text))
+        (hidden,) = self._session.run(["hidden"], {"input_ids": np.array([read.ids], dtype=np.int64)})
+        return hidden, read.offsets
+
     def _ids(self, text: str) -> dict[str, NDArray[np.int64]]:
         return {"input_ids": np.array([self._tokenizer.encode(_readable(text)).ids], dtype=np.int64)}
 

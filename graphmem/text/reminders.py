@@ -10,7 +10,7 @@ from graphmem.text.clauses import is_fragment, telling_spans
 from graphmem.text.dating import day_ahead
 from graphmem.text.dialogue_acts import overrides
 from graphmem.text.doc import Doc
-from graphmem.text.ledger_model import ledger_category
+from graphmem.text.ledger_model import ledger_category, load_ledger_model
 from graphmem.text.reader import MessageReading
 from graphmem.text.sanitize import clipped
 from graphmem.text.sentences import SentenceSpan
@@ -101,8 +101,9 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], readings: Sequence[Me
 
 
 def _bounded(reminder: Reminder, at: datetime) -> Reminder:
-    """The same, a wish for some day over when that day is over everywhere."""
-    if reminder.category is not LedgerCategory.INSTRUCTION or (day := day_ahead(reminder.content, at)) is None:
+    """The same, a wish for some day, or what is so on some day, over when that day is over everywhere."""
+    bounded = reminder.category in (LedgerCategory.INSTRUCTION, LedgerCategory.FACT)
+    if not bounded or (day := day_ahead(reminder.content, at)) is None:
         return reminder
     return replace(reminder, expires_at=day + WISH_HOLDS)
 
@@ -110,7 +111,7 @@ def _bounded(reminder: Reminder, at: datetime) -> Reminder:
 def may_remind(doc: Doc, reading: MessageReading) -> bool:
     """True if something in a message may belong into the ledger, by what is read of it as a whole.
 
-    Several statements are read one by one before that is known.
+    Several statements are read one by one before that is known, and what may is judged when it is formed.
 
     Examples
     --------
@@ -122,7 +123,7 @@ def may_remind(doc: Doc, reading: MessageReading) -> bool:
     """
     spans = telling_spans(doc)
     if spans == ((0, len(doc.text.rstrip())),):
-        return ledger_category(doc.text, reading) is not None
+        return load_ledger_model().may_belong(reading)
     return bool(spans)
 
 

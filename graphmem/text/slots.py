@@ -222,6 +222,10 @@ _STOPS = re.compile(
 )
 
 
+_SPOKEN = re.compile(r"[\"“][^\"”]*\b(?:i|i'm|im|my|me|we|our)\b[^\"”]*(?:[\"”]|$)")
+"""Words of somebody's that are quoted."""
+
+
 def slot_of(doc: Doc, speaker: str | None = None) -> str | None:
     """The single attribute that a piece tells, and whose.
 
@@ -251,7 +255,8 @@ def slot_of(doc: Doc, speaker: str | None = None) -> str | None:
     """
     whole = min(len(doc.text), TYPE_CHARACTERS)
     for sentence in doc.sentences:
-        told = sentence.plain[: max(0, whole - sentence.start)]
+        # "The girl says: I live in the walls" tells of no home.
+        told = _SPOKEN.sub(lambda m: " " * len(m.group()), sentence.plain[: max(0, whole - sentence.start)])
         if len(told) < SHARE * whole or told.endswith("?"):
             continue
         if (found := _theirs(told) or _own(told)) is not None:

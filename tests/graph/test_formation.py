@@ -578,10 +578,10 @@ async def test_an_answer_of_a_word_is_remembered_by_the_question_it_answers(gm: 
     await say(gm, ann, "manhattan", opener="Hello! Where do you live?")
     await run_jobs(gm, ann.session)
     (memory,) = await held(gm, ann.session)
-    assert memory.content == "Name of ann lives in manhattan."
+    assert memory.content == "Name of ann lives in Manhattan."
     assert memory.quote == "manhattan"
     asked = await say(gm, ann, "Where do I live?")
-    assert "you live in manhattan" in asked.reply
+    assert "you live in Manhattan" in asked.reply
     # Another home ends this one, however it is told.
     await say(gm, ann, "I live in Boston now.")
     await run_jobs(gm, ann.session)

@@ -189,6 +189,18 @@ def entry(entry_id: str, content: str) -> LedgerEntry:
     return LedgerEntry(entry_id, LedgerCategory.FACT, content, "", 0.5, (), (), 0.7, True, None, NOW)
 
 
+def test_who_the_student_is_leaves_room_for_what_fits() -> None:
+    many = Remembered(
+        profile=tuple(
+            Recalled(memory(f"p{i}", f"The student has lived in {i} towns."), 0.9, 1.0, ()) for i in range(30)
+        ),
+        memories=(Recalled(memory("m", "The student is afraid of seminars."), 0.5, 1.0, ()),),
+    )
+    kept = fitted(many, 300)
+    assert kept.memories == many.memories
+    assert 0 < len(kept.profile) < 30
+
+
 def test_the_ledger_goes_before_memories_and_those_before_facts() -> None:
     many = Remembered(
         memories=tuple(Recalled(memory(f"m{i}", "Swims every day."), 0.5, 1.0, ()) for i in range(20)),

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from graphmem.text.dating import dated
 from graphmem.text.retelling import retold
 
 AT = datetime(2026, 3, 17, tzinfo=UTC)
@@ -55,3 +56,20 @@ def test_what_is_said_of_oneself_is_told_of_its_speaker(text: str, told: str) ->
 )
 def test_no_first_person_is_left(text: str) -> None:
     assert FIRST_PERSON.search(retold(text, "Mo", AT)) is None
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("they moved the test to the 25th", "they moved the test to 25 March 2026"),
+        ("it has been pushed to the 31st", "it has been pushed to 31 March 2026"),
+        ("the trip was on the 31st", "the trip was on 31 January 2026"),
+        ("we start on the 14th, all of us", "we start on 14 April 2026, all of us"),
+        ("he came 3rd in the race", "he came 3rd in the race"),
+        ("i'm in 3rd class", "i'm in 3rd class"),
+        ("the 2nd one is hard", "the 2nd one is hard"),
+        ("on friday the 20th we fly", "on Friday, 20 March 2026 we fly"),
+    ],
+)
+def test_days_of_the_month_are_reckoned_and_ranks_are_not(said: str, told: str) -> None:
+    assert dated(said, datetime(2026, 3, 16, 15, tzinfo=UTC)) == told
