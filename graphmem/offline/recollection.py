@@ -49,7 +49,9 @@ READ_TOGETHER = 12
 SURELY = 0.65
 """Fitness from which on one answers though memory may not have been asked."""
 NEARLY = 0.08
-"""Difference of fitness within which what still holds, and of that the newer statement, answers."""
+"""Difference of fitness within which the newer statement answers."""
+PAST_FIT = 0.3
+"""How much less what holds no longer fits."""
 MOST_TOLD = 5
 """Most statements told to somebody who asks for all of them."""
 TOLD_CHARACTERS = 120
@@ -57,6 +59,8 @@ TOLD_CHARACTERS = 120
 _ASKING = frozenset(map(stem, "remember know tell told said say called still again think mention already".split()))  # noqa: SIM905
 _OWN_WORDS = frozenset({"i", "me", "my", "mine", "i'm", "im", "we", "our", "us"})
 _COMPANION = frozenset({"yourself", "urself"})
+_TELLS_MORE = re.compile(r"(?:she|he|it|they)(?:'s|'re)?\b")
+_YOU_SAY = re.compile(r"^you (?:say|ask)(?: that|:)? (?=you\b|your\b)")
 _HOW_LONG = re.compile(r"\bhow (?:long|many (?:days|weeks))\b(?!.*\bago\b)")
 _STUDENT = "The student"
 _WHO = re.compile(r"^\W*(?:and |so )?who(?:['’]?s| is| was) (?P<name>[\w-]+)\W*$")
@@ -88,13 +92,17 @@ NOTHING_AT_ALL = (
 
 @dataclass(frozen=True)
 class Recollection:
-    """Something the student told: how near it is to the question, when it was told, and whether it still holds."""
+    """Something the student told: how near it is to the question, when it was told, and whether it still holds.
+
+    words : the student's own, where `text` is not
+    """
 
     text: str
     at: datetime
     cosine: float
     secret: bool = False
     past: bool = False
+    words: str = ""
 
 
 class Wanted(NamedTuple):
@@ -139,7 +147,8 @@ def answer_from_memory(
         return _chosen(ALL, start).format(list="; ".join(kin))
     told = [*_statements(remembered), *(() if at_work else told_before(messages))]
     if not own or remembered.asked_for is AskedFor.OTHER:
-        sure = _best(question, wanted, [each for each in told if not each.secret], SURELY)
+        least = SURELY if remembered.asked_for is AskedFor.OTHER else ANSWERS
+        sure = _best(question, wanted, [each for each in told if not each.secret], least)
         return "" if sure is None else _told(doc, sure, remembered.today, start)
     if wanted.stems == {stem("name")} and (name := remembered.name or _name_told(messages, remembered)):
         return f"Your name is {clean(name)}."
@@ -222,9 +231,10 @@ def _of_memory(recalled: Recalled, remembered: Remembered) -> Recollection:
     doc = Doc(quote)
     today = remembered.today is not None and memory.timestamp.date() == remembered.today.date()
     own = is_tidy(quote) and not _OWN_WORDS.isdisjoint(doc.plain_words) and (today or not doc.time_words)
-    return Recollection(
-        quote if own else content, memory.timestamp, recalled.similarity, memory.id in remembered.secrets
-    )
+    secret = memory.id in remembered.secrets
+    if own:
+        return Recollection(quote, memory.timestamp, recalled.similarity, secret)
+    return Recollection(content, memory.timestamp, recalled.similarity, secret, words=quote)
 
 
 def told_before(messages: Sequence[Message]) -> Iterable[Recollection]:
@@ -276,14 +286,14 @@ def _best(question: Doc, wanted: Wanted, statements: Iterable[Recollection], lea
     near = [each for _, each in sorted(held, key=lambda pair: -pair[0])[:READ_TOGETHER]]
     texts, cosines = [each.text for each in near], [each.cosine for each in near]
     fitness = load_answer_network().fitness(question.text, texts, cosines)
-    scored = [(fit, each) for fit, each in zip(fitness, near, strict=True) if fit >= least]
+    scored = [(fit - PAST_FIT * each.past, each) for fit, each in zip(fitness, near, strict=True) if fit >= least]
     if not scored:
         return None
     if wanted.slot is not None:
         scored = [each for each in scored if _slot(Doc(each[1].text).excerpt) == wanted.slot] or scored
     scored = [each for each in scored if _introduces(each[1].text, question)] or scored
     top = max(fit for fit, _ in scored)
-    return max((s for fit, s in scored if fit >= top - NEARLY), key=lambda s: (not s.past, s.at.timestamp()))
+    return max((s for fit, s in scored if fit >= top - NEARLY), key=lambda s: s.at.timestamp())
 
 
 def _introduces(text: str, question: Doc) -> bool:
@@ -300,10 +310,11 @@ def _introduces(text: str, question: Doc) -> bool:
 def _told(question: Doc, statement: Recollection, today: datetime | None, start: int) -> str:
     """A statement said to the student, or else quoted, with its day where that is another one."""
     sentences = Doc(statement.text).excerpt.sentences
-    sentence = without_asides(max(sentences, key=lambda each: len(each.stems & question.stems)).text)
+    place = max(range(len(sentences)), key=lambda i: len(sentences[i].stems & question.stems))
+    sentence = without_asides(sentences[place].text)
     at = statement.at
     when = "" if today is None or at.date() == today.date() else f" on {at.day} {at:%B}"
-    said = clean(to_second_person(sentence))
+    said = _YOU_SAY.sub("", clean(to_second_person(sentence)))
     day = day_ahead(sentence, today) if today is not None and _HOW_LONG.search(question.plain) else None
     if day is not None and today is not None:
         left = (day.date() - today.date()).days
@@ -313,9 +324,10 @@ def _told(question: Doc, statement: Recollection, today: datetime | None, start:
         return _chosen(PAST, start).format(said=said)
     if not said.lower().startswith(("you ", "your ")) or len(said) > TOLD_CHARACTERS:
         # "The student" is what a memory calls whom it is told to.
-        words = said if _STUDENT in sentence and said else sentence
+        words = statement.words or (said if _STUDENT in sentence and said else sentence)
         return _chosen(FOUND_QUOTE, start).format(when=when, quote=quoted(words, TOLD_CHARACTERS, 25))
-    return _chosen(FOUND, start).format(when=when, said=said)
+    more = " ".join(clean(each.text) for each in sentences[place + 1 :] if _TELLS_MORE.match(each.plain))
+    return _chosen(FOUND, start).format(when=when, said=f"{said}. {more}".rstrip(". ") if more else said)
 
 
 def _overview(messages: Sequence[Message], remembered: Remembered, start: int) -> str:

@@ -28,7 +28,7 @@ _NEAR_DAYS = {
     "day after tomorrow": 2, "tomorrow": 1, "tmrw": 1, "tmr": 1, "yesterday": -1, "last night": -1,
 }  # fmt: skip
 _ON_DAY = re.compile(
-    rf"\b(?P<lead>on|this|next|last|by|till?|until|since|before|for|of)\s+{_WEEKDAY}(?!\s*,?\s*\d)"
+    rf"\b(?P<lead>on|this|next|last|by|till?|until|since|before|for|of)\s+{_WEEKDAY}(?!\s*,?\s*(?:the\s+)?\d)"
     r"(?:\s+(?P<part>morning|afternoon|evening|night)\b)?",
     re.I,
 )

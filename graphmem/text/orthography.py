@@ -68,6 +68,8 @@ _SHORTENED = re.compile(
 _LEADING = frozenset(
     "on in at by for from with during after before befor until till when wen whenever if since because as while".split()  # noqa: SIM905
 )
+_TRAILING = frozenset("because cos cuz coz cause bc than which that".split())  # noqa: SIM905
+"""Words that go on with a sentence."""
 _STARTS = frozenset(word.replace("'", "") for word in STOP_WORDS) - {
     "of",
     "to",
@@ -200,8 +202,9 @@ def respelled(text: str) -> Respelled:
     >>> respelled("Fine. It's 12.").text
     "Fine. It's 12."
     """
-    head = text[:RESPELLED_CHARACTERS]
-    if is_tidy(head) or language_of(head) not in ("", ENGLISH):
+    # A word that is cut is no word.
+    head = text if len(text) <= RESPELLED_CHARACTERS else text[: text.rfind(" ", 0, RESPELLED_CHARACTERS) + 1]
+    if not head or is_tidy(text) or language_of(head) not in ("", ENGLISH):
         return Respelled(text, text)
     places = [match.span() for match in _PIECE.finditer(head)]
     cores = [core_span(head, *span) for span in places]
@@ -269,9 +272,11 @@ def _parts(
 
     Where the network is not sure, neither side may be a mere part: "on the 18th of April", "called Biscuit".
     """
-    if ends is None or 1.0 - float(ends[0]) >= SURE_END:
-        return True
     words = [text[slice(*core)].lower() for core in cores if core is not None]
+    if ends is None or words[-1] in _TRAILING:
+        return False
+    if 1.0 - float(ends[0]) >= SURE_END:
+        return True
     named = bool(following) and following[0] is not None and bool(reading.names[following[0]] >= NAME)
     begins = words[-1].replace("'", "") in _STARTS or _SHORTENED.fullmatch(words[-1]) is not None
     return words[0] not in _LEADING and (named or begins)

@@ -586,7 +586,7 @@ async def test_an_answer_of_a_word_is_remembered_by_the_question_it_answers(gm: 
     await say(gm, ann, "I live in Boston now.")
     await run_jobs(gm, ann.session)
     homes = {each.content: each.invalid_at is None for each in await held(gm, ann.session)}
-    assert [is_so for content, is_so in homes.items() if "manhattan" in (content or "")] == [False]
+    assert [is_so for content, is_so in homes.items() if "Manhattan" in (content or "")] == [False]
     assert homes["Name of ann lives in Boston now."]
 
 
