@@ -82,7 +82,7 @@ ENDED_SHOWN = 3
 """Most memories of what holds no longer that a question for what is remembered brings."""
 NO_LONGER = "held once"
 """Reason of those."""
-PROFILE_SHARE = 0.35
+PROFILE_SHARE = 0.25
 """Share of a budget that who the student is and what they aim at takes at most before what fits the question."""
 LATEST, TELLING = 300, 10
 """Newest memories looked at, and most of them shown, where all that is remembered is asked for."""

@@ -14,7 +14,7 @@ from graphmem.text.embedder import ShippedNetwork, open_network, shipped_network
 ANSWERING_FOLDER = Path(__file__).with_name("weights") / "answering"
 LOGIT_SHARE = 0.05
 """What a log odd of the network counts beside a cosine."""
-ANSWERS, NEAREST = 0.4, 0.1
+ANSWERS, NEAREST = 0.45, 0.1
 """Fitness from which on a statement is taken for an answer, and from which on it comes near; chosen on students held
 out."""
 

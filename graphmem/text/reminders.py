@@ -1,5 +1,6 @@
 """Ledger entries of a message: what a model finds in its clauses that must not be forgotten (spec 8)."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -52,6 +53,9 @@ _CUE_WORDS = frozenset(
 )
 
 
+_ASKS_HOW = re.compile(r"\W*(?:and |so |but )?(?:how|what|which|who|whose|when|where|why)\b.*\?\W*$", re.I | re.S)
+
+
 def reminders(heard: Heard, spans: Sequence[SentenceSpan], readings: Sequence[MessageReading]) -> tuple[Reminder, ...]:
     """The ledger entries of a message.
 
@@ -82,6 +86,9 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], readings: Sequence[Me
     for place, (span, reading) in enumerate(zip(spans, readings, strict=True)):
         category = ledger_category(heard.text[slice(*span)], reading)
         if category is None or (kept and kept[-1][1] >= span[1]) or overrides(Doc(heard.text[slice(*span)])):
+            continue
+        if _ASKS_HOW.match(heard.text[slice(*span)]):
+            # "How should you explain things to me?" asks for a wish, and is none.
             continue
         start, stop = span
         if is_fragment(Doc(heard.text[start:stop])) and not last_question(heard.before):
