@@ -96,9 +96,17 @@ def _copies(known: list[Memory]) -> tuple[set[str], set[str]]:
             a, b = known[int(start + i)], known[int(j)]
             alike = a.speaker == b.speaker and numbers[int(start + i)] == numbers[int(j)]
             alike = alike and Doc(a.content or "").negates == Doc(b.content or "").negates
+            # An episode is titled by what its first message told, and is never shown beside that.
+            alike = alike and not (
+                (a.role is not b.role) and MemoryRole.EPISODE in (a.role, b.role) and _one_source(a, b)
+            )
             if j < start + i and alike and b.invalid_at is None:
                 near.add(a.id)
     return exact, near
+
+
+def _one_source(a: Memory, b: Memory) -> bool:
+    return not set(a.source_refs).isdisjoint(b.source_refs)
 
 
 def _grams(text: str) -> Vector:

@@ -40,6 +40,7 @@ _DAY_OF_MONTH = re.compile(
     rf"(?:(?P<weekday>{_WEEKDAY.replace('?P<day>', '?:')})\s+(?:the )?)?"
     rf"|\b(?P<weekday_alone>{_WEEKDAY.replace('?P<day>', '?:')})\s+(?:the )?)(?P<number>\d{{1,2}})(?:st|nd|rd|th)\b"
     rf"(?=\W*$|[,.;:!?)]| (?:and|or|but|at|in|so|because|cos|with|if|when|instead|now|this|too|then|which|of"
+    rf"|cause|cuz|coz|bc|since|for|from|by|as|after|before|again|still"
     rf"|i|we|it|they|my|our|btw|by the way|not)\b)",
     re.IGNORECASE,
 )

@@ -70,6 +70,8 @@ _LEADING = frozenset(
 )
 _TRAILING = frozenset("because cos cuz coz cause bc than which that".split())  # noqa: SIM905
 """Words that go on with a sentence."""
+_OPEN = frozenset("that the a an and or but of to my our your his their because with if when than as".split())  # noqa: SIM905
+"""Words that no sentence ends with."""
 _STARTS = frozenset(word.replace("'", "") for word in STOP_WORDS) - {
     "of",
     "to",
@@ -273,7 +275,7 @@ def _parts(
     Where the network is not sure, neither side may be a mere part: "on the 18th of April", "called Biscuit".
     """
     words = [text[slice(*core)].lower() for core in cores if core is not None]
-    if ends is None or words[-1] in _TRAILING:
+    if ends is None or words[-1] in _TRAILING or (len(words) > 1 and words[-2] in _OPEN):
         return False
     if 1.0 - float(ends[0]) >= SURE_END:
         return True
