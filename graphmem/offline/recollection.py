@@ -33,7 +33,7 @@ from graphmem.text.clauses import clauses
 from graphmem.text.dating import day_ahead
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import after_introduction, introduced_name
-from graphmem.text.lexicon import KIN
+from graphmem.text.lexicon import KIN, SECOND_PERSON
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.orthography import is_tidy
 from graphmem.text.profile import LAST_SESSION
@@ -46,9 +46,9 @@ from graphmem.text.stems import stem
 
 READ_TOGETHER = 12
 """Statements that are read with a question, those nearest to it by meaning and words."""
-SURELY = 0.65
+SURELY = 0.55
 """Fitness from which on one answers though memory may not have been asked."""
-NEARLY = 0.08
+NEARLY = 0.05
 """Difference of fitness within which the newer statement answers."""
 PAST_FIT = 0.3
 """How much less what holds no longer fits."""
@@ -147,6 +147,9 @@ def answer_from_memory(
         return _chosen(ALL, start).format(list="; ".join(kin))
     told = [*_statements(remembered), *(() if at_work else told_before(messages))]
     if not own or remembered.asked_for is AskedFor.OTHER:
+        if remembered.asked_for is AskedFor.OTHER and not SECOND_PERSON.isdisjoint(question.plain_words):
+            # "Can you help me with fractions?" asks the companion.
+            return ""
         least = SURELY if remembered.asked_for is AskedFor.OTHER else ANSWERS
         sure = _best(question, wanted, [each for each in told if not each.secret], least)
         return "" if sure is None else _told(doc, sure, remembered.today, start)

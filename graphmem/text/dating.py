@@ -46,7 +46,7 @@ _DAY_OF_MONTH = re.compile(
 )
 _IN_MONTH = re.compile(rf"\b(?P<lead>in|next|last|this|since|until|till?|from) {_MONTH}(?! \d)", re.IGNORECASE)
 _PERIOD = re.compile(
-    r"(?<!the )\b(?P<which>last|next|this) (?P<unit>week|month|year|summer|winter|autumn|spring)\b(?!end)", re.I
+    r"(?<!the )\b(?P<which>last|next|this) (?P<unit>week|month|year|summer|winter|autumn|spring)\b(?!end| of\b)", re.I
 )
 _AWAY = re.compile(
     r"(?:\b(?P<about>about|around) )?\b(?:(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"

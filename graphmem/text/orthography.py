@@ -50,6 +50,7 @@ _CORE = re.compile(r"[^\W_](?:[\w'’.-]*[^\W_])?")
 _MARKS = re.compile(r"[.!?…;:]")
 _CASED = re.compile(r"[A-Z].*[.!?…][\"'”)\]]*\s*", re.DOTALL)
 _PLAIN = re.compile(r"[a-zA-Z][a-z'’]*")
+_FORMULA = re.compile(r"=|->|\^|\b[a-z]\s*[+*]\s*[a-z0-9]\b")
 
 
 CharacterSpan = tuple[int, int]
@@ -195,7 +196,7 @@ def load_speller() -> Speller:
 def respelled(text: str) -> Respelled:
     """A text as a careful writer would have put it: the same words in the same order, and "I" where it is left out.
 
-    What is written properly, and what is not English, is left as it is.
+    What is written properly, what is not English and what holds a formula is left as it is.
 
     Examples
     --------
@@ -206,7 +207,7 @@ def respelled(text: str) -> Respelled:
     """
     # A word that is cut is no word.
     head = text if len(text) <= RESPELLED_CHARACTERS else text[: text.rfind(" ", 0, RESPELLED_CHARACTERS) + 1]
-    if not head or is_tidy(text) or language_of(head) not in ("", ENGLISH):
+    if not head or is_tidy(text) or _FORMULA.search(head) or language_of(head) not in ("", ENGLISH):
         return Respelled(text, text)
     places = [match.span() for match in _PIECE.finditer(head)]
     cores = [core_span(head, *span) for span in places]

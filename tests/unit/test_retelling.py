@@ -68,6 +68,9 @@ def test_no_first_person_is_left(text: str) -> None:
         ("he came 3rd in the race", "he came 3rd in the race"),
         ("i'm in 3rd class", "i'm in 3rd class"),
         ("the 2nd one is hard", "the 2nd one is hard"),
+        ("we fly on friday the 20th of march", "we fly on friday the 20 March 2026"),
+        ("i'm in the last year of school, last year was fun", "i'm in the last year of school, in 2025 was fun"),
+        ("deniz, 17, last year of school", "deniz, 17, last year of school"),
         ("on friday the 20th we fly", "on Friday, 20 March 2026 we fly"),
     ],
 )
