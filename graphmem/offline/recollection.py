@@ -44,7 +44,7 @@ from graphmem.text.second_person import to_first_person, to_second_person
 from graphmem.text.slots import slot_of
 from graphmem.text.stems import stem
 
-READ_TOGETHER = 12
+READ_TOGETHER = 8
 """Statements that are read with a question, those nearest to it by meaning and words."""
 SURELY = 0.55
 """Fitness from which on one answers though memory may not have been asked."""
