@@ -1,11 +1,11 @@
-"""Make the network that restores hastily typed text: the reader's upper layers, trained further on single words.
+"""Make the network that respells hastily typed text: the reader's upper layers, trained further on single words.
 
     pip install torch
     python scripts/make_orthography.py --data DATA
 
 To be run after `make_reader.py`. `scripts/data/sloppy.jsonl` holds messages as children and students type them beside
 the same words as a careful writer would have put them (written by language models); DATA holds
-`boundaries/tiage_train.jsonl`, `tutoring/mathdial.jsonl` and `valence/emobank_dev.jsonl`, from which more are made by
+`boundaries/tiage_train.jsonl` and `valence/emobank_dev.jsonl`, from which more are made by
 taking marks, capitals and apostrophes away. How misspelt words are spelt is learned of the former. Rows of the split
 "test" are only measured; figures lie in `figures.json` beside the weights.
 """

@@ -50,7 +50,8 @@ UNREAD, READER_TRUST, VECTOR_TRUST = 6.0, 0.25, 2.0
 """How much a row counts that the reader has not learned from, and what the reader's answers and the vector are scaled
 by where it learns: the reader knows too well what it has learned from."""
 ORDINARY = ("school_talk", "ordinary")
-"""What pupils type in haste of their lives: alike danger in a few rows of the first, nothing of the second."""
+"""Further ordinary talk: what pupils type of their lives, with a few dangerous twins; messages and clauses that were
+written for other models, none of danger."""
 FURTHER = "more-"
 """What the ids of the further rows begin with."""
 UNTOUCHED = "tiage-dev"

@@ -83,7 +83,7 @@ ENDED_SHOWN = 3
 NO_LONGER = "held once"
 """Reason of those."""
 PROFILE_SHARE = 0.25
-"""Share of a budget that who the student is and what they aim at takes at most before what fits the question."""
+"""Share of a budget that the standing profile takes at most, so that there is room for what fits the question."""
 LATEST, TELLING = 300, 10
 """Newest memories looked at, and most of them shown, where all that is remembered is asked for."""
 SURE_PART = 0.6
@@ -201,6 +201,8 @@ def standing_profile(
 def ended_memories(index: SearchIndex, query: SearchQuery, asked: Vector) -> list[Recalled]:
     """What held once and does no longer, where somebody asks for what is remembered: "who was it before?".
 
+    What was taken back or put right never held, and was not put into the past: it stays away.
+
     Parameters
     ----------
     query : SearchQuery, of what holds
@@ -210,7 +212,7 @@ def ended_memories(index: SearchIndex, query: SearchQuery, asked: Vector) -> lis
     for hit in index.search(replace(query, ended=True, limit=ENDED_SHOWN)):
         vector = index.vector(hit.memory.id)
         similarity = 0.0 if vector is None else float(vector @ asked)
-        if hit.memory.reliability is Reliability.SUPERSEDED and similarity >= SURE_COSINE:
+        if hit.memory.original is not None and similarity >= SURE_COSINE:
             gravity = gravity_now(hit.memory, query.now)
             found.append(Recalled(hit.memory, hit.relevance, gravity, (NO_LONGER,), similarity=similarity))
     return found
@@ -461,10 +463,9 @@ def fitted(remembered: Remembered, budget: int) -> Remembered:
         return remembered
     kept: dict[str, list[Any]] = {name: [] for name, _, _ in parts}
     for name, items, held in parts:
-        # What fits the question must find room beside who asks it.
-        least = left - round(PROFILE_SHARE * budget) if name == "profile" else 0
-        places, rest = _within(held, left - max(0, least))
-        left = rest + max(0, least)
+        reserved = max(0, left - round(PROFILE_SHARE * budget)) if name == "profile" else 0
+        places, rest = _within(held, left - reserved)
+        left = rest + reserved
         kept[name] += [items[place] for place in places]
     ids = {entry.id for entry in kept["ledger"]}
     return replace(

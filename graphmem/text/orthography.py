@@ -51,15 +51,12 @@ _MARKS = re.compile(r"[.!?…;:]")
 _CASED = re.compile(r"[A-Z].*[.!?…][\"'”)\]]*\s*", re.DOTALL)
 _PLAIN = re.compile(r"[a-zA-Z][a-z'’]*")
 _FORMULA = re.compile(r"=|->|\^|\b[a-z]\s*[+*]\s*[a-z0-9]\b")
-
-
 CharacterSpan = tuple[int, int]
+"""Start and end in a text."""
 # What one says of oneself without "I"; "don't", too, is said to others.
 _SUBJECTLESS = frozenset(
     "can't cannot couldn't didn't won't wouldn't haven't hadn't wasn't got had went saw was".split()  # noqa: SIM905
 )
-
-
 _SHORTENED = re.compile(
     r"(?:i|we|they|you|who|could|would|should|might|must)(ve)|(?:we|they|you|who)(re)"
     r"|(?:i|we|they|you|he|she|it|that|there|who)(ll)|(?:we|they|you|he|she|who)(d)"
@@ -69,21 +66,14 @@ _SHORTENED = re.compile(
 _LEADING = frozenset(
     "on in at by for from with during after before befor until till when wen whenever if since because as while".split()  # noqa: SIM905
 )
+"""Words that a part of a sentence begins with, which is none by itself."""
 _TRAILING = frozenset("because cos cuz coz cause bc than which that".split())  # noqa: SIM905
 """Words that go on with a sentence."""
 _OPEN = frozenset("that the a an and or but of to my our your his their because with if when than as".split())  # noqa: SIM905
 """Words that no sentence ends with."""
-_STARTS = frozenset(word.replace("'", "") for word in STOP_WORDS) - {
-    "of",
-    "to",
-    "in",
-    "on",
-    "at",
-    "with",
-    "for",
-    "from",
-    "called",
-}
+_STARTS = frozenset(word.replace("'", "") for word in STOP_WORDS) - frozenset(
+    "of to in on at with for from called".split()  # noqa: SIM905
+)
 """Words that a sentence may begin with which is not marked as one."""
 
 
@@ -118,7 +108,7 @@ class Respelled:
         """The words that a span of the text was made of."""
         return self.original[slice(*self.original_span(start, end))]
 
-    def original_span(self, start: int, end: int) -> tuple[int, int]:
+    def original_span(self, start: int, end: int) -> CharacterSpan:
         """The place of the words that a span of the text was made of."""
         if not self.pieces:
             return start, end
@@ -163,7 +153,7 @@ def word_reading(answers: NDArray[np.float32]) -> WordReading:
     return WordReading(softmax(answers[:, :3]), expit(answers[:, 3]), expit(answers[:, 4]))
 
 
-def last_tokens(spans: Sequence[tuple[int, int]], ends: Sequence[int]) -> list[int]:
+def last_tokens(spans: Sequence[CharacterSpan], ends: Sequence[int]) -> list[int]:
     """The last token within each word that ends at some place, ascending; the one before where the text was cut."""
     found, place = [], 0
     for end in ends:
@@ -304,7 +294,7 @@ def is_tidy(text: str) -> bool:
     return _CASED.fullmatch(text.strip()) is not None and " i " not in text
 
 
-def core_span(text: str, start: int, end: int) -> tuple[int, int] | None:
+def core_span(text: str, start: int, end: int) -> CharacterSpan | None:
     """The place of a word without the marks around it; None where there are only marks.
 
     Examples

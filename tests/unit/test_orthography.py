@@ -69,7 +69,7 @@ def test_a_clause_is_quoted_as_it_was_typed() -> None:
     assert found.original_of(start, len(found.text)) == "hes grey n he bites"
 
 
-def test_long_texts_are_restored_at_their_beginning() -> None:
+def test_long_texts_are_respelled_at_their_beginning() -> None:
     text = "wats my dog called? " + "i like it here wat about u. " * 200
     found = respelled(text)
     assert found.text.startswith("What's my dog called? I like it here")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from graphmem.flows.context_plan import (
     ASKED_AS_WHOLE,
     answers_asked,
+    ended_memories,
     fitted,
     habit_answers_asked,
     ranked,
@@ -35,7 +36,7 @@ from graphmem.model import (
     SourceKind,
 )
 from graphmem.search.index import SearchIndex
-from graphmem.search.query import Hit
+from graphmem.search.query import Hit, SearchQuery
 from graphmem.search.scoring import weight
 from graphmem.store.memories import Expansion, Reached, Standing
 from graphmem.text.doc import Doc
@@ -187,6 +188,17 @@ def test_the_block_never_exceeds_its_budget(
 
 def entry(entry_id: str, content: str) -> LedgerEntry:
     return LedgerEntry(entry_id, LedgerCategory.FACT, content, "", 0.5, (), (), 0.7, True, None, NOW)
+
+
+def test_what_ended_is_brought_back_and_what_was_taken_back_is_not() -> None:
+    day, gone = NOW - timedelta(days=1), Reliability.SUPERSEDED
+    untrue = memory("untrue", "Bo is the best friend.", timestamp=day, invalid_at=day, reliability=gone)
+    ended = replace(untrue, id="ended", original="Bo is the best friend.")
+    index = index_of(ended, untrue, memory("so", "Al is the best friend.", timestamp=day))
+    vector = index.vector("ended")
+    assert vector is not None
+    found = ended_memories(index, SearchQuery(vector, ("best", "friend"), NOW), vector)
+    assert [each.memory.id for each in found] == ["ended"]
 
 
 def test_who_the_student_is_leaves_room_for_what_fits() -> None:
