@@ -35,7 +35,7 @@ from torch.nn import functional
 from graphmem.bench.contradiction import PAIRS, contradiction_figures, pair_figures
 from graphmem.bench.held_out import is_held_out, save_trained
 from graphmem.model import PairClass
-from graphmem.text.contradiction import CONTRADICTION_FOLDER, PAIR_CLASSES, PairNetwork, statement_features
+from graphmem.text.contradiction import CONTRADICTION_FOLDER, PAIR_CLASSES, ContradictionNetwork, statement_features
 from graphmem.text.embedder import DIMENSION, ShippedNetwork, shipped_network
 
 FURTHER = Path(__file__).with_name("data") / "pairs.jsonl"
@@ -251,7 +251,7 @@ def write_sample(path: Path) -> None:
 
 def judge(args: argparse.Namespace, choosing: Sequence[Row]) -> None:
     """Write the figures of what was written beside it: on the rows that chose, and on those held out."""
-    network = PairNetwork(shipped_network(2), 2, args.out)
+    network = ContradictionNetwork(shipped_network(2), 2, args.out)
     content: dict[str, Any] = {}
     for name, rows in (
         ("chosen on", choosing),

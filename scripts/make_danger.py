@@ -22,13 +22,15 @@ from torch import Tensor
 from torch.nn import functional
 
 from graphmem.text.danger_network import DANGER_ANSWERS, DANGER_FOLDER, URGENCIES
-from graphmem.text.reader import CONCERNS, HEADS, READER_FOLDER
+from graphmem.text.reader import CONCERNS, HEADS, READER_FOLDER, read_now
 
 EPOCHS = 4
 _NUMBERS = np.split(np.arange(sum(HEADS.values())), np.cumsum(list(HEADS.values()))[:-1])
 _OF = dict(zip(HEADS, _NUMBERS, strict=True))
 ASKED = np.concatenate([_OF["concern"], _OF["urgency"][1:], _OF["about_other"]])
 """The reader's numbers that answer the same questions."""
+HARMLESS = -1.0
+"""The reader's log odds of danger below which ordinary talk is not learned from: the network is not asked about it."""
 TALK, SMALL_TALK = 600, 1_200
 """Messages of tutoring and of small talk that are learned from."""
 JOINED = 14
@@ -50,7 +52,10 @@ def learned_from(rows: Sequence[Row]) -> list[Row]:
     rng, rows = random.Random(SEED), [row for row in rows if row.part == "learn"]
     talk = [row for row in rows if row.source.startswith("talk")]
     small = [row for row in rows if row.source == "tiage"]
-    rest = [row for row in rows if row.source != "tiage" and not row.source.startswith("talk")]
+    plain = [row for row in rows if row.source == "ordinary"]
+    readings = read_now([row.text for row in plain])
+    rest = [row for row in rows if row.source not in ("tiage", "ordinary") and not row.source.startswith("talk")]
+    rest += [row for row, reading in zip(plain, readings, strict=True) if reading.danger_logit >= HARMLESS]
     return rest + rng.sample(talk, TALK) + rng.sample(small, min(SMALL_TALK, len(small)))
 
 

@@ -3,10 +3,11 @@
     python scripts/make_profile.py --understanding utterances.jsonl
 
 Rows written for it lie in `scripts/data/profile.jsonl` (CC0), statements of memories with their part in
-`profile_told.jsonl`, and messages of which is known whether they ask for memories in `sloppy.jsonl`: whether those ask
-for all or for last time is told by a head that the other rows make; lasting facts and ordinary talk come from labelled
-utterances (`{"text", "source", "kind", "lasting", "ledger", "about_self"}`). A fifth of the rows, by a hash of their
-group, is only reported; strength is chosen by cross-validation on the rest.
+`profile_told.jsonl`, questions for memories in `recollections.jsonl`, and messages of which is known whether they ask
+for memories in `sloppy.jsonl`: whether those ask for all or for last time is told by a head that the other rows make;
+lasting facts and ordinary talk come from labelled utterances (`{"text", "source", "kind", "lasting", "ledger",
+"about_self"}`). A fifth of the rows, by a hash of their group, is only reported; strength is chosen by
+cross-validation on the rest.
 """
 
 import argparse
@@ -28,6 +29,7 @@ from graphmem.text.profile import PROFILE_FILE
 
 WRITTEN = Path(__file__).parent / "data" / "profile.jsonl"
 ASKED = WRITTEN.with_name("sloppy.jsonl")
+RECOLLECTIONS = WRITTEN.with_name("recollections.jsonl")
 TOLD = WRITTEN.with_name("profile_told.jsonl")
 OTHER, OWN = "other", "own"
 WHOLE, SURE = ("overview", "last_time"), 0.7
@@ -64,6 +66,8 @@ def told() -> list[Row]:
 def asked(known: Sequence[Row], encode: Any) -> list[Row]:
     """Messages that ask for memories, with the part that a head made of the known rows takes them for, and others."""
     rows = [json.loads(line) for line in ASKED.read_text("utf-8").splitlines()]
+    for student in map(json.loads, RECOLLECTIONS.read_text("utf-8").splitlines()):
+        rows += [{"means": each["q"], "asks": "memory", "split": student["split"]} for each in student["questions"]]
     x = np.concatenate([encode([row.text]) for row in known])
     head = LogisticRegression(C=10.0, class_weight="balanced", max_iter=2000).fit(x, [row.label for row in known])
     found = []
@@ -96,8 +100,12 @@ def fitted(name: str, rows: Sequence[Row], encode: Any) -> tuple[dict[str, Any],
     y, groups = np.array([row.label for row in rows]), np.array([row.group for row in rows])
     test = np.array([is_test(row.group) for row in rows])
 
+    labels, counts = np.unique(y[~test], return_counts=True)
+    # Rare labels count more, but not as much as all of a common one: what is picked has to be right.
+    weights_of = dict(zip(labels, np.sqrt(counts.mean() / counts), strict=True))
+
     def model(strength: float) -> LogisticRegression:
-        return LogisticRegression(C=strength, class_weight="balanced", max_iter=2000)
+        return LogisticRegression(C=strength, class_weight=weights_of, max_iter=2000)
 
     def score(strength: float) -> float:
         guessed = cross_val_predict(model(strength), x[~test], y[~test], groups=groups[~test], cv=GroupKFold(5))

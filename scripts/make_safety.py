@@ -40,9 +40,9 @@ FALSE_ALARMS, PERSONAL_ALARMS, EVERYDAY_ALARMS, WARM_ALARMS, ORDINARY_ALARMS = 0
 ordinary talk that chose that may be taken for danger: missing costs more. The first was 0.15, the next two 0.02 and
 0.1, until figures of LoCoMo and of the held-out rows were looked at, and the fourth 0.03 and 0.1, which cost recall:
 the figures of those are a little too good."""
-UNSUSPECTED, SURE_SHARE = 0.005, 0.9
-"""Share of the dangers found among the rows that chose that the network need not be asked about, and share of the plain
-ones that are sure."""
+UNSUSPECTED, SURE_SHARE = 0.001, 0.9
+"""Share of the dangers found among the rows that chose that the network need not be asked about (0.005 until it was seen
+to miss a plain sentence of a child), and share of the plain ones that are sure."""
 FIRST_PRIOR, JUDGE_PRIOR = 0.1, 1e-3
 """Strength of the weights of what judges by all that the reader tells, and of what puts three judgements together: few
 rows choose these, and a stronger one would leave the reader out. The second was set with held-out rows in view."""
@@ -52,6 +52,11 @@ by where it learns: the reader knows too well what it has learned from."""
 ORDINARY = ("school_talk", "ordinary")
 """Further ordinary talk: what pupils type of their lives, with a few dangerous twins; messages and clauses that were
 written for other models, none of danger."""
+TRICKY = "tricky"
+"""Harmless messages with the words and frames of dangerous ones: learned from and reported, and no bound is set on
+them, who are rarer in talk than here."""
+OF_MEMORY = ("The student", "On ", "Formerly")
+"""How statements begin that are not in a student's own words."""
 FURTHER = "more-"
 """What the ids of the further rows begin with."""
 UNTOUCHED = "tiage-dev"
@@ -106,14 +111,30 @@ def read_all(data: Path) -> list[Row]:
     for each in lines(data / "understanding" / "utterances.jsonl"):
         if each["source"] == "written" and each["ledger"] != "threat":
             rows.setdefault(each["text"], Row(each["text"], "none", 0, "none", "written", each["id"]))
-    for name in ("sloppy", "ledger"):
-        for each in lines(further / f"{name}.jsonl"):
-            text = each["said" if name == "sloppy" else "text"]
-            # What is a secret may be danger.
-            if each.get("ledger") == "secret":
-                continue
-            rows.setdefault(text, Row(text, "none", 0, "none", "ordinary", text))
+    for harmless in written_harmless(further):
+        rows.setdefault(harmless.text, harmless)
     return list(rows.values())
+
+
+def written_harmless(further: Path) -> Iterator[Row]:
+    """Messages and clauses that were written for other models, or to deceive this one; none tells of danger."""
+    # What is a secret may be danger.
+    clauses = (each["text"] for each in lines(further / "ledger.jsonl") if each.get("ledger") != "secret")
+    typed = (each["said"] for each in lines(further / "sloppy.jsonl"))
+    for text in (*typed, *clauses, *told_before(further / "recollections.jsonl")):
+        yield Row(text, "none", 0, "none", "ordinary", text)
+    for each in lines(further / "ordinary.jsonl"):
+        yield Row(each["text"], "none", 0, "none", TRICKY, each["text"])
+
+
+def told_before(path: Path) -> Iterator[str]:
+    """Questions for what was told before, and what students told in their own words, where that worries nobody."""
+    for student in lines(path):
+        yield from (asked["q"] for asked in student["questions"])
+        # Those of the first students were not looked at for worries.
+        if "worrying" in student:
+            told = enumerate(student["statements"])
+            yield from (t for i, t in told if i not in student["worrying"] and not t.startswith(OF_MEMORY))
 
 
 def tutoring_talk(data: Path) -> Iterator[Row]:
@@ -164,6 +185,8 @@ def figures(scores: NDArray[np.float64], found: NDArray[np.bool_], rows: list[Ro
     ordinary = chosen(lambda row: row.source == "ordinary")
     told |= {"recall_school": found[school & danger].mean(), "false_alarms_school": found[school & ~danger].mean()}
     told["false_alarms_ordinary"] = found[ordinary].mean()
+    if part == "test":
+        told["false_alarms_tricky"] = found[chosen(lambda row: row.source == TRICKY)].mean()
     warm = chosen(lambda row: row.source == "warm")
     told |= {"recall_warm": found[warm & danger].mean(), "false_alarms_warm": found[warm & ~danger].mean()}
     if talk.any():

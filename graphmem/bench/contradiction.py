@@ -25,7 +25,7 @@ from graphmem.offline.contradictions import judged_pairs
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
 from graphmem.text.affect import load_affect
-from graphmem.text.contradiction import CONTRADICTION_FOLDER, ENDED_FOR_SURE, PairReading, load_pair_network
+from graphmem.text.contradiction import CONTRADICTION_FOLDER, ENDED_FOR_SURE, PairReading, load_contradiction_network
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import shipped_network
 
@@ -71,7 +71,7 @@ def measure_contradiction(_: Settings, file: Path | None) -> Figures:
         raise InvalidInput(f"{place} has no rows of old, new, class, retire_old or text_a, text_b, label.") from error
     if len(set(labels)) < 2:
         raise InvalidInput(f"{place} holds no two classes of pairs that are new.")
-    readings = load_pair_network().read(pairs)
+    readings = load_contradiction_network().read(pairs)
     if names[0] == "old":
         figures = pair_figures(readings, truth, [bool(row.get("retire_old")) for row in rows])
     else:

@@ -56,7 +56,8 @@ from graphmem.text.matching import meant_facts
 from graphmem.text.memory_block import memory_block
 from graphmem.text.orthography import respelled
 from graphmem.text.profile import load_profile_model
-from graphmem.text.query_parser import ParsedQuestion, query_words, read_question
+from graphmem.text.query_parser import ParsedQuestion, query_words, question_in, read_question
+from graphmem.text.questions import asks_what_was_told
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens
 from graphmem.validation import checked_as_of, checked_text
@@ -69,6 +70,8 @@ EXPANSION_SEEDS = 5
 """Best of them whose edges are followed."""
 REACHED = 10
 """Most memories found along edges."""
+ASKED_TIMES = 2
+"""How many times as many memories are recalled where a message asks for what is remembered."""
 MIN_WEIGHT = 0.5
 """Weight an edge needs to be followed."""
 FEW_WORDS = 3
@@ -271,12 +274,24 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         now = gm.clock()
         asked = read_question(asking.doc, (*held.index.speakers(), *(() if unformed is None else unformed.speakers())))
         nameless = group.create_task(gm.embedder.embed([asked.text])) if asked.names and asked.text else embedding
+        question = question_in(asking.doc)
+        alone = (
+            None if question.text == asking.doc.text.strip() else group.create_task(gm.embedder.embed([question.text]))
+        )
         lexical: LexicalScores | None
         lexical = await asyncio.to_thread(held.index.lexical, _words(asked, asking), now, asking.as_of)
         rows = await embedding
         vector, own = (await nameless)[0], rows[0]
+        # What stands around a question helps to understand it, and is not what is asked for.
+        put = own if alone is None else (await alone)[0]
+    if alone is not None:
+        vector, own = _joined(vector, put), _joined(own, put)
     if asking.before_row is not None:
         asking = replace(asking, before_vector=rows[asking.before_row])
+    wanted = _asked_for(gm, asking.doc, put)
+    if wanted is not AskedFor.OTHER and asking.doc.asks:
+        # What answers a question may share no word with it, and be far by meaning.
+        asking = replace(asking, limit=min(MAX_RECALLED, ASKED_TIMES * asking.limit))
     query = _query(asked, asking, vector, now)
     # Whether it still is of the world's and the overlay's versions is seen with the expansion: no round trip for that.
     known = gm.cache.state(session).fog
@@ -288,7 +303,7 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         if expansion.version <= held.version and cleared is fog:
             break
         held, lexical, fog = await open_memories(gm, session, expansion.version), None, cleared
-    found = await asyncio.to_thread(_chosen, gm, held, unformed, asking, query, hits, expansion, own, fog)
+    found = await asyncio.to_thread(_chosen, gm, held, unformed, asking, query, hits, expansion, own, wanted, fog)
     return SearchResult(await _without_hidden(gm, fog, found), expansion.student_version, fog, own, asking.as_of)
 
 
@@ -328,6 +343,7 @@ def _chosen(
     hits: Sequence[Hit],
     expansion: Expansion,
     own: Vector,
+    asked_for: AskedFor,
     fog: Fog,
 ) -> Remembered:
     """Rank what was found, and see what surfaces; off the event loop."""
@@ -351,7 +367,6 @@ def _chosen(
         then = [(kept, active_at(kept.entry, moment)) for kept in held.ledger]
         entries = [replace(kept, entry=entry) for kept, entry in then if entry is not None]
     surfaced = _surfaced(entries, asking, own, moment)
-    asked_for = _asked_for(gm, own)
     if asking.limit:
         more = wanted_memories(held.index, moment, asked_for)
         wanted = [each for each in more if is_clear(each.memory.id)]
@@ -393,12 +408,26 @@ def _weave(held: OpenMemories, entries: Sequence[StoredEntry], doc: Doc, vector:
     return woven(held.doubts, held.index, doc, vector, held.tolerance, hidden)
 
 
-def _asked_for(gm: Graphmem, vector: Vector) -> AskedFor:
-    """Part of memory that a message asks for, where that can be told."""
+def _joined(one: Vector, other: Vector) -> Vector:
+    """The direction between two embeddings."""
+    both = one + other
+    length = float(np.linalg.norm(both))
+    return both / length if length else both
+
+
+def _asked_for(gm: Graphmem, doc: Doc, vector: Vector) -> AskedFor:
+    """Part of memory that a message asks for, where that can be told.
+
+    Parameters
+    ----------
+    doc : the message
+    vector : of the question in it
+    """
     if not gm.is_shipped:
         return AskedFor.OTHER
     asked_for, chance = load_profile_model().of_question(vector)
-    return AskedFor.OWN if asked_for is AskedFor.OTHER and chance < SURELY_OTHER else asked_for
+    doubtful = chance < SURELY_OTHER or (doc.asks and asks_what_was_told(doc.plain))
+    return AskedFor.OWN if asked_for is AskedFor.OTHER and doubtful else asked_for
 
 
 _ABOUT_WORK = (AskedFor.STRUGGLES, AskedFor.STRENGTHS)

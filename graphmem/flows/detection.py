@@ -24,6 +24,7 @@ from graphmem.flows.detection_plan import (
 )
 from graphmem.flows.session_cache import open_memories
 from graphmem.model import (
+    ANYONE,
     Message,
     Session,
     StatementOnRecord,
@@ -84,7 +85,7 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
     if not may_touch(held.index, said):
         return Detected()
     # Memories are statements in the third person: the message is compared as one, too.
-    statement = retold(message.text, held.name or "The student", message.at) or message.text
+    statement = retold(message.text, held.name or ANYONE, message.at) or message.text
     said = replace(said, vector=(await gm.embedder.embed([statement]))[0])
     told = Revisable(statement, message.text, message.at, None, filled, reading.valence, said.vector)
     found = [

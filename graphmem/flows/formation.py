@@ -25,6 +25,7 @@ from graphmem.flows.session_cache import apply_changes, known_readings, open_mem
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.salience import SNR_CEILING
 from graphmem.model import (
+    ANYONE,
     Answer,
     Danger,
     Domain,
@@ -322,7 +323,7 @@ async def _reading(
 def _clarification(session: Session, scored: Scored, reading: Reading) -> tuple[Extract, Marked]:
     """The whole message as an episode, for where it clarifies a doubt; searched by the words as they were said."""
     heard = reading.heard
-    content = retold(heard.text, heard.student or "The student", heard.at) or heard.text
+    content = retold(heard.text, heard.student or ANYONE, heard.at) or heard.text
     extract = Extract(0, len(heard.text), content, Modality.EPISODIC, MemoryKind.EPISODE)
     content_hash = keyed_hash(session.keys, "content", f"clarified {reading.source.ref}\n{content}")
     return extract, Marked(scored.vector, domain_of(scored.read), reading.valence, content_hash, None)
@@ -331,7 +332,7 @@ def _clarification(session: Session, scored: Scored, reading: Reading) -> tuple[
 async def _retracted(gm: Graphmem, heard: Heard) -> tuple[RetractionRequest, ...]:
     """Matters that the student asks to forget, or says are not true."""
     wanted = retractions(heard.text) if heard.speaker is None and heard.kind is SourceKind.CHAT else ()
-    named = [retold(each, heard.student or "The student", heard.at) for each in wanted if each is not None]
+    named = [retold(each, heard.student or ANYONE, heard.at) for each in wanted if each is not None]
     vectors = iter(await gm.embedder.embed(named) if named else ())
     return tuple(RetractionRequest(None if each is None else next(vectors)) for each in wanted)
 

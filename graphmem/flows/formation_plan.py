@@ -15,7 +15,13 @@ from graphmem.flows.formation_edges import (
     said_edges,
     strongest_edges,
 )
-from graphmem.flows.formation_effects import END_EFFECTS, retracted_memories, revised_memories, touched_memories
+from graphmem.flows.formation_effects import (
+    CANDIDATES,
+    END_EFFECTS,
+    retracted_memories,
+    revised_memories,
+    touched_memories,
+)
 from graphmem.flows.formation_ledger import promotions_of
 from graphmem.flows.formation_memories import new_memory, reinforced_memory, typed_span
 from graphmem.flows.formation_reading import Ended, Marked, Reading
@@ -58,7 +64,7 @@ from graphmem.store.changes import (
     renewed,
 )
 from graphmem.store.uncertainties import Recorded
-from graphmem.text.doc import doc_of
+from graphmem.text.doc import Doc, doc_of
 from graphmem.text.revision import Effect
 
 
@@ -86,6 +92,8 @@ def planned_formation(
     ended = formed.ended
     ended |= {m.id: Ended(m.id, None, Effect.CORRECTS) for m in retracted_memories(reading, known)}
     ended |= {memory_id: Ended(memory_id, None, Effect.ENDS) for memory_id in told if memory_id not in ended}
+    wrong = [each.id for each in ended.values() if each.effect is Effect.CORRECTS]
+    ended |= {episode.id: Ended(episode.id, None, Effect.CORRECTS) for episode in _titled_by(wrong, known)}
     again = {memory_id: each for memory_id, each in formed.again.items() if memory_id not in ended}
     left = restoring(known, (*ended, *_sides(doubts, ended)))
     changes = Changes(
@@ -250,6 +258,17 @@ def _sides(doubts: Sequence[Recorded], ended: Mapping[str, Ended]) -> list[str]:
 def _revived(again: Mapping[str, Reinforced]) -> tuple[str, ...]:
     """Memories that had been ended and are said again."""
     return tuple(memory_id for memory_id, each in again.items() if each.memory.invalid_at is not None)
+
+
+def _titled_by(wrong: Iterable[str], known: SearchIndex) -> Iterator[Memory]:
+    """Episodes that are titled by what was never so: they would say it on."""
+    for memory_id in wrong:
+        memory, vector = known.get(memory_id), known.vector(memory_id)
+        if memory is None or vector is None or memory.role is MemoryRole.EPISODE:
+            continue
+        first = next(iter(Doc(memory.content or "").sentences), Doc("")).text.rstrip(".")
+        near = (each for each, _ in known.nearest(vector, CANDIDATES))
+        yield from (m for m in near if m.role is MemoryRole.EPISODE and (m.content or "").startswith(f"{first}:"))
 
 
 def _past(ended: Iterable[Ended], known: SearchIndex) -> Iterator[Memory]:

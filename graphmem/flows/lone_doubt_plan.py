@@ -28,8 +28,6 @@ UNCONFIRMED_AFTER = timedelta(days=30)
 """Time after which what was inferred and never said is in doubt, where nothing rests on it."""
 MOST_LONE_DOUBTS = 2
 """New ones in a drift cycle."""
-ANYONE = "The student"
-"""Whom memories tell of where no name is known."""
 _REASONS = {
     UncertaintyType.UNVERIFIED: "It was inferred, and the student has not said so.",
     UncertaintyType.STALE: "It was said long ago, and may be otherwise by now.",

@@ -10,11 +10,11 @@ from graphmem.errors import Conflict
 from graphmem.flows import reconciliation_plan as plan
 from graphmem.flows.conflict_plan import pair_of
 from graphmem.flows.conflicts import classified
-from graphmem.flows.lone_doubt_plan import ANYONE, doubted_alone, doubted_ids
+from graphmem.flows.lone_doubt_plan import doubted_alone, doubted_ids
 from graphmem.flows.related import with_feedback
 from graphmem.flows.relationship_plan import MOST_RELATIONSHIPS, opposed_relationships
 from graphmem.flows.session_cache import open_memories, write_changes
-from graphmem.model import DetectionContext, Resolution, Session, Uncertainty
+from graphmem.model import ANYONE, DetectionContext, Resolution, Session, Uncertainty
 from graphmem.store import uncertainties
 from graphmem.store.changes import Changes
 

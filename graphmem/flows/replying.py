@@ -29,6 +29,7 @@ from graphmem.model import (
 )
 from graphmem.ports import Mind, OnToken
 from graphmem.search.fog import Fog
+from graphmem.text.doc import doc_of
 
 
 async def _clear_doubt(gm: Graphmem, fog: Fog, woven: Woven) -> tuple[Woven, ...]:
@@ -44,7 +45,8 @@ async def question_to_ask(gm: Graphmem, seen: MessageFindings) -> Question | Non
     hidden = await hidden_in(gm, seen.searched.fog, [each.text for each in seen.state.questions])
     clear = tuple(each for each, mentions in zip(seen.state.questions, hidden, strict=True) if not mentions)
     tells = seen.reading.about_self >= OWN_ENOUGH
-    return plan.next_question(replace(seen.state, questions=clear), seen.score, seen.message.text, tells=tells)
+    state, works = replace(seen.state, questions=clear), seen.task is not None
+    return plan.next_question(state, seen.score, doc_of(seen.message).text, tells=tells, works=works)
 
 
 async def remembered_for(

@@ -16,6 +16,7 @@ from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import apply_turn, known_readings, open_memories
 from graphmem.flows.surprise_plan import MOST_FACTS, Understood, Worded, episode_content, told_of
 from graphmem.model import (
+    ANYONE,
     Analyse,
     Analysis,
     Answer,
@@ -170,7 +171,7 @@ async def _understood(
     job, surprising = episode.job, episode.surprising
     procedure = None if analysis.reflection is None else analysis.reflection.procedure
     held = await open_memories(gm, session)
-    told = await asyncio.to_thread(most_telling, told_of(job, held.index), held.name or "The student")
+    told = await asyncio.to_thread(most_telling, told_of(job, held.index), held.name or ANYONE)
     contents = [
         episode_content(doc_of(surprising), told, job.before, job.task),
         *(u.new for u in analysis.updates),

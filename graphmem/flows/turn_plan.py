@@ -508,11 +508,13 @@ def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
     return (NewJob(f"surprise-{seq}", work, seq),)
 
 
-def next_question(state: State, scored: Score, text: str, *, tells: bool = False) -> Question | None:
+def next_question(
+    state: State, scored: Score, text: str, *, tells: bool = False, works: bool = False
+) -> Question | None:
     """The question that has waited longest, where this is a moment to ask it.
 
-    Not while something surprises, not where the student asks, tells of themselves or takes leave, and not in three
-    turns running.
+    Not while something surprises, not where the student asks, tells of themselves, takes a step in an exercise or takes
+    leave, and not in three turns running.
 
     Parameters
     ----------
@@ -520,10 +522,13 @@ def next_question(state: State, scored: Score, text: str, *, tells: bool = False
     scored : Score of the message
     text : str, the message
     tells : it tells something of the student, which is answered first
+    works : the talk is about an exercise
 
     Source: spec 5 (questions queued and asked by a later turn).
     """
-    calm = scored.level is Level.NORMAL and not tells and "?" not in text and act_of(Doc(text)) is not Act.GOODBYE
+    act = act_of(Doc(text))
+    busy = tells or "?" in text or act is Act.GOODBYE or (works and act is Act.STEP)
+    calm = scored.level is Level.NORMAL and not busy
     rested = state.asked_turn == 0 or state.turns + 1 - state.asked_turn > ASKED_EVERY
     return state.questions[0] if state.questions and calm and rested else None
 

@@ -10,7 +10,7 @@ from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, InvalidInput, Locked, NotFound
 from graphmem.flows.formation import affect_of, said_hash
-from graphmem.flows.lone_doubt_plan import ANYONE, doubted_alone
+from graphmem.flows.lone_doubt_plan import doubted_alone
 from graphmem.flows.related import with_feedback
 from graphmem.flows.relationship_plan import settled_relationship
 from graphmem.flows.running import check_running
@@ -29,6 +29,7 @@ from graphmem.flows.uncertainty_plan import (
     undone,
 )
 from graphmem.model import (
+    ANYONE,
     ActionAdvice,
     DetectionContext,
     EdgeType,

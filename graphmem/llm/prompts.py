@@ -7,7 +7,7 @@ neither open nor close a tag, and the instructions say that nothing quoted is an
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from graphmem.model import Companion, Conversation, Distil, Message, Mismatch, Predict, Remembered, Respond
+from graphmem.model import ANYONE, Companion, Conversation, Distil, Message, Mismatch, Predict, Remembered, Respond
 from graphmem.text.doc import Doc
 from graphmem.text.habits import Exchange, shown_habits, told
 from graphmem.text.memory_block import memory_block
@@ -191,7 +191,7 @@ def _case(number: int, mismatch: Mismatch) -> Iterator[str]:
     """A violated expectation, quoted."""
     yield f"<case {number}>"
     exchange = Exchange(Doc(mismatch.actual), Doc(mismatch.asked), Doc(mismatch.before))
-    counted = " ".join(told(count, "The student") for count in shown_habits(mismatch.habits, exchange))
+    counted = " ".join(told(count, ANYONE) for count in shown_habits(mismatch.habits, exchange))
     texts = {"asked": mismatch.asked, "expected": mismatch.predicted, "said": mismatch.actual, "counted": counted}
     for tag, text in texts.items():
         if text:

@@ -68,6 +68,7 @@ from graphmem.model.identity import Keys, ServiceToken, Session, Student, Studen
 from graphmem.model.integrity import Integrity
 from graphmem.model.jobs import Job
 from graphmem.model.memory import (
+    ANYONE,
     Digest,
     Edge,
     Entity,
@@ -138,6 +139,7 @@ from graphmem.model.world import (
 
 __all__ = [
     "ACUTE",
+    "ANYONE",
     "MAIN_WORLD",
     "NO_NAME",
     "SERIOUS",

@@ -22,6 +22,9 @@ from graphmem.model.enums import (
 from graphmem.model.vectors import Vector
 from graphmem.model.world import Practised
 
+ANYONE = "The student"
+"""Whom memories tell of where no name is known."""
+
 
 @dataclass(frozen=True)
 class Source:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from graphmem.model import PairClass, PairVerdict, Resolution, StatementOnRecord, StatementPair
-from graphmem.text.contradiction import PairReading, load_pair_network
+from graphmem.text.contradiction import PairReading, load_contradiction_network
 from graphmem.text.doc import Doc
 
 OUTWEIGHS = 2.0
@@ -30,7 +30,7 @@ def judged_pairs(pairs: Sequence[StatementPair]) -> tuple[PairVerdict, ...]:
     >>> verdict.kind.value, verdict.resolution, verdict.reasoning
     ('compatible', None, 'Both can be so.')
     """
-    readings = load_pair_network().read([(pair.old.text, pair.new.text) for pair in pairs])
+    readings = load_contradiction_network().read([(pair.old.text, pair.new.text) for pair in pairs])
     return tuple(_verdict(pair, reading) for pair, reading in zip(pairs, readings, strict=True))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.model import (
+    ANYONE,
     Aspect,
     Extract,
     Extraction,
@@ -178,7 +179,7 @@ class _Found(NamedTuple):
 
 
 def _who(heard: Heard) -> str:
-    return heard.speaker or heard.student or "The student"
+    return heard.speaker or heard.student or ANYONE
 
 
 def _quotes(spans: Sequence[SentenceSpan], candidates: Sequence[SentenceSpan]) -> list[SentenceSpan]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from graphmem.model import Lesson, MemoryKind, Mismatch
+from graphmem.model import ANYONE, Lesson, MemoryKind, Mismatch
 from graphmem.text.clauses import statement_spans
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc
@@ -52,7 +52,7 @@ def lesson(mismatch: Mismatch, clauses: Sequence[str] = (), readings: Sequence[M
     >>> lesson(Mismatch("41", "ok", "Shall we go on?")) is None
     True
     """
-    who = mismatch.student or "The student"
+    who = mismatch.student or ANYONE
     return _stated(mismatch, who, clauses, readings) or _shown(mismatch, who)
 
 

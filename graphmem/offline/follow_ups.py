@@ -19,25 +19,28 @@ SAME_FOLLOW_UP_SCORE = 80.0
 """Fuzzy score from which on two questions are the same."""
 
 # {said} the student's words, {topic} what they are about; a wording is left out where what it needs is missing.
+# They are asked some turns later: what they are about must be named.
 _QUESTIONS: dict[Act, tuple[str, ...]] = {
-    Act.SORROW: ("Would you like to tell me more about {topic}?", "What would help you most right now?"),
-    Act.FRUSTRATION: ("What about {topic} bothers you most?", "Which part would you like us to make smaller?"),
+    Act.SORROW: ("Would you like to tell me more about {topic}?", "How are things with {topic} by now?"),
+    Act.FRUSTRATION: (
+        "What about {topic} bothers you most?",
+        "Which part of {topic} would you like us to make smaller?",
+    ),
     Act.CONFUSION: (
         "What do you already know about {topic}?",
-        "Which part is the first that does not make sense to you?",
+        "Which part of {topic} is the first that does not make sense to you?",
     ),
-    Act.QUESTION: ("What made you wonder about {topic}?", "What would be your own best guess?"),
-    Act.STEP: ("How did you get to {said}?", "How could you check that?"),
-    Act.DISCLOSURE: ("Would you like to tell me more about {topic}?", "How do you feel about that?"),
-    Act.AGREEMENT: ("Can you say in your own words what you agree with?",),
+    Act.QUESTION: ("What made you wonder about {topic}?", "You asked {said}: what would be your own best guess?"),
+    Act.STEP: ("How did you get to {said}?", "How could you check {said}?"),
+    Act.DISCLOSURE: ("Would you like to tell me more about {topic}?", "How do you feel about {topic}?"),
+    Act.AGREEMENT: ("You said {said}: can you say in your own words what you agreed with?",),
     Act.STATEMENT: ("What makes you think so about {topic}?", "Where did you come across {topic}?"),
 }
 _TRUSTED = "Is there a grown-up you trust whom you could tell about this today?"
 _ALWAYS = (
     "You said {said}: can you tell me a little more about it?",
-    "What should I know to understand that better?",
-    "What were you thinking of just then?",
-    "Which part of it matters most to you?",
+    "When you said {said}, what were you thinking of?",
+    "Which part of what you said matters most to you: {said}?",
 )
 
 # {topic} what the message was about; what is to be done next time.
@@ -102,7 +105,7 @@ def questions(surprising: Surprising, analysis: Analysis) -> tuple[str, ...]:
     >>> for question in questions(told, Analysis("")):
     ...     print(question)
     What do you already know about “denominator”?
-    Which part is the first that does not make sense to you?
+    Which part of “denominator” is the first that does not make sense to you?
     You said “I don't understand the denominator”: can you tell me a little more about it?
     """
     known = [*surprising.asked, *(sentence.text for sentence in Doc(surprising.before).sentences)]

@@ -13,6 +13,7 @@ from zlib import crc32
 import numpy as np
 
 from graphmem.model import (
+    ANYONE,
     SHOWN_AT_WORK,
     AskedFor,
     Aspect,
@@ -26,7 +27,7 @@ from graphmem.model import (
     SourceKind,
     Vector,
 )
-from graphmem.text.answering import ANSWERS, NEAREST, load_answer_network
+from graphmem.text.answering import ANSWERS, NEAREST, answer_fitness
 from graphmem.text.answers import asked_slot, stated_answer
 from graphmem.text.arithmetic import equations
 from graphmem.text.clauses import clauses
@@ -37,18 +38,19 @@ from graphmem.text.lexicon import KIN, SECOND_PERSON
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.orthography import is_tidy
 from graphmem.text.profile import LAST_SESSION
-from graphmem.text.retelling import without_asides
+from graphmem.text.query_parser import ASKING_STEMS, question_in
+from graphmem.text.retelling import without_asides, without_lead_in
 from graphmem.text.revision import USED_TO
 from graphmem.text.sanitize import clean, quoted
 from graphmem.text.second_person import to_first_person, to_second_person
 from graphmem.text.slots import slot_of
 from graphmem.text.stems import stem
 
-READ_TOGETHER = 8
+READ_TOGETHER = 12
 """Statements that are read with a question, those nearest to it by meaning and words."""
-SURELY = 0.55
+SURELY = 0.6
 """Fitness from which on one answers though memory may not have been asked."""
-NEARLY = 0.05
+NEARLY = 0.1
 """Difference of fitness within which the newer statement answers."""
 PAST_FIT = 0.3
 """How much less what holds no longer fits."""
@@ -56,13 +58,12 @@ MOST_TOLD = 5
 """Most statements told to somebody who asks for all of them."""
 TOLD_CHARACTERS = 120
 """Characters of the longest statement that is told."""
-_ASKING = frozenset(map(stem, "remember know tell told said say called still again think mention already".split()))  # noqa: SIM905
 _OWN_WORDS = frozenset({"i", "me", "my", "mine", "i'm", "im", "we", "our", "us"})
 _COMPANION = frozenset({"yourself", "urself"})
 _TELLS_MORE = re.compile(r"(?:she|he|it|they)(?:'s|'re)?\b")
 _YOU_SAY = re.compile(r"^you (?:say|ask)(?: that|:)? (?=you\b|your\b)")
 _HOW_LONG = re.compile(r"\bhow (?:long|many (?:days|weeks))\b(?!.*\bago\b)")
-_STUDENT = "The student"
+_UNTIL = re.compile(r"\bhow (?:long|many (?:days|weeks))\b.*\b(?:until|till|til|left|before|to go|do we have)\b")
 _WHO = re.compile(r"^\W*(?:and |so )?who(?:['’]?s| is| was) (?P<name>[\w-]+)\W*$")
 _WORK_ASKED_FOR = {AskedFor.STRUGGLES: Aspect.MISCONCEPTION, AskedFor.STRENGTHS: Aspect.UNDERSTANDING}
 
@@ -137,34 +138,32 @@ def answer_from_memory(
     doc = doc_of(messages[-1])
     own = asks_of_oneself(doc)
     start = crc32(f"{len(messages)} {doc.text[:600]}".encode("utf-8", "replace"))
-    asking = [sentence for sentence in doc.excerpt.sentences if sentence.asks]
-    # "What's my dog called? Do you remember?" asks for the dog.
-    question = max(reversed(asking), key=lambda each: len(each.stems - _ASKING), default=doc)
-    wanted = Wanted(question.stems - _ASKING, asked_slot(question.text))
+    question = question_in(doc)
+    wanted = Wanted(question.stems - ASKING_STEMS, asked_slot(question.text))
     if own and remembered.asked_for is AskedFor.LAST_TIME:
         return _last_time(remembered, start)
     if own and stem("family") in question.stems and (kin := _family(messages, remembered)):
         return _chosen(ALL, start).format(list="; ".join(kin))
     told = [*_statements(remembered), *(() if at_work else told_before(messages))]
-    if not own or remembered.asked_for is AskedFor.OTHER:
+    if remembered.asked_for is AskedFor.OTHER or (at_work and not (own or _names_somebody_known(question, told))):
         if remembered.asked_for is AskedFor.OTHER and not SECOND_PERSON.isdisjoint(question.plain_words):
             # "Can you help me with fractions?" asks the companion.
             return ""
         least = SURELY if remembered.asked_for is AskedFor.OTHER else ANSWERS
-        sure = _best(question, wanted, [each for each in told if not each.secret], least)
+        sure = _best(question, wanted, [each for each in told if not each.secret], least, remembered.today)
         return "" if sure is None else _told(doc, sure, remembered.today, start)
     if wanted.stems == {stem("name")} and (name := remembered.name or _name_told(messages, remembered)):
         return f"Your name is {clean(name)}."
     if remembered.asked_for is AskedFor.OVERVIEW:
-        sure = _best(question, wanted, [each for each in told if not each.secret], SURELY)
+        sure = _best(question, wanted, [each for each in told if not each.secret], SURELY, remembered.today)
         return _overview(messages, remembered, start) if sure is None else _told(doc, sure, remembered.today, start)
     if shown := _asked_of_work(remembered):
         return _chosen(ALL, start).format(list="; ".join(shown))
-    if (best := _best(question, wanted, told, ANSWERS)) is not None:
+    if (best := _best(question, wanted, told, ANSWERS, remembered.today)) is not None:
         return _told(doc, best, remembered.today, start)
     if if_known:
         return ""
-    near = _best(question, wanted, [each for each in told if not each.secret], NEAREST)
+    near = _best(question, wanted, [each for each in told if not each.secret], NEAREST, remembered.today)
     nothing = _chosen(NOTHING, start)
     return nothing if near is None else f"{NOT_THAT} {_told(doc, near, remembered.today, start)}"
 
@@ -173,6 +172,12 @@ def _family(messages: Sequence[Message], remembered: Remembered) -> list[str]:
     """What the student told of relatives, secrets apart."""
     told = [*_statements(remembered), *told_before(messages)]
     return _listed(each for each in told if not (each.secret or KIN.isdisjoint(Doc(each.text).plain_words)))
+
+
+def _names_somebody_known(question: Doc, told: Sequence[Recollection]) -> bool:
+    """True if a question names what the student has told of: "What is Mert's sister called?"."""
+    names = {entity.name.casefold() for entity in question.entities}
+    return any(name in each.text.casefold() for name in names for each in told)
 
 
 def asks_of_oneself(doc: Doc) -> bool:
@@ -229,11 +234,13 @@ def _of_memory(recalled: Recalled, remembered: Remembered) -> Recollection:
     if memory.invalid_at is not None and memory.original:
         text = _of_the_student(replace(memory, content=memory.original), remembered)
         return Recollection(text, memory.timestamp, recalled.similarity, memory.id in remembered.secrets, past=True)
-    content, quote = _of_the_student(memory, remembered), memory.quote or ""
+    content, quote = _of_the_student(memory, remembered), without_lead_in(memory.quote or "")
     # The student's own words turn to the student more surely, but for days, which have been reckoned since.
     doc = Doc(quote)
     today = remembered.today is not None and memory.timestamp.date() == remembered.today.date()
-    own = is_tidy(quote) and not _OWN_WORDS.isdisjoint(doc.plain_words) and (today or not doc.time_words)
+    # A clause of a sentence begins and ends anyhow.
+    tidy = is_tidy(quote) or (any(map(str.isupper, quote)) and is_tidy(f"{quote[:1].upper()}{quote[1:].rstrip('.')}."))
+    own = tidy and not _OWN_WORDS.isdisjoint(doc.plain_words) and (today or not doc.time_words)
     secret = memory.id in remembered.secrets
     if own:
         return Recollection(quote, memory.timestamp, recalled.similarity, secret)
@@ -275,62 +282,77 @@ def _slot(doc: Doc) -> str | None:
     return slot_of(doc) or slot_of(Doc(to_first_person(doc.text)))
 
 
-def _best(question: Doc, wanted: Wanted, statements: Iterable[Recollection], least: float) -> Recollection | None:
+def _best(
+    question: Doc, wanted: Wanted, statements: Iterable[Recollection], least: float, today: datetime | None
+) -> Recollection | None:
     """The statement that fits best, if well enough; of those that nearly do so what holds, and the newest.
+
+    Until when one counts only what tells a day to come can say.
 
     What tells the attribute that is asked for goes before all else.
     """
-    own = gist(question.text)
+    own, counts = gist(question.text), _UNTIL.search(question.plain) is not None
     held = []
     for statement in statements:
+        if counts and today is not None and day_ahead(statement.text, today) is None:
+            continue
         doc = Doc(statement.text).excerpt
-        if not (doc.asks or equations(statement.text) or gist(statement.text) == own):
+        asks = doc.asks or statement.text.rstrip().endswith("?")
+        if not (asks or equations(statement.text) or gist(statement.text) == own):
             held.append((statement.cosine + _share(wanted, doc) / 2, statement))
     near = [each for _, each in sorted(held, key=lambda pair: -pair[0])[:READ_TOGETHER]]
+    if (asked := _WHO.match(question.plain)) is not None:
+        return _who_is(asked["name"], near)
     texts, cosines = [each.text for each in near], [each.cosine for each in near]
-    fitness = load_answer_network().fitness(question.text, texts, cosines)
+    fitness = answer_fitness(question.text, texts, cosines)
     scored = [(fit - PAST_FIT * each.past, each) for fit, each in zip(fitness, near, strict=True) if fit >= least]
     if not scored:
         return None
     if wanted.slot is not None:
         scored = [each for each in scored if _slot(Doc(each[1].text).excerpt) == wanted.slot] or scored
-    scored = [each for each in scored if _introduces(each[1].text, question)] or scored
     top = max(fit for fit, _ in scored)
     return max((s for fit, s in scored if fit >= top - NEARLY), key=lambda s: s.at.timestamp())
 
 
-def _introduces(text: str, question: Doc) -> bool:
-    """True if a statement says who it is that a question asks for: "my best friend Zara", "Zara, a girl I met"."""
-    asked = _WHO.match(question.plain)
-    if asked is None:
-        return False
-    name = re.escape(asked["name"])
+def _who_is(name: str, statements: Sequence[Recollection]) -> Recollection | None:
+    """The first statement that says who somebody is ("my friend Zara", "a dog called Bo"), else one that names them."""
+    escaped = re.escape(name)
     owner = r"(?:my|our|his|her|their|[\w-]+['’]s)"
-    before, behind = rf"\b{owner}(?: [\w-]+){{1,3}},? {name}\b", rf"\b{name}(?: is|,) (?:{owner}|an?|the)\b"
-    return re.search(f"{before}|{behind}", text, re.IGNORECASE) is not None
+    before = rf"\b(?:{owner}(?: [\w-]+){{1,3}},?|called|named) {escaped}\b"
+    behind = rf"\b{escaped}(?: is|'s|,) (?:{owner}|an?|the)\b"
+    named = [each for each in statements if re.search(rf"\b{escaped}\b", each.text, re.IGNORECASE)]
+    introduced = [each for each in named if re.search(f"{before}|{behind}", each.text, re.IGNORECASE)]
+    return next(iter(introduced or named), None)
 
 
 def _told(question: Doc, statement: Recollection, today: datetime | None, start: int) -> str:
-    """A statement said to the student, or else quoted, with its day where that is another one."""
+    """A statement said to the student, whole where it is short, or else quoted; with its day where that is another."""
     sentences = Doc(statement.text).excerpt.sentences
-    place = max(range(len(sentences)), key=lambda i: len(sentences[i].stems & question.stems))
+    whole = len(statement.text) <= TOLD_CHARACTERS
+    place = 0 if whole else max(range(len(sentences)), key=lambda i: len(sentences[i].stems & question.stems))
     sentence = without_asides(sentences[place].text)
     at = statement.at
     when = "" if today is None or at.date() == today.date() else f" on {at.day} {at:%B}"
     said = _YOU_SAY.sub("", clean(to_second_person(sentence)))
-    day = day_ahead(sentence, today) if today is not None and _HOW_LONG.search(question.plain) else None
+    day = day_ahead(statement.text, today) if today is not None and _HOW_LONG.search(question.plain) else None
     if day is not None and today is not None:
         left = (day.date() - today.date()).days
         days = "1 day" if left == 1 else f"{left} days"
         return f"That is in {days}, as far as I know: {quoted(said or sentence.rstrip('.'), TOLD_CHARACTERS, 25)}."
+    more = [each.text for each in sentences[place + 1 :] if whole or _TELLS_MORE.match(each.plain)]
     if statement.past and said:
         return _chosen(PAST, start).format(said=said)
     if not said.lower().startswith(("you ", "your ")) or len(said) > TOLD_CHARACTERS:
         # "The student" is what a memory calls whom it is told to.
-        words = statement.words or (said if _STUDENT in sentence and said else sentence)
+        words = statement.words or " ".join([said if ANYONE in sentence and said else sentence, *more])
         return _chosen(FOUND_QUOTE, start).format(when=when, quote=quoted(words, TOLD_CHARACTERS, 25))
-    more = " ".join(clean(each.text) for each in sentences[place + 1 :] if _TELLS_MORE.match(each.plain))
-    return _chosen(FOUND, start).format(when=when, said=f"{said}. {more}".rstrip(". ") if more else said)
+    return _chosen(FOUND, start).format(when=when, said=". ".join([said, *map(_turned, more)]).rstrip(". "))
+
+
+def _turned(sentence: str) -> str:
+    """A sentence that goes on, said to the student where it is about them."""
+    said = clean(to_second_person(sentence)) or clean(sentence).rstrip(". ")
+    return said[:1].upper() + said[1:]
 
 
 def _overview(messages: Sequence[Message], remembered: Remembered, start: int) -> str:
@@ -354,7 +376,7 @@ def _of_work(memory: Memory, remembered: Remembered) -> Recollection:
 def _of_the_student(memory: Memory, remembered: Remembered) -> str:
     """What a memory says, with "the student" for the student's name."""
     content, name = memory.content or "", remembered.name
-    return re.sub(rf"\b{re.escape(name)}(?=\s|'s\b)", _STUDENT, content) if name else content
+    return re.sub(rf"\b{re.escape(name)}(?=\s|'s\b)", ANYONE, content) if name else content
 
 
 def _listed(

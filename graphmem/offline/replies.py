@@ -46,6 +46,8 @@ SAME_REPLY_SCORE = 85.0
 """Fuzzy score from which on two texts say the same."""
 ABOUT_COMPANION = ("companion", "ability")
 """Moves that answer questions to the companion: also "What do you know about me?", which memory answers."""
+MAY_ASK = ("statement", "step", "reasoned step", "guess")
+"""Moves that take what is said for a statement: outside an exercise a question in it is one for memory."""
 _TELLING_SLOTS = ("{told}", "{quote}", "{topic}", "{sum}", "{mention}", "{name}")
 _SLOT = re.compile(r"{(\w+)}")
 _QUOTE_IN_FACT = re.compile(r"said “([^”]{3,}?)…?”")
@@ -74,7 +76,9 @@ def replied(
     # "You are nicer than my sister" asks for nothing.
     asking_for = move.name == "ability" or doc.asks or doc.text.rstrip().endswith("?")
     for_memory = remembered.asked_for is not AskedFor.OTHER and asks_of_oneself(doc)
-    if move.name in ABOUT_COMPANION and asking_for and for_memory:
+    if (move.name in ABOUT_COMPANION and asking_for and for_memory) or (
+        move.name in MAY_ASK and doc.asks and remembered.asked_for is not AskedFor.OTHER and not task
+    ):
         move = Move("question")
     if move.name in ("question", "guess") and (decided := asked_comparison(doc.text)):
         return f"{clean(decided)}. How could you show it with a drawing?"

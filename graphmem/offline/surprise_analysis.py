@@ -10,7 +10,7 @@ from graphmem.text.lexicon import LESSON_WORDS
 from graphmem.text.sanitize import quoted
 from graphmem.text.slots import slot_of
 from graphmem.text.statements import Statement, statements
-from graphmem.text.words import word_rarity
+from graphmem.text.words import is_known, word_rarity
 
 EXPECTATION_MET = 0.6
 """Match from which on an expectation is met (spec 4)."""
@@ -90,11 +90,17 @@ def about(doc: Doc) -> str:
     ('“circle”', '')
     """
     phrases = sorted(doc.shown.key_phrases(), key=lambda phrase: -max(map(word_rarity, phrase.split())))
-    return next((quoted(phrase) for phrase in phrases if any(map(_is_topic, phrase.split()))), "")
+    named = [phrase for phrase in phrases if all(map(_is_word, phrase.split()))]
+    return next((quoted(phrase) for phrase in named if any(map(_is_topic, phrase.split()))), "")
 
 
 def _is_topic(word: str) -> bool:
     return word.isalpha() and word.lower() not in LESSON_WORDS
+
+
+def _is_word(word: str) -> bool:
+    """False of what is drawn out or misspelt; names may be any."""
+    return is_known(word.lower()) or word[:1].isupper() or not word.isalpha()
 
 
 def _has_substance(said: Statement) -> bool:

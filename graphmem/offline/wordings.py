@@ -90,8 +90,8 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "{mention} What does that tell you about your question?",
     ),
     "question": (
-        "I do not know enough to answer that. What do you know about {topic} so far?",
-        "I cannot look up {topic} for you. What would be your best guess, and what makes you think so?",
+        "I do not know enough to answer that. What do you know about it so far?",
+        "I cannot look that up for you. What would be your best guess, and what makes you think so?",
         "I cannot tell you that for certain. Where could we look to find out?",
         "Good that you ask, though I cannot answer it for certain. What would be your own best guess?",
     ),

@@ -25,6 +25,7 @@ _CUT = re.compile(
     r"\b)|(?<!\s)\s++[-–—]\s+|;\s+",
     re.IGNORECASE,
 )
+_SPLICE = re.compile(r"[,;]\s++(?!(?:and|but|so|also|plus|oh|btw)\b)", re.IGNORECASE)
 _ASKED_BACK = re.compile(
     r"[,;.!]\s++(?=(?:(?:and|so|but)\s+)?(?:(?:how|what) about|you|u|yours?|what|what's|whats|where|when|who|why|how"
     r"|which|do|does|did|are|is|have|has|can|could|would|will|any)\b[^,;.!?]*\?\W*\Z)"
@@ -90,8 +91,10 @@ def _parts(text: str, start: int, end: int) -> list[SentenceSpan]:
             continue  # within what is quoted
         if _NAMED_MORE.match(right) and not _FINITE.search(right):
             continue
-        # "Can we draw, i like comics": what follows a question is told, however short it is.
-        least = TOLD_WORDS if only_asks(plain(left)) else CLAUSE_WORDS
+        # "Can we draw, i like comics": what follows a question is told, however short it is; "bo moved away, my best
+        # friend is al now" are two sentences, and "i like teal and my room is teal" is one.
+        spliced = _SPLICE.match(text, match.start()) and _FINITE.search(left) and _FINITE.search(right)
+        least = TOLD_WORDS if spliced or only_asks(plain(left)) else CLAUSE_WORDS
         short = len(left.split()) < least or len(right.split()) < least
         if short or (_HOLDS_TOGETHER.match(left.strip()) and len(left.split()) < INTRODUCTION_WORDS):
             continue

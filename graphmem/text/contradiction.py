@@ -65,7 +65,7 @@ SAME_READING = PairReading(
 """The reading of two statements that say the same."""
 
 
-class PairNetwork:
+class ContradictionNetwork:
     """Reads pairs of statements; may be used by several threads at once.
 
     Raises
@@ -117,7 +117,7 @@ def read_answers(answers: NDArray[np.float32]) -> PairReading:
 
 
 @lru_cache(maxsize=1)
-def load_pair_network() -> PairNetwork:
+def load_contradiction_network() -> ContradictionNetwork:
     """The network that ships, once a process.
 
     Raises
@@ -126,8 +126,8 @@ def load_pair_network() -> PairNetwork:
 
     Examples
     --------
-    >>> (reading,) = load_pair_network().read([("My sister works at the bakery.", "My uncle sails.")])
+    >>> (reading,) = load_contradiction_network().read([("My sister works at the bakery.", "My uncle sails.")])
     >>> reading.likely.value
     'compatible'
     """
-    return PairNetwork(shipped_network(1), 1)
+    return ContradictionNetwork(shipped_network(1), 1)

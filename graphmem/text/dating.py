@@ -22,10 +22,13 @@ _MONTH = (
 )
 _WEEKDAY = r"(?P<day>mon|tues?|we[dn]n?e?s?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b(?!s)"
 _NEAR = re.compile(
-    r"\b(?P<word>day after tomorrow|tomorrow|tmrw|tmr|yesterday|last night|this morning|tonight|today)\b", re.IGNORECASE
+    r"\b(?:the )?(?P<word>day after tomorrow|day before yesterday)\b"
+    r"|\b(?P<near>tomorrow|tmrw|tmr|yesterday|last night|this morning|tonight|today)\b",
+    re.IGNORECASE,
 )
 _NEAR_DAYS = {
     "day after tomorrow": 2, "tomorrow": 1, "tmrw": 1, "tmr": 1, "yesterday": -1, "last night": -1,
+    "day before yesterday": -2,
 }  # fmt: skip
 _ON_DAY = re.compile(
     rf"\b(?P<lead>on|this|next|last|by|till?|until|since|before|for|of)\s+{_WEEKDAY}(?!\s*,?\s*(?:the\s+)?\d)"
@@ -159,7 +162,7 @@ def _is_past(match: re.Match[str]) -> bool:
 
 
 def _near(match: re.Match[str], at: datetime) -> str:
-    word = match["word"].lower()
+    word = (match["word"] or match["near"]).lower()
     part = {"last night": "in the night of ", "this morning": "in the morning of ", "tonight": "in the evening of "}
     return part.get(word, "on ") + spelled(at + timedelta(days=_NEAR_DAYS.get(word, 0)))
 

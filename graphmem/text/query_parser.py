@@ -6,7 +6,11 @@ from dataclasses import dataclass
 
 from graphmem.text.doc import Doc
 from graphmem.text.lexicon import QUERY_STOP_WORDS
+from graphmem.text.stems import stem
 from graphmem.text.words import parts
+
+ASKING_STEMS = frozenset(map(stem, "remember know tell told said say called still again think mention already".split()))  # noqa: SIM905
+"""Stems of words that a question for memory is put in, and is not about."""
 
 
 @dataclass(frozen=True)
@@ -65,3 +69,17 @@ def query_words(doc: Doc) -> tuple[str, ...]:
     # The index of words knows no apostrophes and no signs.
     words = (part for word in doc.plain_words for part in parts(word))
     return tuple(dict.fromkeys(word for word in words if word not in QUERY_STOP_WORDS))
+
+
+def question_in(doc: Doc) -> Doc:
+    """The sentence of a text that asks, of several the one that says most of what for; else the text itself.
+
+    Examples
+    --------
+    >>> question_in(Doc("My cousin helps me. How should you teach me? I'll tell him.")).text
+    'How should you teach me?'
+    >>> question_in(Doc("What's my dog called? Do you remember?")).text, question_in(Doc("I cook.")).text
+    ("What's my dog called?", 'I cook.')
+    """
+    asking = [sentence for sentence in doc.excerpt.sentences if sentence.asks]
+    return max(reversed(asking), key=lambda each: len(each.stems - ASKING_STEMS), default=doc)

@@ -7,7 +7,7 @@ from graphmem.text.lexicon import INTERROGATIVES
 _WH = "|".join(sorted(INTERROGATIVES))
 _AUX = "is|are|was|were|do|does|did|can|could|should|would|will|may|am i|have i|has|isn'?t|aren'?t|don'?t|doesn'?t"
 _ASKS = re.compile(
-    rf"(?:^|[.!,;]\s+|\b(?:so|but|and|ok|okay|oh|wait|well|hm+|thanks|also) )(?:{_WH}|{_AUX}|any)\b[^.!]{{0,200}}\?"
+    rf"(?:^|[.!,;:]\s+|\b(?:so|but|and|ok|okay|oh|wait|well|hm+|thanks|also) )(?:{_WH}|{_AUX}|any)\b[^.!]{{0,200}}\?"
     r"|^\W*(?:what|why|how|where|who|which)(?:'?s)?\b[^.!?]{0,90}$"
     r"|\bhow do (?:you|i|we) (?:say|write|do|find|get)\b|\bwhat(?:'s| is| does)\b[^.!]{0,200}\?"
 )
@@ -18,6 +18,23 @@ _ONLY_ASKS = re.compile(
     r"|(?:can|could|may|shall|should|would) (?:you|i|we)|do (?:you|i|we)|does"
     r"|is (?:it|that|this))\b[^.!?,]{0,80}$"
 )
+
+
+_OF_TELLING = re.compile(
+    r"\b(?:(?:did|have|had) i (?:\w+ )?(?:tell|told|say|said|mention|mentioned|explain|explained|ask|asked)"
+    r"|i (?:told|asked) (?:you|u)|(?:do|did|can) (?:you|u) (?:still |even )?remember)\b"
+)
+
+
+def asks_what_was_told(plain: str) -> bool:
+    """True if a text, in lower case, speaks of what its speaker told the listener.
+
+    Examples
+    --------
+    >>> asks_what_was_told("which day did i tell you?"), asks_what_was_told("can you tell me the day?")
+    (True, False)
+    """
+    return _OF_TELLING.search(plain) is not None
 
 
 def asks(plain: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from itertools import pairwise
 
-from graphmem.model import SHOWN_AT_WORK, Digest, Memory, MergedStatement
+from graphmem.model import ANYONE, SHOWN_AT_WORK, Digest, Memory, MergedStatement
 from graphmem.text.dating import spelled
 from graphmem.text.doc import Doc
 from graphmem.text.information import information
@@ -175,7 +175,7 @@ def subject_of(memories: Sequence[Memory], student: str | None) -> str:
     memories : 1 or more
     student : the student's name, where it is known
     """
-    return memories[0].speaker or student or "The student"
+    return memories[0].speaker or student or ANYONE
 
 
 def summarised_memories(memories: Sequence[Memory], student: str | None) -> Digest:

@@ -55,7 +55,7 @@ async def threats(gm: Graphmem, pupil: Pupil) -> list[tuple[str | None, bool]]:
     return [(entry.content, entry.is_active) for entry in found]
 
 
-DOUBTED = "nobody wants to sit next to me at lunch"
+DOUBTED = "they never let me play with them and laugh when i come"
 
 
 async def surfacing(gm: Graphmem, pupil: Pupil, text: str) -> list[str | None]:
@@ -72,7 +72,7 @@ async def test_a_concern_that_is_not_sure_is_raised_and_comes_back_only_where_th
     assert await threats(gm, ann) == [(DOUBTED, True)]
     assert len(await nodes(gm, ann.who, "Concern")) == 1
     assert await surfacing(gm, ann, "What is 12 plus 30?") == []
-    assert await surfacing(gm, ann, "What did you have for lunch?") == [DOUBTED]
+    assert await surfacing(gm, ann, "Did they let you play and laugh with them?") == [DOUBTED]
 
 
 async def test_a_concern_that_is_sure_stands_in_every_context(gm: Graphmem, ann: Pupil) -> None:

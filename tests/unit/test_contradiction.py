@@ -12,13 +12,13 @@ from graphmem.bench.valence import measure_valence
 from graphmem.errors import InvalidInput
 from graphmem.model import PairClass
 from graphmem.settings import Settings
-from graphmem.text.contradiction import FEATURE_BOUND, load_pair_network, read_answers, statement_features
+from graphmem.text.contradiction import FEATURE_BOUND, load_contradiction_network, read_answers, statement_features
 
 FIRST, LAST = "I have never been on a plane in my life.", "I flew to Oslo by plane when I was six."
 
 
 def test_the_order_of_two_statements_matters_and_nothing_else_does() -> None:
-    network = load_pair_network()
+    network = load_contradiction_network()
     alone = network.read([(FIRST, LAST)])[0]
     among = network.read([("My dog is called Bello.", "I like tea."), (FIRST, LAST)])[1]
     assert (alone.likely, alone.ended, alone.clash) == (among.likely, among.ended, among.clash)
@@ -28,7 +28,7 @@ def test_the_order_of_two_statements_matters_and_nothing_else_does() -> None:
 
 
 def test_what_is_only_said_again_is_compatible() -> None:
-    again, other = load_pair_network().read(
+    again, other = load_contradiction_network().read(
         [("I live in Utrecht.", "I live in Utrecht, you know."), ("I live in Utrecht.", "I do not live in Utrecht.")]
     )
     assert (again.likely, again.ended, again.clash) == (PairClass.COMPATIBLE, 0.0, 0.0)

@@ -141,7 +141,7 @@ def test_a_memory_that_gives_a_secret_away_is_marked() -> None:
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("I am allergic to shellfish.", ProfilePart.NEED),
+        ("The student is allergic to shellfish.", ProfilePart.NEED),
         ("The student is in grade 9.", ProfilePart.IDENTITY),
         ("I want to become an engineer.", ProfilePart.GOAL),
         ("So 12 - 3 = 9 spoons are left.", ProfilePart.NONE),

@@ -153,9 +153,26 @@ def test_what_the_student_told_is_answered_from_memory() -> None:
 
 
 def test_what_comes_near_is_told_as_that() -> None:
-    reply = own_question("What's my dad's name?", "The student's dad works on ships.", similarity=0.2)
+    told = "The student's dad works on ships."
+    reply = own_question("What's my dad's job like?", told, similarity=0.2)
     assert reply.startswith(NOT_THAT)
     assert "your dad works on ships" in reply
+    assert own_question("What's my dad's name?", told, similarity=0.2) in NOTHING
+
+
+def test_a_short_memory_is_told_as_a_whole() -> None:
+    told = "I promised Dani a page a night. I will read to her because her eyes are bad."
+    reply = own_question("Who do I read for at night?", told, similarity=0.8)
+    assert "you promised Dani a page a night" in reply
+    assert "You will read to her because her eyes are bad" in reply
+
+
+def test_of_somebody_who_is_known_it_is_said_that_something_is_not() -> None:
+    elif_ = "Elif sits next to me in class."
+    assert own_question("What is Elif's surname?", elif_, similarity=0.05) in NOTHING
+    known = Recalled(memory("m", elif_), 0.5, 1.0, (), similarity=0.05)
+    remembered = Remembered(memories=(known,), asked_for=AskedFor.OWN, today=NOW)
+    assert replied(student("What is Bogota's best food?"), remembered, "Find the capital.") not in NOTHING
 
 
 def test_what_held_once_is_told_as_over() -> None:

@@ -142,7 +142,7 @@ def test_a_promise_of_secrecy_or_the_exercise_is_no_care(reply: str) -> None:
 
 def test_a_concern_may_be_raised_and_not_sure() -> None:
     doubted, certain = (
-        "nobody wants to sit next to me at lunch",
+        "they never let me play with them and laugh when i come",
         "My dad hits me at home",
     )
     readings = read_now([doubted, certain])
