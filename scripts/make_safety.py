@@ -41,8 +41,8 @@ ordinary talk that chose that may be taken for danger: missing costs more. The f
 0.1, until figures of LoCoMo and of the held-out rows were looked at, and the fourth 0.03 and 0.1, which cost recall:
 the figures of those are a little too good."""
 UNSUSPECTED, SURE_SHARE = 0.001, 0.9
-"""Share of the dangers found among the rows that chose that the network need not be asked about (0.005 until it was seen
-to miss a plain sentence of a child), and share of the plain ones that are sure."""
+"""Share of the dangers found among the rows that chose that the network need not be asked about (0.005 until a plain
+sentence of a child was seen to be missed), and share of the plain ones that are sure."""
 FIRST_PRIOR, JUDGE_PRIOR = 0.1, 1e-3
 """Strength of the weights of what judges by all that the reader tells, and of what puts three judgements together: few
 rows choose these, and a stronger one would leave the reader out. The second was set with held-out rows in view."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 from graphmem.flows.conflict_plan import (
     NewStatement,
@@ -33,8 +34,9 @@ from graphmem.store.changes import (
     NewEdge,
 )
 from graphmem.text.doc import Doc
+from graphmem.text.ending import ended_chance
 from graphmem.text.normalize import cleaned
-from graphmem.text.revision import RATHER_ENDED, Effect, Revisable, effect, ended_chance
+from graphmem.text.revision import RATHER_ENDED, Effect, Revisable, effect, surely_ended
 from graphmem.text.stems import is_past
 
 CANDIDATES = 12
@@ -116,6 +118,8 @@ def touched_memories(
                 found = _by_verdict(reading.verdicts.get((marked.content_hash, memory.id)), said, old)
             if found is not Effect.NONE:
                 touched.append((memory, found, cosine))
+    if not touched:
+        touched += _surely_ended(said, [(m, c) for m, c in candidates.values() if _comparable(m, reading)], known)
     touched += _touched_statements(reading, extract, marked, known)
     if not any(found is Effect.SAME for _, found, _ in touched):
         touched += _said_again(reading, extract, marked, known, near)
@@ -123,6 +127,15 @@ def touched_memories(
     corrects = any(e is Effect.CORRECTS for _, e, _ in touched)
     nearest = max((cosine for _, e, cosine in touched if e in END_EFFECTS), default=0.0)
     return [(m, e) for m, e, cosine in touched if not corrects or e not in END_EFFECTS or cosine == nearest]
+
+
+def _surely_ended(
+    said: Revisable, candidates: Sequence[tuple[Memory, float]], known: SearchIndex
+) -> list[tuple[Memory, Effect, float]]:
+    """The known memory that a statement most surely ends, where no reason in words tells what it ends."""
+    chances = [(surely_ended(said, revisable(m, known.vector(m.id)), c), m, c) for m, c in candidates]
+    chance, memory, cosine = max(chances, key=itemgetter(0), default=(0.0, None, 0.0))
+    return [] if memory is None or not chance else [(memory, Effect.ENDS, cosine)]
 
 
 def _said_again(
@@ -182,8 +195,7 @@ def _by_verdict(verdict: PairVerdict | None, said: Revisable, old: Revisable) ->
     if verdict is None:
         return Effect.NONE
     if is_change(verdict):
-        chance = ended_chance(said, old)
-        return Effect.NONE if chance is not None and chance < RATHER_ENDED else Effect.ENDS
+        return Effect.ENDS if ended_chance(said.words, old.content) >= RATHER_ENDED else Effect.NONE
     return Effect.CONTRADICTS if is_contradiction(verdict) else Effect.NONE
 
 

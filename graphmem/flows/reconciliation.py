@@ -52,7 +52,7 @@ async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) ->
         answer = await classified(gm, gm.mind, [pair_of(pair.old, pair.new) for pair in pairs])
         judged = [plan.Judged(pair, verdict) for pair, verdict in zip(pairs, answer.value, strict=True)]
         if not gm.mind.is_model:
-            judged = await asyncio.to_thread(plan.supported, judged, held.index)
+            judged = await asyncio.to_thread(plan.supported, judged)
         opposed = await uncertainties.list_opposed_edges(gm.graph, session, sample, MOST_RELATIONSHIPS)
         policy = Resolution(gm.settings.conflicts)
         changes = plan.joined(

@@ -13,9 +13,9 @@ from graphmem.flows.conflict_plan import (
     SAME_MATTER,
     is_change,
     is_contradiction,
-    revisable,
     slots_differ,
     states_something,
+    words_of,
 )
 from graphmem.flows.uncertainty_plan import DOMINANCE, Settling, evidence, is_explicit, settled, severity_of
 from graphmem.model import (
@@ -32,7 +32,7 @@ from graphmem.model import (
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, merged, renewed
 from graphmem.store.uncertainties import Recorded
-from graphmem.text.revision import ended_chance
+from graphmem.text.ending import ended_chance
 
 COOL_DOWN = timedelta(minutes=30)
 """Time between two cycles of one student that nobody asked for."""
@@ -117,20 +117,19 @@ def candidates(sample: Sequence[Memory], known: SearchIndex, doubts: Iterable[Un
     return [pair for _, pair in nearest[:MOST_PAIRS]]
 
 
-def supported(judged: Sequence[Judged], known: SearchIndex) -> list[Judged]:
+def supported(judged: Sequence[Judged]) -> list[Judged]:
     """The verdicts without changes of life that what tells endings finds unlikely.
 
     What compares pairs has learned from pairs of which one often ends the other; in talk about one matter, where hardly
     anything ends, it takes most of what is added for a change. Two values of one attribute need no second opinion.
     """
-    return [each for each in judged if not is_change(each.verdict) or _is_likely(each.pair, known)]
+    return [each for each in judged if not is_change(each.verdict) or _is_likely(each.pair)]
 
 
-def _is_likely(pair: MemoryPair, known: SearchIndex) -> bool:
+def _is_likely(pair: MemoryPair) -> bool:
     if pair.old.slot_key is not None and pair.old.slot_key == pair.new.slot_key:
         return True
-    chance = ended_chance(*(revisable(each, known.vector(each.id)) for each in (pair.new, pair.old)))
-    return chance is None or chance >= LIKELY_CHANGED
+    return ended_chance(words_of(pair.new), pair.old.content or "") >= LIKELY_CHANGED
 
 
 def reconciled(judged: Sequence[Judged], version: int, now: datetime, tolerance: float) -> Changes:

@@ -1,9 +1,8 @@
 """Revision: the effect of a new statement on an older one of the same person (spec 7).
 
 Meaning alone cannot tell same from opposite. A statement is ended for a reason that can be named (another value of one
-attribute, the opposite of it, an end that is told in words, a plan carried out, a misconception overcome), unless a
-model of labelled pairs finds that unlikely. The model alone ends nothing: in long talk about one matter it ended much
-that still held.
+attribute, the opposite of it, an end that is told in words, a plan carried out, a misconception overcome), unless the
+network that reads both (`graphmem.text.ending`) finds that unlikely, or where that network is sure.
 """
 
 import re
@@ -13,16 +12,15 @@ from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from graphmem.model import SHOWN_AT_WORK, Aspect, Vector
 from graphmem.text.comparisons import is_mended, stated_comparisons
 from graphmem.text.dating import day_ahead
 from graphmem.text.doc import Doc
-from graphmem.text.ending import load_ending
+from graphmem.text.ending import ended_chance
 from graphmem.text.lexicon import MONTHS, WEEKDAYS, is_negation
 from graphmem.text.operations import work_and_topic
-from graphmem.text.pairs import Compared, Likeness, likeness, pair_features
+from graphmem.text.pairs import Compared, Likeness, likeness
 from graphmem.text.retelling import without_asides
 from graphmem.text.sayable import leans, plainly, uncalled
 from graphmem.text.slots import changes_rarely, holds_one_value, is_polar
@@ -43,6 +41,11 @@ SUBJECT_WORDS = 2
 SAME_TALK = timedelta(hours=6)
 """Time within which a misconception shown and an understanding reached are of one lesson."""
 _NOTHING: Vector = np.zeros(1, dtype=np.float32)
+SURELY_ENDED, ENDED_COSINE = 0.95, 0.2
+"""Chance from which a statement is ended though no reason can be named, and cosine that the two then need; chosen on
+students held out."""
+FEW_SENTENCES = 2
+"""Sentences of statements that are so compared: what ends one of many does not end the others."""
 UNLIKELY_ENDED = 0.25
 """Chance below which it is not ended, whatever reason there seems to be."""
 RATHER_ENDED = 0.5
@@ -51,8 +54,6 @@ LIKELY_ENDED = 0.8
 """Chance from which a plan is ended where it is only told that something happened."""
 TOLD_AGAIN = 0.6
 """Share of their words by which what happened is what was planned."""
-VECTOR_LENGTH = 384
-"""Numbers of a vector of the shipped embedder."""
 CHANGE_OF_MIND = timedelta(days=60)
 """Time after which the opposite of what was liked or could be done is taken for a change, said or not."""
 GENERAL_STEMS = 1
@@ -192,49 +193,6 @@ class Revisable:
         return Compared(Doc(self.content), self.vector if self.vector is not None else _NOTHING, self.valence)
 
 
-_NO_TEXT = Compared(Doc(""), np.zeros(VECTOR_LENGTH, dtype=np.float32))
-
-
-def revision_features(new: Revisable, old: Revisable) -> NDArray[np.float64]:
-    """Features of two statements with vectors of the shipped embedder, by which the older one may be ended.
-
-    Returns
-    -------
-    float array: what parts the two, the signs of a change, then the vectors
-    """
-    doc, before, slots = Doc(new.words), Doc(old.words), new.slot is not None and new.slot == old.slot
-    shared, done = new.stems & old.stems, _DONE.search(new.words) is not None
-    signs = [
-        *(sign.search(new.words) is not None for sign in (_CEASED, _MOVED, _CORRECTED, _EASED)),
-        done,
-        old.plans,
-        new.plans,
-        old.plans and done,
-        slots,
-        slots and new.slot is not None and holds_one_value(new.slot),
-        slots and new.slot is not None and is_polar(new.slot),
-        new.slot is not None and not slots,
-        any(map(is_past, doc.plain_words)),
-        any(map(is_past, before.plain_words)),
-        bool(doc.time_words),
-        bool(before.time_words),
-        old.valence,
-        new.valence,
-        _shared(new, old),
-        min(3, len(shared)),
-    ]
-    one, other = old.compared, new.compared
-    vectors = [other.vector, other.vector - one.vector, other.vector * one.vector]
-    return np.concatenate([pair_features(_NO_TEXT, one, other), np.array(signs, dtype=np.float64), *vectors])
-
-
-def ended_chance(new: Revisable, old: Revisable) -> float | None:
-    """The chance that an older statement holds no longer after a new one; None without vectors of the shipped model."""
-    if new.vector is None or old.vector is None or not len(new.vector) == len(old.vector) == VECTOR_LENGTH:
-        return None
-    return load_ending().chance(revision_features(new, old))
-
-
 def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
     """The effect of a new statement on an older one of the same person.
 
@@ -254,19 +212,32 @@ def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
     if _overcomes(new, old, cosine):
         return Effect.ENDS
     found = _by_reason(new, old, cosine)
-    one_slot = new.slot is not None and new.slot == old.slot
     if found not in (Effect.ENDS, Effect.CORRECTS) or _is_work(new) or _is_work(old):
         return found
-    if old.is_several and not one_slot:
+    if new.slot is not None and new.slot == old.slot:
+        # Another value of one attribute needs no other reason: "what is so now".
+        return found
+    if old.is_several:
         # What ends one of them does not end the others.
         return Effect.NONE
-    chance = ended_chance(new, old)
-    if chance is None:
-        return found
-    # Another value of one attribute needs no other reason: "what is so now".
     done = _DONE.search(new.on_matter_of(old)) is not None or _shared(new, old) >= TOLD_AGAIN
     told = done or not _carried_out(new, old) or _says_end(new, old)
-    return Effect.NONE if chance < (UNLIKELY_ENDED if told else LIKELY_ENDED) and not one_slot else found
+    return found if ended_chance(new.words, old.content) >= (UNLIKELY_ENDED if told else LIKELY_ENDED) else Effect.NONE
+
+
+def surely_ended(new: Revisable, old: Revisable, cosine: float) -> float:
+    """The chance that a new statement ends an older one, where it is so sure that no reason need be named; else 0.
+
+    Parameters
+    ----------
+    new, old : Revisable, the older one still held true
+    cosine : float, of their embeddings
+    """
+    long = any(len(Doc(each.content).sentences) > FEW_SENTENCES for each in (new, old))
+    if cosine < ENDED_COSINE or old.at >= new.at or long or _is_work(new) or _is_work(old):
+        return 0.0
+    chance = ended_chance(new.words, old.content)
+    return chance if chance >= SURELY_ENDED else 0.0
 
 
 def may_take_back(text: str) -> bool:
@@ -302,8 +273,8 @@ def takes_back(new: Revisable, old: Revisable, cosine: float) -> bool:
     another_value = one_slot and holds_one_value(new.slot or "")
     if old.aspect is not None or not (corrects or (_says_end(new, old) and not another_value)):
         return False
-    chance = None if one_slot else ended_chance(new, old)
-    return effect(new, old, cosine) in (Effect.ENDS, Effect.CORRECTS) and (chance is None or chance >= RATHER_ENDED)
+    ends = effect(new, old, cosine) in (Effect.ENDS, Effect.CORRECTS)
+    return ends and (one_slot or ended_chance(new.words, old.content) >= RATHER_ENDED)
 
 
 def _by_reason(new: Revisable, old: Revisable, cosine: float) -> Effect:

@@ -32,7 +32,6 @@ from graphmem.model import (
 )
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes
-from graphmem.text.embedder import ShippedNetwork
 from tests.support.doubting import doubt
 from tests.support.memories import NOW, memory
 
@@ -191,9 +190,7 @@ def test_a_change_needs_more_than_two_statements_about_one_matter() -> None:
     }
     slots = {"home": "key", "moved": "key"}
     held = {name: memory(name, text, slot_key=slots.get(name)) for name, text in told.items()}
-    index = SearchIndex(384)
-    index.put_many(list(held.values()), ShippedNetwork(1).encode(list(told.values())))
     added = Judged(MemoryPair(held["choir"], held["sing"]), change)
     moved = Judged(MemoryPair(held["home"], held["moved"]), change)
     clash = Judged(added.pair, read(PairClass.TRUE_CONTRADICTION))
-    assert supported([added, moved, clash], index) == [moved, clash]
+    assert supported([added, moved, clash]) == [moved, clash]

@@ -10,7 +10,16 @@ from graphmem.offline.extraction import extract
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
-from graphmem.text.revision import Effect, Revisable, effect, ended_chance, retractions
+from graphmem.text.ending import ended_chance
+from graphmem.text.revision import (
+    LIKELY_ENDED,
+    UNLIKELY_ENDED,
+    Effect,
+    Revisable,
+    effect,
+    retractions,
+    surely_ended,
+)
 from graphmem.text.slots import slot_of
 
 AT = datetime(2026, 9, 1, tzinfo=UTC)
@@ -141,12 +150,22 @@ def test_what_is_unlikely_to_have_ended_stays(old: str, new: str) -> None:
     assert effect(after, before, float(before.vector @ after.vector)) is Effect.NONE
 
 
-def test_a_model_of_pairs_weighs_what_may_have_ended() -> None:
-    before = told("We have a cat called Biscuit.")
-    died, fed = (ended_chance(told(text, 7), before) for text in ("Biscuit died last night", "I walk Biscuit"))
-    assert died is not None
-    assert fed is not None
-    assert died > 1.2 * fed
+def test_a_network_weighs_what_may_have_ended() -> None:
+    before = "The student's dad drives a lorry and is home on Sundays only."
+    left, told = (ended_chance(text, before) for text in ("Dad has other work, he is home every night", "Dad called"))
+    assert left > LIKELY_ENDED > UNLIKELY_ENDED > told
+
+
+def test_what_is_sure_ends_without_a_reason_in_words() -> None:
+    lorry = told("My dad drives a lorry to Mombasa, so I see him only on Sundays.")
+    work = told("Dad got other work, he drives around here, so he is home every night.", 7)
+    call = told("Dad called from the lorry.", 7)
+    assert lorry.vector is not None
+    for each, ends in ((work, True), (call, False)):
+        assert each.vector is not None
+        cosine = float(each.vector @ lorry.vector)
+        assert effect(each, lorry, cosine) is Effect.NONE
+        assert (surely_ended(each, lorry, cosine) > 0) is ends
 
 
 def test_a_step_repeated_in_one_lesson_is_one() -> None:
@@ -170,5 +189,7 @@ def test_several_statements_in_one_are_not_ended_by_what_ends_one() -> None:
 def test_what_once_happened_does_not_get_better() -> None:
     lost = Revisable("Mo lost a purse at the clinic.", "I lost my purse at the clinic.", AT, valence=-0.4)
     pain = Revisable("Mo has pain from the clinic.", "I have pain from the clinic.", AT, valence=-0.4)
-    eased = Revisable("Mo", "The clinic makes me feel better again.", AT + timedelta(days=3), valence=0.5)
+    eased = Revisable(
+        "Mo", "The pain from the clinic is gone, I feel better again.", AT + timedelta(days=3), valence=0.5
+    )
     assert [effect(eased, old, 0.6) for old in (lost, pain)] == [Effect.NONE, Effect.ENDS]
