@@ -118,7 +118,8 @@ def touched_memories(
                 found = _by_verdict(reading.verdicts.get((marked.content_hash, memory.id)), said, old)
             if found is not Effect.NONE:
                 touched.append((memory, found, cosine))
-    if not touched:
+    # It has learned from what students tell a tutor, not from the talk of others that is only observed.
+    if not touched and not reading.heard.observed:
         touched += _surely_ended(said, [(m, c) for m, c in candidates.values() if _comparable(m, reading)], known)
     touched += _touched_statements(reading, extract, marked, known)
     if not any(found is Effect.SAME for _, found, _ in touched):

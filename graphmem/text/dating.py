@@ -63,6 +63,7 @@ _TENSE = re.compile(
     r"|(?P<past>was|were|had|did|didn't|didnt|\w{2,}ed|went|came|told|said|made|took|gave|paid|left|read|saw|met|broke|"
     r"lost|won|found|bought|felt|kept|ran|ate|fell|hit|hurt|forgot|slept|spent)"
     r"|(?P<ahead>it'?s moved to|moving|am|is|are|i'm|im|we've got|will|'ll|would|going to|gonna|want|plan"
+    r"|'d(?! (?:been|had|gone|\w+ed)\b)"
     r"|promise|till?|until|by|next|have to|need to|must))\b",
     re.IGNORECASE,
 )

@@ -74,6 +74,7 @@ async def unopened(gm: Graphmem, who: Who, password: str) -> dict[str, Any]:
 @pytest.mark.parametrize("form", ["school", "clear"])
 async def test_the_same_graph_is_made_elsewhere_node_by_node(gm: Graphmem, ann: Pupil, form: str) -> None:
     await lives(gm, ann, "marmalade")
+    await say(gm, ann, "My dad hits me at home.", "t9")
     query = "MATCH (j:Job {institution: $i, student_id: $s, state: 'waiting'}) SET j.state = 'dead', j.attempts = 5"
     await changed(gm, ann.who, query)
     text = await export_text(gm, ann.session)
