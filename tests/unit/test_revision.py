@@ -12,8 +12,7 @@ from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.ending import ended_chance
 from graphmem.text.revision import (
-    LIKELY_ENDED,
-    UNLIKELY_ENDED,
+    RATHER_ENDED,
     Effect,
     Revisable,
     effect,
@@ -153,7 +152,7 @@ def test_what_is_unlikely_to_have_ended_stays(old: str, new: str) -> None:
 def test_a_network_weighs_what_may_have_ended() -> None:
     before = "The student's dad drives a lorry and is home on Sundays only."
     left, told = (ended_chance(text, before) for text in ("Dad has other work, he is home every night", "Dad called"))
-    assert left > LIKELY_ENDED > UNLIKELY_ENDED > told
+    assert left > RATHER_ENDED > told
 
 
 def test_what_is_sure_ends_without_a_reason_in_words() -> None:
