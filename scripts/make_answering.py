@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from make_reader import SEED, lines, typed
-from pair_network import PairRow, made, met
+from make_reader import lines, typed
+from pair_network import made, pairs
 
 from graphmem.bench.matching import auroc
 from graphmem.text.answering import ANSWERING_FOLDER, ANSWERS, NEAREST, answer_fitness
@@ -26,19 +26,6 @@ from graphmem.text.embedder import shipped_network
 
 RECOLLECTIONS = Path(__file__).with_name("data") / "recollections.jsonl"
 EPOCHS = 5
-
-
-def pairs(students: Sequence[dict[str, Any]]) -> list[PairRow]:
-    """What is learned from."""
-    rng, embed = random.Random(SEED), shipped_network(2)
-    found: list[PairRow] = []
-    for student in students:
-        told = student["statements"]
-        vectors = embed.encode(told)
-        for asked in student["questions"]:
-            likeness = vectors @ embed.encode([asked["q"]])[0]
-            found += met(asked["q"], told, asked["answers"], likeness, rng)
-    return found
 
 
 def asked(text: str, rng: random.Random) -> str:
@@ -86,7 +73,7 @@ def main() -> None:
     args = parser.parse_args()
     torch.set_num_threads(2)
     students = list(lines(RECOLLECTIONS))
-    rows = pairs([each for each in students if each["split"] != "test"])
+    rows = pairs([each for each in students if each["split"] != "test"], "questions", "q", "answers")
     print(f"{len(rows)} pairs to learn from, {np.mean([row.holds for row in rows]):.2f} answer", flush=True)
     made(rows, EPOCHS, asked, args.out)
     apart = [each for each in students if each["split"] == "test"]

@@ -4,6 +4,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -27,6 +28,25 @@ class PairRow:
     first: str
     second: str
     holds: bool
+
+
+def pairs(students: Sequence[dict[str, Any]], asked: str, text: str, holds: str) -> list[PairRow]:
+    """What is learned from: each text of students with statements of theirs.
+
+    Parameters
+    ----------
+    students : each with `statements`, and with what is asked about them
+    asked, text, holds : the keys of that list, and in it of a text and of the places of statements for which it holds
+    """
+    rng, embed = random.Random(SEED), ShippedNetwork(2)
+    found: list[PairRow] = []
+    for student in students:
+        told = student["statements"]
+        vectors = embed.encode(told)
+        for each in student[asked]:
+            likeness = vectors @ embed.encode([each[text]])[0]
+            found += met(each[text], told, each[holds], likeness, rng)
+    return found
 
 
 def met(

@@ -274,21 +274,19 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         now = gm.clock()
         asked = read_question(asking.doc, (*held.index.speakers(), *(() if unformed is None else unformed.speakers())))
         nameless = group.create_task(gm.embedder.embed([asked.text])) if asked.names and asked.text else embedding
-        question = question_in(asking.doc)
-        alone = (
-            None if question.text == asking.doc.text.strip() else group.create_task(gm.embedder.embed([question.text]))
-        )
+        question = question_in(asking.doc).text
+        alone = None if question == asking.doc.text.strip() else group.create_task(gm.embedder.embed([question]))
         lexical: LexicalScores | None
         lexical = await asyncio.to_thread(held.index.lexical, _words(asked, asking), now, asking.as_of)
         rows = await embedding
         vector, own = (await nameless)[0], rows[0]
         # What stands around a question helps to understand it, and is not what is asked for.
-        put = own if alone is None else (await alone)[0]
+        of_question = own if alone is None else (await alone)[0]
     if alone is not None:
-        vector, own = _joined(vector, put), _joined(own, put)
+        vector, own = _joined(vector, of_question), _joined(own, of_question)
     if asking.before_row is not None:
         asking = replace(asking, before_vector=rows[asking.before_row])
-    wanted = _asked_for(gm, asking.doc, put)
+    wanted = _asked_for(gm, asking.doc, of_question)
     if wanted is not AskedFor.OTHER and asking.doc.asks:
         # What answers a question may share no word with it, and be far by meaning.
         asking = replace(asking, limit=min(MAX_RECALLED, ASKED_TIMES * asking.limit))
@@ -409,7 +407,7 @@ def _weave(held: OpenMemories, entries: Sequence[StoredEntry], doc: Doc, vector:
 
 
 def _joined(one: Vector, other: Vector) -> Vector:
-    """The direction between two embeddings."""
+    """The direction of two embeddings together, the longer one counting more."""
     both = one + other
     length = float(np.linalg.norm(both))
     return both / length if length else both
@@ -445,8 +443,7 @@ def _words(asked: ParsedQuestion, asking: RecallRequest) -> tuple[str, ...]:
 def _query(asked: ParsedQuestion, asking: RecallRequest, vector: Vector, now: datetime) -> SearchQuery:
     """The question as the index takes it: names apart, times resolved, short ones with what was said before."""
     if len(asked.words) < FEW_WORDS and asking.before_vector is not None:
-        both = vector + asking.before_vector / 2
-        vector = both / np.linalg.norm(both)
+        vector = _joined(vector, asking.before_vector * np.float32(0.5))
     return SearchQuery(
         vector=vector,
         words=_words(asked, asking),

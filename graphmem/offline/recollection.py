@@ -287,9 +287,8 @@ def _best(
 ) -> Recollection | None:
     """The statement that fits best, if well enough; of those that nearly do so what holds, and the newest.
 
-    Until when one counts only what tells a day to come can say.
-
-    What tells the attribute that is asked for goes before all else.
+    What tells the attribute that is asked for goes before all else. How long it is until something only a statement
+    with a day ahead can say.
     """
     own, counts = gist(question.text), _UNTIL.search(question.plain) is not None
     held = []

@@ -47,11 +47,11 @@ students held out."""
 FEW_SENTENCES = 2
 """Sentences of statements that are so compared: what ends one of many does not end the others."""
 UNLIKELY_ENDED = 0.004
-"""Chance below which it is not ended, whatever reason there seems to be; chosen, as the third below, with labelled talk
+"""Chance below which it is not ended, whatever reason there seems to be; chosen, as `DONE_ENDED`, with labelled talk
 (`bench formation`) in view: the network hardly knows of pets and of plans that were carried out."""
 RATHER_ENDED = 0.5
 """Chance from which a message that tells of an end takes back a belief, before anything is formed of it."""
-LIKELY_ENDED = 0.1
+DONE_ENDED = 0.1
 """Chance from which a plan is ended where it is only told that something happened."""
 TOLD_AGAIN = 0.6
 """Share of their words by which what happened is what was planned."""
@@ -223,7 +223,8 @@ def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
         return Effect.NONE
     done = _DONE.search(new.on_matter_of(old)) is not None or _shared(new, old) >= TOLD_AGAIN
     told = done or not _carried_out(new, old) or _says_end(new, old)
-    return found if ended_chance(new.words, old.content) >= (UNLIKELY_ENDED if told else LIKELY_ENDED) else Effect.NONE
+    least = UNLIKELY_ENDED if told else DONE_ENDED
+    return found if ended_chance(new.words, old.content) >= least else Effect.NONE
 
 
 def surely_ended(new: Revisable, old: Revisable, cosine: float) -> float:
