@@ -125,6 +125,18 @@ async def _wanted(gm: Graphmem, session: Session) -> list[Kind]:
 
 
 async def _claimed(gm: Graphmem, session: Session, wanted: Sequence[Kind]) -> list[Claimed]:
+    """The next jobs. Whoever is stopped while taking them gives them back: Neo4j may have leased them already."""
+    taking = asyncio.create_task(_next(gm, session, wanted))
+    try:
+        return await asyncio.shield(taking)
+    except asyncio.CancelledError:
+        with suppress(GraphmemError):
+            if claimed := await taking:
+                await jobs.release(gm.graph, session, claimed[0].lease, gm.clock())
+        raise
+
+
+async def _next(gm: Graphmem, session: Session, wanted: Sequence[Kind]) -> list[Claimed]:
     """The next jobs: one by one, or as many as are asked about together, where each asks a language model."""
     asks = gm.mind.is_model
     now = gm.clock()

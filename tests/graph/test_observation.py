@@ -17,7 +17,7 @@ from graphmem.model import (
     SourceKind,
     Who,
 )
-from graphmem.store import memories
+from graphmem.store import jobs, memories
 from tests.conftest import Enrol, Pupil, say
 from tests.support.remembering import TOLD, again_open, as_said, contents, held, nodes, observations, told
 
@@ -213,6 +213,32 @@ async def test_closing_takes_little_time_and_what_is_not_formed_waits_for_the_ne
     formed = await run_jobs(gm, (await again_open(gm, ann)).session)
     assert formed == len(waiting)
     assert not [source for source in await nodes(gm, ann.who, "Source") if "formed_at" not in source]
+
+
+async def test_whoever_is_stopped_while_taking_jobs_gives_them_back(
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await observe(gm, ann.who, observations([TOLD]))
+    taken, claim = asyncio.Event(), jobs.claim
+
+    async def claim_and_answer_late(*args: Any, **kwargs: Any) -> list[jobs.Claimed]:
+        claimed = await claim(*args, **kwargs)
+        taken.set()
+        await asyncio.sleep(1.0)
+        return claimed
+
+    monkeypatch.setattr(jobs, "claim", claim_and_answer_late)
+    running = asyncio.create_task(run_jobs(gm, ann.session))
+    await taken.wait()
+    assert "lease_until" in (await nodes(gm, ann.who, "Job"))[0]
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    (job,) = await nodes(gm, ann.who, "Job")
+    assert job["state"] == "waiting"
+    assert "lease_until" not in job
+    monkeypatch.undo()
+    assert await run_jobs(gm, ann.session) == 1
 
 
 async def test_a_remark_and_a_turn_may_bear_the_same_name(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
