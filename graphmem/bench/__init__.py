@@ -29,6 +29,7 @@ BENCHMARKS = {
     "contradiction": "contradiction",
     "detection": "detection",
     "stories": "stories",
+    "chats": "chats",
     "valence": "valence",
     "load": "load",
     "jobs": "jobs",

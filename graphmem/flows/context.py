@@ -57,13 +57,14 @@ from graphmem.text.memory_block import memory_block
 from graphmem.text.orthography import respelled
 from graphmem.text.profile import load_profile_model
 from graphmem.text.query_parser import ParsedQuestion, query_words, question_in, read_question
-from graphmem.text.questions import asks_what_was_told
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens
 from graphmem.validation import checked_as_of, checked_text
 
-SURELY_OTHER = 0.8
-"""Chance from which on a message asks for nothing that is remembered."""
+ASKS_MEMORY = 0.5
+"""Chance from which on a message asks for what is remembered."""
+SURELY_OTHER = 0.9
+"""Chance from which on its question is surely about something else."""
 EXTRA_CANDIDATES = 10
 """Memories found by search that are weighed beyond those asked for."""
 EXPANSION_SEEDS = 5
@@ -287,7 +288,7 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
     if asking.before_row is not None:
         asking = replace(asking, before_vector=rows[asking.before_row])
     wanted = _asked_for(gm, asking.doc, of_question)
-    if wanted is not AskedFor.OTHER and asking.doc.asks:
+    if wanted is not AskedFor.OTHER:
         # What answers a question may share no word with it, and be far by meaning.
         asking = replace(asking, limit=min(MAX_RECALLED, ASKED_TIMES * asking.limit))
     query = _query(asked, asking, vector, now)
@@ -423,9 +424,12 @@ def _asked_for(gm: Graphmem, doc: Doc, vector: Vector) -> AskedFor:
     """
     if not gm.is_shipped:
         return AskedFor.OTHER
-    asked_for, chance = load_profile_model().of_question(vector)
-    doubtful = chance < SURELY_OTHER or (doc.asks and asks_what_was_told(doc.plain))
-    return AskedFor.OWN if asked_for is AskedFor.OTHER and doubtful else asked_for
+    model = load_profile_model()
+    asked_for, chance = model.of_question(vector)
+    surely_other = asked_for is AskedFor.OTHER and chance >= SURELY_OTHER
+    if surely_other or model.asks_memory(doc, vector) < ASKS_MEMORY:
+        return AskedFor.OTHER
+    return AskedFor.OWN if asked_for is AskedFor.OTHER else asked_for
 
 
 _ABOUT_WORK = (AskedFor.STRUGGLES, AskedFor.STRENGTHS)

@@ -129,15 +129,20 @@ async def _message_work(gm: Graphmem, session: Session, claimed: jobs.Claimed) -
     job = jobs.opened_payload(session, claimed, jobs.FormJob)
     key = str(claimed.seq)
     source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at)
-    # A language model reads what was typed.
-    meant = Respelled(job.text, job.text) if gm.mind.is_model else await asyncio.to_thread(respelled, job.text)
-    doc = Doc(meant.text)
-    heard = Heard(doc.text, job.at, before=job.before, reply=job.reply, task=job.task, doc=doc, respelled=meant)
+    meant = await _meant(gm, job.text)
+    doc, talk = Doc(meant.text), tuple([(await _meant(gm, each)).text for each in job.talk])
+    heard = Heard(doc.text, job.at, before=job.before, talk=talk, reply=job.reply, task=job.task, doc=doc)
+    heard = replace(heard, asks=job.asks, respelled=meant)
     level = await standing_level(gm, session, key, job.level, job.own_level)
     scores = MessageScores(job.importance, job.surprise, level, job.activity, job.features)
     kept = job.danger is not None
     read = Input(key, source, heard, job.danger, kept=kept, false_alarm=job.false_alarm, tells=job.tells)
     return Work(claimed, read, scores)
+
+
+async def _meant(gm: Graphmem, text: str) -> Respelled:
+    """A message as a careful writer would have put it; a language model reads what was typed."""
+    return Respelled(text, text) if gm.mind.is_model else await asyncio.to_thread(respelled, text)
 
 
 def _observation_work(session: Session, lock: StudentLock, claimed: jobs.Claimed) -> Work:

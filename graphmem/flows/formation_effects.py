@@ -119,9 +119,12 @@ def touched_memories(
             if found is not Effect.NONE:
                 touched.append((memory, found, cosine))
     # It has learned from what students tell a tutor, not from the talk of others that is only observed.
-    if not touched and not reading.heard.observed:
+    if not (touched or reading.heard.observed):
         touched += _surely_ended(said, [(m, c) for m, c in candidates.values() if _comparable(m, reading)], known)
     touched += _touched_statements(reading, extract, marked, known)
+    if reading.heard.asks:
+        # Who asks for what was told tells of no change: "What did I do for my talk?"
+        touched = [each for each in touched if each[1] not in END_EFFECTS]
     if not any(found is Effect.SAME for _, found, _ in touched):
         touched += _said_again(reading, extract, marked, known, near)
     # One thing is put right at a time: what is nearest.

@@ -60,6 +60,8 @@ IN_TALK = 5
 """Messages of the student before a surprising one that are read with it."""
 EPISODE_AFTER, EPISODE_EVERY = 3, 5
 """Turns between two episodes where another matter begins, and where a message only has little to do with the last."""
+TALK_BEFORE, TALK_CHARACTERS = 2, 400
+"""Messages before one that may name whom it speaks of, and how much of their ends."""
 ASKED_EVERY = 3
 """Turns between two replies that ask a question of the companion's own."""
 APP = "app"
@@ -459,6 +461,8 @@ def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, 
         task="" if thought.task is None else thought.task.text,
         reply=thought.answer.value.reply.text,
         tells=tells,
+        talk=tuple(each[-TALK_CHARACTERS:] for each in thought.talk[-TALK_BEFORE:]),
+        asks=thought.recalled.asked_for is not AskedFor.OTHER,
     )
     return (NewJob(f"form-{seq}", work, seq),)
 
@@ -476,7 +480,7 @@ def begins(thought: TurnThought) -> bool:
     if level in (Level.COGNITIVE_DISSONANCE, Level.PARADIGM_SHIFT):
         return True
     doc = doc_of(thought.message)
-    asks_of_memory = doc.asks and thought.recalled.asked_for is not AskedFor.OTHER
+    asks_of_memory = thought.recalled.asked_for is not AskedFor.OTHER
     if (level is Level.NORMAL and not starts) or not thought.own_matter or asks_of_memory:
         return False
     since = thought.state.turns + 1 - thought.state.episode_turn if thought.state.episode_turn else EPISODE_EVERY

@@ -72,11 +72,13 @@ class Heard:
 
     speaker : who said it, where it was not the student
     before : what was said just before it, by whomever; memories are found by it, nothing is formed from it
+    talk : what the student said just before it, oldest first; whom it means by "she" may be named there
     task : the exercise or lesson it is about; nothing is formed from it either
     passes : 1 to 3, how thoroughly it is read (spec 7)
     reply : what the tutor said to it, where an app gave it; it tells whether an answer was right, nothing is formed
         from it
     student : the student's name, where it is known
+    asks : it asks for what was told: what stands beside the question mostly says why, and ends nothing
     observed : somebody chose to have it remembered; it is no turn of the student's
     doc : the annotations of `text` (`graphmem.text.doc.Doc`), where they were made
     respelled : what `text` was made of (`graphmem.text.orthography.Respelled`), where it was typed in haste
@@ -89,10 +91,12 @@ class Heard:
     kind: SourceKind = SourceKind.CHAT
     speaker: str | None = None
     before: str = ""
+    talk: tuple[str, ...] = ()
     passes: int = 1
     reply: str = ""
     task: str = ""
     student: str | None = None
+    asks: bool = False
     observed: bool = False
     doc: object = field(default=None, repr=False, compare=False)
     respelled: object = field(default=None, repr=False, compare=False)

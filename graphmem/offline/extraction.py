@@ -24,6 +24,7 @@ from graphmem.offline.schoolwork import aspect_at_work, shown_at_work
 from graphmem.offline.selection import LEAST_ALONE, LEAST_IN_DOUBT, select_statements
 from graphmem.offline.wordings import NEXT
 from graphmem.text.answers import stated_answer
+from graphmem.text.antecedents import with_antecedents
 from graphmem.text.certainty import LAPSE, STATED_CONFIDENCE, confidence, is_question, last_question
 from graphmem.text.chunks import chunks
 from graphmem.text.clauses import is_fragment, telling_spans
@@ -229,12 +230,16 @@ def _told(
         # Who observes has a reason, and talk outside a lesson mostly tells of life.
         telling = [each for each in able if not _is_idle(each, heard, first=each is judged[0])]
         told = [max(telling, key=lambda each: each.personal)] if telling else []
+    # Of talk that is observed whole messages are kept, as they were said.
+    texts = [each.clause.text for each in judged]
+    named = dict(zip(texts, texts if heard.observed else with_antecedents(texts, heard.talk), strict=True))
     found, least = list[_Found](), list[float]()
     for each in told:
         by_kind = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING, "work": shown}
         aspect = _compared(each.clause) or by_kind.get(each.kind)
-        asked = _asked(each.clause.text, heard, first=each is judged[0])
-        content = _statement(each.clause.text, heard, asked)
+        text = named[each.clause.text]
+        asked = _asked(text, heard, first=each is judged[0])
+        content = _statement(text, heard, asked)
         if each.kind == "work" and aspect is not None:
             content = _held(content, heard, aspect)
         if content:
@@ -259,7 +264,7 @@ def _least_judged(judged: "_Judged", kept: Sequence[Reminder], heard: Heard) -> 
     lesson = works and (beyond or not heard.task)
     if is_attribute(slot_of(clause)) or may_take_back(clause.text) or _overlaps(judged.span, kept):
         return 0.0
-    if _only_points(clause):
+    if heard.asks or _only_points(clause):
         return LEAST_IN_DOUBT
     return 0.0 if lesson else LEAST_IN_DOUBT if works else LEAST_ALONE
 

@@ -48,11 +48,13 @@ from graphmem.text.stems import stem
 
 READ_TOGETHER = 12
 """Statements that are read with a question, those nearest to it by meaning and words."""
-SURELY = 0.6
+SURELY = 0.7
 """Fitness from which on one answers though memory may not have been asked."""
-NEARLY = 0.1
+NEARLY = 0.4
 """Difference of fitness within which the newer statement answers."""
-PAST_FIT = 0.3
+SLOT_FIT = 2.0
+"""How much more what tells the attribute that is asked for fits."""
+PAST_FIT = 1.2
 """How much less what holds no longer fits."""
 MOST_TOLD = 5
 """Most statements told to somebody who asks for all of them."""
@@ -62,8 +64,15 @@ _OWN_WORDS = frozenset({"i", "me", "my", "mine", "i'm", "im", "we", "our", "us"}
 _COMPANION = frozenset({"yourself", "urself"})
 _TELLS_MORE = re.compile(r"(?:she|he|it|they)(?:'s|'re)?\b")
 _YOU_SAY = re.compile(r"^you (?:say|ask)(?: that|:)? (?=you\b|your\b)")
-_HOW_LONG = re.compile(r"\bhow (?:long|many (?:days|weeks))\b(?!.*\bago\b)")
-_UNTIL = re.compile(r"\bhow (?:long|many (?:days|weeks))\b.*\b(?:until|till|til|left|before|to go|do we have)\b")
+_COUNTS = r"\bhow (?:long|many (?:more )?(?:days|sleeps|nights|weeks))\b"
+_HOW_LONG = re.compile(rf"{_COUNTS}(?!.*\bago\b)")
+_UNTIL = re.compile(rf"{_COUNTS}.*\b(?:until|till|til|left|before|to go|do we have)\b")
+_OF_PAST = re.compile(
+    r"\b(?:before(?:\W*$| (?:i|we|the new|that|they changed|it (?:changed|moved)))|at first|original(?:ly)?"
+    r"|used to|initially|previous(?:ly)?|(?:in|at|from) the (?:very )?(?:beginning|start)"
+    r"|first (?:have|had|told|say|said|want|wanted))\b"
+)
+"""What asks for what held before something changed."""
 _WHO = re.compile(r"^\W*(?:and |so )?who(?:['’]?s| is| was) (?P<name>[\w-]+)\W*$")
 _WORK_ASKED_FOR = {AskedFor.STRUGGLES: Aspect.MISCONCEPTION, AskedFor.STRENGTHS: Aspect.UNDERSTANDING}
 
@@ -285,7 +294,8 @@ def _slot(doc: Doc) -> str | None:
 def _best(
     question: Doc, wanted: Wanted, statements: Iterable[Recollection], least: float, today: datetime | None
 ) -> Recollection | None:
-    """The statement that fits best, if well enough; of those that nearly do so what holds, and the newest.
+    """The statement that fits best, if well enough; of those that nearly do so what holds, and the newest, or what
+    held before, and the oldest, where that is asked for.
 
     What tells the attribute that is asked for goes before all else. How long it is until something only a statement
     with a day ahead can say.
@@ -303,14 +313,24 @@ def _best(
     if (asked := _WHO.match(question.plain)) is not None:
         return _who_is(asked["name"], near)
     texts, cosines = [each.text for each in near], [each.cosine for each in near]
-    fitness = answer_fitness(question.text, texts, cosines)
-    scored = [(fit - PAST_FIT * each.past, each) for fit, each in zip(fitness, near, strict=True) if fit >= least]
+    own_slot = [wanted.slot is not None and _slot(Doc(text).excerpt) == wanted.slot for text in texts]
+    fitness = [
+        fit + SLOT_FIT * tells
+        for fit, tells in zip(answer_fitness(question.text, texts, cosines), own_slot, strict=True)
+    ]
+    of_past = _OF_PAST.search(question.plain) is not None
+    scored = [
+        (fit - PAST_FIT * (each.past is not of_past), each)
+        for fit, each in zip(fitness, near, strict=True)
+        if fit >= least
+    ]
     if not scored:
         return None
-    if wanted.slot is not None:
-        scored = [each for each in scored if _slot(Doc(each[1].text).excerpt) == wanted.slot] or scored
+    telling = [each for each, tells in zip(near, own_slot, strict=True) if tells]
+    scored = [each for each in scored if each[1] in telling] or scored
     top = max(fit for fit, _ in scored)
-    return max((s for fit, s in scored if fit >= top - NEARLY), key=lambda s: s.at.timestamp())
+    best = sorted((s for fit, s in scored if fit >= top - NEARLY), key=lambda s: s.at.timestamp())
+    return best[0 if of_past else -1]
 
 
 def _who_is(name: str, statements: Sequence[Recollection]) -> Recollection | None:

@@ -74,10 +74,11 @@ def replied(
     """
     move, doc = chosen_move(messages, reading, task), doc_of(messages[-1])
     # "You are nicer than my sister" asks for nothing.
-    asking_for = move.name == "ability" or doc.asks or doc.text.rstrip().endswith("?")
-    for_memory = remembered.asked_for is not AskedFor.OTHER and asks_of_oneself(doc)
+    of_memory = remembered.asked_for is not AskedFor.OTHER
+    asking_for = of_memory or move.name == "ability" or doc.asks or doc.text.rstrip().endswith("?")
+    for_memory = of_memory and asks_of_oneself(doc)
     if (move.name in ABOUT_COMPANION and asking_for and for_memory) or (
-        move.name in MAY_ASK and doc.asks and remembered.asked_for is not AskedFor.OTHER and not task
+        move.name in MAY_ASK and of_memory and not task
     ):
         move = Move("question")
     if move.name in ("question", "guess") and (decided := asked_comparison(doc.text)):

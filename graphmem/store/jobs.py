@@ -66,6 +66,8 @@ class FormJob:
     task : what the talk was about; nothing is formed from it
     reply : what was replied to it; nothing is formed from that either
     tells : false of a message that is only checked for the ledger
+    talk : what the student said just before it, oldest first
+    asks : it asks for what was told
     """
 
     turn_id: str
@@ -83,6 +85,8 @@ class FormJob:
     task: str = ""
     reply: str = ""
     tells: bool = True
+    talk: tuple[str, ...] = ()
+    asks: bool = False
 
 
 @dataclass(frozen=True)

@@ -14,13 +14,13 @@ SEASON_ENDS = {"spring": 5, "summer": 8, "autumn": 11}
 VERB_CHARACTERS = 200
 """Characters before and after a date in which its verb is looked for."""
 
-_DAYS = {day[:3]: place for place, day in enumerate(WEEKDAYS)}
+_DAYS = {day[:2]: place for place, day in enumerate(WEEKDAYS)}
 _MONTHS = {month[:3]: place for place, month in enumerate(MONTHS, 1)}
 _MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?"
     r"|aug(?:ust)?|sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\b"
 )
-_WEEKDAY = r"(?P<day>mon|tues?|we[dn]n?e?s?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\b(?!s)"
+_WEEKDAY = r"(?P<day>mon|tues?|we(?:dn?e?s?|nd?n?e?s)|thu(?:rs)?|fri|sat(?:[ue]r)?|sun)(?:day)?\b(?!s)"
 _NEAR = re.compile(
     r"\b(?:the )?(?P<word>day after tomorrow|day before yesterday)\b"
     r"|\b(?P<near>tomorrow|tmrw|tmr|yesterday|last night|this morning|tonight|today)\b",
@@ -49,7 +49,9 @@ _DAY_OF_MONTH = re.compile(
 )
 _IN_MONTH = re.compile(rf"\b(?P<lead>in|next|last|this|since|until|till?|from) {_MONTH}(?! \d)", re.IGNORECASE)
 _PERIOD = re.compile(
-    r"(?<!the )\b(?P<which>last|next|this) (?P<unit>week|month|year|summer|winter|autumn|spring)\b(?!end| of\b)", re.I
+    r"(?<!the )\b(?P<lead>(?:of|since|until|till|from|by|in|for|during|before|after) )?(?P<which>last|next|this)"
+    r" (?P<unit>week|month|year|summer|winter|autumn|spring)\b(?!end| of\b)",
+    re.I,
 )
 _AWAY = re.compile(
     r"(?:\b(?P<about>about|around) )?\b(?:(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
@@ -99,6 +101,8 @@ def dated(text: str, at: datetime) -> str:
     'i moved around 2021, and we met on 4 May 2026'
     >>> dated("last summer", datetime(2026, 5, 6, tzinfo=UTC)), dated("last summer", datetime(2026, 12, 6, tzinfo=UTC))
     ('in summer 2025', 'in summer 2026')
+    >>> dated("we move at the end of this month", datetime(2026, 5, 6, tzinfo=UTC))
+    'we move at the end of May 2026'
     """
     text = _NEAR.sub(lambda m: _near(m, at), text)
     text = _DATE.sub(lambda m: _with_year(m, at, _is_past(m)), text)
@@ -169,7 +173,7 @@ def _near(match: re.Match[str], at: datetime) -> str:
 
 
 def _weekday(match: re.Match[str], at: datetime, past: bool) -> str:
-    lead, place = match["lead"].lower(), _DAYS[match["day"].lower()[:3]]
+    lead, place = match["lead"].lower(), _DAYS[match["day"].lower()[:2]]
     ahead = (place - at.weekday()) % 7 or 7
     # What comes in the same week is "on" or "this" Friday.
     ahead += 7 if lead == "next" and place > at.weekday() else 0
@@ -201,7 +205,7 @@ def _this_month(match: re.Match[str], at: datetime, past: bool) -> str:
     step, first = (-1, day > at.day) if past else (1, day < at.day)
     near = [*range(first, first + 2), 0]
     found = [each for months in near if (each := _day_of(at, step * months, day)) is not None]
-    found = [each for each in found if not named or _DAYS[named.lower()[:3]] == each.weekday()]
+    found = [each for each in found if not named or _DAYS[named.lower()[:2]] == each.weekday()]
     if not found:
         return match.group()
     weekday = f"{WEEKDAYS[found[0].weekday()].capitalize()}, " if named else ""
@@ -243,13 +247,14 @@ def _away(match: re.Match[str], at: datetime) -> str:
 
 
 def _period(match: re.Match[str], at: datetime) -> str:
+    lead = match["lead"] or "in "
     shift, unit = {"last": -1, "this": 0, "next": 1}[match["which"].lower()], match["unit"].lower()
     if unit == "week":
         monday = at - timedelta(days=at.weekday()) + timedelta(weeks=shift)
-        return f"in the week of {spelled(monday)}"
+        return f"{lead}the week of {spelled(monday)}"
     if unit == "month":
         month = at.month - 1 + shift
-        return f"in {MONTHS[month % 12].capitalize()} {at.year + month // 12}"
+        return f"{lead}{MONTHS[month % 12].capitalize()} {at.year + month // 12}"
     # In December last summer is this year's.
     is_over = at.month > SEASON_ENDS.get(unit, 12)
-    return f"in {at.year + shift}" if unit == "year" else f"in {unit} {at.year + shift + (shift < 0 and is_over)}"
+    return f"{lead}{at.year + shift}" if unit == "year" else f"{lead}{unit} {at.year + shift + (shift < 0 and is_over)}"

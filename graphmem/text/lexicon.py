@@ -81,10 +81,10 @@ TIME_WORDS = (
 
 # Each relative under one name, so that "mum" and "mother" are one person.
 _KIN = {
-    "mother": "mum mom mummy mommy",
-    "father": "dad daddy",
-    "grandmother": "grandma granny nan gran nana",
-    "grandfather": "grandpa granddad grandad",
+    "mother": "mum mom mam mummy mommy mammy mama",
+    "father": "dad daddy papa",
+    "grandmother": "grandma granny nan gran nana nanna",
+    "grandfather": "grandpa granddad grandad gramps",
     "aunt": "auntie",
 }
 SAME_KIN = {name: kin for kin, names in _KIN.items() for name in names.split()}
@@ -102,7 +102,8 @@ KIN_NAMES = frozenset(SAME_KIN)
 ACQUAINTANCES = _words("teacher coach friend neighbour neighbor boss doctor roommate classmate colleague tutor")
 ANIMALS = _words("""
     dog puppy pup cat kitten hamster rabbit bunny horse pony parrot bird budgie canary turtle tortoise fish goldfish
-    snake lizard gecko mouse rat gerbil ferret chicken duck goat sheep donkey pig guinea
+    snake lizard gecko mouse rat gerbil ferret chicken hen rooster duck goose
+    goat sheep lamb cow calf donkey pig guinea kitty bird
 """)
 
 GREETINGS = _words("hi hello hey hiya howdy yo sup greetings")

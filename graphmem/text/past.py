@@ -2,6 +2,8 @@
 
 import re
 
+from graphmem.model import ANYONE
+from graphmem.text.lexicon import STOP_WORDS
 from graphmem.text.stems import is_past
 
 _BE = {
@@ -39,9 +41,12 @@ def put_in_past(statement: str) -> str:
     ('Tobi was looking for a place.', 'Tobi was in Rome.')
     >>> put_in_past("Tobi moved to Leeds."), put_in_past("Tobi says that all birds can fly.")
     ('Tobi moved to Leeds.', 'Formerly: Tobi says that all birds can fly.')
+    >>> put_in_past("For statistics there is an exam.")
+    'Formerly: For statistics there is an exam.'
     """
     found = _OWN.match(statement) or _VERB.match(statement)
-    if found is None:
+    # "For statistics there is an exam" begins with nobody's name.
+    if found is None or (found["subject"] != ANYONE and found["subject"].split()[0].lower() in STOP_WORDS):
         return f"Formerly: {statement}"
     verb, told = found["verb"], statement[found.end() :]
     start = found["subject"] + _NOW.sub("", found["adverbs"])

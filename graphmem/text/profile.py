@@ -1,22 +1,46 @@
-"""Two linear heads on an embedding: what belongs into a student's standing profile, and what asks for memories.
+"""Linear heads on an embedding: what belongs into a student's standing profile, and what asks for memories.
 
 Made by `scripts/make_profile.py`; the figures lie beside the weights in `figures.json`. They read vectors of the
 shipped model only.
 """
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphmem.model import AskedFor, Matrix, Vector
+from graphmem.text.doc import Doc
+from graphmem.text.lexicon import FIRST_PERSON, SECOND_PERSON
+from graphmem.text.questions import asks_what_was_told
 from graphmem.text.trained import LinearHead, opened_weights, read_head
 
 PROFILE_FILE = Path(__file__).with_name("weights") / "profile" / "profile.npz"
 LAST_SESSION = "last session"
 """Reason of what is recalled since the student asks for last time."""
+
+
+MEMORY = "memory"
+"""Label of what asks for memories."""
+_MARKS = tuple(
+    map(
+        re.compile,
+        (
+            r"\?",
+            r"\bremind (?:me|us)\b",
+            r"\b(?:what|which|who|whose|when|where|how)\b",
+            r"^\W*(?:what|which|who|whose|when|where|how|is|are|am|do|does|did)\b",
+            r"\bremember\b",
+            r"\b(?:ask(?:s|ed|ing)?|wants? to know|need to know|know)\b",
+            r"\b(?:again|forgot|forget|before|first)\b",
+        ),
+    )
+)
+"""Words that questions for memories have more often than others; how much each counts is learned."""
 
 
 class ProfilePart(StrEnum):
@@ -30,10 +54,16 @@ class ProfilePart(StrEnum):
 
 @dataclass(frozen=True)
 class ProfileModel:
-    """The two heads; `load_profile_model` gives them."""
+    """The heads; `load_profile_model` gives them.
+
+    statement : the part of the profile that a statement belongs to
+    question : what a question for memories is about
+    asking : whether a message asks for memories; it reads marks of the message behind the vector of its question
+    """
 
     statement: LinearHead
     question: LinearHead
+    asking: LinearHead
 
     def of_statements(self, vectors: Matrix) -> list[tuple[ProfilePart, float]]:
         """The part of the profile each statement belongs to, with its chance.
@@ -50,6 +80,31 @@ class ProfileModel:
         ((label, chance),) = _best(self.question, vector[np.newaxis])
         return AskedFor(label), chance
 
+    def asks_memory(self, message: Doc, vector: Vector) -> float:
+        """The chance that a message asks for what was told.
+
+        Parameters
+        ----------
+        message : Doc
+        vector : of the question in it, or of the message where it holds none
+        """
+        chances = self.asking.chances(np.concatenate([vector, asking_marks(message)]))
+        return float(chances[self.asking.labels.index(MEMORY)])
+
+
+def asking_marks(message: Doc) -> NDArray[np.float32]:
+    """Marks of a message that tell, beside its meaning, whether it asks for what was told.
+
+    Examples
+    --------
+    >>> asking_marks(Doc("What did I tell you?"))[:3].tolist()
+    [1.0, 0.0, 1.0]
+    """
+    plain, words = message.excerpt.plain, frozenset(message.excerpt.plain_words)
+    own, listener = not words.isdisjoint(FIRST_PERSON), not words.isdisjoint(SECOND_PERSON)
+    found = [mark.search(plain) is not None for mark in _MARKS]
+    return np.array([*found, message.asks, asks_what_was_told(plain), own, listener], dtype=np.float32)
+
 
 @lru_cache(maxsize=1)
 def load_profile_model(path: Path = PROFILE_FILE) -> ProfileModel:
@@ -60,7 +115,7 @@ def load_profile_model(path: Path = PROFILE_FILE) -> ProfileModel:
     SetupError      the file is missing or damaged
     """
     with opened_weights(path) as file:
-        return ProfileModel(*(read_head(file, name) for name in ("statement", "question")))
+        return ProfileModel(*(read_head(file, name) for name in ("statement", "question", "asking")))
 
 
 def _best(head: LinearHead, vectors: Matrix) -> list[tuple[str, float]]:

@@ -6,6 +6,7 @@ from datetime import datetime
 from graphmem.text.dating import dated
 from graphmem.text.doc import Doc
 from graphmem.text.introductions import after_introduction
+from graphmem.text.lexicon import KIN_NAMES, STOP_WORDS
 from graphmem.text.normalize import cleaned, straightened
 from graphmem.text.stems import is_past
 
@@ -70,7 +71,7 @@ _SHORT = {
     "theyre": "they're", "theres": "there's", "havent": "haven't", "wont": "won't", "gonna": "going to",
     "wanna": "want to", "gotta": "have to", "abt": "about", "smth": "something", "idk": "I don't know", "ppl": "people",
     "thru": "through", "yrs": "years", "ya": "you", "kinda": "kind of", "couldnt": "couldn't", "wouldnt": "wouldn't",
-    "arent": "aren't", "aint": "isn't", "fav": "favourite", "whats": "what's", "mum's": "mother's", "cos": "because",
+    "arent": "aren't", "aint": "isn't", "fav": "favourite", "whats": "what's", "cos": "because",
 }  # fmt: skip
 """Short forms of chats; a closed list."""
 _CAUSE = re.compile(r"(?<=\w )cause(?= (?:i|he|she|it|its|it's|they|we|the|my|there|you|8|\d)\b)", re.IGNORECASE)
@@ -133,6 +134,9 @@ _FEELING_ILL = re.compile(
     r"(?:is|was|are|were|be|been|being|am|.*'m|im|fe?el\w*|felt|fell|falls?|get|got|gets|looks?|so|very|really|too|an?|the)$",
     re.IGNORECASE,
 )
+_KIN_AS_NAME = re.compile(rf"(?<![\w'’-])(?:{'|'.join(sorted(KIN_NAMES))})\b(?!-)(?! (?-i:[A-Z]))", re.IGNORECASE)
+_WORD_BEFORE = re.compile(r"[\w'’-]{1,20} $")
+_DETERMINERS = frozenset("my our your his her their its a an the this that no every each any some another".split())  # noqa: SIM905
 _ASKS = re.compile(
     r"^(?:please|don't|do not|can you|could you|call|stop|never|just|let's|remind|remember)\b", re.IGNORECASE
 )
@@ -177,6 +181,8 @@ def retold(text: str, who: str, at: datetime) -> str:
     'Mo is from Leeds and they would love a dog.'
     >>> retold("yes it does, i been to the us", "Mo", day), retold("hi there , yes i love horses", "Mo", day)
     ('Mo has been to the us.', 'Mo loves horses.')
+    >>> retold("Mum is a nurse", "Mo", day), retold("i go with dad and Auntie Jo to her mum", "Mo", day)
+    ("Mo's mum is a nurse.", 'Mo goes with their dad and Auntie Jo to her mum.')
     >>> retold("[shares: a photo of a cup]", "Mo", day)
     'Mo shares a photo of a cup.'
     """
@@ -188,6 +194,7 @@ def retold(text: str, who: str, at: datetime) -> str:
     words = after_introduction(words, who)
     words = _BARE.sub(_with_subject, words)
     words = dated(_spelled_out(_MEANT.sub("", words)), at)
+    words = _KIN_AS_NAME.sub(_own_kin, words)
     if not words:
         return ""
     asks = _ASKS.match(words) is not None
@@ -204,6 +211,17 @@ def retold(text: str, who: str, at: datetime) -> str:
         told = f"{lead} " + alone.replace(f"{who}'s", "their")
     told = _small_within(told.strip(" ,;:-"), who)
     return told if told[-1:] in ".!?" else f"{told}."
+
+
+def _own_kin(match: re.Match[str]) -> str:
+    """ "Mum said so" tells of one's own mother."""
+    lead, kin = match.string[max(0, match.start() - 21) : match.start()], match.group()
+    found = _WORD_BEFORE.search(lead)
+    before = "" if found is None else found.group().strip().lower()
+    named = kin.istitle() and not before.endswith(("'s", "’s"))
+    if before in _DETERMINERS or not (named or not before or before in STOP_WORDS):
+        return kin
+    return f"{'My' if lead.rstrip()[-1:] in ('.', '!', '?') else 'my'} {kin.lower()}"
 
 
 def _with_subject(match: re.Match[str]) -> str:
@@ -306,7 +324,8 @@ def _third_person(text: str, who: str) -> str:
         if word in _OTHER:
             return _OTHER[word]
         first, owned = not owned and who not in done + match.string[: match.start()], True
-        return f"{who}'s" if first else "theirs" if word in ("mine", "ours") else "their"
+        theirs = "theirs" if word in ("mine", "ours") else "their"
+        return f"{who}'s" if first else theirs.capitalize() if match.group() in ("My", "Our") else theirs
 
     parts = _QUOTED.split(text)
     for place in range(0, len(parts), 2):
@@ -347,7 +366,7 @@ def _verb(verb: str) -> str:
         return verb
     if verb in _BE:
         return _BE[verb]
-    if verb.endswith(("s", "sh", "ch", "x", "z", "o")):
+    if verb.endswith(("s", "sh", "ch", "x", "z")) or (verb.endswith("o") and verb[-2:-1] not in "aeiou"):
         return f"{verb}es"
     return f"{verb[:-1]}ies" if verb.endswith("y") and verb[-2:-1] not in "aeiou" else f"{verb}s"
 

@@ -119,6 +119,21 @@ async def test_talk_that_says_nothing_is_not_remembered(gm: Graphmem, ann: Pupil
     assert await nodes(gm, ann.who, "Entity") == []
 
 
+async def test_whom_a_message_goes_on_about_is_named(gm: Graphmem, ann: Pupil) -> None:
+    await told(gm, ann, "My sister Poppy collects stamps from Brazil.")
+    await told(gm, ann, "I promised her a bicycle for her birthday on 4 May.")
+    (memory,) = [m for m in await held(gm, ann.session) if "bicycle" in as_said(m)]
+    assert "sister Poppy" in (memory.content or "")
+    assert memory.quote == "I promised her a bicycle for her birthday on 4 May."
+
+
+async def test_who_asks_for_what_was_told_ends_nothing(gm: Graphmem, ann: Pupil) -> None:
+    await told(gm, ann, "I have a test in biology on 20 March.")
+    await told(gm, ann, "I am over the test in biology, what day was it when I told you about it?")
+    (memory,) = [m for m in await held(gm, ann.session) if "20 March" in as_said(m)]
+    assert memory.invalid_at is None
+
+
 async def test_people_places_and_topics_are_linked_and_their_names_sealed(gm: Graphmem, ann: Pupil) -> None:
     await told(gm, ann, TOLD, "My brother Tom moved to Lisbon, too, and took his tortoise Speedy with him in June.")
     found = await asked(

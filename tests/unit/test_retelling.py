@@ -4,6 +4,8 @@ import re
 from datetime import UTC, datetime
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphmem.text.dating import dated
 from graphmem.text.retelling import retold
@@ -36,7 +38,7 @@ FIRST_PERSON = re.compile(r"\b(?:i|i'm|me|my|mine|myself|we|we're|us|our|ours|ou
         ("i literally hate it", "Mo literally hates it."),
         ("i promise ill do it", "Mo promises they will do it."),
         ("i feel ill at school", "Mo feels ill at school."),
-        ('mum said "i love you" to me', 'Mo says that mum said "i love you" to them.'),
+        ('mum said "i love you" to me', 'Mo\'s mum said "i love you" to them.'),
         ("i did it on tuesday night", "Mo did it on the night of Tuesday, 10 March 2026."),
     ],
 )
@@ -76,3 +78,27 @@ def test_no_first_person_is_left(text: str) -> None:
 )
 def test_days_of_the_month_are_reckoned_and_ranks_are_not(said: str, told: str) -> None:
     assert dated(said, datetime(2026, 3, 16, 15, tzinfo=UTC)) == told
+
+
+@pytest.mark.parametrize(
+    ("typed", "day"),
+    [
+        ("wensday", "Wednesday, 18 March 2026"),
+        ("wenesday", "Wednesday, 18 March 2026"),
+        ("wednsday", "Wednesday, 18 March 2026"),
+        ("saterday", "Saturday, 21 March 2026"),
+        ("tueday", "Tuesday, 24 March 2026"),
+        ("wen", "wen"),
+    ],
+)
+def test_days_are_known_however_they_are_spelled(typed: str, day: str) -> None:
+    assert dated(f"it is on {typed}", AT) == f"it is on {day}"
+    assert dated(f"it is due {typed} the 19th", AT)
+
+
+WORDS_FOR_DAYS = "on till wen wensday wed the 19th sat 3rd of mar last week month day n ago".split()  # noqa: SIM905
+
+
+@given(st.lists(st.sampled_from(WORDS_FOR_DAYS)))
+def test_no_mixture_of_words_for_days_is_too_odd(words: list[str]) -> None:
+    assert dated(" ".join(words), AT) is not None
