@@ -44,20 +44,16 @@ _NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A question for what was told: the answer, or nothing where it was never told."""
-
-    text: str
-    answer: str
-
-
-@dataclass(frozen=True)
 class Chat:
-    """What a student says, the questions among it by their text, and what each message ends."""
+    """What a student says.
+
+    questions : by their text, the answer, empty where it was never told
+    ends : by a message, the earlier ones of which something holds no more after it
+    """
 
     id: str
     messages: tuple[str, ...]
-    questions: dict[str, Asked]
+    questions: dict[str, str]
     ends: dict[str, frozenset[str]]
 
 
@@ -112,7 +108,7 @@ def read_chats(path: Path) -> list[Chat]:
 
 
 def _chat(row: dict[str, Any]) -> Chat:
-    questions = {each["q"]: Asked(each["q"], each["answer"] if each["told"] else "") for each in row["questions"]}
+    questions = {each["q"]: str(each["answer"]) if each["told"] else "" for each in row["questions"]}
     ends: dict[str, frozenset[str]] = {}
     for each in row["changes"]:
         if each["ends"]:
@@ -148,8 +144,8 @@ async def _played(gm: Graphmem, chat: Chat, played: ChatCounts, console: Console
         if outcome.concern is not None:
             played.concerns += 1
             console.print(f"{chat.id}: {outcome.concern.kind}: {text}", highlight=False)
-        if (asked := chat.questions.get(text)) is not None:
-            _judge(asked, outcome.reply, played, console)
+        if (answer := chat.questions.get(text)) is not None:
+            _judge(text, answer, outcome.reply, played, console)
         ended = [said[ref] for ref in held - await _standing(then, session) if ref in said]
         wanted = chat.ends.get(text, frozenset())
         played.changes += len(wanted)
@@ -167,17 +163,17 @@ async def _standing(gm: Graphmem, session: Session) -> frozenset[str]:
     return frozenset(ref for m in said for ref in m.source_refs) - over
 
 
-def _judge(asked: Asked, reply: str, played: ChatCounts, console: Console) -> None:
+def _judge(question: str, answer: str, reply: str, played: ChatCounts, console: Console) -> None:
     silent = any(each in reply for each in NOTHING)
     near = reply.startswith(NOT_THAT)
-    if not asked.answer:
+    if not answer:
         played.invented.append(_tells(reply) and not near)
         return
-    holds = not silent and holds_answer(asked.answer, reply)
+    holds = not silent and holds_answer(answer, reply)
     played.answered.append(holds and not near)
     played.near.append(holds)
     if not holds:
-        console.print(f"{asked.text}\n    wanted {asked.answer}, was told {reply}", highlight=False)
+        console.print(f"{question}\n    wanted {answer}, was told {reply}", highlight=False)
 
 
 def _tells(reply: str) -> bool:
