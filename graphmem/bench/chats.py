@@ -28,7 +28,17 @@ from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import MemoryRole, Session, Who
-from graphmem.offline.recollection import NOT_THAT, NOTHING
+from graphmem.offline.recollection import (
+    ALL,
+    DAYS_LEFT,
+    FOUND,
+    FOUND_QUOTE,
+    LAST_TIME,
+    NOT_THAT,
+    NOTHING,
+    PAST,
+    YOUR_NAME,
+)
 from graphmem.runtime import open_graphmem
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
@@ -41,6 +51,9 @@ HELD_WORDS = 0.5
 """Share of the telling words of an answer that a right reply has at least, beside all its numbers."""
 _DAY = re.compile(r"#day (?P<days>\d+)$")
 _NUMBER = re.compile(r"\d+")
+_TELLING = tuple(
+    wording.partition("{")[0] for wording in (*FOUND, *FOUND_QUOTE, *PAST, *ALL, *LAST_TIME, DAYS_LEFT, YOUR_NAME)
+)
 
 
 @dataclass(frozen=True)
@@ -178,10 +191,7 @@ def _judge(question: str, answer: str, reply: str, played: ChatCounts, console: 
 
 def _tells(reply: str) -> bool:
     """True if a reply tells something that was told before."""
-    return (
-        re.match(r"(?:You told me|As far as I remember|I remember|This is what|It used to be|That is )", reply)
-        is not None
-    )
+    return reply.startswith(_TELLING)
 
 
 def holds_answer(answer: str, reply: str) -> bool:
@@ -194,7 +204,8 @@ def holds_answer(answer: str, reply: str) -> bool:
     """
     if set(_NUMBER.findall(answer)) - set(_NUMBER.findall(reply)):
         return False
-    words = {stem(word) for word in Doc(answer).plain_words if word not in STOP_WORDS and not word.isdigit()}
+    telling = [word for word in Doc(answer).plain_words if len(word) > 1 and word not in STOP_WORDS]
+    words = {stem(word) for word in telling if not _NUMBER.search(word)}
     return len(words & Doc(reply).stems) >= HELD_WORDS * len(words)
 
 

@@ -14,6 +14,7 @@ from graphmem.errors import InvalidInput, Locked
 from graphmem.flows.context_plan import (
     NO_LONGER,
     Tentative,
+    answering_memories,
     answers_asked,
     ended_memories,
     habit_answers_asked,
@@ -374,6 +375,11 @@ def _chosen(
         if asked_for in (AskedFor.LAST_TIME, *_ABOUT_WORK):
             rest = (each for each in found if each.memory.id not in ids)
             found = [*wanted, *(each for each in rest if answers_asked(each.memory, asked_for))]
+        if asked_for is AskedFor.OWN and not past:
+            first = answering_memories(held.index, asking.doc, own, found, moment)
+            answering = [each for each in first if is_clear(each.memory.id)]
+            ids = {each.memory.id for each in answering}
+            found = [*answering, *(each for each in found if each.memory.id not in ids)]
         known = {each.memory.id for each in (*found, *profile)}
         found += [each for each in wanted if each.memory.id not in known]
         if asked_for is not AskedFor.OTHER and not past:

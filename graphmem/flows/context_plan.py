@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphmem.flows.gravity import faded, gravity_now
+from graphmem.maths.chances import logistic
 from graphmem.model import (
     SHOWN_AT_WORK,
     AskedFor,
@@ -28,6 +29,7 @@ from graphmem.search.index import MAX_SNR, SearchIndex
 from graphmem.search.query import Hit, SearchQuery
 from graphmem.search.scoring import fitting, mmr, weight
 from graphmem.store.memories import Expansion, Reached, Standing
+from graphmem.text.answering import NEAREST, answer_fitness, asked_text
 from graphmem.text.clauses import is_fragment
 from graphmem.text.doc import Doc
 from graphmem.text.habits import HABITS
@@ -84,6 +86,10 @@ NO_LONGER = "held once"
 """Reason of those."""
 PROFILE_SHARE = 0.25
 """Share of a budget that the standing profile takes at most, so that there is room for what fits the question."""
+ANSWERS_READ = 24
+"""Memories found, and memories nearest by meaning, that are read with a question for what was told."""
+ANSWERING = "answers"
+"""Reason of what answers it, before the chance that it does."""
 LATEST, TELLING = 300, 10
 """Newest memories looked at, and most of them shown, where all that is remembered is asked for."""
 SURE_PART = 0.6
@@ -216,6 +222,35 @@ def ended_memories(index: SearchIndex, query: SearchQuery, asked: Vector) -> lis
             gravity = gravity_now(hit.memory, query.now)
             found.append(Recalled(hit.memory, hit.relevance, gravity, (NO_LONGER,), similarity=similarity))
     return found
+
+
+def answering_memories(
+    index: SearchIndex, question: Doc, asked: Vector, found: Sequence[Recalled], moment: datetime
+) -> list[Recalled]:
+    """What answers a question for what the student told, likeliest first, also where it shares no word with it.
+
+    Parameters
+    ----------
+    index : SearchIndex, only read
+    question : Doc
+    asked : its embedding
+    found : what search found, best first
+    moment : datetime; what is not held then is left out
+    """
+    known = {each.memory.id: each for each in found[:ANSWERS_READ]}
+    for memory, cosine in index.nearest(asked, ANSWERS_READ):
+        if memory.id not in known and _stands(memory, moment, past=False):
+            known[memory.id] = Recalled(memory, 0.0, gravity_now(memory, moment), (), similarity=cosine)
+    # What others say is told by words: the network has learned from what students tell of themselves.
+    told = [each for each in known.values() if each.memory.speaker is None and each.memory.is_own_word]
+    texts = [each.memory.content or "" for each in told]
+    fitness = answer_fitness(asked_text(question), texts, [each.similarity for each in told])
+    answering = sorted(zip(fitness, told, strict=True), key=lambda pair: -pair[0])
+    return [_answering(each, logistic(fit)) for fit, each in answering if fit >= NEAREST]
+
+
+def _answering(recalled: Recalled, chance: float) -> Recalled:
+    return replace(recalled, weight=recalled.weight or chance, why=(*recalled.why, f"{ANSWERING} {chance:.2f}"))
 
 
 def wanted_memories(index: SearchIndex, moment: datetime, asked_for: AskedFor) -> list[Recalled]:
@@ -365,6 +400,7 @@ def relevant(recalled: Sequence[Recalled], asked: frozenset[str], *, own: bool =
         return ()
     heavy = HEAVY * max(r.weight for r in recalled)
     shares |= {r.memory.id for r in recalled if LAST_SESSION in r.why or ASKED_AS_WHOLE in r.why}
+    shares |= {r.memory.id for r in recalled if any(why.startswith(ANSWERING) for why in r.why)}
     near = shares | {r.memory.id for r in recalled if r.similarity >= LEAST_COSINE or r.weight >= heavy}
     return tuple(r for r in recalled if r.memory.id in near or _seed(r) in near)
 

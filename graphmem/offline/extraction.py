@@ -40,7 +40,7 @@ from graphmem.text.reminders import reminders
 from graphmem.text.retelling import is_shown, retold, without_lead_in
 from graphmem.text.revision import may_take_back, retractions
 from graphmem.text.sentences import SentenceSpan
-from graphmem.text.slots import is_attribute, is_state, slot_of
+from graphmem.text.slots import is_kept_anyway, is_state, slot_of
 from graphmem.text.stems import stem
 from graphmem.text.talk import TalkKind, talk_of
 from graphmem.text.words import is_known, word_rarity
@@ -61,6 +61,8 @@ VIEW_WORTH = 0.15
 """Chance below which a view is not even kept where an observed message tells nothing else."""
 IDLE = frozenset({TalkKind.REACTION, TalkKind.GREETING, TalkKind.GOODBYE, TalkKind.THANKS, TalkKind.COMPANION})
 """Kinds of talk that tell nothing."""
+OF_LIFE = 0.8
+"""The same from which a clause with numbers is no step of a sum."""
 WORK_WORTH = 0.4
 """Chance that a clause tells of the subject matter from which it is kept."""
 GENERAL_PASSES = 2
@@ -215,7 +217,7 @@ def _told(
         for each in judged
         if not _is_left_out(each.clause, judges=judges)
         and not (heard.task and _retells(each.clause, heard.task))
-        and (each.is_general or not _is_step(each.clause, heard, reckons=reckons))
+        and (each.is_general or each.is_of_life(heard) or not _is_step(each.clause, heard, reckons=reckons))
         and (_overlaps(each.span, kept) or not _is_of_listener(each.clause))
         and (_LEANS_BACK.match(each.clause.text) is None or _asked(each.clause.text, heard, first=each is judged[0]))
     ]
@@ -224,7 +226,7 @@ def _told(
         for each in able
         if each.is_worth_keeping(_least_worth(each.clause, heard))
         or _overlaps(each.span, kept)
-        or is_attribute(slot_of(each.clause))
+        or is_kept_anyway(slot_of(each.clause))
     ]
     if not told and heard.observed:
         # Who observes has a reason, and talk outside a lesson mostly tells of life.
@@ -262,7 +264,7 @@ def _least_judged(judged: "_Judged", kept: Sequence[Reminder], heard: Heard) -> 
     works = judged.kind == "work"
     beyond = judged.is_general and (not clause.numbers or _compared(clause) is not None)
     lesson = works and (beyond or not heard.task)
-    if is_attribute(slot_of(clause)) or may_take_back(clause.text) or _overlaps(judged.span, kept):
+    if is_kept_anyway(slot_of(clause)) or may_take_back(clause.text) or _overlaps(judged.span, kept):
         return 0.0
     if heard.asks or _only_points(clause):
         return LEAST_IN_DOUBT
@@ -306,6 +308,10 @@ class _Judged(NamedTuple):
     def personal(self) -> float:
         return float(1 - self.chances[0] - self.chances[CLAUSE_KINDS.index("work")])
 
+    def is_of_life(self, heard: Heard) -> bool:
+        """True of a clause that surely tells of somebody's life, whatever numbers it names, outside an exercise."""
+        return not heard.task and self.personal >= OF_LIFE and _WORK.search(self.clause.text) is None
+
     def is_worth_keeping(self, least: float) -> bool:
         of_work = self.kind == "work" and 1 - self.chances[0] >= WORK_WORTH
         return self.personal >= least or bool(of_work)
@@ -317,7 +323,7 @@ def _is_left_out(clause: Doc, *, judges: bool) -> bool:
     return (
         is_question(clause)
         or text.rstrip().endswith("?")
-        or not (_says_enough(clause, judges=judges) or is_attribute(slot_of(clause)))
+        or not (_says_enough(clause, judges=judges) or is_kept_anyway(slot_of(clause)))
         or bool(retractions(text))
         or overrides(clause)
         or _ASKS_LISTENER.match(clause.plain) is not None

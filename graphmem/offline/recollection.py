@@ -27,7 +27,7 @@ from graphmem.model import (
     SourceKind,
     Vector,
 )
-from graphmem.text.answering import ANSWERS, NEAREST, answer_fitness
+from graphmem.text.answering import ANSWERS, NEAREST, answer_fitness, asked_text
 from graphmem.text.answers import asked_slot, stated_answer
 from graphmem.text.arithmetic import equations
 from graphmem.text.clauses import clauses
@@ -46,7 +46,7 @@ from graphmem.text.second_person import to_first_person, to_second_person
 from graphmem.text.slots import slot_of
 from graphmem.text.stems import stem
 
-READ_TOGETHER = 12
+READ_TOGETHER = 16
 """Statements that are read with a question, those nearest to it by meaning and words."""
 SURELY = 0.7
 """Fitness from which on one answers though memory may not have been asked."""
@@ -83,6 +83,8 @@ FOUND = (
 )
 PAST = ("It used to be so: {said}.", "That is over, as far as I know: {said}.")
 FOUND_QUOTE = ("You told me{when}: {quote}.", "This is what I have noted{when}: {quote}.")
+YOUR_NAME = "Your name is {name}."
+DAYS_LEFT = "That is in {days}, as far as I know: {quote}."
 ALL = ("This is what I remember about you: {list}.", "You told me a few things: {list}.", "I remember this: {list}.")
 LAST_TIME = (
     "Last time, on {when}, you told me this: {list}. Shall we go on from there?",
@@ -116,10 +118,18 @@ class Recollection:
 
 
 class Wanted(NamedTuple):
-    """What a question asks for: stems of its telling words, and the attribute of the student, if it is one."""
+    """What a message asks for.
 
+    question : the question in it
+    stems : of the telling words of the question
+    slot : the attribute of the student that it asks for, if it is one
+    text : what is read with the statements
+    """
+
+    question: Doc
     stems: frozenset[str]
-    slot: str | None = None
+    slot: str | None
+    text: str
 
 
 def answer_from_memory(
@@ -148,7 +158,7 @@ def answer_from_memory(
     own = asks_of_oneself(doc)
     start = crc32(f"{len(messages)} {doc.text[:600]}".encode("utf-8", "replace"))
     question = question_in(doc)
-    wanted = Wanted(question.stems - ASKING_STEMS, asked_slot(question.text))
+    wanted = Wanted(question, question.stems - ASKING_STEMS, asked_slot(question.text), asked_text(doc))
     if own and remembered.asked_for is AskedFor.LAST_TIME:
         return _last_time(remembered, start)
     if own and stem("family") in question.stems and (kin := _family(messages, remembered)):
@@ -159,20 +169,20 @@ def answer_from_memory(
             # "Can you help me with fractions?" asks the companion.
             return ""
         least = SURELY if remembered.asked_for is AskedFor.OTHER else ANSWERS
-        sure = _best(question, wanted, [each for each in told if not each.secret], least, remembered.today)
+        sure = _best(wanted, [each for each in told if not each.secret], least, remembered.today)
         return "" if sure is None else _told(doc, sure, remembered.today, start)
-    if wanted.stems == {stem("name")} and (name := remembered.name or _name_told(messages, remembered)):
-        return f"Your name is {clean(name)}."
+    if own and wanted.stems == {stem("name")} and (name := remembered.name or _name_told(messages, remembered)):
+        return YOUR_NAME.format(name=clean(name))
     if remembered.asked_for is AskedFor.OVERVIEW:
-        sure = _best(question, wanted, [each for each in told if not each.secret], SURELY, remembered.today)
+        sure = _best(wanted, [each for each in told if not each.secret], SURELY, remembered.today)
         return _overview(messages, remembered, start) if sure is None else _told(doc, sure, remembered.today, start)
     if shown := _asked_of_work(remembered):
         return _chosen(ALL, start).format(list="; ".join(shown))
-    if (best := _best(question, wanted, told, ANSWERS, remembered.today)) is not None:
+    if (best := _best(wanted, told, ANSWERS, remembered.today)) is not None:
         return _told(doc, best, remembered.today, start)
     if if_known:
         return ""
-    near = _best(question, wanted, [each for each in told if not each.secret], NEAREST, remembered.today)
+    near = _best(wanted, [each for each in told if not each.secret], NEAREST, remembered.today)
     nothing = _chosen(NOTHING, start)
     return nothing if near is None else f"{NOT_THAT} {_told(doc, near, remembered.today, start)}"
 
@@ -292,7 +302,7 @@ def _slot(doc: Doc) -> str | None:
 
 
 def _best(
-    question: Doc, wanted: Wanted, statements: Iterable[Recollection], least: float, today: datetime | None
+    wanted: Wanted, statements: Iterable[Recollection], least: float, today: datetime | None
 ) -> Recollection | None:
     """The statement that fits best, if well enough; of those that nearly do so what holds, and the newest, or what
     held before, and the oldest, where that is asked for.
@@ -300,6 +310,7 @@ def _best(
     What tells the attribute that is asked for goes before all else. How long it is until something only a statement
     with a day ahead can say.
     """
+    question = wanted.question
     own, counts = gist(question.text), _UNTIL.search(question.plain) is not None
     held = []
     for statement in statements:
@@ -315,8 +326,7 @@ def _best(
     texts, cosines = [each.text for each in near], [each.cosine for each in near]
     own_slot = [wanted.slot is not None and _slot(Doc(text).excerpt) == wanted.slot for text in texts]
     fitness = [
-        fit + SLOT_FIT * tells
-        for fit, tells in zip(answer_fitness(question.text, texts, cosines), own_slot, strict=True)
+        fit + SLOT_FIT * tells for fit, tells in zip(answer_fitness(wanted.text, texts, cosines), own_slot, strict=True)
     ]
     of_past = _OF_PAST.search(question.plain) is not None
     scored = [
@@ -357,7 +367,7 @@ def _told(question: Doc, statement: Recollection, today: datetime | None, start:
     if day is not None and today is not None:
         left = (day.date() - today.date()).days
         days = "1 day" if left == 1 else f"{left} days"
-        return f"That is in {days}, as far as I know: {quoted(said or sentence.rstrip('.'), TOLD_CHARACTERS, 25)}."
+        return DAYS_LEFT.format(days=days, quote=quoted(said or sentence.rstrip("."), TOLD_CHARACTERS, 25))
     more = [each.text for each in sentences[place + 1 :] if whole or _TELLS_MORE.match(each.plain)]
     if statement.past and said:
         return _chosen(PAST, start).format(said=said)

@@ -21,7 +21,7 @@ from graphmem.text.comparisons import asked_comparison
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import introduced_name
 from graphmem.text.language import language_of
-from graphmem.text.lexicon import LESSON_WORDS, STOP_WORDS
+from graphmem.text.lexicon import INTERROGATIVES, LESSON_WORDS, STOP_WORDS
 from graphmem.text.reader import MessageReading
 from graphmem.text.sanitize import clean, quoted
 from graphmem.text.second_person import to_second_person
@@ -46,6 +46,8 @@ SAME_REPLY_SCORE = 85.0
 """Fuzzy score from which on two texts say the same."""
 ABOUT_COMPANION = ("companion", "ability")
 """Moves that answer questions to the companion: also "What do you know about me?", which memory answers."""
+NO_QUESTION = ("foreign", "advice", "frustration", "confusion", "still confused")
+"""Moves that a message calls for whatever it asks."""
 MAY_ASK = ("statement", "step", "reasoned step", "guess")
 """Moves that take what is said for a statement: outside an exercise a question in it is one for memory."""
 _TELLING_SLOTS = ("{told}", "{quote}", "{topic}", "{sum}", "{mention}", "{name}")
@@ -73,13 +75,9 @@ def replied(
     companion : the companion's name, where an app has given it one
     """
     move, doc = chosen_move(messages, reading, task), doc_of(messages[-1])
-    # "You are nicer than my sister" asks for nothing.
     of_memory = remembered.asked_for is not AskedFor.OTHER
     asking_for = of_memory or move.name == "ability" or doc.asks or doc.text.rstrip().endswith("?")
-    for_memory = of_memory and asks_of_oneself(doc)
-    if (move.name in ABOUT_COMPANION and asking_for and for_memory) or (
-        move.name in MAY_ASK and of_memory and not task
-    ):
+    if of_memory and _may_be_answered(move, doc, task):
         move = Move("question")
     if move.name in ("question", "guess") and (decided := asked_comparison(doc.text)):
         return f"{clean(decided)}. How could you show it with a drawing?"
@@ -93,6 +91,17 @@ def replied(
         return f"{clean(reckoned)}. How could you check it?"
     answer = answer_from_memory(messages, remembered, at_work=bool(task))
     return answer or worded(move, messages, remembered, task, companion)
+
+
+def _may_be_answered(move: Move, doc: Doc, task: str) -> bool:
+    """True if a message that sounds like another move may be a question for memory."""
+    if move.name in ABOUT_COMPANION:
+        # "You are nicer than my sister" asks for nothing.
+        return asks_of_oneself(doc)
+    if move.name in MAY_ASK:
+        return not task
+    asks = doc.asks or not INTERROGATIVES.isdisjoint(doc.plain_words)
+    return asks and not (task or move.sum or move.name in NO_QUESTION)
 
 
 def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task: str = "", companion: str = "") -> str:

@@ -121,6 +121,11 @@ class ShippedNetwork:
         (hidden,) = self._session.run(["hidden"], {"input_ids": np.array([read.ids], dtype=np.int64)})
         return hidden, np.array(read.type_ids, dtype=np.bool_)
 
+    def pair_ids(self, first: str, second: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """The ids of the tokens of two texts read together, shape (1, tokens), and 1 where they are of the second."""
+        read = self._tokenizer.encode(_readable(first), _readable(second))
+        return np.array([read.ids], dtype=np.int64), np.array([read.type_ids], dtype=np.float32)
+
     def seen_tokens(self, text: str) -> tuple[NDArray[np.float32], list[tuple[int, int]]]:
         """What the lower layers see of the tokens of a text, shape (1, tokens, 384), and where each stands in it."""
         read = self._tokenizer.encode(_readable(text))
@@ -131,8 +136,8 @@ class ShippedNetwork:
         return {"input_ids": np.array([self._tokenizer.encode(_readable(text)).ids], dtype=np.int64)}
 
 
-def open_network(folder: Path, threads: int) -> Any:
-    """The onnxruntime session of a folder's `model.onnx`.
+def open_network(folder: Path, threads: int, name: str = "model.onnx") -> Any:
+    """The onnxruntime session of a network in a folder.
 
     Raises
     ------
@@ -148,7 +153,7 @@ def open_network(folder: Path, threads: int) -> Any:
     # A spinning thread pool would take a whole core from Neo4j beside us.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
-        return onnxruntime.InferenceSession(folder / "model.onnx", options, providers=["CPUExecutionProvider"])
+        return onnxruntime.InferenceSession(folder / name, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # the library raises bare exceptions
         raise _damaged(folder, error) from error
 

@@ -1,4 +1,4 @@
-"""Small networks that read two texts together, on from the lower layers of the shipped embedder.
+"""Small networks that read two texts together, from their words on (`words.onnx` of the shipped embedder).
 
 Made by `scripts/pair_network.py` for those who ask: `graphmem.text.answering`, `graphmem.text.ending`.
 """
@@ -7,7 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from graphmem.text.embedder import open_network, shipped_network
+from graphmem.text.embedder import EMBEDDER_FOLDER, open_network, shipped_network
+
+WORDS_FILE = "words.onnx"
 
 
 class PairNetwork:
@@ -19,13 +21,15 @@ class PairNetwork:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._network = shipped_network(1)
-        self._session: Any = open_network(folder, 1)
+        self._tokens = shipped_network(1)
+        self._words: Any = _words()
+        self._layers: Any = open_network(folder, 1)
 
     def logit(self, first: str, second: str) -> float:
         """The log odds that what the network has learned to tell holds of two texts."""
-        hidden, _ = self._network.seen_pair(first, second)
-        return float(self._session.run(None, {"hidden": hidden})[0][0, 0])
+        ids, of_second = self._tokens.pair_ids(first, second)
+        (words,) = self._words.run(None, {"input_ids": ids})
+        return float(self._layers.run(None, {"words": words, "second": of_second})[0][0, 0])
 
 
 @cache
@@ -37,3 +41,9 @@ def load_pair_network(folder: Path) -> PairNetwork:
     SetupError      a file is missing or damaged
     """
     return PairNetwork(folder)
+
+
+@cache
+def _words() -> Any:
+    """What the shipped embedder knows of tokens, each at its place: one session for all networks of a process."""
+    return open_network(EMBEDDER_FOLDER, 1, WORDS_FILE)

@@ -41,12 +41,12 @@ SUBJECT_WORDS = 2
 SAME_TALK = timedelta(hours=6)
 """Time within which a misconception shown and an understanding reached are of one lesson."""
 _NOTHING: Vector = np.zeros(1, dtype=np.float32)
-SURELY_ENDED, ENDED_COSINE = 0.95, 0.2
+SURELY_ENDED, ENDED_COSINE = 0.9, 0.2
 """Chance from which a statement is ended though no reason can be named, and cosine that the two then need; chosen on
-students held out."""
+four chats and on students held out."""
 FEW_SENTENCES = 2
 """Sentences of statements that are so compared: what ends one of many does not end the others."""
-UNLIKELY_ENDED = 0.004
+UNLIKELY_ENDED = 0.008
 """Chance below which it is not ended, whatever reason there seems to be; chosen, as `DONE_ENDED`, with labelled talk
 (`bench formation`) in view: the network hardly knows of pets and of plans that were carried out."""
 RATHER_ENDED = 0.5

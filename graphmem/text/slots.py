@@ -318,6 +318,17 @@ def is_attribute(slot: str | None) -> bool:
     return slot is not None and (is_state(slot) or holds_one_value(slot))
 
 
+def is_kept_anyway(slot: str | None) -> bool:
+    """True if what tells a slot is kept however it is put: an attribute, or an allergy.
+
+    Examples
+    --------
+    >>> is_kept_anyway("self age"), is_kept_anyway("self allergy:walnuts"), is_kept_anyway("self likes:football")
+    (True, True, False)
+    """
+    return is_attribute(slot) or (slot is not None and " allergy:" in slot)
+
+
 def may_change(slot: str) -> bool:
     """True if a slot, or the key of one, has one value at a time and another one some day.
 

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from itertools import product
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -29,7 +31,7 @@ from graphmem.store import surprises as surprise_store
 from graphmem.store.jobs import EPOCH, Kind
 from graphmem.store.memories import Expanding, Filter
 from graphmem.store.rows import LAST
-from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
+from tests.conftest import PASSWORD, Pupil, another_replica, say
 from tests.support.client import Client, Refused
 from tests.support.remembering import asked, held, nodes, observations
 from tests.support.surprising import surprises
@@ -42,20 +44,37 @@ SECRETS = {"ann": "marmalade", "bob": "harmonica", "elsewhere": "zeppelin"}
 QUESTION = "Who hides a marmalade, harmonica or zeppelin from Ottilie in the cellar, and which submarine is owed?"
 
 
-@pytest.fixture
-async def pupils(gm: Graphmem, enrol: Enrol) -> AsyncIterator[dict[str, Pupil]]:
+@asynccontextmanager
+async def living(gm: Graphmem) -> AsyncIterator[dict[str, Pupil]]:
     """Two students of one institution and one of another, the same in all but one word, down to the ids."""
-    ann = await enrol("ann")
-    found = {"ann": ann, "bob": await enrol("bob")}
-    who = Who(f"other-{ann.who.institution}", "ann")
-    await students.enrol(gm, who, PASSWORD, "Elsewhere")
-    token, session = await students.open_session(gm, who, PASSWORD)
-    found["elsewhere"] = Pupil(who, PASSWORD, session, token)
+    school, found = f"school-{uuid4().hex}", dict[str, Pupil]()
+    for name, who in (
+        ("ann", Who(school, "ann")),
+        ("bob", Who(school, "bob")),
+        ("elsewhere", Who(f"other-{school}", "ann")),
+    ):
+        await students.enrol(gm, who, PASSWORD, f"Name of {name}")
+        token, session = await students.open_session(gm, who, PASSWORD)
+        found[name] = Pupil(who, PASSWORD, session, token)
     await asyncio.gather(*(lives(gm, pupil, SECRETS[name]) for name, pupil in found.items()))
     yield found
     # Nothing is left waiting for the sweeper, which serves every student.
     for pupil in found.values():
         await close_session(gm, pupil.session, wait=True)
+
+
+@pytest.fixture(scope="module")
+async def pupils(gm: Graphmem) -> AsyncIterator[dict[str, Pupil]]:
+    """For tests that only read: living a life takes seconds."""
+    async with living(gm) as found:
+        yield found
+
+
+@pytest.fixture
+async def own_pupils(gm: Graphmem) -> AsyncIterator[dict[str, Pupil]]:
+    """For a test that changes something."""
+    async with living(gm) as found:
+        yield found
 
 
 def others(pupils: dict[str, Pupil], name: str) -> list[str]:
@@ -147,17 +166,19 @@ async def test_reading_at_once_shows_ones_own_only(gm: Graphmem, replica: Graphm
         assert not any(secret in shown for secret in others(pupils, name))
 
 
-async def test_forming_and_talking_at_once_mixes_nobody_up(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
+async def test_forming_and_talking_at_once_mixes_nobody_up(gm: Graphmem, own_pupils: dict[str, Pupil]) -> None:
     async def goes_on(name: str) -> None:
         for i in range(5):
-            await say(gm, pupils[name], f"On day {i} my {SECRETS[name]} learned {i + 2} new songs in Bergen.", f"n{i}")
-            await observe(gm, pupils[name].who, observations([f"The {SECRETS[name]} won {i} prizes."] * 3))
-            await run_jobs(gm, pupils[name].session)
+            await say(
+                gm, own_pupils[name], f"On day {i} my {SECRETS[name]} learned {i + 2} new songs in Bergen.", f"n{i}"
+            )
+            await observe(gm, own_pupils[name].who, observations([f"The {SECRETS[name]} won {i} prizes."] * 3))
+            await run_jobs(gm, own_pupils[name].session)
 
-    await asyncio.gather(*map(goes_on, pupils))
-    for name, pupil in pupils.items():
+    await asyncio.gather(*map(goes_on, own_pupils))
+    for name, pupil in own_pupils.items():
         shown = await seen(another_replica(gm), pupil)
-        assert not any(secret in shown for secret in others(pupils, name))
+        assert not any(secret in shown for secret in others(own_pupils, name))
 
 
 async def test_a_memory_found_by_a_shared_id_is_ones_own(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
@@ -167,15 +188,15 @@ async def test_a_memory_found_by_a_shared_id_is_ones_own(gm: Graphmem, pupils: d
         assert SECRETS[name] in (memory.content or "")
 
 
-async def test_what_only_another_has_is_not_there(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
-    own = {name: await list_entries(gm, pupil.session) for name, pupil in pupils.items()}
+async def test_what_only_another_has_is_not_there(gm: Graphmem, own_pupils: dict[str, Pupil]) -> None:
+    own = {name: await list_entries(gm, pupil.session) for name, pupil in own_pupils.items()}
     await gm.graph.execute(
         "MATCH (m:Memory {institution: $i, student_id: 'bob', id: 'memory-3-1'}) SET m.id = 'only-bob'",
-        {"i": pupils["bob"].who.institution},
+        {"i": own_pupils["bob"].who.institution},
         reads=False,
     )
     for name in ("ann", "elsewhere"):
-        pupil = pupils[name]
+        pupil = own_pupils[name]
         assert await find_memory(gm, pupil.who, "only-bob", pupil.session) is None
         with pytest.raises(NotFound):
             await find_around(gm, pupil.who, "only-bob", 3, 0.0, pupil.session)
@@ -194,7 +215,7 @@ async def test_what_only_another_has_is_not_there(gm: Graphmem, pupils: dict[str
         for entry in own["bob"]:
             with pytest.raises(NotFound):
                 await settle_entry(gm, pupil.session, entry.id)
-    assert await list_entries(gm, pupils["bob"].session) == own["bob"]
+    assert await list_entries(gm, own_pupils["bob"].session) == own["bob"]
 
 
 async def everything(gm: Graphmem, who: Who) -> list[str]:
@@ -204,10 +225,10 @@ async def everything(gm: Graphmem, who: Who) -> list[str]:
     return sorted(map(repr, await asked(gm, who, query)))
 
 
-async def test_what_follows_a_surprise_touches_nobody_else(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
+async def test_what_follows_a_surprise_touches_nobody_else(gm: Graphmem, own_pupils: dict[str, Pupil]) -> None:
     """The others have the same ids: of the turn, its episode, beliefs, facts and questions."""
-    before = {name: await everything(gm, pupils[name].who) for name in ("bob", "elsewhere")}
-    ann = pupils["ann"]
+    before = {name: await everything(gm, own_pupils[name].who) for name in ("bob", "elsewhere")}
+    ann = own_pupils["ann"]
     await surprises(gm, ann, "I don't understand what marmalade has to do with fractions.", Level.PARADIGM_SHIFT)
     await run_jobs(gm, ann.session)
     for verdict in (Verdict.WAS_NOT_IMPORTANT, Verdict.WAS_IMPORTANT):
@@ -215,16 +236,16 @@ async def test_what_follows_a_surprise_touches_nobody_else(gm: Graphmem, pupils:
     question = next(each for each in await list_questions(gm, ann.session) if each.id == "question-5-1")
     await answer_question(gm, ann.session, question.id, "I spread marmalade on half of a bread.")
     for name, known in before.items():
-        assert await everything(gm, pupils[name].who) == known
-        assert question.id in [each.id for each in await list_questions(gm, pupils[name].session)]
+        assert await everything(gm, own_pupils[name].who) == known
+        assert question.id in [each.id for each in await list_questions(gm, own_pupils[name].session)]
 
 
-async def test_settling_a_doubt_of_a_shared_id_touches_nobody_else(gm: Graphmem, pupils: dict[str, Pupil]) -> None:
-    before = {name: await everything(gm, pupils[name].who) for name in ("bob", "elsewhere")}
-    await resolve_uncertainty(gm, pupils["ann"].session, "doubt-1", Settling(Resolution.NEWER_WINS))
-    await undo_resolution(gm, pupils["ann"].session, "doubt-1")
+async def test_settling_a_doubt_of_a_shared_id_touches_nobody_else(gm: Graphmem, own_pupils: dict[str, Pupil]) -> None:
+    before = {name: await everything(gm, own_pupils[name].who) for name in ("bob", "elsewhere")}
+    await resolve_uncertainty(gm, own_pupils["ann"].session, "doubt-1", Settling(Resolution.NEWER_WINS))
+    await undo_resolution(gm, own_pupils["ann"].session, "doubt-1")
     for name, known in before.items():
-        assert await everything(gm, pupils[name].who) == known
+        assert await everything(gm, own_pupils[name].who) == known
 
 
 async def test_the_keys_of_one_open_nothing_of_another(gm: Graphmem, pupils: dict[str, Pupil]) -> None:

@@ -133,6 +133,19 @@ async def test_names_of_speakers_say_whose_memories_are_asked_for(gm: Graphmem, 
     assert said(await recall(gm, ann.session, "Which cat did Julia adopt?", 1, None)) == [texts[0]]
 
 
+async def test_what_answers_comes_first_though_it_shares_no_word(gm: Graphmem, ann: Pupil) -> None:
+    told = ("My braces come off on 17 April.", "I brush my teeth every morning.", "My brother has a metal detector.")
+    for place, text in enumerate(told):
+        await say(gm, ann, text, f"t{place}")
+    await run_jobs(gm, ann.session)
+    first, *_ = await recall(gm, ann.session, "When will I finally get the metal off my teeth?")
+    assert "braces" in (first.memory.content or "")
+    assert any(reason.startswith("answers ") for reason in first.why)
+    # Who does not ask for what was told gets what is found by words and meaning.
+    for found in await recall(gm, ann.session, "Metal detectors find metal."):
+        assert not any(reason.startswith("answers ") for reason in found.why)
+
+
 async def test_the_limit_is_kept(gm: Graphmem, ann: Pupil) -> None:
     await lived(gm, ann)
     for limit in (1, 2, 100):

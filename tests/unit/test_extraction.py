@@ -29,6 +29,12 @@ def heard(text: str, passes: int = 1, speaker: str | None = None, before: str = 
         ("i promise i read chapter 3 to oma till friday", [
             "The student promises they read chapter 3 to oma until Friday, 9 January 2026."
         ]),
+        ("And I'm allergic to walnuts, which is hilarious here. Just itchy, unlike me.", [
+            "The student is allergic to walnuts, which is hilarious here. Just itchy, unlike them."
+        ]),
+        ("hey so im merle, 17, from leipzig, 11th grade, running on 4 hours of sleep", [
+            "The student is merle, 17, from leipzig, 11th grade, running on 4 hours of sleep."
+        ]),
         ("Ich habe einen Hund, der Bello heißt.", ["Ich habe einen Hund, der Bello heißt."]),
     ],
 )  # fmt: skip

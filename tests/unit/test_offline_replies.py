@@ -153,11 +153,11 @@ def test_what_the_student_told_is_answered_from_memory() -> None:
 
 
 def test_what_comes_near_is_told_as_that() -> None:
-    told = "The student's dad works on ships."
-    reply = own_question("What's my dad's job like?", told, similarity=0.2)
+    told = "The student plays football on Mondays."
+    reply = own_question("What time is my football?", told, similarity=0.2)
     assert reply.startswith(NOT_THAT)
-    assert "your dad works on ships" in reply
-    assert own_question("What's my dad's name?", told, similarity=0.2) in NOTHING
+    assert "you play football on Mondays" in reply
+    assert own_question("Who is my coach?", told, similarity=0.2) in NOTHING
 
 
 def test_a_short_memory_is_told_as_a_whole() -> None:
