@@ -239,10 +239,10 @@ def answering_memories(
     """
     known = {each.memory.id: each for each in found[:ANSWERS_READ]}
     for memory, cosine in index.nearest(asked, ANSWERS_READ):
-        if memory.id not in known and _stands(memory, moment, past=False):
+        if memory.id not in known and _is_valid(memory, moment) and memory.reliability is not Reliability.SUPERSEDED:
             known[memory.id] = Recalled(memory, 0.0, gravity_now(memory, moment), (), similarity=cosine)
     # What others say is told by words: the network has learned from what students tell of themselves.
-    told = [each for each in known.values() if each.memory.speaker is None and each.memory.is_own_word]
+    told = [each for each in known.values() if each.memory.is_own_word]
     texts = [each.memory.content or "" for each in told]
     fitness = answer_fitness(asked_text(question), texts, [each.similarity for each in told])
     answering = sorted(zip(fitness, told, strict=True), key=lambda pair: -pair[0])

@@ -64,6 +64,9 @@ _OWN_WORDS = frozenset({"i", "me", "my", "mine", "i'm", "im", "we", "our", "us"}
 _COMPANION = frozenset({"yourself", "urself"})
 _TELLS_MORE = re.compile(r"(?:she|he|it|they)(?:'s|'re)?\b")
 _YOU_SAY = re.compile(r"^you (?:say|ask)(?: that|:)? (?=you\b|your\b)")
+_SAYS = re.compile(r"^you (?:say|ask)\b")
+"""What is better told in the student's own words."""
+_DIGITS = re.compile(r"\d+")
 _COUNTS = r"\bhow (?:long|many (?:more )?(?:days|sleeps|nights|weeks))\b"
 _HOW_LONG = re.compile(rf"{_COUNTS}(?!.*\bago\b)")
 _UNTIL = re.compile(rf"{_COUNTS}.*\b(?:until|till|til|left|before|to go|do we have)\b")
@@ -371,6 +374,8 @@ def _told(question: Doc, statement: Recollection, today: datetime | None, start:
     more = [each.text for each in sentences[place + 1 :] if whole or _TELLS_MORE.match(each.plain)]
     if statement.past and said:
         return _chosen(PAST, start).format(said=said)
+    if _SAYS.match(said) and _DIGITS.findall(said) == _DIGITS.findall(statement.words):
+        return _chosen(FOUND_QUOTE, start).format(when=when, quote=quoted(statement.words, TOLD_CHARACTERS, 25))
     if not said.lower().startswith(("you ", "your ")) or len(said) > TOLD_CHARACTERS:
         # "The student" is what a memory calls whom it is told to.
         words = statement.words or " ".join([said if ANYONE in sentence and said else sentence, *more])
