@@ -1,10 +1,11 @@
-"""Make the network that tells danger from what only sounds like it: the reader's upper layers, trained further.
+"""Make the network that tells danger from what only sounds like it: six layers of its own, trained further.
 
     pip install torch
     python scripts/make_danger.py --data DATA
 
 To be run between `make_reader.py` and `make_safety.py`, whose rows and split it shares (`DATA` is as there): it learns
-from what is there for learning. The lower layers stay those of the embedder.
+from what is there for learning, and from what students said in whole chats in which nobody is in danger
+(`chats.jsonl`). It is trained further from where it stands.
 """
 
 import argparse
@@ -15,20 +16,17 @@ from pathlib import Path
 import numpy as np
 import onnx
 import torch
-from make_embedder import Array, Weights
-from make_reader import SEED, SMOOTHING, Network, Shared, build, fit, of_like_length, read_built, typed
+from make_reader import SEED, SMOOTHING, fit, lines, of_like_length, typed
 from make_safety import Row, read_all
+from pair_network import OwnLayers, Words, build
 from torch import Tensor
 from torch.nn import functional
 
-from graphmem.text.danger_network import DANGER_ANSWERS, DANGER_FOLDER, URGENCIES
-from graphmem.text.reader import CONCERNS, HEADS, READER_FOLDER, read_now
+from graphmem.text.danger_network import DANGER_FOLDER, URGENCIES
+from graphmem.text.reader import CONCERNS, read_now
 
-EPOCHS = 4
-_NUMBERS = np.split(np.arange(sum(HEADS.values())), np.cumsum(list(HEADS.values()))[:-1])
-_OF = dict(zip(HEADS, _NUMBERS, strict=True))
-ASKED = np.concatenate([_OF["concern"], _OF["urgency"][1:], _OF["about_other"]])
-"""The reader's numbers that answer the same questions."""
+EPOCHS = 3
+CHATS = Path(__file__).with_name("data") / "chats.jsonl"
 HARMLESS = -1.0
 """The reader's log odds of danger below which ordinary talk is not learned from: the network is not asked about it."""
 TALK, SMALL_TALK = 600, 1_200
@@ -37,14 +35,6 @@ JOINED = 14
 """One example that joins a message of tutoring or small talk with another to so many rows."""
 URGENT_WORTH, OTHER_WORTH = 0.5, 0.3
 """How much urgency and whom it is about count beside the kind."""
-
-
-class DangerLayers(Network):
-    """Upper layers and head begin as the reader's, for the questions that both answer."""
-
-    def __init__(self, w: Weights, weight: Array, bias: Array) -> None:
-        super().__init__(w, DANGER_ANSWERS)
-        self.head.load_state_dict({"weight": torch.tensor(weight[ASKED]), "bias": torch.tensor(bias[ASKED])})
 
 
 def learned_from(rows: Sequence[Row]) -> list[Row]:
@@ -56,7 +46,15 @@ def learned_from(rows: Sequence[Row]) -> list[Row]:
     readings = read_now([row.text for row in plain])
     rest = [row for row in rows if row.source not in ("tiage", "ordinary") and not row.source.startswith("talk")]
     rest += [row for row, reading in zip(plain, readings, strict=True) if reading.danger_logit >= HARMLESS]
+    rest += said_in_chats()
     return rest + rng.sample(talk, TALK) + rng.sample(small, min(SMALL_TALK, len(small)))
+
+
+def said_in_chats() -> list[Row]:
+    """What students said in whole chats, as far as it may look like danger."""
+    said = [each for chat in lines(CHATS) for each in chat["messages"] if not each.startswith("#")]
+    readings = zip(said, read_now(said), strict=True)
+    return [Row(each, "none", 0, "none", "chats", each) for each, read in readings if read.danger_logit >= HARMLESS]
 
 
 def batches(rows: Sequence[Row], rng: random.Random) -> Iterator[list[tuple[str, Row]]]:
@@ -85,12 +83,12 @@ def loss(output: Tensor, rows: Sequence[Row]) -> Tensor:
     return total + share * OTHER_WORTH * functional.binary_cross_entropy_with_logits(part[:, -1], other)
 
 
-def trained(rows: Sequence[Row], shared: Shared) -> DangerLayers:
+def trained(rows: Sequence[Row], path: Path) -> OwnLayers:
     torch.manual_seed(SEED)
-    network = DangerLayers(*read_built(READER_FOLDER / "model.onnx"))
+    network, words = OwnLayers(path), Words()
 
     def error(items: Sequence[tuple[str, Row]]) -> Tensor:
-        return loss(network(*shared([text for text, _ in items])), [row for _, row in items])
+        return loss(network(*words([(text, None) for text, _ in items])), [row for _, row in items])
 
     fit(network, EPOCHS, lambda rng: batches(rows, rng), error)
     return network
@@ -99,15 +97,12 @@ def trained(rows: Sequence[Row], shared: Shared) -> DangerLayers:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, default=DANGER_FOLDER, help="folder to write to")
+    parser.add_argument("--out", type=Path, default=DANGER_FOLDER, help="folder of the network")
     args = parser.parse_args()
     torch.set_num_threads(2)
     rows = learned_from(read_all(args.data))
     print(f"{len(rows)} rows to learn from, {np.mean([row.urgency > 0 for row in rows]):.2f} of danger", flush=True)
-    network = trained(rows, Shared())
-    weight, bias = (part.detach().numpy() for part in (network.head.weight, network.head.bias))
-    args.out.mkdir(parents=True, exist_ok=True)
-    onnx.save(build(network.weights(), weight, bias), args.out / "model.onnx")
+    onnx.save(build(trained(rows, args.out / "model.onnx")), args.out / "model.onnx")
 
 
 if __name__ == "__main__":

@@ -19,8 +19,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from graphmem.text.embedder import DIMENSION, EMBEDDER_FOLDER
-from graphmem.text.pair_network import WORDS_FILE
+from graphmem.text.embedder import DIMENSION, EMBEDDER_FOLDER, WORDS_FILE
 
 ORIGINAL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 LAYERS, HEADS, TOKENS = 6, 12, 256

@@ -31,8 +31,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from graphmem.text.embedder import DIMENSION, EMBEDDER_FOLDER, ShippedNetwork, open_network
-from graphmem.text.pair_network import WORDS_FILE
+from graphmem.text.embedder import DIMENSION, EMBEDDER_FOLDER, ShippedNetwork, shipped_words
 
 LIKE, OTHERS = 4, 2
 """Of the statements for which it does not hold the nearest, and further ones, that a text meets."""
@@ -123,8 +122,8 @@ def message_of(one: str) -> str:
     return one.rstrip("abcdefgh")
 
 
-class PairLayers(nn.Module):
-    """What is known of the words of two texts to one answer.
+class OwnLayers(nn.Module):
+    """What is known of the words of one or two texts to the answers.
 
     The head sees the mean of the middle layer, and the mean and the largest of the last.
     """
@@ -138,9 +137,9 @@ class PairLayers(nn.Module):
         self.norm = begun(w, NORM, norm=True)
         w |= read_layers(arrays, range(LAYERS))
         self.layers = nn.ModuleList(Layer(w, i) for i in range(LAYERS))
-        self.head = nn.Linear(3 * DIMENSION, 1)
         weight, bias = (torch.tensor(each.astype(np.float32)) for each in (next(arrays), next(arrays)))
-        self.head.load_state_dict({"weight": weight.reshape(1, -1), "bias": bias.reshape(1)})
+        self.head = nn.Linear(3 * DIMENSION, len(bias))
+        self.head.load_state_dict({"weight": weight, "bias": bias})
 
     def forward(self, words: Tensor, second: Tensor, mask: Tensor) -> Tensor:
         x = self.norm(words + self.types[0] + second[..., None] * (self.types[1] - self.types[0]))
@@ -152,7 +151,7 @@ class PairLayers(nn.Module):
         count = there.sum(1)
         largest = x.masked_fill(~there, -1e4).amax(1)
         seen = torch.cat([(middle * there).sum(1) / count, (x * there).sum(1) / count, largest], 1)
-        return self.head(functional.dropout(seen, DROPOUT, self.training))[:, 0]
+        return self.head(functional.dropout(seen, DROPOUT, self.training))
 
     def groups(self) -> list[dict[str, Any]]:
         """Parameters with their rates: the deeper, the slower."""
@@ -165,15 +164,15 @@ class PairLayers(nn.Module):
 
 
 class Words:
-    """What is known of the words of pairs, padded."""
+    """What is known of the words of texts, or of pairs of them, padded."""
 
     def __init__(self) -> None:
         self.tokenizer = Tokenizer.from_file(str(EMBEDDER_FOLDER / "tokenizer.json"))
         self.tokenizer.enable_truncation(TOKENS)
-        self.words = open_network(EMBEDDER_FOLDER, 1, WORDS_FILE)
+        self.words = shipped_words()
 
-    def __call__(self, texts: Sequence[tuple[str, str]]) -> tuple[Tensor, Tensor, Tensor]:
-        read = [self.tokenizer.encode(*pair) for pair in texts]
+    def __call__(self, texts: Sequence[tuple[str, str | None]]) -> tuple[Tensor, Tensor, Tensor]:
+        read = [self.tokenizer.encode(first, second) for first, second in texts]
         known = [self.words.run(None, {"input_ids": np.array([each.ids], np.int64)})[0][0] for each in read]
         second = [torch.tensor(each.type_ids, dtype=torch.float32) for each in read]
         lengths = torch.tensor([len(each.ids) for each in read])
@@ -191,22 +190,22 @@ def made(rows: Rows, epochs: int, as_typed: Callable[[str, random.Random], str],
     as_typed : a first text as it might be typed
     """
     torch.manual_seed(SEED)
-    network, words = PairLayers(folder / "model.onnx"), Words()
+    network, words = OwnLayers(folder / "model.onnx"), Words()
 
     def batches(rng: random.Random) -> Iterator[list[tuple[str, PairRow]]]:
         met = rows.of_epoch(as_typed, rng)
         yield from of_like_length([(f"{row.first} {row.second}", row) for row in met], rng)
 
     def error(items: Sequence[tuple[str, PairRow]]) -> Tensor:
-        output = network(*words([(row.first, row.second) for _, row in items]))
+        output = network(*words([(row.first, row.second) for _, row in items]))[:, 0]
         return functional.binary_cross_entropy_with_logits(output, torch.tensor([float(row.holds) for _, row in items]))
 
     fit(network, epochs, batches, error)
     onnx.save(build(network), folder / "model.onnx")
 
 
-def build(network: PairLayers) -> onnx.ModelProto:
-    """`words` and `second`, float32 of shape (1, tokens, 384) and (1, tokens), to `answers`, (1, 1)."""
+def build(network: OwnLayers) -> onnx.ModelProto:
+    """`words` and `second`, float32 of shape (1, tokens, 384) and (1, tokens), to `answers`, (1, their number)."""
     g = Graph()
     first, second = network.types.detach().numpy()
     of_second = g.op("Unsqueeze", "second", g.indices(-1))
@@ -226,7 +225,7 @@ def build(network: PairLayers) -> onnx.ModelProto:
     g.nodes.append(helper.make_node("Gemm", [seen, g.constant(weight), g.constant(bias)], ["answers"], transB=1))
     shapes: dict[str, list[int | str]] = {"words": [1, "tokens", DIMENSION], "second": [1, "tokens"]}
     given = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
-    answers = helper.make_tensor_value_info("answers", TensorProto.FLOAT, [1, 1])
-    graph = helper.make_graph(g.nodes, "pairs", given, [answers], g.constants)
+    answers = helper.make_tensor_value_info("answers", TensorProto.FLOAT, [1, len(bias)])
+    graph = helper.make_graph(g.nodes, "own layers", given, [answers], g.constants)
     opsets = [helper.make_opsetid("", 18), helper.make_opsetid(MICROSOFT, 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=9, producer_name="graphmem")

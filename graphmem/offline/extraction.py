@@ -61,7 +61,7 @@ VIEW_WORTH = 0.15
 """Chance below which a view is not even kept where an observed message tells nothing else."""
 IDLE = frozenset({TalkKind.REACTION, TalkKind.GREETING, TalkKind.GOODBYE, TalkKind.THANKS, TalkKind.COMPANION})
 """Kinds of talk that tell nothing."""
-OF_LIFE = 0.8
+OF_LIFE = 0.5
 """The same from which a clause with numbers is no step of a sum."""
 WORK_WORTH = 0.4
 """Chance that a clause tells of the subject matter from which it is kept."""

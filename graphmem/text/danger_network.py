@@ -1,7 +1,8 @@
 """What tells danger from what only sounds like it: a small network that reads the few messages that may be danger.
 
-It reads on from the lower layers of the shipped embedder, began as the reader's upper ones and has since learned
-nothing but danger. `scripts/make_danger.py` makes it; its figures stand in `weights/safety/safety.json`.
+It has layers of its own above the words of the shipped embedder, which have learned nothing but danger since they began
+as the embedder's lower and the reader's upper ones. `scripts/make_danger.py` makes it; its figures stand in
+`weights/safety/safety.json`.
 """
 
 from dataclasses import dataclass, field
@@ -13,7 +14,7 @@ import numpy as np
 
 from graphmem.maths.chances import logistic, softmax
 from graphmem.model import Vector
-from graphmem.text.embedder import ShippedNetwork, open_network, shipped_network
+from graphmem.text.embedder import ShippedNetwork, open_network, shipped_network, shipped_words
 from graphmem.text.reader import CONCERNS
 
 DANGER_FOLDER = Path(__file__).with_name("weights") / "danger"
@@ -48,12 +49,14 @@ class DangerNetwork:
 
     def __init__(self, network: ShippedNetwork, threads: int, folder: Path = DANGER_FOLDER) -> None:
         self._network = network
-        self._session: Any = open_network(folder, threads)
+        self._words: Any = shipped_words()
+        self._layers: Any = open_network(folder, threads)
 
     def read(self, text: str) -> DangerReading:
         """What the network makes of a message, of which the first 256 tokens count."""
-        _, hidden = self._network.seen(text)
-        return read_danger(self._session.run(None, {"hidden": hidden})[0][0])
+        (words,) = self._words.run(None, self._network.ids(text))
+        alone = np.zeros(words.shape[:2], dtype=np.float32)
+        return read_danger(self._layers.run(None, {"words": words, "second": alone})[0][0])
 
 
 def read_danger(answers: Vector) -> DangerReading:

@@ -26,6 +26,7 @@ from graphmem.settings import Settings
 
 SHIPPED = "all-MiniLM-L6-v2"
 EMBEDDER_FOLDER = Path(__file__).with_name("weights") / SHIPPED
+WORDS_FILE = "words.onnx"
 DIMENSION = 384
 EMBEDDED_CHARACTERS = 4096
 """Characters looked at: the model sees 256 tokens, some 1,200 characters of English; no need to tokenise the rest."""
@@ -108,11 +109,11 @@ class ShippedNetwork:
 
     def encode(self, texts: list[str]) -> Matrix:
         """Vectors of texts, rows of length 1."""
-        return np.concatenate([self._session.run(["embedding"], self._ids(text))[0] for text in texts])
+        return np.concatenate([self._session.run(["embedding"], self.ids(text))[0] for text in texts])
 
     def seen(self, text: str) -> tuple[Matrix, NDArray[np.float32]]:
         """The vector of a text, and what the lower layers see of its tokens, shape (1, tokens, 384)."""
-        vector, hidden = self._session.run(["embedding", "hidden"], self._ids(text))
+        vector, hidden = self._session.run(["embedding", "hidden"], self.ids(text))
         return vector, hidden
 
     def seen_pair(self, first: str, second: str) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
@@ -132,7 +133,8 @@ class ShippedNetwork:
         (hidden,) = self._session.run(["hidden"], {"input_ids": np.array([read.ids], dtype=np.int64)})
         return hidden, read.offsets
 
-    def _ids(self, text: str) -> dict[str, NDArray[np.int64]]:
+    def ids(self, text: str) -> dict[str, NDArray[np.int64]]:
+        """The tokens of a text as a network takes them: `input_ids` of shape (1, tokens)."""
         return {"input_ids": np.array([self._tokenizer.encode(_readable(text)).ids], dtype=np.int64)}
 
 
@@ -166,6 +168,17 @@ def _damaged(folder: Path, error: Exception) -> SetupError:
 def shipped_network(threads: int) -> ShippedNetwork:
     """The shipped model, loaded once a process for the embedder and the reader."""
     return ShippedNetwork(threads)
+
+
+@lru_cache(maxsize=1)
+def shipped_words() -> Any:
+    """What the shipped model knows of single tokens, each at its place: `input_ids` to `words`; one session a process.
+
+    Raises
+    ------
+    SetupError      the file is missing or damaged
+    """
+    return open_network(EMBEDDER_FOLDER, 1, WORDS_FILE)
 
 
 def sentence_transformers_encoder(model: str, threads: int) -> tuple[Encode, int]:

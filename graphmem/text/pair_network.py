@@ -7,9 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from graphmem.text.embedder import EMBEDDER_FOLDER, open_network, shipped_network
-
-WORDS_FILE = "words.onnx"
+from graphmem.text.embedder import open_network, shipped_network, shipped_words
 
 
 class PairNetwork:
@@ -22,7 +20,7 @@ class PairNetwork:
 
     def __init__(self, folder: Path) -> None:
         self._tokens = shipped_network(1)
-        self._words: Any = _words()
+        self._words: Any = shipped_words()
         self._layers: Any = open_network(folder, 1)
 
     def logit(self, first: str, second: str) -> float:
@@ -41,9 +39,3 @@ def load_pair_network(folder: Path) -> PairNetwork:
     SetupError      a file is missing or damaged
     """
     return PairNetwork(folder)
-
-
-@cache
-def _words() -> Any:
-    """What the shipped embedder knows of tokens, each at its place: one session for all networks of a process."""
-    return open_network(EMBEDDER_FOLDER, 1, WORDS_FILE)
