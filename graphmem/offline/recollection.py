@@ -340,9 +340,10 @@ def _best(
     if not scored:
         return None
     telling = [each for each, tells in zip(near, own_slot, strict=True) if tells]
-    scored = [each for each in scored if each[1] in telling] or scored
+    # Of what tells one attribute the newest holds, however well it is put.
+    of_slot = [each for _, each in scored if each in telling and each.past is of_past]
     top = max(fit for fit, _ in scored)
-    best = sorted((s for fit, s in scored if fit >= top - NEARLY), key=lambda s: s.at.timestamp())
+    best = sorted(of_slot or [s for fit, s in scored if fit >= top - NEARLY], key=lambda s: s.at.timestamp())
     return best[0 if of_past else -1]
 
 

@@ -160,6 +160,21 @@ def test_what_comes_near_is_told_as_that() -> None:
     assert own_question("Who is my coach?", told, similarity=0.2) in NOTHING
 
 
+def test_what_is_told_of_another_relative_or_animal_is_no_answer() -> None:
+    assert "12" in own_question("How old is my brother?", "The student's brother is 12.")
+    for question, told in (
+        ("How old is my brother?", "The student's sister is 12."),
+        ("What is my cat called?", "The student's dog is called Bello."),
+    ):
+        reply = own_question(question, told)
+        assert reply.startswith(NOT_THAT) or reply in NOTHING
+
+
+def test_of_what_tells_one_attribute_the_newest_holds() -> None:
+    told = ("I am in grade 7 and I live in Hamburg.", "We moved, I live in Bonn now.")
+    assert "Bonn" in own_question("Where do I live?", *told)
+
+
 def test_a_short_memory_is_told_as_a_whole() -> None:
     told = "I promised Dani a page a night. I will read to her because her eyes are bad."
     reply = own_question("Who do I read for at night?", told, similarity=0.8)
