@@ -145,7 +145,8 @@ def answer_from_memory(
     messages : sequence of Message, oldest first, the student's newest last, with embeddings where there are any
     remembered : Remembered; `asked_for` says what the question asks for
     if_known : bool; empty, too, where nothing remembered answers
-    at_work : bool; the talk is about an exercise, and what is said in it is worked with, not told again
+    at_work : bool; the talk is about an exercise, and what is said in it is worked with, not told again, but for what
+        tells an attribute of the student
 
     Examples
     --------
@@ -166,7 +167,9 @@ def answer_from_memory(
         return _last_time(remembered, start)
     if own and stem("family") in question.stems and (kin := _family(messages, remembered)):
         return _chosen(ALL, start).format(list="; ".join(kin))
-    told = [*_statements(remembered), *(() if at_work else told_before(messages))]
+    talk = told_before(messages)
+    said = [each for each in talk if not at_work or (own and _slot(Doc(each.text).excerpt) is not None)]
+    told = [*_statements(remembered), *said]
     if remembered.asked_for is AskedFor.OTHER or (at_work and not (own or _names_somebody_known(question, told))):
         if remembered.asked_for is AskedFor.OTHER and not SECOND_PERSON.isdisjoint(question.plain_words):
             # "Can you help me with fractions?" asks the companion.
