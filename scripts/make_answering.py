@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 from make_reader import lines, typed
-from pair_network import PairRow, Rows, chat_pairs, made, pairs
+from pair_network import CHAT_MEMORIES, PairRow, Rows, chat_pairs, made, pairs
 from sklearn.linear_model import LogisticRegression
 
 from graphmem.bench.matching import auroc
@@ -31,7 +31,6 @@ from graphmem.text.pair_network import load_pair_network
 
 RECOLLECTIONS = Path(__file__).with_name("data") / "recollections.jsonl"
 CHAT_ANSWERS = RECOLLECTIONS.with_name("chat_answers.jsonl")
-CHAT_MEMORIES = RECOLLECTIONS.with_name("chat_memories.jsonl")
 EPOCHS = 3
 RECALLED = 16
 """Statements that are taken for what was recalled of a chat: the nearest to a question."""

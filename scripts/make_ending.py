@@ -19,9 +19,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from make_answering import CHAT_MEMORIES
 from make_reader import lines, typed
-from pair_network import PairRow, Rows, chat_pairs, made, pairs
+from pair_network import CHAT_MEMORIES, PairRow, Rows, chat_pairs, made, pairs
 from sklearn.metrics import average_precision_score
 
 from graphmem.text.embedder import shipped_network

@@ -33,6 +33,7 @@ from torch.nn import functional
 
 from graphmem.text.embedder import DIMENSION, EMBEDDER_FOLDER, ShippedNetwork, shipped_words
 
+CHAT_MEMORIES = Path(__file__).with_name("data") / "chat_memories.jsonl"
 LIKE, OTHERS = 4, 2
 """Of the statements for which it does not hold the nearest, and further ones, that a text meets."""
 LIKE_IN_CHAT, OTHERS_IN_CHAT = 6, 3

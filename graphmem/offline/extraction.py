@@ -62,7 +62,7 @@ VIEW_WORTH = 0.15
 IDLE = frozenset({TalkKind.REACTION, TalkKind.GREETING, TalkKind.GOODBYE, TalkKind.THANKS, TalkKind.COMPANION})
 """Kinds of talk that tell nothing."""
 OF_LIFE = 0.5
-"""The same from which a clause with numbers is no step of a sum."""
+"""Chance that a clause tells of somebody's life from which it is no step of a sum, though it has numbers."""
 WORK_WORTH = 0.4
 """Chance that a clause tells of the subject matter from which it is kept."""
 GENERAL_PASSES = 2

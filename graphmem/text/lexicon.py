@@ -103,7 +103,7 @@ ACQUAINTANCES = _words("teacher coach friend neighbour neighbor boss doctor room
 ANIMALS = _words("""
     dog puppy pup cat kitten hamster rabbit bunny horse pony parrot bird budgie canary turtle tortoise fish goldfish
     snake lizard gecko mouse rat gerbil ferret chicken hen rooster duck goose
-    goat sheep lamb cow calf donkey pig guinea kitty bird
+    goat sheep lamb cow calf donkey pig guinea kitty
 """)
 
 GREETINGS = _words("hi hello hey hiya howdy yo sup greetings")

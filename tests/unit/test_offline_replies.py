@@ -171,8 +171,17 @@ def test_what_is_told_of_another_relative_or_animal_is_no_answer() -> None:
 
 
 def test_of_what_tells_one_attribute_the_newest_holds() -> None:
-    told = ("I am in grade 7 and I live in Hamburg.", "We moved, I live in Bonn now.")
-    assert "Bonn" in own_question("Where do I live?", *told)
+    told = ("I live in Hamburg.", "I live in Bonn now, in a flat, and my room is tiny but I like it.")
+    older, newer = (
+        Recalled(memory(f"m{days}", text, timestamp=NOW - timedelta(days=days)), 0.5, 1.0, (), similarity=0.5)
+        for days, text in zip((9, 2), told, strict=True)
+    )
+    remembered = Remembered(memories=(older, newer), asked_for=AskedFor.OWN, today=NOW)
+    assert "Bonn" in replied(student("Where do I live?"), remembered)
+
+
+def test_what_a_student_says_to_others_is_told_where_no_words_are_kept() -> None:
+    assert "hello to the cat" in own_question("Whom do I say hello to?", "I say hello to the cat every day.")
 
 
 def test_a_short_memory_is_told_as_a_whole() -> None:
