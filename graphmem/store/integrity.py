@@ -135,11 +135,12 @@ def _root(graph: Graph, who: Who, content: bytes | None) -> Root | None:
 
 
 def _read_notes(
-    graph: Graph, who: Who, root: Root, notes: Sequence[tuple[str, bytes]]
+    graph: Graph, who: Who, root: Root, notes: Sequence[tuple[str, bytes | None]]
 ) -> tuple[Touched, dict[str, float | None]]:
     """What the first notes say was touched, and of each of them when it was written.
 
-    One that was altered or put back says nothing, and has no time.
+    One that was altered or put back says nothing, and has no time; nor has one that somebody else takes in at this
+    moment, whose content is gone.
     """
     touched, times = Touched(), dict[str, float | None]()
     oldest = (root.at - NOTE_AGE).timestamp()
@@ -148,7 +149,7 @@ def _read_notes(
             break
         times[note_id] = None
         with suppress(Tampered):
-            told = manifest.opened_note(graph.secrets, who, note_id, bytes(content))
+            told = manifest.opened_note(graph.secrets, who, note_id, bytes(content or b""))
             if note_id not in root.recent and told["at"] >= oldest:
                 times[note_id] = told["at"]
                 touched.add(read_touched(told["touched"]))

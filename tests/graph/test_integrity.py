@@ -277,6 +277,7 @@ async def test_the_record_cannot_be_made_by_hand(gm: Graphmem, ann: Pupil) -> No
     await by_hand(gm, ann.who, put_back, id=note["id"], c=note["content"])
     await by_hand(gm, ann.who, put_back, id="forged", c=b"x" * 100)
     await by_hand(gm, ann.who, put_back, id="renamed", c=note["content"])
+    await by_hand(gm, ann.who, put_back, id="empty", c=None)
     assert len((await found(gm, ann.who)).altered) == 1
     gone = "MATCH (n {institution: $i, student_id: $s}) WHERE n:ManifestPage DELETE n"
     await by_hand(gm, ann.who, gone)
