@@ -6,9 +6,9 @@
 `scripts/data/endings.jsonl` holds students' memories and what they say later, with the memories that hold no longer
 after it, `chat_memories.jsonl` what was formed in whole chats and what those students say later, `chat_endings.jsonl`
 what was said in whole chats with what it met in memory there, of which far less ends; all written by language models.
-What is said meets what it ends, what it only seems to, and the nearest of the rest by the embedder. The split "test" is
-only measured, and so is what was met in four of the other chats, by which bounds may be chosen. Figures lie in
-`figures.json`.
+What is said meets what it ends, what it only seems to, and the nearest of the rest by the embedder. Of the small talk
+of `talk_endings.jsonl` nothing ends, nor does what is said again. The split "test" is only measured, and so is what was
+met in four of the other chats, by which bounds may be chosen. Figures lie in `figures.json`.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 from make_reader import lines, typed
-from pair_network import CHAT_MEMORIES, PairRow, Rows, chat_pairs, made, pairs
+from pair_network import CHAT_MEMORIES, PairRow, Rows, chat_pairs, made, message_of, pairs
 from sklearn.metrics import average_precision_score
 
 from graphmem.text.embedder import shipped_network
@@ -29,12 +29,16 @@ from graphmem.text.revision import ENDED_COSINE, SURELY_ENDED
 
 ENDINGS = Path(__file__).with_name("data") / "endings.jsonl"
 CHAT_ENDINGS = ENDINGS.with_name("chat_endings.jsonl")
+TALK_ENDINGS = ENDINGS.with_name("talk_endings.jsonl")
 EPOCHS = 3
 
 
-def learned_from(students: Sequence[dict[str, Any]], met: Sequence[dict[str, Any]]) -> Rows:
-    """What is said with what it ends and what it does not: of students, and of chats."""
-    of_chats = [
+def learned_from(
+    students: Sequence[dict[str, Any]], met: Sequence[dict[str, Any]], talk: Sequence[dict[str, Any]]
+) -> Rows:
+    """What is said with what it ends and what it does not: of students, and of chats and small talk."""
+    of_chats = [PairRow(each["new"], old, holds=False) for each in talk for old in each["holds"]]
+    of_chats += [
         PairRow(each["new"], old, holds)
         for each in met
         for holds, olds in ((True, each["ends"]), (False, each["holds"]))
@@ -44,6 +48,7 @@ def learned_from(students: Sequence[dict[str, Any]], met: Sequence[dict[str, Any
         if chat["split"] == "train":
             told = {one: chat["formed"].get(one, text) for one, text in chat["told"].items() if not one.isdigit()}
             of_chats += chat_pairs(told, chat["later"], "text", "ends", "keeps")
+            of_chats += [PairRow(chat["told"][message_of(one)], content, holds=False) for one, content in told.items()]
     return Rows(pairs(students, "news", "text", "ends"), of_chats)
 
 
@@ -68,6 +73,12 @@ def chat_figures(folder: Path, messages: Sequence[dict[str, Any]]) -> dict[str, 
         "precision": round(right / max(1, taken), 3),
         "recall": round(right / wanted, 3),
     }
+
+
+def ended_in_talk(folder: Path, talk: Sequence[dict[str, Any]]) -> float:
+    """The share of messages of small talk that seem to end something, which none does."""
+    sure = [any(ended_chance(each["new"], old, folder) >= SURELY_ENDED for old in each["holds"]) for each in talk]
+    return round(float(np.mean(sure)), 3)
 
 
 def figures(folder: Path, students: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -103,8 +114,11 @@ def main() -> None:
     torch.set_num_threads(2)
     students, met = list(lines(ENDINGS)), list(lines(CHAT_ENDINGS))
     learning = {chat["chat"] for chat in lines(CHAT_MEMORIES) if chat["split"] == "train"}
+    talk = list(lines(TALK_ENDINGS))
     rows = learned_from(
-        [each for each in students if each["split"] != "test"], [each for each in met if each["chat"] in learning]
+        [each for each in students if each["split"] != "test"],
+        [each for each in met if each["chat"] in learning],
+        [each for each in talk if each["split"] != "test"],
     )
     print(f"{len(rows.students)} pairs of students and {len(rows.chats)} of chats to learn from", flush=True)
     made(rows, EPOCHS, typed, args.out)
@@ -113,6 +127,7 @@ def main() -> None:
     found: dict[str, Any] = {"learned from": len(rows.students) + len(rows.chats)}
     found |= {"held out": figures(args.out, apart), "plainly said": figures(args.out, plain)}
     found["chats"] = chat_figures(args.out, [each for each in met if each["split"] == "test"])
+    found["ends in talk"] = ended_in_talk(args.out, [each for each in talk if each["split"] == "test"])
     (args.out / "figures.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     print(json.dumps(found, indent=1))
 

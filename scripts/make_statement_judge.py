@@ -1,11 +1,11 @@
-"""Make the judge of statements: the reader's upper layers, trained further on statements judged one by one.
+"""Make the judge of statements: six layers of its own, trained further on statements judged one by one.
 
     pip install torch
     python scripts/make_statement_judge.py
 
-To be run after `make_reader.py`. `data/statements.jsonl` holds statements as they are formed from talk, or picked for a
-summary, with a verdict; `data/summaries.jsonl` sentences of summaries, good and bad ones side by side, and those that
-were made of long chats; `data/needs.jsonl` what students tell of how they learn;
+It is trained further from where it stands. `data/statements.jsonl` holds statements as they are formed from talk, or
+picked for a summary, with a verdict; `data/summaries.jsonl` sentences of summaries, good and bad ones side by side, and
+those that were made of long chats; `data/needs.jsonl` what students tell of how they learn;
 `data/alone.jsonl` sentences, quoted or retold, that stand alone or do not. One group in five (`is_held_out`) is
 not learned from, nor are the dialogues of TIAGE's development part and the long chats (to learn from them was tried: no
 better); figures lie beside the weights.
@@ -21,14 +21,14 @@ from typing import NamedTuple
 import numpy as np
 import onnx
 import torch
-from make_embedder import Array, Weights
-from make_reader import SEED, SMOOTHING, Network, Shared, build, fit, of_like_length, outputs, read_built
+from make_embedder import Array
+from make_reader import SEED, SMOOTHING, fit, of_like_length
+from pair_network import OwnLayers, Words, build
 from torch import Tensor
 from torch.nn import functional
 
 from graphmem.bench.held_out import is_held_out
 from graphmem.bench.matching import auroc
-from graphmem.text.reader import READER_FOLDER
 from graphmem.text.statement_judge import JUDGE_FOLDER, VERDICTS
 
 STATEMENTS = tuple(
@@ -69,19 +69,25 @@ def batches(rows: Sequence[Statement], rng: random.Random) -> Iterator[list[tupl
     return of_like_length([(row.text, row) for row in rows], rng)
 
 
-def trained(rows: Sequence[Statement], shared: Shared) -> Network:
+def trained(rows: Sequence[Statement], words: Words, path: Path) -> OwnLayers:
     torch.manual_seed(SEED)
-    w: Weights = read_built(READER_FOLDER / "model.onnx")[0]
-    network = Network(w, len(VERDICTS))
+    network = OwnLayers(path)
 
     def error(items: Sequence[tuple[str, Statement]]) -> Tensor:
         verdicts = torch.tensor([row.verdict for _, row in items])
-        output = network(*shared([text for text, _ in items]))
+        output = network(*words([(text, None) for text, _ in items]))
         good = functional.binary_cross_entropy(output.softmax(1)[:, 0], (verdicts == 0).float())
         return good + functional.cross_entropy(output, verdicts, label_smoothing=SMOOTHING)
 
     fit(network, EPOCHS, lambda rng: batches(rows, rng), error)
     return network
+
+
+def outputs(network: OwnLayers, words: Words, texts: Sequence[str]) -> Array:
+    """What the network gives for each of some texts, shape (n, 4)."""
+    network.eval()
+    with torch.no_grad():
+        return np.concatenate([network(*words([(text, None)])).numpy() for text in texts])
 
 
 def figures(rows: Sequence[Statement], given: Array) -> dict[str, float]:
@@ -100,19 +106,17 @@ def figures(rows: Sequence[Statement], given: Array) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=JUDGE_FOLDER, help="folder to write to")
+    parser.add_argument("--out", type=Path, default=JUDGE_FOLDER, help="folder of the network")
     args = parser.parse_args()
     torch.set_num_threads(2)
-    rows, shared = read_statements(STATEMENTS), Shared()
-    network = trained([row for row in rows if row.part == "learn"], shared)
+    rows, words = read_statements(STATEMENTS), Words()
+    network = trained([row for row in rows if row.part == "learn"], words, args.out / "model.onnx")
     found = {}
     for part in ("held out", *HELD_OUT.values(), *REPORTED.values()):
         own = [row for row in rows if row.part == part]
-        found[part] = figures(own, outputs(network, shared, [row.text for row in own]))
+        found[part] = figures(own, outputs(network, words, [row.text for row in own]))
         print(part, found[part], flush=True)
-    weight, bias = (each.detach().numpy() for each in (network.head.weight, network.head.bias))
-    args.out.mkdir(parents=True, exist_ok=True)
-    onnx.save(build(network.weights(), weight, bias), args.out / "model.onnx")
+    onnx.save(build(network), args.out / "model.onnx")
     (args.out / "figures.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
 
 

@@ -56,31 +56,11 @@ def make_app(gm: Graphmem) -> FastAPI:
 
     @app.get("/healthz")
     async def healthz() -> Response:
-        """Alive, and nobody waits too long: red when the oldest unanswered message or the oldest job is too old."""
-        try:
-            waiting, job, broker = await service_state(gm)
-        except GraphmemError as e:
-            return JSONResponse({"status": "red", "reason": e.code, "remedy": database_remedy(gm.settings)}, 503)
-        failing = gm.mind.failing
-        found = {
-            "oldest_unanswered_seconds": waiting,
-            "oldest_job_seconds": job,
-            "broker": broker,
-            "model": failing or "ok",
-        }
-        red = waiting > 2 * (gm.settings.stranded_after + gm.settings.sweep_seconds) or job > gm.settings.jobs_late
-        # Without its broker a deployment is slower, and without its model less able, and nobody waits in vain: that
-        # alone takes nothing out of service.
-        status = "red" if red else "yellow" if broker == "away" or failing else "green"
-        return JSONResponse({"status": status} | found, 503 if red else 200)
+        return await service_health(gm)
 
     @app.get("/readyz")
     async def readyz() -> Response:
-        """Ready to serve: the database answers."""
-        try:
-            return JSONResponse({"status": "ready", "neo4j": await check_database(gm)})
-        except GraphmemError as e:
-            return JSONResponse({"status": "not ready", "reason": e.code}, 503)
+        return await readiness(gm)
 
     @app.get("/metrics")
     async def numbers() -> Response:
@@ -88,6 +68,34 @@ def make_app(gm: Graphmem) -> FastAPI:
         return Response(generate_latest(metrics.registry), media_type=CONTENT_TYPE_LATEST)
 
     return app
+
+
+async def service_health(gm: Graphmem) -> Response:
+    """Alive, and nobody waits too long: red when the oldest unanswered message or the oldest job is too old."""
+    try:
+        waiting, job, broker = await service_state(gm)
+    except GraphmemError as e:
+        return JSONResponse({"status": "red", "reason": e.code, "remedy": database_remedy(gm.settings)}, 503)
+    failing = gm.mind.failing
+    found = {
+        "oldest_unanswered_seconds": waiting,
+        "oldest_job_seconds": job,
+        "broker": broker,
+        "model": failing or "ok",
+    }
+    red = waiting > 2 * (gm.settings.stranded_after + gm.settings.sweep_seconds) or job > gm.settings.jobs_late
+    # Without its broker a deployment is slower, and without its model less able, and nobody waits in vain: that
+    # alone takes nothing out of service.
+    status = "red" if red else "yellow" if broker == "away" or failing else "green"
+    return JSONResponse({"status": status} | found, 503 if red else 200)
+
+
+async def readiness(gm: Graphmem) -> Response:
+    """Ready to serve: the database answers."""
+    try:
+        return JSONResponse({"status": "ready", "neo4j": await check_database(gm)})
+    except GraphmemError as e:
+        return JSONResponse({"status": "not ready", "reason": e.code}, 503)
 
 
 def database_remedy(settings: Settings) -> str:

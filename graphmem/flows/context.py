@@ -1,7 +1,7 @@
 """Context retrieval for a question: search by meaning and words, expand along edges, weigh, fit (spec 10)."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import compress
@@ -288,8 +288,8 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         vector, own = _joined(vector, of_question), _joined(own, of_question)
     if asking.before_row is not None:
         asking = replace(asking, before_vector=rows[asking.before_row])
-    wanted = _asked_for(gm, asking.doc, of_question)
-    if wanted is not AskedFor.OTHER:
+    asked_for = _asked_for(gm, asking.doc, of_question)
+    if asked_for is not AskedFor.OTHER:
         # What answers a question may share no word with it, and be far by meaning.
         asking = replace(asking, limit=min(MAX_RECALLED, ASKED_TIMES * asking.limit))
     query = _query(asked, asking, vector, now)
@@ -303,7 +303,8 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         if expansion.version <= held.version and cleared is fog:
             break
         held, lexical, fog = await open_memories(gm, session, expansion.version), None, cleared
-    found = await asyncio.to_thread(_chosen, gm, held, unformed, asking, query, hits, expansion, own, wanted, fog)
+    wanted = _Search(held, asking, query, own, asked_for, fog)
+    found = await asyncio.to_thread(_chosen, wanted, unformed, hits, expansion)
     return SearchResult(await _without_hidden(gm, fog, found), expansion.student_version, fog, own, asking.as_of)
 
 
@@ -334,33 +335,46 @@ async def clear_facts(gm: Graphmem, fog: Fog, facts: Sequence[Fact]) -> list[Fac
     return [fact for fact, mentions in zip(facts, hidden, strict=True) if not mentions]
 
 
-def _chosen(
-    gm: Graphmem,
-    held: OpenMemories,
-    unformed: SearchIndex | None,
-    asking: RecallRequest,
-    query: SearchQuery,
-    hits: Sequence[Hit],
-    expansion: Expansion,
-    own: Vector,
-    asked_for: AskedFor,
-    fog: Fog,
-) -> Remembered:
+@dataclass(frozen=True)
+class _Search:
+    """What is searched for, and where.
+
+    own : embedding of the message, or of the question in it
+    """
+
+    held: OpenMemories
+    asking: RecallRequest
+    query: SearchQuery
+    own: Vector
+    asked_for: AskedFor
+    fog: Fog
+
+    @property
+    def moment(self) -> datetime:
+        return self.asking.as_of or self.query.now
+
+    @property
+    def of_past(self) -> bool:
+        return self.asking.as_of is not None
+
+    def is_clear(self, memory_id: str) -> bool:
+        """True of a memory that is held and names no hidden concept."""
+        memory = self.held.index.get(memory_id)
+        return memory is not None and not self.fog.hides(memory, self.held.index.vector(memory_id))
+
+
+def _chosen(wanted: _Search, unformed: SearchIndex | None, hits: Sequence[Hit], expansion: Expansion) -> Remembered:
     """Rank what was found, and see what surfaces; off the event loop."""
-
-    def is_clear(memory_id: str) -> bool:
-        memory = held.index.get(memory_id)
-        return memory is not None and not fog.hides(memory, held.index.vector(memory_id))
-
+    held, asking, query, own, fog = wanted.held, wanted.asking, wanted.query, wanted.own, wanted.fog
+    moment, past = wanted.moment, wanted.of_past
     # Where versions kept changing the hits were judged by an older fog.
-    hits = [hit for hit in hits if is_clear(hit.memory.id)] if fog else hits
-    expansion = replace(expansion, reached=tuple(each for each in expansion.reached if is_clear(each.id)))
+    hits = [hit for hit in hits if wanted.is_clear(hit.memory.id)] if fog else hits
+    expansion = replace(expansion, reached=tuple(each for each in expansion.reached if wanted.is_clear(each.id)))
     tentative = () if unformed is None else _tentative(unformed, hits, query, fog)
-    moment, past = asking.as_of or query.now, asking.as_of is not None
     found = ranked(
         hits, expansion, held.index, moment, asking.limit, past=past, tentative=tentative, asked=query.vector
     )
-    parts = {memory_id: part for memory_id, part in held.parts.items() if not fog or is_clear(memory_id)}
+    parts = {memory_id: part for memory_id, part in held.parts.items() if not fog or wanted.is_clear(memory_id)}
     profile = standing_profile(held.index, parts, moment, own, past=past) if asking.limit else []
     entries = [kept for kept in held.ledger if is_active(kept.entry, query.now.timestamp())]
     if past:
@@ -368,34 +382,46 @@ def _chosen(
         entries = [replace(kept, entry=entry) for kept, entry in then if entry is not None]
     surfaced = _surfaced(entries, asking, own, moment)
     if asking.limit:
-        more = wanted_memories(held.index, moment, asked_for)
-        wanted = [each for each in more if is_clear(each.memory.id)]
-        ids = {each.memory.id for each in wanted}
-        # What is asked for comes first, whatever found it.
-        if asked_for in (AskedFor.LAST_TIME, *_ABOUT_WORK):
-            rest = (each for each in found if each.memory.id not in ids)
-            found = [*wanted, *(each for each in rest if answers_asked(each.memory, asked_for))]
-        if asked_for is AskedFor.OWN and not past:
-            first = answering_memories(held.index, asking.doc, own, found, moment)
-            answering = [each for each in first if is_clear(each.memory.id)]
-            ids = {each.memory.id for each in answering}
-            found = [*answering, *(each for each in found if each.memory.id not in ids)]
-        known = {each.memory.id for each in (*found, *profile)}
-        found += [each for each in wanted if each.memory.id not in known]
-        if asked_for is not AskedFor.OTHER and not past:
-            found += [each for each in ended_memories(held.index, query, own) if is_clear(each.memory.id)]
+        found = _as_asked_for(wanted, found, {each.memory.id for each in profile})
     return Remembered(
         memories=tuple(found),
         ledger=tuple(each.entry for each in surfaced),
         profile=tuple(profile),
         name=held.name,
         today=moment,
-        asked_for=asked_for,
+        asked_for=wanted.asked_for,
         secrets=secret_ids([each.memory for each in (*profile, *found)], [kept.entry for kept in entries]),
         why={each.entry.id: each.why for each in surfaced},
         weave=() if past else _weave(held, entries, asking.doc, own),
         similarity={e.entry.id: float(e.embedding @ own) for e in entries if e.embedding is not None},
     )
+
+
+def _as_asked_for(wanted: _Search, found: Sequence[Recalled], shown: Collection[str]) -> list[Recalled]:
+    """What was found in the order in which it is asked for, with what is asked for beside it.
+
+    `shown` are the ids of what is shown anyway.
+    """
+    index, asked_for = wanted.held.index, wanted.asked_for
+    of_part = [each for each in wanted_memories(index, wanted.moment, asked_for) if wanted.is_clear(each.memory.id)]
+    # What is asked for comes first, whatever found it.
+    if asked_for in (AskedFor.LAST_TIME, *_ABOUT_WORK):
+        found = _first(of_part, [each for each in found if answers_asked(each.memory, asked_for)])
+    if asked_for is AskedFor.OWN and not wanted.of_past:
+        answering = answering_memories(index, wanted.asking.doc, wanted.own, found, wanted.moment)
+        found = _first([each for each in answering if wanted.is_clear(each.memory.id)], found)
+    known = {each.memory.id for each in found} | set(shown)
+    found = [*found, *(each for each in of_part if each.memory.id not in known)]
+    if asked_for is AskedFor.OTHER or wanted.of_past:
+        return found
+    ended = ended_memories(index, wanted.query, wanted.own)
+    return [*found, *(each for each in ended if wanted.is_clear(each.memory.id))]
+
+
+def _first(some: Sequence[Recalled], others: Sequence[Recalled]) -> list[Recalled]:
+    """Some memories, and the others after them."""
+    ids = {each.memory.id for each in some}
+    return [*some, *(each for each in others if each.memory.id not in ids)]
 
 
 def _tentative(unformed: SearchIndex, hits: Sequence[Hit], query: SearchQuery, fog: Fog) -> Sequence[Tentative]:

@@ -89,11 +89,7 @@ def planned_formation(
     formed = _formed(reading, known)
     doubts = _unheard_of(formed.doubts, open_doubts)
     told, revised = revised_memories(reading, formed.ids, known)
-    ended = formed.ended
-    ended |= {m.id: Ended(m.id, None, Effect.CORRECTS) for m in retracted_memories(reading, known)}
-    ended |= {memory_id: Ended(memory_id, None, Effect.ENDS) for memory_id in told if memory_id not in ended}
-    wrong = [each.id for each in ended.values() if each.effect is Effect.CORRECTS]
-    ended |= {episode.id: Ended(episode.id, None, Effect.CORRECTS) for episode in _titled_by(wrong, known)}
+    ended = _all_ended(reading, formed, known, told)
     again = {memory_id: each for memory_id, each in formed.again.items() if memory_id not in ended}
     left = restoring(known, (*ended, *_sides(doubts, ended)))
     changes = Changes(
@@ -110,16 +106,7 @@ def planned_formation(
             *left.emptied,
         ),
         reworded=(*_past(ended.values(), known), *_present(again)),
-        edges=strongest_edges(
-            [
-                *revised,
-                *said_edges(reading, formed.ids, known),
-                *alike_edges(reading, formed.new, known, ended),
-                *formed.refined,
-                *revision_edges(ended.values()),
-                *contradiction_edges(doubts),
-            ]
-        ),
+        edges=strongest_edges([*revised, *_edges(reading, formed, known, ended), *contradiction_edges(doubts)]),
         mentions=tuple(mentions_of(reading, formed.ids)),
         ledger=promotions_of(reading, formed.ids),
         ended=tuple(ended),
@@ -135,6 +122,23 @@ def planned_formation(
     if changes.reinforced:
         changes = replace(changes, tolerance=shifted_tolerance(tolerance, REASSURED_BY))
     return _with_settled(changes, reading, known, open_doubts, tolerance)
+
+
+def _edges(reading: Reading, formed: "_Formed", known: SearchIndex, ended: Mapping[str, Ended]) -> Iterator[NewEdge]:
+    """Edges of what was formed to what it was said with, is like, refines and ends."""
+    yield from said_edges(reading, formed.ids, known)
+    yield from alike_edges(reading, formed.new, known, ended)
+    yield from formed.refined
+    yield from revision_edges(ended.values())
+
+
+def _all_ended(reading: Reading, formed: "_Formed", known: SearchIndex, told: Sequence[str]) -> dict[str, Ended]:
+    """What statements end or take back, what a mind has `told` to end, and the episodes named by what was wrong."""
+    ended = formed.ended
+    ended |= {m.id: Ended(m.id, None, Effect.CORRECTS) for m in retracted_memories(reading, known)}
+    ended |= {memory_id: Ended(memory_id, None, Effect.ENDS) for memory_id in told if memory_id not in ended}
+    wrong = [each.id for each in ended.values() if each.effect is Effect.CORRECTS]
+    return ended | {episode.id: Ended(episode.id, None, Effect.CORRECTS) for episode in _titled_by(wrong, known)}
 
 
 @dataclass

@@ -62,13 +62,10 @@ def answer_fitness(
     >>> cat > ANSWERS > chess
     True
     """
-    network, asked = load_pair_network(folder), Doc(question)
+    logits, asked = load_pair_network(folder).logits(question, statements), Doc(question)
     return [
-        OF_NETWORK * network.logit(question, statement)
-        + OF_LIKENESS * cosine
-        + AT_NOTHING
-        - OF_ANOTHER * is_of_another(asked, Doc(statement))
-        for statement, cosine in zip(statements, cosines, strict=True)
+        OF_NETWORK * logit + OF_LIKENESS * cosine + AT_NOTHING - OF_ANOTHER * is_of_another(asked, Doc(statement))
+        for logit, statement, cosine in zip(logits, statements, cosines, strict=True)
     ]
 
 

@@ -3,7 +3,10 @@
 Made by `scripts/pair_network.py` for those who ask: `graphmem.text.answering`, `graphmem.text.ending`.
 """
 
-from functools import cache
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +31,15 @@ class PairNetwork:
         ids, of_second = self._tokens.pair_ids(first, second)
         (words,) = self._words.run(None, {"input_ids": ids})
         return float(self._layers.run(None, {"words": words, "second": of_second})[0][0, 0])
+
+    def logits(self, first: str, seconds: Sequence[str]) -> list[float]:
+        """The same of one text with each of several, on all cores: somebody waits for it."""
+        return list(_readers().map(partial(self.logit, first), seconds))
+
+
+@cache
+def _readers() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(os.cpu_count(), "pairs")
 
 
 @cache

@@ -46,7 +46,7 @@ SURELY_ENDED, ENDED_COSINE = 0.9, 0.2
 four chats and on students held out."""
 FEW_SENTENCES = 2
 """Sentences of statements that are so compared: what ends one of many does not end the others."""
-UNLIKELY_ENDED = 0.008
+UNLIKELY_ENDED = 0.002
 """Chance below which it is not ended, whatever reason there seems to be; chosen, as `DONE_ENDED`, with labelled talk
 (`bench formation`) in view: the network hardly knows of pets and of plans that were carried out."""
 RATHER_ENDED = 0.5

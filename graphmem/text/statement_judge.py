@@ -1,7 +1,8 @@
 """Whether a statement about a student is worth a place in memory, as it stands: a small network judges it (spec 7, 13).
 
-It reads on from the lower layers of the shipped embedder, began as the reader's upper ones and has since learned from
-statements that were judged one by one. `scripts/make_statement_judge.py` makes it; its figures stand beside it.
+It has layers of its own above the words of the shipped embedder, which began as the embedder's lower and the reader's
+upper ones and have since learned from statements that were judged one by one. `scripts/make_statement_judge.py` makes
+it; its figures stand beside it.
 """
 
 import re
@@ -9,9 +10,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from graphmem.maths.chances import softmax
 from graphmem.model import Vector
-from graphmem.text.embedder import ShippedNetwork, open_network, shipped_network
+from graphmem.text.embedder import ShippedNetwork, open_network, shipped_network, shipped_words
 
 JUDGE_FOLDER = Path(__file__).with_name("weights") / "statements"
 VERDICTS = ("good", "trivial", "pointing", "wrong")
@@ -31,7 +34,8 @@ class StatementJudge:
 
     def __init__(self, network: ShippedNetwork, threads: int, folder: Path = JUDGE_FOLDER) -> None:
         self._network = network
-        self._session: Any = open_network(folder, threads)
+        self._words: Any = shipped_words()
+        self._layers: Any = open_network(folder, threads)
 
     def chances(self, statement: str, subject: str) -> Vector:
         """Chances of `VERDICTS`, shape (4,), of a statement of which the first 256 tokens count.
@@ -48,8 +52,9 @@ class StatementJudge:
         >>> [VERDICTS[int(judge.chances(each, "Mia").argmax())] for each in told]
         ['good', 'pointing']
         """
-        _, hidden = self._network.seen(of_nobody(statement, subject))
-        return softmax(self._session.run(None, {"hidden": hidden})[0][0])
+        (words,) = self._words.run(None, self._network.ids(of_nobody(statement, subject)))
+        alone = np.zeros(words.shape[:2], dtype=np.float32)
+        return softmax(self._layers.run(None, {"words": words, "second": alone})[0][0])
 
     def worth(self, statement: str, subject: str) -> float:
         """0..1, the chance that a statement is worth its place in memory."""

@@ -223,7 +223,7 @@ def test_a_slot_belongs_to_its_speaker() -> None:
         ("Hey Mel! I met Anna in Paris on Monday.", {("Anna", "person"), ("Paris", "place")}),
         ("my dog Bello hates Maths", {("Bello", "thing"), ("dog", "thing")}),
         ("Yesterday my sister was ill.", {("sister", "person")}),
-        ("That's great, Caroline!! I won in English", set()),
+        ("That's great, Caroline!! I won a prize in English", set()),
         ("Der Hund spielt mit dem Ball im Garten", set()),
     ],
 )

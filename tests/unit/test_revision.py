@@ -151,7 +151,9 @@ def test_what_is_unlikely_to_have_ended_stays(old: str, new: str) -> None:
 
 def test_a_network_weighs_what_may_have_ended() -> None:
     before = "The student's dad drives a lorry and is home on Sundays only."
-    left, told = (ended_chance(text, before) for text in ("Dad has other work, he is home every night", "Dad called"))
+    left, told = (
+        ended_chance(text, before) for text in ("My dad has another job now and is home every night", "Dad called")
+    )
     assert left > RATHER_ENDED > told
 
 
