@@ -8,13 +8,12 @@ as the embedder's lower and the reader's upper ones. `scripts/make_danger.py` ma
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from graphmem.maths.chances import logistic, softmax
 from graphmem.model import Vector
-from graphmem.text.embedder import ShippedNetwork, open_network, shipped_network, shipped_words
+from graphmem.text.own_layers import OwnLayers
 from graphmem.text.reader import CONCERNS
 
 DANGER_FOLDER = Path(__file__).with_name("weights") / "danger"
@@ -47,16 +46,12 @@ class DangerNetwork:
     SetupError      a file is missing or damaged
     """
 
-    def __init__(self, network: ShippedNetwork, threads: int, folder: Path = DANGER_FOLDER) -> None:
-        self._network = network
-        self._words: Any = shipped_words()
-        self._layers: Any = open_network(folder, threads)
+    def __init__(self, folder: Path = DANGER_FOLDER) -> None:
+        self._layers = OwnLayers(folder)
 
     def read(self, text: str) -> DangerReading:
         """What the network makes of a message, of which the first 256 tokens count."""
-        (words,) = self._words.run(None, self._network.ids(text))
-        alone = np.zeros(words.shape[:2], dtype=np.float32)
-        return read_danger(self._layers.run(None, {"words": words, "second": alone})[0][0])
+        return read_danger(self._layers.answers(text))
 
 
 def read_danger(answers: Vector) -> DangerReading:
@@ -82,4 +77,4 @@ def load_danger_network() -> DangerNetwork:
     ------
     SetupError      a file is missing or damaged
     """
-    return DangerNetwork(shipped_network(1), 1)
+    return DangerNetwork()

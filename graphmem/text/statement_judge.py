@@ -8,13 +8,10 @@ it; its figures stand beside it.
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 
 from graphmem.maths.chances import softmax
 from graphmem.model import Vector
-from graphmem.text.embedder import ShippedNetwork, open_network, shipped_network, shipped_words
+from graphmem.text.own_layers import OwnLayers
 
 JUDGE_FOLDER = Path(__file__).with_name("weights") / "statements"
 VERDICTS = ("good", "trivial", "pointing", "wrong")
@@ -32,10 +29,8 @@ class StatementJudge:
     SetupError      a file is missing or damaged
     """
 
-    def __init__(self, network: ShippedNetwork, threads: int, folder: Path = JUDGE_FOLDER) -> None:
-        self._network = network
-        self._words: Any = shipped_words()
-        self._layers: Any = open_network(folder, threads)
+    def __init__(self, folder: Path = JUDGE_FOLDER) -> None:
+        self._layers = OwnLayers(folder)
 
     def chances(self, statement: str, subject: str) -> Vector:
         """Chances of `VERDICTS`, shape (4,), of a statement of which the first 256 tokens count.
@@ -52,9 +47,7 @@ class StatementJudge:
         >>> [VERDICTS[int(judge.chances(each, "Mia").argmax())] for each in told]
         ['good', 'pointing']
         """
-        (words,) = self._words.run(None, self._network.ids(of_nobody(statement, subject)))
-        alone = np.zeros(words.shape[:2], dtype=np.float32)
-        return softmax(self._layers.run(None, {"words": words, "second": alone})[0][0])
+        return softmax(self._layers.answers(of_nobody(statement, subject)))
 
     def worth(self, statement: str, subject: str) -> float:
         """0..1, the chance that a statement is worth its place in memory."""
@@ -80,4 +73,4 @@ def load_statement_judge() -> StatementJudge:
     ------
     SetupError      a file is missing or damaged
     """
-    return StatementJudge(shipped_network(1), 1)
+    return StatementJudge()
