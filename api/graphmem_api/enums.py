@@ -46,6 +46,14 @@ VALUES: dict[type[Enum], str] = {
         HOBBIES what the student likes to do
         HEALTH body and mind
         OTHER anything else""",
+    model.MemoryRole: """
+        SAID said by the student, or noted by others
+        EPISODE the beginning of a matter, which gathers what is said while it lasts
+        LESSON work on an exercise, with the words of the lesson, which it is found by
+        BELIEF taken up after a surprise
+        PROCEDURE how the companion goes about such a situation
+        SUMMARY stands for memories that a compression merged
+        TOPIC of older versions: what the student kept coming back to""",
     model.EdgeType: """
         PRECEDES the first came before the second
         CAUSES the first brought about the second

@@ -159,7 +159,6 @@ class MemoryType:
 
     who: strawberry.Private[model.Who]
     opened: strawberry.Private[str | None]
-    role: strawberry.Private[model.MemoryRole]
     id: ID = strawberry.field(description="Id within the student.")
     modality: model.Modality = strawberry.field(description="In what way it is remembered.")
     kind: model.MemoryKind = strawberry.field(description="Trait, concept or episode.")
@@ -193,6 +192,7 @@ class MemoryType:
     quote: str | None = strawberry.field(
         description="The words it comes from, as they were said; null while locked, and where they are the content."
     )
+    role: model.MemoryRole = strawberry.field(description="Whether it was said, or made of what was said.")
     aspect: model.Aspect | None = strawberry.field(description="What else it tells beside its kind.")
     content_hash: str = strawberry.field(description="Keyed hash of the content, hexadecimal.")
     merged_count: int = strawberry.field(description="Other memories merged into it, 0 or more.")

@@ -161,10 +161,13 @@ class StudentType:
         query: Annotated[str, argument("The question, 1 to 32,000 characters.")],
         limit: Annotated[int | None, argument("Most memories, 1 to 100.")] = 20,
         as_of: AsOf = None,
+        roles: Annotated[
+            list[model.MemoryRole] | None, argument("Only memories of these roles, such as LESSON; null or []: all.")
+        ] = None,
     ) -> list[RecalledType]:
         gm, session = info.context.gm, in_session(info, self.id)
         with recall_seconds.time():
-            found = await contexts.recall(gm, session, query, 20 if limit is None else limit, as_of)
+            found = await contexts.recall(gm, session, query, 20 if limit is None else limit, as_of, roles or ())
         return [RecalledType.of(session, each, gm.clock()) for each in found]
 
     @strawberry.field(description="What a companion should know for a message, within a token budget.")

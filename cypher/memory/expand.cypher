@@ -18,9 +18,9 @@ CALL () {
   UNWIND $seeds AS id
   MATCH (seed:Memory {institution: $institution, student_id: $student_id, id: id})
   USING INDEX seed:Memory(institution, student_id, id)
-  // Not through an episode: what was said in one sitting need not have to do with each other.
+  // Not through an episode or a lesson: what was said in one sitting need not have to do with each other.
   MATCH (seed) ((from)-[edge:PRECEDES|CAUSES|ENABLES|RELATES_TO|CONTRADICTS|SUPPORTS|REFINES|ABSTRACTS|EVOKES|REMINDS_OF|TEMPORAL_EVOLUTION]-(:Memory)
-                WHERE edge.weight >= $min_weight AND (from.role <> 'episode' OR from = seed)){1,2} (reached)
+                WHERE edge.weight >= $min_weight AND (NOT from.role IN ['episode', 'lesson'] OR from = seed)){1,2} (reached)
   WHERE reached.student_id = $student_id AND reached.institution = $institution AND NOT reached.id IN $ids
   WITH reached, seed, edge, reduce(product = 1.0, e IN edge |
     product * e.weight * $factors[coalesce(e.reliability, 'reliable')]) AS weight

@@ -29,7 +29,7 @@ WITH student, current, sources, CASE WHEN current THEN [memory] ELSE [] END + CO
   RETURN DISTINCT made
   UNION
   MATCH (made:Memory)-[:ABSTRACTS]->(memory)
-  WHERE current AND made.role <> 'episode' AND NOT made.id IN $kept
+  WHERE current AND NOT made.role IN ['episode', 'lesson'] AND NOT made.id IN $kept
   RETURN DISTINCT made
   UNION
   MATCH (made:Memory {institution: $institution, student_id: $student_id})

@@ -172,7 +172,8 @@ async def _judge(
 ) -> None:
     gm.cache.drop_memories(session)
     index = (await open_memories(gm, session)).index
-    known = [m for m in index.latest(len(index)) if m.role is not MemoryRole.EPISODE]
+    # Episodes and lessons are kept of every matter and exercise: they are no statements of a turn.
+    known = [m for m in index.latest(len(index)) if m.role not in (MemoryRole.EPISODE, MemoryRole.LESSON)]
     for i in row["nothing"]:
         formed = _of_turn(known, f"{row['dialogue_id']}#{i}")
         counts.nothing += 1

@@ -1,7 +1,8 @@
 """Finding the session in which a student had a misconception, by a teacher's description of it (MathDial).
 
-Every message of a student's sessions goes through `handleTurn`, with what the teacher answered. A session ranks by
-its best recalled memory. The plain baselines search the whole text of each session, the teacher's part included.
+Every message of a student's sessions goes through `handleTurn`, with what the teacher said. A session ranks by its
+best recalled lesson, and in `any_session` by the best memory of whatever role. The plain baselines search the whole
+text of each session, the teacher's part included.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,12 +28,15 @@ MISCONCEPTION_TURN_GAP = timedelta(seconds=30)
 MISCONCEPTION_LIMIT = 50
 WITHIN = (1, 5)
 MISCONCEPTION_TURN = """
-mutation Turn($student: ID!, $turn: ID!, $text: String!, $at: DateTime!, $reply: String) {
-  handleTurn(studentId: $student, turnId: $turn, text: $text, at: $at, reply: $reply) { turnId }
+mutation Turn($student: ID!, $turn: ID!, $text: String!, $at: DateTime!, $reply: String, $opener: String) {
+  handleTurn(studentId: $student, turnId: $turn, text: $text, at: $at, reply: $reply, opener: $opener) { turnId }
 }"""
 MISCONCEPTION_RECALL = """
 query Recall($student: ID!, $question: String!, $limit: Int!) {
-  student(id: $student) { recall(query: $question, limit: $limit) { weight sourceRefs } }
+  student(id: $student) {
+    lessons: recall(query: $question, limit: $limit, roles: [LESSON]) { weight sourceRefs }
+    all: recall(query: $question, limit: $limit) { weight sourceRefs }
+  }
 }"""
 
 
@@ -81,8 +85,8 @@ def misconception_figures(settings: Settings, port: int, file: Path) -> Figures:
             memories += count_ingested(talker)
             searched += _searched(talker, sittings, embed)
             talker.caller.close()
-    ranks = {method: [s.ranks[method] for s in searched] for method in ("recall", *METHODS)}
-    plain = {f"{m}_session@{k}": _within(ranks[m], k) for k in WITHIN for m in METHODS}
+    ranks = {method: [s.ranks[method] for s in searched] for method in ("recall", "any", *METHODS)}
+    plain = {f"{m}_session@{k}": _within(ranks[m], k) for k in WITHIN for m in ("any", *METHODS)}
     return {
         **{f"session@{k}": _within(ranks["recall"], k) for k in WITHIN},
         "mrr": fmean(1 / rank for rank in ranks["recall"]),
@@ -119,6 +123,7 @@ def _told(talker: Talker, sittings: Sequence[Sitting]) -> int:
                 text=turn.text,
                 at=at.isoformat(),
                 reply=turn.reply,
+                opener=turn.before if number == 0 else None,
             )
             told += 1
     return told
@@ -135,10 +140,13 @@ def _searched(talker: Talker, sittings: Sequence[Sitting], embed: Embed) -> list
         start = perf_counter()
         found = talker.caller.call(
             MISCONCEPTION_RECALL, student=talker.student, question=description, limit=MISCONCEPTION_LIMIT
-        )["recall"]
+        )
         seconds = perf_counter() - start
         (vector,) = embed([description])
-        rankings = plain.ranks(description, vector) | {"recall": _by_session(found, ids)}
+        rankings = plain.ranks(description, vector) | {
+            "recall": _by_session(found["lessons"], ids),
+            "any": _by_session(found["all"], ids),
+        }
         # What a method does not find at all is as good as last.
         ranks = {m: r.index(place) + 1 if place in r else len(sittings) for m, r in rankings.items()}
         searched.append(Searched(ranks, seconds))

@@ -56,6 +56,7 @@ from graphmem.model import (
     JobState,
     LedgerCategory,
     MemoryKind,
+    MemoryRole,
     Modality,
     Observation,
     Reliability,
@@ -276,11 +277,17 @@ class Operations:
 
     @Operation
     async def recall(
-        self, student_id: str, query: str, *, limit: int = 20, as_of: datetime | None = None
+        self,
+        student_id: str,
+        query: str,
+        *,
+        limit: int = 20,
+        as_of: datetime | None = None,
+        roles: Sequence[MemoryRole] = (),
     ) -> tuple[RecalledResult, ...]:
-        """The memories that fit a question, best first, and why."""
-        found = tuple[RecalledResult, ...]
-        return await self._ask(_RECALL, found, student_id, query=query, limit=limit, asOf=as_of)
+        """The memories that fit a question, best first, and why; only of some roles where they are named."""
+        given = {"query": query, "limit": limit, "asOf": as_of, "roles": list(roles)}
+        return await self._ask(_RECALL, tuple[RecalledResult, ...], student_id, **given)
 
     @Operation
     async def context(
@@ -872,7 +879,7 @@ _STUDENT = _query("student", "id: ID!", StudentResult)
 _MEMORY = _query("memory", "studentId: ID!, id: ID!", MemoryResult)
 _JOBS = _query("jobs", "studentId: ID, state: JobState, first: Int, after: String", JobPageResult)
 _USAGE = _query("usage", "studentId: ID, since: DateTime", UsageResult)
-_RECALL = _of_student("recall", "query: String!, limit: Int, asOf: DateTime", RecalledResult)
+_RECALL = _of_student("recall", "query: String!, limit: Int, asOf: DateTime, roles: [MemoryRole!]", RecalledResult)
 _CONTEXT = _of_student("context", "query: String!, tokenBudget: Int, asOf: DateTime, history: Int", ContextResult)
 _MEMORIES = _of_student(
     "memories",

@@ -18,6 +18,7 @@ from graphmem.model import (
     LedgerCategory,
     Level,
     MemoryKind,
+    MemoryRole,
     Modality,
     QuestionState,
     Reliability,
@@ -110,6 +111,7 @@ class MemoryResult(Result):
     content: str | None = Field(None, repr=False)
     speaker: str | None = Field(None, repr=False)
     quote: str | None = Field(None, repr=False)
+    role: MemoryRole
     aspect: Aspect | None
     gravity: float
     salience: float

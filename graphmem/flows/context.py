@@ -36,6 +36,7 @@ from graphmem.model import (
     LedgerCategory,
     LedgerEntry,
     Matrix,
+    MemoryRole,
     Recalled,
     Remembered,
     Session,
@@ -45,7 +46,7 @@ from graphmem.model import (
 )
 from graphmem.search.fog import Fog
 from graphmem.search.index import SearchIndex
-from graphmem.search.query import Hit, LexicalScores, SearchQuery
+from graphmem.search.query import Asked, Hit, LexicalScores, SearchQuery
 from graphmem.search.scoring import LEAST_FACTOR, RELIABILITY_FACTORS
 from graphmem.store import memories, turns
 from graphmem.store.ledger import StoredEntry
@@ -100,6 +101,7 @@ class RecallRequest:
     as_of : answer with what was held at that moment; None means now
     limit : most memories; with 0 nothing comes of any memory
     unformed : whether messages of which no memories are formed yet are searched, too; a turn has its own in sight
+    roles : of the memories that are wanted; empty: all
     """
 
     doc: Doc
@@ -110,6 +112,7 @@ class RecallRequest:
     as_of: datetime | None = None
     limit: int = 20
     unformed: bool = False
+    roles: frozenset[MemoryRole] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,12 @@ class Context:
 
 
 async def recall(
-    gm: Graphmem, session: Session, text: str, limit: int = 20, as_of: datetime | None = None
+    gm: Graphmem,
+    session: Session,
+    text: str,
+    limit: int = 20,
+    as_of: datetime | None = None,
+    roles: Collection[MemoryRole] = (),
 ) -> list[Recalled]:
     """The memories that fit a question, best first.
 
@@ -169,6 +177,7 @@ async def recall(
     text : str
     limit : int, 1 to 100
     as_of : datetime, to be answered with what was held at that moment; None means now
+    roles : only memories of these, such as lessons; all where it is empty
 
     Raises
     ------
@@ -177,10 +186,11 @@ async def recall(
     """
     if not 1 <= limit <= MAX_RECALLED:
         raise InvalidInput(f"limit must lie between 1 and {MAX_RECALLED}.")
-    asking = await asyncio.to_thread(_asked, gm, text, as_of, limit)
+    asking = replace(await asyncio.to_thread(_asked, gm, text, as_of, limit), roles=frozenset(roles))
     # What a question for a whole brings comes on top of what the search was limited to.
     found = (await search(gm, session, asking)).found.memories
-    return [each for each in found if NO_LONGER not in each.why][:limit]
+    wanted = (each for each in found if not roles or each.memory.role in roles)
+    return [each for each in wanted if NO_LONGER not in each.why][:limit]
 
 
 async def context(
@@ -279,7 +289,9 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         question = question_in(asking.doc).text
         alone = None if question == asking.doc.text.strip() else group.create_task(gm.embedder.embed([question]))
         lexical: LexicalScores | None
-        lexical = await asyncio.to_thread(held.index.lexical, _words(asked, asking), now, asking.as_of)
+        moment, past = asking.as_of or now, asking.as_of is not None
+        words = Asked(_words(asked, asking), moment, past, ended=False, roles=asking.roles)
+        lexical = await asyncio.to_thread(held.index.lexical, words)
         rows = await embedding
         vector, own = (await nameless)[0], rows[0]
         # What stands around a question helps to understand it, and is not what is asked for.
@@ -488,6 +500,7 @@ def _query(asked: ParsedQuestion, asking: RecallRequest, vector: Vector, now: da
         as_of=asking.as_of,
         ranges=tuple((r.start, r.end) for r in time_ranges(asking.doc.text, asking.as_of or now)),
         limit=EXTRA_CANDIDATES + asking.limit,
+        roles=asking.roles,
     )
 
 

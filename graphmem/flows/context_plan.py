@@ -299,7 +299,8 @@ def _wanted(memory: Memory, moment: datetime) -> Recalled:
 
 def last_session_memories(index: SearchIndex, moment: datetime) -> list[Recalled]:
     """Memories of the day before this one on which the student last told something, oldest first."""
-    held = [m for m in index.latest(LATEST) if _stands(m, moment, past=False) and m.timestamp.date() < moment.date()]
+    earlier = (m for m in index.latest(LATEST) if m.timestamp.date() < moment.date())
+    held = [m for m in earlier if _stands(m, moment, past=False) or _is_lesson(m, moment)]
     last = [m for m in held if m.timestamp.date() == held[0].timestamp.date()]
     best = sorted(sorted(last, key=lambda memory: -memory.snr)[:TELLING], key=lambda memory: memory.timestamp)
     return [Recalled(m, m.snr / MAX_SNR, gravity_now(m, moment), (LAST_SESSION,)) for m in best]
@@ -566,8 +567,12 @@ def as_held_at(memory: Memory, moment: datetime) -> Memory:
 
 
 def is_episode(memory: Memory) -> bool:
-    """True if a memory stands for an episode, which the memories of its turns belong to."""
-    return memory.role is MemoryRole.EPISODE
+    """True if a memory stands for an episode or a lesson, which the memories of its turns belong to."""
+    return memory.role in (MemoryRole.EPISODE, MemoryRole.LESSON)
+
+
+def _is_lesson(memory: Memory, moment: datetime) -> bool:
+    return memory.role is MemoryRole.LESSON and _is_valid(memory, moment)
 
 
 def _was_overcome(memory: Memory, moment: datetime) -> bool:

@@ -60,8 +60,8 @@ async def _forgotten(gm: Graphmem, session: Session, memory_id: str) -> tuple[bo
     if memory is not None:
         matter = matter_of(memory, everything, held.name)
         changed, emptied = changed_memories(matter, memory, everything)
-        before = {each.id: each.content for each in everything}
-        contents = {each.id: each.content or "" for each in changed if each.content != before[each.id]}
+        before = {each.id: each.words for each in everything}
+        contents = {each.id: each.content or "" for each in changed if each.words != before[each.id]}
         vectors = dict(zip(contents, await gm.embedder.embed(list(contents.values())), strict=True)) if contents else {}
         works = [(work, changed_payload(matter, dict(work.payload))) for work in traces.jobs]
         talk = await turns.list_turns(gm.graph, session)

@@ -105,6 +105,13 @@ def changed_memories(matter: Matter, memory: Memory, others: Sequence[Memory]) -
     for other in others:
         if other.id == memory.id:
             continue
+        if other.role is MemoryRole.LESSON:
+            after = _lesson_without(matter, other)
+            if not after.quote or matter.is_told_by(after.content):
+                emptied.append(other.id)
+            elif after != other:
+                changed.append(after)
+            continue
         after = replace(other, before=None) if matter.is_told_by(other.before) else other
         if other.role is MemoryRole.SUMMARY and any(map(matter.is_told_by, _told_in(other))):
             left = without(matter, other.content or "")
@@ -117,6 +124,12 @@ def changed_memories(matter: Matter, memory: Memory, others: Sequence[Memory]) -
         if after is not other:
             changed.append(after)
     return changed, emptied
+
+
+def _lesson_without(matter: Matter, lesson: Memory) -> Memory:
+    """A lesson without the lines that tell a matter."""
+    quote, before = without(matter, lesson.quote or ""), without(matter, lesson.before or "")
+    return replace(lesson, quote=quote, before=before or None)
 
 
 def _told_in(summary: Memory) -> Iterator[str]:

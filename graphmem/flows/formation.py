@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+import numpy as np
+
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, Locked
@@ -20,6 +22,7 @@ from graphmem.flows.formation_ledger import instructions_of_the_student, without
 from graphmem.flows.formation_plan import planned_formation
 from graphmem.flows.formation_reading import Marked, MessageScores, Reading, RetractionRequest
 from graphmem.flows.ledger import drafted, new_entry
+from graphmem.flows.lesson_plan import WorkDone, is_work, with_lesson
 from graphmem.flows.related import with_feedback
 from graphmem.flows.session_cache import apply_changes, known_readings, open_memories
 from graphmem.maths import features, importance, surprise
@@ -59,6 +62,7 @@ from graphmem.text.retelling import retold
 from graphmem.text.revision import retractions
 from graphmem.text.slots import slot_key
 from graphmem.text.telling import telling
+from graphmem.text.worth import work_chance
 
 MESSAGES_AT_ONCE = 5
 """Messages that a language model reads in one question."""
@@ -229,6 +233,7 @@ async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, a
     wishes = await asyncio.to_thread(_wishes, instructions_of_the_student(found, scored.input.heard))
     answer = replace(answer, value=without_foreign_instructions(found, scored.input.heard, wishes))
     asked: dict[tuple[str, str], PairVerdict] = {}
+    work_done = await _work_done(gm, session, scored)
     for _ in range(FORMATION_ATTEMPTS):
         held = await open_memories(gm, session)
         reading = await _reading(gm, session, held, scored, answer)
@@ -237,6 +242,7 @@ async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, a
             planned_formation, reading, held.index, held.version, held.doubts, held.tolerance
         )
         changes = await with_feedback(gm, session, changes, held)
+        changes = with_lesson(changes, reading, work_done, held.index)
         changes = replace(changes, topics=await topics_of(gm, session, changes.new))
         done = jobs.Finished(work.claimed, answer.usage)
         written = await write(gm.graph, session, changes, gm.clock(), done)
@@ -340,6 +346,16 @@ async def _retracted(gm: Graphmem, heard: Heard) -> tuple[RetractionRequest, ...
     named = [retold(each, heard.student or ANYONE, heard.at) for each in wanted if each is not None]
     vectors = iter(await gm.embedder.embed(named) if named else ())
     return tuple(RetractionRequest(None if each is None else next(vectors)) for each in wanted)
+
+
+async def _work_done(gm: Graphmem, session: Session, scored: Scored) -> WorkDone | None:
+    """What a message is to a lesson; None where it is none of the student's own school work."""
+    heard, chance = scored.input.heard, work_chance(scored.read)
+    if not (scored.input.tells and is_work(chance, heard)):
+        return None
+    lines = tuple(dict.fromkeys(cleaned(line) for line in (heard.before, heard.reply) if line.strip()))
+    vectors = np.stack([scored.vector, *(await gm.embedder.embed(lines) if lines else ())])
+    return WorkDone(chance, lines, vectors, keyed_hash(session.keys, "content", f"lesson {scored.input.source.ref}"))
 
 
 async def _entries(

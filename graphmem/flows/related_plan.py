@@ -87,5 +87,5 @@ def _stronger(memory: Memory, edge: Edge) -> dict[str, object]:
 
 def _weaker(memory: Memory, edge: Edge) -> dict[str, object]:
     values: dict[str, object] = {"confidence": memory.confidence * (1 - WEAKENED * edge.weight)}
-    inferred = edge.type is EdgeType.ABSTRACTS and memory.role is not MemoryRole.SAID
+    inferred = edge.type is EdgeType.ABSTRACTS and memory.role not in (MemoryRole.SAID, MemoryRole.LESSON)
     return values | ({"reliability": Reliability.UNCERTAIN} if inferred else {})

@@ -245,7 +245,7 @@ def _is_belief(memory: Memory) -> bool:
 def _said_then(job: SurpriseJob, known: SearchIndex) -> Iterator[Memory]:
     """Memories formed of the surprising message itself."""
     for memory in known.latest(len(known)):
-        if job.turn_id in memory.source_refs:
+        if job.turn_id in memory.source_refs and memory.role is not MemoryRole.LESSON:
             yield memory
 
 

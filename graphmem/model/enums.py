@@ -65,6 +65,7 @@ class MemoryRole(StrEnum):
 
     SAID = "said"
     EPISODE = "episode"  # of a surprise; abstracts what is said while it is under way
+    LESSON = "lesson"  # work on an exercise; grows while it goes on
     BELIEF = "belief"  # taken up after a surprise
     PROCEDURE = "procedure"  # how the companion goes about such a situation
     SUMMARY = "summary"  # stands for memories that a compression merged

@@ -258,12 +258,12 @@ def _judges(heard: Heard) -> bool:
 def _least_judged(judged: "_Judged", kept: Sequence[Reminder], heard: Heard) -> float:
     """The worth from which a statement is kept.
 
-    Work without a task or beyond it, an attribute, what may end something, and what the ledger holds are kept anyway.
+    Work without a task and numbers, or beyond it, an attribute, what may end something, and what the ledger holds are kept anyway.
     """
     clause = judged.clause
     works = judged.kind == "work"
     beyond = judged.is_general and (not clause.numbers or _compared(clause) is not None)
-    lesson = works and (beyond or not heard.task)
+    lesson = works and (beyond or not (heard.task or clause.numbers))
     if is_kept_anyway(slot_of(clause)) or may_take_back(clause.text) or _overlaps(judged.span, kept):
         return 0.0
     if heard.asks or _only_points(clause):

@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.errors import InvalidInput
-from graphmem.model import Matrix, Memory, MergedStatement, Reliability, Vector
+from graphmem.model import Matrix, Memory, MemoryRole, MergedStatement, Reliability, Vector
 from graphmem.search.feedback import feedback_terms
 from graphmem.search.inverted_index import InvertedIndex
-from graphmem.search.query import SCORE_PARTS, Hit, LexicalScores, SearchQuery, relevance, why, within
+from graphmem.search.query import SCORE_PARTS, Asked, Hit, LexicalScores, SearchQuery, relevance, why, within
 from graphmem.search.scoring import Scores, best, bm25, cosines, inverse_frequency, neighbour, scaled, surrounding
-from graphmem.search.timeline import GrowingTimeline, Timeline, timeline, window
+from graphmem.search.timeline import GrowingTimeline, Timeline, window
 from graphmem.text.lexicon import TIME_WORDS
 
 MIN_DENSE_ONLY_COSINE = 0.4
@@ -46,6 +46,8 @@ _ROW = np.dtype(
         ("question", bool),
         ("telling", float),  # how much the message it comes from says, in [0, 1]
         ("dated", bool),
+        ("apart", bool),  # made of several things said
+        ("role", np.int64),  # place in the list of roles
         ("speaker", np.int64),  # place in the list of speakers; -1: the student
         ("at", float),  # seconds since 1970, like `until`
         ("until", float),
@@ -55,8 +57,10 @@ _ROW = np.dtype(
         ("likeness", float),
     ]
 )
+_ROLES = {role: place for place, role in enumerate(MemoryRole)}
+_APART = (MemoryRole.EPISODE, MemoryRole.LESSON, MemoryRole.PROCEDURE)
+"""Roles of memories that are no moment of the talk."""
 _FIRST_ROWS = 64
-_NO_ROWS = np.zeros(0, dtype=np.int64), np.zeros(0)
 MEMORY_BYTES = 3000
 """Bytes of a memory beside its vector and its texts: the object, its places in the tables."""
 STATEMENT_BYTES = 1000
@@ -105,7 +109,7 @@ class SearchIndex:
         # Their vectors are stacked when they are compared for the first time after a change.
         self._stacked: tuple[list[str], Matrix] | None = None
         # None when it has to be built anew; likeness to the memory before is brought up to date when it is read.
-        self._timeline: GrowingTimeline | None = GrowingTimeline(timeline(*_NO_ROWS, size=0))
+        self._timeline: GrowingTimeline | None = None
         self._compared = True
 
     def __len__(self) -> int:
@@ -199,6 +203,8 @@ class SearchIndex:
             bool(_ASKS.search(inside)),
             memory.snr / MAX_SNR,
             not TIME_WORDS.isdisjoint(words),
+            memory.role in _APART,
+            _ROLES[memory.role],
             self._speaker(memory.speaker),
             at,
             memory.invalid_at.timestamp() if memory.invalid_at else np.inf,
@@ -231,10 +237,8 @@ class SearchIndex:
                 self._by_time.sort()
             return
         for at, known, row in places:
-            previous = self._by_time[-1] if self._by_time else None
             if self._timeline is not None:
-                after, gap = (None, 0.0) if previous is None else (previous[2], at - previous[0])
-                self._timeline.append(row, after, gap)
+                self._timeline.append(row, at, apart=bool(self._table["apart"][row]))
             self._by_time.append((at, known, row))
 
     def _drop(self, known: str) -> int:
@@ -398,18 +402,10 @@ class SearchIndex:
 
     # Search
 
-    def lexical(
-        self, words: tuple[str, ...], now: datetime, as_of: datetime | None = None, *, ended: bool = False
-    ) -> LexicalScores:
-        """Lexical scores of a question, which may be computed while it is still being embedded.
-
-        Parameters
-        ----------
-        words, now, as_of, ended : as of the `SearchQuery`
-        """
+    def lexical(self, asked: Asked) -> LexicalScores:
+        """Lexical scores of a question, which may be computed while it is still being embedded."""
         with self._lock:
-            inside, surrounding, sitting = self._lexical(words, self._allowed(now, as_of, ended=ended))
-            asked = words, as_of or now, as_of is not None, ended
+            inside, surrounding, sitting = self._lexical(asked.words, self._allowed(asked))
             return LexicalScores(self.version, asked, inside, surrounding, sitting)
 
     def search(self, query: SearchQuery, lexical: LexicalScores | None = None) -> list[Hit]:
@@ -434,10 +430,9 @@ class SearchIndex:
         if query.vector.shape != (self.dimension,):
             raise InvalidInput(f"A vector of shape {query.vector.shape} does not fit: the index has {self.dimension}.")
         with self._lock:
-            allowed = self._allowed(query.now, query.as_of, ended=query.ended)
-            asked = (query.words, query.as_of or query.now, query.as_of is not None, query.ended)
-            if lexical is None or (lexical.version, lexical.asked) != (self.version, asked):
-                lexical = self.lexical(query.words, query.now, query.as_of, ended=query.ended)
+            allowed = self._allowed(query.asked)
+            if lexical is None or (lexical.version, lexical.asked) != (self.version, query.asked):
+                lexical = self.lexical(query.asked)
             own = np.where(allowed, cosines(self._vectors[: len(allowed)], query.vector), 0.0)
             parts = self._parts(query, lexical, allowed, own)
             # What the one named said is not found by meaning alone.
@@ -449,14 +444,16 @@ class SearchIndex:
             rows = best(fitness, self._time().order, fits, query.limit)
             return [Hit(self._at(row), float(fitness[row]), why(parts, row)) for row in rows]
 
-    def _allowed(self, now: datetime, as_of: datetime | None, *, ended: bool = False) -> NDArray[np.bool_]:
+    def _allowed(self, asked: Asked) -> NDArray[np.bool_]:
         table = self._table[: len(self._memories)]
-        moment = (as_of or now).timestamp()
-        if ended:
-            past: NDArray[np.bool_] = table["held"] & (table["at"] <= moment) & (table["until"] <= moment)
-            return past
-        allowed: NDArray[np.bool_] = table["held"] & (table["until"] > moment)
-        return allowed & (table["at"] <= moment) if as_of else allowed & ~table["superseded"]
+        moment = asked.moment.timestamp()
+        allowed: NDArray[np.bool_] = table["held"]
+        if asked.roles:
+            allowed = allowed & np.isin(table["role"], [_ROLES[role] for role in asked.roles])
+        if asked.ended:
+            return allowed & (table["at"] <= moment) & (table["until"] <= moment)
+        allowed = allowed & (table["until"] > moment)
+        return allowed & (table["at"] <= moment) if asked.past else allowed & ~table["superseded"]
 
     def _parts(
         self, query: SearchQuery, lexical: LexicalScores, allowed: NDArray[np.bool_], own: Scores
@@ -508,7 +505,7 @@ class SearchIndex:
         """The same, as if the words its best memories share had been asked for too, at less weight."""
         words = [_distinct(self._at(row)) for row in docs]
         said = np.zeros(len(allowed))
-        terms = feedback_terms(words, lexical.asked[0], self._holding, len(self), FEEDBACK_TERMS)
+        terms = feedback_terms(words, lexical.asked.words, self._holding, len(self), FEEDBACK_TERMS)
         for word, weight in terms.items():
             said[list(self._holding[word])] += FEEDBACK_WEIGHT * weight
         said *= allowed
@@ -533,7 +530,8 @@ class SearchIndex:
         if self._timeline is None:
             rows = np.fromiter((row for _, _, row in self._by_time), np.int64, len(self))
             at = np.fromiter((at for at, _, _ in self._by_time), float, len(self))
-            self._timeline, self._compared = GrowingTimeline(timeline(rows, at, len(self._memories))), False
+            apart = self._table["apart"][rows]
+            self._timeline, self._compared = GrowingTimeline(rows, at, apart, len(self._memories)), False
         time = self._timeline.view(len(self._memories))
         if not self._compared:
             self._compare(time)

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 import numpy as np
 
-from graphmem.model import Memory, Vector
+from graphmem.model import Memory, MemoryRole, Vector
 from graphmem.search.scoring import Scores
 
 SCORE_PARTS = {
@@ -36,6 +37,7 @@ class SearchQuery:
     ranges : spans of time it speaks of, from (included) and to (not)
     limit : most hits, >= 0
     ended : instead of what holds: what held once and does no longer
+    roles : of the memories to be found; empty: all
     """
 
     vector: Vector = field(repr=False)
@@ -46,6 +48,22 @@ class SearchQuery:
     ranges: tuple[tuple[datetime, datetime], ...] = ()
     limit: int = 20
     ended: bool = False
+    roles: frozenset[MemoryRole] = frozenset()
+
+    @property
+    def asked(self) -> "Asked":
+        """What its lexical scores depend on."""
+        return Asked(self.words, self.as_of or self.now, self.as_of is not None, self.ended, self.roles)
+
+
+class Asked(NamedTuple):
+    """What the lexical scores of a question depend on; `past`: the moment was named."""
+
+    words: tuple[str, ...]
+    moment: datetime
+    past: bool
+    ended: bool
+    roles: frozenset[MemoryRole]
 
 
 @dataclass(frozen=True)
@@ -53,7 +71,7 @@ class LexicalScores:
     """Lexical scores of a question, for the memories of one version of the index; see `SearchIndex.lexical`."""
 
     version: int
-    asked: tuple[tuple[str, ...], datetime, bool, bool]
+    asked: Asked
     inside: Scores = field(repr=False)
     around: Scores = field(repr=False)
     sitting: Scores = field(repr=False)

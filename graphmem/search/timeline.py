@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.search.scoring import Rows, Scores, neighbour
@@ -20,61 +21,54 @@ class Timeline(NamedTuple):
     sitting: Rows
 
 
-def timeline(rows: Rows, at: Scores, size: int) -> Timeline:
-    """Order and neighbours of rows.
+class GrowingTimeline:
+    """The timeline of some memories, whose end grows in constant time.
 
     Parameters
     ----------
     rows : int array of shape (n,), in order of time
     at : float array of shape (n,), their times in seconds, ascending
+    apart : bool array of shape (n,): true of what is made of several things said, which has no neighbours: words
+        would be counted twice
     size : int, rows there are; those not in `rows` get -1, and sitting 0
 
-    Returns
-    -------
-    Timeline of arrays of shape (size,)
-
     Examples
     --------
-    >>> timeline(np.array([2, 0, 1]), np.array([0.0, 60.0, 9000.0]), size=3).before.tolist()
-    [2, -1, -1]
-    """
-    together = np.diff(at) < SEGMENT_GAP
-    order, before, after = (np.full(size, -1, dtype=np.int64) for _ in range(3))
-    sitting = np.zeros(size, dtype=np.int64)
-    order[rows] = np.arange(len(rows))
-    before[rows[1:][together]] = rows[:-1][together]
-    after[rows[:-1][together]] = rows[1:][together]
-    sitting[rows] = np.concatenate([[0], np.cumsum(~together)])[: len(rows)]
-    return Timeline(order, before, after, sitting)
-
-
-class GrowingTimeline:
-    """A timeline whose end grows in constant time.
-
-    Examples
-    --------
-    >>> growing = GrowingTimeline(timeline(np.array([1]), np.array([0.0]), size=2))
-    >>> growing.append(0, after=1, gap=60.0)
-    >>> growing.view(2).before.tolist(), growing.view(2).sitting.tolist()
-    ([1, -1], [0, 0])
+    >>> growing = GrowingTimeline(np.array([2, 0]), np.array([0.0, 60.0]), np.array([False, True]), size=3)
+    >>> growing.append(1, at=90.0, apart=False)
+    >>> growing.view(3).before.tolist(), growing.view(3).sitting.tolist()
+    ([-1, 2, -1], [0, 0, 0])
     """
 
-    def __init__(self, start: Timeline) -> None:
-        self._arrays = start
-        self._count = int(np.count_nonzero(start.order >= 0))
+    def __init__(self, rows: Rows, at: Scores, apart: NDArray[np.bool_], size: int) -> None:
+        order, before, after = (np.full(size, -1, dtype=np.int64) for _ in range(3))
+        sitting = np.zeros(size, dtype=np.int64)
+        order[rows] = np.arange(len(rows))
+        sitting[rows] = np.concatenate([[0], np.cumsum(np.diff(at) >= SEGMENT_GAP)])[: len(rows)]
+        linked = rows[~apart]
+        together = np.diff(at[~apart]) < SEGMENT_GAP
+        before[linked[1:][together]] = linked[:-1][together]
+        after[linked[:-1][together]] = linked[1:][together]
+        self._arrays = Timeline(order, before, after, sitting)
+        self._count = len(rows)
+        self._last = (int(rows[-1]), float(at[-1])) if len(rows) else None
+        self._linked = (int(linked[-1]), float(at[~apart][-1])) if len(linked) else None
 
-    def append(self, row: int, after: int | None, gap: float) -> None:
-        """Put a row that is not in it at the end, `gap` seconds after the last one."""
+    def append(self, row: int, at: float, *, apart: bool) -> None:
+        """Put a row that is not in it at the end."""
         if row >= len(self._arrays.order):
             self._arrays = Timeline(*(_longer(array, 2 * (row + 1)) for array in self._arrays))
-        order, before, following, sitting = self._arrays
-        together = after is not None and gap < SEGMENT_GAP
-        order[row] = self._count
-        before[row] = after if after is not None and together else -1
-        following[row] = -1
-        sitting[row] = 0 if after is None else sitting[after] + (not together)
-        if after is not None and together:
-            following[after] = row
+        order, before, after, sitting = self._arrays
+        order[row], before[row], after[row] = self._count, -1, -1
+        sitting[row] = 0
+        if self._last is not None:
+            sitting[row] = sitting[self._last[0]] + (at - self._last[1] >= SEGMENT_GAP)
+        if not apart:
+            if self._linked is not None and at - self._linked[1] < SEGMENT_GAP:
+                before[row] = self._linked[0]
+                after[self._linked[0]] = row
+            self._linked = row, at
+        self._last = row, at
         self._count += 1
 
     def view(self, size: int) -> Timeline:
@@ -101,7 +95,7 @@ def window(inside: Scores, ahead: Scores, time: Timeline) -> Scores:
 
     Examples
     --------
-    >>> time = timeline(np.arange(3), np.zeros(3), size=3)
+    >>> time = GrowingTimeline(np.arange(3), np.zeros(3), np.zeros(3, dtype=bool), size=3).view(3)
     >>> window(np.array([0.0, 0.0, 1.0]), np.zeros(3), time).tolist()
     [0.5, 1.0, 1.0]
     """

@@ -537,7 +537,7 @@ def _created(session: Session, changes: Changes, new: New, now: datetime) -> dic
         raise ValueError("a new memory needs a source")
     formed = changes.formed
     properties = _sealed(session, memory, new.vector) | {
-        "considered": formed is None or formed.activity is None,
+        "considered": formed is None or formed.activity is None or memory.consolidated,
         "activity": None if formed is None else formed.activity,
         "features": [] if formed is None else list(formed.features),
     }

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.maths.chances import softmax
-from graphmem.model import MemoryKind
+from graphmem.model import Domain, MemoryKind
 from graphmem.text.arithmetic import equations
 from graphmem.text.doc import Doc
-from graphmem.text.reader import MessageReading
+from graphmem.text.reader import DOMAINS, KINDS, MessageReading
 from graphmem.text.trained import opened_weights
 
 WORTH_FILE = Path(__file__).parent / "weights" / "worth" / "worth.npz"
@@ -155,6 +155,19 @@ def is_own_matter(message: Doc, reading: MessageReading) -> bool:
     """
     nothing = load_worth().of_clause(message, reading)[CLAUSE_KINDS.index("nothing")]
     return reading.likely_kind is MemoryKind.CONCEPT or bool(nothing < OWN_BELOW)
+
+
+def work_chance(reading: MessageReading) -> float:
+    """Chance that a message is work on a subject of school, in [0, 1].
+
+    Examples
+    --------
+    >>> from graphmem.text.reader import read_now
+    >>> work, life = read_now(["9 - 4 = 5, so she has 5 apples left.", "My brother and I hike every Sunday."])
+    >>> work_chance(work) > 0.8, work_chance(life) < 0.1
+    (True, True)
+    """
+    return float(reading.kind[KINDS.index(MemoryKind.CONCEPT)] * reading.domain[DOMAINS.index(Domain.SCHOOL)])
 
 
 def rejects(reply: str) -> bool:

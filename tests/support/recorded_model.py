@@ -99,7 +99,7 @@ async def played(gm: Graphmem, session: Session, dialogues: Sequence[Json], serv
         clock.now = max(clock.now, datetime.fromisoformat(dialogue["date"]).replace(hour=15, tzinfo=UTC))
         turns += await _talk(told, clock, session, dialogue)
     index = (await open_memories(told, session)).index
-    memories = [m for m in index.latest(len(index)) if m.role is not MemoryRole.EPISODE]
+    memories = [m for m in index.latest(len(index)) if m.role not in (MemoryRole.EPISODE, MemoryRole.LESSON)]
     gold = {each["id"]: (each, f"{d['dialogue_id']}#{each['turn']}") for d in dialogues for each in d["gold"]}
     for dialogue in dialogues:
         for place in dialogue["nothing"]:

@@ -55,8 +55,8 @@ async def held(gm: Graphmem, session: Session) -> list[Memory]:
 
 
 def is_episode(role: str) -> bool:
-    """Whether a memory of a role is the episode that a surprise brought, rather than one formed of what was said."""
-    return role == MemoryRole.EPISODE
+    """Whether a memory of a role is an episode or a lesson, rather than one formed of what was said."""
+    return role in (MemoryRole.EPISODE, MemoryRole.LESSON)
 
 
 async def formed(gm: Graphmem, who: Who) -> list[dict[str, Any]]:

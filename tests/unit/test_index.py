@@ -185,7 +185,7 @@ def test_only_what_is_valid_is_found(index: SearchIndex) -> None:
     assert set(ids(index.search(replace(query, as_of=AT + timedelta(days=15))))) == {"replaced"}
     assert index.search(replace(query, as_of=AT - timedelta(days=1))) == []
     assert ids(index.search(replace(query, ended=True))) == ["ended"]
-    assert index.search(replace(query, ended=True), index.lexical(query.words, query.now)) != []
+    assert index.search(replace(query, ended=True), index.lexical(query.asked)) != []
 
 
 def test_of_equals_the_newer_comes_first_and_the_limit_holds(index: SearchIndex) -> None:
