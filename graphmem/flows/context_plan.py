@@ -156,13 +156,14 @@ def without_told_episodes(found: Sequence[Recalled], profile: Sequence[Recalled]
 
 
 def _told_refs(memories: Iterable[Memory]) -> frozenset[str]:
-    """The messages of which memories tell in full."""
-    return frozenset(ref for memory in memories if not is_episode(memory) for ref in memory.source_refs)
+    """The messages of which memories tell more than an episode's beginning."""
+    told = (memory for memory in memories if memory.role is not MemoryRole.EPISODE)
+    return frozenset(ref for memory in told for ref in memory.source_refs)
 
 
 def _is_told_elsewhere(memory: Memory, told: frozenset[str]) -> bool:
     """True of an episode, which says in short what the memory of the message that began it says in full."""
-    return is_episode(memory) and told.issuperset(memory.source_refs)
+    return memory.role is MemoryRole.EPISODE and told.issuperset(memory.source_refs)
 
 
 def standing_profile(
@@ -464,8 +465,10 @@ def shown(remembered: Remembered, question: Doc, visible: Mapping[str, str], bud
 
 
 def _is_visible(recalled: Recalled, visible: Collection[str]) -> bool:
+    """True of what stands in the visible conversation, and of a lesson that is still under way there."""
     refs = recalled.memory.source_refs
-    return bool(refs) and all(ref in visible for ref in refs)
+    seen = [ref in visible for ref in refs]
+    return any(seen) if recalled.memory.role is MemoryRole.LESSON else bool(refs) and all(seen)
 
 
 def fitted(remembered: Remembered, budget: int) -> Remembered:

@@ -17,8 +17,8 @@ __all__ = ["Prompt", "distil_prompt", "predict_prompt", "respond_prompt", "trans
 
 HISTORY_MESSAGES = 40
 HISTORY_CHARACTERS = 8_000
-FORESEEN_MESSAGES = 16
-FORESEEN_CHARACTERS = 3_000
+FORESEEN_MESSAGES = 10
+FORESEEN_CHARACTERS = 1_600
 """The same of a question that only foresees: the next message hangs on what was said last."""
 DROPPED_AT_ONCE = 10
 """Messages by which the history begins later when it is full, so that it mostly begins as it did (prompt caching)."""

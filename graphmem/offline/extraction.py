@@ -258,7 +258,8 @@ def _judges(heard: Heard) -> bool:
 def _least_judged(judged: "_Judged", kept: Sequence[Reminder], heard: Heard) -> float:
     """The worth from which a statement is kept.
 
-    Work without a task and numbers, or beyond it, an attribute, what may end something, and what the ledger holds are kept anyway.
+    Work without a task and numbers, or beyond one exercise, an attribute, what may end something, and what the ledger
+    holds are kept anyway.
     """
     clause = judged.clause
     works = judged.kind == "work"
