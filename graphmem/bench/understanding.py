@@ -1,8 +1,10 @@
 """Benchmark of understanding: does the reader tell what a student's message means? (spec 7, Measured by).
 
 `band_accuracy` is the share of messages in the right band of worth, `band_length_spearman` the rank correlation of the
-score with the number of words: worth is not length. The others are macro F1 over the classes; kind and modality on the
-messages that have one. Plain rules reached 0.52, and 0.42, 0.55, 0.60 and 0.75 for modality, kind, ledger and self.
+band with the number of words: worth is not length. Beside it stands the same of the score, 0 to 1000, and of the bands
+that the annotators gave, which are not free of length either. The others are macro F1 over the classes; kind and
+modality on the messages that have one. Plain rules reached 0.52, and 0.42, 0.55, 0.60 and 0.75 for modality, kind,
+ledger and self.
 """
 
 import asyncio
@@ -100,7 +102,9 @@ def understanding_figures(rows: Sequence[LabelledUtterance], guesses: Sequence[G
     sorted_rows = [(row, guess) for row, guess in pairs if row.kind is not None]
     return {
         "band_accuracy": fmean(right),
-        "band_length_spearman": rank_correlation([guess.snr for guess in guesses], words),
+        "band_length_spearman": rank_correlation([passes(guess.snr) for guess in guesses], words),
+        "score_length_spearman": rank_correlation([guess.snr for guess in guesses], words),
+        "labelled_length_spearman": rank_correlation([BANDS.index(row.band) for row in rows], words),
         "modality_f1": macro_f1([(row.modality, guess.modality) for row, guess in sorted_rows]),
         "kind_f1": macro_f1([(row.kind, guess.kind) for row, guess in sorted_rows]),
         "ledger_f1": macro_f1([(row.ledger, guess.ledger) for row, guess in pairs]),
