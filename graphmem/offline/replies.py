@@ -254,7 +254,8 @@ def _framed(equation: str) -> str:
 
 def _told_back(doc: Doc) -> str:
     """The sentence of the message that says most, said to the student; empty where it cannot be turned to them."""
-    said = [to_second_person(sentence.text) for sentence in doc.excerpt.sentences if not sentence.asks]
+    sentences = (sentence.text for sentence in doc.excerpt.sentences if not sentence.asks)
+    said = [to_second_person(each) for each in sentences if not each.rstrip().endswith("?")]
     told = [clean(each) for each in said if each.startswith(("you ", "your ")) and len(each) <= TOLD_CHARACTERS]
     return max(told, key=len, default="")
 
