@@ -283,7 +283,12 @@ _ASPECTS: Mapping[AskedFor, Collection[Aspect | None]] = {
 
 
 def answers_asked(memory: Memory, asked_for: AskedFor) -> bool:
-    """False of what was misunderstood where the student's strengths are asked for, and the other way round."""
+    """False of what was misunderstood where the student's strengths are asked for, and the other way round.
+
+    Nor does a lesson tell how it went.
+    """
+    if asked_for in (AskedFor.STRUGGLES, AskedFor.STRENGTHS) and memory.role is MemoryRole.LESSON:
+        return False
     of_work = memory.aspect in _ASPECTS[AskedFor.OVERVIEW]
     return asked_for not in _ASPECTS or not of_work or memory.aspect in _ASPECTS[asked_for]
 

@@ -208,7 +208,7 @@ def _content(heard: Heard, words: str, *around: str) -> str:
 
 def _exercise(task: str) -> str:
     """What an exercise asks, or its beginning."""
-    asked = [sentence.text for sentence in Doc(cleaned(task)).sentences if sentence.asks]
+    asked = [each.text for each in Doc(cleaned(task)).sentences if each.asks or each.text.endswith("?")]
     return clipped(asked[-1] if asked else cleaned(task), TITLE_CHARACTERS)
 
 
