@@ -28,11 +28,13 @@ _SOMEBODY = "|".join(sorted(KIN | ACQUAINTANCES | ANIMALS | {"bff", "bestie", "s
 _NAME = r"(?-i:[A-Z][\w-]+(?: [A-Z][\w-]+)?)"
 _OWNER = rf"(?:my|our|{_NAME}['’]s)"
 _QUALITIES = r"(?: (?!and\b|or\b|is\b|was\b)[\w-]+){0,2}?"
+# "Dad's car" tells of a car, "dad's not thrilled" of Dad.
+_OWNS = rf"['’]s\b(?! (?:{'|'.join(sorted(STOP_WORDS - {'own'}))})\b)"
 _MENTION = re.compile(
-    rf"\b(?P<owned>{_OWNER}{_QUALITIES} (?P<noun>{_SOMEBODY})\b(?!['’]s\b))"
+    rf"\b(?P<owned>{_OWNER}{_QUALITIES} (?P<noun>{_SOMEBODY})\b(?!{_OWNS}))"
     rf"(?:,? (?P<called>(?:is |who is )?(?:called |named )?)(?P<name>{_NAME}))?"
     rf"|\b(?P<titled>(?P<title>mr|mrs|ms|miss|mme|dr|uncle|auntie|aunt|aunty)\.? (?!is\b|was\b|and\b)[\w-]+)"
-    rf"|\b(?P<kin>{'|'.join(sorted(KIN_NAMES))})\b(?!['’]s\b)",
+    rf"|\b(?P<kin>{'|'.join(sorted(KIN_NAMES))})\b(?!{_OWNS})",
     re.IGNORECASE,
 )
 _SOME_PERSON = re.compile(

@@ -25,7 +25,7 @@ from graphmem.errors import SetupError
 from graphmem.maths.chances import softmax
 from graphmem.text.embedder import ShippedNetwork, open_network, shipped_network
 from graphmem.text.language import ENGLISH, language_of
-from graphmem.text.lexicon import STOP_WORDS
+from graphmem.text.lexicon import STOP_WORDS, TIME_WORDS
 
 ORTHOGRAPHY_FOLDER = Path(__file__).with_name("weights") / "orthography"
 ORTHOGRAPHY_ANSWERS = 5
@@ -69,6 +69,8 @@ _LEADING = frozenset(
 """Words that a part of a sentence begins with, which is none by itself."""
 _TRAILING = frozenset("because cos cuz coz cause bc than which that".split())  # noqa: SIM905
 """Words that go on with a sentence."""
+_JOINING = frozenset({"and", "but", "so"})
+"""Words that join what might be two sentences."""
 _OPEN = frozenset("that the a an and or but of to my our your his their because with if when than as".split())  # noqa: SIM905
 """Words that no sentence ends with."""
 _STARTS = frozenset(word.replace("'", "") for word in STOP_WORDS) - frozenset(
@@ -268,11 +270,20 @@ def _parts(
     words = [text[slice(*core)].lower() for core in cores if core is not None]
     if ends is None or words[-1] in _TRAILING or (len(words) > 1 and words[-2] in _OPEN):
         return False
+    if _leads_on(words[:-1]):
+        return False
     if 1.0 - float(ends[0]) >= SURE_END:
         return True
     named = bool(following) and following[0] is not None and bool(reading.names[following[0]] >= NAME)
     begins = words[-1].replace("'", "") in _STARTS or _SHORTENED.fullmatch(words[-1]) is not None
     return words[0] not in _LEADING and (named or begins)
+
+
+def _leads_on(words: Sequence[str]) -> bool:
+    """True if some words end with the day of what comes next: "and on friday"."""
+    joined = max((place for place, word in enumerate(words) if word in _JOINING), default=len(words))
+    rest = words[joined + 1 :]
+    return bool(rest) and all(word in TIME_WORDS or word in STOP_WORDS for word in rest) and rest[-1] in TIME_WORDS
 
 
 def _asks_from(place: int, marks: Sequence[str], behind: Sequence[str]) -> bool:

@@ -18,6 +18,8 @@ from graphmem.text.antecedents import mentions, with_antecedents
         ("My cat Bo is ill.", "A new girl sits here. She is funny.", "A new girl sits here. She is funny."),
         ("My cat Bo is ill.", "Priya wants her own pair.", "Priya wants her own pair."),
         ("We have a goat called Simba.", "I like it.", "I like it."),
+        ("I met Max in my dad's car.", "He drives.", "Max drives."),
+        ("My dad's not well.", "He hardly talks.", "My dad hardly talks."),
         ("Ms Ferro is ill.", "I gave her a card.", "I gave Ms Ferro a card."),
         ("Ms Ferro is ill.", "I like her lessons.", "I like Ms Ferro's lessons."),
     ],

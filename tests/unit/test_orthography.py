@@ -18,6 +18,8 @@ from graphmem.text.orthography import Respelled, is_tidy, last_tokens, nearest_w
         ("wat did i get rong with the pizza", "What did I get wrong with the pizza?"),
         ("i have a cat hes grey", "I have a cat. He's grey"),
         ("my best freind is bartek", "My best friend is Bartek"),
+        # What comes next begins with its day.
+        ("they hid my shoes and on friday finn laughed at me", "They hid my shoes and on Friday Finn laughed at me"),
     ],
 )
 def test_children_are_understood(said: str, meant: str) -> None:
