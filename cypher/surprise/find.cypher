@@ -11,5 +11,5 @@ WITH memory, CASE WHEN memory.role = 'episode' THEN memory ELSE begun END AS beg
 WITH coalesce(begun, memory) AS kept, begun
 RETURN kept.id AS memory_id, kept.surprise_response AS response, kept.verdict AS verdict,
        COLLECT { MATCH (begun)-[:FORMED_FROM]->(:Source)<-[:FORMED_FROM]-(member:Memory)
-                 WHERE member.timestamp = begun.timestamp AND member <> begun
+                 WHERE member.timestamp = begun.timestamp AND member <> begun AND member.role <> 'lesson'
                  RETURN DISTINCT member.id } AS members

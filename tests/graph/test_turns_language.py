@@ -200,8 +200,11 @@ async def test_a_turn_cut_off_is_completed_as_it_was_first_sent(gm: Graphmem, an
     with llm_server(Act(hang=True)) as server:
         async with with_model(gm, server) as talking:
             turn = asyncio.create_task(say(talking, ann, EXPECTED, "t", reply="Why do you want to add them?"))
-            while not await turns.list_unanswered(gm.graph, ann.session):
+            # The message is stored before the model is asked.
+            while not server.seen:
                 assert not turn.done()
+                await asyncio.sleep(0.01)
+            assert await turns.list_unanswered(gm.graph, ann.session)
             turn.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await turn
