@@ -35,6 +35,19 @@ _ON_DAY = re.compile(
     r"(?:\s+(?P<part>morning|afternoon|evening|night)\b)?",
     re.I,
 )
+# "Saturday I have a tournament", "she came friday": a day that nothing leads to, at the edge of what is said.
+_BARE_DAY = re.compile(
+    rf"(?:^|(?<=[.,;:!?] ))(?P<first>{'|'.join(WEEKDAYS)})(?= (?:i|i'm|im|we|we're|my|our|he|she|they|there)\b)"
+    rf"|\b(?P<word>\w+) (?P<last>{'|'.join(WEEKDAYS)})"
+    rf"(?=\W*$|[.;!?]|(?:,| and|, and|, but| but|, so) (?!(?:and|{'|'.join(WEEKDAYS)})\b))",
+    re.IGNORECASE,
+)
+_LEADS_TO_DAY = frozenset(
+    """
+    on this next last by till til until since before after for of from to every each a an the one and or is was good
+    black
+    """.split()  # noqa: SIM905
+)
 _DATE = re.compile(rf"\b(?P<number>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}(?!,? \d{{4}})", re.IGNORECASE)
 _DATE_AFTER = re.compile(rf"\b{_MONTH} (?P<number>\d{{1,2}})(?:st|nd|rd|th)?\b(?!,? \d{{4}})(?!\d)", re.IGNORECASE)
 # A day and not a rank: with what leads to a day, and nothing behind it that could be ranked.
@@ -101,6 +114,8 @@ def dated(text: str, at: datetime) -> str:
     'i moved around 2021, and we met on 4 May 2026'
     >>> dated("last summer", datetime(2026, 5, 6, tzinfo=UTC)), dated("last summer", datetime(2026, 12, 6, tzinfo=UTC))
     ('in summer 2025', 'in summer 2026')
+    >>> dated("saturday i have a tournament", datetime(2026, 3, 4, tzinfo=UTC))
+    'on Saturday, 7 March 2026 i have a tournament'
     >>> dated("we move at the end of this month", datetime(2026, 5, 6, tzinfo=UTC))
     'we move at the end of May 2026'
     """
@@ -108,6 +123,7 @@ def dated(text: str, at: datetime) -> str:
     text = _DATE.sub(lambda m: _with_year(m, at, _is_past(m)), text)
     text = _DATE_AFTER.sub(lambda m: _with_year(m, at, _is_past(m)), text)
     text = _DAY_OF_MONTH.sub(lambda m: _this_month(m, at, _is_past(m)), text)
+    text = _BARE_DAY.sub(_with_lead, text)
     text = _ON_DAY.sub(lambda m: _weekday(m, at, _is_past(m)), text)
     text = _IN_MONTH.sub(lambda m: _month(m, at, _is_past(m)), text)
     text = _AWAY.sub(lambda m: _away(m, at), text)
@@ -170,6 +186,14 @@ def _near(match: re.Match[str], at: datetime) -> str:
     word = (match["word"] or match["near"]).lower()
     part = {"last night": "in the night of ", "this morning": "in the morning of ", "tonight": "in the evening of "}
     return part.get(word, "on ") + spelled(at + timedelta(days=_NEAR_DAYS.get(word, 0)))
+
+
+def _with_lead(match: re.Match[str]) -> str:
+    """A day with "on" before it, where nothing else leads to it."""
+    if match["first"]:
+        return f"on {match['first']}"
+    word = match["word"]
+    return match.group() if word.lower() in _LEADS_TO_DAY else f"{word} on {match['last']}"
 
 
 def _weekday(match: re.Match[str], at: datetime, past: bool) -> str:
