@@ -108,7 +108,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         danger, false_alarm = await heard
         detecting = group.create_task(_detected(gm, session, attempt, message, reading, danger))
         talk = (*held.messages, *opener)
-        said = plan.said_before(held.messages)
+        said = plan.said_before(held.messages, message.at)
         expected = plan.expected_in_session(held.state.prediction, held.messages)
         state = replace(held.state, prediction=await _with_vectors(gm, expected))
         task = await tasking

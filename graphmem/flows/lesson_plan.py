@@ -201,9 +201,19 @@ def _content(heard: Heard, words: str, *around: str) -> str:
     """What the work is about: the question of the exercise where the app tells it, else what the words are about."""
     subject = heard.student or ANYONE
     if heard.task:
-        return f"{subject} worked on a question: {_exercise(heard.task)}"
-    about = title(Doc(words), *around)
-    return f"{subject} worked on a question about {about[:1].lower()}{about[1:]}." if about else ""
+        # The question tells the rest.
+        about = _about(Doc(heard.task)).split(",")[0]
+        return f"{subject} worked on a question{about}: {_exercise(heard.task)}"
+    about = _about(Doc(words), *around)
+    return f"{subject} worked on a question{about}." if about else ""
+
+
+def _about(said: Doc, *around: str) -> str:
+    """The topics of a text as they go on with a sentence; a name keeps its capital."""
+    topics = title(said, *around)
+    first = topics.split(" ")[0].rstrip(",")
+    written = first.lower() if first.lower() in said.words else first
+    return f" about {written}{topics[len(first) :]}" if topics else ""
 
 
 def _exercise(task: str) -> str:

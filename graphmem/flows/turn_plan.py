@@ -219,9 +219,16 @@ def exchanges(messages: Sequence[Message]) -> list[tuple[Message, Message]]:
     return [(said, reply) for said, reply in pairwise(messages) if said.author is Author.STUDENT]
 
 
-def said_before(messages: Sequence[Message]) -> tuple[str, ...]:
-    """The student's latest messages in sight, oldest first."""
-    return tuple(m.text for m in messages if m.author is Author.STUDENT)[-IN_TALK:]
+def said_before(messages: Sequence[Message], at: datetime) -> tuple[str, ...]:
+    """The student's latest messages of the sitting that goes on at a moment, oldest first."""
+    said: list[str] = []
+    for message in reversed(messages):
+        if (at - message.at).total_seconds() >= features.SEGMENT_GAP:
+            break
+        if message.author is Author.STUDENT:
+            said.append(message.text)
+            at = message.at
+    return tuple(said[:IN_TALK][::-1])
 
 
 def latest_turns(messages: Sequence[Message], most: int) -> tuple[Message, ...]:

@@ -51,7 +51,8 @@ async def lessons(gm: Graphmem, pupil: Pupil) -> list[Memory]:
 async def test_work_of_one_sitting_is_one_lesson_with_all_its_words(gm: Graphmem, ann: Pupil) -> None:
     await worked(gm, ann, STEPS, task=SPOONS)
     (lesson,) = await lessons(gm, ann)
-    assert lesson.content == "Name of ann worked on a question: How many spoons did she have altogether?"
+    about = "Name of ann worked on a question about spoons: How many spoons did she have altogether?"
+    assert lesson.content == about
     assert lesson.quote == "\n".join(text for text, _ in STEPS)
     assert lesson.before == "\n".join(reply for _, reply in STEPS)
     assert lesson.source_refs == ("t0", "t1")
