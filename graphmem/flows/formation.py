@@ -242,7 +242,7 @@ async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, a
             planned_formation, reading, held.index, held.version, held.doubts, held.tolerance
         )
         changes = await with_feedback(gm, session, changes, held)
-        changes = with_lesson(changes, reading, work_done, held.index)
+        changes = await asyncio.to_thread(with_lesson, changes, reading, work_done, held.index)
         changes = replace(changes, topics=await topics_of(gm, session, changes.new))
         done = jobs.Finished(work.claimed, answer.usage)
         written = await write(gm.graph, session, changes, gm.clock(), done)

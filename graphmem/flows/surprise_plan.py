@@ -124,8 +124,9 @@ def episode_content(actual: Doc, told: str, *around: str) -> str:
 
 
 def told_of(job: SurpriseJob, known: SearchIndex) -> list[str]:
-    """What has been formed of the surprising message itself, and holds."""
-    return [m.content for m in _said_then(job, known) if m.role is MemoryRole.SAID and _holds(m) and m.content]
+    """What the surprising message told first, and holds: what it says again may name another exercise."""
+    new = (m for m in _said_then(job, known) if m.role is MemoryRole.SAID and m.timestamp == job.at)
+    return [m.content for m in new if _holds(m) and m.content]
 
 
 def beliefs_near(vector: Vector, job: SurpriseJob, known: SearchIndex) -> tuple[Belief, ...]:
