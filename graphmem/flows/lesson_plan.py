@@ -9,27 +9,25 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from graphmem.flows.formation_memories import STRENGTH
-from graphmem.flows.formation_reading import Reading
+from graphmem.flows.formation_memories import STRENGTH, new_memory
+from graphmem.flows.formation_reading import Marked, Reading
 from graphmem.maths.features import SEGMENT_GAP
-from graphmem.maths.salience import salience
 from graphmem.model import (
     ANYONE,
     Domain,
     EdgeType,
+    Extract,
     Heard,
     Memory,
     MemoryKind,
     MemoryRole,
     Modality,
-    Reliability,
     SourceKind,
     Vector,
 )
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, New, NewEdge, Reinforced, Span, Summary
 from graphmem.text.doc import Doc
-from graphmem.text.information import information
 from graphmem.text.normalize import cleaned
 from graphmem.text.orthography import Respelled
 from graphmem.text.sanitize import clipped
@@ -138,48 +136,24 @@ def _belongs(task: str, work: WorkDone, lesson: Memory, known: SearchIndex) -> b
 
 def _begun(reading: Reading, work: WorkDone) -> New | None:
     """The memory of a lesson that begins; None where it cannot be told what it is about."""
-    heard, source = reading.heard, reading.source
-    words = _words(heard)
+    heard, words = reading.heard, _words(reading.heard)
     content = _content(heard, words)
     if work.chance < BEGINS or not content:
         return None
-    memory = Memory(
+    vector = mean_vector(np.zeros_like(work.vectors[0]), 0, work.vectors)
+    extract = Extract(0, len(heard.text), content, Modality.EPISODIC, MemoryKind.EPISODE, confidence=1.0)
+    marked = Marked(vector, Domain.SCHOOL, reading.valence, work.content_hash, None)
+    memory = replace(
+        new_memory(reading, extract, marked, 1, MemoryRole.LESSON),
         id=f"lesson-{reading.key}",
-        modality=Modality.EPISODIC,
-        kind=MemoryKind.EPISODE,
-        domain=Domain.SCHOOL,
-        content=content,
-        speaker=None,
         before=_joined("", work.lines),
+        # That somebody worked on it is not weighed like what they said.
         gravity=1.0,
-        salience=salience(reading.scores.final, reading.snr, information(words)),
-        confidence=1.0,
         strength=STRENGTH,
-        valence=reading.valence,
-        timestamp=source.at,
-        last_accessed=source.at,
-        access_count=0,
-        reliability=Reliability.RELIABLE,
-        reinforcement_count=0,
-        last_reinforced_at=None,
-        source_kind=source.kind,
-        source_refs=(source.ref,),
-        snr=reading.snr,
-        passes=heard.passes,
-        importance=reading.scores.importance,
-        surprise=reading.scores.surprise,
-        surprise_level=reading.scores.level,
-        flashbulb=False,
-        valid_at=source.at,
-        invalid_at=None,
-        slot_key=None,
-        merged_count=0,
-        content_hash=work.content_hash,
         consolidated=True,
-        role=MemoryRole.LESSON,
         quote=words[:MOST_CHARACTERS_KEPT],
     )
-    return New(memory, mean_vector(np.zeros_like(work.vectors[0]), 0, work.vectors), _span(heard))
+    return New(memory, vector, _span(heard))
 
 
 def _grown(lesson: Memory, reading: Reading, work: WorkDone) -> Memory:

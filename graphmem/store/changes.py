@@ -207,7 +207,8 @@ class Changes:
     settled_edges : relationships about which something is settled
     reworded : memories whose statement is put into the past, or back, as they are from now on
     summaries, absorbed, deleted : memories that stand for others, what they and others take over, ids of those that go
-    restored, rewritten : statements that leave their summaries, and those summaries without them
+    restored : statements that leave their summaries
+    rewritten : those summaries without them, and lessons that have grown
     passed : edges that summaries and heirs take over from memories that go
     compression : the record of it
     usage : what the summaries cost
@@ -513,7 +514,7 @@ def _sealed(session: Session, memory: Memory, vector: Vector) -> dict[str, Any]:
 
 
 def _rewritten(properties: dict[str, Any]) -> dict[str, Any]:
-    """What of a summary's properties depends on what it says."""
+    """What of a memory's properties depends on what it says."""
     return {name: properties[name] for name in ("content", "details", "embedding", "content_hash")}
 
 

@@ -124,7 +124,9 @@ async def test_what_is_forgotten_leaves_its_lesson(gm: Graphmem, ann: Pupil) -> 
     await worked(gm, ann, [STEPS[0], (secret, "Not quite."), STEPS[1]], task=SPOONS)
     (told,) = [memory for memory in await held(gm, ann.session) if "marmalade" in memory.words]
     await forget_memory(gm, ann.session, told.id)
-    assert all("marmalade" not in f"{lesson.words}{lesson.before}" for lesson in await lessons(gm, ann))
+    (lesson,) = await lessons(gm, ann)
+    assert "marmalade" not in f"{lesson.words}{lesson.before}"
+    assert lesson.quote == "\n".join(text for text, _ in STEPS)
 
 
 async def test_a_lesson_stops_growing(gm: Graphmem, ann: Pupil) -> None:
