@@ -66,7 +66,7 @@ async def find_junk(gm: Graphmem, session: Session) -> Junk:
     index = (await open_memories(gm, session)).index
     known = sorted(index.latest(len(index)), key=lambda m: (m.timestamp, m.id))
     spanless = set(await memories.list_spanless(gm.graph, session))
-    exact, near = _copies(known) if known else (set(), set())
+    exact, near = find_copies(known)
     loops = {m.id for m in known if _is_loop(m)}
     talk = {m.id for m in known if _is_talk(m)}
     return Junk(
@@ -79,10 +79,23 @@ async def find_junk(gm: Graphmem, session: Session) -> Junk:
     )
 
 
-def _copies(known: list[Memory]) -> tuple[set[str], set[str]]:
-    """Memories that say what an older one says, which still holds: in the same words, or nearly."""
+def find_copies(known: list[Memory]) -> tuple[set[str], set[str]]:
+    """Memories that say what an older one says, which still holds: in the same words, or nearly.
+
+    Parameters
+    ----------
+    known : of one student, oldest first
+
+    Returns
+    -------
+    ids of those in the same words, and of those nearly so, with the same numbers and negations
+    """
+    # Two lessons on one exercise are two events, and told apart by their days.
+    known = [memory for memory in known if memory.role is not MemoryRole.LESSON]
     exact: set[str] = set()
     near: set[str] = set()
+    if not known:
+        return exact, near
     seen: set[tuple[str | None, str]] = set()
     grams = np.stack([_grams(memory.content or "") for memory in known])
     numbers = [_NUMBER.findall(memory.content or "") for memory in known]

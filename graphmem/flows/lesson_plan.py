@@ -27,16 +27,22 @@ from graphmem.model import (
 )
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, New, NewEdge, Reinforced, Span, Summary
+from graphmem.text.discourse import content_words
 from graphmem.text.doc import Doc
 from graphmem.text.normalize import cleaned
+from graphmem.text.operations import lesson_title
 from graphmem.text.orthography import Respelled
-from graphmem.text.sanitize import clipped
+from graphmem.text.sanitize import clipped, quoted
 from graphmem.text.titles import TITLE_CHARACTERS, title
 
 BEGINS, GOES_ON = 0.8, 0.5
 """Chance that a message is school work from which a lesson begins with it, and goes on with it."""
 MOST_CHARACTERS_KEPT = 4_000
 """Most characters of the student's words, and of the tutor's, that a lesson keeps."""
+TELLING_WORDS = 5
+"""Content words from which what an exercise asks tells which one it is."""
+OPENING_CHARACTERS = 90
+"""Most characters of how an exercise begins."""
 LESSONS_LOOKED_AT = 50
 """Newest memories among which the lesson under way is looked for."""
 SAME_LESSON = 0.4
@@ -129,7 +135,7 @@ def _under_way(reading: Reading, work: WorkDone, known: SearchIndex) -> Memory |
 def _belongs(task: str, work: WorkDone, lesson: Memory, known: SearchIndex) -> bool:
     """True if work is on the exercise of a lesson; where no task tells, if it is near in meaning or says little."""
     if task:
-        return (lesson.content or "").endswith(_exercise(task))
+        return (lesson.content or "").endswith(_matter(task))
     vector = known.vector(lesson.id)
     return work.chance < BEGINS or (vector is not None and float(vector @ work.vectors[0]) >= SAME_LESSON)
 
@@ -175,9 +181,8 @@ def _content(heard: Heard, words: str, *around: str) -> str:
     """What the work is about: the question of the exercise where the app tells it, else what the words are about."""
     subject = heard.student or ANYONE
     if heard.task:
-        # The question tells the rest.
-        about = _about(Doc(heard.task)).split(",")[0]
-        return f"{subject} worked on a question{about}: {_exercise(heard.task)}"
+        lead = "" if lesson_title(heard.task) else f"an exercise: {_opening(heard.task)}"
+        return f"{subject} worked on {lead}{_matter(heard.task)}"
     about = _about(Doc(words), *around)
     return f"{subject} worked on a question{about}." if about else ""
 
@@ -190,10 +195,24 @@ def _about(said: Doc, *around: str) -> str:
     return f" about {written}{topics[len(first) :]}" if topics else ""
 
 
+def _matter(task: str) -> str:
+    """The title of a task where it has one, else what it asks."""
+    lesson = lesson_title(task)
+    return quoted(lesson) if lesson else _exercise(task)
+
+
 def _exercise(task: str) -> str:
     """What an exercise asks, or its beginning."""
     asked = [each.text for each in Doc(cleaned(task)).sentences if each.asks or each.text.endswith("?")]
     return clipped(asked[-1] if asked else cleaned(task), TITLE_CHARACTERS)
+
+
+def _opening(task: str) -> str:
+    """How an exercise begins, where what it asks says little alone: "How many friends can she invite?"; else empty."""
+    exercise, first = _exercise(task), Doc(cleaned(task)).sentences[0].text
+    if content_words(Doc(exercise)) >= TELLING_WORDS or exercise.startswith(first[:OPENING_CHARACTERS]):
+        return ""
+    return f"{clipped(first, OPENING_CHARACTERS).rstrip('.…')} … "
 
 
 def _abstracting(changes: Changes, lesson_id: str) -> Changes:

@@ -238,6 +238,7 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
         opener=seen.opener,
         used=(*used, *await _strengthened(gm, session, learned, attempt.now)),
         noticed=seen.noticed.doubt,
+        judged=replied_by == plan.APP or (replied_by != gm.offline.name and not answer.degraded),
     )
 
 

@@ -268,6 +268,7 @@ class TurnThought:
     task, opener : what the talk is about, and what the tutor said before the message and nothing else held
     used : the memories that the app's own reply was built on
     noticed : a doubt that the message itself raises
+    judged : whoever replied can tell whether it was right: a tutor or a language model, not the offline mind
     """
 
     student_id: str
@@ -294,6 +295,7 @@ class TurnThought:
     opener: Message | None = None
     used: tuple[Boost, ...] = ()
     noticed: Uncertainty | None = None
+    judged: bool = True
 
     @property
     def own_level(self) -> Level | None:
@@ -466,7 +468,7 @@ def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, 
         own_level=thought.own_level,
         false_alarm=thought.false_alarm,
         task="" if thought.task is None else thought.task.text,
-        reply=thought.answer.value.reply.text,
+        reply=thought.answer.value.reply.text if thought.judged else "",
         tells=tells,
         talk=tuple(each[-TALK_CHARACTERS:] for each in thought.talk[-TALK_BEFORE:]),
         asks=thought.recalled.asked_for is not AskedFor.OTHER,

@@ -217,7 +217,7 @@ def _told(
         for each in judged
         if not _is_left_out(each.clause, judges=judges)
         and not (heard.task and _retells(each.clause, heard.task))
-        and (each.is_general or each.is_of_life(heard) or not _is_step(each.clause, heard, reckons=reckons))
+        and (each.is_beyond(heard) or each.is_of_life(heard) or not _is_step(each.clause, heard, reckons=reckons))
         and (_overlaps(each.span, kept) or not _is_of_listener(each.clause))
         and (_LEANS_BACK.match(each.clause.text) is None or _asked(each.clause.text, heard, first=each is judged[0]))
     ]
@@ -304,6 +304,11 @@ class _Judged(NamedTuple):
     def is_general(self) -> bool:
         """True of a statement about the subject matter that goes beyond one exercise, whatever numbers it names."""
         return self.reading.passes >= GENERAL_PASSES and self.reading.likely_kind is MemoryKind.CONCEPT
+
+    def is_beyond(self, heard: Heard) -> bool:
+        """True of a general statement that is not about the numbers of the exercise it belongs to."""
+        of_numbers = heard.task and self.clause.numbers and _compared(self.clause) is None
+        return self.is_general and not of_numbers
 
     @property
     def personal(self) -> float:

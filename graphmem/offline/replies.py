@@ -98,6 +98,9 @@ def _may_be_answered(move: Move, doc: Doc, task: str) -> bool:
     if move.name in ABOUT_COMPANION:
         # "You are nicer than my sister" asks for nothing.
         return asks_of_oneself(doc)
+    if move.kept and not doc.asks:
+        # "Cars is what I spend everything on" is told, whatever it sounds like.
+        return False
     if move.name in MAY_ASK:
         return not task
     asks = doc.asks or not INTERROGATIVES.isdisjoint(doc.plain_words)

@@ -10,7 +10,7 @@ from graphmem.text.discourse import content_words
 from graphmem.text.doc import Doc
 from graphmem.text.generalising import OPERATION, generalised
 from graphmem.text.matters import subject_matter
-from graphmem.text.operations import BY_STEP, IN_TOPIC, INFLECTED, advised, operations, topic_of
+from graphmem.text.operations import AFTER_HINT, BY_STEP, IN_TOPIC, INFLECTED, advised, operations, topic_of
 from graphmem.text.retelling import retold
 from graphmem.text.sentences import SentenceSpan
 from graphmem.text.worth import TutoringTurn, accepts, doubts, load_worth, rejects
@@ -113,12 +113,24 @@ def _outcome(doc: Doc, heard: Heard, who: str, aspect: Aspect) -> str:
     matter = subject_matter(heard.task)
     if aspect is Aspect.MISCONCEPTION:
         return f"{who} goes wrong with {matter}." if matter and not accepts(heard.reply) else ""
-    final = accepts(heard.reply) and not heard.reply.rstrip().endswith("?")
-    if not final or not doc.numbers or not (matter or topic_of(heard.task)):
+    if not _is_right_in_the_end(doc, heard) or not _has_own_number(doc, heard) or not (matter or topic_of(heard.task)):
         return ""
     hinted = rejects(heard.before) or _SEES.search(doc.plain) is not None
-    after = " after a hint" if hinted else ""
+    after = AFTER_HINT if hinted else ""
     return f"{who} gets {matter} right{after}." if matter else f"{who} found the right answer{after}."
+
+
+def _is_right_in_the_end(doc: Doc, heard: Heard) -> bool:
+    """True where the tutor accepts it and asks no more; where nobody answers, of what was seen in sums that hold."""
+    if heard.reply:
+        return accepts(heard.reply) and not heard.reply.rstrip().endswith("?")
+    sums = equations(doc.text)
+    return _SEES.search(doc.plain) is not None and bool(sums) and all(each.holds for each in sums)
+
+
+def _has_own_number(doc: Doc, heard: Heard) -> bool:
+    """True if a message has a number that neither the exercise nor the tutor's line before it has."""
+    return not set(doc.numbers) <= {*Doc(heard.task).numbers, *Doc(heard.before).numbers}
 
 
 def _with_step(statement: str, doc: Doc, heard: Heard, who: str) -> str:

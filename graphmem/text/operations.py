@@ -36,6 +36,8 @@ LESSON_TITLE_WORDS = 8
 """Most words of a task that is the title of a lesson."""
 TOPIC_WORDS = 3
 """Most words of a topic."""
+AFTER_HINT = " after a hint"
+"""How what is said of work ends where it was right once somebody had said that it was not."""
 BY_STEP = " ("
 """What stands before the step that work went so with, in brackets."""
 IN_TOPIC, IN_TOPICS = ", in a problem about ", " in problems about "

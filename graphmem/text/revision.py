@@ -19,7 +19,7 @@ from graphmem.text.dating import day_ahead
 from graphmem.text.doc import Doc
 from graphmem.text.ending import ended_chance
 from graphmem.text.lexicon import MONTHS, WEEKDAYS, is_negation
-from graphmem.text.operations import work_and_topic
+from graphmem.text.operations import AFTER_HINT, work_and_topic
 from graphmem.text.pairs import Compared, Likeness, likeness
 from graphmem.text.retelling import without_asides
 from graphmem.text.sayable import leans, plainly, uncalled
@@ -307,6 +307,9 @@ def _overcomes(new: Revisable, old: Revisable, cosine: float) -> bool:
         return False
     if is_mended(old.words, new.words) or abs(new.at - old.at) <= SAME_TALK:
         return True
+    if work_and_topic(new.content)[0].endswith(AFTER_HINT):
+        # One answer that was led to does not undo what went wrong in other lessons.
+        return False
     # Statements of how work went are alike in all but its matter.
     return cosine >= OVERCOME and not _work_stems(new).isdisjoint(_work_stems(old))
 

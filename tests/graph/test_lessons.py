@@ -51,7 +51,8 @@ async def lessons(gm: Graphmem, pupil: Pupil) -> list[Memory]:
 async def test_work_of_one_sitting_is_one_lesson_with_all_its_words(gm: Graphmem, ann: Pupil) -> None:
     await worked(gm, ann, STEPS, task=SPOONS)
     (lesson,) = await lessons(gm, ann)
-    about = "Name of ann worked on a question about spoons: How many spoons did she have altogether?"
+    opening = "Julia had 12 spoons at the table after 3 were used for the stew … "
+    about = f"Name of ann worked on an exercise: {opening}How many spoons did she have altogether?"
     assert lesson.content == about
     assert lesson.quote == "\n".join(text for text, _ in STEPS)
     assert lesson.before == "\n".join(reply for _, reply in STEPS)
@@ -62,6 +63,16 @@ async def test_work_of_one_sitting_is_one_lesson_with_all_its_words(gm: Graphmem
     edges = await memories.list_edges(gm.graph, ann.session, ids)
     shown = {edge.to_id for edge in edges[lesson.id] if edge.type is EdgeType.ABSTRACTS and edge.from_id == lesson.id}
     assert shown == set(ids) - {lesson.id}
+
+
+async def test_what_the_offline_mind_replies_is_no_part_of_a_lesson_and_no_verdict(gm: Graphmem, ann: Pupil) -> None:
+    turn = Incoming("t0", STEPS[0][0], AT, task=SPOONS)
+    outcome = await handle_turn(gm, ann.session, turn)
+    await run_jobs(gm, ann.session)
+    (lesson,) = await lessons(gm, ann)
+    assert outcome.reply
+    assert not lesson.before
+    assert all(memory.aspect is None for memory in await held(gm, ann.session))
 
 
 async def test_another_process_reads_it_as_it_has_grown(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:

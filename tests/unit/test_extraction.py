@@ -119,6 +119,13 @@ def test_a_wrong_step_is_told_by_the_matter_of_its_task() -> None:
     assert extract(Heard(text, AT, reply="And then?", task=task, student="Mo")).memories == ()
 
 
+def test_a_step_with_numbers_is_no_statement_beyond_its_exercise() -> None:
+    text = "I should have multiplied 9 by 22 instead of 8. That would give me a total of 198 episodes."
+    task = "A show had 8 seasons of 22 episodes and one more with 4 episodes extra. How many episodes are there?"
+    found = extract(Heard(text, AT, before="Add the last season.", task=task, student="Mo")).memories
+    assert not any("198" in memory.content for memory in found)
+
+
 def test_a_step_that_is_owned_up_to_is_said_without_its_numbers() -> None:
     text, before = "Oh, I should have subtracted the $8 discount from the price.", "Not quite. A reward is a discount."
     (memory,) = extract(Heard(text, AT, before=before, reply="Yes, well done.", student="Mo")).memories
@@ -149,6 +156,16 @@ def test_numbers_in_talk_without_a_task_are_no_work(text: str, reply: str) -> No
         ("He has 28 stamps left.", "Try it.", "Yes, correct! How many were there before?", None),
         ("He has 52 stamps left.", "Try it.", "No, that's not quite right.", None),
         ("Thank you!", "So it is 28.", "Great!", None),
+        # Only said again what the tutor has told.
+        ("Yes, the answer is 28 stamps.", "The answer is 28.", "Yes, correct!", None),
+        # Nobody says whether it is right.
+        (
+            "Oh, I see. So he has 40 - 12 = 28 stamps left.",
+            "Not quite, he gives some of them away.",
+            "",
+            "Mo gets sums of several steps right after a hint, in a problem about stamps.",
+        ),
+        ("Oh, I see. So he has 40 - 12 = 38 stamps left.", "Not quite, he gives some of them away.", "", None),
     ],
 )
 def test_a_task_that_was_solved_is_known(text: str, before: str, reply: str, content: str | None) -> None:

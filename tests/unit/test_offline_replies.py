@@ -317,6 +317,15 @@ def test_advice_is_thought_through_and_not_looked_up() -> None:
     assert chosen_move(asked, task="Tom has 3 apples. How many are left?").name != "advice"
 
 
+def test_what_tells_much_is_answered_as_told_though_it_sounds_like_a_question_for_memory() -> None:
+    told = student("cars is what i spend everything on")
+    (reading,) = read_now([told[-1].text])
+    assert replied(told, Remembered(asked_for=AskedFor.OWN), reading=reading) not in NOTHING
+    asked = student("what is it that i spend everything on")
+    (reading,) = read_now([asked[-1].text])
+    assert replied(asked, Remembered(asked_for=AskedFor.OWN), reading=reading) in NOTHING
+
+
 async def test_a_companion_says_its_name_where_it_has_one() -> None:
     reader = MessageReader()
     (reading,) = await reader.read(["what's your name?"])

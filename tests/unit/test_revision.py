@@ -117,6 +117,13 @@ def test_an_understanding_of_another_matter_overcomes_nothing_of_an_earlier_less
     assert effect(other, wrong, 0.8) is Effect.NONE
 
 
+def test_one_answer_after_a_hint_overcomes_nothing_of_an_earlier_lesson() -> None:
+    wrong = Revisable("Kim goes wrong with rates, in a problem about weeks.", "8 x 7", AT, Aspect.MISCONCEPTION)
+    led = Revisable("Kim gets rates right after a hint, in a problem about taps.", "12", AT, Aspect.UNDERSTANDING)
+    assert effect(led, wrong, 0.8) is Effect.ENDS
+    assert effect(replace(led, at=AT + timedelta(days=9)), wrong, 0.8) is Effect.NONE
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
