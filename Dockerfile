@@ -2,7 +2,7 @@
 
 FROM python:3.11-slim-bookworm AS build
 WORKDIR /build
-ENV UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never
+ENV UV_LINK_MODE=copy UV_PYTHON_DOWNLOADS=never UV_COMPILE_BYTECODE=1
 COPY requirements/uv.txt requirements/runtime.txt requirements/build.txt requirements/
 RUN pip install --no-cache-dir --require-hashes -r requirements/uv.txt
 RUN uv venv /opt/graphmem \

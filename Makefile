@@ -3,6 +3,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 UV := $(BIN)/uv
+INSTALL := $(UV) pip install --quiet --compile-bytecode --python $(BIN)/python
 PARALLEL := -n 2 --dist worksteal
 
 .DEFAULT_GOAL := help
@@ -46,12 +47,13 @@ clean:  ## remove the environment
 	@touch $@
 
 .venv/runtime: .venv/uv requirements/runtime.txt requirements/build.txt pyproject.toml
-	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/runtime.txt -r requirements/build.txt
-	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	$(INSTALL) --require-hashes -r requirements/runtime.txt -r requirements/build.txt
+	$(INSTALL) --no-deps --no-build-isolation --editable .
+	$(BIN)/python -m compileall -q graphmem api
 	@touch $@
 
 .venv/dev: .venv/runtime requirements/dev.txt
-	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	$(INSTALL) --require-hashes -r requirements/dev.txt
 	@touch $@
 
 .venv/extras: .venv/dev requirements/extras.txt

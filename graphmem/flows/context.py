@@ -67,6 +67,9 @@ ASKS_MEMORY = 0.5
 """Chance from which on a message asks for what is remembered."""
 SURELY_OTHER = 0.9
 """Chance from which on its question is surely about something else."""
+PART_ASKED_FOR = 0.4
+"""Chance from which on it asks for a part of what is remembered, and not for one thing: of 100 held-out questions for a
+part 73 have it (74 are read so without a bound), of 602 for one thing 19 (23)."""
 EXTRA_CANDIDATES = 10
 """Memories found by search that are weighed beyond those asked for."""
 EXPANSION_SEEDS = 5
@@ -473,7 +476,7 @@ def _asked_for(gm: Graphmem, doc: Doc, vector: Vector) -> AskedFor:
     surely_other = asked_for is AskedFor.OTHER and chance >= SURELY_OTHER
     if surely_other or model.asks_memory(doc, vector) < ASKS_MEMORY:
         return AskedFor.OTHER
-    return AskedFor.OWN if asked_for is AskedFor.OTHER else asked_for
+    return AskedFor.OWN if asked_for is AskedFor.OTHER or chance < PART_ASKED_FOR else asked_for
 
 
 _ABOUT_WORK = (AskedFor.STRUGGLES, AskedFor.STRENGTHS)

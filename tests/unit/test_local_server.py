@@ -94,7 +94,7 @@ def test_the_end_of_a_killed_process_is_awaited_with_all_it_held() -> None:
         print(server.getsockname()[1], flush=True)
         input()
     """
-    for _ in range(10):
+    for _ in range(5):
         with subprocess.Popen(
             [sys.executable, "-c", holds, MARK], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         ) as child:

@@ -34,7 +34,7 @@ async def checked(checks: PasswordChecks, caller: str) -> float:
 async def test_a_caller_rests_longer_the_more_passwords_were_wrong_and_others_do_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(passwords, "REST", 300.0)
+    monkeypatch.setattr(passwords, "REST", 100.0)
     checks = PasswordChecks(1, 10.0, 8)
     await checked(checks, "guesser")
     checks.wrong("guesser")
@@ -46,7 +46,7 @@ async def test_a_caller_rests_longer_the_more_passwords_were_wrong_and_others_do
     checks.wrong("guesser")
     assert checks.resting("guesser") == pytest.approx(twice, rel=0.2)
     assert checks.resting("other") <= 0.0
-    assert await checked(checks, "guesser") >= 1.0
+    assert await checked(checks, "guesser") >= 0.3
 
 
 async def test_who_would_rest_longer_than_passwords_may_wait_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
