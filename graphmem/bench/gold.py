@@ -24,7 +24,7 @@ from graphmem.flows.session_cache import open_memories
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
-from graphmem.model import Memory, MemoryRole, Session, Who
+from graphmem.model import OF_A_SITTING, Memory, Session, Who
 from graphmem.text.doc import Doc
 
 HELD_COSINE, HELD_WORDS = 0.6, 0.5
@@ -173,7 +173,7 @@ async def _judge(
     gm.cache.drop_memories(session)
     index = (await open_memories(gm, session)).index
     # Episodes and lessons are kept of every matter and exercise: they are no statements of a turn.
-    known = [m for m in index.latest(len(index)) if m.role not in (MemoryRole.EPISODE, MemoryRole.LESSON)]
+    known = [m for m in index.latest(len(index)) if m.role not in OF_A_SITTING]
     for i in row["nothing"]:
         formed = _of_turn(known, f"{row['dialogue_id']}#{i}")
         counts.nothing += 1

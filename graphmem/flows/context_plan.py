@@ -10,6 +10,7 @@ import numpy as np
 from graphmem.flows.gravity import faded, gravity_now
 from graphmem.maths.chances import logistic
 from graphmem.model import (
+    OF_A_SITTING,
     SHOWN_AT_WORK,
     AskedFor,
     Aspect,
@@ -317,7 +318,7 @@ def _stands(memory: Memory, moment: datetime, *, past: bool) -> bool:
     told = memory.role is not MemoryRole.PROCEDURE
     own = told and (memory.speaker is None or memory.source_kind is SourceKind.TEACHER)
     held = past or memory.reliability in (Reliability.RELIABLE, Reliability.UNCERTAIN)
-    said = own and held and not is_episode(memory) and _is_valid(memory, moment)
+    said = own and held and memory.role not in OF_A_SITTING and _is_valid(memory, moment)
     return said and not Doc(memory.content or "").asks
 
 
@@ -572,11 +573,6 @@ def as_held_at(memory: Memory, moment: datetime) -> Memory:
     """A memory as it was worded at a moment at which it still held."""
     held = memory.invalid_at is not None and memory.invalid_at > moment
     return memory if memory.original is None or not held else replace(memory, content=memory.original)
-
-
-def is_episode(memory: Memory) -> bool:
-    """True if a memory stands for an episode or a lesson, which the memories of its turns belong to."""
-    return memory.role in (MemoryRole.EPISODE, MemoryRole.LESSON)
 
 
 def _is_lesson(memory: Memory, moment: datetime) -> bool:

@@ -33,6 +33,7 @@ from graphmem.text.normalize import cleaned
 from graphmem.text.operations import lesson_title
 from graphmem.text.orthography import Respelled
 from graphmem.text.sanitize import clipped, quoted
+from graphmem.text.sayable import points_back
 from graphmem.text.titles import TITLE_CHARACTERS, title
 
 BEGINS, GOES_ON = 0.8, 0.5
@@ -210,7 +211,8 @@ def _exercise(task: str) -> str:
 def _opening(task: str) -> str:
     """How an exercise begins, where what it asks says little alone: "How many friends can she invite?"; else empty."""
     exercise, first = _exercise(task), Doc(cleaned(task)).sentences[0].text
-    if content_words(Doc(exercise)) >= TELLING_WORDS or exercise.startswith(first[:OPENING_CHARACTERS]):
+    tells = content_words(Doc(exercise)) >= TELLING_WORDS and not points_back(exercise)
+    if tells or exercise.startswith(first[:OPENING_CHARACTERS]):
         return ""
     return f"{clipped(first, OPENING_CHARACTERS).rstrip('.…')} … "
 

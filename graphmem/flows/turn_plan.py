@@ -7,13 +7,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from graphmem.flows.context_plan import is_episode, shown
+from graphmem.flows.context_plan import shown
 from graphmem.flows.sensing import Sensed
 from graphmem.flows.uncertainty_plan import MOST_RAISED, REASSURED_BY, raised, shifted_tolerance
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.gravity import boosted
 from graphmem.maths.surprise import MessageParts
 from graphmem.model import (
+    OF_A_SITTING,
     Answer,
     AskedFor,
     Attention,
@@ -206,7 +207,7 @@ def recall(
         for i, (m, similarity) in enumerate(zip(said, similarities, strict=True))
         if similarity >= SIMILAR
     ]
-    formed = {ref for each in found.memories if not is_episode(each.memory) for ref in each.memory.source_refs}
+    formed = {ref for each in found.memories if each.memory.role not in OF_A_SITTING for ref in each.memory.source_refs}
     fresh = [t for t in fitting if unlocked.turn_ids[t.seq - first] not in formed]
     best = sorted(fresh, key=lambda t: -t.similarity)[: settings.turns_recalled]
     latest = zip(unlocked.turn_ids[-IN_SIGHT:], messages[-IN_SIGHT:], strict=False)

@@ -33,6 +33,7 @@ from graphmem.model.conversation import (
     Usage,
 )
 from graphmem.model.enums import (
+    OF_A_SITTING,
     SHOWN_AT_WORK,
     AboutWhom,
     AskedFor,
@@ -142,6 +143,7 @@ __all__ = [
     "ANYONE",
     "MAIN_WORLD",
     "NO_NAME",
+    "OF_A_SITTING",
     "SERIOUS",
     "SHOWN_AT_WORK",
     "UNSETTLED",

@@ -72,6 +72,10 @@ class MemoryRole(StrEnum):
     TOPIC = "topic"  # of older versions: what the student keeps coming back to
 
 
+OF_A_SITTING = frozenset({MemoryRole.EPISODE, MemoryRole.LESSON})
+"""Roles of memories that stand for a part of a sitting: what was told in it has memories of its own."""
+
+
 class MemoryKind(StrEnum):
     """Kind of a memory: traits and concepts are beliefs, episodes observations."""
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.errors import InvalidInput
-from graphmem.model import Matrix, Memory, MemoryRole, MergedStatement, Reliability, Vector
+from graphmem.model import OF_A_SITTING, Matrix, Memory, MemoryRole, MergedStatement, Reliability, Vector
 from graphmem.search.feedback import feedback_terms
 from graphmem.search.inverted_index import InvertedIndex
 from graphmem.search.query import SCORE_PARTS, Asked, Hit, LexicalScores, SearchQuery, relevance, why, within
@@ -58,7 +58,7 @@ _ROW = np.dtype(
     ]
 )
 _ROLES = {role: place for place, role in enumerate(MemoryRole)}
-_APART = (MemoryRole.EPISODE, MemoryRole.LESSON, MemoryRole.PROCEDURE)
+_APART = OF_A_SITTING | {MemoryRole.PROCEDURE}
 """Roles of memories that are no moment of the talk."""
 _FIRST_ROWS = 64
 MEMORY_BYTES = 3000

@@ -180,6 +180,18 @@ def leans(sentence: str) -> bool:
     return not _LEANING.isdisjoint(Doc(sentence).plain_words[:1])
 
 
+def points_back(sentence: str) -> bool:
+    """True if a sentence has a word for somebody or something, and names nobody.
+
+    Examples
+    --------
+    >>> points_back("How many friends can she invite?"), points_back("If Ann has 9, how many does she need?")
+    (True, False)
+    """
+    doc = Doc(sentence)
+    return not _LEANING.isdisjoint(doc.plain_words) and not doc.entities
+
+
 def tidied_sentences(statement: str, subject: str) -> list[str]:
     """The sentences of a statement about somebody, each as it is read out by itself.
 

@@ -15,6 +15,7 @@ from graphmem.flows.observation import observe
 from graphmem.jobs.runner import FIRST_WAIT, HANDLERS, run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.model import (
+    OF_A_SITTING,
     EdgeType,
     LedgerCategory,
     Matrix,
@@ -37,7 +38,6 @@ from tests.support.remembering import (
     contents,
     formed,
     held,
-    is_episode,
     nodes,
     observations,
     told,
@@ -99,7 +99,7 @@ async def test_every_memory_names_the_span_it_comes_from(gm: Graphmem, ann: Pupi
                   x.snr AS snr""",
     )
     by_id = {memory.id: as_said(memory) for memory in await held(gm, ann.session)}
-    (episode,) = [span for span in found if is_episode(span["role"])]
+    (episode,) = [span for span in found if span["role"] in OF_A_SITTING]
     assert (episode["start"], episode["end"]) == (0, len(text))
     assert len(found) - 1 == len(by_id) >= 2
     for span in found:
@@ -275,7 +275,7 @@ async def test_the_same_message_sixty_times_is_one_memory(gm: Graphmem, ann: Pup
     assert [job.kind for outcome in said for job in outcome.jobs].count("form") == 60
     assert await run_jobs(gm, ann.session) == 61
     # Only the first time it surprises.
-    assert [node["id"] for node in await nodes(gm, ann.who, "Memory") if is_episode(node["role"])] == ["episode-1"]
+    assert [node["id"] for node in await nodes(gm, ann.who, "Memory") if node["role"] in OF_A_SITTING] == ["episode-1"]
     (memory,) = await held(gm, ann.session)
     assert memory.reinforcement_count == 59
     assert len(memory.source_refs) == 60
@@ -339,7 +339,7 @@ async def test_two_workers_at_once_form_everything_once(gm: Graphmem, ann: Pupil
     workers = [gm, *(another_replica(gm) for _ in range(5))]
     finished = await asyncio.gather(*(run_jobs(worker, ann.session) for worker in workers))
     assert sum(finished) == len(expected)
-    episodes = [node for node in await nodes(gm, ann.who, "Memory") if is_episode(node["role"])]
+    episodes = [node for node in await nodes(gm, ann.who, "Memory") if node["role"] in OF_A_SITTING]
     assert len(episodes) == expected.count("surprise") >= 1
     assert sorted(await contents(gm, ann.session)) == sorted(texts)
 

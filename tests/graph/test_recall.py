@@ -22,7 +22,7 @@ from graphmem.flows.observation import observe
 from graphmem.flows.unformed import MAX_UNFORMED
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
-from graphmem.model import LedgerCategory, SourceKind
+from graphmem.model import OF_A_SITTING, LedgerCategory, SourceKind
 from graphmem.store import memories, schema
 from graphmem.store.memories import Expanding, Filter
 from graphmem.text.tokens import count_tokens
@@ -35,7 +35,6 @@ from tests.support.remembering import (
     asked,
     changed,
     held,
-    is_episode,
     linked,
     lived,
     memories_of,
@@ -363,7 +362,7 @@ async def test_another_replica_finds_what_was_formed_a_moment_ago(gm: Graphmem, 
         for each in (gm, replica):
             assert text in said(await recall(each, ann.session, text, 20, None))
     index = memories_of(gm, ann).index
-    assert len([memory for memory in index.latest(len(index)) if not is_episode(memory.role)]) == len(LIFE) + 2
+    assert len([memory for memory in index.latest(len(index)) if memory.role not in OF_A_SITTING]) == len(LIFE) + 2
 
 
 async def test_a_deleted_memory_is_gone_from_every_replica(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:

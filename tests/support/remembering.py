@@ -11,7 +11,7 @@ from graphmem.flows import students
 from graphmem.flows.gravity import CURVE
 from graphmem.flows.observation import observe
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import Memory, MemoryRole, Observation, Recalled, Session, SourceKind, Unlocked, Who
+from graphmem.model import OF_A_SITTING, Memory, Observation, Recalled, Session, SourceKind, Unlocked, Who
 from graphmem.store import memories
 from graphmem.store.memories import Cut, Filter, Moment
 from graphmem.text.retelling import retold
@@ -51,17 +51,12 @@ async def held(gm: Graphmem, session: Session) -> list[Memory]:
     when = Moment(gm.clock(), CURVE)
     found = await memories.list_memory_page(gm.graph, session, Filter(), when, Cut(500), session)
     assert await memories.count_of_student(gm.graph, session, Filter(), when) == len(found)
-    return [memory for memory in found[::-1] if not is_episode(memory.role)]
-
-
-def is_episode(role: str) -> bool:
-    """Whether a memory of a role is an episode or a lesson, rather than one formed of what was said."""
-    return role in (MemoryRole.EPISODE, MemoryRole.LESSON)
+    return [memory for memory in found[::-1] if memory.role not in OF_A_SITTING]
 
 
 async def formed(gm: Graphmem, who: Who) -> list[dict[str, Any]]:
     """Nodes of all memories but for the episodes that surprises bring beside them."""
-    return [node for node in await nodes(gm, who, "Memory") if not is_episode(node["role"])]
+    return [node for node in await nodes(gm, who, "Memory") if node["role"] not in OF_A_SITTING]
 
 
 async def contents(gm: Graphmem, session: Session) -> list[str]:
