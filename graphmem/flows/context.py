@@ -58,7 +58,7 @@ from graphmem.text.matching import meant_facts
 from graphmem.text.memory_block import memory_block
 from graphmem.text.orthography import respelled
 from graphmem.text.profile import load_profile_model
-from graphmem.text.query_parser import ParsedQuestion, query_words, question_in, read_question
+from graphmem.text.query_parser import ParsedQuestion, query_words, question_in, read_question, with_pronoun
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens
 from graphmem.validation import checked_as_of, checked_text
@@ -291,6 +291,8 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         nameless = group.create_task(gm.embedder.embed([asked.text])) if asked.names and asked.text else embedding
         question = question_in(asking.doc).text
         alone = None if question == asking.doc.text.strip() else group.create_task(gm.embedder.embed([question]))
+        unnamed = with_pronoun(question, held.name)
+        of_anybody = None if unnamed == question else group.create_task(gm.embedder.embed([unnamed]))
         lexical: LexicalScores | None
         moment, past = asking.as_of or now, asking.as_of is not None
         words = Asked(_words(asked, asking), moment, past, ended=False, roles=asking.roles)
@@ -299,11 +301,12 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         vector, own = (await nameless)[0], rows[0]
         # What stands around a question helps to understand it, and is not what is asked for.
         of_question = own if alone is None else (await alone)[0]
+        of_part = of_question if of_anybody is None else (await of_anybody)[0]
     if alone is not None:
         vector, own = _joined(vector, of_question), _joined(own, of_question)
     if asking.before_row is not None:
         asking = replace(asking, before_vector=rows[asking.before_row])
-    asked_for = _asked_for(gm, asking.doc, of_question)
+    asked_for = _asked_for(gm, asking.doc, of_part)
     if asked_for is not AskedFor.OTHER:
         # What answers a question may share no word with it, and be far by meaning.
         asking = replace(asking, limit=min(MAX_RECALLED, ASKED_TIMES * asking.limit))

@@ -71,6 +71,26 @@ def query_words(doc: Doc) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in words if word not in QUERY_STOP_WORDS))
 
 
+def with_pronoun(question: str, name: str | None) -> str:
+    """A question with "she" for the student's name: which name it is changes what a question seems to ask for.
+
+    Parameters
+    ----------
+    question : str
+    name : str, all of it; its first word stands for it, too
+
+    Examples
+    --------
+    >>> with_pronoun("What does Jo still find hard? Is it Jo Hill's test?", "Jo Hill")
+    'What does she still find hard? Is it her test?'
+    >>> with_pronoun("When is my test?", None)
+    'When is my test?'
+    """
+    for each in (name, name.split()[0]) if name and name.strip() else ():
+        question = re.sub(rf"\b{re.escape(each)}\b(['’]s\b)?", lambda found: "her" if found[1] else "she", question)
+    return question
+
+
 def question_in(doc: Doc) -> Doc:
     """The sentence of a text that asks, of several the one that says most of what for; else the text itself.
 
