@@ -292,7 +292,9 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         question = question_in(asking.doc).text
         alone = None if question == asking.doc.text.strip() else group.create_task(gm.embedder.embed([question]))
         unnamed = with_pronoun(question, held.name)
-        of_anybody = None if unnamed == question else group.create_task(gm.embedder.embed([unnamed]))
+        # Only the shipped embeddings tell what is asked for.
+        named = gm.is_shipped and unnamed != question
+        of_anybody = group.create_task(gm.embedder.embed([unnamed])) if named else None
         lexical: LexicalScores | None
         moment, past = asking.as_of or now, asking.as_of is not None
         words = Asked(_words(asked, asking), moment, past, ended=False, roles=asking.roles)
