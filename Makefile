@@ -5,6 +5,8 @@ BIN := .venv/bin
 UV := $(BIN)/uv
 INSTALL := $(UV) pip install --quiet --compile-bytecode --python $(BIN)/python
 PARALLEL := -n 2 --dist worksteal
+# Tests are compiled once: where the environment forbids to keep that, collecting them takes twice as long.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test test-unit setup serve lint bench extras clean

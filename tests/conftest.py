@@ -23,6 +23,8 @@ from graphmem.bearer import make_token
 from graphmem.cache import SessionCache, WorldCache
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.local import server
+from graphmem.local.server import LocalNeo4j
 from graphmem.model import Role, Session, TurnOutcome, Who
 from graphmem.notifier import JobNotifier
 from graphmem.settings import Settings
@@ -67,6 +69,13 @@ def neo4j_access(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Access]:
     else:
         with own_neo4j(tmp_path_factory.mktemp("neo4j")) as access:
             yield access
+
+
+@pytest.fixture(scope="session")
+def spare_neo4j() -> Iterator[LocalNeo4j]:
+    """A Neo4j beside the run's own, for tests that need a database with nothing else in it: they empty it first."""
+    with server.throwaway(Settings()) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

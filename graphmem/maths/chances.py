@@ -1,6 +1,6 @@
 """Scores told as chances."""
 
-from typing import TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,12 +25,26 @@ def softmax(scores: NDArray[Real]) -> NDArray[Real]:
     return chances
 
 
-def logistic(score: float) -> float:
-    """Chance whose log-odds are the score.
+@overload
+def logistic(scores: float) -> float: ...
+
+
+@overload
+def logistic(scores: NDArray[Real]) -> NDArray[Real]: ...
+
+
+def logistic(scores: Any) -> Any:
+    """Chances whose log-odds are the scores, whatever their size.
+
+    Parameters
+    ----------
+    scores : float, or float array of any shape
 
     Examples
     --------
-    >>> logistic(0.0), round(logistic(2.0), 2)
-    (0.5, 0.88)
+    >>> logistic(0.0), round(logistic(2.0), 2), logistic(np.array([-1000.0, 0.0])).tolist()
+    (0.5, 0.88, [0.0, 0.5])
     """
-    return float(1 / (1 + np.exp(-score)))
+    # Unlike 1 / (1 + exp(-x)) this does not overflow.
+    chances = np.exp(-np.logaddexp(0.0, -scores))
+    return float(chances) if np.ndim(chances) == 0 else chances

@@ -17,7 +17,7 @@ from graphmem.text.questions import asks
 from graphmem.text.sanitize import clean
 from graphmem.text.sentences import sentence_spans
 from graphmem.text.stems import stem
-from graphmem.text.words import Token, is_number, tokens
+from graphmem.text.words import Token, is_number, token_texts, tokens
 
 T = TypeVar("T")
 
@@ -105,7 +105,7 @@ class Doc:
     @cached_property
     def words(self) -> tuple[str, ...]:
         """Its words and numbers as they are written."""
-        return tuple(t.text for t in self.tokens if t.text[0].isalnum() or is_number(t.text))
+        return tuple(text for text in token_texts(self.text) if text[0].isalnum() or is_number(text))
 
     @cached_property
     def plain_words(self) -> tuple[str, ...]:

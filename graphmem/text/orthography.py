@@ -18,11 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
-from scipy.special import expit
-from wordfreq import get_frequency_dict, zipf_frequency
 
 from graphmem.errors import SetupError
-from graphmem.maths.chances import softmax
+from graphmem.maths.chances import logistic, softmax
 from graphmem.text.embedder import ShippedNetwork, open_network, shipped_network
 from graphmem.text.language import ENGLISH, language_of
 from graphmem.text.lexicon import STOP_WORDS, TIME_WORDS
@@ -152,7 +150,7 @@ class Speller:
 
 def word_reading(answers: NDArray[np.float32]) -> WordReading:
     """The reading that the network's numbers stand for, of shape (words, 5)."""
-    return WordReading(softmax(answers[:, :3]), expit(answers[:, 3]), expit(answers[:, 4]))
+    return WordReading(softmax(answers[:, :3]), logistic(answers[:, 3]), logistic(answers[:, 4]))
 
 
 def last_tokens(spans: Sequence[CharacterSpan], ends: Sequence[int]) -> list[int]:
@@ -339,13 +337,23 @@ def _spelt(word: str, variants: Mapping[str, str], *, misspelt: bool, name: bool
     if (joined := _SHORTENED.fullmatch(low)) is not None:
         place = joined.start(joined.lastindex or 0)
         return f"{word[:place]}'{word[place:]}"
-    if low.endswith("s") and "'" not in low and (name or zipf_frequency(low[:-1], "en") >= COMMON):
+    if low.endswith("s") and "'" not in low and (name or _zipf(low[:-1]) >= COMMON):
         return f"{word[:-1]}'s"
     return word if name else nearest_word(low)
 
 
+def _zipf(word: str) -> float:
+    """How common an English word is, in powers of ten per thousand million words."""
+    # wordfreq takes a tenth of a second to import, which a command that reads no message should not wait for.
+    from wordfreq import zipf_frequency
+
+    return float(zipf_frequency(word, "en"))
+
+
 @cache
 def _common() -> tuple[list[str], dict[str, float]]:
+    from wordfreq import get_frequency_dict
+
     found = {
         word: 9 + float(np.log10(share))
         for word, share in get_frequency_dict("en", wordlist="small").items()
@@ -362,7 +370,7 @@ def nearest_word(word: str) -> str:
     >>> nearest_word("favrite"), nearest_word("becuase"), nearest_word("xyzzy")
     ('favorite', 'because', 'xyzzy')
     """
-    if len(word) < 4 or zipf_frequency(word, "en") >= KNOWN:
+    if len(word) < 4 or _zipf(word) >= KNOWN:
         return word
     words, frequencies = _common()
     most = 1 if len(word) < LONG else 2

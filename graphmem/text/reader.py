@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from graphmem.maths.chances import softmax
+from graphmem.maths.chances import logistic, softmax
 from graphmem.model import Domain, LedgerCategory, Matrix, MemoryKind, Modality, Vector
 from graphmem.text.embedder import DIMENSION, BatchedEmbedder, ShippedNetwork, open_network, shipped_network
 
@@ -228,7 +228,7 @@ def readings(rows: Matrix, cuts: Sequence[float]) -> list[MessageReading]:
     shares = {name: softmax(part) for name, part in parts.items() if HEADS[name] > 1}
     expected = shares["band"] @ np.arange(len(BANDS), dtype=np.float32)
     scores = np.interp(expected, (0.0, *cuts, len(BANDS) - 1.0), SNR_BANDS)
-    about_self, about_other = (1.0 / (1.0 + np.exp(-parts[name][:, 0])) for name in ("about_self", "about_other"))
+    about_self, about_other = (logistic(parts[name][:, 0]) for name in ("about_self", "about_other"))
     valence = np.tanh(parts["valence"][:, 0])
     return [
         MessageReading(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.errors import InvalidInput
+from graphmem.maths.chances import logistic
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import Matrix, Message, Vector
 from graphmem.text.doc import Doc, doc_of, once_per_doc
@@ -259,8 +260,7 @@ def _scored(form: BoundaryForm, docs: Sequence[Doc], vectors: Matrix | None, tur
     for row, i in enumerate(turns):
         for place, turn in enumerate(places(i, ahead=ahead)):
             logits[row] += form.words[place][hashed[turn]].sum() * boundary_word_weight(hashed[turn])
-    # Unlike 1 / (1 + exp(-x)) this does not overflow.
-    return np.asarray(np.exp(-np.logaddexp(0.0, -logits)))
+    return logistic(logits)
 
 
 @once_per_doc

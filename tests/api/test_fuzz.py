@@ -6,7 +6,7 @@ from graphmem.app import Graphmem
 from tests.conftest import another_replica, served
 from tests.support.fuzzing import fuzz
 
-REQUESTS = 400
+REQUESTS = 250
 
 
 async def test_no_request_fails_inside_and_none_that_is_refused_writes(gm: Graphmem, institution: str) -> None:

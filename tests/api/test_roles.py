@@ -6,6 +6,7 @@
 import asyncio
 import re
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -33,10 +34,11 @@ from graphmem.flows.ledger import list_entries
 from graphmem.flows.surprise import list_questions
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
-from graphmem.model import MemoryRole, Role, Who
+from graphmem.model import MemoryRole, Role
 from graphmem.sealing import bearer_key, session_token
 from tests.api.websocket import connected, first_answer
 from tests.conftest import PASSWORD, Enrol, Pupil, say
+from tests.support.client import Client, Refused
 from tests.support.doubting import doubted
 from tests.support.dumping import dump
 from tests.support.remembering import held, nodes
@@ -146,23 +148,25 @@ class School:
         institution = f"other-{self.institution}" if kind == "other" else self.institution
         return make_token(self.gm.secret, institution, role, 3600, now)
 
-    async def call(self, operation: str, role: Role, state: State) -> Cell:
-        """Call an operation and take what it answers."""
+    async def call(self, operation: str, role: Role, state: State, *, refused: bool) -> Cell:
+        """Call an operation and take what it answers; `refused` says what is expected of a subscription."""
         document, variables = self.request(operation, state.target)
         headers = {"Authorization": f"Bearer {self.bearer(role, state.bearer)}"}
         if state.session is not None:
             headers["X-Graphmem-Session"] = self.sessions[state.session]
         if document.startswith("subscription"):
-            return await self._subscribed(document, variables, headers)
+            return await self._subscribed(document, variables, headers, 30.0 if refused else 1.0)
         response = await self.http.post(
             "/graphql", json={"query": document, "variables": variables}, headers=headers, timeout=60
         )
         return cell_of(response.json())
 
-    async def _subscribed(self, document: str, variables: dict[str, Any], headers: dict[str, str]) -> Cell:
+    async def _subscribed(
+        self, document: str, variables: dict[str, Any], headers: dict[str, str], patience: float
+    ) -> Cell:
         async with connected(self.api, **headers) as socket:
             try:
-                async with asyncio.timeout(1.0):
+                async with asyncio.timeout(patience):
                     answer = await first_answer(socket, {"query": document, "variables": variables})
             except TimeoutError:
                 # Nothing has happened yet that it could tell.
@@ -445,7 +449,7 @@ async def fill(matrix: Matrix, school: School, enrol: Enrol, operation: str, *, 
     cells = [(r, s) for r in ROLES for s in STATES if (expected(operation, r, s) <= REFUSALS) is refused]
     if root_field(re.sub(r"\(.*\)", "", operation).split(".")[0])[0] == "subscription":
         # Each waits a while for what happens.
-        answers = await asyncio.gather(*(school.call(operation, role, state) for role, state in cells))
+        answers = await asyncio.gather(*(school.call(operation, role, state, refused=refused) for role, state in cells))
         for (role, state), answer in zip(cells, answers, strict=True):
             matrix[operation, role][state.name] = answer
         return
@@ -455,7 +459,7 @@ async def fill(matrix: Matrix, school: School, enrol: Enrol, operation: str, *, 
             await kill_jobs(gm, school.institution, [*school.pupils])
         elif not refused and operation in OWN_STUDENT:
             used = await with_student_of_its_own(school, enrol, operation, state)
-        matrix[operation, role][state.name] = await school.call(operation, role, used)
+        matrix[operation, role][state.name] = await school.call(operation, role, used, refused=refused)
 
 
 def check_nulls(field: str, cells: dict[str, Cell], *, app: bool) -> None:
@@ -487,17 +491,17 @@ def show(matrix: dict[tuple[str, Role], dict[str, Cell]]) -> None:
 
 
 @pytest.mark.parametrize("header", ["", "Basic YTpi", "Bearer", "Bearer x.y.z", "Bearer " + "a" * 5000])
-async def test_a_header_that_is_no_token(school: School, header: str) -> None:
-    answer = await school.http.post(
+async def test_a_header_that_is_no_token(http: httpx.AsyncClient, header: str) -> None:
+    answer = await http.post(
         "/graphql", json={"query": "{ students { total } }"}, headers={"Authorization": header} if header else {}
     )
     assert answer.json()["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
 
 
 @pytest.mark.parametrize("change", ["none", "HS512", "no exp", "no issuer", "other role", "raw key"])
-async def test_a_token_that_is_nearly_one(gm: Graphmem, school: School, change: str) -> None:
+async def test_a_token_that_is_nearly_one(gm: Graphmem, http: httpx.AsyncClient, institution: str, change: str) -> None:
     now = gm.clock()
-    claims: dict[str, Any] = {"iss": "graphmem", "institution": school.institution, "role": "admin", "iat": now}
+    claims: dict[str, Any] = {"iss": "graphmem", "institution": institution, "role": "admin", "iat": now}
     claims |= {"exp": now + timedelta(hours=1)}
     key: bytes | None = bearer_key(gm.secret)
     algorithm = "HS256"
@@ -513,36 +517,40 @@ async def test_a_token_that_is_nearly_one(gm: Graphmem, school: School, change: 
         del claims["exp" if change == "no exp" else "iss"]
     with warnings.catch_warnings(action="ignore"):
         token = jwt.encode(claims, key, algorithm)
-    answer = await school.http.post(
+    answer = await http.post(
         "/graphql", json={"query": "{ students { total } }"}, headers={"Authorization": f"Bearer {token}"}
     )
     assert answer.json()["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
 
 
-async def test_an_app_sees_and_restarts_the_work_of_its_own_student_only(gm: Graphmem, school: School) -> None:
+async def test_an_app_sees_the_work_of_its_own_student_only(
+    gm: Graphmem, http: httpx.AsyncClient, bearer: Callable[[Role], str], enrol: Enrol
+) -> None:
     """Without `studentId` it is that of the student whose session is sent."""
-    headers = {"Authorization": f"Bearer {school.bearer(Role.APP, 'own')}"}
-    query = "{ jobs(first: 200) { total items { studentId } } usage { calls } }"
-    answer = await school.http.post(
-        "/graphql", json={"query": query}, headers=headers | {"X-Graphmem-Session": school.sessions["ann"]}
-    )
-    assert {job["studentId"] for job in answer.json()["data"]["jobs"]["items"]} == {"ann"}
-    answer = await school.http.post("/graphql", json={"query": query}, headers=headers)
-    assert {error["extensions"]["code"] for error in answer.json()["errors"]} == {"LOCKED"}
+    ann, bob = await enrol("ann"), await enrol("bob")
+    for pupil in (ann, bob):
+        await say(gm, pupil, "My dog Rex is brown.")
+    jobs, usage = "{ jobs(first: 200) { items { studentId } } }", "{ usage { calls } }"
+    with_session = Client(http, bearer(Role.APP), ann.token)
+    assert {job["studentId"] for job in (await with_session.call(jobs))["items"]} == {"ann"}
+    assert (await with_session.call(usage))["calls"] == 0
+    for query in (jobs, usage):
+        with pytest.raises(Refused) as refused:
+            await Client(http, bearer(Role.APP)).call(query)
+        assert refused.value.code == "LOCKED"
 
 
-async def test_one_forbidden_kind_refuses_all_observations(gm: Graphmem, school: School) -> None:
-    before = await school.dump()
+async def test_one_forbidden_kind_refuses_all_observations(
+    gm: Graphmem, http: httpx.AsyncClient, bearer: Callable[[Role], str], ann: Pupil
+) -> None:
+    before = await dump(gm, ann.who.institution)
     observations = [{"kind": kind, "text": "We did fractions."} for kind in ("LESSON", "SYSTEM")]
     document = """mutation($o: [ObservationInput!]!) { observe(studentId: "ann", observations: $o) { id } }"""
-    headers = {"Authorization": f"Bearer {school.bearer(Role.TEACHER, 'own')}"}
-    answer = await school.http.post(
-        "/graphql", json={"query": document, "variables": {"o": observations}}, headers=headers
-    )
-    (error,) = answer.json()["errors"]
-    assert (error["extensions"]["code"], "SYSTEM" in error["message"]) == ("FORBIDDEN", True)
-    assert await school.dump() == before
+    with pytest.raises(Refused, match="SYSTEM") as refused:
+        await Client(http, bearer(Role.TEACHER)).call(document, o=observations)
+    assert refused.value.code == "FORBIDDEN"
+    assert await dump(gm, ann.who.institution) == before
 
 
-async def test_who_is_nobody_is_nobody_to_the_store(gm: Graphmem, school: School) -> None:
-    assert await students.find_student(gm, Who(f"other-{school.institution}", "ann")) is None
+async def test_who_is_nobody_is_nobody_to_the_store(gm: Graphmem, ann: Pupil) -> None:
+    assert await students.find_student(gm, replace(ann.who, institution=f"other-{ann.who.institution}")) is None

@@ -66,18 +66,24 @@ async def enrolled(gm: Graphmem, name: str, institution: str = "school") -> Pupi
     return Pupil(who, PASSWORD, session, token)
 
 
+@pytest.fixture
+async def spare(settings: Settings, spare_neo4j: LocalNeo4j) -> Settings:
+    """Settings of an empty Neo4j."""
+    found = at(settings, spare_neo4j)
+    await emptied(found)
+    return found
+
+
 async def test_turns_acknowledged_before_a_backup_under_load_are_there_after_it_is_restored(
-    settings: Settings, tmp_path: Path
+    settings: Settings, spare: Settings, tmp_path: Path
 ) -> None:
     file = tmp_path / "backup"
-    with server.throwaway(Settings()) as one:
-        here = at(settings, one)
-        async with opened(here) as gm:
-            quiet = await enrolled(gm, "quiet")
-            await lives(gm, quiet, "marmalade")
-            whole = comparable(await export_student(gm, quiet.session))
-            talking = [await enrolled(gm, name) for name in ("ann", "bob", "eve")]
-            before, during, report = await backed_up_under_load(gm, here, talking, file)
+    async with opened(spare) as gm:
+        quiet = await enrolled(gm, "quiet")
+        await lives(gm, quiet, "marmalade")
+        whole = comparable(await export_student(gm, quiet.session))
+        talking = [await enrolled(gm, name) for name in ("ann", "bob", "eve")]
+        before, during, report = await backed_up_under_load(gm, spare, talking, file)
     assert during > 0
     assert file.stat().st_mode & 0o077 == 0
     missing = 0
@@ -165,25 +171,23 @@ async def check_whole(gm: Graphmem, pupil: Pupil) -> None:
 
 
 async def test_a_file_that_is_not_whole_restores_nothing_and_what_was_cut_short_is_begun_again(
-    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    spare: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "backup"
-    with server.throwaway(Settings()) as found:
-        there = at(settings, found)
-        async with opened(there) as gm:
-            sealed, clear = [await enrolled(gm, "ann", institution) for institution in ("school", "clear-school")]
-            for pupil in (sealed, clear):
-                await say(gm, pupil, "My sister Ottilie hides marmalade in Lisbon.")
-            report = await backup(there, file, print)
-            assert report.students == 2
-        await emptied(there)
-        await refused_and_restored(there, file, report, tmp_path, monkeypatch)
-        async with opened(there) as gm:
-            for pupil in (sealed, clear):
-                _, session = await students.open_session(gm, pupil.who, pupil.password)
-                await run_jobs(gm, session)
-                found_again = await recall(gm, session, "marmalade", 5, None)
-                assert "marmalade" in str([each.memory.content for each in found_again])
+    async with opened(spare) as gm:
+        sealed, clear = [await enrolled(gm, "ann", institution) for institution in ("school", "clear-school")]
+        for pupil in (sealed, clear):
+            await say(gm, pupil, "My sister Ottilie hides marmalade in Lisbon.")
+        report = await backup(spare, file, print)
+        assert report.students == 2
+    await emptied(spare)
+    await refused_and_restored(spare, file, report, tmp_path, monkeypatch)
+    async with opened(spare) as gm:
+        for pupil in (sealed, clear):
+            _, session = await students.open_session(gm, pupil.who, pupil.password)
+            await run_jobs(gm, session)
+            found_again = await recall(gm, session, "marmalade", 5, None)
+            assert "marmalade" in str([each.memory.content for each in found_again])
 
 
 def lines_of(file: Path) -> list[bytes]:

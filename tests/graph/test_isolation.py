@@ -72,7 +72,14 @@ async def pupils(gm: Graphmem) -> AsyncIterator[dict[str, Pupil]]:
 
 @pytest.fixture
 async def own_pupils(gm: Graphmem) -> AsyncIterator[dict[str, Pupil]]:
-    """For a test that changes something."""
+    """For a test that changes all of them."""
+    async with living(gm) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+async def changed_pupils(gm: Graphmem) -> AsyncIterator[dict[str, Pupil]]:
+    """For tests that change something, each on top of what others have changed."""
     async with living(gm) as found:
         yield found
 
@@ -188,15 +195,15 @@ async def test_a_memory_found_by_a_shared_id_is_ones_own(gm: Graphmem, pupils: d
         assert SECRETS[name] in (memory.content or "")
 
 
-async def test_what_only_another_has_is_not_there(gm: Graphmem, own_pupils: dict[str, Pupil]) -> None:
-    own = {name: await list_entries(gm, pupil.session) for name, pupil in own_pupils.items()}
+async def test_what_only_another_has_is_not_there(gm: Graphmem, changed_pupils: dict[str, Pupil]) -> None:
+    own = {name: await list_entries(gm, pupil.session) for name, pupil in changed_pupils.items()}
     await gm.graph.execute(
         "MATCH (m:Memory {institution: $i, student_id: 'bob', id: 'memory-3-1'}) SET m.id = 'only-bob'",
-        {"i": own_pupils["bob"].who.institution},
+        {"i": changed_pupils["bob"].who.institution},
         reads=False,
     )
     for name in ("ann", "elsewhere"):
-        pupil = own_pupils[name]
+        pupil = changed_pupils[name]
         assert await find_memory(gm, pupil.who, "only-bob", pupil.session) is None
         with pytest.raises(NotFound):
             await find_around(gm, pupil.who, "only-bob", 3, 0.0, pupil.session)
@@ -215,7 +222,7 @@ async def test_what_only_another_has_is_not_there(gm: Graphmem, own_pupils: dict
         for entry in own["bob"]:
             with pytest.raises(NotFound):
                 await settle_entry(gm, pupil.session, entry.id)
-    assert await list_entries(gm, own_pupils["bob"].session) == own["bob"]
+    assert await list_entries(gm, changed_pupils["bob"].session) == own["bob"]
 
 
 async def everything(gm: Graphmem, who: Who) -> list[str]:
@@ -225,10 +232,10 @@ async def everything(gm: Graphmem, who: Who) -> list[str]:
     return sorted(map(repr, await asked(gm, who, query)))
 
 
-async def test_what_follows_a_surprise_touches_nobody_else(gm: Graphmem, own_pupils: dict[str, Pupil]) -> None:
+async def test_what_follows_a_surprise_touches_nobody_else(gm: Graphmem, changed_pupils: dict[str, Pupil]) -> None:
     """The others have the same ids: of the turn, its episode, beliefs, facts and questions."""
-    before = {name: await everything(gm, own_pupils[name].who) for name in ("bob", "elsewhere")}
-    ann = own_pupils["ann"]
+    before = {name: await everything(gm, changed_pupils[name].who) for name in ("bob", "elsewhere")}
+    ann = changed_pupils["ann"]
     await surprises(gm, ann, "I don't understand what marmalade has to do with fractions.", Level.PARADIGM_SHIFT)
     await run_jobs(gm, ann.session)
     for verdict in (Verdict.WAS_NOT_IMPORTANT, Verdict.WAS_IMPORTANT):
@@ -236,16 +243,18 @@ async def test_what_follows_a_surprise_touches_nobody_else(gm: Graphmem, own_pup
     question = next(each for each in await list_questions(gm, ann.session) if each.id == "question-5-1")
     await answer_question(gm, ann.session, question.id, "I spread marmalade on half of a bread.")
     for name, known in before.items():
-        assert await everything(gm, own_pupils[name].who) == known
-        assert question.id in [each.id for each in await list_questions(gm, own_pupils[name].session)]
+        assert await everything(gm, changed_pupils[name].who) == known
+        assert question.id in [each.id for each in await list_questions(gm, changed_pupils[name].session)]
 
 
-async def test_settling_a_doubt_of_a_shared_id_touches_nobody_else(gm: Graphmem, own_pupils: dict[str, Pupil]) -> None:
-    before = {name: await everything(gm, own_pupils[name].who) for name in ("bob", "elsewhere")}
-    await resolve_uncertainty(gm, own_pupils["ann"].session, "doubt-1", Settling(Resolution.NEWER_WINS))
-    await undo_resolution(gm, own_pupils["ann"].session, "doubt-1")
+async def test_settling_a_doubt_of_a_shared_id_touches_nobody_else(
+    gm: Graphmem, changed_pupils: dict[str, Pupil]
+) -> None:
+    before = {name: await everything(gm, changed_pupils[name].who) for name in ("bob", "elsewhere")}
+    await resolve_uncertainty(gm, changed_pupils["ann"].session, "doubt-1", Settling(Resolution.NEWER_WINS))
+    await undo_resolution(gm, changed_pupils["ann"].session, "doubt-1")
     for name, known in before.items():
-        assert await everything(gm, own_pupils[name].who) == known
+        assert await everything(gm, changed_pupils[name].who) == known
 
 
 async def test_the_keys_of_one_open_nothing_of_another(gm: Graphmem, pupils: dict[str, Pupil]) -> None:

@@ -16,12 +16,12 @@ from graphmem.flows.facts import list_facts
 from graphmem.flows.forgetting import forget_memory
 from graphmem.flows.ledger import list_entries
 from graphmem.jobs.runner import run_jobs
-from graphmem.local import server
+from graphmem.local.server import LocalNeo4j
 from graphmem.model import MemoryRole, Who
 from graphmem.settings import Settings
 from graphmem.store import schema
 from tests.conftest import Pupil, say
-from tests.graph.test_backup import at, opened
+from tests.graph.test_backup import at, emptied, opened
 from tests.support.remembering import asked
 
 OLD = Path(__file__).parents[1] / "data" / "upgrade" / "schema_1.backup"
@@ -29,13 +29,13 @@ ANN, PASSWORD = Who("old-school", "ann"), "a password of long ago"
 
 
 @pytest.fixture(scope="module")
-async def old(settings: Settings) -> AsyncIterator[Graphmem]:
+async def old(settings: Settings, spare_neo4j: LocalNeo4j) -> AsyncIterator[Graphmem]:
     """The old database, opened by today's graphmem."""
-    with server.throwaway(Settings()) as found:
-        there = at(settings, found)
-        await restore(there, OLD, print)
-        async with opened(there) as gm:
-            yield gm
+    there = at(settings, spare_neo4j)
+    await emptied(there)
+    await restore(there, OLD, print)
+    async with opened(there) as gm:
+        yield gm
 
 
 async def test_the_schema_is_upgraded(old: Graphmem) -> None:

@@ -258,7 +258,7 @@ TROUBLE = {
     "dropped within the answer": ([Act(cut=0.5)], "broke off", True, 1),
     "hanging": ([Act(hang=True)], "within 0.3 seconds", True, 1),
     "late": ([Act(delay=5)], "within 0.3 seconds", True, 1),
-    "repair late": ([Act(content="so-so"), Act(delay=9)], "within 1.5 seconds", True, 2),
+    "repair late": ([Act(content="so-so"), Act(delay=9)], "within 0.8 seconds", True, 2),
     "another protocol": ([Act(body='{"a": 1}')], "no valid answer", False, 1),
     "empty": ([Act(content="")] * 2, "no valid answer", False, 2),
     "prose": ([Act(content=f"I like {SECRET}")] * 2, "no valid answer", False, 2),

@@ -12,7 +12,7 @@ from graphmem.text.quantities import quantities
 from graphmem.text.retelling import retold, without_asides
 from graphmem.text.slots import slot_of
 
-CHARACTERS = 8_000
+CHARACTERS = 4_000
 AT = datetime(2026, 1, 5, tzinfo=UTC)
 ROWS = (
     " ", "\n", ".", ",", ", ", "; ", ":) ", "-", "--", "/", "'", '"', "(", "_", "@", "#", "1", "1 ", "1/", "1+", "2=",

@@ -233,6 +233,14 @@ def test_a_memory_with_the_words_of_a_question_answers_whatever_the_question_was
     assert own_question("Why do I hate this?") not in NOTHING
 
 
+def test_what_hardly_asks_for_memory_brings_up_nothing_far_from_it_and_no_number() -> None:
+    question, told, other = "Who helps me with maths at home?", "My sister Lena helps me at home.", AskedFor.OTHER
+    assert "Lena" in own_question(question, told, asked_for=other, similarity=0.35)
+    assert "Lena" not in own_question(question, told, asked_for=other, similarity=0.25)
+    assert "Lena" in own_question(question, told, similarity=0.25)
+    assert "32" not in own_question("17?", "32", asked_for=other, similarity=0.9)
+
+
 def test_what_was_understood_is_told_whatever_it_begins_with() -> None:
     known = memory("m", "With 8 pieces each piece is smaller.", aspect=Aspect.UNDERSTANDING)
     remembered = Remembered(memories=(Recalled(known, 1.0, 1.0, ()),), asked_for=AskedFor.STRENGTHS)
