@@ -55,6 +55,7 @@ _SLOT = re.compile(r"{(\w+)}")
 _QUOTE_IN_FACT = re.compile(r"said “([^”]{3,}?)…?”")
 _MENTIONED_IN = {"confusion", "statement", "disclosure", "frustration", "worry"}
 _MENTION = "Earlier you said"
+RECKONED = "{}. How could you check it?"
 
 
 def replied(
@@ -81,6 +82,9 @@ def replied(
         move = Move("question")
     if move.name in ("question", "guess") and (decided := asked_comparison(doc.text)):
         return f"{clean(decided)}. How could you show it with a drawing?"
+    if move.name == "guess" and not task and (reckoned := reckoned_answer(doc.text)):
+        # "12*7?" sounds like a guess where nothing is worked on.
+        return RECKONED.format(clean(reckoned))
     if move.name != "question":
         # "What do I hate?" sounds like a mood, and is answered where the answer is known.
         asked = asking_for and not task
@@ -88,7 +92,7 @@ def replied(
         return known or worded(move, messages, remembered, task, companion)
     sums = (doc.text, *(sentence.text for sentence in doc.excerpt.sentences if sentence.asks))
     if reckoned := next(filter(None, map(reckoned_answer, sums)), ""):
-        return f"{clean(reckoned)}. How could you check it?"
+        return RECKONED.format(clean(reckoned))
     answer = answer_from_memory(messages, remembered, at_work=bool(task))
     return answer or worded(move, messages, remembered, task, companion)
 

@@ -7,6 +7,7 @@ SHOWN_CHARACTERS = 4_000
 """How much of a long text is looked at."""
 
 _MARKUP = re.compile(r"[<>{}\[\]|\\`*_#~^“”„«»\"]+")
+_TIMES = re.compile(r"(?<=\d) ?\* ?(?=\d)")
 _TAG = re.compile(r"</?[A-Za-z][\w-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")
 
 
@@ -17,8 +18,11 @@ def clean(text: str) -> str:
     --------
     >>> clean('I <b>said</b>\\n"yes", 3 < 5')
     'I said yes, 3 5'
+    >>> clean("**so** 12*7")
+    'so 12 x 7'
     """
-    text = _MARKUP.sub(" ", _TAG.sub(" ", text[:SHOWN_CHARACTERS]))
+    text = _TIMES.sub(" x ", text[:SHOWN_CHARACTERS])
+    text = _MARKUP.sub(" ", _TAG.sub(" ", text))
     if not text.isascii() or not text.isprintable():
         text = "".join(c if unicodedata.category(c)[0] not in "CZ" else " " for c in text)
     return re.sub(r" (?=[?!,])", "", " ".join(text.split()))

@@ -128,6 +128,17 @@ def test_nothing_is_called_right_or_wrong_that_was_not_reckoned(text: str) -> No
         assert not any(word in wording.lower() for word in JUDGING)
 
 
+@pytest.mark.parametrize("text", ["12*7?", "12 x 7?", "What's 12 * 7?", "what is 12 times 7"])
+def test_a_sum_alone_is_reckoned_where_nothing_is_worked_on(text: str) -> None:
+    assert replied(student(text), Remembered()).startswith("12 x 7 = 84.")
+
+
+def test_a_sum_alone_is_a_guess_at_an_exercise() -> None:
+    reply = replied(student("12*7?"), Remembered(), "Tom has 12 bags of 7 apples. How many apples has he?")
+    assert "84" not in reply
+    assert "12 x 7" in reply
+
+
 def test_the_students_own_words_are_used() -> None:
     assert "180 minutes" in reply_to("So it would take Chase 180 minutes.")
     assert "spoons" in reply_to("I don't know about the spoons")
