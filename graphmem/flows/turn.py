@@ -36,6 +36,7 @@ from graphmem.model import (
     Task,
     TurnOutcome,
     Unlocked,
+    Vector,
 )
 from graphmem.ports import Mind, OnToken
 from graphmem.store import jobs, turns
@@ -151,8 +152,9 @@ async def _attempt(
     incoming = await respelled_incoming(incoming)
     async with task_group() as group:
         # Embedding takes longest, on a thread of its own: what does not need it goes on meanwhile.
-        reading = group.create_task(_read(gm, incoming))
-        embedding = group.create_task(_embedded(gm, incoming, reading))
+        early: asyncio.Future[Vector] = asyncio.get_running_loop().create_future()
+        reading = group.create_task(gm.reader.read_early(incoming.doc.text, early))
+        embedding = group.create_task(_embedded(gm, incoming, reading, early))
         held = _trusted(gm, session, incoming, mind, on_token)
         if held is None:
             before = _running(gm, session, await turns.before(gm.graph, session, incoming.turn_id, now))
@@ -301,19 +303,19 @@ def _incoming(received: turns.Received, reply: str | None) -> Incoming:
     return Incoming(received.turn_id, received.text, received.at, reply, received.task, received.opener, received.used)
 
 
-async def _read(gm: Graphmem, incoming: Incoming) -> MessageReading:
-    (reading,) = await gm.reader.read([incoming.doc.text])
-    return reading
+async def _embedded(
+    gm: Graphmem, incoming: Incoming, reading: asyncio.Future[MessageReading], early: asyncio.Future[Vector]
+) -> Matrix:
+    """Rows for the message, its opener and the app's own reply, as far as there are such.
 
-
-async def _embedded(gm: Graphmem, incoming: Incoming, reading: asyncio.Future[MessageReading]) -> Matrix:
-    """Rows for the message, its opener and the app's own reply, as far as there are such."""
+    early : given the vector that comes with the reading as soon as it is there; never where there is no reading
+    """
     beside = [text for text in (incoming.opener, incoming.reply) if text is not None]
     if not gm.is_shipped:
         return await gm.embedder.embed([incoming.doc.text, *beside])
-    # The reader gives the vector with what it reads.
     others = await gm.embedder.embed(beside) if beside else ()
-    return np.stack([(await reading).vector, *others])
+    await asyncio.wait((early, reading), return_when=asyncio.FIRST_COMPLETED)
+    return np.stack([early.result() if early.done() else (await reading).vector, *others])
 
 
 async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:

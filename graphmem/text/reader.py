@@ -4,10 +4,11 @@ One small network answers every question at once: it reads on from the lower lay
 whose vector comes with it. `scripts/make_reader.py` makes it, and its figures stand beside it.
 """
 
+import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import accumulate
 from pathlib import Path
 
@@ -16,6 +17,9 @@ import numpy as np
 from graphmem.maths.chances import logistic, softmax
 from graphmem.model import Domain, LedgerCategory, Matrix, MemoryKind, Modality, Vector
 from graphmem.text.embedder import DIMENSION, BatchedEmbedder, ShippedNetwork, open_network, shipped_network
+
+Tell = Callable[[str, Vector], None]
+"""Told a text and its vector, before the reader's own layers have read it."""
 
 READER_FOLDER = Path(__file__).with_name("weights") / "reader"
 READER_BATCH = 16
@@ -153,12 +157,14 @@ class ReaderNetwork:
         self._shipped = shipped
         self._session = open_network(folder, threads)
 
-    def rows(self, texts: Sequence[str]) -> Matrix:
-        """For each text its vector and the network's answers, shape (n, 384 + WIDTH)."""
-        return np.concatenate([np.empty((0, DIMENSION + WIDTH), np.float32), *map(self._row, texts)])
+    def rows(self, texts: Sequence[str], tell: Tell = lambda _text, _vector: None) -> Matrix:
+        """For each text its vector and the network's answers, shape (n, 384 + WIDTH); `tell` is called in between."""
+        read = [self._row(text, tell) for text in texts]
+        return np.concatenate([np.empty((0, DIMENSION + WIDTH), np.float32), *read])
 
-    def _row(self, text: str) -> Matrix:
+    def _row(self, text: str, tell: Tell) -> Matrix:
         vector, hidden = self._shipped.seen(text)
+        tell(text, vector[0])
         answers = self._session.run(None, {"hidden": hidden})[0]
         return np.concatenate([vector, answers], axis=1)
 
@@ -187,7 +193,9 @@ class MessageReader:
     def __init__(self, threads: int = 1) -> None:
         network = reader_network(threads)
         self._cuts = network.cuts
-        self._encoder = BatchedEmbedder("reader", DIMENSION + WIDTH, network.rows, READER_BATCH)
+        self._early: dict[object, tuple[str, Callable[[Vector], object]]] = {}
+        encode = partial(network.rows, tell=self._tell)
+        self._encoder = BatchedEmbedder("reader", DIMENSION + WIDTH, encode, READER_BATCH)
 
     async def read(self, texts: Sequence[str], known: Mapping[str, object] | None = None) -> list[MessageReading]:
         """Read messages, each alone: what stands beside it changes nothing, so none is read a second time.
@@ -210,9 +218,40 @@ class MessageReader:
             found |= zip(unread, read, strict=True)
         return [found[text] for text in texts]
 
+    async def read_early(self, text: str, early: asyncio.Future[Vector]) -> MessageReading:
+        """Read one message, and tell its vector as soon as it is there: its own layers take as long again.
+
+        Parameters
+        ----------
+        text : the message
+        early : is given the vector, shape (384,); left as it is where the message cannot be read
+
+        Raises
+        ------
+        Unavailable     the reader has been closed
+        """
+        loop, key = asyncio.get_running_loop(), object()
+        self._early[key] = text, lambda vector: loop.call_soon_threadsafe(_tell_once, early, vector)
+        try:
+            (reading,) = await self.read([text])
+        finally:
+            del self._early[key]
+        return reading
+
     async def aclose(self) -> None:
         """Finish what is queued, then release the thread; calling it again does nothing."""
         await self._encoder.aclose()
+
+    def _tell(self, text: str, vector: Vector) -> None:
+        """Tell the vector of a text to all who wait for it; on the reader's thread."""
+        for awaited, tell in tuple(self._early.values()):
+            if awaited == text:
+                tell(vector)
+
+
+def _tell_once(early: asyncio.Future[Vector], vector: Vector) -> None:
+    if not early.done():
+        early.set_result(vector)
 
 
 def readings(rows: Matrix, cuts: Sequence[float]) -> list[MessageReading]:

@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphmem.errors import Unavailable
+from graphmem.model import Vector
 from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.reader import HEADS, WIDTH, MessageReader, passes, read_now
 
@@ -54,6 +56,26 @@ async def test_a_message_is_read_alike_alone_and_beside_others() -> None:
     assert [each.snr for each in together[:3]] == [each.snr for each in alone]
     assert await reader.read([]) == []
     await asyncio.gather(reader.aclose(), reader.aclose())
+
+
+async def test_the_vector_is_told_before_the_reading_to_all_who_wait_for_it() -> None:
+    reader, loop = MessageReader(), asyncio.get_running_loop()
+    early: list[asyncio.Future[Vector]] = [loop.create_future() for _ in range(3)]
+    texts = ["I have two cats.", "I have two cats.", "My dog is called Rex."]
+    reading = [asyncio.ensure_future(reader.read_early(*each)) for each in zip(texts, early, strict=True)]
+    order: list[str] = []
+    early[0].add_done_callback(lambda _: order.append("vector"))
+    reading[0].add_done_callback(lambda _: order.append("reading"))
+    read = await asyncio.gather(*reading)
+    assert order == ["vector", "reading"]
+    assert all(np.array_equal(vector.result(), each.vector) for vector, each in zip(early, read, strict=True))
+    assert not reader._early
+    await reader.aclose()
+    unread: asyncio.Future[Vector] = loop.create_future()
+    with pytest.raises(Unavailable):
+        await reader.read_early("ok", unread)
+    assert not unread.done()
+    assert not reader._early
 
 
 async def test_without_a_word_there_is_nothing() -> None:
