@@ -207,7 +207,7 @@ def answer_from_memory(
 
 
 def _hardly_asked(wanted: Wanted, told: Sequence[Recollection], remembered: Remembered) -> Recollection | None:
-    """What answers a message that may not ask for what is remembered at all."""
+    """What answers a message at work, or one that may not ask for what is remembered at all."""
     if remembered.asked_for is not AskedFor.OTHER:
         return _best(wanted, told, ANSWERS, remembered.today)
     # A number alone tells nothing by itself.
