@@ -4,10 +4,11 @@ import asyncio
 import sys
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from weakref import WeakValueDictionary
 
 from graphmem.model import Message, Session, Uncertainty, Unlocked, Vector, Who
+from graphmem.search.edges import EdgeTable
 from graphmem.search.fog import Fog, OpenWorld
 from graphmem.search.index import SearchIndex
 from graphmem.store.ledger import StoredEntry
@@ -18,6 +19,8 @@ ENTRY_BYTES = 400
 READING_BYTES = 4_000
 """Bytes of what the reader makes of a message: a vector, and a dozen small arrays."""
 
+NEVER_READ = datetime.fromtimestamp(0, UTC)
+
 Key = tuple[str, str]
 
 
@@ -25,6 +28,9 @@ Key = tuple[str, str]
 class OpenMemories:
     """A student's memories in clear while the session is open, as of one version of them.
 
+    edges : between them, those that are followed
+    turns : how many there were; the memories stand as the last of these left them
+    used_until : when that was read or written
     ledger : every entry, settled ones too
     parts : by id, the part of the standing profile a memory belongs to, with its chance; none where it has no part
     name : what the student is called, where it is known
@@ -34,6 +40,9 @@ class OpenMemories:
 
     version: int
     index: SearchIndex = field(repr=False)
+    edges: EdgeTable = field(default_factory=EdgeTable, repr=False)
+    turns: int = 0
+    used_until: datetime = NEVER_READ
     ledger: tuple[StoredEntry, ...] = field(default=(), repr=False)
     parts: dict[str, tuple[ProfilePart, float]] = field(default_factory=dict, repr=False)
     name: str | None = field(default=None, repr=False)
@@ -43,7 +52,8 @@ class OpenMemories:
     @property
     def nbytes(self) -> int:
         """About the bytes it takes."""
-        return self.index.nbytes + sum(map(_ledger_bytes, self.ledger)) + ENTRY_BYTES * len(self.doubts)
+        searched = self.index.nbytes + self.edges.nbytes
+        return searched + sum(map(_ledger_bytes, self.ledger)) + ENTRY_BYTES * len(self.doubts)
 
 
 class StudentState:

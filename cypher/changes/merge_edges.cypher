@@ -1,7 +1,7 @@
-// Link memories; an edge that exists keeps the greater weight.
+// Link memories; an edge that exists keeps the greater weight. One of its ends counts as written, so that others see it.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, edges: list
+// params: institution: str, student_id: str, edges: list, written: int
 // returns: edges: int
 UNWIND $edges AS edge
 MATCH (from:Memory {institution: $institution, student_id: $student_id, id: edge.from_id})
@@ -12,4 +12,5 @@ MERGE (from)-[relation:$(edge.type)]->(to)
 ON CREATE SET relation += edge.properties
 ON MATCH SET relation.weight = CASE WHEN relation.weight < edge.properties.weight
                                     THEN edge.properties.weight ELSE relation.weight END
+SET from.written = CASE WHEN to.written = $written THEN from.written ELSE $written END
 RETURN count(relation) AS edges

@@ -1,11 +1,14 @@
 // Give the relationships of some memories the reliability of the less reliable end; what was settled about one stays.
+// These memories count as written, so that others see it.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, ids: list
+// params: institution: str, student_id: str, ids: list, written: int
 // returns: from_id: str, type: str
 UNWIND $ids AS id
 MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: id})
 USING INDEX memory:Memory(institution, student_id, id)
+SET memory.written = $written
+WITH memory
 MATCH (memory)-[edge:CAUSES|ENABLES|RELATES_TO|SUPPORTS|REFINES|ABSTRACTS|EVOKES|REMINDS_OF]-(other:Memory)
 WITH edge, [memory.reliability, other.reliability] AS ends
 SET edge.reliability = CASE

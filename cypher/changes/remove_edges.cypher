@@ -1,7 +1,7 @@
-// Remove edges between memories, those that are there.
+// Remove edges between memories, those that are there. One end of each counts as written, so that others see it.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, edges: list
+// params: institution: str, student_id: str, edges: list, written: int
 // returns: removed: int
 UNWIND $edges AS edge
 MATCH (from:Memory {institution: $institution, student_id: $student_id, id: edge.from_id})
@@ -9,5 +9,6 @@ USING INDEX from:Memory(institution, student_id, id)
 MATCH (to:Memory {institution: $institution, student_id: $student_id, id: edge.to_id})
 USING INDEX to:Memory(institution, student_id, id)
 MATCH (from)-[relation:$(edge.type)]->(to)
+SET from.written = $written
 DELETE relation
 RETURN count(*) AS removed

@@ -1,7 +1,8 @@
 // Set the reliability of relationships that was settled about them; null takes that back.
+// One end of each counts as written, so that others see it.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, edges: list
+// params: institution: str, student_id: str, edges: list, written: int
 // returns: edges: int
 UNWIND $edges AS edge
 MATCH (from:Memory {institution: $institution, student_id: $student_id, id: edge.from_id})
@@ -9,5 +10,6 @@ USING INDEX from:Memory(institution, student_id, id)
 MATCH (to:Memory {institution: $institution, student_id: $student_id, id: edge.to_id})
 USING INDEX to:Memory(institution, student_id, id)
 MATCH (from)-[relation:$(edge.type)]->(to)
-SET relation.settled = edge.settled, relation.reliability = coalesce(edge.settled, 'reliable')
+SET relation.settled = edge.settled, relation.reliability = coalesce(edge.settled, 'reliable'),
+    from.written = $written
 RETURN count(relation) AS edges

@@ -1,7 +1,7 @@
 // Start an episode: it abstracts the memories of its message and of later ones, and is under way unless a newer one is.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, episode_id: str, source_id: str, source_kinds: list, source_ref: str, now: datetime
+// params: institution: str, student_id: str, episode_id: str, source_id: str, source_kinds: list, source_ref: str, written: int, now: datetime
 // returns: episodes: int, members: list of str
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (source:Source {institution: $institution, student_id: $student_id, ref: $source_ref})
@@ -27,6 +27,8 @@ CALL (source, turn, episode) {
   WITH DISTINCT memory, episode
   OPTIONAL MATCH (other:Memory {role: 'episode'})-[belongs:ABSTRACTS]->(memory)
   DELETE belongs
+  // An end of an edge counts as written, so that others see it.
+  SET memory.written = $written
   WITH DISTINCT memory, episode
   CREATE (episode)-[:ABSTRACTS {weight: 1.0, reliability: 'reliable', created_at: $now, inferred_by: 'surprise'}]->(memory)
 }

@@ -1,12 +1,16 @@
-// Version of a student's memories, the version that last removed some, the sealed name, the companion's tolerance.
+// How far what is remembered of a student has come.
+// Versions of the student, of the memories, of what lies in the fog and of the last removal of memories; how many turns
+// there were, the sealed name, the companion's tolerance.
 // Nothing when the session has ended.
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, session_id: str, now: datetime
-// returns: version: int, removed: int, name: bytes, tolerance: float
+// returns: version: int, removed: int, turns: int, student_version: int, world: int, overlay: int, name: bytes, tolerance: float
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 WHERE session.expires_at > $now
 MATCH (companion:Companion {institution: $institution, student_id: $student_id})
-RETURN student.memory_version AS version, student.memories_removed AS removed,
-       student.display_name AS name, companion.tolerance AS tolerance
+OPTIONAL MATCH (world:World {institution: $institution})
+RETURN student.memory_version AS version, student.memories_removed AS removed, student.turns AS turns,
+       student.version AS student_version, coalesce(world.version, 0) AS world,
+       coalesce(student.overlay_version, 0) AS overlay, student.display_name AS name, companion.tolerance AS tolerance

@@ -10,7 +10,7 @@ import numpy as np
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
-from graphmem.errors import InvalidInput, Locked
+from graphmem.errors import InvalidInput
 from graphmem.flows.context_plan import (
     NO_LONGER,
     Tentative,
@@ -27,10 +27,11 @@ from graphmem.flows.context_plan import (
 )
 from graphmem.flows.facts import fact_vectors, fitting_facts, standing_facts
 from graphmem.flows.fog import fog_of, hidden_in
-from graphmem.flows.session_cache import ENDED, open_memories
+from graphmem.flows.session_cache import memories_now, open_memories
 from graphmem.flows.uncertainty_plan import sides_of, woven
 from graphmem.flows.unformed import read_unformed
 from graphmem.model import (
+    OF_A_SITTING,
     AskedFor,
     Fact,
     LedgerCategory,
@@ -44,13 +45,13 @@ from graphmem.model import (
     Vector,
     Woven,
 )
+from graphmem.search.edges import Reach, Reached
 from graphmem.search.fog import Fog
 from graphmem.search.index import SearchIndex
 from graphmem.search.query import Asked, Hit, LexicalScores, SearchQuery
 from graphmem.search.scoring import LEAST_FACTOR, RELIABILITY_FACTORS
-from graphmem.store import memories, turns
+from graphmem.store import turns
 from graphmem.store.ledger import StoredEntry
-from graphmem.store.memories import Expanding, Expansion
 from graphmem.tasks import task_group
 from graphmem.text.doc import Doc
 from graphmem.text.ledger_triggers import Surfaced, active_at, is_active, surfacing
@@ -74,21 +75,16 @@ EXTRA_CANDIDATES = 10
 """Memories found by search that are weighed beyond those asked for."""
 EXPANSION_SEEDS = 5
 """Best of them whose edges are followed."""
-REACHED = 10
-"""Most memories found along edges."""
 ASKED_TIMES = 2
 """How many times as many memories are recalled where a message asks for what is remembered."""
-MIN_WEIGHT = 0.5
-"""Weight an edge needs to be followed."""
 FEW_WORDS = 3
 """A question with fewer words of its own is read together with what was said before it."""
 MAX_RECALLED = 100
 """Most memories recalled at once."""
 MAX_BUDGET = 32_000
 """Greatest token budget."""
-EDGE_FACTORS = {each.value: max(LEAST_FACTOR, factor) for each, factor in RELIABILITY_FACTORS.items()}
-"""Share of an edge's weight that counts, by its reliability; as for memories."""
-REFRESHES = 3
+REACH = Reach(10, {each: max(LEAST_FACTOR, factor) for each, factor in RELIABILITY_FACTORS.items()})
+"""Most memories found along edges, and the share of an edge's weight that counts, as for memories."""
 STANDING = {LedgerCategory.THREAT: 2, LedgerCategory.FACT: 4}
 """Categories of ledger entries that always come, after those that surface: of each this many, the newest."""
 STANDING_IMPORTANCE = 0.6
@@ -284,6 +280,7 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
     async with task_group() as group:
         # Embedding takes longest: words are searched meanwhile.
         embedding = asking.embedding or group.create_task(gm.embedder.embed([asking.doc.text]))
+        reading = group.create_task(memories_now(gm, session))
         held = await open_memories(gm, session)
         unformed = await read_unformed(gm, session) if asking.unformed else None
         now = gm.clock()
@@ -299,6 +296,10 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         moment, past = asking.as_of or now, asking.as_of is not None
         words = Asked(_words(asked, asking), moment, past, ended=False, roles=asking.roles)
         lexical = await asyncio.to_thread(held.index.lexical, words)
+        (held, state), before = await reading, held
+        if held.version != before.version:
+            lexical = None
+        fog = await fog_of(gm, session, state.fog_versions)
         rows = await embedding
         vector, own = (await nameless)[0], rows[0]
         # What stands around a question helps to understand it, and is not what is asked for.
@@ -313,19 +314,25 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         # What answers a question may share no word with it, and be far by meaning.
         asking = replace(asking, limit=min(MAX_RECALLED, ASKED_TIMES * asking.limit))
     query = _query(asked, asking, vector, now)
-    # Whether it still is of the world's and the overlay's versions is seen with the expansion: no round trip for that.
-    known = gm.cache.state(session).fog
-    fog = await fog_of(gm, session) if known is None else known
-    for _ in range(REFRESHES):
-        hits = await asyncio.to_thread(_clear_hits, held.index, query, lexical, fog)
-        expansion = await _expansion(gm, session, hits)
-        cleared = await fog_of(gm, session, expansion.fog_versions)
-        if expansion.version <= held.version and cleared is fog:
-            break
-        held, lexical, fog = await open_memories(gm, session, expansion.version), None, cleared
+    hits, reached = await asyncio.to_thread(_followed, held, query, lexical, fog)
     wanted = _Search(held, asking, query, own, asked_for, fog)
-    found = await asyncio.to_thread(_chosen, wanted, unformed, hits, expansion)
-    return SearchResult(await _without_hidden(gm, fog, found), expansion.student_version, fog, own, asking.as_of)
+    found = await asyncio.to_thread(_chosen, wanted, unformed, hits, reached)
+    return SearchResult(await _without_hidden(gm, fog, found), state.student_version, fog, own, asking.as_of)
+
+
+def _followed(
+    held: OpenMemories, query: SearchQuery, lexical: LexicalScores | None, fog: Fog
+) -> tuple[list[Hit], tuple[Reached, ...]]:
+    """The best memories of a question, and what the edges of the first lead to; off the event loop."""
+    hits = _clear_hits(held.index, query, lexical, fog)
+    ids = [hit.memory.id for hit in hits]
+
+    def leads_on(memory_id: str) -> bool:
+        # What was said in one sitting need not have to do with each other.
+        memory = held.index.get(memory_id)
+        return memory is not None and memory.role not in OF_A_SITTING
+
+    return hits, held.edges.reached(ids[:EXPANSION_SEEDS], set(ids), leads_on, REACH)
 
 
 def _clear_hits(index: SearchIndex, query: SearchQuery, lexical: LexicalScores | None, fog: Fog) -> list[Hit]:
@@ -383,17 +390,15 @@ class _Search:
         return memory is not None and not self.fog.hides(memory, self.held.index.vector(memory_id))
 
 
-def _chosen(wanted: _Search, unformed: SearchIndex | None, hits: Sequence[Hit], expansion: Expansion) -> Remembered:
+def _chosen(
+    wanted: _Search, unformed: SearchIndex | None, hits: Sequence[Hit], reached: Sequence[Reached]
+) -> Remembered:
     """Rank what was found, and see what surfaces; off the event loop."""
     held, asking, query, own, fog = wanted.held, wanted.asking, wanted.query, wanted.own, wanted.fog
     moment, past = wanted.moment, wanted.of_past
-    # Where versions kept changing the hits were judged by an older fog.
-    hits = [hit for hit in hits if wanted.is_clear(hit.memory.id)] if fog else hits
-    expansion = replace(expansion, reached=tuple(each for each in expansion.reached if wanted.is_clear(each.id)))
+    reached = [each for each in reached if wanted.is_clear(each.id)]
     tentative = () if unformed is None else _tentative(unformed, hits, query, fog)
-    found = ranked(
-        hits, expansion, held.index, moment, asking.limit, past=past, tentative=tentative, asked=query.vector
-    )
+    found = ranked(hits, reached, held.index, moment, asking.limit, past=past, tentative=tentative, asked=query.vector)
     parts = {memory_id: part for memory_id, part in held.parts.items() if not fog or wanted.is_clear(memory_id)}
     profile = standing_profile(held.index, parts, moment, own, past=past) if asking.limit else []
     entries = [kept for kept in held.ledger if is_active(kept.entry, query.now.timestamp())]
@@ -510,16 +515,6 @@ def _query(asked: ParsedQuestion, asking: RecallRequest, vector: Vector, now: da
         limit=EXTRA_CANDIDATES + asking.limit,
         roles=asking.roles,
     )
-
-
-async def _expansion(gm: Graphmem, session: Session, hits: Sequence[Hit]) -> Expansion:
-    ids = tuple(hit.memory.id for hit in hits)
-    wanted = Expanding(ids, ids[:EXPANSION_SEEDS], MIN_WEIGHT, REACHED, EDGE_FACTORS)
-    expansion = await memories.expand(gm.graph, session, wanted, gm.clock())
-    if expansion is None:
-        gm.dismiss(session)
-        raise Locked(ENDED)
-    return expansion
 
 
 def _surfaced(kept: Sequence[StoredEntry], asking: RecallRequest, vector: Vector, now: datetime) -> list[Surfaced]:

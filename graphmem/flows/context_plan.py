@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphmem.flows.gravity import faded, gravity_now
+from graphmem.flows.gravity import gravity_now
 from graphmem.maths.chances import logistic
 from graphmem.model import (
     OF_A_SITTING,
@@ -26,10 +26,10 @@ from graphmem.model import (
     SourceKind,
     Vector,
 )
+from graphmem.search.edges import Reached
 from graphmem.search.index import MAX_SNR, SearchIndex
 from graphmem.search.query import Hit, SearchQuery
 from graphmem.search.scoring import fitting, mmr, weight
-from graphmem.store.memories import Expansion, Reached, Standing
 from graphmem.text.answering import NEAREST, answer_fitness, asked_text
 from graphmem.text.clauses import is_fragment
 from graphmem.text.doc import Doc
@@ -99,7 +99,7 @@ SURE_PART = 0.6
 
 def ranked(
     hits: Sequence[Hit],
-    expansion: Expansion,
+    reached: Sequence[Reached],
     index: SearchIndex,
     moment: datetime,
     limit: int,
@@ -113,7 +113,7 @@ def ranked(
     Parameters
     ----------
     hits : as the index found them, best first
-    expansion : how they stand in the graph, and what their edges lead to
+    reached : what their edges lead to
     index : SearchIndex, only read
     moment : datetime, of which gravity is taken
     limit : int >= 0
@@ -125,29 +125,28 @@ def ranked(
     """
     relevance = {hit.memory.id: hit.relevance for hit in hits}
     found = [_Found(h.memory, h.relevance, h) for h in hits]
-    for reached in expansion.reached:
-        memory = index.get(reached.id)
-        if memory is not None and reached.seed in relevance and _is_valid(memory, moment):
-            found.append(_Found(memory, HOP * reached.weight * relevance[reached.seed], reached))
+    for way in reached:
+        memory = index.get(way.id)
+        if memory is not None and way.seed in relevance and _is_valid(memory, moment):
+            found.append(_Found(memory, HOP * way.weight * relevance[way.seed], way))
     told = _told_refs(each.memory for each in found)
     held = []
     for each in found:
         if _is_told_elsewhere(each.memory, told):
             continue
-        standing = _standing(each.memory, expansion)
         vector = index.vector(each.memory.id)
-        if vector is not None and (past or standing.reliability is not Reliability.SUPERSEDED):
-            held.append((each, standing, vector))
-    held += [(_Found(t.hit.memory, t.relevance, t), _standing(t.hit.memory, expansion), t.vector) for t in tentative]
+        if vector is not None and (past or each.memory.reliability is not Reliability.SUPERSEDED):
+            held.append((each, vector))
+    held += [(_Found(t.hit.memory, t.relevance, t), t.vector) for t in tentative]
     if not held:
         return []
-    weights = np.array([_weight(each, standing, moment) for each, standing, _ in held])
+    weights = np.array([_weight(each, moment) for each, _ in held])
     # Weights are of one question: the best one counts as 1.
     shares = weights / (weights.max() or 1.0)
-    matrix = np.stack([vector for _, _, vector in held])
+    matrix = np.stack([vector for _, vector in held])
     order = mmr(shares, matrix, DIVERSITY, limit)
     near = np.zeros(len(held)) if asked is None else matrix @ asked
-    return [replace(_recalled(*held[i][:2], float(weights[i]), moment), similarity=float(near[i])) for i in order]
+    return [replace(_recalled(held[i][0], float(weights[i]), moment), similarity=float(near[i])) for i in order]
 
 
 def without_told_episodes(found: Sequence[Recalled], profile: Sequence[Recalled]) -> tuple[Recalled, ...]:
@@ -540,33 +539,14 @@ def _within(lines: Sequence[str], budget: int) -> tuple[list[int], int]:
     return kept, budget
 
 
-def _standing(memory: Memory, expansion: Expansion) -> Standing:
-    """Current state of a memory in the graph: other processes use and doubt memories, too."""
-    standing = expansion.found.get(memory.id)
-    if standing is None:
-        return Standing(memory.gravity, memory.last_accessed, memory.access_count, memory.reliability)
-    return standing
+def _weight(found: _Found, moment: datetime) -> float:
+    memory = found.memory
+    return weight(found.relevance, memory.modality, gravity_now(memory, moment), memory.reliability)
 
 
-def _gravity(memory: Memory, standing: Standing, moment: datetime) -> float:
-    return faded(memory, standing.gravity, standing.last_accessed, standing.reliability, moment)
-
-
-def _weight(found: _Found, standing: Standing, moment: datetime) -> float:
-    now = _gravity(found.memory, standing, moment)
-    return weight(found.relevance, found.memory.modality, now, standing.reliability)
-
-
-def _recalled(found: _Found, standing: Standing, weighs: float, moment: datetime) -> Recalled:
-    memory = replace(
-        as_held_at(found.memory, moment),
-        gravity=standing.gravity,
-        last_accessed=standing.last_accessed,
-        access_count=standing.access_count,
-        reliability=standing.reliability,
-    )
-    formed = not isinstance(found.by, Tentative)
-    return Recalled(memory, weighs, _gravity(memory, standing, moment), _reasons(found.by), formed)
+def _recalled(found: _Found, weighs: float, moment: datetime) -> Recalled:
+    memory, formed = found.memory, not isinstance(found.by, Tentative)
+    return Recalled(as_held_at(memory, moment), weighs, gravity_now(memory, moment), _reasons(found.by), formed)
 
 
 def as_held_at(memory: Memory, moment: datetime) -> Memory:

@@ -101,6 +101,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         tasking = group.create_task(_task(gm, attempt))
         await asyncio.sleep(0)
         message, opener, own_reply = messages_of(attempt, await attempt.embedding)
+        familiarising = group.create_task(_familiar(gm, session, message))
         reading = await attempt.reading
         # Danger is looked for in the words as they were typed.
         typed = doc if attempt.incoming.meant is None else Doc(message.text)
@@ -113,7 +114,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         state = replace(held.state, prediction=await _with_vectors(gm, expected))
         task = await tasking
         sensed = _sensed(gm, message, reading, talk, held.messages, state.prediction)
-        own = plan.score(message, talk, state, sensed, task, await _familiar(gm, session, message))
+        own = plan.score(message, talk, state, sensed, task, await familiarising)
         shaken = reading.passes == MOST_PASSES or bool(retractions(doc.text))
         own = plan.grave(own) if shaken or await takes_back_belief(gm, session, message, reading) else own
         state = replace(state, habits=_habits(state, message, talk[-1].text if talk else "", said))

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 
 import numpy as np
 
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import GraphmemError, Locked, NotFound
-from graphmem.model import UNSETTLED, Matrix, Memory, Session, Uncertainty, Unlocked, Vector, Who
+from graphmem.model import UNSETTLED, Matrix, Memory, Session, Standing, Uncertainty, Unlocked, Vector, Who
 from graphmem.search.index import SearchIndex
 from graphmem.store import ledger, memories, uncertainties
 from graphmem.store.changes import Changes, write
@@ -18,6 +19,8 @@ from graphmem.store.memories import LoadedMemory, MemoriesState
 from graphmem.text.doc import doc_of
 from graphmem.text.profile import ProfilePart, load_profile_model
 
+MIN_WEIGHT = 0.5
+"""Weight an edge needs to be followed."""
 ENDED = "This session has ended: open a new one."
 
 
@@ -32,13 +35,46 @@ async def open_memories(gm: Graphmem, session: Session, at_least: int = 0) -> Op
     Unavailable     Neo4j does not answer
     """
     async with gm.memory_lock(session):
+        return await _open(gm, session, at_least)
+
+
+async def _open(gm: Graphmem, session: Session, at_least: int) -> OpenMemories:
+    held = gm.memories(session)
+    if held is not None and gm.admits(session) and held.version >= at_least:
+        return held
+    if held is not None:
+        return await _read(gm, session, held)
+    async with gm.loading:
+        return await _read(gm, session, held)
+
+
+async def memories_now(gm: Graphmem, session: Session) -> tuple[OpenMemories, MemoriesState]:
+    """A student's memories, their edges and standing, as the graph has them now, and how far it has come.
+
+    Raises
+    ------
+    Locked          the session has ended
+    Unavailable     Neo4j does not answer
+    """
+    state = await _state(gm, session)
+    async with gm.memory_lock(session):
+        held = await _open(gm, session, state.version)
+        if held.turns < state.turns:
+            # Other processes let turns use memories, too: their clocks may differ.
+            since = held.used_until - timedelta(seconds=gm.settings.clock_skew)
+            held = replace(held, turns=state.turns, used_until=gm.clock())
+            held.index.renew(await memories.list_used(gm.graph, session, since))
+            gm.cache.put(session, held)
+    return held, state
+
+
+async def note_used(gm: Graphmem, session: Session, seq: int, used: Sequence[Standing]) -> None:
+    """Let the memories that this process holds stand as a turn has left them, where it has seen all turns before it."""
+    async with gm.memory_lock(session):
         held = gm.memories(session)
-        if held is not None and gm.admits(session) and held.version >= at_least:
-            return held
-        if held is not None:
-            return await _read(gm, session, held)
-        async with gm.loading:
-            return await _read(gm, session, held)
+        if held is not None and held.turns == seq - 1:
+            held.index.renew(used)
+            gm.cache.put(session, replace(held, turns=seq, used_until=gm.clock()))
 
 
 def read_ahead(gm: Graphmem, session: Session) -> None:
@@ -58,10 +94,11 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
     state = await _state(gm, session)
     if held is None or state.removed > since:
         index = SearchIndex(gm.embedder.dimension)
-        held, since = OpenMemories(0, index), 0
+        held, since = OpenMemories(0, index, turns=state.turns, used_until=gm.clock()), 0
         state = await _state(gm, session)
-    found, kept, doubts = await asyncio.gather(
+    found, (standings, edges), kept, doubts = await asyncio.gather(
         memories.list_since(gm.graph, session, since),
+        memories.list_linked(gm.graph, session, since, MIN_WEIGHT),
         ledger.list_stored_entries(gm.graph, session, gm.clock()),
         uncertainties.find_uncertainties(gm.graph, session, session, states=UNSETTLED),
     )
@@ -69,6 +106,8 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
         gm.dismiss(session)
         raise Locked(ENDED)
     await _index(gm, session, held, found)
+    held.index.renew(standings)
+    held.edges.replace(edges)
     held = replace(
         held,
         version=state.version,
@@ -181,30 +220,39 @@ async def write_changes(gm: Graphmem, session: Session, changes: Changes) -> boo
     return True
 
 
-async def apply_changes(gm: Graphmem, who: Who, changes: Changes) -> None:
+async def apply_changes(gm: Graphmem, session: Session, changes: Changes) -> None:
     """Change the memories that this process holds as they were written; what was locked or read meanwhile stays."""
-    held = gm.memories(who)
+    held = gm.memories(session)
     if held is None or held.version != changes.known:
         return
     if changes.deleted:
-        gm.cache.drop_memories(who)
+        gm.cache.drop_memories(session)
         return
     changed = _changed_memories(held, changes)
     inactive = {kept.entry.id for kept in held.ledger if not kept.entry.is_active}
     ended = filter(None, map(held.index.get, changes.ended))
     if any(memory.in_ledger for memory in ended) or any(p.entry.id in inactive for p in changes.ledger):
         # Ledger entries were closed with their memories, or opened again: they are read anew.
-        gm.cache.drop_memories(who)
+        gm.cache.drop_memories(session)
         return
     linked = {p.memory_id for p in changes.ledger}
+    try:
+        standings, edges = await memories.list_linked(gm.graph, session, held.version, MIN_WEIGHT)
+    except GraphmemError:
+        # The changes are written: what cannot be brought up to date now is read anew when it is needed.
+        gm.cache.drop_memories(session)
+        return
     if changed:
         now = [replace(memory, in_ledger=memory.in_ledger or memory.id in linked) for memory, _ in changed.values()]
         await asyncio.to_thread(_put, gm, held, now, np.stack([vector for _, vector in changed.values()]))
+    # Turns have used memories since the changes were planned.
+    held.index.renew(standings)
+    held.edges.replace(edges)
     entries = {kept.entry.id for kept in held.ledger}
     new = tuple(ledger.StoredEntry(p.entry, p.vector) for p in changes.ledger if p.entry.id not in entries)
     standing = replace(held, version=held.version + 1, ledger=(*new, *held.ledger), doubts=_doubts(held, changes))
     tolerance = held.tolerance if changes.tolerance is None else changes.tolerance
-    gm.cache.put(who, replace(standing, tolerance=tolerance))
+    gm.cache.put(session, replace(standing, tolerance=tolerance))
 
 
 def _changed_memories(held: OpenMemories, changes: Changes) -> dict[str, tuple[Memory, Vector]]:

@@ -25,13 +25,14 @@ from graphmem.flows.incoming import Incoming as Incoming
 from graphmem.flows.incoming import TurnAttempt, respelled_incoming
 from graphmem.flows.renewal import renew_if_due
 from graphmem.flows.replying import answer_of, question_to_ask, remembered_for
-from graphmem.flows.session_cache import ENDED, open_memories
+from graphmem.flows.session_cache import ENDED, note_used, open_memories
 from graphmem.flows.uncertainty_plan import may_answer
 from graphmem.model import (
     Distil,
     Matrix,
     Message,
     Session,
+    Standing,
     State,
     Task,
     TurnOutcome,
@@ -192,7 +193,17 @@ async def _written(
     else:
         gm.admit(session)
         gm.cache.put(session, plan.grown(attempt.held, version, thought, write, gm.settings))
+        await _note_used(gm, session, write)
     return None if version is None else write.outcome
+
+
+async def _note_used(gm: Graphmem, session: Session, write: turns.TurnWrite) -> None:
+    """Let the memories that this process holds stand as the turn has left them."""
+    held = gm.memories(session)
+    known = () if held is None else ((held.index.get(boost.memory_id), boost) for boost in write.boosts)
+    at = _in_ms(write.now)
+    used = [Standing(memory.id, each.gravity, at, memory.access_count + 1) for memory, each in known if memory]
+    await note_used(gm, session, write.outcome.seq, used)
 
 
 async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.TurnThought:

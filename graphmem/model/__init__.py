@@ -77,6 +77,7 @@ from graphmem.model.memory import (
     Extract,
     Extraction,
     Heard,
+    HeldEdge,
     LedgerEntry,
     Memory,
     MemoryEvent,
@@ -87,6 +88,7 @@ from graphmem.model.memory import (
     Relation,
     Reminder,
     Source,
+    Standing,
 )
 from graphmem.model.questions import (
     Analyse,
@@ -187,6 +189,7 @@ __all__ = [
     "FalseAlarm",
     "HabitCount",
     "Heard",
+    "HeldEdge",
     "Imported",
     "Integrity",
     "Job",
@@ -243,6 +246,7 @@ __all__ = [
     "Severity",
     "Source",
     "SourceKind",
+    "Standing",
     "State",
     "StatementOnRecord",
     "StatementPair",

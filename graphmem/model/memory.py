@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 from datetime import datetime
+from typing import NamedTuple
 
 from graphmem.model.concern import Danger
 from graphmem.model.enums import (
@@ -309,6 +310,30 @@ class Edge:
     to_label: str
     created_at: datetime
     reliability: Reliability = Reliability.RELIABLE
+
+
+class HeldEdge(NamedTuple):
+    """An edge between two memories as it is held of one of them.
+
+    other_id : the memory at the other end
+    outgoing : it begins at the memory that it is held of
+    weight : 0 to 1
+    """
+
+    other_id: str
+    type: str
+    outgoing: bool
+    weight: float
+    reliability: Reliability
+
+
+class Standing(NamedTuple):
+    """Part of a memory that changes with every use."""
+
+    id: str
+    gravity: float
+    last_accessed: datetime
+    access_count: int
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.errors import InvalidInput
-from graphmem.model import OF_A_SITTING, Matrix, Memory, MemoryRole, MergedStatement, Reliability, Vector
+from graphmem.model import OF_A_SITTING, Matrix, Memory, MemoryRole, MergedStatement, Reliability, Standing, Vector
 from graphmem.search.feedback import feedback_terms
 from graphmem.search.inverted_index import InvertedIndex
 from graphmem.search.query import SCORE_PARTS, Asked, Hit, LexicalScores, SearchQuery, relevance, why, within
@@ -166,6 +166,16 @@ class SearchIndex:
             self._insert_in_time(
                 [_place(memory, rows[known]) for known, (memory, _) in last.items() if known not in kept]
             )
+
+    def renew(self, standings: Iterable[Standing]) -> None:
+        """Let memories that are held stand as they do now; what is not held is passed over."""
+        with self._lock:
+            for memory_id, gravity, last_accessed, access_count in standings:
+                row = self._row_of.get(memory_id)
+                if row is not None:
+                    self._memories[row] = replace(
+                        self._at(row), gravity=gravity, last_accessed=last_accessed, access_count=access_count
+                    )
 
     def remove(self, ids: Iterable[str]) -> None:
         """Take memories out; ids that are not held are passed over."""

@@ -303,13 +303,13 @@ async def write(
         if changes.corrected is not None and not await _correct(tx, session, changes.corrected):
             return None
         await _write_memories(tx, session, changes, begun[0]["written"], now)
-        await _write_surprise(tx, session, changes, now)
+        await _write_surprise(tx, session, changes, begun[0]["written"], now)
         await _write_compression(tx, session, changes, begun[0]["written"], now)
         facts = written.facts
         if finished is not None and changes.facts:
             facts = await _add_facts(tx, session, changes, finished.facts_kept)
         await _pass_on_topics(tx, changes, now)
-        await _form_source(tx, changes, now)
+        await _form_source(tx, changes, begun[0]["written"], now)
         if finished is None:
             return written
         await usages.add_usage(tx, finished.job.kind, finished.usage, now)
@@ -337,7 +337,8 @@ async def _write_memories(tx: Transaction, session: Session, changes: Changes, w
         ]
         await tx.write("changes/update_memories", memories=updates, written=written)
     if changes.edges:
-        await tx.write("changes/merge_edges", edges=[_edge(edge, changes.inferred_by, now) for edge in changes.edges])
+        edges = [_edge(edge, changes.inferred_by, now) for edge in changes.edges]
+        await tx.write("changes/merge_edges", edges=edges, written=written)
     await _write_doubts(tx, session, changes, written)
     if changes.mentions:
         mentions = [_mention(session, mention, changes.inferred_by, now) for mention in changes.mentions]
@@ -360,11 +361,11 @@ async def _write_memories(tx: Transaction, session: Session, changes: Changes, w
         await tx.write("changes/promote_entries", entries=entries, written=written, **source)
 
 
-async def _form_source(tx: Transaction, changes: Changes, now: datetime) -> None:
+async def _form_source(tx: Transaction, changes: Changes, written: int, now: datetime) -> None:
     if changes.formed is not None:
         source = {} if changes.origin is None else _source_key(changes.origin)
         ids = [new.memory.id for new in changes.new]
-        await tx.write("changes/form_source", snr=changes.formed.snr, ids=ids, now=now, **source)
+        await tx.write("changes/form_source", snr=changes.formed.snr, ids=ids, written=written, now=now, **source)
 
 
 async def _pass_on_topics(tx: Transaction, changes: Changes, now: datetime) -> None:
@@ -402,16 +403,16 @@ async def _write_doubts(tx: Transaction, session: Session, changes: Changes, wri
         await tx.write("changes/reword_memories", memories=_reworded(session, changes.reworded), written=written)
     rated = [update.memory_id for update in changes.updated if "reliability" in update.values]
     if rated:
-        await tx.write("changes/rate_edges", ids=rated)
+        await tx.write("changes/rate_edges", ids=rated, written=written)
     if changes.settled_edges:
         settled = [
             {"from_id": e.from_id, "to_id": e.to_id, "type": e.type.value, "settled": e.reliability}
             for e in changes.settled_edges
         ]
-        await tx.write("changes/settle_edges", edges=settled)
+        await tx.write("changes/settle_edges", edges=settled, written=written)
     if changes.removed:
         edges = [{"from_id": e.from_id, "to_id": e.to_id, "type": e.type.value} for e in changes.removed]
-        await tx.write("changes/remove_edges", edges=edges)
+        await tx.write("changes/remove_edges", edges=edges, written=written)
     if changes.doubts:
         doubts = [stored_uncertainty(session, each) for each in changes.doubts]
         await tx.write("changes/merge_uncertainties", uncertainties=doubts)
@@ -422,11 +423,11 @@ async def _write_doubts(tx: Transaction, session: Session, changes: Changes, wri
         await tx.write("changes/set_tolerance", tolerance=changes.tolerance)
 
 
-async def _write_surprise(tx: Transaction, session: Session, changes: Changes, now: datetime) -> None:
+async def _write_surprise(tx: Transaction, session: Session, changes: Changes, written: int, now: datetime) -> None:
     if changes.episode_id is None or changes.origin is None:
         return
     source = _source_key(changes.origin)
-    await tx.write("changes/start_episode", episode_id=changes.episode_id, now=now, **source)
+    await tx.write("changes/start_episode", episode_id=changes.episode_id, written=written, now=now, **source)
     raised = [
         {"label": label, "properties": _sealed_question(session, label, each)}
         for label, questions in (("Question", changes.questions), ("Reflection", changes.reflections))
@@ -447,7 +448,7 @@ async def _write_compression(tx: Transaction, session: Session, changes: Changes
     absorbed = [asdict(each) for each in changes.absorbed]
     await tx.write("changes/absorb_memories", absorbed=absorbed, written=written)
     passed = [_edge(edge, changes.inferred_by, now) for edge in changes.passed]
-    await tx.write("changes/merge_edges", edges=passed)
+    await tx.write("changes/merge_edges", edges=passed, written=written)
     await tx.write("changes/delete_memories", ids=list(changes.deleted))
     await tx.write("changes/record_compression", compression=stored_compression(changes.compression))
     await usages.add_usage(tx, COMPRESSING, changes.usage, now)

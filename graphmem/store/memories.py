@@ -10,6 +10,7 @@ from graphmem.model import (
     Edge,
     EdgeType,
     EntityKind,
+    HeldEdge,
     Memory,
     MemoryKind,
     MergedStatement,
@@ -18,6 +19,7 @@ from graphmem.model import (
     Reliability,
     Session,
     Source,
+    Standing,
     Vector,
     Who,
 )
@@ -47,46 +49,23 @@ REINFORCED = (
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Part of a memory that changes with every use: read anew where it counts."""
+class MemoriesState:
+    """How far what is remembered of a student has come.
 
-    gravity: float
-    last_accessed: datetime
-    access_count: int
-    reliability: Reliability
-
-
-@dataclass(frozen=True)
-class Reached:
-    """A memory found along edges: from which seed, the product of the weights, the types on the way."""
-
-    id: str
-    seed: str
-    weight: float
-    types: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Expansion:
-    """Standing of the memories found, and what hangs together with them, as of a version of the memories.
-
+    version : of the memories
+    removed : the version with which some were last removed
+    turns : how many there were; each uses memories
     student_version : of the student, which changes with each turn, too
     fog_versions : of the institution's world and of the student's overlay
+    tolerance : of the companion
+    name : what the student is called, where it is known
     """
 
     version: int
-    found: dict[str, Standing]
-    reached: tuple[Reached, ...]
-    student_version: int = 0
-    fog_versions: tuple[int, int] = (0, 0)
-
-
-@dataclass(frozen=True)
-class MemoriesState:
-    """Version of a student's memories, when some were last removed, the companion's tolerance, the student's name."""
-
-    version: int
     removed: int
+    turns: int
+    student_version: int
+    fog_versions: tuple[int, int]
     tolerance: float
     name: str | None = field(default=None, repr=False)
 
@@ -97,22 +76,6 @@ class LoadedMemory:
 
     memory: Memory
     vector: Vector | None = field(repr=False)
-
-
-@dataclass(frozen=True)
-class Expanding:
-    """Parameters of an expansion: memories found, seeds among them, and how far their edges are followed.
-
-    min_weight : 0..1, of every edge on the way
-    limit : most memories that are reached
-    factors : what the weight of an edge is multiplied by, by its reliability
-    """
-
-    ids: tuple[str, ...]
-    seeds: tuple[str, ...]
-    min_weight: float
-    limit: int
-    factors: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -187,9 +150,9 @@ def label_of(modality: Modality) -> str:
 
 
 async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState | None:
-    """Version of the memories, and when some were last removed; `memory/get_state`.
+    """How far what is remembered has come; `memory/get_state`.
 
-    None when the session has ended.
+    None when the session has ended, which another process may have done.
     """
     rows = await graph.run("memory/get_state", session, session_id=session.session_id, now=now)
     if not rows:
@@ -198,7 +161,15 @@ async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState 
     sealed, place, damage = row["name"], NodeSealer(session.keys, session, "Student", "student"), Damage()
     name = None if sealed is None else damage.opened(lambda: place.text("display_name", sealed))
     await report(graph, session, damage)
-    return MemoriesState(row["version"], row["removed"], row["tolerance"], name)
+    return MemoriesState(
+        version=row["version"],
+        removed=row["removed"],
+        turns=row["turns"],
+        student_version=row["student_version"],
+        fog_versions=(row["world"], row["overlay"]),
+        tolerance=row["tolerance"],
+        name=name,
+    )
 
 
 async def list_since(graph: Graph, session: Session, since: int) -> list[LoadedMemory]:
@@ -215,33 +186,39 @@ async def list_since(graph: Graph, session: Session, since: int) -> list[LoadedM
         after = row["ids"][-1]
 
 
-async def expand(graph: Graph, session: Session, wanted: Expanding, now: datetime) -> Expansion | None:
-    """Read how some memories stand, and follow the edges of the seeds among them; `memory/expand`.
+async def list_linked(
+    graph: Graph, session: Session, since: int, min_weight: float
+) -> tuple[list[Standing], dict[str, list[HeldEdge]]]:
+    """How every memory stands that was written after a version, and its edges of some weight; `memory/list_linked`.
 
-    None when the session has ended, which another process may have done.
+    An edge that is new, changed or gone counts as a write of one of its ends at least.
     """
-    rows = await graph.run("memory/expand", session, session_id=session.session_id, now=now, **asdict(wanted))
-    if not rows:
-        return None
-    (row,) = rows
-    found = {
-        memory_id: Standing(gravity, from_ms(accessed), count_of_student, Reliability(reliability))
-        for memory_id, gravity, accessed, count_of_student, reliability in [
-            *row["found"],
-            *([each[0], *each[4:]] for each in row["reached"]),
-        ]
-        # One that makes no sense was written by hand: its memory is left out.
-        if reliability in _RELIABILITIES
-    }
-    return Expansion(
-        version=row["version"],
-        found=found,
-        reached=tuple(
-            Reached(each[0], each[1], each[2], tuple(each[3])) for each in row["reached"] if each[0] in found
-        ),
-        student_version=row["student_version"],
-        fog_versions=(row["world"], row["overlay"]),
-    )
+    standings: list[Standing] = []
+    edges: dict[str, list[HeldEdge]] = {}
+    while True:
+        after = standings[-1].id if standings else ""
+        (row,) = await graph.run(
+            "memory/list_linked", session, since=since, after=after, min_weight=min_weight, limit=LOAD_PAGE
+        )
+        for *standing, own in row["memories"]:
+            standings.append(_standing(*standing))
+            edges[standings[-1].id] = [_held_edge(*edge) for edge in own if edge[-1] in _RELIABILITIES]
+        if len(row["memories"]) < LOAD_PAGE:
+            return standings, edges
+
+
+async def list_used(graph: Graph, session: Session, since: datetime) -> list[Standing]:
+    """How the memories stand that were used since a moment; `memory/list_used`."""
+    (row,) = await graph.run("memory/list_used", session, since=since)
+    return [_standing(*standing) for standing in row["memories"]]
+
+
+def _held_edge(other_id: str, type_: str, outgoing: bool, weight: float, reliability: str) -> HeldEdge:
+    return HeldEdge(other_id, type_, outgoing, weight, Reliability(reliability))
+
+
+def _standing(memory_id: str, gravity: float, last_accessed: int, access_count: int) -> Standing:
+    return Standing(memory_id, gravity, from_ms(last_accessed), access_count)
 
 
 async def find_by_ids(graph: Graph, who: Who, ids: Sequence[str], session: Session | None) -> list[Memory]:

@@ -22,7 +22,7 @@ PLANNED = (
     "ledger/list",
     "overlay/get_versions",
     "world/list_names",
-    "memory/expand",
+    "memory/list_linked",
     "turn/complete",
     "job/list_unformed",
     "integrity/list_notes",

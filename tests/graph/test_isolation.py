@@ -14,7 +14,7 @@ from graphmem.app import Graphmem
 from graphmem.bearer import make_token
 from graphmem.errors import Locked, NotFound
 from graphmem.flows import students
-from graphmem.flows.context import EDGE_FACTORS, context, recall
+from graphmem.flows.context import context, recall
 from graphmem.flows.facts import list_facts
 from graphmem.flows.gravity import CURVE
 from graphmem.flows.ledger import list_entries, settle_entry
@@ -29,7 +29,7 @@ from graphmem.model import EdgeType, Level, Resolution, Role, Verdict, Who
 from graphmem.store import ledger, memories, queries, turns
 from graphmem.store import surprises as surprise_store
 from graphmem.store.jobs import EPOCH, Kind
-from graphmem.store.memories import Expanding, Filter
+from graphmem.store.memories import Filter
 from graphmem.store.rows import LAST
 from tests.conftest import PASSWORD, Pupil, another_replica, say
 from tests.support.client import Client, Refused
@@ -118,6 +118,8 @@ async def seen(gm: Graphmem, pupil: Pupil) -> str:
     found: list[Any] = [
         await held(gm, session),
         await memories.list_since(gm.graph, session, 0),
+        await memories.list_linked(gm.graph, session, 0, 0.0),
+        await memories.list_used(gm.graph, session, EPOCH),
         await memories.state(gm.graph, session, gm.clock()),
         await ledger.list_stored_entries(gm.graph, session, gm.clock()),
         await list_entries(gm, session),
@@ -209,11 +211,6 @@ async def test_what_only_another_has_is_not_there(gm: Graphmem, changed_pupils: 
             await find_around(gm, pupil.who, "only-bob", 3, 0.0, pupil.session)
         assert await memories.list_edges(gm.graph, pupil.who, ["only-bob"]) == {"only-bob": []}
         assert await memories.list_sources(gm.graph, pupil.who, ["only-bob"]) == {"only-bob": []}
-        expansion = await memories.expand(
-            gm.graph, pupil.session, Expanding(("only-bob",), ("only-bob",), 0.0, 50, EDGE_FACTORS), gm.clock()
-        )
-        assert expansion is not None
-        assert (expansion.found, expansion.reached) == ({}, ())
         assert await response_of(gm, pupil.session, "only-bob") is None
         with pytest.raises(NotFound):
             await correct_surprise(gm, pupil.session, "only-bob", Verdict.WAS_IMPORTANT, "")
@@ -289,7 +286,7 @@ def parameters(asking: Pupil, shared: dict[str, Any], name: str) -> dict[str, An
     wanted = queries.load()[name].params
     missing = wanted - given.keys()
     assert not missing, f"{name}.cypher has parameters this test cannot fill: {sorted(missing)}; add them here"
-    if name.startswith("concern/"):
+    if name.startswith("concern/") or name == "memory/list_used":
         given |= {"since": EPOCH}
     if name.startswith("source/"):
         given |= {"id": shared["observation"]}
@@ -319,7 +316,6 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
         "observation": observation,
         "id": max(ids["Memory"], key=lambda known: (known in only, known)),
         "ids": everything,
-        "seeds": everything,
         "elements": [row["e"] for row in await asked(gm, other.who, elements)],
         "by_label": by_label,
         "places": {label: [list(place) for place in product(found, types)] for label, found in by_label.items()},
@@ -330,7 +326,6 @@ async def shared_by(gm: Graphmem, other: Pupil, asking: Pupil) -> dict[str, Any]
         "discovered": everything,
         "numbers": list(range(1024)),
         "held": [],
-        "factors": dict(EDGE_FACTORS),
         "turn_id": "t0",
         "turn_ids": ["t0"],
         "memory_id": "episode-1",

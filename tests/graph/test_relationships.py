@@ -4,7 +4,7 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
-from graphmem.flows.context import EDGE_FACTORS
+from graphmem.flows.context import REACH
 from graphmem.flows.memories import find_memory, list_memories
 from graphmem.flows.reconciliation import reconcile
 from graphmem.flows.session_cache import open_memories
@@ -17,7 +17,7 @@ from graphmem.flows.uncertainty import (
 from graphmem.flows.uncertainty_plan import Settling
 from graphmem.model import DetectionContext, Memory, Reliability, Resolution, Severity, Uncertainty, UncertaintyState
 from graphmem.store import memories
-from graphmem.store.memories import Expanding, Filter
+from graphmem.store.memories import Filter
 from tests.conftest import Enrol, Pupil, another_replica
 from tests.support.client import Client
 from tests.support.doubting import doubted
@@ -56,10 +56,9 @@ async def test_a_relationship_is_as_reliable_as_its_ends(gm: Graphmem, ann: Pupi
     record = await doubted(gm, ann.session, one, other)
     assert await reliabilities(gm, ann, "ENABLES") == {(one.id, third.id): "contradicted"}
     assert await reliabilities(gm, ann, "TEMPORAL_EVOLUTION") == {(one.id, third.id): "reliable"}
-    wanted = Expanding((one.id,), (one.id,), 0.5, 20, EDGE_FACTORS)
-    expansion = await memories.expand(gm.graph, ann.session, wanted, gm.clock())
-    assert expansion is not None
-    assert {each.id: each.weight for each in expansion.reached}[third.id] == pytest.approx(0.8)
+    table = (await open_memories(gm, ann.session)).edges
+    reached = table.reached([one.id], [one.id], lambda _: True, REACH)
+    assert {each.id: each.weight for each in reached}[third.id] == pytest.approx(0.8)
     await resolve_uncertainty(gm, ann.session, record.id, Settling(Resolution.MANUAL, other.id))
     assert await reliabilities(gm, ann, "ENABLES") == {(one.id, third.id): "superseded"}
     (edge,) = [e for e in (await memories.list_edges(gm.graph, ann.who, [third.id]))[third.id] if e.type == "ENABLES"]

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from graphmem.app import Graphmem
-from graphmem.flows.session_cache import apply_changes, open_memories
+from graphmem.flows.session_cache import apply_changes, memories_now
 from graphmem.model import (
     Classify,
     DetectionContext,
@@ -45,7 +45,7 @@ def doubt(a: Memory, b: Memory | None, **changes: object) -> Uncertainty:
 
 async def doubted(gm: Graphmem, session: Session, a: Memory, b: Memory | None, **changes: object) -> Uncertainty:
     """A doubt that is kept, its sides contradicted."""
-    record, held = doubt(a, b, **changes), await open_memories(gm, session)
+    record, (held, _) = doubt(a, b, **changes), await memories_now(gm, session)
     sides = [Update(each.id, {"reliability": Reliability.CONTRADICTED}) for each in (a, b) if each is not None]
     kept = Changes(held.version, "test", updated=tuple(sides), doubts=(Recorded(record),))
     written = await write(gm.graph, session, kept, gm.clock())

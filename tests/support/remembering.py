@@ -114,8 +114,11 @@ def memories_of(gm: Graphmem, pupil: Pupil) -> OpenMemories:
 
 
 async def linked(gm: Graphmem, pupil: Pupil, from_id: str, to_id: str, type_: str, weight: float) -> None:
-    link = """MATCH (a:Memory {institution: $i, student_id: $s, id: $a})
+    """An edge that another process has written."""
+    link = """MATCH (student:Student {institution: $i, id: $s})
+              MATCH (a:Memory {institution: $i, student_id: $s, id: $a})
               MATCH (b:Memory {institution: $i, student_id: $s, id: $b})
+              SET student.memory_version = student.memory_version + 1, a.written = student.memory_version
               CREATE (a)-[:$($t) {weight: $w, created_at: datetime(), reliability: 'reliable'}]->(b)"""
     await changed(gm, pupil.who, f"CYPHER 25 {link}", a=from_id, b=to_id, t=type_, w=weight)
 

@@ -1,6 +1,5 @@
 """How found memories rank, and which of them fit a budget, without a database."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -34,11 +33,12 @@ from graphmem.model import (
     Reliability,
     Remembered,
     SourceKind,
+    Standing,
 )
+from graphmem.search.edges import Reached
 from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit, SearchQuery
 from graphmem.search.scoring import weight
-from graphmem.store.memories import Expansion, Reached, Standing
 from graphmem.text.doc import Doc
 from graphmem.text.memory_block import memory_block
 from graphmem.text.tokens import count_tokens
@@ -51,26 +51,21 @@ def index_of(*memories: Memory) -> SearchIndex:
     return index
 
 
-def expansion(*memories: Memory, reached: Sequence[Reached] = ()) -> Expansion:
-    found = {m.id: Standing(m.gravity, m.last_accessed, m.access_count, m.reliability) for m in memories}
-    return Expansion(1, found, tuple(reached))
-
-
 def test_the_heavier_comes_first_and_says_why() -> None:
     light, heavy = memory("light"), memory("heavy")
     hits = [Hit(light, 0.4, {"dense": 0.4}), Hit(heavy, 0.8, {"lexical": 0.5, "dense": 0.3})]
-    found = ranked(hits, expansion(light, heavy), index_of(light, heavy), NOW, 5)
+    found = ranked(hits, (), index_of(light, heavy), NOW, 5)
     assert [each.memory.id for each in found] == ["heavy", "light"]
     assert found[0].why == ("lexical 0.50", "dense 0.30")
     assert found[0].weight == pytest.approx(0.8)
-    assert ranked(hits, expansion(light, heavy), index_of(light, heavy), NOW, 1) == found[:1]
-    assert ranked([], expansion(), index_of(), NOW, 5) == []
+    assert ranked(hits, (), index_of(light, heavy), NOW, 1) == found[:1]
+    assert ranked([], (), index_of(), NOW, 5) == []
 
 
-def test_the_graph_says_how_a_memory_stands() -> None:
-    held = memory("a")
-    now = replace(held, gravity=0.25, access_count=7, reliability=Reliability.CONTRADICTED)
-    (found,) = ranked([Hit(held, 0.8, {"dense": 1.0})], expansion(now), index_of(held), NOW, 5)
+def test_a_memory_weighs_as_it_stands() -> None:
+    index = index_of(replace(memory("a"), reliability=Reliability.CONTRADICTED))
+    index.renew([Standing("a", 0.25, NOW, 7), Standing("not-held", 0.5, NOW, 1)])
+    (found,) = ranked([Hit(index.get("a") or memory("a"), 0.8, {"dense": 1.0})], (), index, NOW, 5)
     assert (found.memory.access_count, found.memory.reliability) == (7, Reliability.CONTRADICTED)
     assert found.gravity == 0.25
     assert found.weight == pytest.approx(weight(0.8, Modality.SEMANTIC, 0.25, Reliability.CONTRADICTED))
@@ -148,7 +143,7 @@ def test_an_episode_is_not_told_beside_the_statement_that_began_it() -> None:
 def test_what_edges_lead_to_weighs_less_and_names_its_seed() -> None:
     seed, near = memory("seed"), memory("near")
     reached = [Reached("near", "seed", 0.8, ("CAUSES", "ENABLES")), Reached("unknown", "seed", 1.0, ("CAUSES",))]
-    found = ranked([Hit(seed, 0.6, {"dense": 1.0})], expansion(seed, reached=reached), index_of(seed, near), NOW, 5)
+    found = ranked([Hit(seed, 0.6, {"dense": 1.0})], reached, index_of(seed, near), NOW, 5)
     assert [each.memory.id for each in found] == ["seed", "near"]
     assert found[1].why == ("hop from seed by CAUSES ENABLES",)
     assert found[1].weight == pytest.approx(0.5 * 0.8 * 0.6)
@@ -158,7 +153,7 @@ def test_what_edges_lead_to_weighs_less_and_names_its_seed() -> None:
 def test_edges_lead_to_nothing_that_is_not_valid_then(change: dict[str, datetime]) -> None:
     seed, over = memory("seed"), memory("over", **change)  # type: ignore[arg-type]
     reached = [Reached("over", "seed", 1.0, ("CAUSES",))]
-    found = ranked([Hit(seed, 0.6, {"dense": 1.0})], expansion(seed, reached=reached), index_of(seed, over), NOW, 5)
+    found = ranked([Hit(seed, 0.6, {"dense": 1.0})], reached, index_of(seed, over), NOW, 5)
     assert [each.memory.id for each in found] == ["seed"]
 
 
