@@ -155,6 +155,14 @@ async def ann(enrol: Enrol) -> Pupil:
     return await enrol("ann")
 
 
+@pytest.fixture
+async def nobody_else(gm: Graphmem, institution: str) -> None:
+    """Nothing waits of the students of other tests: what serves every student has those of this test alone."""
+    waiting = "WHERE n.institution <> $i CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 1000 ROWS"
+    for nodes in ("(n:OpenSession|Job|ManifestNote|PasswordTry)", "(n:Turn {state: 'received'})"):
+        await gm.graph.execute(f"MATCH {nodes} {waiting}", {"i": institution}, reads=False)
+
+
 async def say(gm: Graphmem, pupil: Pupil, text: str, turn_id: str | None = None, **more: Any) -> TurnOutcome:
     """One turn of a student."""
     at = more.pop("at", None) or datetime.now(UTC)

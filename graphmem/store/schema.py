@@ -17,6 +17,9 @@ OLDEST_SERVER = (2026, 2)
 EDITIONS = ("community", "enterprise")
 
 
+_DROP = "CYPHER 25\nDROP"
+
+
 def commands() -> list[str]:
     """The commands of `cypher/schema.cypher`, in their order."""
     code = "\n".join(line for line in queries.read("schema").splitlines() if not line.startswith("//"))
@@ -63,13 +66,22 @@ async def prepare(graph: Graph, embedder: str, dimension: int, now: datetime) ->
 
 
 async def apply_commands(graph: Graph) -> None:
-    """Make constraints and indexes, one by one; each may run again."""
+    """Make the constraints and indexes that are missing, one by one, and drop those that are no longer wanted."""
+    (row,) = await graph.execute("SHOW INDEXES YIELD name RETURN collect(name) AS names", {}, reads=True)
     for command in commands():
+        # A constraint has an index of its name.
+        if (_named(command) in row["names"]) is not command.startswith(_DROP):
+            continue
         try:
             await graph.execute(command, {}, reads=False)
         except Conflict:
             # Two processes that start at once both found it missing, and the other one made it.
             await graph.execute(command, {}, reads=False)
+
+
+def _named(command: str) -> str:
+    """The name of the constraint or index that a command makes or drops."""
+    return " ".join(re.findall(r"(?:CONSTRAINT|INDEX) (\w+) IF", command))
 
 
 async def check_server(graph: Graph) -> str:

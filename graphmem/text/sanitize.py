@@ -6,7 +6,9 @@ import unicodedata
 SHOWN_CHARACTERS = 4_000
 """How much of a long text is looked at."""
 
-_MARKUP = re.compile(r"[<>{}\[\]|\\`*_#~^“”„«»\"]+")
+# What stands between numbers is no markup: "3 < 5", "x^2".
+_COMPARES, _RAISES = r"[<>](?!=? ?-?\d)|(?<![\w)%] )(?<![\w)%])[<>]", r"\^(?!-?[\w(])|(?<![\w)])\^"
+_MARKUP = re.compile(rf"(?:[{{}}\[\]|\\`*_#~“”„«»\"]|{_COMPARES}|{_RAISES})+")
 _TIMES = re.compile(r"(?<=\d) ?\* ?(?=\d)")
 _TAG = re.compile(r"</?[A-Za-z][\w-]*(?:\s+[\w-]+=[^<>]*)?\s*/?>")
 
@@ -17,9 +19,9 @@ def clean(text: str) -> str:
     Examples
     --------
     >>> clean('I <b>said</b>\\n"yes", 3 < 5')
-    'I said yes, 3 5'
-    >>> clean("**so** 12*7")
-    'so 12 x 7'
+    'I said yes, 3 < 5'
+    >>> clean("**so** 12*7, x^2 >= 4 -> ^up^ < a")
+    'so 12 x 7, x^2 >= 4 - up a'
     """
     text = _TIMES.sub(" x ", text[:SHOWN_CHARACTERS])
     text = _MARKUP.sub(" ", _TAG.sub(" ", text))

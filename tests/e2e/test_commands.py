@@ -14,24 +14,28 @@ import pytest
 from neo4j import AsyncGraphDatabase
 
 from graphmem.app import Graphmem as App
+from graphmem.jobs.sessions import close_session
 from graphmem.samples import SAMPLES
+from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.store.tampering import count_noticed
-from tests.conftest import PASSWORD, Pupil, say
+from tests.conftest import PASSWORD, Enrol, Pupil, say
 from tests.support.commands import Command, commands
 from tests.support.guide import guide_queries
 from tests.support.own_neo4j import Access
+from tests.support.remembering import told
 
 CIMA = SAMPLES / "cima" / "dialogues.jsonl"
 
 
 @pytest.fixture
-def environment(neo4j_access: Access, tmp_path: Path) -> dict[str, str]:
+def environment(gm: App, settings: Settings, neo4j_access: Access, tmp_path: Path) -> dict[str, str]:
     return os.environ | {
         "GRAPHMEM_HOME": str(tmp_path),
         "GRAPHMEM_NEO4J_URI": neo4j_access.uri,
         "GRAPHMEM_NEO4J_USER": neo4j_access.user,
         "GRAPHMEM_NEO4J_PASSWORD": neo4j_access.password,
+        "GRAPHMEM_SECRET": (settings.home / "secret").read_text("utf-8"),
         "GRAPHMEM_ARGON2_OPS": "1",
         "GRAPHMEM_ARGON2_MIB": "8",
         # Other tests leave jobs behind that nobody runs.
@@ -43,6 +47,15 @@ def environment(neo4j_access: Access, tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def graphmem(environment: dict[str, str]) -> Command:
     return commands(environment)
+
+
+@pytest.fixture
+async def ada(gm: App, enrol: Enrol) -> Pupil:
+    """A student who has told of her sister."""
+    pupil = await enrol("ada")
+    await told(gm, pupil, "My sister Ottilie keeps nine otters.")
+    await close_session(gm, pupil.session, wait=True)
+    return pupil
 
 
 async def test_enrol_replay_chat(graphmem: Command, institution: str) -> None:
@@ -62,10 +75,9 @@ async def test_enrol_replay_chat(graphmem: Command, institution: str) -> None:
     assert "Companion: " in out
 
 
+@pytest.mark.usefixtures("ada")
 async def test_forget(graphmem: Command, institution: str) -> None:
     who = ("--institution", institution, "--password-stdin")
-    await graphmem("enrol", "ada", *who, said=f"{PASSWORD}\n")
-    await graphmem("chat", "ada", *who, said=f"{PASSWORD}\nMy sister Ottilie keeps nine otters.\n\n")
     recall = ("recall", "ada", "Ottilie", *who, "--json")
     (found,) = json.loads((await graphmem(*recall, said=f"{PASSWORD}\n"))[1])
     code, out, err = await graphmem("forget", "ada", found["id"], *who, "--json", said=f"{PASSWORD}\n")
@@ -74,10 +86,9 @@ async def test_forget(graphmem: Command, institution: str) -> None:
     assert json.loads((await graphmem(*recall, said=f"{PASSWORD}\n"))[1]) == []
 
 
+@pytest.mark.usefixtures("ada")
 async def test_export(graphmem: Command, institution: str, tmp_path: Path) -> None:
     who = ("--institution", institution, "--password-stdin")
-    await graphmem("enrol", "ada", *who, said=f"{PASSWORD}\n")
-    await graphmem("chat", "ada", *who, said=f"{PASSWORD}\nMy sister Ottilie keeps nine otters.\n\n")
     file = tmp_path / "ada.json"
     code, _, err = await graphmem("export", "ada", "--out", str(file), *who, said=f"{PASSWORD}\n")
     assert code == 0, err
@@ -88,9 +99,9 @@ async def test_export(graphmem: Command, institution: str, tmp_path: Path) -> No
     assert "ada.json" in err
 
 
+@pytest.mark.usefixtures("ada")
 async def test_plot(graphmem: Command, institution: str, tmp_path: Path) -> None:
     who = ("--institution", institution)
-    await graphmem("enrol", "ada", *who, "--password-stdin", said=f"{PASSWORD}\n")
     for name, given, said in (("a.svg", "--password-stdin", f"{PASSWORD}\n"), ("a.png", "--structure", "")):
         code, out, err = await graphmem("plot", "ada", "--out", str(tmp_path / name), given, *who, said=said)
         assert (code, out.startswith(str(tmp_path / name))) == (0, True), err
@@ -102,12 +113,11 @@ async def test_plot(graphmem: Command, institution: str, tmp_path: Path) -> None
     assert (code, "import-world" in err) == (1, True)
 
 
+@pytest.mark.usefixtures("ada")
 async def test_inspect_shows_a_readable_copy_and_removes_it(
     environment: dict[str, str], graphmem: Command, institution: str, tmp_path: Path
 ) -> None:
     who = ("--institution", institution, "--password-stdin")
-    await graphmem("enrol", "ada", *who, said=f"{PASSWORD}\n")
-    await graphmem("chat", "ada", *who, said=f"{PASSWORD}\nMy sister Ottilie keeps nine otters.\n\n")
     assert (await graphmem("inspect", "ada", *who, said="not the password\n"))[0] == 1
     process = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "graphmem", "inspect", "ada", *who, env=environment,
@@ -138,11 +148,11 @@ async def test_inspect_shows_a_readable_copy_and_removes_it(
     assert not (tmp_path / "inspect.json").exists()
 
 
-async def test_drift(graphmem: Command, institution: str) -> None:
+async def test_drift(gm: App, graphmem: Command, enrol: Enrol, institution: str) -> None:
     who = ("--institution", institution)
-    await graphmem("enrol", "ada", *who, "--password-stdin", said=f"{PASSWORD}\n")
-    said = "I have never been on a plane in my life.\nI flew to Oslo by plane when I was six.\n"
-    await graphmem("chat", "ada", *who, "--password-stdin", said=f"{PASSWORD}\n{said}\n")
+    pupil = await enrol("ada")
+    await told(gm, pupil, "I have never been on a plane in my life.", "I flew to Oslo by plane when I was six.")
+    await close_session(gm, pupil.session, wait=True)
     code, out, err = await graphmem("drift", "ada", *who)
     assert (code, out.count("\n")) == (0, 1), err
     code, out, err = await graphmem("drift", "ada", *who, "--password-stdin", "--json", said=f"{PASSWORD}\n")
@@ -189,7 +199,7 @@ async def test_import_world(graphmem: Command, institution: str, tmp_path: Path)
 
 async def test_what_goes_wrong_is_one_line(graphmem: Command, institution: str) -> None:
     who = ("--institution", institution, "--password-stdin")
-    for arguments, said, changes, told in [
+    for arguments, said, changes, reason in [
         (("enrol", "ada", *who), "short\n", {}, "8 to 1000 characters"),
         (("chat", "nobody", *who), f"{PASSWORD}\n", {}, "no such student"),
         (("replay", __file__, *who), f"{PASSWORD}\n", {}, "not JSON"),
@@ -203,7 +213,7 @@ async def test_what_goes_wrong_is_one_line(graphmem: Command, institution: str) 
     ]:
         code, _, err = await graphmem(*arguments, said=said, **changes)
         assert code == 1, arguments
-        assert told in err
+        assert reason in err
         assert "Traceback" not in err
 
 

@@ -71,6 +71,7 @@ async def left_behind(gm: Graphmem, pupil: Pupil) -> Session:
     return start.session
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_what_a_dead_process_leaves_the_sweeper_of_another_finishes(
     gm: Graphmem, replica: Graphmem, ann: Pupil
 ) -> None:
@@ -104,6 +105,7 @@ async def test_who_is_at_a_closing_session_holds_it_for_as_long_as_it_works(
     assert await asked(gm, ann.who, LEFT) == []
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_after_its_time_the_keys_go_and_jobs_wait(gm: Graphmem, ann: Pupil) -> None:
     await observe(gm, ann.who, observations(LIFE[:2]))
     await left_behind(gm, ann)

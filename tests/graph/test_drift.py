@@ -101,6 +101,7 @@ async def test_a_cycle_is_due_once_a_day_and_taken_by_one_process(gm: Graphmem, 
     assert [who for who, _ in await drifts.claim_due(gm.graph, before, now, 100) if who.institution in ours] == []
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_the_sweeper_runs_cycles_and_compresses_where_a_session_is_open(gm: Graphmem, ann: Pupil) -> None:
     await remembers(gm, ann)
     await faded(gm, ann)
@@ -115,6 +116,7 @@ async def test_the_sweeper_runs_cycles_and_compresses_where_a_session_is_open(gm
     assert (await drift_due(never)).students == 0
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_without_a_session_the_sweeper_does_what_needs_no_key(gm: Graphmem, ann: Pupil) -> None:
     await told(gm, ann, "My sister Ada moved to Lisbon with her horse Bella in May.")
     # The students of other tests are due as well: of more than a sweep takes, this one comes first.

@@ -107,6 +107,7 @@ async def test_work_that_is_under_way_brings_nothing_back(gm: Graphmem, replica:
     assert await kept(gm, ann.who) == {}
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_what_was_cut_short_is_finished_and_only_then_the_id_is_free(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, "My sister Ottilie hides marmalade in Lisbon.")
     assert await begin_erasure(gm.graph, ann.who, gm.clock() - TAKEN_UP_AFTER - timedelta(seconds=1))

@@ -290,7 +290,7 @@ async def test_memory_does_not_grow_with_what_is_exported(gm: Graphmem, ann: Pup
     document = await export_student(gm, ann.session)
     (one, *_) = [node["properties"] for node in document["nodes"] if "Memory" in node["labels"]]
     peaks, sizes = [], []
-    for many in (1_500, 3_500):
+    for many in (1_200, 2_500):
         bea = elsewhere()
         await _students_with(gm, bea, document, one, many)
         session = await opened(gm, bea)

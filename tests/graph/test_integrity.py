@@ -351,6 +351,7 @@ async def test_students_do_not_touch_each_other(gm: Graphmem, enrol: Enrol) -> N
         await verify_integrity(gm, bob.who)
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_notes_are_taken_in_by_the_sweep(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, "I love purple submarines.")
     assert await nodes(gm, ann.who, "ManifestNote") != []

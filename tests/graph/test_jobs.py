@@ -246,6 +246,7 @@ async def test_a_job_whose_payload_was_tampered_with_dies_and_says_why(gm: Graph
     assert distils(server) == []
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_without_a_language_model_jobs_wait(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
@@ -255,6 +256,7 @@ async def test_without_a_language_model_jobs_wait(gm: Graphmem, ann: Pupil) -> N
     assert (await job_of(gm, ann))["state"] == "waiting"
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_the_sweeper_runs_jobs_of_open_sessions_and_the_others_wait(
     gm: Graphmem, ann: Pupil, enrol: Enrol
 ) -> None:
@@ -275,6 +277,7 @@ async def test_the_sweeper_runs_jobs_of_open_sessions_and_the_others_wait(
     assert (await fact_of(gm, session)).text == BETTER
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_one_students_trouble_does_not_stop_the_others(
     gm: Graphmem, ann: Pupil, enrol: Enrol, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -291,6 +294,7 @@ async def test_one_students_trouble_does_not_stop_the_others(
     assert "LOCKED" in caplog.text
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_a_worker_that_died_is_followed_by_another(
     gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -496,6 +500,7 @@ async def test_pages_show_each_job_once_and_nobody_elses(gm: Graphmem, ann: Pupi
             await list_jobs(gm, institution, None, None, 3, wrong)
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_finished_jobs_are_deleted_and_what_they_formed_is_not_formed_again(gm: Graphmem, ann: Pupil) -> None:
     noted = observations(SWIMS[:1])
     await observe(gm, ann.who, noted)

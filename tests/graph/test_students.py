@@ -187,6 +187,7 @@ async def test_a_session_that_is_not_used_ends(gm: Graphmem, ann: Pupil) -> None
             await refused
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_sessions_expire_each_for_itself(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, "Hello, I like horses.")
     soon = another_replica(gm, clock=lambda: gm.clock() + timedelta(minutes=gm.settings.session_minutes - 1))
@@ -278,6 +279,7 @@ async def test_closing_deletes_raw_turns_and_keeps_what_was_learned(gm: Graphmem
     assert counts["Fact"] >= 1
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_the_sweeper_ends_a_session_whose_time_is_over(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, "Hello, I like horses.")
     late = another_replica(gm, clock=lambda: ann.session.expires_at + timedelta(seconds=1))
@@ -400,6 +402,7 @@ async def test_a_password_that_waits_too_long_for_its_check_is_refused_and_not_c
     await students.open_session(busy, ann.who, PASSWORD, "an app")
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_tries_of_students_that_do_not_exist_are_swept(gm: Graphmem, ann: Pupil) -> None:
     await wrong(gm, replace(ann.who, student_id="nobody"), "somebody", 6)
     tries = "MATCH (try:PasswordTry {institution: $i, student_id: 'nobody'}) RETURN try.count AS count"

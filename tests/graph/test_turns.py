@@ -363,6 +363,7 @@ async def test_a_message_is_stored_before_a_language_model_is_waited_for(gm: Gra
     assert outcome.seq == 1
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_the_sweeper_answers_what_was_left_behind(gm: Graphmem, ann: Pupil) -> None:
     await turns.receive(gm.graph, ann.session, Received("t", "I have a dog called Rex.", NOW, None), gm.clock())
     soon = another_replica(gm, clock=lambda: gm.clock() + timedelta(seconds=gm.settings.stranded_after + 1))
@@ -371,6 +372,7 @@ async def test_the_sweeper_answers_what_was_left_behind(gm: Graphmem, ann: Pupil
     assert [k.turn_id for k in await turns.list_turns(gm.graph, ann.session)] == ["t"]
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_a_message_left_behind_by_an_expired_session_is_answered_in_the_next(gm: Graphmem, ann: Pupil) -> None:
     await turns.receive(gm.graph, ann.session, Received("t", "I have a dog called Rex.", NOW, None), gm.clock())
     late = another_replica(gm, clock=lambda: ann.session.expires_at + timedelta(seconds=1))

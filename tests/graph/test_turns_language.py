@@ -133,6 +133,7 @@ async def test_a_model_that_is_left_alone_refuses_only_what_is_stored(gm: Graphm
     assert await count(gm, ann, "Turn") == 2
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_the_sweeper_leaves_what_only_the_model_may_answer(
     gm: Graphmem, ann: Pupil, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -292,6 +293,7 @@ async def test_what_was_said_cannot_leave_its_quotation(gm: Graphmem, ann: Pupil
         assert text.count("</COMPANION_MEMORY>") <= 1
 
 
+@pytest.mark.usefixtures("nobody_else")
 async def test_no_word_of_a_turn_lies_in_the_logs_or_the_database(
     gm: Graphmem, ann: Pupil, caplog: pytest.LogCaptureFixture
 ) -> None:
