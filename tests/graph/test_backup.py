@@ -1,4 +1,4 @@
-"""Backups under load, restored into another Neo4j: what was acknowledged before is there, and each student is whole."""
+"""Backups under load, restored into an empty Neo4j: what was acknowledged before is there, each student is whole."""
 
 import asyncio
 import gzip
@@ -18,7 +18,6 @@ from graphmem.flows.context import recall
 from graphmem.flows.export import export_student
 from graphmem.flows.integrity import accept_integrity, verify_integrity
 from graphmem.jobs.runner import run_jobs
-from graphmem.local import server
 from graphmem.local.server import LocalNeo4j
 from graphmem.model import Who
 from graphmem.sealing import new_secret
@@ -75,7 +74,7 @@ async def spare(settings: Settings, spare_neo4j: LocalNeo4j) -> Settings:
 
 
 async def test_turns_acknowledged_before_a_backup_under_load_are_there_after_it_is_restored(
-    settings: Settings, spare: Settings, tmp_path: Path
+    spare: Settings, tmp_path: Path
 ) -> None:
     file = tmp_path / "backup"
     async with opened(spare) as gm:
@@ -87,25 +86,24 @@ async def test_turns_acknowledged_before_a_backup_under_load_are_there_after_it_
     assert during > 0
     assert file.stat().st_mode & 0o077 == 0
     missing = 0
-    with server.throwaway(Settings()) as another:
-        there = at(settings, another)
-        assert await restore(there, file, print) == report
-        async with opened(there) as gm:
-            for pupil in talking:
-                query = "MATCH (s:Source {institution: $i, student_id: $s, kind: 'chat'}) RETURN s.ref AS ref"
-                kept = {row["ref"] for row in await asked(gm, pupil.who, query)}
-                missing += len(set(before[pupil.who.student_id]) - kept)
-                await check_whole(gm, pupil)
-                _, session = await students.open_session(gm, pupil.who, pupil.password)
-                await run_jobs(gm, session)
-                found = await recall(gm, session, "How many jars of marmalade has Ottilie?", 5, None)
-                assert "marmalade" in str([each.memory.content for each in found])
-            assert (await verify_integrity(gm, quiet.who)).intact
-            _, session = await students.open_session(gm, quiet.who, quiet.password)
-            nodes, _, rest = comparable(await export_student(gm, session))
-        with pytest.raises(Conflict, match="not empty"):
-            await restore(there, file, print)
-        await check_another_secret(there, quiet)
+    await emptied(spare)
+    assert await restore(spare, file, print) == report
+    async with opened(spare) as gm:
+        for pupil in talking:
+            query = "MATCH (s:Source {institution: $i, student_id: $s, kind: 'chat'}) RETURN s.ref AS ref"
+            kept = {row["ref"] for row in await asked(gm, pupil.who, query)}
+            missing += len(set(before[pupil.who.student_id]) - kept)
+            await check_whole(gm, pupil)
+            _, session = await students.open_session(gm, pupil.who, pupil.password)
+            await run_jobs(gm, session)
+            found = await recall(gm, session, "How many jars of marmalade has Ottilie?", 5, None)
+            assert "marmalade" in str([each.memory.content for each in found])
+        assert (await verify_integrity(gm, quiet.who)).intact
+        _, session = await students.open_session(gm, quiet.who, quiet.password)
+        nodes, _, rest = comparable(await export_student(gm, session))
+    with pytest.raises(Conflict, match="not empty"):
+        await restore(spare, file, print)
+    await check_another_secret(spare, quiet)
     print(f"acknowledged before {sum(map(len, before.values()))}, during {during}, missing {missing}")
     assert missing == 0
     # The raw turns end with their session, as they do when it runs out.
