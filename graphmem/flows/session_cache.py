@@ -21,6 +21,8 @@ from graphmem.text.profile import ProfilePart, load_profile_model
 
 MIN_WEIGHT = 0.5
 """Weight an edge needs to be followed."""
+USED_MARGIN = timedelta(minutes=15)
+"""How far back uses of memories are read again: a turn counts them from its beginning, by the clock of its machine."""
 ENDED = "This session has ended: open a new one."
 
 
@@ -60,10 +62,9 @@ async def memories_now(gm: Graphmem, session: Session) -> tuple[OpenMemories, Me
     async with gm.memory_lock(session):
         held = await _open(gm, session, state.version)
         if held.turns < state.turns:
-            # Other processes let turns use memories, too: their clocks may differ.
-            since = held.used_until - timedelta(seconds=gm.settings.clock_skew)
+            used = await memories.list_used(gm.graph, session, held.used_until - USED_MARGIN)
+            held.index.renew(used)
             held = replace(held, turns=state.turns, used_until=gm.clock())
-            held.index.renew(await memories.list_used(gm.graph, session, since))
             gm.cache.put(session, held)
     return held, state
 

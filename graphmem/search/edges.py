@@ -6,7 +6,7 @@ from threading import Lock
 
 from graphmem.model import HeldEdge, Reliability
 
-EDGE_BYTES = 400
+EDGE_BYTES = 500
 """Bytes of an edge, which is held at both its ends."""
 
 
