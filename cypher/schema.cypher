@@ -1,4 +1,4 @@
-// Constraints and indexes, created one by one at start; each may run again.
+// Constraints and indexes; those that are missing are created one by one at start. Each may run again.
 
 // An older schema allowed one session a student.
 DROP CONSTRAINT open_session_unique IF EXISTS;
