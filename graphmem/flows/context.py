@@ -296,8 +296,9 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         moment, past = asking.as_of or now, asking.as_of is not None
         words = Asked(_words(asked, asking), moment, past, ended=False, roles=asking.roles)
         lexical = await asyncio.to_thread(held.index.lexical, words)
-        (held, state), before = await reading, held
-        if held.version != before.version:
+        before = held.version
+        held, state = await reading
+        if held.version != before:
             lexical = None
         fog = await fog_of(gm, session, state.fog_versions)
         rows = await embedding

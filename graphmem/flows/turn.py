@@ -187,23 +187,22 @@ async def _written(
 ) -> TurnOutcome | None:
     """Write a turn; None when another turn of the student came first."""
     write = plan.planned_turn(thought, gm.settings, attempt.now, distils=gm.mind.is_model)
+    used = _standings_after(gm, session, write)
     version = await turns.complete(gm.graph, session, write)
     if version is None or version != attempt.held.state.version + 1:
         gm.drop(session)
     else:
         gm.admit(session)
         gm.cache.put(session, plan.grown(attempt.held, version, thought, write, gm.settings))
-        await _note_used(gm, session, write)
+        await note_used(gm, session, write.outcome.seq, used)
     return None if version is None else write.outcome
 
 
-async def _note_used(gm: Graphmem, session: Session, write: turns.TurnWrite) -> None:
-    """Let the memories that this process holds stand as the turn has left them."""
-    held = gm.memories(session)
+def _standings_after(gm: Graphmem, session: Session, write: turns.TurnWrite) -> list[Standing]:
+    """How the memories that a turn uses stand once it is written; taken before it is, lest a use is counted twice."""
+    held, at = gm.memories(session), _in_ms(write.now)
     known = () if held is None else ((held.index.get(boost.memory_id), boost) for boost in write.boosts)
-    at = _in_ms(write.now)
-    used = [Standing(memory.id, each.gravity, at, memory.access_count + 1) for memory, each in known if memory]
-    await note_used(gm, session, write.outcome.seq, used)
+    return [Standing(memory.id, boost.gravity, at, memory.access_count + 1) for memory, boost in known if memory]
 
 
 async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.TurnThought:

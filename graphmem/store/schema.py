@@ -15,8 +15,6 @@ PUBLIC_KEYS_AT_ONCE = 500
 OLDEST_SERVER = (2026, 2)
 """Cypher 25 with `SEARCH`; an older server is refused."""
 EDITIONS = ("community", "enterprise")
-
-
 _DROP = "CYPHER 25\nDROP"
 
 
@@ -67,10 +65,10 @@ async def prepare(graph: Graph, embedder: str, dimension: int, now: datetime) ->
 
 async def apply_commands(graph: Graph) -> None:
     """Make the constraints and indexes that are missing, one by one, and drop those that are no longer wanted."""
-    (row,) = await graph.execute("SHOW INDEXES YIELD name RETURN collect(name) AS names", {}, reads=True)
+    (row,) = await graph.run("schema/list_indexes")
     for command in commands():
-        # A constraint has an index of its name.
-        if (_named(command) in row["names"]) is not command.startswith(_DROP):
+        wanted = not command.startswith(_DROP)
+        if (_named(command) in row["names"]) is wanted:
             continue
         try:
             await graph.execute(command, {}, reads=False)
@@ -81,7 +79,8 @@ async def apply_commands(graph: Graph) -> None:
 
 def _named(command: str) -> str:
     """The name of the constraint or index that a command makes or drops."""
-    return " ".join(re.findall(r"(?:CONSTRAINT|INDEX) (\w+) IF", command))
+    (name,) = re.findall(r"(?:CONSTRAINT|INDEX) (\w+) IF", command)
+    return str(name)
 
 
 async def check_server(graph: Graph) -> str:
