@@ -158,6 +158,10 @@ class GraphQL(asgi.GraphQL[RequestContext, None]):
         return parsed
 
 
+LINGER = 1.0
+"""Seconds that a connection whose request was too slow still takes what its client sends."""
+
+
 class BodyLimit:
     """Refuses requests whose body is larger than `most_bytes` or takes longer than `seconds` to arrive."""
 
@@ -177,8 +181,26 @@ class BodyLimit:
             return await self._too_large(scope, receive, send)
         try:
             await self.app(scope, self._limited(receive), send)
-        except _Refused as e:
-            await e.response(scope, receive, send)
+        except _TooLarge:
+            await self._too_large(scope, receive, send)
+        except _TooSlow:
+            await self._end(scope, receive, send)
+
+    async def _end(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer that the body is too slow, and close once the client had the time to read it (RFC 9112, 9.6).
+
+        A connection closed while its client still sends is reset, and the answer is thrown away with it.
+        """
+
+        async def open_ended(message: Message) -> None:
+            await send({**message, "more_body": True} if message["type"] == "http.response.body" else message)
+
+        await self._too_slow(scope, receive, open_ended)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(LINGER):
+                while (await receive())["type"] != "http.disconnect":
+                    pass
+        await send({"type": "http.response.body"})
 
     def _limited(self, receive: Receive) -> Receive:
         """Receive the messages of a request, and refuse it where it is too much or too slow."""
@@ -194,11 +216,11 @@ class BodyLimit:
                 async with asyncio.timeout_at(deadline):
                     message = await receive()
             except TimeoutError as e:
-                raise _Refused(self._too_slow) from e
+                raise _TooSlow from e
             read += len(message.get("body", b""))
             complete = not message.get("more_body", False)
             if read > self.most_bytes:
-                raise _Refused(self._too_large)
+                raise _TooLarge
             return message
 
         return limited
@@ -229,11 +251,12 @@ class Turnstile:
         await self.app(scope, receive, send)
 
 
-class _Refused(Exception):
-    """A body is not read any further."""
+class _TooLarge(Exception):
+    """A body has more bytes than are taken."""
 
-    def __init__(self, response: Response) -> None:
-        self.response = response
+
+class _TooSlow(Exception):
+    """A body has not arrived in time."""
 
 
 def refusal(reason: str, status: int) -> JSONResponse:

@@ -1,7 +1,6 @@
 """Documents that expand to too much are refused before anything walks them, also without a token."""
 
 import asyncio
-import time
 from collections.abc import Awaitable
 
 import httpx
@@ -24,9 +23,12 @@ def cyclic(fragments: int) -> str:
     return " ".join(["{ ...F0 }", *(f"fragment F{i} on Query {{ {spreads} }}" for i in range(fragments))])
 
 
-async def quick(answer: Awaitable[httpx.Response]) -> httpx.Response:
-    """An answer that comes within a second."""
-    return await asyncio.wait_for(answer, 1)
+SECONDS = 10.0
+
+
+async def in_time(answer: Awaitable[httpx.Response]) -> httpx.Response:
+    """An answer that comes within seconds, where one that is not bounded takes minutes."""
+    return await asyncio.wait_for(answer, SECONDS)
 
 
 @pytest.mark.parametrize("document", [nested(11), nested(60), cyclic(20), nested(60, "...F0")])
@@ -34,14 +36,12 @@ async def test_a_document_that_expands_to_too_much_is_refused_at_once(
     api: str, http: httpx.AsyncClient, document: str
 ) -> None:
     await http.get("/healthz")
-    started = time.perf_counter()
-    answer = (await quick(http.post("/graphql", json={"query": document}))).json()
+    answer = (await in_time(http.post("/graphql", json={"query": document}))).json()
     assert [e["extensions"]["code"] for e in answer["errors"]] == ["INVALID_INPUT"]
     async with connected(api) as socket:
-        refused = await asyncio.wait_for(first_answer(socket, {"query": document}), 1)
+        refused = await asyncio.wait_for(first_answer(socket, {"query": document}), SECONDS)
     assert refused["type"] == "error"
     assert [e["extensions"]["code"] for e in refused["payload"]] == ["INVALID_INPUT"]
-    assert time.perf_counter() - started < 1
 
 
 async def test_a_document_within_the_limit_is_answered(http: httpx.AsyncClient) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -32,18 +33,24 @@ async def dripped(address: str, start: bytes, drip: bytes) -> tuple[bytes, float
     reader, writer = await asyncio.open_connection("127.0.0.1", int(address.rpartition(":")[2]))
     started = time.monotonic()
     writer.write(start)
-    answer = asyncio.create_task(reader.read())
+    answer = bytearray()
+    reading = asyncio.create_task(_read_into(answer, reader))
     with suppress(ConnectionError):
-        while not answer.done() and time.monotonic() < started + 10 * SECONDS:
+        while not reading.done() and time.monotonic() < started + 10 * SECONDS:
             writer.write(drip)
             await writer.drain()
-            await asyncio.wait([answer], timeout=0.1)
+            await asyncio.wait([reading], timeout=0.1)
     took = time.monotonic() - started
     writer.close()
-    assert answer.done(), "The connection is still open."
+    assert reading.done(), "The connection is still open."
+    return bytes(answer), took
+
+
+async def _read_into(answer: bytearray, reader: asyncio.StreamReader) -> None:
+    """Read to the end; what came before a reset counts."""
     with suppress(ConnectionError):
-        return answer.result(), took
-    return b"", took
+        while part := await reader.read(65_536):
+            answer += part
 
 
 @pytest.mark.parametrize(
@@ -55,6 +62,19 @@ async def test_a_body_that_drips_is_answered_408(strict: str, body: tuple[bytes,
     refused = json.loads(answer.partition(b"\r\n\r\n")[2])
     assert [e["extensions"]["code"] for e in refused["errors"]] == ["INVALID_INPUT"]
     assert SECONDS <= took < 4 * SECONDS
+
+
+async def test_who_still_sends_can_read_the_refusal(strict: str) -> None:
+    loop = asyncio.get_running_loop()
+    with socket.socket() as client:
+        client.setblocking(False)
+        await loop.sock_connect(client, ("127.0.0.1", int(strict.rpartition(":")[2])))
+        await loop.sock_sendall(client, HEAD + b"Content-Length: 5000\r\n\r\nx")
+        await asyncio.sleep(SECONDS + 0.2)
+        # A connection that was closed is reset by the first and refuses the second.
+        await loop.sock_sendall(client, b"x")
+        await loop.sock_sendall(client, b"x")
+        assert (await loop.sock_recv(client, 65_536)).startswith(b"HTTP/1.1 408 ")
 
 
 @pytest.mark.parametrize(
