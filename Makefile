@@ -25,8 +25,8 @@ setup: .venv/dev  ## the whole environment, for development
 test: .venv/dev  ## every test, in two processes with a Neo4j each
 	$(BIN)/pytest $(PARALLEL)
 
-test-unit: .venv/dev  ## the tests that need no Neo4j, and the examples of docstrings
-	$(BIN)/pytest $(PARALLEL) tests/unit graphmem
+test-unit: .venv/dev  ## the tests that need no Neo4j, with fewer examples each, and the examples of docstrings
+	$(BIN)/pytest $(PARALLEL) --hypothesis-profile quick tests/unit graphmem
 
 lint: .venv/dev  ## ruff, mypy and import-linter
 	$(BIN)/ruff check .

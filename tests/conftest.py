@@ -1,6 +1,7 @@
 """What tests stand on: one real Neo4j and one open graphmem a process, the API on a free port, a fresh student each."""
 
 import asyncio
+import gc
 import os
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager
@@ -35,6 +36,8 @@ PASSWORD = "a password of a test"
 
 # Other tests run at the same time: how long one example takes tells nothing. Speed lives in `bench/`.
 hypothesis.settings.register_profile("beside others", deadline=None)
+# What `make test-unit` takes, for a first answer.
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=20)
 hypothesis.settings.load_profile("beside others")
 
 # Nothing here speaks TLS, and every HTTP client would read all certificates of this machine first (30 ms).
@@ -48,6 +51,11 @@ os.environ.setdefault("GRAPHMEM_NEO4J_JAVA_FLAGS", "-XX:TieredStopAtLevel=1 -Xms
 os.environ.setdefault(
     "GRAPHMEM_NEO4J_CONFIG", "dbms.cypher.min_replan_interval=12h dbms.cypher.statistics_divergence_threshold=1.0"
 )
+
+
+def pytest_collection_finish() -> None:
+    """Leave what is imported by now out of every later look for garbage."""
+    gc.freeze()
 
 
 @dataclass(frozen=True)
