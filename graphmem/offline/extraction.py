@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from itertools import compress
+from itertools import compress, pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +23,7 @@ from graphmem.model import (
 from graphmem.offline.schoolwork import aspect_at_work, shown_at_work
 from graphmem.offline.selection import LEAST_ALONE, LEAST_IN_DOUBT, select_statements
 from graphmem.offline.wordings import NEXT
-from graphmem.text.answers import stated_answer
+from graphmem.text.answers import stated_answer, with_mine_named
 from graphmem.text.antecedents import with_antecedents
 from graphmem.text.certainty import LAPSE, STATED_CONFIDENCE, confidence, is_question, last_question
 from graphmem.text.chunks import chunks
@@ -88,6 +88,7 @@ _ELLIPTIC = re.compile(
     r"|that|this|them|handed|paid|did|done|didn't|didnt|only|like|since|not|maybe)\b",
     re.IGNORECASE,
 )
+_POINTS_BACK = re.compile(r"\W*(?:(?:it|they|that|those|these|this)(?:'s|'re)?|mine)\b", re.IGNORECASE)
 _LEANS_BACK = re.compile(
     r"^\W*(?:(?:yes|yep|yeah|no|nope|ok|and|oh|well|but|although|though)\W+)*(?:(?:i|we|i'm|we're)"
     r"(?: (?:do|did|am|are|was|were|have|can|could|would|will|used to|don't|didn't|wasn't|haven't|can't"
@@ -164,7 +165,9 @@ def candidate_texts(heard: Heard) -> list[str]:
 
 def _candidate_texts(doc: Doc, spans: Sequence[SentenceSpan], heard: Heard) -> list[str]:
     texts = [without_lead_in(doc.text[slice(*span)]) for span in spans]
-    return [stated_answer(heard) or texts[0], *texts[1:]] if texts else []
+    # "Do you have a dog? Mine is called Rex" names what is "mine" itself.
+    named = [with_mine_named(before, text) or text for before, text in pairwise(texts)]
+    return [stated_answer(heard) or texts[0], *named] if texts else []
 
 
 class _Found(NamedTuple):
@@ -219,7 +222,11 @@ def _told(
         and not (heard.task and _retells(each.clause, heard.task))
         and (each.is_beyond(heard) or each.is_of_life(heard) or not _is_step(each.clause, heard, reckons=reckons))
         and (_overlaps(each.span, kept) or not _is_of_listener(each.clause))
-        and (_LEANS_BACK.match(each.clause.text) is None or _asked(each.clause.text, heard, first=each is judged[0]))
+        and (
+            _LEANS_BACK.match(each.clause.text) is None
+            or _asked(each.clause.text, heard, first=each is judged[0])
+            or _own_question(doc, spans, each)
+        )
     ]
     told = [
         each
@@ -241,11 +248,13 @@ def _told(
         aspect = _compared(each.clause) or by_kind.get(each.kind)
         text = named[each.clause.text]
         asked = _asked(text, heard, first=each is judged[0])
-        content = _statement(text, heard, asked)
+        asking = _own_question(doc, spans, each)
+        content = _statement(text, heard, asked, doc.text[slice(*asking)] if asking else "")
         if each.kind == "work" and aspect is not None:
             content = _held(content, heard, aspect)
         if content:
-            found.append(_Found(each.span, content, each.kind, aspect, each.reading, each.clause))
+            span = (asking[0], each.span[1]) if asking else each.span
+            found.append(_Found(span, content, each.kind, aspect, each.reading, each.clause))
             least.append(0.0 if asked else _least_judged(each, kept, heard))
     return _selected(found, least, _who(heard)) if judges else found
 
@@ -416,10 +425,23 @@ def _meet(one: SentenceSpan, other: SentenceSpan) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def _statement(text: str, heard: Heard, asked: str) -> str:
-    """A clause as a statement; an answer that says too little alone stands with the question."""
-    said = retold(text, _who(heard), heard.at)
+def _statement(text: str, heard: Heard, asked: str, asking: str) -> str:
+    """A clause as a statement; one that says too little alone stands with the question it answers, or goes with."""
+    who = _who(heard)
+    said = retold(text, who, heard.at)
+    if said and asking:
+        return f"Asking “{cleaned(asking)}”, {said.replace(ANYONE, ANYONE.lower()) if who == ANYONE else said}"
     return f"Asked “{asked}”: {said}" if asked and said else said
+
+
+def _own_question(doc: Doc, spans: Sequence[SentenceSpan], judged: "_Judged") -> SentenceSpan | None:
+    """The question just before a clause that names what the clause only points at: "you know U2? they rock"."""
+    place = spans.index(judged.span)
+    if not place or _POINTS_BACK.match(judged.clause.text) is None:
+        return None
+    before = spans[place - 1]
+    question = Doc(doc.text[slice(*before)])
+    return before if is_question(question) and _says_enough(question, judges=True) else None
 
 
 def _asked(text: str, heard: Heard, *, first: bool) -> str:

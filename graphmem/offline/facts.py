@@ -1,8 +1,11 @@
 """Lessons of violated expectations, by habits that are counted and by the reader; keywords of messages (spec 4)."""
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from graphmem.model import ANYONE, Lesson, MemoryKind, Mismatch
+from graphmem.text.answers import with_mine_named
+from graphmem.text.certainty import last_question
 from graphmem.text.clauses import statement_spans
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc
@@ -56,11 +59,12 @@ def lesson(mismatch: Mismatch, clauses: Sequence[str] = (), readings: Sequence[M
     return _stated(mismatch, who, clauses, readings) or _shown(mismatch, who)
 
 
-def own_clauses(text: str) -> list[str]:
-    """The clauses of a message in which the student speaks of themselves."""
+def own_clauses(text: str, asked: str = "") -> list[str]:
+    """The clauses of a message in which the student speaks of themselves; what is "mine" is named by the question."""
     doc = Doc(text)
     spans = [] if act_of(doc) is Act.UNREADABLE else statement_spans(doc)
-    clauses = [Doc(text[slice(*span)]) for span in spans]
+    said = [last_question(asked), *(text[slice(*span)] for span in spans)]
+    clauses = [Doc(with_mine_named(before, clause) or clause) for before, clause in pairwise(said)]
     return [c.text for c in clauses if not c.asks and not FIRST_PERSON.isdisjoint(c.plain_words)]
 
 

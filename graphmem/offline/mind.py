@@ -127,7 +127,7 @@ async def _distil(mind: OfflineMind, question: Distil, _: OnToken | None) -> tup
 
 
 async def _lesson(mind: OfflineMind, mismatch: Mismatch) -> Lesson | None:
-    clauses = own_clauses(mismatch.actual)
+    clauses = own_clauses(mismatch.actual, mismatch.asked)
     if clauses == [mismatch.actual]:
         return lesson(mismatch, clauses, [await _reading(mind, mismatch.actual, mismatch.reading)])
     return lesson(mismatch, clauses, await mind.reader.read(clauses) if clauses else ())

@@ -287,7 +287,7 @@ def _of_memory(recalled: Recalled, remembered: Remembered) -> Recollection:
     today = remembered.today is not None and memory.timestamp.date() == remembered.today.date()
     # A clause of a sentence begins and ends anyhow.
     tidy = is_tidy(quote) or (any(map(str.isupper, quote)) and is_tidy(f"{quote[:1].upper()}{quote[1:].rstrip('.')}."))
-    own = tidy and not _OWN_WORDS.isdisjoint(doc.plain_words) and (today or not doc.time_words)
+    own = tidy and not (doc.asks or _OWN_WORDS.isdisjoint(doc.plain_words)) and (today or not doc.time_words)
     secret = memory.id in remembered.secrets
     if own:
         return Recollection(quote, memory.timestamp, recalled.similarity, secret)

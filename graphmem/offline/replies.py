@@ -53,6 +53,8 @@ MAY_ASK = ("statement", "step", "reasoned step", "guess")
 _TELLING_SLOTS = ("{told}", "{quote}", "{topic}", "{sum}", "{mention}", "{name}")
 _SLOT = re.compile(r"{(\w+)}")
 _QUOTE_IN_FACT = re.compile(r"said “([^”]{3,}?)…?”")
+_OF_THEM = re.compile(r"(?:you|yours?) |(?:it|they|that|this)(?:'s|'re)? .*\byours?\b", re.IGNORECASE)
+"""What is told of the student or of something of theirs, as it is said to them."""
 _MENTIONED_IN = {"confusion", "statement", "disclosure", "frustration", "worry"}
 _MENTION = "Earlier you said"
 RECKONED = "{}. How could you check it?"
@@ -139,15 +141,15 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task
     if move.name == "foreign" and (apology := FOREIGN.get(language_of(doc.text))) and apology not in said:
         return apology
     mention = _mention(move, messages, remembered, said, task)
-    wordings = WORDINGS["remembered question" if mention and move.name == "question" else move.name]
+    told = _told_back(doc)
+    wordings = WORDINGS[_told_or_remembered(move.name, told, mention)]
     name = clean(remembered.name or "")
     slots = {"sum": _framed(move.sum), "hint": move.hint, "mention": mention, "name": name, "me": clean(companion)}
+    slots["told"] = told
     slots |= {"next": ON_WITH_IT if task else NEXT[len(messages) // 2 % len(NEXT)], "kept": KEPT if move.kept else ""}
     slots["use"] = "How does that help with what is asked?" if task else ""
     if any("{own}" in w for w in wordings):
         slots["own"] = clean(introduced_name(doc.text))
-    if any("{told}" in w for w in wordings):
-        slots["told"] = _told_back(doc)
     if any("{quote}" in w for w in wordings):
         # A word alone is said back only as a guess, and a guess only where it is a few words.
         unfit = {"statement": len(doc.words) <= SHORT_WORDS, "guess": len(doc.words) > SHORT_WORDS}
@@ -259,11 +261,20 @@ def _framed(equation: str) -> str:
     return f"“{clean(equation.replace('*', '×'))}”" if equation else ""
 
 
+def _told_or_remembered(name: str, told: str, mention: str) -> str:
+    """The name of the wordings of a move, where something is told or remembered beside it."""
+    if mention and name == "question":
+        return "remembered question"
+    return "told companion" if told and name == "companion" else name
+
+
 def _told_back(doc: Doc) -> str:
     """The sentence of the message that says most, said to the student; empty where it cannot be turned to them."""
     sentences = (sentence.text for sentence in doc.excerpt.sentences if not sentence.asks)
     said = [to_second_person(each) for each in sentences if not each.rstrip().endswith("?")]
-    told = [clean(each) for each in said if each.startswith(("you ", "your ")) and len(each) <= TOLD_CHARACTERS]
+    told = [
+        clean(f"{each[0].lower()}{each[1:]}") for each in said if _OF_THEM.match(each) and len(each) <= TOLD_CHARACTERS
+    ]
     return max(told, key=len, default="")
 
 

@@ -45,7 +45,12 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "My name is {me}, and as a program I have no life of my own to tell of. What about you?",
         "I am a program, so there is not much to tell of me. How is it with you?",
         "As a program I have no life of my own to tell of. What about you?",
-        "I am only a program, and there is nothing to know about me. What about you?",
+        "I am a program that listens and remembers, without a life of its own. What would you like to tell me?",
+    ),
+    "told companion": (
+        "I am {me}, a program, and have little to tell of myself. You say that {told}: tell me more about it.",
+        "As a program I have no life of my own to tell of. So {told}: tell me more about it.",
+        "There is not much to tell of a program like me. And {told}: what more should I know about it?",
     ),
     "ability": (
         "I listen, remember what you tell me, check sums and ask questions that help you think. {next}",

@@ -10,6 +10,7 @@ from graphmem.text.lexicon import OCCUPATION_ENDINGS, SMALL_NUMBERS
 from graphmem.text.normalize import straightened
 from graphmem.text.retelling import without_lead_in
 from graphmem.text.slots import is_attribute, slot_of
+from graphmem.text.stems import is_plural
 
 ANSWER_WORDS, QUESTION_CHARACTERS = 16, 200
 """Most words of an answer that is read by its question, and most characters of the question."""
@@ -90,6 +91,19 @@ _FORMS = tuple(
         ),
     )
 )
+
+_MINE = re.compile(r"(?:and |but |well )?mine(?P<told>(?:'s| \w+) .*)", re.IGNORECASE | re.DOTALL)
+_YOURS = re.compile(
+    r"\b(?P<whose>your|ur|an?|any|some) (?P<n>(?:[\w']+ ){0,3}?[\w']+)"
+    r"(?: (?:called|named|doing|like|at|in|from|now|today|then))*\W*$",
+    re.IGNORECASE,
+)
+"""What somebody is asked for that may be said to be "mine": their own, or one of its kind."""
+_OF_YOURS = re.compile(
+    r"(?:^|[.!?,])\s*(?:(?:and|so|but) )?(?:is|are|was|were|do|does|did|has|have|can|could|will|would) $", re.IGNORECASE
+)
+"""Before "your": what is asked about follows, what is asked of it after that."""
+_FAVOURITE = re.compile(r"(?:most |least )?favou?rite\b", re.IGNORECASE)
 
 _OTHER = {"am i": "are you", "i am": "you are", "i'm": "you are", "i": "you", "my": "your", "me": "you"}
 _TO_OTHER = re.compile(r"\b(?:am i|i am|i'm|i|my|me)\b", re.IGNORECASE)
@@ -173,6 +187,8 @@ def as_statement(question: str, answer: str) -> str:
     said, asked = straightened(answer).strip(" \t\n.!,;"), " ".join(straightened(question).split())
     if not said or len(said.split()) > ANSWER_WORDS or len(asked) > QUESTION_CHARACTERS:
         return ""
+    if named := with_mine_named(asked, said):
+        return named
     part = _PART.search(said)
     head = said[: part.start()] if part and part.start() else said
     if _ITSELF.match(head) or _OWN_VERB.search(head) or _LISTED.search(said) or "?" in said:
@@ -183,6 +199,34 @@ def as_statement(question: str, answer: str) -> str:
             an = "an" if said[:1].lower() in "aeiou" else "a"
             return statement.format(a=said, an=an, **found.groupdict())
     return ""
+
+
+def with_mine_named(question: str, told: str) -> str:
+    """What is told of "mine" with what the question before it names; empty where it is not, or names none.
+
+    Examples
+    --------
+    >>> with_mine_named("Do you have a big dog?", "mine is called Rex"), with_mine_named("Any hobbies?", "Mine's chess")
+    ('My dog is called Rex', 'One of my hobbies is chess')
+    >>> with_mine_named("what is your favorite food ?", "mine is papaya"), with_mine_named("How are you?", "mine is ok")
+    ('My favorite food is papaya', '')
+    >>> with_mine_named("Are your parents kind?", "mine are not")
+    'My parents are not'
+    """
+    mine, found = _MINE.fullmatch(told), _YOURS.search(question)
+    if mine is None or found is None:
+        return ""
+    thing, rest = found["n"], mine["told"].replace("'s ", " is ", 1)
+    if found["whose"].lower() in ("your", "ur") and _OF_YOURS.search(question[: found.start()]):
+        # "Are your parents kind?" asks about parents.
+        thing, *said_of_it = thing.split()
+        if len(said_of_it) > 1:
+            return ""
+    if found["whose"].lower() not in ("your", "ur") and not _FAVOURITE.match(thing):
+        # "A big dog" is asked for, and a dog is told of.
+        thing = thing.split()[-1]
+    one_of = is_plural(thing.split()[-1].lower()) and rest.startswith((" is ", " was "))
+    return f"{'One of my' if one_of else 'My'} {thing}{rest}"
 
 
 def asked_slot(question: str) -> str | None:

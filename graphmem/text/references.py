@@ -77,6 +77,8 @@ def is_whole(sentence: str, subject: str, words: str | None = None) -> bool:
     (True, False)
     >>> is_whole("Mia reads to them.", "Mia", "I read to them."), is_whole("They praised Mia.", "Mia", "I did well.")
     (False, True)
+    >>> is_whole("Mia's is papaya.", "Mia"), is_whole("Mia's dog is old.", "Mia")
+    (False, True)
     """
     if any(_points(Doc(sentence), subject, own_several=True)):
         return False
@@ -123,7 +125,7 @@ def _points(doc: Doc, subject: str, *, own_several: bool) -> Iterator[bool]:
     others = [each for each in doc.entities if each.name != subject]
     names = {part.casefold(): each.kind for each in others for part in each.name.split()}
     names |= {part.casefold(): EntityKind.THING for title in _TITLE.findall(doc.text) for part in title.split()}
-    own = {"i", "we", *subject.casefold().split()}
+    own, whose = {"i", "we", *subject.casefold().split()}, f"{subject.casefold().split()[-1]}'s"
     formal = _STANDS_FOR_CLAUSE.search(doc.plain) is not None
     for i, word in enumerate(words):
         before, after = words[i - 1] if i else "", words[i + 1 :]
@@ -136,6 +138,9 @@ def _points(doc: Doc, subject: str, *, own_several: bool) -> Iterator[bool]:
             yield not (named.thing or formal)
         elif word in _SHOWN:
             yield _is_shown(word, before, after)
+        elif word == whose and not FINITE.isdisjoint(after[:1]):
+            # "Mia's is papaya."
+            yield True
         if not after or after[0] in STOP_WORDS or _is_verb(after[0]):
             # The last word of a phrase is what it names: the leaves of "the yellow leaves".
             _name(named, word, words[max(0, i - LEAD_WORDS) : i], names, own)

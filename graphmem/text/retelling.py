@@ -8,7 +8,7 @@ from graphmem.text.doc import Doc
 from graphmem.text.introductions import after_introduction
 from graphmem.text.lexicon import KIN_NAMES, STOP_WORDS
 from graphmem.text.normalize import cleaned, straightened
-from graphmem.text.stems import is_past
+from graphmem.text.stems import is_bare_verb, is_past
 
 JOINED_WORDS = 3
 """Most words of who is told of together with the speaker."""
@@ -16,13 +16,14 @@ JOINED_WORDS = 3
 _PLAIN_LEAD = (
     r"(?:oh+|ah|hmm+|and|but|yeah|yep|yes+|yea|ya|yup|ok(?:ay)?|(?:hey|hi+|hello) there|hey|hi+|lol|btw"
     r"|also|umm*|uh|erm?|nope|noo+|actually"
-    r"|honestly|anyway|haha+|wow|thx|yay+|yaa+y|soo+|ugh|tbh|you know|by the way|therefore|thus|cause|because"
+    r"|honestly|anyway|haha+|wow|thx|yay+|yaa+y|soo+|a+w+|oo+h|ugh|tbh|you know|by the way|therefore|thus|cause|because"
     r"|finally|mhm|as you said|so(?! (?:many|much|few|far|long|little|often)\b))\b(?!\s+(?:to|for|about|of|that)\b)"
 )
 _PAUSE, _SOMEBODY = r"\s*(?:[,.:!…–-]|$)", r"(?:i|i'?m|i'?ve|i'?d|we|he|she|it|its|it's|they|you)"
 _AS_SAID = r"(?:as|like) i(?:'ve| have)? (?:said|mentioned)(?: (?:before|earlier|last time))?\b"
 _LOOSE_LEAD = (
-    r"(?:(?:well|hello|no(?: wait)?|thanks|cool|nice|great|awesome|lovely|sorry|wait|right|sure|of course|deal|then"
+    r"(?:(?:well|hello|no(?: wait)?|thanks|cool|nice|good|great|awesome|lovely|sorry|wait|right|sure|of course|deal"
+    r"|then"
     r"|next|first(?:ly)?|after that)\b"
     rf"(?={_PAUSE}|\s+(?:{_SOMEBODY}|my|our|there|that's|this)\b)"
     rf"|like\b(?={_PAUSE}|\s+(?:{_SOMEBODY}|\d+)\b)|(?:thank you|i see)\b(?={_PAUSE})"
@@ -33,12 +34,19 @@ _LOOSE_LEAD = (
     r"(?= (?:i|i'm|i've|we|my|our)\b))"
 )
 """Words that lead in only where a pause, or somebody, comes after them: "no, I hate it" and not "no one likes me"."""
+_COMMENT = (
+    r"(?:that|this|those|these)(?:['’]?s| is| are| sounds?| looks?)(?: (?:so|very|really|pretty|too|quite|super|also))*"
+    r" (?!(?:why|what|how|when|where|who|which|because|all|the|an?|if|that|like|not|just|my|our)\b)"
+    r"(?:lovely|[a-z]+(?<!ly))(?: (?:of|for) you| too)?"
+    r"(?=(?:,? (?:i|i['’]?m|i['’]ve|i['’]d)|, (?:my|we))\b(?! (?:think|guess|know|believe|mean|suppose)\b))"
+)
+"""What is said of the other's words before one tells of oneself: "that's so cool, i have a dog"."""
 _SHORT_ANSWER = (
     rf"(?:yes|yeah|yep|no),? {_SOMEBODY} (?:do|does|did|is|are|am|was|were|have|has|had|can|could|will|would)"
     r"(?:n't| not)?(?=\s*,\s*[\w'’]+ \w)"
 )
 """An answer that only says yes or no, before what is told: "yes it does, we grow them"."""
-_LEAD_IN = re.compile(rf"^(?:\W*(?:{_SHORT_ANSWER}|{_PLAIN_LEAD}|{_LOOSE_LEAD})[\s,.!:…-]*)+", re.IGNORECASE)
+_LEAD_IN = re.compile(rf"^(?:\W*(?:{_SHORT_ANSWER}|{_COMMENT}|{_PLAIN_LEAD}|{_LOOSE_LEAD})[\s,.!:…-]*)+", re.IGNORECASE)
 _ASIDE = re.compile(rf"(?<=\w), {_AS_SAID},?(?= )", re.IGNORECASE)
 """What refers to what was said before, within a clause."""
 _APART = re.compile(r"(?<=\w)\s++(?=[,.!?](?:\s|$))")
@@ -106,6 +114,18 @@ _ME_AND = re.compile(r"^(?P<me>me) and (?P<other>(?:my |the )?[a-z]+)\b", re.IGN
 _AND_ME = re.compile(r"^(?P<other>(?:my |the )?[a-z]+) and me\b(?= [a-z])", re.IGNORECASE)
 _NO_VERB = frozenset("and or who but if that as too to in on at for with of from than not".split())  # noqa: SIM905
 _SHARED = re.compile(r"\b(?:both|all|together|each other|one another)\b", re.IGNORECASE)
+_ALSO_DOES = re.compile(
+    rf"(?P<before>.*?),?\b(?:and|but|or) (?P<adverbs>{_ADVERBS})(?P<verb>[a-z]+(?:n't)?)\b(?= (?P<next>[a-z]+)\b)",
+    re.DOTALL,
+)
+"""Another verb of the same subject: "grew up there and want to stay"."""
+_WITH_INFINITIVE = frozenset("want need like love hate hope try plan start wish".split())  # noqa: SIM905
+_BARE_AFTER = re.compile(
+    r"\b(?:to|can|could|will|would|should|might|may|must|lets?|helps?|makes?|don't|doesn't|didn't|i|we|you|he|she|it|they|"
+    r"who|which|that|others|both|not)\b|n't\b",
+    re.IGNORECASE,
+)
+"""Words after which a verb has no ending, or another subject."""
 _DOING = re.compile(r"\s*(?:[a-z]+ing\b|about to\b)", re.IGNORECASE)
 _QUOTED = re.compile(r"(\"[^\"]*\"|“[^”]*”)")
 _FIXED = frozenset(
@@ -138,7 +158,9 @@ _KIN_AS_NAME = re.compile(rf"(?<![\w'’-])(?:{'|'.join(sorted(KIN_NAMES))})\b(?
 _WORD_BEFORE = re.compile(r"[\w'’-]{1,20} $")
 _DETERMINERS = frozenset("my our your his her their its a an the this that no every each any some another".split())  # noqa: SIM905
 _ASKS = re.compile(
-    r"^(?:please|don't|do not|can you|could you|call|stop|never|just|let's|remind|remember)\b", re.IGNORECASE
+    r"^(?:please|don't|do not|can you|could you|call|stop|never|let's|remind|remember"
+    r"|just (?:let|leave|tell|give|stop|don't))\b",
+    re.IGNORECASE,
 )
 
 
@@ -183,6 +205,10 @@ def retold(text: str, who: str, at: datetime) -> str:
     ('Mo has been to the us.', 'Mo loves horses.')
     >>> retold("Mum is a nurse", "Mo", day), retold("i go with dad and Auntie Jo to her mum", "Mo", day)
     ("Mo's mum is a nurse.", 'Mo goes with their dad and Auntie Jo to her mum.')
+    >>> retold("aw, that's so sweet of you, i have a cat", "Mo", day), retold("That is why I left", "Mo", day)
+    ('Mo has a cat.', 'That is why Mo left.')
+    >>> retold("I finished school and am a lawyer", "Mo", day), retold("i have a cat and dog in here", "Mo", day)
+    ('Mo finished school and is a lawyer.', 'Mo has a cat and dog in here.')
     >>> retold("[shares: a photo of a cup]", "Mo", day)
     'Mo shares a photo of a cup.'
     """
@@ -198,7 +224,7 @@ def retold(text: str, who: str, at: datetime) -> str:
     if not words:
         return ""
     asks = _ASKS.match(words) is not None
-    told = _third_person(words, who)
+    told = _agreeing(_third_person(words, who), who)
     if asks:
         told = f"{who} asks: {_lower(told)}"
     elif f"{who} " in told:
@@ -334,6 +360,18 @@ def _third_person(text: str, who: str) -> str:
         parts[place] = _OWN_WORD.sub(own, _SUBJECT.sub(subject, part))
         done += parts[place]
     return "".join(parts)
+
+
+def _agreeing(told: str, who: str) -> str:
+    """A statement whose further verbs agree with its subject, as the first one does."""
+    match = _ALSO_DOES.match(told, len(who) + 1) if told.startswith(f"{who} ") else None
+    if match is None or _BARE_AFTER.search(match["before"]):
+        return told
+    verb, follows = match["verb"], match["next"]
+    bare = verb in ("am", "have", "do", "don't") or (is_bare_verb(verb) and follows in STOP_WORDS)
+    if not (bare or (verb in _WITH_INFINITIVE and follows == "to")):
+        return told
+    return f"{told[: match.start('verb')]}{_verb(verb)}{told[match.end('verb') :]}"
 
 
 def _of_several(match: re.Match[str], rest: str) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from graphmem.model import Heard
 from graphmem.offline.extraction import extract
-from graphmem.text.answers import as_statement, asked_slot, stated_answer
+from graphmem.text.answers import as_statement, asked_slot, stated_answer, with_mine_named
 from graphmem.text.normalize import straightened
 from graphmem.text.second_person import to_first_person
 
@@ -61,10 +61,28 @@ def test_what_is_no_such_answer_is_left_alone(question: str, answer: str) -> Non
     assert as_statement(question, answer) == ""
 
 
+@pytest.mark.parametrize(
+    ("question", "told", "statement"),
+    [
+        ("What is your favourite food?", "mine is papaya", "My favourite food is papaya"),
+        ("what's your dog called ?", "Mine's Rex", "My dog is Rex"),
+        ("do you have a favourite colour?", "mine is green", "My favourite colour is green"),
+        ("Do you have any pets?", "mine are called Bo and Mo", "My pets are called Bo and Mo"),
+        ("is your house big?", "mine is small", "My house is small"),
+        ("Is your best friend nice?", "mine is kind", ""),
+        ("How are you?", "mine is fine", ""),
+        ("What is your name?", "it is mine", ""),
+        ("", "mine is papaya", ""),
+    ],
+)
+def test_what_is_mine_is_named_by_the_question_before_it(question: str, told: str, statement: str) -> None:
+    assert with_mine_named(question, told) == statement
+
+
 @given(st.sampled_from(QUESTIONS), st.text(max_size=60))
 def test_a_statement_holds_its_whole_answer_and_is_said_by_the_student(question: str, answer: str) -> None:
     statement = as_statement(question, answer)
-    assert statement == "" or (
+    assert statement in ("", with_mine_named(question, answer)) or (
         statement.startswith(("I ", "My ")) and straightened(answer).strip(" \t\n.!,;") in statement
     )
 

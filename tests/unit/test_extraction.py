@@ -69,6 +69,13 @@ def test_an_answer_that_says_too_little_stands_with_its_question() -> None:
         ("Hi!", "yeah i have a cat , how about you ?", ["The student has a cat."]),
         ("Hi!", "nice, i work as a nurse, what do you do for a living?", ["The student works as a nurse."]),
         ("Hi!", "i love to swim . you ?", ["The student loves to swim."]),
+        ("Hi!", "do you have a dog? mine is called Rex", ["The student's dog is called Rex."]),
+        ("What's your favourite sport?", "mine is judo", ["The student's favourite sport is judo."]),
+        ("Hi!", "have you ever seen dog agility? it is my favourite sport!", [
+            "Asking “have you ever seen dog agility?”, the student says that it is their favourite sport!"
+        ]),
+        ("Hi!", "did you see the sunset? it was beautiful", []),
+        ("Hi!", "how are you? it is fine", []),
         ("Do you like music?", "i do. mainly classical.", [
             "Asked “Do you like music?”: The student does. mainly classical."
         ]),

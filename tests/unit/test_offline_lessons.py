@@ -61,6 +61,11 @@ def stated(text: str, read: MessageReading | None = None) -> str | None:
     return None if learned is None else learned.text
 
 
+def test_what_is_mine_is_named_by_the_question_before_it() -> None:
+    assert own_clauses("do you have a dog? mine is called Rex") == ["My dog is called Rex"]
+    assert own_clauses("Mine is teal!", "Hi! What is your favourite colour?") == ["My favourite colour is teal!"]
+
+
 def test_what_lasts_is_said_generally_and_in_the_third_person() -> None:
     assert stated("i always need a picture else i dont get it") == (
         "The student always needs a picture else they don't get it."

@@ -82,12 +82,25 @@ def test_acts(text: str, act: Act) -> None:
     assert act_of(Doc(text)) is act
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Do you have a dog? Mine is called Rex.", "yours is called Rex"),
+        ("Do you know U2? They're my favourite band.", "they're your favourite band"),
+        ("Do you like swimming? I swim on Tuesdays.", "you swim on Tuesdays"),
+    ],
+)
+def test_who_tells_and_asks_the_companion_is_heard(text: str, told: str) -> None:
+    assert told in worded(Move("companion"), student(text), Remembered())
+    assert told in worded(Move("companion"), student(text), Remembered(), companion="Ada")
+
+
 def test_every_act_has_wordings_of_which_two_need_nothing_or_the_same() -> None:
     assert {act.value for act in Act} - {"step"} <= set(WORDINGS)
     for name, wordings in WORDINGS.items():
         assert len(wordings) >= 2, name
         always = [wording for wording in wordings if not set(re.findall(r"{(\w+)}", wording)) - {"sum", "next"}]
-        assert always or name in ("given", "remembered question"), name
+        assert always or name in ("given", "remembered question", "told companion"), name
 
 
 @given(st.lists(TEXTS, min_size=1, max_size=3), st.lists(TEXTS, max_size=3), TEXTS)
@@ -250,6 +263,12 @@ def test_what_hardly_asks_for_memory_brings_up_nothing_far_from_it_and_no_number
     assert "Lena" not in own_question(question, told, asked_for=other, similarity=0.25)
     assert "Lena" in own_question(question, told, similarity=0.25)
     assert "32" not in own_question("17?", "32", asked_for=other, similarity=0.9)
+
+
+def test_what_was_told_beside_a_question_of_ones_own_is_found() -> None:
+    known = memory("m", "The student's dog is called Rex.", quote="Do you have a dog? My one is called Rex.")
+    remembered = Remembered(memories=(Recalled(known, 1.0, 1.0, (), similarity=0.7),), asked_for=AskedFor.OWN)
+    assert "your dog is called Rex" in answer_from_memory(student("What is my dog called?"), remembered)
 
 
 def test_what_was_understood_is_told_whatever_it_begins_with() -> None:
