@@ -29,6 +29,8 @@ OWN = 0.7
 """Chance from which on a message tells of the student's own, whatever else it looks like."""
 GLAD, TROUBLED = 0.25, -0.2
 """Valence from which on, or down to which, such a message is good news or a worry."""
+SURELY_FELT = 0.8
+"""Chance of a feeling from which on an opinion that weighs is a trouble of one's own."""
 UNTROUBLED, UNTROUBLED_OWN = -0.1, -0.05
 """Valence from which on words of anger or grief are not the student's mood; the same of what is told as one's own."""
 FOREIGN_WORDS = 3
@@ -43,6 +45,11 @@ SURE = 0.6
 """Chance from which on a message is taken for a wish, a promise or a secret."""
 
 _ADVICE = frozenset("should shall shouldn't advice advise ideas tips suggest suggestions recommend".split())  # noqa: SIM905
+_ASKS_HOW_ONE_IS = re.compile(
+    r"\bhow(?:'?s| is| are| r)? (?:you|u|ya|it going|things|everything|your day|life)\b(?: [a-z]+){0,2}\W*$"
+    r"|\b(?:fine|good|well|great|ok|okay|alright|bad)\b\W+(?:thanks\W+|thank you\W+)?"
+    r"(?:and |how about |what about |how are )?(?:you|u|yourself)\W*$"
+)
 _REASON = re.compile(r"\b(?:because|cause|cos|cuz|since|that's why)\b")
 _MAY_GUESS = {Act.QUESTION, Act.STEP, Act.STATEMENT}
 _OF_MOOD = {Act.SORROW, Act.FRUSTRATION}
@@ -134,14 +141,18 @@ def _talked(doc: Doc, act: Act, reading: MessageReading, task: str) -> Move | No
     # Without a word for the companion memory may know the answer.
     of_companion = not SECOND_PERSON.isdisjoint(doc.plain_words)
     sure = chance >= TALK_SURE and (act is not Act.QUESTION or of_companion)
+    goes_on = act is Act.AGREEMENT and len(doc.words) > AGREEMENT_WORDS
+    plain = act in _PLAIN or (goes_on and kind not in _OF_COMPANION)
     # Where nothing is worked on, the likeliest kind is a better guess than work.
-    likely = kind if sure or (not task and act in _PLAIN) else None
-    telling = act in _TELLS or (act is Act.AGREEMENT and len(doc.words) > AGREEMENT_WORDS)
+    likely = kind if sure or (not task and plain) else None
+    telling = act in _TELLS or goes_on
     if telling and (told := _told(doc, act, reading, task, likely)):
         return told
+    if kind is TalkKind.COMPANION and not task and _ASKS_HOW_ONE_IS.search(doc.plain):
+        return Move("well-being")
     if likely in _OF_COMPANION or (likely in _OF_CHAT and not (task and act in _AT_WORK)):
         return Move(str(likely), kept=_is_kept(doc, reading))
-    if act in _PLAIN and not task and (likely is TalkKind.OPINION or (sure and likely is TalkKind.QUESTION)):
+    if plain and not task and (likely is TalkKind.OPINION or (sure and likely is TalkKind.QUESTION)):
         return Move(str(likely))
     return None
 
@@ -253,6 +264,8 @@ def _told(doc: Doc, act: Act, reading: MessageReading, task: str, kind: TalkKind
     if act is Act.STEP and task and domain_of(reading) is Domain.SCHOOL:
         # How one came to a step says more of the work than of oneself.
         return None
+    if not task and kind is TalkKind.OPINION and _is_own_trouble(reading):
+        return Move("worry", kept=kept)
     own = kind is TalkKind.OWN or (reading.about_self >= OWN and kind not in _OF_CHAT | {TalkKind.OPINION})
     if act is Act.CONFUSION or not (own or act in _OF_MOOD or introduced_name(doc.text)):
         return None
@@ -274,6 +287,12 @@ def _is_mood(act: Act, reading: MessageReading, kind: TalkKind | None) -> bool:
     own = kind is TalkKind.OWN
     happened = MODALITIES[int(reading.modality.argmax())] is Modality.EPISODIC
     return reading.valence < (UNTROUBLED_OWN if own else UNTROUBLED) or (own and act is Act.SORROW and happened)
+
+
+def _is_own_trouble(reading: MessageReading) -> bool:
+    """True of a feeling of one's own that weighs: "that makes me kind of depressed"."""
+    feels = reading.modality[MODALITIES.index(Modality.EMOTIONAL)] >= SURELY_FELT
+    return bool(feels) and reading.about_self >= OWN and reading.valence <= TROUBLED
 
 
 def _is_guess(doc: Doc) -> bool:

@@ -47,6 +47,11 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "As a program I have no life of my own to tell of. What about you?",
         "I am a program that listens and remembers, without a life of its own. What would you like to tell me?",
     ),
+    "well-being": (
+        "Hello, {name}! I am a program, so I am always well. {next}",
+        "Hello! I am a program, so I am always well. {next}",
+        "Thank you for asking! A program like me is always well. {next}",
+    ),
     "told companion": (
         "I am {me}, a program, and have little to tell of myself. You say that {told}: tell me more about it.",
         "As a program I have no life of my own to tell of. So {told}: tell me more about it.",

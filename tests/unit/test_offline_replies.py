@@ -95,6 +95,22 @@ def test_who_tells_and_asks_the_companion_is_heard(text: str, told: str) -> None
     assert told in worded(Move("companion"), student(text), Remembered(), companion="Ada")
 
 
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ("hello, how are you today?", "well-being"),
+        ("I'm fine, and you?", "well-being"),
+        ("how's it going", "well-being"),
+        ("I love pizza, what about you?", "companion"),
+        ("ya the streets of Beijing are not kind to a little kitten.", "opinion"),
+        ("that makes me kind of depressed, but not as much as holidays do", "worry"),
+        ("I think this war is terrible", "opinion"),
+    ],
+)
+def test_talk_without_an_exercise_is_not_answered_as_work(text: str, move: str) -> None:
+    assert chosen_move(student(text), read_now([text])[0]).name == move
+
+
 def test_every_act_has_wordings_of_which_two_need_nothing_or_the_same() -> None:
     assert {act.value for act in Act} - {"step"} <= set(WORDINGS)
     for name, wordings in WORDINGS.items():
@@ -591,7 +607,7 @@ def test_a_comparison_that_is_asked_for_is_decided_exactly(asked: str, text: str
         ("your welcome", "reaction"),
         ("lol", "reaction"),
         ("he eats carrots all day", "story"),
-        ("how are you", "companion"),
+        ("how are you", "well-being"),
         ("what can you do?", "ability"),
         ("tell me a joke", "request"),
         ("cats are better than dogs", "opinion"),
