@@ -22,7 +22,7 @@ from graphmem.model import (
 )
 from graphmem.offline.schoolwork import aspect_at_work, shown_at_work
 from graphmem.offline.selection import LEAST_ALONE, LEAST_IN_DOUBT, select_statements
-from graphmem.offline.wordings import NEXT
+from graphmem.offline.wordings import CHECKS, NEXT
 from graphmem.text.answers import stated_answer, with_mine_named
 from graphmem.text.antecedents import with_antecedents
 from graphmem.text.certainty import LAPSE, STATED_CONFIDENCE, confidence, is_question, last_question
@@ -449,7 +449,7 @@ def _asked(text: str, heard: Heard, *, first: bool) -> str:
     leans = _ELLIPTIC.match(text) or _LEANS_BACK.match(text) or is_fragment(Doc(text))
     asked = last_question(heard.before) if first and leans else ""
     # What is asked whatever was said explains nothing.
-    return "" if asked in NEXT else asked
+    return "" if asked in (*NEXT, *CHECKS) else asked
 
 
 def _held(content: str, heard: Heard, aspect: Aspect) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from graphmem.model import Author, Domain, LedgerCategory, Message, Modality
 from graphmem.offline.task_hints import cited_sentence, task_hint
 from graphmem.text.arithmetic import Equation, equations, spoken_equations
+from graphmem.text.clauses import statement_spans
 from graphmem.text.comparisons import compared, stated_comparisons
 from graphmem.text.dialogue_acts import Act, act_of, overrides
 from graphmem.text.doc import Doc, doc_of, once_per_doc
@@ -50,6 +51,10 @@ _ASKS_HOW_ONE_IS = re.compile(
     r"|\b(?:fine|good|well|great|ok|okay|alright|bad)\b\W+(?:thanks\W+|thank you\W+)?"
     r"(?:and |how about |what about |how are )?(?:you|u|yourself)\W*$"
 )
+_HAS_TO = re.compile(
+    r"\b(?:i|we) (?:have to|need to|must|should|gotta|got to|am supposed to|are supposed to|are asked to)\b"
+)
+"""Words with which an exercise is told that the companion does not know."""
 _REASON = re.compile(r"\b(?:because|cause|cos|cuz|since|that's why)\b")
 _MAY_GUESS = {Act.QUESTION, Act.STEP, Act.STATEMENT}
 _OF_MOOD = {Act.SORROW, Act.FRUSTRATION}
@@ -109,7 +114,8 @@ def chosen_move(messages: Sequence[Message], reading: MessageReading | None = No
         return Move("wish")
     if act is Act.AGREEMENT and doc.plain_words and is_negation(doc.plain_words[0]):
         return Move("denial")
-    if act in _MAY_GUESS and _is_guess(doc):
+    guesses = act in _MAY_GUESS or (act is Act.AGREEMENT and len(doc.words) > AGREEMENT_WORDS)
+    if guesses and _is_guess(doc):
         return _guess(messages, task)
     if act is Act.CONFUSION:
         earlier = _own(messages[:-1])[-1:]
@@ -118,6 +124,26 @@ def chosen_move(messages: Sequence[Message], reading: MessageReading | None = No
     if act is Act.UNREADABLE and len(doc.words) >= FOREIGN_WORDS:
         return Move("statement" if language_of(doc.text) == ENGLISH else "foreign")
     return _step(messages, task) if act is Act.STEP else Move(act.value)
+
+
+def told_beside(doc: Doc, reading: MessageReading | None) -> Move | None:
+    """The move for what a message tells beside a question ("can i tell you something? my parents are splitting up"),
+    or wishes in the form of one."""
+    spans = statement_spans(doc.excerpt)
+    told = [
+        each for each in (Doc(doc.excerpt.text[slice(*span)]) for span in spans) if not (each.asks or _is_guess(each))
+    ]
+    if reading is None or len(told) == len(spans):
+        # Nothing is asked.
+        return None
+    acts = [act_of(each) for each in told]
+    if Act.SORROW in acts or (Act.DISCLOSURE in acts and reading.valence <= UNTROUBLED):
+        return Move("sorrow")
+    if Act.FRUSTRATION in acts:
+        return Move("worry")
+    if Act.DISCLOSURE in acts:
+        return Move("disclosure")
+    return Move("request") if talk_of(doc, reading)[0] is TalkKind.REQUEST else None
 
 
 def _asks_for_advice(doc: Doc) -> bool:
@@ -141,13 +167,15 @@ def _talked(doc: Doc, act: Act, reading: MessageReading, task: str) -> Move | No
     # Without a word for the companion memory may know the answer.
     of_companion = not SECOND_PERSON.isdisjoint(doc.plain_words)
     sure = chance >= TALK_SURE and (act is not Act.QUESTION or of_companion)
-    goes_on = act is Act.AGREEMENT and len(doc.words) > AGREEMENT_WORDS
+    goes_on = act in (Act.AGREEMENT, Act.THANKS) and len(doc.words) > AGREEMENT_WORDS
     plain = act in _PLAIN or (goes_on and kind not in _OF_COMPANION)
     # Where nothing is worked on, the likeliest kind is a better guess than work.
     likely = kind if sure or (not task and plain) else None
     telling = act in _TELLS or goes_on
     if telling and (told := _told(doc, act, reading, task, likely)):
         return told
+    if kind is TalkKind.REQUEST and act is Act.CONFUSION and not task:
+        return Move("help")
     if kind is TalkKind.COMPANION and not task and _ASKS_HOW_ONE_IS.search(doc.plain):
         return Move("well-being")
     if likely in _OF_COMPANION or (likely in _OF_CHAT and not (task and act in _AT_WORK)):
@@ -242,6 +270,8 @@ def _was_answered(doc: Doc, before: Sequence[Message]) -> bool:
 def _step(messages: Sequence[Message], task: str) -> Move:
     """The move for a step without a sum that can be reckoned."""
     doc, asked = doc_of(messages[-1]), _asked(messages)
+    if not task and _HAS_TO.search(doc.plain):
+        return Move("to do")
     if (result := compared(asked, doc.text)) is not None:
         return Move("right comparison" if result.holds else "wrong comparison", result.text)
     if quantities(doc.text) and _was_answered(doc, _own(messages[:-1])):
@@ -266,6 +296,8 @@ def _told(doc: Doc, act: Act, reading: MessageReading, task: str, kind: TalkKind
         return None
     if not task and kind is TalkKind.OPINION and _is_own_trouble(reading):
         return Move("worry", kept=kept)
+    if kind is TalkKind.STORY and reading.about_self >= OWN and reading.valence <= TROUBLED:
+        return Move("sorrow", kept=kept)
     own = kind is TalkKind.OWN or (reading.about_self >= OWN and kind not in _OF_CHAT | {TalkKind.OPINION})
     if act is Act.CONFUSION or not (own or act in _OF_MOOD or introduced_name(doc.text)):
         return None

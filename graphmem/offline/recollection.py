@@ -67,9 +67,12 @@ TOLD_CHARACTERS = 120
 _OWN_WORDS = frozenset({"i", "me", "my", "mine", "i'm", "im", "we", "our", "us"})
 _COMPANION = frozenset({"yourself", "urself"})
 _TELLS_MORE = re.compile(r"(?:she|he|it|they)(?:'s|'re)?\b")
+WORDS_OF_ITSELF = 2
+"""Words of a message from which on it may tell something without the question that it answers."""
 _YOU_SAY = re.compile(r"^you (?:say|ask)(?: that|:)? (?=you\b|your\b)")
 _SAYS = re.compile(r"^you (?:say|ask)\b")
 """What is better told in the student's own words."""
+_THAT = re.compile(r"^you say(?: that|:) ")
 _DIGITS = re.compile(r"\d+")
 _COUNTS = r"\bhow (?:long|many (?:more )?(?:days|sleeps|nights|weeks))\b"
 _HOW_LONG = re.compile(rf"{_COUNTS}(?!.*\bago\b)")
@@ -304,7 +307,8 @@ def told_before(messages: Sequence[Message]) -> Iterable[Recollection]:
             # "manhattan" tells nothing without the question that it answers.
             question = "" if before is None or before.author is Author.STUDENT else before.text
             said = stated_answer(Heard(message.text, message.at, before=question, doc=message.doc))
-            yield Recollection(said or message.text, message.at, _cosine(asked, message.embedding))
+            if said or len(doc_of(message).words) >= WORDS_OF_ITSELF:
+                yield Recollection(said or message.text, message.at, _cosine(asked, message.embedding))
 
 
 def _cosine(one: Vector, other: Vector) -> float:
@@ -414,6 +418,7 @@ def _told(question: Doc, statement: Recollection, today: datetime | None, start:
         # "The student" is what a memory calls whom it is told to.
         words = statement.words or " ".join([said if ANYONE in sentence and said else sentence, *more])
         return _chosen(FOUND_QUOTE, start).format(when=when, quote=quoted(words, TOLD_CHARACTERS, 25))
+    said = _THAT.sub("", said)
     return _chosen(FOUND, start).format(when=when, said=". ".join([said, *map(_turned, more)]).rstrip(". "))
 
 

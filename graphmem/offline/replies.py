@@ -13,10 +13,11 @@ from zlib import crc32
 from rapidfuzz import fuzz, utils
 
 from graphmem.model import AskedFor, Author, Message, Recalled, Remembered
-from graphmem.offline.moves import Move, chosen_move
+from graphmem.offline.moves import Move, chosen_move, told_beside
 from graphmem.offline.recollection import TOLD_CHARACTERS, answer_from_memory, asks_of_oneself, told_before
 from graphmem.offline.wordings import FOREIGN, KEPT, NEXT, ON_WITH_IT, WORDINGS
 from graphmem.text.arithmetic import reckoned_answer
+from graphmem.text.clauses import clauses
 from graphmem.text.comparisons import asked_comparison
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.introductions import introduced_name
@@ -26,6 +27,7 @@ from graphmem.text.reader import MessageReading
 from graphmem.text.sanitize import clean, quoted
 from graphmem.text.second_person import to_second_person
 from graphmem.text.stems import stem
+from graphmem.text.talk import TALK_SURE, TalkKind, talk_of
 from graphmem.text.words import is_known, word_rarity
 
 SHORT_WORDS = 3
@@ -89,14 +91,23 @@ def replied(
         return RECKONED.format(clean(reckoned))
     if move.name != "question":
         # "What do I hate?" sounds like a mood, and is answered where the answer is known.
-        asked = asking_for and not task
+        asked = asking_for and not (task or _is_of_work(doc, reading))
         known = answer_from_memory(messages, remembered, if_known=True) if asked else ""
         return known or worded(move, messages, remembered, task, companion)
     sums = (doc.text, *(sentence.text for sentence in doc.excerpt.sentences if sentence.asks))
     if reckoned := next(filter(None, map(reckoned_answer, sums)), ""):
         return RECKONED.format(clean(reckoned))
-    answer = answer_from_memory(messages, remembered, at_work=bool(task))
-    return answer or worded(move, messages, remembered, task, companion)
+    told = None if task else told_beside(doc, reading)
+    answer = answer_from_memory(messages, remembered, at_work=bool(task), if_known=told is not None)
+    return answer or worded(told or move, messages, remembered, task, companion)
+
+
+def _is_of_work(doc: Doc, reading: MessageReading | None) -> bool:
+    """True of a guess at work, which asks for no memory: "oh so i need a common denominator?"."""
+    if reading is None or doc.asks:
+        return False
+    kind, chance = talk_of(doc, reading)
+    return kind is TalkKind.WORK and chance >= TALK_SURE
 
 
 def _may_be_answered(move: Move, doc: Doc, task: str) -> bool:
@@ -147,6 +158,7 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task
     slots = {"sum": _framed(move.sum), "hint": move.hint, "mention": mention, "name": name, "me": clean(companion)}
     slots["told"] = told
     slots |= {"next": ON_WITH_IT if task else NEXT[len(messages) // 2 % len(NEXT)], "kept": KEPT if move.kept else ""}
+    slots["story"] = "the story" if task else ""
     slots["use"] = "How does that help with what is asked?" if task else ""
     if any("{own}" in w for w in wordings):
         slots["own"] = clean(introduced_name(doc.text))
@@ -270,7 +282,8 @@ def _told_or_remembered(name: str, told: str, mention: str) -> str:
 
 def _told_back(doc: Doc) -> str:
     """The sentence of the message that says most, said to the student; empty where it cannot be turned to them."""
-    sentences = (sentence.text for sentence in doc.excerpt.sentences if not sentence.asks)
+    pieces = (Doc(doc.excerpt.text[slice(*span)]) for span in clauses(doc.excerpt)) if "?" in doc.text else ()
+    sentences = [each.text for each in (*doc.excerpt.sentences, *pieces) if not each.asks]
     said = [to_second_person(each) for each in sentences if not each.rstrip().endswith("?")]
     told = [
         clean(f"{each[0].lower()}{each[1:]}") for each in said if _OF_THEM.match(each) and len(each) <= TOLD_CHARACTERS

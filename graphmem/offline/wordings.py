@@ -2,14 +2,16 @@
 
 KEPT = "I will remember that."
 NEXT = ("What would you like to do next?", "What else is on your mind?", "What would you like to talk about now?")
+CHECKS = ("Does that help?", "Is that what you are looking for?", "What does that tell you about your question?")
+"""What is asked where something is remembered that may answer a question."""
 ON_WITH_IT = "Shall we go on with our work?"
 """How the talk goes on after something else than the work, without and with a task."""
 
 # {quote} the student's words, {told} the same said to the student, {topic} what it is about, {sum} an equation, {name}
 # the student's, {own} the name a student has just given, {me} the companion's, {hint} a question that the task gives
 # rise to or a sentence of it, {mention} a sentence on what is remembered, {next} how the talk goes on, {kept} that
-# something will be remembered, {use} a question about its use for the task. A wording is left out where what it needs
-# is missing; the last ones of a list need nothing.
+# something will be remembered, {use} a question about its use for the task, {story} the task. A wording is left out
+# where what it needs is missing; the last ones of a list need nothing.
 WORDINGS: dict[str, tuple[str, ...]] = {
     "greeting": (
         "Hello, {name}! What would you like to work on?",
@@ -62,8 +64,18 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "I am a program that remembers what you tell it and thinks along with you, sums included. {next}",
     ),
     "request": (
-        "I can listen, remember what you tell me, check sums and help you think, and not much else. {next}",
+        "I can think along with you, check sums and remember what you tell me, and not much else. {next}",
         "That may be more than I can do: I remember what you tell me, check sums and think along with you. {next}",
+    ),
+    "help": (
+        "Yes, I can think it through with you and check sums. What is the task?",
+        "Gladly. What is the task, and what have you tried so far?",
+    ),
+    "to do": (
+        "{quote}: what would be your first step?",
+        "{quote}: what do you know already that could help with that?",
+        "All right. What would be your first step?",
+        "What do you know already that could help with that?",
     ),
     "thanks": (
         "You are welcome. {next}",
@@ -95,9 +107,9 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "Let us go back to the last thing that was clear. What was it?",
     ),
     "remembered question": (
-        "{mention} Does that help?",
-        "{mention} Is that what you are looking for?",
-        "{mention} What does that tell you about your question?",
+        "{mention} " + CHECKS[0],
+        "{mention} " + CHECKS[1],
+        "{mention} " + CHECKS[2],
     ),
     "question": (
         "I do not know enough to answer that. What do you know about it so far?",
@@ -120,16 +132,17 @@ WORDINGS: dict[str, tuple[str, ...]] = {
         "Yes, {sum}. {hint}",
         "{sum} is reckoned correctly. {hint}",
         "{sum}: I get the same. {hint}",
-        "{sum} is reckoned correctly. What does the result stand for in the story?",
+        "{sum} is reckoned correctly. What does the result stand for in {story}?",
         "In {sum} I get the same number. Is that already what is asked, or one step on the way?",
         "The arithmetic of {sum} is right. What made you choose that step?",
         "Yes, {sum}. How would you show that with a drawing?",
     ),
     "same sum": (
         "You come to {sum} again, and the arithmetic is right. {hint}",
-        "{sum} is reckoned correctly, as before. Is it what the story tells? Say in your own words what happens in it.",
-        "{sum} once more: the arithmetic holds. Could another step fit the story better?",
-        "That is {sum} again. Put the result into the story in place of what is asked: does every sentence still fit?",
+        "{sum} is reckoned correctly, as before. Is it what {story} tells? Say in your own words what happens in it.",
+        "{sum} once more: the arithmetic holds. Could another step fit {story} better?",
+        "That is {sum} again. Put the result into {story} in place of what is asked: does every sentence still fit?",
+        "That is {sum} again, and the arithmetic is right. What is it a part of?",
     ),
     "wrong sum": (
         "Let us look at {sum} once more. What do you get when you work it out again, step by step?",

@@ -123,11 +123,37 @@ _SPOKEN = {"times": "x", "multiplied by": "x", "plus": "+", "minus": "-", "divid
 _SPOKEN_WORD = re.compile(r"(?<=\d)\s+(multiplied by|divided by|times|plus|minus|over)\s+(?=[$€£]?\d)", re.IGNORECASE)
 _SHARE_OF = re.compile(r"(?<=\d/)(\d{1,6}) of (?=[$€£]?\d)", re.IGNORECASE)
 _SPOKEN_EQUALS = re.compile(r"(?<=\d)\s+(?:is|are|equals|makes|gives)\s+(?=-?[$€£]?\d)", re.IGNORECASE)
+_ASKED = (
+    r"^\W*(?:(?:so|and) )?(?:(?:what(?:'s| is| are)|whats|how much (?:is|are)|calculate|can you tell me what"
+    r"|is (?:it|that))\s+)?"
+)
 _ASKED_SUM = re.compile(
-    r"^\W*(?:(?:what(?:'s| is| are)|whats|how much (?:is|are)|calculate|can you tell me what)\s+)?"
-    rf"({_SIDE})\s*=?\s*(?:is|are)?\s*\??\s*$",
+    rf"{_ASKED}({_SIDE})\s*=?\s*(?:is|are)?\s*\??\s*$",
     re.IGNORECASE,
 )
+_ASKED_PART = re.compile(
+    rf"{_ASKED}({_NUMBER})\s?(?:%|per ?cent) of ({_NUMBER})\s*=?\s*(?:is|are)?\s*\??\s*$", re.IGNORECASE
+)
+
+
+_PART_IS = re.compile(
+    rf"(?<![\w.,$€£])({_NUMBER})\s?(?:%|per ?cent) of ({_NUMBER})"
+    rf"(?:\s{{0,3}}=|\s{{1,3}}(?:is|are|equals|makes|gives)\s)\s{{0,3}}({_NUMBER})(?![\w%])"
+    r"(?![.,]\d)",
+    re.IGNORECASE,
+)
+
+
+def _parts_of(text: str) -> list[Equation]:
+    """What is said to be so many percent of something; left alone where the result may be rounded."""
+    found = []
+    for match in _PART_IS.finditer(text):
+        share, whole, said = (Fraction(each.translate(_PLAIN)) for each in match.groups())
+        value = share * whole / 100
+        doubtful = "," in match.group() or value.denominator != 1
+        if (value == said or not doubtful) and not _OPEN_AFTER.match(text, match.end()):
+            found.append(Equation(f"{match[1]}% of {match[2]} = {match[3]}", value == said))
+    return found
 
 
 def spoken_equations(text: str) -> list[Equation]:
@@ -137,11 +163,12 @@ def spoken_equations(text: str) -> list[Equation]:
     --------
     >>> spoken_equations("3/4 of 24 is 18 and 10 minus 3 is 6")
     [Equation(text='3/4 x 24 = 18', holds=True), Equation(text='10 - 3 = 6', holds=False)]
-    >>> spoken_equations("The number 5 is 7 of 9, 20% of 50 is 10")
-    []
+    >>> spoken_equations("The number 5 is 7 of 9"), spoken_equations("20% of 50 is 15")
+    ([], [Equation(text='20% of 50 = 15', holds=False)])
     """
+    parts = _parts_of(text[:ARITHMETIC_CHARACTERS])
     plain = _SPOKEN_WORD.sub(lambda match: f" {_SPOKEN[match[1].lower()]} ", text[:ARITHMETIC_CHARACTERS])
-    return equations(_SPOKEN_EQUALS.sub(" = ", _SHARE_OF.sub(r"\1 x ", plain)))
+    return [*equations(_SPOKEN_EQUALS.sub(" = ", _SHARE_OF.sub(r"\1 x ", plain))), *parts]
 
 
 def reckoned_answer(text: str) -> str:
@@ -151,9 +178,14 @@ def reckoned_answer(text: str) -> str:
     --------
     >>> reckoned_answer("What is 7 times 8?"), reckoned_answer("what's 1 / 3 ?"), reckoned_answer("How old is 7 of 9?")
     ('7 x 8 = 56', '1 / 3 = 1/3', '')
+    >>> reckoned_answer("what is 15% of 80?"), reckoned_answer("is it 3*4?"), reckoned_answer("what's 3/4 of 24")
+    ('15% of 80 = 12', '3*4 = 12', '3/4 x 24 = 18')
     """
+    if (part := _ASKED_PART.match(text[:ARITHMETIC_CHARACTERS].strip())) is not None and "," not in part.group():
+        share, whole = (Fraction(each.translate(_PLAIN)) for each in part.groups())
+        return f"{part[1]}% of {part[2]} = {_written(share * whole / 100)}"
     plain = _SPOKEN_WORD.sub(lambda match: f" {_SPOKEN[match[1].lower()]} ", text[:ARITHMETIC_CHARACTERS].strip())
-    match = _ASKED_SUM.match(plain)
+    match = _ASKED_SUM.match(_SHARE_OF.sub(r"\1 x ", plain))
     pieces = _pieces(match[1]) if match else []
     if match is None or len(pieces) == 1 or "," in match[1]:
         return ""

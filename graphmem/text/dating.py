@@ -75,7 +75,7 @@ _SPELLED_DAY = re.compile(rf"\b(\d{{1,2}}) ({'|'.join(MONTHS)}) (\d{{4}})\b", re
 _PUT_OFF = rf"(?: (?:back|forward))? (?:to|until) (?:the )?(?:\d|next |{'|'.join(WEEKDAYS)})"
 _TENSE = re.compile(
     rf"\b(?:(?P<ahead_of>\w{{2,}}ed(?={_PUT_OFF}))"
-    r"|(?P<past>was|were|had|did|didn't|didnt|\w{2,}ed|went|came|told|said|made|took|gave|paid|left|read|saw|met|broke|"
+    r"|(?P<past>was|were|had|did|didn't|didnt|\w{2,}(?<!e)ed|went|came|told|said|made|took|gave|paid|left|read|saw|met|broke|"
     r"lost|won|found|bought|felt|kept|ran|ate|fell|hit|hurt|forgot|slept|spent)"
     r"|(?P<ahead>it'?s moved to|moving|am|is|are|i'm|im|we've got|will|'ll|would|going to|gonna|want|plan"
     r"|'d(?! (?:been|had|gone|\w+ed)\b)"

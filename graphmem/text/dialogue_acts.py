@@ -87,7 +87,8 @@ _THANKS = _any(rf"\b(?:{'|'.join(sorted(THANKS))})\b")
 _GREETING = _any(rf"^\W*(?:{'|'.join(sorted(GREETINGS))}|hi+|hello+|hey+|good (?:morning|afternoon|evening))\b")
 _AGREEMENT = _any(
     r"^\W*(?:yes|yeah|yep|yup|ya|yea|ok(?:ay)?|k|sure|right|true|correct|agreed?|exactly|indeed|of course|i see|oh|ah"
-    r"|got it|alright|fine|makes sense|i (?:now )?(?:understand|get it|agree|know)|no|nope|nah|maybe|done)\b"
+    r"|got it|alright|fine|makes sense|(?:i think )?i (?:now |finally )?(?:understand|get it|agree|know)"
+    r"|no|nope|nah|maybe|done)\b"
 )
 _DISCLOSURE = _any(
     rf"\bmy (?:{'|'.join(sorted(KIN | ACQUAINTANCES | ANIMALS))}|parents?|family|friends|best friend|pet)\b",

@@ -43,6 +43,10 @@ _MARKS = tuple(
 """Words that questions for memories have more often than others; how much each counts is learned."""
 
 
+_THIRD_PERSON = frozenset({"he", "she", "him", "her", "his", "hers", "they", "them", "their", "student"})
+"""Words for somebody who does not take part: whom a teacher asks about."""
+
+
 class ProfilePart(StrEnum):
     """Part of the standing profile that a statement belongs to."""
 
@@ -101,9 +105,9 @@ def asking_marks(message: Doc) -> NDArray[np.float32]:
     [1.0, 0.0, 1.0]
     """
     plain, words = message.excerpt.plain, frozenset(message.excerpt.plain_words)
-    own, listener = not words.isdisjoint(FIRST_PERSON), not words.isdisjoint(SECOND_PERSON)
+    spoken_of = [not words.isdisjoint(some) for some in (FIRST_PERSON, SECOND_PERSON, _THIRD_PERSON)]
     found = [mark.search(plain) is not None for mark in _MARKS]
-    return np.array([*found, message.asks, asks_what_was_told(plain), own, listener], dtype=np.float32)
+    return np.array([*found, message.asks, asks_what_was_told(plain), *spoken_of], dtype=np.float32)
 
 
 @lru_cache(maxsize=1)

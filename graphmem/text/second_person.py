@@ -14,7 +14,7 @@ _OWN = {"i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yours
         "our": "your", "ours": "yours", "i'm": "you are", "im": "you are", "i've": "you have", "i'd": "you would",
         "i'll": "you will", "we're": "you are", "we've": "you have"}  # fmt: skip
 _AFTER_I = re.compile(r"\b(you|You)((?: (?:also|now|really|still|just|only|always|never))*) (am|was|wasn't)\b")
-_STUDENT = re.compile(r"\b[Tt]he student(?P<own>['’]s)?\b(?: (?P<verb>[a-z]+(?:n't)?))?(?: (?P<next>[a-z]+))?")
+_STUDENT = re.compile(r"\b[Tt]he student(?P<own>['’]s)?\b(?: (?P<verb>[a-z]+(?:'t)?))?(?: (?P<next>[a-z]+))?")
 _ABOUT = re.compile(r"\btheir\b")  # others than the student are "he" or "she"
 
 
@@ -31,6 +31,8 @@ def to_second_person(text: str) -> str:
     --------
     >>> to_second_person("The student lives in Hamburg."), to_second_person("The student's dog is called Bello.")
     ('you live in Hamburg', 'your dog is called Bello')
+    >>> to_second_person("The student doesn't get percentages.")
+    "you don't get percentages"
     >>> to_second_person("I'm in 5th grade and my teacher is Mr Hill"), to_second_person("I was ill")
     ('you are in 5th grade and your teacher is Mr Hill', 'you were ill')
     >>> to_second_person("Cats purr."), to_second_person("I will lend you my boat")

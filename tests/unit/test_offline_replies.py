@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.model import AskedFor, Aspect, Author, Fact, Message, Recalled, RecalledTurn, Remembered, SourceKind
-from graphmem.offline.moves import Move, chosen_move
+from graphmem.offline.moves import Move, chosen_move, told_beside
 from graphmem.offline.recollection import NOT_THAT, NOTHING, NOTHING_AT_ALL, answer_from_memory
 from graphmem.offline.replies import REPLY_CHARACTERS, mentioned, replied, worded
 from graphmem.offline.wordings import WORDINGS
@@ -111,6 +111,48 @@ def test_talk_without_an_exercise_is_not_answered_as_work(text: str, move: str) 
     assert chosen_move(student(text), read_now([text])[0]).name == move
 
 
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ("can you help me with my homework?", "help"),
+        ("its about fractions. i have to add 1/2 and 1/3", "to do"),
+        ("oh so i need a common denominator?", "guess"),
+        ("thanks! my teacher mr khan says i'm slow but he's wrong", "disclosure"),
+        ("thanks, i get it now", "thanks"),
+        ("Pip died yesterday", "sorrow"),
+    ],
+)
+def test_a_lesson_without_a_given_exercise_is_answered_as_one(text: str, move: str) -> None:
+    assert chosen_move(student(text), read_now([text])[0]).name == move
+
+
+@pytest.mark.parametrize(
+    ("text", "move"),
+    [
+        ("can i tell you something? my parents are splitting up", "sorrow"),
+        ("can I ask something? my best friend moved to Leeds", "disclosure"),
+        ("can we do some maths? i need to know percentages for friday", "request"),
+        ("did we do fractions?", None),
+        ("my parents are splitting up", None),
+        ("", None),
+    ],
+)
+def test_what_is_told_beside_a_question_is_heard_where_nothing_known_answers_it(text: str, move: str | None) -> None:
+    reading = read_now([text])[0]
+    found = told_beside(Doc(text), reading)
+    assert (found and found.name) == move
+    if found is not None:
+        reply = replied(student(text), Remembered(asked_for=AskedFor.OWN), reading=reading)
+        assert reply == worded(found, student(text), Remembered())
+
+
+def test_a_guess_at_work_brings_up_no_memory() -> None:
+    text = "oh so i need a common denominator?"
+    known = Recalled(memory("m", "I need a common denominator for fractions."), 1.0, 1.0, (), similarity=0.9)
+    remembered = Remembered(memories=(known,), asked_for=AskedFor.OWN)
+    assert "noted" not in replied(student(text), remembered, reading=read_now([text])[0])
+
+
 def test_every_act_has_wordings_of_which_two_need_nothing_or_the_same() -> None:
     assert {act.value for act in Act} - {"step"} <= set(WORDINGS)
     for name, wordings in WORDINGS.items():
@@ -149,7 +191,7 @@ JUDGING = ("right", "wrong", "correct", "works out", "not get the same", "mistak
 
 
 @pytest.mark.parametrize(
-    "text", ["The answer is 10", "x + 5 = 9 so x = 4", "It's 20% of 50 = 10", "Paris is in Italy", "Is it 200?"]
+    "text", ["The answer is 10", "x + 5 = 9 so x = 4", "It's 20% of 52 = 10", "Paris is in Italy", "Is it 200?"]
 )
 def test_nothing_is_called_right_or_wrong_that_was_not_reckoned(text: str) -> None:
     messages = student(text)
