@@ -3,12 +3,12 @@
     python scripts/make_profile.py --understanding utterances.jsonl
 
 Rows written for it lie in `scripts/data/profile.jsonl` (CC0), statements of memories with their part in
-`profile_told.jsonl`, questions for memories in `recollections.jsonl`, and messages of which is known whether they ask
-for memories in `sloppy.jsonl`, `chat_memories.jsonl` and, as whole chats, `chats.jsonl`: that is told by the question
-of a message and a few marks, whether all or last time is asked for by a head that the other rows make. Lasting facts
-and ordinary talk come from labelled utterances (`{"text", "source", "kind", "lasting", "ledger", "about_self"}`). A
-fifth of the rows, by a hash of their group, and some chats are only reported; strength is chosen by cross-validation on
-the rest.
+`profile_told.jsonl`, statements of what is hard or can be done in `work_statements.jsonl`, questions for memories in
+`recollections.jsonl`, and messages of which is known whether they ask for memories in `sloppy.jsonl`,
+`chat_memories.jsonl` and, as whole chats, `chats.jsonl`: that is told by the question of a message and a few marks,
+whether all or last time is asked for by a head that the other rows make. Lasting facts and ordinary talk come from
+labelled utterances (`{"text", "source", "kind", "lasting", "ledger", "about_self"}`). A fifth of the rows, by a
+hash of their group, and some chats are only reported; strength is chosen by cross-validation on the rest.
 """
 
 import argparse
@@ -38,6 +38,7 @@ RECOLLECTIONS = WRITTEN.with_name("recollections.jsonl")
 CHATS = WRITTEN.with_name("chats.jsonl")
 CHAT_MEMORIES = WRITTEN.with_name("chat_memories.jsonl")
 TOLD = WRITTEN.with_name("profile_told.jsonl")
+OF_WORK = WRITTEN.with_name("work_statements.jsonl")
 OTHER, OWN, NO = "other", "own", "no"
 LEARNED, CHATS_APART = "learned", "test chats"
 """Groups of the messages of chats, which are held out as whole chats."""
@@ -75,6 +76,13 @@ def told() -> list[Row]:
     """Statements as memories hold them."""
     rows = [json.loads(line) for line in TOLD.read_text("utf-8").splitlines()]
     return [Row(row["text"], row["label"], "test" if row["split"] == "test" else row["text"]) for row in rows]
+
+
+def of_work() -> list[Row]:
+    """Statements of what is hard for a student, of what the student can do, and of neither."""
+    labels = {"struggle": "struggles", "strength": "strengths", "none": OTHER}
+    rows = [json.loads(line) for line in OF_WORK.read_text("utf-8").splitlines()]
+    return [Row(row["text"], labels[row["label"]], row["text"]) for row in rows]
 
 
 def asked(known: Sequence[Row], encode: Any) -> list[Row]:
@@ -201,6 +209,8 @@ def main() -> None:
     talk = dict(zip(("statement", "question"), from_talk(args.understanding), strict=True))
     made: dict[str, Any] = {}
     figures: dict[str, Any] = {}
+    made, figures["work"] = fitted("work", of_work(), encode)
+    print("work", figures["work"])
     for name, rows in talk.items():
         known = [*written(name), *rows]
         known += asked(known, encode) if name == "question" else told()

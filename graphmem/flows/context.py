@@ -16,6 +16,7 @@ from graphmem.flows.context_plan import (
     Tentative,
     answering_memories,
     answers_asked,
+    contrary_ids,
     ended_memories,
     habit_answers_asked,
     ranked,
@@ -432,10 +433,15 @@ def _as_asked_for(wanted: _Search, found: Sequence[Recalled], shown: Collection[
     of_part = [each for each in wanted_memories(index, wanted.moment, asked_for) if wanted.is_clear(each.memory.id)]
     # What is asked for comes first, whatever found it.
     if asked_for in (AskedFor.LAST_TIME, *_ABOUT_WORK):
-        found = _first(of_part, [each for each in found if answers_asked(each.memory, asked_for)])
-    if asked_for is AskedFor.OWN and not wanted.of_past:
+        contrary = contrary_ids(index, wanted.moment, asked_for)
+        able = [each for each in found if answers_asked(each.memory, asked_for) and each.memory.id not in contrary]
+        found = _first(of_part, able)
+    told = asked_for is AskedFor.OWN or (asked_for in _ABOUT_WORK and not of_part)
+    if told and not wanted.of_past:
+        # "I don't get percentages" tells what is hard before any work shows it.
         answering = answering_memories(index, wanted.asking.doc, wanted.own, found, wanted.moment)
-        found = _first([each for each in answering if wanted.is_clear(each.memory.id)], found)
+        able = [each for each in answering if answers_asked(each.memory, asked_for)]
+        found = _first([each for each in able if wanted.is_clear(each.memory.id)], found)
     known = {each.memory.id for each in found} | set(shown)
     found = [*found, *(each for each in of_part if each.memory.id not in known)]
     if asked_for is AskedFor.OTHER or wanted.of_past:

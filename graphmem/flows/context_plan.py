@@ -46,7 +46,7 @@ from graphmem.text.memory_block import (
     without_copies,
     woven_lines,
 )
-from graphmem.text.profile import LAST_SESSION, ProfilePart
+from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION, ProfilePart, load_profile_model
 from graphmem.text.stems import stem
 from graphmem.text.tokens import count_tokens, most_tokens
 from graphmem.text.words import word_rarity
@@ -57,8 +57,6 @@ DIVERSITY = 0.95
 """How much being relevant counts against being unlike what is shown already."""
 UNFORMED_SHARE = 0.8
 """Share of its relevance that a message gets of which no memories are formed yet."""
-ASKED_AS_WHOLE = "asked for"
-"""Reason of what a question for a whole brings: all that is remembered, what is hard, what the student can do."""
 NOT_FORMED = "said, not yet formed"
 """Reason of what was found in working memory."""
 PARTS_TOLD = 3
@@ -93,6 +91,9 @@ ANSWERING = "answers"
 """Reason of what answers it, before the chance that it does."""
 LATEST, TELLING = 300, 10
 """Newest memories looked at, and most of them shown, where all that is remembered is asked for."""
+SURE_OF_WORK = 0.4
+"""Chance from which on a statement tells what is hard for the student, or what the student can do: of held-out ones 36
+of 44 that have it do, of 45. Chosen on them."""
 SURE_PART = 0.6
 """Chance from which on a statement belongs into the standing profile."""
 
@@ -264,14 +265,39 @@ def wanted_memories(index: SearchIndex, moment: datetime, asked_for: AskedFor) -
         return last_session_memories(index, moment)
     held = [m for m in index.latest(LATEST) if _stands(m, moment, past=False)] if asked_for in _ASPECTS else []
     work = [m for m in held if m.aspect in _ASPECTS[asked_for]] if held else []
-    if asked_for is AskedFor.STRUGGLES and not work:
+    told = _told_of_work(index, held, asked_for)
+    if asked_for is AskedFor.STRUGGLES and not (work or told):
         # What was hard and is understood by now was hard all the same.
         work = [m for m in index.latest(LATEST) if m.aspect is Aspect.MISCONCEPTION and _was_overcome(m, moment)]
     if asked_for is not AskedFor.OVERVIEW:
-        return [_wanted(memory, moment) for memory in work[:TELLING]]
+        return [_wanted(memory, moment) for memory in (*work[:TELLING], *told[: TELLING // 2])]
     life = sorted((m for m in held if m.kind is not MemoryKind.CONCEPT), key=lambda memory: -memory.snr)[:TELLING]
     known = {memory.id for memory in life}
     return [_wanted(m, moment) for m in (*life, *(m for m in work[: TELLING // 2] if m.id not in known))]
+
+
+def contrary_ids(index: SearchIndex, moment: datetime, asked_for: AskedFor) -> set[str]:
+    """Ids of statements of what is hard where it is asked what the student can do, and the other way round."""
+    contrary = {AskedFor.STRUGGLES: AskedFor.STRENGTHS, AskedFor.STRENGTHS: AskedFor.STRUGGLES}.get(asked_for)
+    held = [m for m in index.latest(LATEST) if _stands(m, moment, past=False)] if contrary else []
+    return {memory.id for memory in _told_of_work(index, held, contrary)} if contrary else set()
+
+
+def _told_of_work(index: SearchIndex, held: Sequence[Memory], asked_for: AskedFor) -> list[Memory]:
+    """Statements that tell what is hard, or what the student can do, before any work shows it, surest first."""
+    if asked_for not in (AskedFor.STRUGGLES, AskedFor.STRENGTHS):
+        return []
+    said = [m for m in held if m.aspect is None and m.role is MemoryRole.SAID]
+    vectors = [(m, vector) for m in said if (vector := index.vector(m.id)) is not None]
+    if not vectors:
+        return []
+    parts = load_profile_model().of_work(np.stack([vector for _, vector in vectors]))
+    sure = [
+        (chance, memory)
+        for (memory, _), (part, chance) in zip(vectors, parts, strict=True)
+        if part is asked_for and chance >= SURE_OF_WORK
+    ]
+    return [memory for _, memory in sorted(sure, key=lambda each: -each[0])]
 
 
 _ASPECTS: Mapping[AskedFor, Collection[Aspect | None]] = {

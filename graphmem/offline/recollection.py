@@ -38,7 +38,7 @@ from graphmem.text.introductions import after_introduction, introduced_name
 from graphmem.text.lexicon import KIN, SECOND_PERSON
 from graphmem.text.likeness import gist, is_said_by
 from graphmem.text.orthography import is_tidy
-from graphmem.text.profile import LAST_SESSION
+from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION
 from graphmem.text.query_parser import ASKING_STEMS, question_in
 from graphmem.text.retelling import without_asides, without_lead_in
 from graphmem.text.revision import USED_TO
@@ -438,7 +438,9 @@ def _overview(messages: Sequence[Message], remembered: Remembered, start: int) -
 def _asked_of_work(remembered: Remembered) -> list[str]:
     """What was hard for the student, or what they have understood, whichever is asked for."""
     aspect = _WORK_ASKED_FOR.get(remembered.asked_for)
-    shown = [each.memory for each in remembered.memories if aspect is not None and each.memory.aspect is aspect]
+    if aspect is None:
+        return []
+    shown = [each.memory for each in remembered.memories if each.memory.aspect is aspect or ASKED_AS_WHOLE in each.why]
     return _listed((_of_work(memory, remembered) for memory in shown), beginnings=())
 
 

@@ -137,7 +137,7 @@ def worded(move: Move, messages: Sequence[Message], remembered: Remembered, task
 
     Returns
     -------
-    str of 1 to 600 characters without "<", ">" and control characters; the same for the same conversation, and never
+    str of 1 to 600 characters without tags and control characters; the same for the same conversation, and never
     one of the companion's last three replies while another wording is left
 
     Examples

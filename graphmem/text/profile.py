@@ -22,6 +22,8 @@ from graphmem.text.trained import LinearHead, opened_weights, read_head
 PROFILE_FILE = Path(__file__).with_name("weights") / "profile" / "profile.npz"
 LAST_SESSION = "last session"
 """Reason of what is recalled since the student asks for last time."""
+ASKED_AS_WHOLE = "asked for"
+"""Reason of what a question for a whole brings: all that is remembered, what is hard, what the student can do."""
 
 
 MEMORY = "memory"
@@ -61,11 +63,13 @@ class ProfileModel:
     """The heads; `load_profile_model` gives them.
 
     statement : the part of the profile that a statement belongs to
+    work : whether a statement tells what is hard for the student, or what the student can do
     question : what a question for memories is about
     asking : whether a message asks for memories; it reads marks of the message behind the vector of its question
     """
 
     statement: LinearHead
+    work: LinearHead
     question: LinearHead
     asking: LinearHead
 
@@ -78,6 +82,16 @@ class ProfileModel:
         []
         """
         return [(ProfilePart(label), chance) for label, chance in _best(self.statement, vectors)]
+
+    def of_work(self, vectors: Matrix) -> list[tuple[AskedFor, float]]:
+        """Whether each statement tells what is hard (STRUGGLES), what can be done, or neither (OTHER), and its chance.
+
+        Examples
+        --------
+        >>> load_profile_model().of_work(np.zeros((0, 384), dtype=np.float32))
+        []
+        """
+        return [(AskedFor(label), chance) for label, chance in _best(self.work, vectors)]
 
     def of_question(self, vector: Vector) -> tuple[AskedFor, float]:
         """The subject of a question, with its chance."""
@@ -119,7 +133,7 @@ def load_profile_model(path: Path = PROFILE_FILE) -> ProfileModel:
     SetupError      the file is missing or damaged
     """
     with opened_weights(path) as file:
-        return ProfileModel(*(read_head(file, name) for name in ("statement", "question", "asking")))
+        return ProfileModel(*(read_head(file, name) for name in ("statement", "work", "question", "asking")))
 
 
 def _best(head: LinearHead, vectors: Matrix) -> list[tuple[str, float]]:

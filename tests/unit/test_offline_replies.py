@@ -22,6 +22,7 @@ from graphmem.text.doc import Doc
 from graphmem.text.profile import LAST_SESSION
 from graphmem.text.reader import MessageReader, read_now
 from graphmem.text.sanitize import clean, clipped, quoted
+from tests.support.markup import compares_only
 from tests.support.memories import NOW, memory
 
 UP = np.array([0, 1], dtype=np.float32)
@@ -168,7 +169,7 @@ def test_a_reply_is_short_clean_and_the_same_again(texts: list[str], facts: list
     reply = worded(chosen_move(messages), messages, remembered)
     assert 0 < len(reply) <= REPLY_CHARACTERS
     assert reply.strip() == reply
-    assert not set(reply) & set("<>")
+    assert compares_only(reply)
     assert not any(unicodedata.category(c).startswith("C") for c in reply)
     assert reply == worded(chosen_move(messages), messages, remembered)
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.flows.context_plan import (
-    ASKED_AS_WHOLE,
     answers_asked,
+    contrary_ids,
     ended_memories,
     fitted,
     habit_answers_asked,
@@ -40,7 +40,9 @@ from graphmem.search.index import SearchIndex
 from graphmem.search.query import Hit, SearchQuery
 from graphmem.search.scoring import weight
 from graphmem.text.doc import Doc
+from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.memory_block import memory_block
+from graphmem.text.profile import ASKED_AS_WHOLE
 from graphmem.text.tokens import count_tokens
 from tests.support.memories import NOW, memory
 
@@ -84,6 +86,26 @@ def test_what_a_student_can_do_and_what_is_hard_are_not_mixed_up() -> None:
         assert [habit_answers_asked(each, asked) for each in habits] == ways
         assert answers_asked(memory("a"), asked)
         assert habit_answers_asked(Fact("fact-1", 1, "Mo likes maths.", (), NOW), asked)
+
+
+def test_what_is_told_of_school_is_hard_or_can_be_done_before_any_work_shows_it() -> None:
+    told = {
+        "hard": "Mo doesn't get percentages at all.",
+        "able": "Mo is really good at maths.",
+        "cat": "Mo has a cat.",
+    }
+    index = SearchIndex(384)
+    held = [memory(name, text, timestamp=NOW - timedelta(days=1)) for name, text in told.items()]
+    index.put_many(held, ShippedNetwork(1).encode(list(told.values())))
+
+    def asked(part: AskedFor) -> list[str]:
+        return [each.memory.id for each in wanted_memories(index, NOW, part)]
+
+    assert asked(AskedFor.STRUGGLES) == ["hard"]
+    assert asked(AskedFor.STRENGTHS) == ["able"]
+    assert contrary_ids(index, NOW, AskedFor.STRENGTHS) == {"hard"}
+    assert contrary_ids(index, NOW, AskedFor.STRUGGLES) == {"able"}
+    assert contrary_ids(index, NOW, AskedFor.OWN) == set()
 
 
 def test_what_was_hard_is_what_was_overcome_where_nothing_else_is() -> None:
