@@ -163,19 +163,24 @@ class _Said:
 
     def has(self, trigger: str) -> bool:
         """True if a trigger occurs."""
-        if _DENSE.search(trigger):
+        if _is_dense(trigger):
             return _plain(trigger).casefold().strip() in self.text
         return bool(_runs([self.stems.get(stem(word), set()) for word in Doc(_plain(trigger)).terms]))
 
     def names(self, entity: str) -> bool:
         """True if an entity is named; a name that is also a common word has to be written as a name."""
-        if _DENSE.search(entity):
+        if _is_dense(entity):
             return _plain(entity).casefold().strip() in self.text
         words = Doc(_plain(entity)).terms
         starts = _runs([self.places.get(word, set()) for word in words])
         if len(words) == 1 and words[0] in _ALSO_WORDS:
             starts &= self.capitals
         return bool(starts)
+
+
+def _is_dense(text: str) -> bool:
+    """True of words that are written without blanks, and not of mere marks of such a script."""
+    return _DENSE.search(text) is not None and any(map(str.isalnum, text))
 
 
 def _runs(places: Sequence[set[int]]) -> set[int]:

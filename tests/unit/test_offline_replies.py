@@ -520,7 +520,8 @@ def test_a_quotation_is_one_line_of_at_most_twelve_words(text: str) -> None:
     assert quote == "" or (quote[0], quote[-1]) == ("“", "”")
     assert len(quote.split()) <= 12
     assert len(quote) <= 92
-    assert not set(quote[1:-1]) & set("<>“”\n")
+    assert not set(quote[1:-1]) & set("“”\n")
+    assert compares_only(quote[1:-1])
 
 
 def test_two_talks_that_differ_may_get_different_words() -> None:

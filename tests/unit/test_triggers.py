@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graphmem.model import LedgerCategory, LedgerEntry
@@ -142,6 +142,7 @@ def test_each_entry_needs_its_vector() -> None:
         surfacing([entry()], Doc("hm"), EAST, [], NOW)
 
 
+@example("๚", "")
 @given(st.text(max_size=60), st.text(max_size=20))
 def test_any_text_brings_itself_back(text: str, more: str) -> None:
     assert triggered(text, Doc(f"{more} ({text}) {more}")) == any(c.isalnum() for c in text)
