@@ -1,7 +1,7 @@
 """Memory extraction by rule and small models: statements of a message, their relations, its ledger entries (spec 7)."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import compress, pairwise
 from typing import NamedTuple
 
@@ -213,21 +213,9 @@ def _told(
         _Judged(span, clause := Doc(text), load_worth().of_clause(clause, reading), reading)
         for span, text, reading in zip(spans, _candidate_texts(doc, spans, heard), readings, strict=True)
     ]
-    judges = _judges(heard)
-    reckons = _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
-    able = [
-        each
-        for each in judged
-        if not _is_left_out(each.clause, judges=judges)
-        and not (heard.task and _retells(each.clause, heard.task))
-        and (each.is_beyond(heard) or each.is_of_life(heard) or not _is_step(each.clause, heard, reckons=reckons))
-        and (_overlaps(each.span, kept) or not _is_of_listener(each.clause))
-        and (
-            _LEANS_BACK.match(each.clause.text) is None
-            or _asked(each.clause.text, heard, first=each is judged[0])
-            or _own_question(doc, spans, each)
-        )
-    ]
+    # Of talk that is observed whole messages are kept, as they were said.
+    questions = {} if heard.observed else _own_questions(doc, judged)
+    able = [each for each in judged if _may_be_kept(each, doc, heard, kept, first=each is judged[0], named=questions)]
     told = [
         each
         for each in able
@@ -239,7 +227,6 @@ def _told(
         # Who observes has a reason, and talk outside a lesson mostly tells of life.
         telling = [each for each in able if not _is_idle(each, heard, first=each is judged[0])]
         told = [max(telling, key=lambda each: each.personal)] if telling else []
-    # Of talk that is observed whole messages are kept, as they were said.
     texts = [each.clause.text for each in judged]
     named = dict(zip(texts, texts if heard.observed else with_antecedents(texts, heard.talk), strict=True))
     found, least = list[_Found](), list[float]()
@@ -248,7 +235,7 @@ def _told(
         aspect = _compared(each.clause) or by_kind.get(each.kind)
         text = named[each.clause.text]
         asked = _asked(text, heard, first=each is judged[0])
-        asking = _own_question(doc, spans, each)
+        asking = questions.get(each.span)
         content = _statement(text, heard, asked, doc.text[slice(*asking)] if asking else "")
         if each.kind == "work" and aspect is not None:
             content = _held(content, heard, aspect)
@@ -256,7 +243,29 @@ def _told(
             span = (asking[0], each.span[1]) if asking else each.span
             found.append(_Found(span, content, each.kind, aspect, each.reading, each.clause))
             least.append(0.0 if asked else _least_judged(each, kept, heard))
-    return _selected(found, least, _who(heard)) if judges else found
+    return _selected(found, least, _who(heard)) if _judges(heard) else found
+
+
+def _may_be_kept(
+    judged: "_Judged",
+    doc: Doc,
+    heard: Heard,
+    kept: Sequence[Reminder],
+    *,
+    first: bool,
+    named: Collection[SentenceSpan],
+) -> bool:
+    """True of a clause that says something of the student by itself, or with a question; those `named` have one."""
+    clause = judged.clause
+    reckons = _WORK.search(doc.text) is not None or len(doc.numbers) >= MANY_NUMBERS
+    leans = _LEANS_BACK.match(clause.text) is not None
+    return (
+        not _is_left_out(clause, judges=_judges(heard))
+        and not (heard.task and _retells(clause, heard.task))
+        and (judged.is_beyond(heard) or judged.is_of_life(heard) or not _is_step(clause, heard, reckons=reckons))
+        and (_overlaps(judged.span, kept) or not _is_of_listener(clause))
+        and (not leans or judged.span in named or bool(_asked(clause.text, heard, first=first)))
+    )
 
 
 def _judges(heard: Heard) -> bool:
@@ -434,14 +443,14 @@ def _statement(text: str, heard: Heard, asked: str, asking: str) -> str:
     return f"Asked “{asked}”: {said}" if asked and said else said
 
 
-def _own_question(doc: Doc, spans: Sequence[SentenceSpan], judged: "_Judged") -> SentenceSpan | None:
-    """The question just before a clause that names what the clause only points at: "you know U2? they rock"."""
-    place = spans.index(judged.span)
-    if not place or _POINTS_BACK.match(judged.clause.text) is None:
-        return None
-    before = spans[place - 1]
-    question = Doc(doc.text[slice(*before)])
-    return before if is_question(question) and _says_enough(question, judges=True) else None
+def _own_questions(doc: Doc, judged: Sequence["_Judged"]) -> dict[SentenceSpan, SentenceSpan]:
+    """The clauses that point at what the question just before them names, with that: "you know U2? they rock"."""
+    found = {}
+    for before, each in pairwise(judged):
+        question = Doc(doc.text[slice(*before.span)])
+        if _POINTS_BACK.match(each.clause.text) and is_question(question) and _says_enough(question, judges=True):
+            found[each.span] = before.span
+    return found
 
 
 def _asked(text: str, heard: Heard, *, first: bool) -> str:
