@@ -207,7 +207,6 @@ def main() -> None:
 
     encode = ShippedNetwork(1).encode
     talk = dict(zip(("statement", "question"), from_talk(args.understanding), strict=True))
-    made: dict[str, Any] = {}
     figures: dict[str, Any] = {}
     made, figures["work"] = fitted("work", of_work(), encode)
     print("work", figures["work"])

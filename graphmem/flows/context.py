@@ -436,8 +436,8 @@ def _as_asked_for(wanted: _Search, found: Sequence[Recalled], shown: Collection[
         contrary = contrary_ids(index, wanted.moment, asked_for)
         able = [each for each in found if answers_asked(each.memory, asked_for) and each.memory.id not in contrary]
         found = _first(of_part, able)
-    told = asked_for is AskedFor.OWN or (asked_for in _ABOUT_WORK and not of_part)
-    if told and not wanted.of_past:
+    is_told = asked_for is AskedFor.OWN or (asked_for in _ABOUT_WORK and not of_part)
+    if is_told and not wanted.of_past:
         # "I don't get percentages" tells what is hard before any work shows it.
         answering = answering_memories(index, wanted.asking.doc, wanted.own, found, wanted.moment)
         able = [each for each in answering if answers_asked(each.memory, asked_for)]

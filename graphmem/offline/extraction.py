@@ -89,6 +89,7 @@ _ELLIPTIC = re.compile(
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(r"\W*(?:(?:it|they|that|those|these|this)(?:'s|'re)?|mine)\b", re.IGNORECASE)
+"""A beginning that a question just before may name."""
 _LEANS_BACK = re.compile(
     r"^\W*(?:(?:yes|yep|yeah|no|nope|ok|and|oh|well|but|although|though|maybe|perhaps)\W+)*(?:(?:i|we|i'm|we're)"
     r"(?: (?:do|did|am|are|was|were|have|can|could|would|will|used to|don't|didn't|wasn't|haven't|can't"

@@ -51,6 +51,7 @@ _ASKS_HOW_ONE_IS = re.compile(
     r"|\b(?:fine|good|well|great|ok|okay|alright|bad)\b\W+(?:thanks\W+|thank you\W+)?"
     r"(?:and |how about |what about |how are )?(?:you|u|yourself)\W*$"
 )
+"""Words that ask the companion how it is, also behind how one is oneself."""
 _HAS_TO = re.compile(
     r"\b(?:i|we) (?:have to|need to|must|should|gotta|got to|am supposed to|are supposed to|are asked to)\b"
 )

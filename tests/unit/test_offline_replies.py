@@ -147,11 +147,11 @@ def test_what_is_told_beside_a_question_is_heard_where_nothing_known_answers_it(
         assert reply == worded(found, student(text), Remembered())
 
 
-def test_a_guess_at_work_brings_up_no_memory() -> None:
+def test_a_guess_at_work_that_asks_for_no_memory_brings_up_none() -> None:
     text = "oh so i need a common denominator?"
     known = Recalled(memory("m", "I need a common denominator for fractions."), 1.0, 1.0, (), similarity=0.9)
-    remembered = Remembered(memories=(known,), asked_for=AskedFor.OWN)
-    assert "noted" not in replied(student(text), remembered, reading=read_now([text])[0])
+    remembered = Remembered(memories=(known,), asked_for=AskedFor.OTHER)
+    assert "denominator for" not in replied(student(text), remembered, reading=read_now([text])[0])
 
 
 def test_every_act_has_wordings_of_which_two_need_nothing_or_the_same() -> None:
