@@ -20,6 +20,8 @@ class Danger:
     probability : float in [0, 1], of any danger at all
     sure : whether a second opinion, a plain sign or the urgency speaks for it as well; else it is heeded, and brought
         up again only where the talk touches it
+    sign : whether a plain sign says so in so many words: no false alarm of before speaks against it, and where it is
+        acute no model does
     """
 
     kind: ConcernKind
@@ -27,6 +29,7 @@ class Danger:
     about: AboutWhom = AboutWhom.SELF
     probability: float = 1.0
     sure: bool = True
+    sign: bool = False
 
 
 @dataclass(frozen=True)

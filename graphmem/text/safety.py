@@ -82,6 +82,7 @@ class DangerModel:
             about=AboutWhom.OTHER if read.about_other >= 0.5 else AboutWhom.SELF,
             probability=_share(score),
             sure=sure,
+            sign=sign is not None,
         )
 
 

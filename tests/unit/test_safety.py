@@ -58,6 +58,7 @@ def test_plain_danger_is_told_from_what_only_sounds_like_it() -> None:
 def test_plain_signs_are_never_missed(text: str) -> None:
     danger = danger_in(text)
     assert danger is not None
+    assert danger.sign
     assert danger.urgency >= 2
 
 
@@ -155,6 +156,7 @@ def test_what_is_not_sure_is_never_acute() -> None:
     acute = DangerReading(0.0, np.ones(10, np.float32), np.array([0, 0, 1], np.float32), 0.0)
     doubted, sure = (model.danger(score, acute, None) for score in (model.threshold, model.sure))
     assert (doubted.urgency, doubted.sure, sure.urgency, sure.sure) == (2, False, 3, True)
+    assert not sure.sign
 
 
 @pytest.mark.parametrize(
