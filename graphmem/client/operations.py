@@ -1,18 +1,21 @@
 """Operations of the contract as methods, with asyncio and without."""
 
+import asyncio
 import json
+import os
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Mapping, Sequence
-from contextlib import ExitStack, aclosing
+from contextlib import aclosing
 from dataclasses import asdict
 from datetime import datetime
 from enum import Enum
 from functools import lru_cache, partial
+from threading import Lock, Thread
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 import httpx
-from anyio.from_thread import start_blocking_portal
 from pydantic import TypeAdapter
 
+from graphmem.client.backoff import Backoff
 from graphmem.client.documents import document
 from graphmem.client.results import (
     ActionCheckResult,
@@ -144,26 +147,35 @@ def _json(value: Any) -> Any:
 class Operations:
     """The operations of the contract, on one server with one bearer token.
 
-    The token of each session that `open_session` opens is kept, and sent with what is about its student.
+    The token of each session that `open_session` opens is kept, and sent with what is about its student. A request
+    that is answered by UNAVAILABLE, or not at all, is sent again (a stream: until its first event).
 
     Parameters
     ----------
     address : str, such as `http://127.0.0.1:8000`
     token : str, a bearer token (`graphmem token`)
-    timeout : float > 0, seconds
+    timeout : float > 0, seconds of one try
+    patience : float >= 0, seconds from the first failure after which nothing is sent again; 0: never
     http : httpx.AsyncClient, to be used instead of one of its own; its base_url is the address
 
     Raises
     ------
-    GraphmemError   every method: the class of `graphmem.errors` whose code the answer has
+    GraphmemError   every method: the class of `graphmem.errors` whose code the answer has; a note says where an
+                    earlier try may have taken effect
     Unavailable     every method: the API does not answer
     """
 
     def __init__(
-        self, address: str = "", token: str = "", *, timeout: float = 60.0, http: httpx.AsyncClient | None = None
+        self,
+        address: str = "",
+        token: str = "",
+        *,
+        timeout: float = 60.0,
+        patience: float = 60.0,
+        http: httpx.AsyncClient | None = None,
     ) -> None:
         self.http = http or httpx.AsyncClient(base_url=address, timeout=timeout)
-        self.token = token
+        self.token, self.patience = token, patience
         self.sessions: dict[str, str] = {}
         """Session tokens by student id."""
         self.bookmark = ""
@@ -679,6 +691,23 @@ class Operations:
     async def _streamed(
         self, query: str, type_: Any, student_id: str, variables: Mapping[str, Any]
     ) -> AsyncGenerator[Any, None]:
+        """The values of a subscription, which is begun again until it has a first one."""
+        backoff, begun = Backoff(self.patience), False
+        while True:
+            try:
+                async with aclosing(self._streamed_once(query, type_, student_id, variables)) as events:
+                    async for event in events:
+                        begun = True
+                        yield event
+                return
+            except Unavailable as error:
+                if begun:
+                    raise
+                await backoff.wait(error)
+
+    async def _streamed_once(
+        self, query: str, type_: Any, student_id: str, variables: Mapping[str, Any]
+    ) -> AsyncGenerator[Any, None]:
         """The values of a subscription (graphql-transport-ws)."""
         from websockets.asyncio.client import connect
         from websockets.exceptions import WebSocketException
@@ -712,6 +741,19 @@ class Operations:
         return headers
 
     async def _executed(self, query: str, student_id: str | None, variables: Mapping[str, Any]) -> Any:
+        """The value of an operation, which is sent again while it is Unavailable."""
+        backoff = Backoff(self.patience)
+        while True:
+            try:
+                return await self._executed_once(query, student_id, variables)
+            except Unavailable as error:
+                await backoff.wait(error)
+            except GraphmemError as error:
+                if backoff.tries:
+                    error.add_note(f"Sent {backoff.tries + 1} times: an earlier try may have taken effect.")
+                raise
+
+    async def _executed_once(self, query: str, student_id: str | None, variables: Mapping[str, Any]) -> Any:
         given = {name: _json(value) for name, value in variables.items() if value is not None}
         try:
             response = await self.http.post(
@@ -720,7 +762,7 @@ class Operations:
             answer = response.json()
             self.bookmark = response.headers.get("X-Graphmem-Bookmark", self.bookmark)
         except (httpx.HTTPError, ValueError) as e:
-            raise Unavailable("The API does not answer.") from e
+            raise Unavailable(f"The API at {self.http.base_url} does not answer.") from e
         if errors := answer.get("errors"):
             raise error_of(errors[0])
         (value,) = answer["data"].values()
@@ -757,24 +799,21 @@ class AsyncClient(Operations):
 
 
 class Client(Operations):
-    """The blocking client: `with Client(address, token) as client`. It runs `AsyncClient`'s code in a thread."""
+    """The blocking client: `with Client(address, token) as client`, or without `with`. It runs `AsyncClient`'s code."""
 
     def __enter__(self) -> Self:
-        self._open = ExitStack()
-        self._portal = self._open.enter_context(start_blocking_portal())
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._portal.call(self.http.aclose)
-        self._open.close()
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections."""
+        _run(self.http.aclose())
 
     def bound(self, call: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
         """Called by `Operation`: a method as this client has it."""
-
-        def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
-            return self._portal.call(partial(call, *args, **kwargs))
-
-        return blocking
+        return lambda *args, **kwargs: _run(call(*args, **kwargs))
 
     def streaming(self, call: Callable[P, AsyncGenerator[T, None]]) -> Callable[P, Generator[T, None, None]]:
         """Called by `Stream`: a method as this client has it."""
@@ -786,12 +825,36 @@ class Client(Operations):
                 return await anext(events, None)
 
             try:
-                while (event := self._portal.call(following)) is not None:
+                while (event := _run(following())) is not None:
                     yield event
             finally:
-                self._portal.call(events.aclose)
+                _run(events.aclose())
 
         return blocking
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine of a blocking client, and wait for it."""
+    with _STARTING:
+        loop = _event_loop(os.getpid())
+    future = asyncio.run_coroutine_threadsafe(work, loop)
+    try:
+        return future.result()
+    except BaseException:
+        # Where Ctrl-C ends the waiting the work ends, too.
+        future.cancel()
+        raise
+
+
+_STARTING = Lock()
+
+
+@lru_cache
+def _event_loop(_process: int) -> asyncio.AbstractEventLoop:
+    """The event loop of all blocking clients of a process, in a thread that does not keep the process from ending."""
+    loop = asyncio.new_event_loop()
+    Thread(target=loop.run_forever, name="graphmem-client", daemon=True).start()
+    return loop
 
 
 @lru_cache

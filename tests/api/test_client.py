@@ -1,11 +1,14 @@
 """The typed clients, against a served API and against the schema."""
 
 import asyncio
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from types import UnionType
 from typing import Any, get_args, get_origin
 
+import httpx
 import pytest
 from graphmem_api.schema import make_schema
 from graphql import GraphQLList, GraphQLNonNull, GraphQLObjectType, build_schema, parse, print_schema, validate
@@ -151,7 +154,7 @@ async def test_a_reply_streams_and_so_do_events(
         with pytest.raises(Locked):
             async for _ in events:
                 pass
-    async with AsyncClient("http://127.0.0.1:9", "token") as nobody:
+    async with AsyncClient("http://127.0.0.1:9", "token", patience=0.5) as nobody:
         with pytest.raises(Unavailable):
             await anext(nobody.memory_events("ann"))
 
@@ -173,9 +176,94 @@ async def test_the_blocking_client_streams(api: str, bearer: Callable[[Role], st
 
 
 async def test_an_api_that_is_not_there_is_unavailable() -> None:
-    async with AsyncClient("http://127.0.0.1:9", "token") as client:
+    async with AsyncClient("http://127.0.0.1:9", "token", patience=0.0) as client:
         with pytest.raises(Unavailable):
             await client.student("ada")
+
+
+class Losing(httpx.AsyncHTTPTransport):
+    """Passes requests on, and loses the first ones or their answers."""
+
+    def __init__(self, kinds: Sequence[str]) -> None:
+        super().__init__()
+        self.kinds, self.sent = list(kinds), 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        kind = self.kinds.pop(0) if self.kinds else "answered"
+        self.sent += 1
+        if kind == "not sent":
+            raise httpx.ConnectError("nobody listens")
+        if kind == "too many connections":
+            return httpx.Response(503)
+        if kind == "UNAVAILABLE":
+            error = {"message": "The database does not answer.", "extensions": {"code": "UNAVAILABLE"}}
+            return httpx.Response(200, json={"data": None, "errors": [error]})
+        response = await super().handle_async_request(request)
+        if kind == "answer lost":
+            await response.aread()
+            raise httpx.ReadError("the connection broke")
+        return response
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        ("not sent", "not sent"),
+        ("too many connections",),
+        ("UNAVAILABLE", "UNAVAILABLE"),
+        ("answer lost", "UNAVAILABLE", "answer lost"),
+    ],
+    ids=" ".join,
+)
+async def test_a_turn_without_an_answer_is_sent_again_and_handled_once(
+    api: str, bearer: Callable[[Role], str], ann: Pupil, kinds: Sequence[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    async with AsyncClient(api, bearer(Role.APP)) as sure:
+        await sure.open_session("ann", ann.password)
+        transport = Losing(kinds)
+        async with AsyncClient(http=httpx.AsyncClient(base_url=api, transport=transport), token=sure.token) as client:
+            client.sessions = sure.sessions
+            turn = await client.handle_turn("ann", "t1", "I like my horse Bella.")
+        assert turn.repeated == ("answer lost" in kinds)
+        assert transport.sent == len(kinds) + 1
+        assert sum("sent again" in each.getMessage() for each in caplog.records) == len(kinds)
+        again = await sure.handle_turn("ann", "t1", "I like my horse Bella.")
+        assert (again.repeated, again.reply) == (True, turn.reply)
+
+
+async def test_what_stays_unavailable_is_given_up_after_patience() -> None:
+    transport = Losing(["UNAVAILABLE"] * 99)
+    http = httpx.AsyncClient(base_url="http://127.0.0.1:9", transport=transport)
+    async with AsyncClient(http=http, patience=1.0) as client:
+        with pytest.raises(Unavailable):
+            await client.student("ada")
+    assert transport.sent in (3, 4)
+
+
+async def test_a_refusal_of_a_later_try_says_that_an_earlier_one_may_have_taken_effect(
+    api: str, bearer: Callable[[Role], str]
+) -> None:
+    http = httpx.AsyncClient(base_url=api, transport=Losing(["answer lost"]))
+    async with AsyncClient(http=http, token=bearer(Role.ADMIN)) as admin:
+        with pytest.raises(Conflict) as told:
+            await admin.enrol_student("bea", PASSWORD)
+        assert told.value.__notes__ == ["Sent 2 times: an earlier try may have taken effect."]
+        with pytest.raises(Conflict) as told:
+            await admin.enrol_student("bea", PASSWORD)
+        assert not hasattr(told.value, "__notes__")
+
+
+async def test_the_blocking_client_works_without_with(api: str, bearer: Callable[[Role], str], ann: Pupil) -> None:
+    program = f"""
+from graphmem import Client
+client = Client({api!r}, {bearer(Role.APP)!r})
+client.open_session("ann", {ann.password!r})
+print(bool(client.handle_turn("ann", "t1", "I like my horse Bella.").reply))
+print(len([*client.turn_stream("ann", "t2", "And my dog Rex.")]) > 1)
+"""
+    asked = [sys.executable, "-c", program]
+    done = await asyncio.to_thread(subprocess.run, asked, capture_output=True, text=True, timeout=120)
+    assert (done.stdout.split(), done.stderr, done.returncode) == (["True", "True"], "", 0)
 
 
 def test_every_code_has_its_class() -> None:
