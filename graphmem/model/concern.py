@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 
 from graphmem.model.enums import AboutWhom, ConcernKind, Level
+from graphmem.model.fields import UNSTORED, Unit, documented
 
 SERIOUS = 2
 """Urgency from which a person should look."""
@@ -34,19 +35,21 @@ class Danger:
 
 @dataclass(frozen=True)
 class Concern:
-    """Concern that a message has raised, as it is told to the app.
+    """Concern that a message has raised, as it is told to the app."""
 
-    help : text that the reply holds word for word; empty where the concern is read without a reply
-    corrected_at : when somebody said it was a false alarm
-    """
-
-    id: str
-    kind: ConcernKind
-    urgency: int
-    about: AboutWhom
-    at: datetime
-    help: str = ""
-    corrected_at: datetime | None = None
+    id: str = field(metadata=documented("Id of the concern, for correctConcern.", Unit.NAME))
+    kind: ConcernKind = field(metadata=documented("Kind of danger."))
+    urgency: int = field(metadata=documented("1 worrying, 2 serious, 3 acute.", Unit.URGENCY))
+    about: AboutWhom = field(metadata=documented("Whom it concerns: `self` (the student) or `other`."))
+    at: datetime = field(metadata=documented("When it was said (UTC).", Unit.UTC))
+    help: str = field(
+        default="",
+        metadata=documented("Help text that graphmem's reply holds; show it beside a reply of yours.", stored=UNSTORED),
+    )
+    corrected_at: datetime | None = field(
+        default=None,
+        metadata=documented("When it was taken back as a false alarm (UTC); null while it stands.", Unit.UTC),
+    )
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,14 @@ from rapidfuzz import utils
 
 from graphmem.model.concern import Danger
 from graphmem.model.enums import AskedFor, Author, Level, QuestionState, Verdict
+from graphmem.model.fields import SEALED, Placement, Unit, documented
 from graphmem.model.memory import LedgerEntry, Recalled
 from graphmem.model.uncertainty import Woven
 from graphmem.model.vectors import Vector
 
 T = TypeVar("T")
 
+PERSONA = Placement("persona", sealed=True)
 HABIT = "habit-"
 """Beginning of the id of a fact that counts a habit."""
 
@@ -145,11 +147,11 @@ class Lesson:
 class Fact:
     """A distilled surprise, kept in a ring of the newest (spec 4)."""
 
-    id: str
-    seq: int
-    text: str
-    tags: tuple[str, ...]
-    created_at: datetime
+    id: str = field(metadata=documented("Id within the student.", Unit.NAME))
+    seq: int = field(metadata=documented("Number among the facts that were ever learned.", Unit.COUNT))
+    text: str = field(metadata=documented("The fact, in one sentence.", stored=SEALED))
+    tags: tuple[str, ...] = field(metadata=documented("Key words, lower case.", stored=SEALED))
+    created_at: datetime = field(metadata=documented("When it was learned (UTC).", Unit.UTC))
 
     @property
     def is_habit(self) -> bool:
@@ -191,10 +193,12 @@ class Companion:
     ('Pim', '')
     """
 
-    name: str
-    persona: str
-    tolerance: float
-    expertise: tuple[str, ...] = ()
+    name: str = field(metadata=documented("How it is called.", stored=PERSONA))
+    persona: str = field(metadata=documented("Who it is and how it speaks.", stored=PERSONA))
+    tolerance: float = field(metadata=documented("Tolerance for uncertainty, 0.2 to 0.8.", Unit.TOLERANCE))
+    expertise: tuple[str, ...] = field(
+        default=(), metadata=documented("Concepts it knows best; they count in importance.")
+    )
 
     @property
     def given_name(self) -> str:
@@ -215,10 +219,12 @@ class Correction:
 class Question:
     """Something the companion wants to ask the student, queued by a surprise (spec 5)."""
 
-    id: str
-    text: str = field(repr=False)
-    created_at: datetime
-    state: QuestionState = QuestionState.WAITING
+    id: str = field(metadata=documented("Id within the student.", Unit.NAME))
+    text: str = field(repr=False, metadata=documented("The question.", stored=SEALED))
+    created_at: datetime = field(metadata=documented("When it came up (UTC).", Unit.UTC))
+    state: QuestionState = field(
+        default=QuestionState.WAITING, metadata=documented("Whether it waits, was asked or was answered.")
+    )
 
 
 @dataclass(frozen=True)

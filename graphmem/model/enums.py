@@ -34,7 +34,7 @@ class Level(StrEnum):
 
 
 class TurnState(StrEnum):
-    """Stored before the reply is known, complete, or altered by hand so that it does not open (spec 3)."""
+    """Placement before the reply is known, complete, or altered by hand so that it does not open (spec 3)."""
 
     RECEIVED = "received"
     ANSWERED = "answered"

@@ -20,21 +20,23 @@ from graphmem.model.enums import (
     Reliability,
     SourceKind,
 )
+from graphmem.model.fields import SEALED, UNSTORED, Placement, Unit, documented
 from graphmem.model.vectors import Vector
 from graphmem.model.world import Practised
 
+DETAILS = Placement("details", sealed=True)
 ANYONE = "The student"
 """Whom memories tell of where no name is known."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Source of a memory; `ref` is the caller's own name of it, e.g. a turn's id."""
+    """Source of a memory."""
 
-    id: str
-    kind: SourceKind
-    ref: str
-    at: datetime
+    id: str = field(metadata=documented("Id within the student.", Unit.NAME))
+    kind: SourceKind = field(metadata=documented("Kind of source."))
+    ref: str = field(metadata=documented("Id given by the app: the turnId, or the ref of the observation.", Unit.NAME))
+    at: datetime = field(metadata=documented("When it was said or observed (UTC).", Unit.UTC))
 
 
 @dataclass(frozen=True)
@@ -114,11 +116,11 @@ class Entity:
 
 @dataclass(frozen=True)
 class NamedEntity:
-    """An entity as it lies in the graph; `name` is None while locked."""
+    """An entity as it lies in the graph."""
 
-    id: str
-    kind: EntityKind
-    name: str | None = field(repr=False)
+    id: str = field(metadata=documented("Id within the student.", Unit.NAME))
+    kind: EntityKind = field(metadata=documented("Person, place or thing."))
+    name: str | None = field(repr=False, metadata=documented("What it is called; null while locked.", stored=SEALED))
 
 
 @dataclass(frozen=True)
@@ -223,61 +225,88 @@ class MergedStatement:
 class Memory:
     """A node of a student's memory graph (spec 2).
 
-    content, speaker, before, quote, original, slot : sealed in the graph; None without the student's session
-    quote : the words it comes from, as they were said; None where the content is those words
-    original : the statement as it was before it was put into the past; None where it was not
-    aspect : what else it tells beside its kind
-    gravity : as of `last_accessed`; what it is now is computed (spec 9)
-    salience, confidence, strength, importance : 0..1
-    valence : -1..1
-    snr : 0..1000 of the message it was formed from
-    invalid_at : when it stopped being held true
-    slot : the attribute it states, as of `Extract`; None where it states none, or is older than this was kept
-    slot_key, content_hash : keyed hashes
-    consolidated : whether the message reached the threshold of its time (spec 6)
-    in_ledger : a ledger entry rests on it, so it does not fade (spec 9)
-    statements : of a summary, what it was made of; sealed, at most twelve
+    What is sealed is None without the student's session. `gravity` is as of `last_accessed`; what it is now is
+    computed (spec 9).
     """
 
-    id: str
-    modality: Modality
-    kind: MemoryKind
-    domain: Domain
-    content: str | None = field(repr=False)
-    speaker: str | None = field(repr=False)
-    before: str | None = field(repr=False)
-    gravity: float
-    salience: float
-    confidence: float
-    strength: float
-    valence: float
-    timestamp: datetime
-    last_accessed: datetime
-    access_count: int
-    reliability: Reliability
-    reinforcement_count: int
-    last_reinforced_at: datetime | None
-    source_kind: SourceKind
-    source_refs: tuple[str, ...]
-    snr: int
-    passes: int
-    importance: float
-    surprise: float | None
-    surprise_level: Level | None
-    flashbulb: bool
-    valid_at: datetime | None
-    invalid_at: datetime | None
-    slot_key: str | None
-    merged_count: int
-    content_hash: str
-    consolidated: bool
-    in_ledger: bool = False
-    role: MemoryRole = MemoryRole.SAID
-    aspect: Aspect | None = None
-    quote: str | None = field(default=None, repr=False)
-    statements: tuple[MergedStatement, ...] = field(default=(), repr=False)
-    original: str | None = field(default=None, repr=False)
-    slot: str | None = field(default=None, repr=False)
+    id: str = field(metadata=documented("Id within the student.", Unit.NAME))
+    modality: Modality = field(metadata=documented("In what way it is remembered.", stored=UNSTORED))
+    kind: MemoryKind = field(metadata=documented("Trait, concept or episode."))
+    domain: Domain = field(metadata=documented("Part of the student's life."))
+    content: str | None = field(
+        repr=False,
+        metadata=documented("What is remembered; null with LOCKED without the student's session.", stored=SEALED),
+    )
+    speaker: str | None = field(
+        repr=False,
+        metadata=documented("Who said it, where that was not the student; null while locked.", stored=DETAILS),
+    )
+    before: str | None = field(repr=False, metadata=documented("What was said just before it.", stored=DETAILS))
+    gravity: float = field(
+        metadata=documented("How present it is now, 0 to 1; halves every 7 days without use.", Unit.SHARE)
+    )
+    salience: float = field(
+        metadata=documented(
+            "How much it stood out when it was formed, 0 to 1; gravity stays above a tenth of it.", Unit.SHARE
+        )
+    )
+    confidence: float = field(metadata=documented("How sure it is, 0 to 1.", Unit.SHARE))
+    strength: float = field(metadata=documented("How firmly it is held, 0 to 1.", Unit.SHARE))
+    valence: float = field(metadata=documented("Feeling, -1 (bad) to 1 (good).", Unit.BALANCE))
+    timestamp: datetime = field(metadata=documented("When it was said or observed (UTC).", Unit.UTC))
+    last_accessed: datetime = field(metadata=documented("When it was last used (UTC).", Unit.UTC))
+    access_count: int = field(metadata=documented("Times it was used, 0 or more.", Unit.COUNT))
+    reliability: Reliability = field(metadata=documented("How far it can be relied on."))
+    reinforcement_count: int = field(metadata=documented("Times it was said again, 0 or more.", Unit.COUNT))
+    last_reinforced_at: datetime | None = field(
+        metadata=documented("When it was last said again (UTC); null: never.", Unit.UTC)
+    )
+    source_kind: SourceKind = field(metadata=documented("Kind of its source."))
+    source_refs: tuple[str, ...] = field(metadata=documented("Refs of its sources.", stored=UNSTORED))
+    snr: int = field(metadata=documented("Information of its source, 0 to 1000.", Unit.SCORE))
+    passes: int = field(metadata=documented("Times its source was read for memories, 0 or more.", Unit.COUNT))
+    importance: float = field(metadata=documented("Importance of the message it comes from, 0 to 1.", Unit.SHARE))
+    surprise: float | None = field(
+        metadata=documented("Surprise signal of that message, 0 to 1; null where it had none.", Unit.SHARE)
+    )
+    surprise_level: Level | None = field(metadata=documented("Level of that surprise; null where it had none."))
+    flashbulb: bool = field(metadata=documented("Whether it never fades."))
+    valid_at: datetime | None = field(metadata=documented("From when on it holds (UTC), if that is known.", Unit.UTC))
+    invalid_at: datetime | None = field(metadata=documented("Until when it held (UTC); null while it holds.", Unit.UTC))
+    slot_key: str | None = field(metadata=documented("Keyed hash of the attribute it states, hexadecimal.", Unit.NAME))
+    merged_count: int = field(metadata=documented("Other memories merged into it, 0 or more.", Unit.COUNT))
+    content_hash: str = field(metadata=documented("Keyed hash of the content, hexadecimal.", Unit.NAME))
+    consolidated: bool = field(metadata=documented("Whether it was kept in full at the end of its session."))
+    in_ledger: bool = field(default=False, metadata=documented("Whether a ledger entry keeps it."))
+    role: MemoryRole = field(
+        default=MemoryRole.SAID, metadata=documented("Whether it was said, or made of what was said.")
+    )
+    aspect: Aspect | None = field(default=None, metadata=documented("What else it tells beside its kind."))
+    quote: str | None = field(
+        default=None,
+        repr=False,
+        metadata=documented(
+            "The words it comes from, as they were said; null while locked, and where they are the content.",
+            stored=DETAILS,
+        ),
+    )
+    statements: tuple[MergedStatement, ...] = field(
+        default=(),
+        repr=False,
+        metadata=documented("Statements it was made of, at most twelve; of a summary.", stored=DETAILS),
+    )
+    original: str | None = field(
+        default=None,
+        repr=False,
+        metadata=documented("The statement before it was put into the past; null where it was not.", stored=DETAILS),
+    )
+    slot: str | None = field(
+        default=None,
+        repr=False,
+        metadata=documented(
+            "The attribute it states; null where it states none, or is older than this was kept.", stored=DETAILS
+        ),
+    )
 
     @property
     def words(self) -> str:
@@ -303,13 +332,13 @@ class Digest:
 class Edge:
     """A relationship of a student's memory graph (spec 2)."""
 
-    type: EdgeType
-    weight: float
-    from_id: str
-    to_id: str
-    to_label: str
-    created_at: datetime
-    reliability: Reliability = Reliability.RELIABLE
+    type: EdgeType = field(metadata=documented("Type of the relationship."))
+    weight: float = field(metadata=documented("Strength, 0 to 1.", Unit.SHARE))
+    from_id: str = field(metadata=documented("Id of the node it starts from.", stored=UNSTORED))
+    to_id: str = field(metadata=documented("Id of the node it leads to.", stored=UNSTORED))
+    to_label: str = field(metadata=documented("Label of that node: Memory, Entity or Concept.", stored=UNSTORED))
+    created_at: datetime = field(metadata=documented("When it was formed (UTC).", Unit.UTC))
+    reliability: Reliability = field(default=Reliability.RELIABLE, metadata=documented("How far it can be relied on."))
 
 
 class HeldEdge(NamedTuple):
@@ -338,27 +367,35 @@ class Standing(NamedTuple):
 
 @dataclass(frozen=True)
 class LedgerEntry:
-    """Ledger entry, which must not be forgotten (spec 8); texts are sealed in the graph.
+    """Ledger entry, which must not be forgotten (spec 8); `trigger_threshold` is on the (1 + cosine) / 2 scale."""
 
-    trigger_threshold : 0..1 on the (1 + cosine) / 2 scale, from which meaning alone brings it back
-    settled_at, note : when it was settled, or ended by what was said, and what was said about it
-    given_by : kind of its source, of several the one that counts most; None where an app has added it
-    """
-
-    id: str
-    category: LedgerCategory
-    content: str | None = field(repr=False)
-    summary: str | None = field(repr=False)
-    importance: float
-    triggers: tuple[str, ...] = field(repr=False)
-    trigger_entities: tuple[str, ...] = field(repr=False)
-    trigger_threshold: float
-    is_active: bool
-    expires_at: datetime | None
-    created_at: datetime
-    settled_at: datetime | None = None
-    note: str | None = field(default=None, repr=False)
-    given_by: SourceKind | None = None
+    id: str = field(metadata=documented("Id within the student.", Unit.NAME))
+    category: LedgerCategory = field(metadata=documented("What it is."))
+    content: str | None = field(repr=False, metadata=documented("What must not be forgotten.", stored=SEALED))
+    summary: str | None = field(repr=False, metadata=documented("Short form.", stored=SEALED))
+    importance: float = field(metadata=documented("Importance, 0 to 1.", Unit.SHARE))
+    triggers: tuple[str, ...] = field(repr=False, metadata=documented("Words that bring it up.", stored=SEALED))
+    trigger_entities: tuple[str, ...] = field(repr=False, metadata=documented("Names that bring it up.", stored=SEALED))
+    trigger_threshold: float = field(
+        metadata=documented("Cosine similarity from which on a message brings it up, 0 to 1.", Unit.SHARE)
+    )
+    is_active: bool = field(metadata=documented("Whether it still comes up: not settled, and not expired."))
+    expires_at: datetime | None = field(metadata=documented("When it ceases to come up (UTC); null: never.", Unit.UTC))
+    created_at: datetime = field(metadata=documented("When it was added (UTC).", Unit.UTC))
+    settled_at: datetime | None = field(
+        default=None,
+        metadata=documented("When it was settled, or ended by what was said (UTC); null: never.", Unit.UTC),
+    )
+    note: str | None = field(
+        default=None, repr=False, metadata=documented("What was said when it was settled.", stored=SEALED)
+    )
+    given_by: SourceKind | None = field(
+        default=None,
+        metadata=documented(
+            "Kind of source it comes from, of several the one that counts most; null: an app has added it.",
+            stored=UNSTORED,
+        ),
+    )
 
 
 @dataclass(frozen=True)

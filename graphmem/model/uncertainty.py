@@ -13,6 +13,7 @@ from graphmem.model.enums import (
     UncertaintyState,
     UncertaintyType,
 )
+from graphmem.model.fields import SEALED, UNSTORED, Placement, Unit, documented
 
 UNSETTLED = (UncertaintyState.OPEN, UncertaintyState.SURFACED)
 """States of a doubt that waits."""
@@ -28,32 +29,48 @@ class RelationshipSide:
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """A doubt about one memory, or between two that cannot both be true.
+    """A doubt about one memory, or between two that cannot both be true; what is sealed is None while locked."""
 
-    a_id, b_id : ids of the memories; b_id is None where one is in doubt alone
-    a_edge, b_edge : relationships that start from them, where these are in doubt and not the memories
-    temporal_signal : time may explain it
-    reasoning, surface_context, detail : why, when to raise it, how it was settled; sealed, None while locked
-    """
-
-    id: str
-    type: UncertaintyType
-    severity: Severity
-    detection_context: DetectionContext
-    temporal_signal: bool
-    a_id: str
-    b_id: str | None
-    created_at: datetime
-    state: UncertaintyState = UncertaintyState.OPEN
-    resolution: Resolution | None = None
-    surfaced_count: int = 0
-    last_surfaced_at: datetime | None = None
-    resolved_at: datetime | None = None
-    reasoning: str | None = field(default=None, repr=False)
-    surface_context: str | None = field(default=None, repr=False)
-    detail: str | None = field(default=None, repr=False)
-    a_edge: RelationshipSide | None = None
-    b_edge: RelationshipSide | None = None
+    id: str = field(metadata=documented("Id within the student.", Unit.NAME))
+    type: UncertaintyType = field(metadata=documented("Why it is not sure."))
+    severity: Severity = field(metadata=documented("How much it matters."))
+    detection_context: DetectionContext = field(metadata=documented("When it was noticed."))
+    temporal_signal: bool = field(metadata=documented("Whether time may explain it."))
+    a_id: str = field(metadata=documented("Id of the memory in doubt.", stored=UNSTORED))
+    b_id: str | None = field(
+        metadata=documented("Id of the other memory; null where one is in doubt alone.", stored=UNSTORED)
+    )
+    created_at: datetime = field(metadata=documented("When it was noticed (UTC).", Unit.UTC))
+    state: UncertaintyState = field(default=UncertaintyState.OPEN, metadata=documented("Where it stands."))
+    resolution: Resolution | None = field(
+        default=None,
+        metadata=documented("How it was settled; null while it is open.", stored=Placement("resolution_strategy")),
+    )
+    surfaced_count: int = field(default=0, metadata=documented("Times it was raised, 0 or more.", Unit.COUNT))
+    last_surfaced_at: datetime | None = field(
+        default=None, metadata=documented("When it was last raised (UTC); null: never.", Unit.UTC)
+    )
+    resolved_at: datetime | None = field(
+        default=None, metadata=documented("When it was settled (UTC); null while it is open.", Unit.UTC)
+    )
+    reasoning: str | None = field(
+        default=None, repr=False, metadata=documented("Why they are in doubt.", stored=SEALED)
+    )
+    surface_context: str | None = field(
+        default=None, repr=False, metadata=documented("When to raise it.", stored=SEALED)
+    )
+    detail: str | None = field(
+        default=None,
+        repr=False,
+        metadata=documented("Details of the resolution.", stored=Placement("resolution_detail", sealed=True)),
+    )
+    a_edge: RelationshipSide | None = field(
+        default=None,
+        metadata=documented(
+            "The relationship in doubt that starts from `a`; null where the memory itself is in doubt.", stored=UNSTORED
+        ),
+    )
+    b_edge: RelationshipSide | None = field(default=None, metadata=documented("The same of `b`.", stored=UNSTORED))
 
     @property
     def is_about_relationships(self) -> bool:
