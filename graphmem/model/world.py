@@ -4,6 +4,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from graphmem.model.enums import Word
+
 MAIN_WORLD = "main"
 """Name of the world that concepts belong to where none is given."""
 
@@ -70,13 +72,13 @@ class World:
     names: dict[str, str] = field(default_factory=dict)
 
 
-class PracticeOutcome(StrEnum):
+class PracticeOutcome(Word):
     """How practising a concept went: not, with trouble, well, without effort."""
 
-    AGAIN = "again"
-    HARD = "hard"
-    GOOD = "good"
-    EASY = "easy"
+    AGAIN = "again", "It was not recalled."
+    HARD = "hard", "With trouble."
+    GOOD = "good", "Well."
+    EASY = "easy", "Without effort."
 
 
 def outcome_of(familiarity: float) -> PracticeOutcome:
