@@ -12,10 +12,11 @@ SET student.facts = before + size($facts)
 WITH student, companion, source, before
 CALL (companion, source, before) {
   UNWIND range(1, size($facts)) AS place
-  // One that was known already is said anew.
+  // One that was known already is said anew, and one that had ended holds again.
   MERGE (fact:Fact {institution: $institution, student_id: $student_id, id: $facts[place - 1].id})
   ON CREATE SET fact.origin = CASE WHEN $surprised THEN 'surprise' END
   SET fact += $facts[place - 1], fact.seq = before + place
+  REMOVE fact.invalid_at
   MERGE (fact)-[:FORMED_FROM]->(source)
   MERGE (companion)-[:LEARNED]->(fact)
 }

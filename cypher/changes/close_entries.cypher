@@ -1,25 +1,28 @@
-// End ledger entries whose memories all hold no longer: wishes, promises, debts and secrets; any but a danger where what was said was wrong or taken back.
+// End what stems from memories that hold no longer: ledger entries all of whose memories have ended, but for a danger.
+// Entries and facts that are named themselves end, too; what closed with a memory that holds again opens again.
 // mode: write
 // scope: student
-// params: institution: str, student_id: str, ended: list, wrong: list, now: datetime
-// returns: entries: int, ids: list of str
-MATCH (entry:LedgerEntry {institution: $institution, student_id: $student_id})
-      -[:CONCERNS]->(memory:Memory {institution: $institution, student_id: $student_id})
-USING INDEX memory:Memory(institution, student_id, id)
-WHERE memory.id IN $ended
-WITH DISTINCT entry
-WHERE entry.is_active AND entry.category <> 'threat'
-  AND NOT EXISTS {
-    (entry)-[:CONCERNS]->(other:Memory {institution: $institution, student_id: $student_id})
-    WHERE other.invalid_at IS NULL
-  }
-  AND (
-    entry.category IN ['instruction', 'promise', 'debt', 'secret']
-    OR EXISTS {
-      (entry)-[:CONCERNS]->(other:Memory {institution: $institution, student_id: $student_id})
-      WHERE other.id IN $wrong
-    }
-  )
-// Ended by what was said, so that what is said again begins anew.
-SET entry.is_active = false, entry.settled_at = $now, entry.ended = true
-RETURN count(entry) AS entries, collect(entry.id) AS ids
+// params: institution: str, student_id: str, ended: list of str, revived: list of str, now: datetime
+// returns: entries: list of str, facts: list of str
+MATCH (student:Student {institution: $institution, id: $student_id})
+CALL (student) {
+  MATCH (student)-[:KEEPS]->(entry:LedgerEntry {institution: $institution, student_id: $student_id})
+  WHERE entry.category <> 'threat'
+  WITH entry, entry.id IN $ended AS named,
+       [(entry)-[:CONCERNS]->(memory:Memory {institution: $institution, student_id: $student_id}) | memory] AS memories
+  WITH entry, named, any(memory IN memories WHERE memory.id IN $ended + $revived) AS touched,
+       NOT named AND any(memory IN memories WHERE memory.invalid_at IS NULL) AS holds
+  WHERE (named OR touched) AND ((entry.is_active AND NOT holds) OR (coalesce(entry.ended, false) AND holds))
+  // Ended by what was said, so that what is said again begins anew.
+  SET entry.is_active = holds,
+      entry.settled_at = CASE WHEN holds THEN null ELSE $now END,
+      entry.ended = CASE WHEN holds THEN null ELSE true END
+  RETURN collect(entry.id) AS entries
+}
+CALL () {
+  MATCH (fact:Fact {institution: $institution, student_id: $student_id})
+  WHERE fact.id IN $ended
+  SET fact.invalid_at = $now
+  RETURN collect(fact.id) AS facts
+}
+RETURN entries, facts

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, NotFound
+from graphmem.flows.ending import with_stems
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import open_memories
@@ -209,7 +210,7 @@ async def _revise(gm: Graphmem, session: Session, memory_ids: Sequence[str], lev
             updated += renewed(prior, invalid_at=None, reliability=Reliability.RELIABLE)
         if not known:
             return
-        changes = Changes(held.version, "correction", updated=tuple(updated))
+        changes = with_stems(Changes(held.version, "correction", updated=tuple(updated)), held.index)
         written = await write(gm.graph, session, changes, gm.clock())
         await open_memories(gm, session, held.version + 1)
         if written is not None and written.current:

@@ -26,7 +26,8 @@ from graphmem.flows.context_plan import (
     tentative_memories,
     wanted_memories,
 )
-from graphmem.flows.facts import fact_vectors, fitting_facts, standing_facts
+from graphmem.flows.ending import standing_facts
+from graphmem.flows.facts import fact_vectors, fitting_facts
 from graphmem.flows.fog import fog_of, hidden_in
 from graphmem.flows.session_cache import memories_now, open_memories
 from graphmem.flows.uncertainty_plan import sides_of, woven

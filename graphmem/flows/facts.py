@@ -7,13 +7,12 @@ from time import monotonic
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
-from graphmem.flows.conflict_plan import words_of
+from graphmem.flows.ending import standing_facts
 from graphmem.flows.formation_effects import known_memories
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import apply_turn, open_memories
 from graphmem.model import Distil, Fact, Lesson, Memory, Mismatch, Session, Unlocked, Usage, Vector, Who
 from graphmem.model.conversation import HABIT
-from graphmem.search.index import SearchIndex
 from graphmem.store import turns
 from graphmem.store.changes import write_facts
 from graphmem.store.jobs import Claimed, DistilJob, Finished, opened_payload
@@ -29,8 +28,6 @@ NEAREST = 5
 """Known memories that a lesson is compared with."""
 SAID_ALIKE = 0.78
 """Cosine from which on a memory says what a lesson says, where numbers and negation agree."""
-SAME_WORDS = 0.6
-"""Share of a fact's words from which a memory of the same message tells it."""
 HABITS_SHOWN = 3
 """Most habits among the facts that fit a message."""
 FACTS_BATCH = 16
@@ -56,7 +53,7 @@ class Learned:
 
 
 async def list_facts(gm: Graphmem, session: Session, first: int, as_of: datetime | None = None) -> list[Fact]:
-    """A student's facts, newest first.
+    """A student's facts that hold, newest first.
 
     Parameters
     ----------
@@ -73,7 +70,8 @@ async def list_facts(gm: Graphmem, session: Session, first: int, as_of: datetime
     if not 1 <= first <= gm.settings.page_size:
         raise InvalidInput(f"first must lie between 1 and {gm.settings.page_size}.")
     await check_running(gm, session)
-    return await turns.list_ring(gm.graph, session, first, checked_as_of(as_of))
+    ring = await turns.list_ring(gm.graph, session, gm.settings.facts_kept, checked_as_of(as_of))
+    return standing_facts(ring, (await open_memories(gm, session)).index, as_of or gm.clock())[:first]
 
 
 async def fact_vectors(gm: Graphmem, who: Who, facts: Sequence[Fact]) -> Mapping[str, Vector]:
@@ -100,27 +98,6 @@ async def fact_vectors(gm: Graphmem, who: Who, facts: Sequence[Fact]) -> Mapping
         state.fact_vectors = {text: known[text] for text in texts if text in known}
         gm.cache.weigh(who)
     return state.fact_vectors
-
-
-def standing_facts(facts: Sequence[Fact], known: SearchIndex, moment: datetime) -> list[Fact]:
-    """The facts that hold: none that a memory of the same message tells, too, and which is past.
-
-    Parameters
-    ----------
-    facts : Sequence of Fact
-    known : SearchIndex; only read
-    moment : of which is asked
-
-    Source: spec 4, 7 (what has ended is told as past, or not at all).
-    """
-    return [fact for fact in facts if fact.is_habit or not _is_past(fact, known.told_at(fact.created_at), moment)]
-
-
-def _is_past(fact: Fact, told: Sequence[Memory], moment: datetime) -> bool:
-    ended = [each for each in told if each.invalid_at is not None and each.invalid_at <= moment]
-    stems = Doc(fact.text).stems if ended else frozenset[str]()
-    words = (Doc(words_of(each)).stems | Doc(each.content or "").stems for each in ended)
-    return any(len(stems & each) >= SAME_WORDS * len(stems) for each in words)
 
 
 def fitting_facts(

@@ -11,7 +11,8 @@ from graphmem.flows import turn_plan as plan
 from graphmem.flows.concern import heard_danger
 from graphmem.flows.context import RecallRequest, SearchResult, search
 from graphmem.flows.detection import Detected, detected
-from graphmem.flows.facts import FittingFacts, fact_vectors, fitting_facts, standing_facts
+from graphmem.flows.ending import standing_facts
+from graphmem.flows.facts import FittingFacts, fact_vectors, fitting_facts
 from graphmem.flows.incoming import OPENER_ROW, Incoming, TurnAttempt, messages_of, opener_of
 from graphmem.flows.sensing import Sensed, Senses
 from graphmem.flows.session_cache import open_memories

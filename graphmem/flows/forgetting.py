@@ -2,6 +2,7 @@
 
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, Locked, NotFound
+from graphmem.flows.ending import stems_of
 from graphmem.flows.forgetting_plan import changed_memories, changed_payload, matter_of
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import ENDED, open_memories
@@ -83,7 +84,7 @@ async def _forgotten(gm: Graphmem, session: Session, memory_id: str) -> tuple[bo
             entries=tuple(kept.entry.id for kept in kept_entries or () if matter.is_told_by(kept.entry.content)),
             questions=tuple(id for id, text in traces.questions.items() if matter.is_told_by(text)),
             jobs=tuple(work.id for work, left in works if left is None),
-            emptied=tuple(emptied),
+            emptied=(*emptied, *(each.id for each in stems_of(memory_id, held.index))),
             rewritten=tuple((each, vectors.get(each.id, held.index.vector(each.id))) for each in changed),
             payloads=tuple(
                 WaitingWork(work.id, work.kind, left)

@@ -52,11 +52,13 @@ KNOWN_FROM = 0.2
 
 
 def revised_memories(reading: Reading, ids: Sequence[str], known: SearchIndex) -> tuple[list[str], list[NewEdge]]:
-    """Known memories that hold no longer, by their ids, and edges from what ends or refines known ones."""
+    """Ids of memories, entries and facts that a mind names as ended, and edges from what ends or refines memories."""
     ended: dict[str, None] = {}
     edges = []
     for memory_id, extract in zip(ids, reading.extraction.memories, strict=True):
         old = known_memory(known, extract.ends or extract.refines or "")
+        if old is None and extract.ends is not None:
+            ended[extract.ends] = None
         if old is None or old.id in ids or old.invalid_at is not None or old.timestamp > reading.source.at:
             continue
         if extract.ends is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from graphmem.flows.detection_plan import completed
+from graphmem.flows.ending import with_stems
 from graphmem.flows.formation_edges import (
     alike_edges,
     contradiction_edges,
@@ -16,7 +17,6 @@ from graphmem.flows.formation_edges import (
     strongest_edges,
 )
 from graphmem.flows.formation_effects import (
-    CANDIDATES,
     END_EFFECTS,
     retracted_memories,
     revised_memories,
@@ -25,7 +25,7 @@ from graphmem.flows.formation_effects import (
 from graphmem.flows.formation_ledger import promotions_of
 from graphmem.flows.formation_memories import new_memory, reinforced_memory, typed_span
 from graphmem.flows.formation_reading import Ended, Marked, Reading
-from graphmem.flows.restoring import restoring
+from graphmem.flows.restoring import known_memory, restoring
 from graphmem.flows.uncertainty_plan import (
     CORRECTED_BY,
     REASSURED_BY,
@@ -64,7 +64,7 @@ from graphmem.store.changes import (
     renewed,
 )
 from graphmem.store.uncertainties import Recorded
-from graphmem.text.doc import Doc, doc_of
+from graphmem.text.doc import doc_of
 from graphmem.text.revision import Effect
 
 
@@ -88,8 +88,9 @@ def planned_formation(
     """
     formed = _formed(reading, known)
     doubts = _unheard_of(formed.doubts, open_doubts)
-    told, revised = revised_memories(reading, formed.ids, known)
-    ended = _all_ended(reading, formed, known, told)
+    named, revised = revised_memories(reading, formed.ids, known)
+    ended = formed.ended | {m.id: Ended(m.id, None, Effect.CORRECTS) for m in retracted_memories(reading, known)}
+    ended |= {i: Ended(i, None, Effect.ENDS) for i in named if i not in ended and known_memory(known, i) is not None}
     again = {memory_id: each for memory_id, each in formed.again.items() if memory_id not in ended}
     left = restoring(known, (*ended, *_sides(doubts, ended)))
     changes = Changes(
@@ -109,8 +110,7 @@ def planned_formation(
         edges=strongest_edges([*revised, *_edges(reading, formed, known, ended), *contradiction_edges(doubts)]),
         mentions=tuple(mentions_of(reading, formed.ids)),
         ledger=promotions_of(reading, formed.ids),
-        ended=tuple(ended),
-        wrong=tuple(each.id for each in ended.values() if each.effect is Effect.CORRECTS),
+        ended=tuple(dict.fromkeys((*ended, *named))),
         doubts=tuple(doubts),
         restored=left.restored,
         rewritten=left.rewritten,
@@ -118,10 +118,10 @@ def planned_formation(
     changes = completed(changes, reading.key, reading.source.at, open_doubts, known)
     own = reading.heard.speaker is None and reading.source.kind is SourceKind.CHAT
     if not own:
-        return changes
+        return with_stems(changes, known)
     if changes.reinforced:
         changes = replace(changes, tolerance=shifted_tolerance(tolerance, REASSURED_BY))
-    return _with_settled(changes, reading, known, open_doubts, tolerance)
+    return with_stems(_with_settled(changes, reading, known, open_doubts, tolerance), known)
 
 
 def _edges(reading: Reading, formed: "_Formed", known: SearchIndex, ended: Mapping[str, Ended]) -> Iterator[NewEdge]:
@@ -130,15 +130,6 @@ def _edges(reading: Reading, formed: "_Formed", known: SearchIndex, ended: Mappi
     yield from alike_edges(reading, formed.new, known, ended)
     yield from formed.refined
     yield from revision_edges(ended.values())
-
-
-def _all_ended(reading: Reading, formed: "_Formed", known: SearchIndex, told: Sequence[str]) -> dict[str, Ended]:
-    """What statements end or take back, what a mind has `told` to end, and the episodes named by what was wrong."""
-    ended = formed.ended
-    ended |= {m.id: Ended(m.id, None, Effect.CORRECTS) for m in retracted_memories(reading, known)}
-    ended |= {memory_id: Ended(memory_id, None, Effect.ENDS) for memory_id in told if memory_id not in ended}
-    wrong = [each.id for each in ended.values() if each.effect is Effect.CORRECTS]
-    return ended | {episode.id: Ended(episode.id, None, Effect.CORRECTS) for episode in _titled_by(wrong, known)}
 
 
 @dataclass
@@ -262,17 +253,6 @@ def _sides(doubts: Sequence[Recorded], ended: Mapping[str, Ended]) -> list[str]:
 def _revived(again: Mapping[str, Reinforced]) -> tuple[str, ...]:
     """Memories that had been ended and are said again."""
     return tuple(memory_id for memory_id, each in again.items() if each.memory.invalid_at is not None)
-
-
-def _titled_by(wrong: Iterable[str], known: SearchIndex) -> Iterator[Memory]:
-    """Episodes that are titled by what was never so: they would say it on."""
-    for memory_id in wrong:
-        memory, vector = known.get(memory_id), known.vector(memory_id)
-        if memory is None or vector is None or memory.role is MemoryRole.EPISODE:
-            continue
-        first = next(iter(Doc(memory.content or "").sentences), Doc("")).text.rstrip(".")
-        near = (each for each, _ in known.nearest(vector, CANDIDATES))
-        yield from (m for m in near if m.role is MemoryRole.EPISODE and (m.content or "").startswith(f"{first}:"))
 
 
 def _past(ended: Iterable[Ended], known: SearchIndex) -> Iterator[Memory]:

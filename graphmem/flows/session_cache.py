@@ -11,6 +11,7 @@ import numpy as np
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import GraphmemError, Locked, NotFound
+from graphmem.flows.ending import with_stems
 from graphmem.model import UNSETTLED, Matrix, Memory, Session, Standing, Uncertainty, Unlocked, Vector, Who
 from graphmem.search.index import SearchIndex
 from graphmem.store import ledger, memories, uncertainties
@@ -200,7 +201,7 @@ def apply_turn(gm: Graphmem, who: Who, version: int, change: Callable[[Unlocked]
 
 
 async def write_changes(gm: Graphmem, session: Session, changes: Changes) -> bool:
-    """Write changes that belong to no job, and change what this process holds.
+    """Write changes that belong to no job, with all that ends with what they end, and change what this process holds.
 
     Returns
     -------
@@ -210,6 +211,7 @@ async def write_changes(gm: Graphmem, session: Session, changes: Changes) -> boo
     ------
     NotFound        there is no such student
     """
+    changes = with_stems(changes, (await open_memories(gm, session)).index)
     written = await write(gm.graph, session, changes, gm.clock())
     if written is None:
         raise NotFound("There is no such student: enrol the student first.")
@@ -230,9 +232,12 @@ async def apply_changes(gm: Graphmem, session: Session, changes: Changes) -> Non
         gm.cache.drop_memories(session)
         return
     changed = _changed_memories(held, changes)
-    inactive = {kept.entry.id for kept in held.ledger if not kept.entry.is_active}
-    ended = filter(None, map(held.index.get, changes.ended))
-    if any(memory.in_ledger for memory in ended) or any(p.entry.id in inactive for p in changes.ledger):
+    if changes.ends_facts:
+        gm.drop(session)
+    entries = {kept.entry.id: kept.entry for kept in held.ledger}
+    touched = [memory for i in (*changes.ended, *changes.revived) if (memory := held.index.get(i)) is not None]
+    again = any(not entries[p.entry.id].is_active for p in changes.ledger if p.entry.id in entries)
+    if again or any(memory.in_ledger for memory in touched) or not entries.keys().isdisjoint(changes.ended):
         # Ledger entries were closed with their memories, or opened again: they are read anew.
         gm.cache.drop_memories(session)
         return
@@ -249,7 +254,6 @@ async def apply_changes(gm: Graphmem, session: Session, changes: Changes) -> Non
     # Turns have used memories since the changes were planned.
     held.index.renew(standings)
     held.edges.replace(edges)
-    entries = {kept.entry.id for kept in held.ledger}
     new = tuple(ledger.StoredEntry(p.entry, p.vector) for p in changes.ledger if p.entry.id not in entries)
     standing = replace(held, version=held.version + 1, ledger=(*new, *held.ledger), doubts=_doubts(held, changes))
     tolerance = held.tolerance if changes.tolerance is None else changes.tolerance

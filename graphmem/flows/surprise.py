@@ -10,6 +10,7 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.flows import surprise_plan as responding
 from graphmem.flows.concern import standing_level
+from graphmem.flows.ending import with_stems
 from graphmem.flows.facts import known_facts, with_facts
 from graphmem.flows.formation import affect_of, said_hash, topics_of
 from graphmem.flows.observation import observe
@@ -214,7 +215,7 @@ async def _written(gm: Graphmem, session: Session, claimed: Claimed, understood:
     for _ in range(SURPRISE_ATTEMPTS):
         held = await open_memories(gm, session)
         changes = responding.planned_response(understood, held.index, held.version)
-        changes = replace(changes, topics=await topics_of(gm, session, changes.new))
+        changes = with_stems(replace(changes, topics=await topics_of(gm, session, changes.new)), held.index)
         done = Finished(claimed, usage, gm.settings.facts_kept)
         # A turn under way would find its student changed, so it is let through first.
         async with gm.lock(session):
@@ -316,6 +317,7 @@ async def correct_surprise(gm: Graphmem, session: Session, memory_id: str, verdi
         revised = _revised(surprising, found, verdict, held.index)
         corrected = Corrected(surprising.id, revised.correction, note)
         changes = Changes(held.version, verdict, updated=updates(revised, gm.clock()), corrected=corrected)
+        changes = with_stems(changes, held.index)
         async with gm.lock(session):
             written = await write(gm.graph, session, changes, gm.clock())
             gm.drop(session)

@@ -392,7 +392,6 @@ def _correction(old: Memory, new: New, held: OpenMemories, now: datetime) -> Cha
         ),
         edges=(edge,),
         ended=(old.id,),
-        wrong=(old.id,),
         # An earlier correction that was undone has left its record, which is settled again.
         doubts=(Recorded(record, undo),),
         settled=(Recorded(record, undo),),

@@ -18,6 +18,8 @@ from graphmem.model.vectors import Vector
 T = TypeVar("T")
 
 PERSONA = Placement("persona", sealed=True)
+FACT = "fact-"
+"""Beginning of the id of any other fact."""
 HABIT = "habit-"
 """Beginning of the id of a fact that counts a habit."""
 
@@ -152,6 +154,9 @@ class Fact:
     text: str = field(metadata=documented("The fact, in one sentence.", stored=SEALED))
     tags: tuple[str, ...] = field(metadata=documented("Key words, lower case.", stored=SEALED))
     created_at: datetime = field(metadata=documented("When it was learned (UTC).", Unit.UTC))
+    invalid_at: datetime | None = field(
+        default=None, metadata=documented("When it was ended by itself, not with a memory that tells it.", Unit.UTC)
+    )
 
     @property
     def is_habit(self) -> bool:

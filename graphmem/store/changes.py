@@ -25,6 +25,7 @@ from graphmem.model import (
     Usage,
     Vector,
 )
+from graphmem.model.conversation import FACT
 from graphmem.sealing import keyed_hash
 from graphmem.store import usage as usages
 from graphmem.store.compressions import stored_compression
@@ -196,8 +197,8 @@ class Changes:
     inferred_by : the mind that read the source
     formed : the source is formed by this
     response : to a surprise; kept on the episode, which is the first of the new memories
-    ended : ids of memories that hold no longer; ledger entries that rest on them are closed
-    wrong : those of them that were wrong or taken back
+    ended : ids of memories that hold no longer, whose ledger entries close, and of such entries and facts themselves
+    revived : ids of memories that hold again; what had closed with them opens again
     facts : their `seq` is given when they are written
     doubts : uncertainties that are new
     settled : uncertainties that exist, as they stand from now on
@@ -225,7 +226,7 @@ class Changes:
     mentions: tuple[Mention, ...] = ()
     ledger: tuple[Promotion, ...] = ()
     ended: tuple[str, ...] = ()
-    wrong: tuple[str, ...] = ()
+    revived: tuple[str, ...] = ()
     response: SurpriseResponse | None = field(default=None, repr=False)
     facts: tuple[Fact, ...] = ()
     questions: tuple[Question, ...] = ()
@@ -255,7 +256,12 @@ class Changes:
     @property
     def touches_turns(self) -> bool:
         """True if something that a turn depends on changes: facts, questions or corrections."""
-        return self.response is not None or self.corrected is not None
+        return self.response is not None or self.corrected is not None or self.ends_facts
+
+    @property
+    def ends_facts(self) -> bool:
+        """True if a fact is named among what ends."""
+        return any(each.startswith(FACT) for each in self.ended)
 
 
 @dataclass(frozen=True)
@@ -350,15 +356,15 @@ async def _write_memories(tx: Transaction, session: Session, changes: Changes, w
             for t in changes.topics
         ]
         await tx.write("changes/merge_topics", topics=topics)
-    if changes.ended:
-        at = now if changes.origin is None or changes.origin.at is None else changes.origin.at
-        await tx.write("changes/close_entries", ended=list(changes.ended), wrong=list(changes.wrong), now=at)
     if changes.ledger:
         entries = [
             {"properties": sealed_ledger_entry(session, p.entry, p.vector), "memory_id": p.memory_id}
             for p in changes.ledger
         ]
         await tx.write("changes/promote_entries", entries=entries, written=written, **source)
+    if changes.ended or changes.revived:
+        at = now if changes.origin is None or changes.origin.at is None else changes.origin.at
+        await tx.write("changes/close_entries", ended=list(changes.ended), revived=list(changes.revived), now=at)
 
 
 async def _form_source(tx: Transaction, changes: Changes, written: int, now: datetime) -> None:

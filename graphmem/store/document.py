@@ -205,6 +205,7 @@ class FactPart(Part):
     seq: Count
     created_at: Time
     origin: Name | None = None
+    invalid_at: Time | None = None
     text: SealedText
     tags: SealedTexts
 

@@ -356,8 +356,10 @@ TOUCHES: Mapping[str, Callable[[GivenParams, FoundRows], Touched]] = {
     "changes/add_correction": _corrected,
     "changes/add_facts": _facts_added,
     "changes/absorb_memories": _absorbed,
-    "changes/close_entries": lambda _, rows: Touched().set(
-        "LedgerEntry", _listed(rows, "ids"), "is_active", "settled_at", "ended"
+    "changes/close_entries": lambda _, rows: (
+        Touched()
+        .set("LedgerEntry", _listed(rows, "entries"), "is_active", "settled_at", "ended")
+        .set("Fact", _listed(rows, "facts"), "invalid_at")
     ),
     "changes/create_memories": _memories_created,
     "changes/create_summaries": lambda params, _: Touched().make(

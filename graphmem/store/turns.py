@@ -427,9 +427,12 @@ def _opened(place: NodeSealer, field: str, sealed: Stored | None) -> str | None:
     return None if sealed is None else place.text(field, sealed)
 
 
-def _fact(session: Session, fact_id: str, seq: int, created_at: int, text: Stored, tags: Stored) -> Fact:
+def _fact(
+    session: Session, fact_id: str, seq: int, created_at: int, text: Stored, tags: Stored, invalid_at: int | None
+) -> Fact:
     place = NodeSealer(session.keys, session, "Fact", fact_id)
-    return Fact(fact_id, seq, place.text("text", text), tuple(place.json("tags", tags)), from_ms(created_at))
+    ended = None if invalid_at is None else from_ms(invalid_at)
+    return Fact(fact_id, seq, place.text("text", text), tuple(place.json("tags", tags)), from_ms(created_at), ended)
 
 
 def sealed_fact(session: Session, fact: Fact) -> dict[str, Any]:

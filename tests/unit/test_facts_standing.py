@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import numpy as np
 
-from graphmem.flows.facts import standing_facts
+from graphmem.flows.ending import standing_facts
 from graphmem.model import Fact
 from graphmem.search.index import SearchIndex
 from tests.support.memories import NOW, memory

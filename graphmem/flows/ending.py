@@ -1,0 +1,131 @@
+"""Endings, as pure functions: what stems from a memory that ends, ends with it, whoever has ended it (spec 7).
+
+Twins of a statement, beliefs and the episode made of its message are memories that end with it; its ledger entries
+close in the same transaction (`changes/close_entries`), and its facts stand as long as it does (`standing_facts`).
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from graphmem.flows.restoring import known_memory
+from graphmem.flows.uncertainty_plan import earlier_of
+from graphmem.model import Fact, Memory, MemoryRole
+from graphmem.search.index import SearchIndex
+from graphmem.store.changes import Changes, Update, merged
+from graphmem.store.uncertainties import Recorded
+from graphmem.text.doc import Doc
+
+SAME_WORDS = 0.6
+"""Share of the content words of a fact, or of a memory of the same message, from which a memory says it, too."""
+STEMMING = frozenset({MemoryRole.SAID, MemoryRole.BELIEF, MemoryRole.PROCEDURE, MemoryRole.EPISODE})
+"""Roles of memories that end with what they say again; a lesson holds others together."""
+
+ENDING_FIELDS = ("invalid_at", "reliability")
+"""Fields by which a memory ends."""
+
+
+def with_stems(changes: Changes, known: SearchIndex) -> Changes:
+    """Extend changes to all that stems from the memories that they end.
+
+    Parameters
+    ----------
+    changes : planned; a memory ends by an update of its `invalid_at`, a ledger entry or a fact by its id in `ended`
+    known : SearchIndex, the student's memories before the changes; only read
+
+    Returns
+    -------
+    Changes, where `ended` names every memory that ends and `revived` every one that holds again; undoing a resolution
+    brings back what had ended with its loser
+
+    Source: spec 7 (endings reach everything that stems from a statement).
+    """
+    updates = {each.memory_id: each.values for each in merged(changes.updated)}
+    ends = {memory_id: values for memory_id, values in updates.items() if values.get("invalid_at") is not None}
+    spared = updates.keys() | {each.memory.id for each in changes.reinforced}
+    stems = {
+        memory.id: (memory, root_id)
+        for root_id in ends
+        for memory in stems_of(root_id, known, ends)
+        if memory.id not in spared
+    }
+    closed = (
+        Update(memory_id, {name: ends[root_id][name] for name in ENDING_FIELDS if name in ends[root_id]})
+        for memory_id, (_, root_id) in stems.items()
+    )
+    return replace(
+        changes,
+        updated=(*changes.updated, *closed),
+        ended=tuple(dict.fromkeys((*changes.ended, *ends, *stems))),
+        revived=tuple(i for i, values in updates.items() if "invalid_at" in values and values["invalid_at"] is None),
+        doubts=_undoable(changes.doubts, stems),
+        settled=_undoable(changes.settled, stems),
+    )
+
+
+def stems_of(memory_id: str, known: SearchIndex, ending: Collection[str] = ()) -> list[Memory]:
+    """Memories of the same message that say what one says, or were made of statements that all have ended.
+
+    Parameters
+    ----------
+    memory_id : of the memory that ends or goes
+    known : SearchIndex; only read
+    ending : ids of all memories that end or go
+    """
+    root = known_memory(known, memory_id)
+    if root is None or root.role not in STEMMING:
+        return []
+    moments = dict.fromkeys(filter(None, (root.timestamp, root.last_reinforced_at)))
+    told = {each.id: each for moment in moments for each in known.told_at(moment) if _of_one_message(root, each)}
+    gone = {memory_id, *ending} | {each.id for each in told.values() if each.invalid_at is not None}
+    holding = [each for each in told.values() if each.id not in gone and each.role in STEMMING]
+    stems = [each for each in holding if says(root, _heading(each))]
+    left = [each for each in holding if each not in stems]
+    return stems if any(each.role is MemoryRole.SAID for each in left) else holding
+
+
+def says(memory: Memory, text: str) -> bool:
+    """True if a memory says most of what a text does, in its statement or in the words it comes from."""
+    stems = Doc(text).stems
+    told = (memory.content, memory.quote, memory.original)
+    return bool(stems) and any(len(stems & Doc(each).stems) >= SAME_WORDS * len(stems) for each in told if each)
+
+
+def standing_facts(facts: Sequence[Fact], known: SearchIndex, moment: datetime) -> list[Fact]:
+    """Facts that hold: none that was ended, and none that a memory of the same message tells, too, and which is past.
+
+    Parameters
+    ----------
+    facts : Sequence of Fact
+    known : SearchIndex; only read
+    moment : of which is asked
+
+    Source: spec 4, 7.
+    """
+    return [fact for fact in facts if fact.is_habit or not _is_past(fact, known.told_at(fact.created_at), moment)]
+
+
+def _is_past(fact: Fact, told: Sequence[Memory], moment: datetime) -> bool:
+    if fact.invalid_at is not None:
+        return fact.invalid_at <= moment
+    return any(each.invalid_at is not None and each.invalid_at <= moment and says(each, fact.text) for each in told)
+
+
+def _of_one_message(one: Memory, other: Memory) -> bool:
+    return one.speaker == other.speaker and not set(one.source_refs).isdisjoint(other.source_refs)
+
+
+def _heading(memory: Memory) -> str:
+    """What a memory says, of an episode its heading alone: a message quoted in it may say more than what has ended."""
+    content = memory.content or ""
+    return content.partition(": “")[0] if memory.role is MemoryRole.EPISODE else content
+
+
+def _undoable(records: Sequence[Recorded], stems: Mapping[str, tuple[Memory, str]]) -> tuple[Recorded, ...]:
+    """Records that also bring back what ends with a memory that they bring back."""
+    found = []
+    for record in records:
+        own = {each.memory_id for each in record.undo.memories}
+        more = tuple(earlier_of(memory) for memory, root_id in stems.values() if root_id in own)
+        found.append(replace(record, undo=replace(record.undo, memories=(*record.undo.memories, *more))))
+    return tuple(found)
