@@ -8,7 +8,7 @@ import jwt
 from graphmem.errors import InvalidInput, Unauthenticated
 from graphmem.model import Role
 from graphmem.sealing import bearer_key
-from graphmem.validation import checked_id
+from graphmem.validation import checked_id, checked_new_id
 
 __all__ = ["Caller", "caller", "make_token"]
 
@@ -50,7 +50,7 @@ def make_token(
         raise InvalidInput("A token must be valid for more than 0 seconds.")
     claims = {
         "iss": "graphmem",
-        "institution": checked_id("institution", institution),
+        "institution": checked_new_id("institution", institution),
         "role": role.value,
         "iat": now,
         "exp": _end(now, ttl),
@@ -77,8 +77,10 @@ def caller(token: str, secret: bytes) -> Caller:
             options={"require": ["exp", "institution", "role"]},
         )
         expires_at = datetime.fromtimestamp(claims["exp"], UTC)
-        return Caller(str(claims["institution"]), Role(claims["role"]), expires_at, claims.get("jti"))
+        return Caller(
+            checked_id("institution", claims["institution"]), Role(claims["role"]), expires_at, claims.get("jti")
+        )
     except jwt.ExpiredSignatureError as e:
         raise Unauthenticated(EXPIRED) from e
-    except (jwt.InvalidTokenError, ValueError, OverflowError) as e:
+    except (jwt.InvalidTokenError, InvalidInput, ValueError, TypeError, OverflowError, OSError) as e:
         raise Unauthenticated from e

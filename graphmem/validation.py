@@ -2,6 +2,7 @@
 
 import re
 from datetime import datetime, timedelta
+from unicodedata import category
 
 from graphmem.errors import InvalidInput
 
@@ -10,6 +11,10 @@ PASSWORD_LIMIT = 1000
 # Control characters other than tab, line feed and carriage return; surrogates are half a character.
 _FORBIDDEN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+_UNSEEN = {"Cf", "Cn", "Co", "Zl", "Zp", "Zs"}
+"""Unicode categories of characters without a shape of their own; of them an id may have the plain blank."""
+# Letters and marks that show nothing: fillers, joiners, variation selectors.
+_BLANK = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 _EARLIEST = 1900
 _LATEST = 2100
 
@@ -29,6 +34,27 @@ def checked_id(name: str, value: str) -> str:
         raise InvalidInput(f"{name} must have 1 to {ID_LIMIT} characters, without spaces around it.")
     if _FORBIDDEN.search(value) or "\n" in value or "\r" in value or "\t" in value:
         raise InvalidInput(f"{name} must not contain control characters.")
+    return value
+
+
+def checked_new_id(name: str, value: str, *, in_paths: bool = True) -> str:
+    """An id of something that is to be made: as `checked_id`, and each of its characters is seen.
+
+    With `in_paths` it is none of `.` and `..` and has no slashes, so that no address or file name means another place.
+
+    Examples
+    --------
+    >>> checked_new_id("ref", "lessons/5", in_paths=False)
+    'lessons/5'
+    >>> checked_new_id("studentId", "lessons/5")
+    Traceback (most recent call last):
+    graphmem.errors.InvalidInput: studentId must not be . or .. and must not contain / or \\.
+    """
+    checked_id(name, value)
+    if any(category(each) in _UNSEEN and each != " " for each in value) or _BLANK.search(value):
+        raise InvalidInput(f"{name} must not contain invisible characters or those that turn the direction of writing.")
+    if in_paths and (value in (".", "..") or "/" in value or "\\" in value):
+        raise InvalidInput(f"{name} must not be . or .. and must not contain / or \\.")
     return value
 
 

@@ -8,6 +8,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from graphql import (
     DocumentNode,
+    FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLError,
@@ -15,12 +16,16 @@ from graphql import (
 )
 from strawberry.extensions import ParserCache, ValidationCache
 
+_LISTS = ("types", "directives", "fields", "inputFields", "interfaces", "possibleTypes", "enumValues")
+INTROSPECTION = dict.fromkeys(("__schema", "__type", *_LISTS), 1) | {"args": 2}
+"""Most selections of each list in a document that asks for the schema: those of the standard query."""
+
 
 @dataclass
 class _Selections:
-    """Selections of one definition: how many are its own, and how often it spreads each fragment."""
+    """Selections of one definition by name, its aliases as `:`, and how often it spreads each fragment."""
 
-    own: int = 0
+    own: Counter[str] = field(default_factory=Counter)
     spreads: Counter[str] = field(default_factory=Counter)
 
 
@@ -64,14 +69,21 @@ class LimitedValidation(ValidationCache):
 
 def _size_error(document: DocumentNode, most: int) -> GraphQLError | None:
     try:
-        size = expanded_size(document)
+        found = expanded(document)
     except CycleError:
         return GraphQLError("Fragments must not spread themselves.")
-    return GraphQLError(f"The query expands to more than {most} fields.") if size > most else None
+    if found.total() - found[":"] > most:
+        return GraphQLError(f"The query expands to more than {most} fields.")
+    # Each list within another multiplies the answer, and no rule of the library counts these fields.
+    if (found["__schema"] or found["__type"]) and (
+        found[":"] or any(found[name] > most for name, most in INTROSPECTION.items())
+    ):
+        return GraphQLError("The schema may be asked for once in a document, each list once, without aliases.")
+    return None
 
 
-def expanded_size(document: DocumentNode) -> int:
-    """Number of selections of all operations of a document once its fragments are expanded.
+def expanded(document: DocumentNode) -> Counter[str]:
+    """Number of selections of all operations of a document once its fragments are expanded, by name; aliases as `:`.
 
     Each fragment is counted once, so this takes time proportional to the document, not to what it expands to.
 
@@ -82,27 +94,33 @@ def expanded_size(document: DocumentNode) -> int:
     Examples
     --------
     >>> from graphql import parse
-    >>> expanded_size(parse("{ ...A ...A } fragment A on Query { b c { d } }"))
+    >>> expanded(parse("{ ...A ...A } fragment A on Query { b c { d } }")).total()
     8
     """
     definitions = document.definitions
     fragments = {d.name.value: _selections(d) for d in definitions if isinstance(d, FragmentDefinitionNode)}
-    sizes: dict[str, int] = {}
+    sizes: dict[str, Counter[str]] = {}
 
-    def size(found: _Selections) -> int:
-        return found.own + sum(times * sizes.get(name, 0) for name, times in found.spreads.items())
+    def size(found: _Selections) -> Counter[str]:
+        total = found.own.copy()
+        for spread, times in found.spreads.items():
+            for name, count in sizes.get(spread, {}).items():
+                total[name] += times * count
+        return total
 
     for name in TopologicalSorter({name: found.spreads.keys() for name, found in fragments.items()}).static_order():
         if name in fragments:
             sizes[name] = size(fragments[name])
-    return sum(size(_selections(d)) for d in definitions if isinstance(d, OperationDefinitionNode))
+    return sum((size(_selections(d)) for d in definitions if isinstance(d, OperationDefinitionNode)), Counter())
 
 
 def _selections(definition: OperationDefinitionNode | FragmentDefinitionNode) -> _Selections:
     found, waiting = _Selections(), [definition.selection_set]
     while waiting:
         for selection in waiting.pop().selections:
-            found.own += 1
+            name = selection.name.value if isinstance(selection, FieldNode) else ""
+            found.own[name if name in INTROSPECTION else ""] += 1
+            found.own[":"] += isinstance(selection, FieldNode) and selection.alias is not None
             if isinstance(selection, FragmentSpreadNode):
                 found.spreads[selection.name.value] += 1
             elif (inner := getattr(selection, "selection_set", None)) is not None:

@@ -17,7 +17,7 @@ from graphmem.store import overlays, sources, students
 from graphmem.text.doc import Doc
 from graphmem.text.reader import MessageReading
 from graphmem.text.safety import find_danger
-from graphmem.validation import checked_id, checked_text, checked_time
+from graphmem.validation import checked_id, checked_new_id, checked_text, checked_time
 
 MOST_PRACTISED = 50
 """Most concepts that are practised in one observation."""
@@ -78,7 +78,7 @@ async def _check_same_key(gm: Graphmem, who: Who, lock: StudentLock) -> None:
 
 
 def _checked(gm: Graphmem, observed: Observation) -> Observation:
-    checked_id("ref", observed.ref)
+    checked_new_id("ref", observed.ref, in_paths=False)
     for practised in observed.practised:
         checked_id("conceptId", practised.concept_id)
     checked_text("text", observed.text, gm.settings.message_limit)

@@ -13,7 +13,7 @@ from graphmem.flows.import_plan import ReadDocument, planned_graph, read_documen
 from graphmem.flows.students import check_sealing, find_student
 from graphmem.model import Student, Vector, Who
 from graphmem.store import imports, integrity, overlays
-from graphmem.validation import checked_id, checked_password
+from graphmem.validation import checked_new_id, checked_password
 
 EMBEDDED_TOGETHER = 256
 """Texts that are embedded at once."""
@@ -61,7 +61,8 @@ async def import_student(
 
     Source: spec 14.
     """
-    checked_id("studentId", who.student_id)
+    checked_new_id("institution", who.institution)
+    checked_new_id("studentId", who.student_id)
     checked_password("password", password, gm.settings.password_min)
     read = await asyncio.to_thread(read_document, document)
     lacking, edge_ids = await _lacking(gm, who, read)

@@ -18,7 +18,7 @@ from graphmem.store import students
 from graphmem.store.integrity import check_lock
 from graphmem.store.rotation import begin_rotation
 from graphmem.store.tampering import Damage, report
-from graphmem.validation import checked_id, checked_password, checked_text
+from graphmem.validation import checked_id, checked_new_id, checked_password, checked_text
 
 LOCAL = "local"
 """Caller of a process of one's own, such as a command."""
@@ -43,7 +43,8 @@ async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None 
     InvalidInput    the id, the name or the password will not do
     Conflict        somebody of this id is enrolled already, or is being erased
     """
-    checked_id("studentId", who.student_id)
+    checked_new_id("institution", who.institution)
+    checked_new_id("studentId", who.student_id)
     if display_name is not None:
         checked_text("displayName", display_name, 200)
     checked_password("password", password, gm.settings.password_min)

@@ -47,7 +47,7 @@ from graphmem.text.orthography import respelled
 from graphmem.text.reader import MessageReading
 from graphmem.text.reminders import may_remind
 from graphmem.text.worth import is_own_matter
-from graphmem.validation import checked_id, checked_text, checked_time
+from graphmem.validation import checked_id, checked_new_id, checked_text, checked_time
 
 MOST_USED = 100
 """Most memories that an app's reply can be built on."""
@@ -128,7 +128,7 @@ async def answer_waiting(gm: Graphmem, session: Session) -> int:
 
 
 def _check(gm: Graphmem, incoming: Incoming) -> None:
-    checked_id("turnId", incoming.turn_id)
+    checked_new_id("turnId", incoming.turn_id, in_paths=False)
     checked_text("text", incoming.text, gm.settings.message_limit)
     checked_time("at", incoming.at, gm.clock(), gm.settings.clock_skew)
     for name, text in (("reply", incoming.reply), ("opener", incoming.opener), ("task", incoming.task or None)):

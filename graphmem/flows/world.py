@@ -11,7 +11,7 @@ from graphmem.model import MAIN_WORLD, Concept, Imported
 from graphmem.ports import Embedder
 from graphmem.store import world as store
 from graphmem.store.graph import Graph
-from graphmem.validation import checked_id, checked_text
+from graphmem.validation import checked_id, checked_new_id, checked_text
 
 T = TypeVar("T")
 
@@ -67,7 +67,7 @@ async def import_world(
 
     Source: spec 11.
     """
-    checked_id("world", name)
+    checked_new_id("world", name, in_paths=False)
     before = await store.load_world(gm.graph, institution)
     _, changes = plan_import(before, draft, replace=replace, name=name)
     parts = (changes.gone_edges, changes.gone_concepts, changes.concepts, changes.edges, changes.concepts)

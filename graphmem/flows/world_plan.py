@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 
 from graphmem.errors import InvalidInput
 from graphmem.model import MAIN_WORLD, Concept, ConceptHit, World, WorldEdge, WorldEdgeType
-from graphmem.validation import checked_id, checked_text
+from graphmem.validation import checked_new_id, checked_text
 
 NAME_LIMIT = 200
 """Most characters of a name, an alias or a domain."""
@@ -132,7 +132,7 @@ def _form_faults(draft: WorldDraft) -> Iterator[str]:
         yield from _faults_of(place, concept)
     for place, edge in draft.edges:
         try:
-            checked_id("the id of the edge", edge.id)
+            checked_new_id("the id of the edge", edge.id, in_paths=False)
         except InvalidInput as e:
             yield f"{place}: {e}"
 
@@ -143,7 +143,7 @@ def _faults_of(place: str, concept: Concept) -> Iterator[str]:
     named += [("domain", concept.domain, NAME_LIMIT)] if concept.domain else []
     named += [("misconception", each, MISCONCEPTION_LENGTH) for each in concept.misconceptions]
     try:
-        checked_id("the id of the concept", concept.id)
+        checked_new_id("the id of the concept", concept.id, in_paths=False)
     except InvalidInput as e:
         yield f"{place}: {e}"
     for what, value, limit in named:

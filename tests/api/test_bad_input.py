@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +11,16 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
+from graphmem.errors import InvalidInput
 from graphmem.flows.context import context
+from graphmem.flows.student_import import import_student
+from graphmem.flows.students import list_all_ids
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import Role
+from graphmem.model import Role, Who
 from tests.api.test_memories import OBSERVE
-from tests.conftest import Enrol, Pupil, another_replica
-from tests.support.client import TURN, Client
+from tests.conftest import PASSWORD, Enrol, Pupil, another_replica
+from tests.graph.test_world import IMPORT
+from tests.support.client import ENROL, TURN, Client
 from tests.support.remembering import held, nodes
 
 KEPT = {
@@ -127,6 +132,61 @@ async def test_what_will_not_do_is_refused_and_nothing_is_kept(
         assert [error["extensions"]["code"] for error in answer["errors"]] == ["INVALID_INPUT"]
     for label in ("Source", "Turn", "Job", "Memory"):
         assert await nodes(gm, ann.who, label) == []
+
+
+@pytest.fixture
+def admin(http: httpx.AsyncClient, bearer: Callable[[Role], str]) -> Client:
+    """An admin of the test's institution."""
+    return Client(http, bearer(Role.ADMIN))
+
+
+UNSEEN = [
+    *("\u202e", "\u202a", "\u2066", "\u200e", "\u061c"),  # direction of writing
+    *("\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u180e", "\U000e0041"),  # without a shape
+    *("\u00a0", "\u2003", "\u3000", "\u2028", "\u2029"),  # other blanks
+    *("\u034f", "\u115f", "\u3164", "\uffa0", "\u2800", "\ufe0f", "\ue000", "\U000e0100"),  # blank letters and marks
+]
+
+
+@pytest.mark.parametrize("unseen", UNSEEN, ids=lambda each: f"U+{ord(each):04X}")
+async def test_ids_with_characters_nobody_sees_are_refused(
+    gm: Graphmem, http: httpx.AsyncClient, app_client: Client, admin: Client, ann: Pupil, unseen: str
+) -> None:
+    concept = {"id": f"half{unseen}x", "name": "half"}
+    for bad in (f"ann{unseen}a", f"a{unseen}nn"):
+        for answer in (
+            await posted(http, admin, ENROL, student=bad, password=PASSWORD),
+            await posted(http, admin, IMPORT, concepts=[concept], edges=[]),
+            await posted(http, app_client, TURN, student="ann", turn=bad, text="Hello"),
+            await posted(http, app_client, OBSERVE, o=[observation("Hello there") | {"ref": bad}]),
+        ):
+            assert [error["extensions"]["code"] for error in answer["errors"]] == ["INVALID_INPUT"]
+    for label in ("Source", "Turn"):
+        assert await nodes(gm, ann.who, label) == []
+    assert (await admin.call("{ concepts { total } }"))["total"] == 0
+    assert await list_all_ids(gm, ann.who.institution) == ["ann"]
+
+
+@pytest.mark.parametrize("bad", [".", "..", "../ann", "..\\ann", "a/b", "/", "\\", "ann/../bob"])
+async def test_student_ids_that_a_path_could_see_are_refused(
+    gm: Graphmem, http: httpx.AsyncClient, app_client: Client, admin: Client, ann: Pupil, bad: str
+) -> None:
+    answer = await posted(http, admin, ENROL, student=bad, password=PASSWORD)
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["INVALID_INPUT"]
+    assert await list_all_ids(gm, ann.who.institution) == ["ann"]
+    for wrong in (Who(bad, "ann"), Who(ann.who.institution, bad)):
+        with pytest.raises(InvalidInput):
+            await import_student(gm, wrong, PASSWORD, "{}")
+    with pytest.raises(InvalidInput):
+        make_token(gm.secret, bad, Role.APP, 60, gm.clock())
+    # In no path: what a source or a turn is called.
+    assert "errors" not in await posted(http, app_client, TURN, student="ann", turn=bad, text="Hello there")
+    assert "errors" not in await posted(http, app_client, OBSERVE, o=[observation("Hello there") | {"ref": bad}])
+
+
+@pytest.mark.parametrize("good", ["Zoë 3", "7b-anna.k_2", "陈小明", "أحمد", "Ольга", "नेहा", "..ann", "a.b"])
+async def test_ids_of_any_script_are_taken(http: httpx.AsyncClient, admin: Client, good: str) -> None:
+    assert (await admin.call(ENROL, student=good, password=PASSWORD))["id"] == good
 
 
 async def test_odd_ids_are_refused(http: httpx.AsyncClient, app_client: Client, gm: Graphmem, ann: Pupil) -> None:

@@ -4,6 +4,7 @@
 """
 
 import asyncio
+import json
 import re
 import warnings
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from graphql import (
     is_leaf_type,
     is_required_argument,
 )
+from jwt.api_jws import PyJWS
 
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
@@ -521,6 +523,31 @@ async def test_a_token_that_is_nearly_one(gm: Graphmem, http: httpx.AsyncClient,
         "/graphql", json={"query": "{ students { total } }"}, headers={"Authorization": f"Bearer {token}"}
     )
     assert answer.json()["errors"][0]["extensions"]["code"] == "UNAUTHENTICATED"
+
+
+ODD: dict[str, tuple[Any, ...]] = {
+    "exp": (10**18, 10**400, -(10**18), float("inf"), float("nan"), [], {}, "soon", True, None),
+    "nbf": (10**18, 10**400, [], "soon", float("inf")),
+    "iat": (10**18, 10**400, [], "soon", float("inf")),
+    "role": (["admin"], 7, None, {}, "ADMIN", "admin\n"),
+    "institution": (None, "", "a\nb", 7),
+    "jti": ([], 7, {"a": 1}, "unknown"),
+}
+ODD_CLAIMS = [{name: value} for name, values in ODD.items() for value in values]
+
+
+@pytest.mark.parametrize("odd", ODD_CLAIMS, ids=lambda odd: str(odd)[:40])
+async def test_a_signed_token_of_odd_claims(
+    gm: Graphmem, http: httpx.AsyncClient, institution: str, odd: dict[str, Any]
+) -> None:
+    claims: dict[str, Any] = {"iss": "graphmem", "institution": institution, "role": "admin", "exp": 9_999_999_999}
+    # The library would check some of them before it signs.
+    token = PyJWS().encode(json.dumps(claims | odd).encode(), bearer_key(gm.secret), "HS256")
+    answer = await http.post(
+        "/graphql", json={"query": "{ students { total } }"}, headers={"Authorization": f"Bearer {token}"}
+    )
+    assert answer.status_code == 200
+    assert [error["extensions"]["code"] for error in answer.json()["errors"]] == ["UNAUTHENTICATED"]
 
 
 async def test_an_app_sees_the_work_of_its_own_student_only(
