@@ -389,8 +389,8 @@ def import_world_command(
     as_json: AsJson = False,
 ) -> None:
     """Import concepts and edges into the world of an institution; checked first, safe to repeat."""
-    from graphmem.commands.import_world import find_world, read_world
     from graphmem.flows.world import import_world
+    from graphmem.flows.world_file import find_world, read_world
 
     draft = read_world(find_world(file))
 

@@ -24,7 +24,7 @@ from make_reader import lines, typed
 from pair_network import CHAT_MEMORIES, PairRow, Rows, chat_pairs, made, pairs
 from sklearn.linear_model import LogisticRegression
 
-from graphmem.bench.matching import auroc
+from graphmem.bench.scores import auroc
 from graphmem.text.answering import ANSWERING_FOLDER, ANSWERS, NEAREST, answer_fitness
 from graphmem.text.embedder import shipped_network
 from graphmem.text.pair_network import load_pair_network

@@ -3,13 +3,11 @@
     python scripts/make_boundaries.py --data tiage_train.jsonl
 
 Lines of the file: `{"dialogue_id", "turns": [{"speaker", "text", "shift": 0 or 1}]}`. Strengths and thresholds are
-chosen by cross-validation, whole dialogues held out. The best parameters of the baselines on the same file are printed
-for `graphmem/bench/boundaries.py`. The sample that ships is no part of it.
+chosen by cross-validation, whole dialogues held out. The sample that ships is no part of it.
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +18,7 @@ from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
 from graphmem.bench.boundaries import Shifting, read_segmented_talks
-from graphmem.bench.segmentation_metrics import above_mean, above_threshold, depths, exact, pk, surprises
+from graphmem.bench.scores import exact, pk
 from graphmem.model import Matrix
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
@@ -45,11 +43,6 @@ EQUAL = 0.005
 """F1 that is no difference: of thresholds as good the highest is taken, which fires least."""
 
 Array = NDArray[np.float64]
-RULES = (
-    ("fixed", above_threshold, np.arange(0.05, 1.2, 0.01)),
-    ("mean + sd", above_mean, np.arange(-1.0, 2.05, 0.05)),
-)
-"""Ways from a signal to boundaries, and the parameters that are tried."""
 
 
 class Part(NamedTuple):
@@ -136,7 +129,7 @@ def best_threshold(given: Part) -> tuple[float, float, float]:
     talks = range(int(given.talk.max()) + 1)
     gold = [np.array([0, *given.shifts[given.talk == k]]) for k in talks]
     repeats = [[np.array([0.0, *guessed[given.talk == k]]) for k in talks] for guessed in held_out(given)]
-    f1 = np.array([np.mean([exact(gold, [g >= t for g in guessed]).f1 for guessed in repeats]) for t in THRESHOLDS])
+    f1 = np.array([np.mean([exact(gold, [g >= t for g in guessed])[2] for guessed in repeats]) for t in THRESHOLDS])
     best = int(np.flatnonzero(f1 >= f1.max() - EQUAL)[-1])
     threshold = float(THRESHOLDS[best])
     errors = np.mean([pk(g, f >= threshold) for guessed in repeats for g, f in zip(gold, guessed, strict=True)])
@@ -155,22 +148,6 @@ def make(talks: Sequence[Shifting], vectors: Sequence[Matrix]) -> dict[str, Any]
     return made
 
 
-def show_baselines(talks: Sequence[Shifting], vectors: Sequence[Matrix]) -> None:
-    """The parameter of each baseline that gives the highest F1 on the train part."""
-    signals: dict[str, Callable[[Matrix], Array]] = {
-        f"surprise of {before}": partial(surprises, before=before) for before in (1, 2, 3, 5)
-    }
-    signals["depths"] = depths
-    gold = [talk.shifts for talk in talks]
-    for name, signal in signals.items():
-        of_talks = [signal(own) for own in vectors]
-        for rule, guess, tried in RULES:
-            scores = [exact(gold, [guess(each, float(t)) for each in of_talks]).f1 for t in tried]
-            best = float(tried[int(np.argmax(scores))])
-            errors = np.mean([pk(g, guess(each, best)) for g, each in zip(gold, of_talks, strict=True)])
-            print(f"{name}, {rule}: best at {best:.2f}, F1 {max(scores):.3f}, Pk {errors:.3f}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="the train part of TIAGE as JSON lines")
@@ -180,7 +157,6 @@ def main() -> None:
     talks = read_segmented_talks(args.data)
     encode = ShippedNetwork(1).encode
     vectors = [np.concatenate([encode([text]) for text in talk.texts]) for talk in track(talks, "Embedding")]
-    show_baselines(talks, vectors)
     made = make(talks, vectors)
     args.out.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(args.out, **made)

@@ -33,7 +33,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from graphmem.bench.contradiction import PAIRS, contradiction_figures, pair_figures
-from graphmem.bench.held_out import is_held_out, save_trained
+from graphmem.bench.talks import is_held_out, save_trained
 from graphmem.model import PairClass
 from graphmem.text.contradiction import CONTRADICTION_FOLDER, PAIR_CLASSES, ContradictionNetwork, statement_features
 from graphmem.text.embedder import DIMENSION, ShippedNetwork, shipped_network

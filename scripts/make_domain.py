@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import f1_score
 from sklearn.model_selection import cross_val_score
 
-from graphmem.bench.held_out import is_held_out, text_hash
+from graphmem.bench.talks import is_held_out, text_hash
 from graphmem.bench.understanding import read_utterances
 from graphmem.text.domains import DOMAIN_FILE
 from graphmem.text.reader import DOMAINS, read_now

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from graphmem.bench.held_out import is_held_out, text_hash
+from graphmem.bench.talks import is_held_out, text_hash
 from graphmem.bench.understanding import read_utterances
 from graphmem.text.chunks import is_small_talk
 from graphmem.text.clauses import statement_spans

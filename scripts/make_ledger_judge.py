@@ -24,7 +24,7 @@ from make_ledger import FURTHER, WEIGHTS, Row, lines, read_rows
 from make_reader import SEED, Network, Shared, build, fit, of_like_length, read_built, typed
 from torch import Tensor
 
-from graphmem.bench.held_out import is_held_out
+from graphmem.bench.talks import is_held_out
 from graphmem.text.embedder import shipped_network
 from graphmem.text.ledger_model import JUDGED, LEDGER_FOLDER, LedgerJudge, load_ledger_model
 from graphmem.text.reader import READER_FOLDER, read_now

@@ -22,8 +22,8 @@ from scipy.optimize import minimize
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import GroupKFold
 
-from graphmem.bench.held_out import is_held_out, save_trained
-from graphmem.bench.matching import PredictedPair, match_figures, read_pairs
+from graphmem.bench.match import PredictedPair, match_figures, read_pairs
+from graphmem.bench.talks import is_held_out, save_trained
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork

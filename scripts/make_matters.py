@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 
-from graphmem.bench.held_out import is_held_out
+from graphmem.bench.talks import is_held_out
 from graphmem.text.embedder import ShippedNetwork
 from graphmem.text.matters import MATTER_FROM, MATTERS_FILE, MATTERS_FOLDER, NO_MATTER, Matters, task_terms
 from graphmem.text.trained import LinearHead

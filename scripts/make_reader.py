@@ -35,8 +35,8 @@ from scipy.optimize import minimize_scalar
 from torch import Tensor, nn
 from torch.nn import functional
 
-from graphmem.bench.held_out import is_held_out, save_trained
-from graphmem.bench.matching import auroc
+from graphmem.bench.scores import auroc
+from graphmem.bench.talks import is_held_out, save_trained
 from graphmem.bench.understanding import LabelledUtterance, learned_guess, read_utterances, understanding_figures
 from graphmem.text.embedder import DIMENSION, ShippedNetwork, shipped_network
 from graphmem.text.reader import (

@@ -23,8 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
-from graphmem.bench.held_out import is_held_out, save_trained, text_hash, trained_hashes
-from graphmem.bench.matching import auroc
+from graphmem.bench.scores import auroc
+from graphmem.bench.talks import is_held_out, save_trained, text_hash, trained_hashes
 from graphmem.model import Author
 from graphmem.samples import SAMPLES
 from graphmem.samples.dialogues import load_dialogues

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from graphmem.commands.import_world import read_world
 from graphmem.flows.fog import read_senses
+from graphmem.flows.world_file import read_world
 from graphmem.model import Concept, Matrix
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings

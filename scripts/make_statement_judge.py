@@ -27,8 +27,8 @@ from pair_network import OwnLayers, Words, build
 from torch import Tensor
 from torch.nn import functional
 
-from graphmem.bench.held_out import is_held_out
-from graphmem.bench.matching import auroc
+from graphmem.bench.scores import auroc
+from graphmem.bench.talks import is_held_out
 from graphmem.text.statement_judge import JUDGE_FOLDER, VERDICTS
 
 STATEMENTS = tuple(

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from graphmem.bench import surprise as bench
-from graphmem.bench.held_out import is_held_out
+from graphmem.bench.talks import is_held_out
 from graphmem.flows.sensing import Senses
 from graphmem.maths import ordinary, surprise
 from graphmem.samples.dialogues import SPEAKERS

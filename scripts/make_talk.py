@@ -28,7 +28,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import confusion_matrix, f1_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from graphmem.bench.held_out import is_held_out, text_hash
+from graphmem.bench.talks import is_held_out, text_hash
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc
 from graphmem.text.reader import read_now

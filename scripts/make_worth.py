@@ -21,8 +21,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 from sklearn.model_selection import GroupKFold
 
-from graphmem.bench.held_out import is_held_out
-from graphmem.bench.matching import auroc
+from graphmem.bench.scores import auroc
+from graphmem.bench.talks import is_held_out
 from graphmem.text.clauses import statement_spans
 from graphmem.text.doc import Doc
 from graphmem.text.normalize import said

@@ -1,13 +1,13 @@
-"""Episode segmentation benchmark against human topic boundaries (spec 5, Measured by).
+"""Episode segmentation against human topic boundaries (spec 5, Measured by).
 
-`f1`, `pk` and `windowdiff` are of the form that background work uses, one turn later; the online form and the simple
-methods stand beside it. F1 counts all talks together and only boundaries found exactly; Pk and WindowDiff are means
-over the talks, each with a window of half its mean segment.
+`f1`, `pk` and `windowdiff` are of the form that background work uses, one turn later; the online form and TextTiling
+stand beside it. F1 counts all talks together and only boundaries found exactly; Pk and WindowDiff are means over the
+talks, each with a window of half its mean segment.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from statistics import fmean
 from time import perf_counter
@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphmem.bench import Figures
-from graphmem.bench.baselines import embedding
-from graphmem.bench.datasets import read_rows
-from graphmem.bench.segmentation_metrics import above_mean, above_threshold, depths, exact, pk, surprises, windowdiff
+from graphmem.bench.harness import embedding
+from graphmem.bench.scores import above_mean, depths, exact, pk, windowdiff
+from graphmem.bench.talks import UNDATED, parsed_rows
 from graphmem.errors import InvalidInput
 from graphmem.model import Author, Matrix, Message
 from graphmem.samples import SAMPLES
@@ -28,15 +28,8 @@ from graphmem.text.embedder import SHIPPED
 from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_boundaries
 
 SAMPLE = SAMPLES / "tiage" / "dialogues.jsonl"
-# Each baseline as it has the highest F1 on the train part of TIAGE; `scripts/make_boundaries.py` prints them.
-LOOKING_BACK = 1
-"""Turns that a turn surprises against."""
-SURPRISED = 0.78
-SURPRISED_DEVIATIONS = 0.45
 DEEP_DEVIATIONS = 0.4
-EM_LLM_DEVIATIONS = 2.0
-"""Not tuned: the usual choice."""
-FIRST = datetime(2024, 1, 8, 9, 0, tzinfo=UTC)
+"""With which TextTiling has the highest F1 on the train part of TIAGE."""
 TURN_GAP = timedelta(seconds=20)
 
 Found = NDArray[np.bool_]
@@ -44,7 +37,7 @@ Found = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Shifting:
-    """A talk of several topics: who said what, and with which turns people saw a new topic begin."""
+    """A talk of several topics: speakers, texts, and the turns with which people saw a new topic begin."""
 
     speakers: tuple[str, ...]
     texts: tuple[str, ...]
@@ -52,7 +45,7 @@ class Shifting:
 
 
 def measure_boundaries(settings: Settings, file: Path | None) -> Figures:
-    """Boundaries on a file of TIAGE, or on the sample that ships.
+    """Measure boundaries on a file of TIAGE, or on the sample that ships.
 
     Raises
     ------
@@ -69,19 +62,18 @@ def measure_boundaries(settings: Settings, file: Path | None) -> Figures:
 def measured(
     talks: Sequence[Shifting], vectors: Sequence[Matrix], episodes: TopicBoundaryModel, *, shipped: bool
 ) -> Figures:
-    """The figures of talks with their embeddings; of another model than the shipped one the detector sees none."""
+    """Compute the figures of talks with their embeddings; the detector sees those of the shipped model only."""
     full = [talk_messages(talk, v if shipped else None) for talk, v in zip(talks, vectors, strict=True)]
     words = [talk_messages(talk, None) for talk in talks]
     gold = [talk.shifts for talk in talks]
     start = perf_counter()
     found = [_shifts(episodes, talk, ahead=True) for talk in full]
-    seconds = perf_counter() - start
+    seconds, turns = perf_counter() - start, sum(len(talk.texts) for talk in talks)
     figures = _scores("", gold, found)
     figures |= _scores("online_", gold, [_shifts(episodes, talk, ahead=False) for talk in full])
     figures |= _scores("words_", gold, [_shifts(episodes, talk, ahead=True) for talk in words])
-    for name, guess in GUESSES.items():
-        figures |= _scores(f"{name}_", gold, [guess(v) for v in vectors])
-    turns = sum(len(talk.texts) for talk in talks)
+    figures |= _scores("texttiling_", gold, [above_mean(depths(v), DEEP_DEVIATIONS) for v in vectors])
+    figures |= _scores("none_", gold, [np.zeros(len(v), dtype=bool) for v in vectors])
     return figures | {
         "fires": sum(int(each.sum()) for each in found) / turns,
         "gold_fires": sum(map(sum, gold)) / turns,
@@ -91,22 +83,13 @@ def measured(
     }
 
 
-GUESSES: dict[str, Callable[[Matrix], Found]] = {
-    "texttiling": lambda vectors: above_mean(depths(vectors), DEEP_DEVIATIONS),
-    "surprise_fixed": lambda vectors: above_threshold(surprises(vectors, LOOKING_BACK), SURPRISED),
-    "mean_sd": lambda vectors: above_mean(surprises(vectors, LOOKING_BACK), SURPRISED_DEVIATIONS),
-    "mean_2sd": lambda vectors: above_mean(surprises(vectors, LOOKING_BACK), EM_LLM_DEVIATIONS),
-    "none": lambda vectors: np.zeros(len(vectors), dtype=bool),
-}
-
-
 def talk_messages(talk: Shifting, vectors: Matrix | None) -> list[Message]:
-    """A talk as the service holds it, twenty seconds between messages, whoever speaks first as the student."""
+    """Return a talk as the service holds it, twenty seconds between messages; the first speaker is the student."""
     return [
         Message(
             author=Author.STUDENT if speaker == talk.speakers[0] else Author.COMPANION,
             text=text,
-            at=FIRST + i * TURN_GAP,
+            at=UNDATED + i * TURN_GAP,
             embedding=None if vectors is None else vectors[i],
         )
         for i, (speaker, text) in enumerate(zip(talk.speakers, talk.texts, strict=True))
@@ -128,18 +111,15 @@ def read_segmented_talks(path: Path) -> list[Shifting]:
     >>> talk.texts[0], len(talk.shifts) == len(talk.texts)
     ('hello what are doing today ?', True)
     """
-    return [_talk(where, row) for where, row in read_rows(path)]
+    return parsed_rows(path, _segmented, '"turns" of speaker, text and shift, as in TIAGE, are')
 
 
-def _talk(where: str, row: dict[str, Any]) -> Shifting:
-    try:
-        turns = [(str(turn["speaker"]), turn["text"], turn["shift"]) for turn in row["turns"]]
-        if not turns:
-            raise ValueError("a talk without turns")
-        if not all(isinstance(text, str) and shift in (0, 1) for _, text, shift in turns):
-            raise ValueError("a text that is none, or a shift that is neither 0 nor 1")
-    except (KeyError, TypeError, ValueError) as error:
-        raise InvalidInput(f'{where}: "turns" must hold speaker, text and shift, as in TIAGE: {error!r}.') from error
+def _segmented(row: dict[str, Any]) -> Shifting:
+    turns = [(str(turn["speaker"]), turn["text"], turn["shift"]) for turn in row["turns"]]
+    if not turns:
+        raise ValueError("a talk without turns")
+    if not all(isinstance(text, str) and shift in (0, 1) for _, text, shift in turns):
+        raise ValueError("a text that is none, or a shift that is neither 0 nor 1")
     speakers, texts, shifts = zip(*turns, strict=True)
     return Shifting(speakers, texts, tuple(map(int, shifts)))
 
@@ -152,12 +132,12 @@ def _shifts(episodes: TopicBoundaryModel, talk: Sequence[Message], *, ahead: boo
 
 
 def _scores(prefix: str, gold: Sequence[Sequence[int]], found: Sequence[Found]) -> Figures:
-    counted = exact(gold, found)
+    precision, recall, f1 = exact(gold, found)
     pairs = list(zip(gold, found, strict=True))
     return {
-        f"{prefix}f1": counted.f1,
-        f"{prefix}precision": counted.precision,
-        f"{prefix}recall": counted.recall,
+        f"{prefix}f1": f1,
+        f"{prefix}precision": precision,
+        f"{prefix}recall": recall,
         f"{prefix}pk": fmean(pk(g, f) for g, f in pairs),
         f"{prefix}windowdiff": fmean(windowdiff(g, f) for g, f in pairs),
     }

@@ -1,4 +1,4 @@
-"""Benchmark of contradictions between two statements of one person (spec 12, Measured by).
+"""Contradictions between two statements of one person (spec 12, Measured by).
 
 A file holds one pair a line. Of five classes: `old`, `new`, `class`, `retire_old`; of real talk: `text_a`, `text_b` and
 `label` (`contradiction` or `none`). Pairs that the shipped network was trained on are left out. Of a file of whole
@@ -12,11 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from sklearn.metrics import f1_score, matthews_corrcoef, precision_recall_fscore_support
 
 from graphmem.bench import Figures
-from graphmem.bench.datasets import Talk, Utterance, read_rows, read_talks
-from graphmem.bench.held_out import text_hash, trained_hashes
-from graphmem.bench.matching import auroc
+from graphmem.bench.scores import auroc
+from graphmem.bench.talks import Talk, Utterance, read_rows, read_talks, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
 from graphmem.flows.conflict_plan import SAME_MATTER, is_change, is_contradiction
 from graphmem.flows.reconciliation_plan import NEIGHBOURS
@@ -151,14 +151,9 @@ def contradiction_figures(chances: Sequence[float], truth: Sequence[bool]) -> Fi
     (0.5, 0.5, 0.0)
     """
     found, wanted = np.array(chances) >= CLASH, np.array(truth)
-    hit, false = float((found & wanted).sum()), float((found & ~wanted).sum())
-    missed, right = float((~found & wanted).sum()), float((~found & ~wanted).sum())
-    spread = ((hit + false) * (hit + missed) * (right + false) * (right + missed)) ** 0.5
-    return {
-        "precision": hit / max(1.0, hit + false),
-        "recall": hit / max(1.0, hit + missed),
-        "f1": 2 * hit / max(1.0, 2 * hit + false + missed),
-        "mcc": (hit * right - false * missed) / spread if spread else 0.0,
+    scores = precision_recall_fscore_support(wanted, found, average="binary", zero_division=0.0)[:3]
+    return dict(zip(("precision", "recall", "f1"), map(float, scores), strict=True)) | {
+        "mcc": float(matthews_corrcoef(wanted, found)),
         "auroc": auroc(list(chances), list(truth)),
     }
 
@@ -166,19 +161,17 @@ def contradiction_figures(chances: Sequence[float], truth: Sequence[bool]) -> Fi
 def pair_figures(readings: Sequence[PairReading], truth: Sequence[PairClass], ended: Sequence[bool]) -> Figures:
     """Macro F1 of five classes, and how precisely the older statement is retired: as used, and along the curve."""
     guesses = [reading.likely for reading in readings]
-    each = [_f1([g is kind for g in guesses], [t is kind for t in truth]) for kind in PairClass]
     chances, wanted = np.array([reading.ended for reading in readings]), np.array(ended)
     retired = chances >= ENDED_FOR_SURE
-    order = np.argsort(-chances)
-    hits = np.cumsum(wanted[order])
+    hits = np.cumsum(wanted[np.argsort(-chances)])
     precision, recall = hits / np.arange(1, len(wanted) + 1), hits / max(1, wanted.sum())
     precise = precision >= PRECISE
     compatible = np.array([kind is PairClass.COMPATIBLE for kind in truth])
-    majority = max(PairClass, key=list(truth).count)
+    majority = [max(PairClass, key=list(truth).count)] * len(truth)
     return {
-        "macro_f1": float(np.mean(each)),
+        "macro_f1": _macro_f1(truth, guesses),
         "accuracy": float(np.mean([g is t for g, t in zip(guesses, truth, strict=True)])),
-        "majority_f1": _f1([True] * len(truth), [t is majority for t in truth]) / len(PairClass),
+        "majority_f1": _macro_f1(truth, majority),
         "retire_precision": float(wanted[retired].mean()) if retired.any() else 0.0,
         "retire_recall": float(retired[wanted].mean()) if wanted.any() else 0.0,
         "retire_auroc": auroc(chances.tolist(), list(ended)),
@@ -188,6 +181,7 @@ def pair_figures(readings: Sequence[PairReading], truth: Sequence[PairClass], en
     }
 
 
-def _f1(found: Sequence[bool], wanted: Sequence[bool]) -> float:
-    hit = sum(f and w for f, w in zip(found, wanted, strict=True))
-    return 2 * hit / max(1, sum(found) + sum(wanted))
+def _macro_f1(truth: Sequence[PairClass], guesses: Sequence[PairClass]) -> float:
+    """Mean F1 over all classes, also those that the file does not have."""
+    given = ([str(each) for each in side] for side in (truth, guesses))
+    return float(f1_score(*given, labels=[str(each) for each in PairClass], average="macro", zero_division=0.0))

@@ -1,37 +1,40 @@
-"""Memory formation benchmark on real tutoring dialogues: junk, variety, cost, surprise, consolidation by load."""
+"""Memory formation on real tutoring dialogues: junk, variety, cost, surprise, consolidation by load (spec 7).
 
-import asyncio
+On a file with reference memories (`gold`, `nothing`) also how many of these are held: a reference statement is held
+when a memory of the same turn has half of its content words, or lies at a cosine of 0.6 or more with the same numbers
+and negation. It is ended when a memory of its turn, one that holds it where there is one, is closed by the turn that
+ends it. A question is answered when the context holds at least half of its statements.
+"""
+
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from statistics import median
 from time import perf_counter
+from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import track
 
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
-from graphmem.bench.gold import gold_figures, is_gold
-from graphmem.bench.harness import BENCH_INSTITUTION, PASSWORD, own_database
-from graphmem.bench.voe import held_out
-from graphmem.flows import students
+from graphmem.bench.harness import Learner, in_process, latencies, learner, show_figures, tracked
+from graphmem.bench.recorded import held_out
+from graphmem.bench.talks import is_held_out, read_rows
 from graphmem.flows.consolidation import consolidate
+from graphmem.flows.context import context
 from graphmem.flows.gravity import CURVE
 from graphmem.flows.junk import Junk, find_junk
+from graphmem.flows.session_cache import open_memories
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
-from graphmem.jobs.sessions import close_session
-from graphmem.model import Level, Modality, Session, Who
-from graphmem.runtime import open_graphmem
+from graphmem.model import OF_A_SITTING, Level, Memory, Modality
 from graphmem.samples import sample_dialogues
 from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
 from graphmem.settings import Settings
 from graphmem.store import memories
 from graphmem.store.memories import Cut, Filter, Moment
+from graphmem.text.doc import Doc
 
 ACTIVITY = (0.5, 2.0, 5.0, 10.0, 60.0)
 """Messages of the student a minute; sittings take turns in how busy they are."""
@@ -39,6 +42,20 @@ SITTING = 12
 """Dialogues of one student in one sitting, so that busy times last long enough to be busy."""
 FORMATION_PAGE = 200
 JUNK_KINDS = ("exact", "near", "loops", "talk", "no_span")
+HELD_COSINE, HELD_WORDS = 0.6, 0.5
+PAUSE = timedelta(minutes=1)
+"""Time between two turns of a dialogue with reference memories."""
+BUDGET = 2_000
+"""Tokens of the context from which a tutor's question is answered."""
+GOLD_SHARES = {
+    "gold_held": ("held", "gold"),
+    "nothing_kept": ("kept", "nothing"),
+    "same_reinforced": ("reinforced", "same"),
+    "ends_closed": ("closed", "ends"),
+    "questions_answered": ("answered", "questions"),
+    "memories_per_gold": ("memories", "gold"),
+}
+"""Each share of reference memories with what is counted for it."""
 
 
 @dataclass
@@ -66,28 +83,18 @@ def measure_formation(settings: Settings, file: Path | None) -> Figures:
     file : dialogues instead of the shipped samples
     """
     dialogues = sample_dialogues() if file is None else load_dialogues(file)
-    with own_database(settings) as own:
-        # Passwords are not what is measured here, most dialogues have a student of their own, and quiet ones last long.
-        quick = {
-            "model": "offline",
-            "argon2_ops": 1,
-            "argon2_mib": 8,
-            "session_minutes": 100_000.0,
-            "session_hours": 2_000.0,
-        }
-        return asyncio.run(_measured(own.model_copy(update=quick), dialogues, file))
 
+    async def formed(opened: Graphmem) -> Figures:
+        seen, gold = Seen(), Figures()
+        async with held_out(opened, dialogues) as gm:
+            if file is not None and "gold" in read_rows(file)[0][1]:
+                gold = show_figures(await gold_figures(gm, file))
+            for name, held in tracked(_by_student(dialogues).items(), "Forming"):
+                await _live(gm, name, held, seen)
+        return gold | _figures(seen)
 
-async def _measured(settings: Settings, dialogues: Sequence[Dialogue], file: Path | None) -> Figures:
-    seen, console, everybody = Seen(), Console(stderr=True), _by_student(dialogues)
-    async with (
-        open_graphmem(settings, say=lambda _: None, background=False) as opened,
-        held_out(opened, dialogues) as gm,
-    ):
-        gold = await gold_figures(gm, file) if file is not None and is_gold(file) else {}
-        for name, held in track(everybody.items(), "Forming", console=console, disable=not console.is_terminal):
-            await _live(gm, name, held, seen)
-    return gold | _figures(seen)
+    # Hashing passwords is not measured here, and most dialogues have a student of their own.
+    return in_process(settings, formed, model="offline", argon2_ops=1, argon2_mib=8)
 
 
 def _by_student(dialogues: Sequence[Dialogue]) -> dict[str, list[Dialogue]]:
@@ -102,35 +109,43 @@ def _by_student(dialogues: Sequence[Dialogue]) -> dict[str, list[Dialogue]]:
 
 
 async def _live(gm: Graphmem, name: str, held: list[Dialogue], seen: Seen) -> None:
-    """One student's dialogues, some of them in one sitting, and what became of them."""
-    who = Who(BENCH_INSTITUTION, name)
-    await students.enrol(gm, who, PASSWORD)
-    sittings = [held[i : i + SITTING] for i in range(0, len(held), SITTING)]
-    for day, sitting in enumerate(sittings):
-        clock = _Clock(gm.clock() + timedelta(days=day))
+    """Play one student's dialogues, some of them in one sitting, and count what became of them."""
+    student, begun = await learner(gm, name), gm.clock()
+    for day, first in enumerate(range(0, len(held), SITTING)):
+        student.clock.now = begun + timedelta(days=day)
         rate = ACTIVITY[seen.sittings % len(ACTIVITY)]
         seen.sittings += 1
-        told = replace(gm, clock=clock)
-        _, session = await students.open_session(told, who, PASSWORD)
-        await _talk(told, clock, session, sitting, rate, seen)
-        considered, kept = await consolidate(told, who)
+        await student.begin()
+        await _talk(student, held[first : first + SITTING], rate, seen)
+        considered, kept = await consolidate(student.gm, student.who)
         seen.thoughts[rate] += considered
         seen.consolidated[rate] += kept
-        await close_session(told, session, wait=True)
-    _, session = await students.open_session(gm, who, PASSWORD)
-    seen.junk.append(await find_junk(gm, session))
-    await _count(gm, who, seen)
-    await close_session(gm, session, wait=True)
+    seen.junk.append(await find_junk(student.gm, await student.begin()))
+    await _count(student, seen)
+    await student.end()
 
 
-async def _count(gm: Graphmem, who: Who, seen: Seen) -> None:
-    after = None
+async def _talk(student: Learner, sitting: list[Dialogue], rate: float, seen: Seen) -> None:
+    for dialogue in sitting:
+        seen.dialogues += 1
+        for i, turn in enumerate(dialogue_turns(dialogue)):
+            student.clock.now += timedelta(minutes=1 / rate)
+            incoming = Incoming(f"{dialogue.id}#{i}", turn.text, student.clock.now, turn.reply)
+            outcome = await handle_turn(student.gm, student.session, incoming)
+            seen.messages[rate] += 1
+            seen.levels[outcome.level] += 1
+            began = perf_counter()
+            if await run_jobs(student.gm, student.session):
+                seen.seconds.append(perf_counter() - began)
+
+
+async def _count(student: Learner, seen: Seen) -> None:
+    after, moment = None, Moment(student.clock(), CURVE)
     while True:
-        found = await memories.list_memory_page(
-            gm.graph, who, Filter(), Moment(gm.clock(), CURVE), Cut(FORMATION_PAGE, after), None
-        )
+        cut = Cut(FORMATION_PAGE, after)
+        found = await memories.list_memory_page(student.gm.graph, student.who, Filter(), moment, cut, None)
         seen.modalities.update(memory.modality for memory in found)
-        edges = await memories.list_edges(gm.graph, who, [memory.id for memory in found])
+        edges = await memories.list_edges(student.gm.graph, student.who, [memory.id for memory in found])
         for memory_id, of_one in edges.items():
             seen.edges.update(edge.type for edge in of_one if edge.from_id == memory_id)
         if len(found) < FORMATION_PAGE:
@@ -138,34 +153,8 @@ async def _count(gm: Graphmem, who: Who, seen: Seen) -> None:
         after = (found[-1].timestamp, found[-1].id)
 
 
-async def _talk(
-    gm: Graphmem, clock: "_Clock", session: Session, sitting: list[Dialogue], rate: float, seen: Seen
-) -> None:
-    for dialogue in sitting:
-        seen.dialogues += 1
-        for i, turn in enumerate(dialogue_turns(dialogue)):
-            clock.now += timedelta(minutes=1 / rate)
-            outcome = await handle_turn(gm, session, Incoming(f"{dialogue.id}#{i}", turn.text, clock.now, turn.reply))
-            seen.messages[rate] += 1
-            seen.levels[outcome.level] += 1
-            began = perf_counter()
-            if await run_jobs(gm, session):
-                seen.seconds.append(perf_counter() - began)
-
-
-@dataclass
-class _Clock:
-    """The time of a recorded dialogue; it lies ahead, since what is held in memory expires by the real time."""
-
-    now: datetime
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 def _figures(seen: Seen) -> Figures:
-    count = sum(junk.memories for junk in seen.junk)
-    messages = seen.messages.total()
+    count, messages = sum(junk.memories for junk in seen.junk), seen.messages.total()
     figures: Figures = {
         "dialogues": seen.dialogues,
         "messages": messages,
@@ -173,17 +162,146 @@ def _figures(seen: Seen) -> Figures:
         "memories_per_dialogue": count / max(1, seen.dialogues),
         "memories_per_message": count / max(1, messages),
         "junk_rate": sum(junk.rate * junk.memories for junk in seen.junk) / max(1, count),
-        **{
-            f"junk_{kind}": sum(getattr(j, kind) for j in seen.junk)
-            for kind in ("exact", "near", "loops", "talk", "no_span")
-        },
-        "form_p50_ms": 1000 * median(seen.seconds),
-        "form_p95_ms": 1000 * float(np.percentile(seen.seconds, 95)),
+        **{f"junk_{kind}": sum(getattr(junk, kind) for junk in seen.junk) for kind in JUNK_KINDS},
+        **latencies(seen.seconds, "form_"),
     }
     for rate in ACTIVITY:
         figures[f"consolidated@{rate:g}"] = seen.consolidated[rate] / max(1, seen.messages[rate])
         figures[f"thoughts_consolidated@{rate:g}"] = seen.consolidated[rate] / max(1, seen.thoughts[rate])
     figures |= {f"level_{level}": seen.levels[level] / max(1, messages) for level in Level}
     figures |= {f"modality_{name}": share / max(1, count) for name, share in seen.modalities.most_common()}
-    figures |= {f"edges_{name}": edges / max(1, count) for name, edges in seen.edges.most_common()}
-    return figures
+    return figures | {f"edges_{name}": edges / max(1, count) for name, edges in seen.edges.most_common()}
+
+
+# Reference memories.
+
+
+@dataclass
+class Gold:
+    """One student's dialogues with reference memories, and counts of what was looked for and found of it."""
+
+    student: Learner
+    statements: dict[str, dict[str, Any]]
+    turn_of: dict[str, str]
+    counts: Counter[str] = field(default_factory=Counter)
+
+    async def play(self, row: dict[str, Any]) -> None:
+        """Put a dialogue through the service, on its day; other speakers' messages are replies or openings."""
+        # Sessions expire by the real time: one goes on over the whole day.
+        self.student.clock.now = datetime.fromisoformat(row["date"]).replace(hour=15, tzinfo=UTC)
+        await self.student.begin()
+        turns, replied = row["turns"], False
+        for i, turn in enumerate(turns):
+            if turn["speaker"] != "student":
+                continue
+            after = turns[i + 1]["text"] if i + 1 < len(turns) and turns[i + 1]["speaker"] != "student" else None
+            before = turns[i - 1]["text"] if i and turns[i - 1]["speaker"] != "student" and not replied else None
+            self.student.clock.now += PAUSE
+            at, task = self.student.clock.now, row.get("task") or None
+            turn_id, replied = f"{row['dialogue_id']}#{i}", after is not None
+            await self.student.say(Incoming(turn_id, turn["text"], at, after, task=task, opener=before))
+
+    async def judge(self, row: dict[str, Any]) -> None:
+        """Count which of a dialogue's reference memories are held, reinforced and ended, and what is kept of none."""
+        gm, session, counts = self.student.gm, self.student.session, self.counts
+        gm.cache.drop_memories(session)
+        index = (await open_memories(gm, session)).index
+        # Episodes and lessons are kept of every matter and exercise: they are no statements of a turn.
+        known = [m for m in index.latest(len(index)) if m.role not in OF_A_SITTING]
+        for i in row["nothing"]:
+            counts["nothing"] += 1
+            counts["kept"] += bool(_of_turn(known, f"{row['dialogue_id']}#{i}"))
+        for gold in row["gold"]:
+            formed = _of_turn(known, self.turn_of[gold["id"]])
+            counts["gold"] += 1
+            counts["held"] += bool(await holding(gm, gold["statement"], formed))
+            if gold["same_as"] in self.statements:
+                counts["same"] += 1
+                earlier = self.turn_of[gold["same_as"]]
+                counts["reinforced"] += any(m.reinforcement_count and earlier in m.source_refs for m in formed)
+            if gold["ends"] in self.statements:
+                counts["ends"] += 1
+                ended = _of_turn(known, self.turn_of[gold["ends"]])
+                said = await holding(gm, self.statements[gold["ends"]]["statement"], ended) or ended
+                counts["closed"] += any(m.invalid_at is not None for m in said)
+
+    async def ask(self, asked: dict[str, Any]) -> None:
+        """Ask a tutor's question, and count whether the context holds half of the statements that answer it."""
+        found = await context(self.student.gm, self.student.session, asked["q"], BUDGET)
+        lines = [recalled.memory.content or "" for recalled in found.memories]
+        lines += [*(entry.content or "" for entry in found.ledger), *(fact.text for fact in found.facts)]
+        wanted = [self.statements[each]["statement"] for each in asked["gold"] if each in self.statements]
+        held = [any(await holds(self.student.gm, each, lines)) for each in wanted]
+        self.counts["questions"] += 1
+        self.counts["answered"] += sum(held) >= len(held) / 2
+
+
+async def gold_figures(gm: Graphmem, file: Path) -> Figures:
+    """Play dialogues with reference memories through the service and compare.
+
+    Parameters
+    ----------
+    gm : Graphmem, whose bank has none of these dialogues
+    file : JSON lines: `dialogue_id, student, date, task, turns, gold, nothing, questions`
+
+    Returns
+    -------
+    Figures of all students, and with `test_` before them of those that no model was trained on
+    """
+    by_student: dict[str, list[dict[str, Any]]] = {}
+    for _, row in read_rows(file):
+        by_student.setdefault(row["student"], []).append(row)
+    every, untouched = Counter[str](), Counter[str]()
+    for name, rows in tracked(by_student.items(), "Reference memories"):
+        counts = await _gold_of(gm, name, sorted(rows, key=lambda row: row["date"]))
+        every += counts
+        untouched += counts if is_held_out(name) else Counter()
+    return _gold_shares(every, "") | (_gold_shares(untouched, "test_") if untouched["gold"] else {})
+
+
+async def _gold_of(gm: Graphmem, name: str, rows: Sequence[dict[str, Any]]) -> Counter[str]:
+    statements = {g["id"]: g for row in rows for g in row["gold"]}
+    turn_of = {g["id"]: f"{row['dialogue_id']}#{g['turn']}" for row in rows for g in row["gold"]}
+    student = Gold(await learner(gm, f"gold-{name}", called=name), statements, turn_of)
+    for row in rows:
+        await student.play(row)
+        await student.judge(row)
+    for row in rows:
+        for asked in row.get("questions") or ():
+            await student.ask(asked)
+    index = (await open_memories(student.student.gm, student.student.session)).index
+    student.counts["memories"] += len(index)
+    await student.student.end()
+    return student.counts
+
+
+def _gold_shares(counts: Counter[str], prefix: str) -> Figures:
+    shares = {f"{prefix}{name}": counts[part] / max(1, counts[whole]) for name, (part, whole) in GOLD_SHARES.items()}
+    return shares | {f"{prefix}gold": float(counts["gold"])}
+
+
+def _of_turn(known: Sequence[Memory], ref: str) -> list[Memory]:
+    return [memory for memory in known if ref in memory.source_refs]
+
+
+async def holding(gm: Graphmem, statement: str, found: Sequence[Memory]) -> list[Memory]:
+    """Return the memories that hold a statement."""
+    held = await holds(gm, statement, [memory.content or "" for memory in found])
+    return [memory for memory, yes in zip(found, held, strict=True) if yes]
+
+
+async def holds(gm: Graphmem, statement: str, texts: Sequence[str]) -> list[bool]:
+    """Return for each text whether it holds a statement."""
+    if not texts:
+        return []
+    vectors = await gm.embedder.embed([statement, *texts])
+    cosines = np.asarray(vectors[1:] @ vectors[0])
+    return [_holds(Doc(text), Doc(statement), float(cosine)) for text, cosine in zip(texts, cosines, strict=True)]
+
+
+def _holds(memory: Doc, statement: Doc, cosine: float) -> bool:
+    wanted, said = ({*doc.stems, *map(str, doc.numbers)} for doc in (statement, memory))
+    if wanted and len(wanted & said) >= HELD_WORDS * len(wanted):
+        return True
+    equal = sorted(memory.numbers) == sorted(statement.numbers) and memory.negates == statement.negates
+    return cosine >= HELD_COSINE and equal

@@ -1,31 +1,54 @@
-"""Shared benchmark harness: a throwaway database, a served API, and students who talk over HTTP."""
+"""Shared by all benchmarks: a throwaway database, a served API, students who talk to either, and progress."""
 
+import asyncio
 import http.client
 import json
 import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, sleep
-from typing import Any
+from typing import Any, TypeVar
+from uuid import uuid4
 
-from graphmem.app import server_secret
+import numpy as np
+from rich.console import Console
+from rich.progress import track
+
+from graphmem.app import Graphmem, server_secret
 from graphmem.bearer import make_token
+from graphmem.bench import Figures
 from graphmem.client import Client
-from graphmem.errors import GraphmemError, SetupError
+from graphmem.errors import GraphmemError, InvalidInput, SetupError
+from graphmem.flows import students
+from graphmem.flows.turn import Incoming, handle_turn
+from graphmem.jobs.runner import run_jobs
+from graphmem.jobs.sessions import close_session
 from graphmem.local import server
-from graphmem.model import Role
+from graphmem.model import Matrix, Role, Session, TurnOutcome, Who
 from graphmem.offline.exemplars import read_situations
+from graphmem.runtime import open_graphmem, run_fast
 from graphmem.samples.dialogues import dialogue_turns, load_dialogues
 from graphmem.settings import Settings
+from graphmem.store import queries
+from graphmem.text.embedder import make_embedder
+
+T = TypeVar("T")
 
 BENCH_INSTITUTION = "bench"
-# What an app asks of a turn; the demo asks for all there is.
+PASSWORD = "a password of a benchmark"
+API_START_SECONDS = 60.0
+OBSERVATIONS_PER_CALL = 100
+FORMED_PATIENCE = 120.0
+"""Seconds without any finished job after which waiting ends with an error."""
+LONG_SESSIONS = {"session_minutes": 1e5, "session_hours": 2e4}
+"""Sessions by the real time outlast histories of months."""
+# The fields that an app asks of a turn; the demo asks for all there are.
 HARNESS_TURN = """
 mutation Turn($student: ID!, $turn: ID!, $text: String!) {
   handleTurn(studentId: $student, turnId: $turn, text: $text) {
@@ -34,12 +57,146 @@ mutation Turn($student: ID!, $turn: ID!, $text: String!) {
     nextPrediction { text neededInfo }
   }
 }"""
-PASSWORD = "a password of a benchmark"
-API_START_SECONDS = 60.0
+OBSERVE = """
+mutation Observe($student: ID!, $observations: [ObservationInput!]!) {
+  observe(studentId: $student, observations: $observations) { id }
+}"""
+WAITING_JOBS = "query Waiting($student: ID!) { student(id: $student) { waitingJobs memoryCount } }"
+MEMORIES_PAGE = """
+query Memories($student: ID!, $after: String) {
+  student(id: $student) {
+    memories(first: 100, after: $after) { items { id gravity salience timestamp sources { ref } } next }
+  }
+}"""
+
+console = Console(stderr=True, highlight=False)
 
 
 class NoAnswer(GraphmemError):
     """The API did not answer, or answered with an error."""
+
+
+def show_figures(figures: Figures) -> Figures:
+    """Print figures on standard error as soon as they are taken, and return them."""
+    for key, value in figures.items():
+        console.print(f"{key:>26}  {value:,.3f}")
+    return figures
+
+
+def tracked(things: Sequence[T] | Iterable[T], what: str) -> Iterable[T]:
+    """Yield the same things, with progress on a terminal."""
+    return track(things, what, console=console, disable=not console.is_terminal)
+
+
+def statement(name: str) -> str:
+    """Return a statement of the benchmarks' own, by the name of its file in `cypher/bench/`."""
+    return "CYPHER 25\n" + queries.read(f"bench/{name}")
+
+
+@contextmanager
+def embedding(settings: Settings) -> Iterator[Callable[[Sequence[str]], Matrix]]:
+    """Provide the embedder of the service to code that is not async."""
+    embedder = make_embedder(settings)
+    with asyncio.Runner() as runner:
+        try:
+            yield lambda texts: runner.run(embedder.embed(texts))
+        finally:
+            runner.run(embedder.aclose())
+
+
+def latencies(seconds: Sequence[float], prefix: str = "", suffix: str = "", high: int = 95) -> Figures:
+    """Compute p50 and a high percentile in milliseconds.
+
+    Examples
+    --------
+    >>> latencies([0.001, 0.002, 0.003], suffix="@16")["p50_ms@16"]
+    2.0
+    """
+    return {f"{prefix}p{q}_ms{suffix}": 1000 * float(np.percentile(seconds, q)) for q in (50, high)}
+
+
+# A graphmem in this process, and a student of it.
+
+
+@contextmanager
+def own_database(settings: Settings) -> Iterator[Settings]:
+    """Settings of a throwaway home with a running Neo4j of its own."""
+    with server.throwaway(settings) as found:
+        yield settings.model_copy(update={"home": found.home, "neo4j_uri": None})
+
+
+def in_process(settings: Settings, measure: Callable[[Graphmem], Coroutine[Any, Any, T]], **changes: object) -> T:
+    """Run a measurement on a graphmem in this process, with a throwaway database.
+
+    Parameters
+    ----------
+    settings : Settings
+    measure : coroutine function
+    changes : settings that differ; sessions are long anyhow
+    """
+
+    async def whole(own: Settings) -> T:
+        async with open_graphmem(own, say=lambda _: None, background=False) as gm:
+            return await measure(gm)
+
+    with own_database(settings) as own:
+        return run_fast(whole(own.model_copy(update=LONG_SESSIONS | changes)))
+
+
+@dataclass
+class Clock:
+    """A clock that a benchmark sets; it runs ahead of the real time, by which caches expire."""
+
+    now: datetime
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@dataclass
+class Learner:
+    """A student in this process who lives by a clock of their own; `gm` has that clock."""
+
+    gm: Graphmem
+    who: Who
+    clock: Clock
+    password: str
+    open: Session | None = None
+
+    @property
+    def session(self) -> Session:
+        """The running session."""
+        if self.open is None:
+            raise InvalidInput("Begin a session first.")
+        return self.open
+
+    async def begin(self) -> Session:
+        """Open a session; one that runs is closed before."""
+        await self.end()
+        _, self.open = await students.open_session(self.gm, self.who, self.password)
+        return self.open
+
+    async def say(self, turn: Incoming) -> TurnOutcome:
+        """Handle one turn and run its jobs."""
+        outcome = await handle_turn(self.gm, self.session, turn)
+        await run_jobs(self.gm, self.session)
+        return outcome
+
+    async def end(self) -> None:
+        """Close the running session, if any, and wait for what its end causes."""
+        if self.open is not None:
+            await close_session(self.gm, self.open, wait=True)
+            self.open = None
+
+
+async def learner(gm: Graphmem, name: str, institution: str = BENCH_INSTITUTION, called: str | None = None) -> Learner:
+    """Enrol a student of a graphmem in this process."""
+    who, clock = Who(institution, name), Clock(gm.clock())
+    await students.enrol(gm, who, PASSWORD, called)
+    return Learner(replace(gm, clock=clock), who, clock, PASSWORD)
+
+
+# A served API, and students who talk to it.
 
 
 @dataclass
@@ -84,26 +241,66 @@ class HttpCaller:
 
 @dataclass(frozen=True)
 class Talker:
-    """A student with an open session."""
+    """A student with an open session at the API."""
 
     student: str
     caller: HttpCaller
 
     def say(self, turn_id: str, text: str) -> Any:
-        """One turn."""
-        return self.caller.call(HARNESS_TURN, student=self.student, turn=turn_id, text=text)
+        """Send one turn."""
+        return self.call(HARNESS_TURN, turn=turn_id, text=text)
 
+    def call(self, query: str, **variables: Any) -> Any:
+        """Run one operation of this student."""
+        return self.caller.call(query, student=self.student, **variables)
 
-def bearer_tokens(settings: Settings) -> tuple[str, str]:
-    """An admin's and an app's bearer token."""
-    secret, now = server_secret(settings), datetime.now(UTC)
-    admin, app = (make_token(secret, BENCH_INSTITUTION, role, 36_000, now) for role in (Role.ADMIN, Role.APP))
-    return admin, app
+    def waiting_jobs(self) -> int:
+        """Return how many jobs are not done."""
+        return int(self.call(WAITING_JOBS)["waitingJobs"])
+
+    def memory_count(self) -> int:
+        """Return how many memories there are."""
+        return int(self.call(WAITING_JOBS)["memoryCount"])
+
+    def memories(self) -> list[dict[str, Any]]:
+        """List every memory, newest first: id, gravity, salience, timestamp, sources."""
+        found: list[dict[str, Any]] = []
+        after: str | None = None
+        while True:
+            page = self.call(MEMORIES_PAGE, after=after)["memories"]
+            found += page["items"]
+            after = page["next"]
+            if after is None:
+                return found
+
+    def observe(self, observations: Sequence[dict[str, Any]]) -> float:
+        """Send observations and wait until their memories are formed; return the seconds that took."""
+        start = monotonic()
+        for first in tracked(range(0, len(observations), OBSERVATIONS_PER_CALL), f"Observing as {self.student}"):
+            self.call(OBSERVE, observations=observations[first : first + OBSERVATIONS_PER_CALL])
+        self.await_formed()
+        return monotonic() - start
+
+    def await_formed(self) -> None:
+        """Wait until no job of the student waits.
+
+        Raises
+        ------
+        NoAnswer    nothing is finished any more
+        """
+        least, since = None, monotonic()
+        while waiting := self.waiting_jobs():
+            if least is None or waiting < least:
+                least, since = waiting, monotonic()
+            elif monotonic() - since > FORMED_PATIENCE:
+                raise NoAnswer(f"{waiting} jobs of {self.student} are not finished: read the server's log.")
+            sleep(0.1)
 
 
 def enrolled(settings: Settings, port: int, names: list[str]) -> list[Talker]:
-    """Enrol students and open their sessions."""
-    (admin, app), address = bearer_tokens(settings), f"http://127.0.0.1:{port}"
+    """Enrol students at the API and open their sessions."""
+    secret, now, address = server_secret(settings), datetime.now(UTC), f"http://127.0.0.1:{port}"
+    admin, app = (make_token(secret, BENCH_INSTITUTION, role, 36_000, now) for role in (Role.ADMIN, Role.APP))
     with Client(address, admin) as as_admin, Client(address, app) as as_app:
         for name in names:
             as_admin.enrol_student(name, PASSWORD)
@@ -111,29 +308,28 @@ def enrolled(settings: Settings, port: int, names: list[str]) -> list[Talker]:
     return [Talker(name, HttpCaller(port, app, session.token)) for name, session in sessions.items()]
 
 
+def fresh_student(settings: Settings, port: int, name: str) -> Talker:
+    """Enrol a student under a name that is new, and open a session."""
+    (talker,) = enrolled(settings, port, [f"{name}-{uuid4().hex[:8]}"])
+    return talker
+
+
 def messages(file: Path | None) -> list[str]:
-    """Messages that the students of a benchmark send: real messages of students."""
+    """Return real messages of students: those of a file, or those that ship."""
     if file is None:
         return sorted({situation.answer for situation in read_situations()})
     return [turn.text for dialogue in load_dialogues(file) for turn in dialogue_turns(dialogue)]
 
 
-@contextmanager
-def own_database(settings: Settings) -> Iterator[Settings]:
-    """Settings of a throwaway home with a running Neo4j of its own."""
-    with server.throwaway(settings) as found:
-        yield settings.model_copy(update={"home": found.home, "neo4j_uri": None})
-
-
 def environment(settings: Settings, **more: str) -> dict[str, str]:
-    """The environment in which a process has these settings' home."""
+    """Return the environment in which a process has these settings' home."""
     own = {name: value for name, value in os.environ.items() if settings.neo4j_uri or name != "GRAPHMEM_NEO4J_URI"}
     # A benchmark observes faster than any app.
     return own | {"GRAPHMEM_HOME": str(settings.home), "GRAPHMEM_OBSERVATIONS_MINUTE": "0"} | more
 
 
 def free_port() -> int:
-    """A port nobody listens on."""
+    """Return a port that is not in use."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
@@ -145,8 +341,8 @@ def start_api(settings: Settings, port: int, **more: str) -> subprocess.Popen[by
     process = subprocess.Popen(command, env=environment(settings, **more), stderr=subprocess.DEVNULL)
     deadline = monotonic() + API_START_SECONDS
     while monotonic() < deadline and process.poll() is None:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
         try:
-            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
             connection.request("GET", "/readyz")
             if connection.getresponse().status == http.client.OK:
                 return process
@@ -161,7 +357,7 @@ def start_api(settings: Settings, port: int, **more: str) -> subprocess.Popen[by
 
 @contextmanager
 def served(settings: Settings, **more: str) -> Iterator[int]:
-    """The API in a process of its own, stopped at the end; its port."""
+    """Serve the API in a process of its own, stopped at the end; yield its port."""
     port = free_port()
     process = start_api(settings, port, **more)
     try:

@@ -13,14 +13,10 @@ from typing import Any
 
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
-from graphmem.bench.harness import BENCH_INSTITUTION, PASSWORD, own_database
-from graphmem.bench.ingest import tracked
-from graphmem.bench.scale import SENTENCES, Material, made_memories, scale_sentences
+from graphmem.bench.harness import in_process, learner, show_figures
+from graphmem.bench.scale import SENTENCES, Material, made_memories, scale_sentences, store_made
 from graphmem.errors import SetupError
-from graphmem.flows import students
-from graphmem.flows.memories import import_memories
-from graphmem.model import Session, Who
-from graphmem.runtime import open_graphmem, run_fast
+from graphmem.model import Session
 from graphmem.settings import Settings
 from graphmem.store import integrity, queries
 from graphmem.store.graph import Transaction
@@ -30,12 +26,12 @@ Write = Callable[[], Awaitable[None]]
 
 GUARDED = (1_000, 10_000)
 """Memories of the students."""
-WRITES, VERIFIED, TAKEN, USED, IMPORTED_AT_ONCE = 300, 5, 50, 10, 500
-"""Writes of each kind, verifications and takings-in that are timed; memories that a write touches, and an import."""
+WRITES, VERIFIED, TAKEN, USED = 300, 5, 50, 10
+"""Writes of each kind, verifications and takings-in that are timed; memories that a write touches."""
 
 
 def measure_integrity(settings: Settings, file: Path | None) -> Figures:
-    """Milliseconds of a write with its note and without, of taking in a write, and seconds of verifying a student.
+    """Measure milliseconds of a write with its note and without, of taking in a write, and seconds of verifying.
 
     Parameters
     ----------
@@ -43,48 +39,51 @@ def measure_integrity(settings: Settings, file: Path | None) -> Figures:
     file : dialogues whose messages are the memories instead of the shipped ones
     """
     texts = tuple(scale_sentences(file)[:SENTENCES])
-    with own_database(settings) as own:
-        return run_fast(_guarded(own.model_copy(update={"session_minutes": 600.0}), texts))
 
-
-async def _guarded(settings: Settings, texts: tuple[str, ...]) -> Figures:
-    figures: Figures = {}
-    async with open_graphmem(settings, say=lambda _: None, background=False) as gm:
-        material = Material(texts, await gm.embedder.embed(texts), ())
+    async def guarded(gm: Graphmem) -> Figures:
+        material, figures = Material(texts, await gm.embedder.embed(texts), ()), Figures()
         for size in GUARDED:
-            who = Who(BENCH_INSTITUTION, f"guarded-{size}")
-            await students.enrol(gm, who, PASSWORD)
-            _, session = await students.open_session(gm, who, PASSWORD)
+            session = await (await learner(gm, f"guarded-{size}")).begin()
             made = made_memories(session, material, size)
-            for first in tracked(range(0, size, IMPORTED_AT_ONCE), f"Storing {size} memories"):
-                await import_memories(gm.graph, session, made[first : first + IMPORTED_AT_ONCE], gm.clock())
-            began = perf_counter()
-            await integrity.take_in(gm.graph, session, gm.clock())
-            figures[f"take_in_import_s@{size}"] = perf_counter() - began
-            ids = [each.memory.id for each in made[:USED]]
-            figures |= {f"{name}@{size}": value for name, value in (await _of_guarded(gm, session, ids)).items()}
-    return figures
+            await store_made(gm.graph, session, made)
+            taken = await _seconds(lambda own=session: integrity.take_in(gm.graph, own, gm.clock()))  # type: ignore[misc]
+            found = await _of_guarded(gm, session, [each.memory.id for each in made[:USED]])
+            figures |= show_figures({f"{key}@{size}": v for key, v in ({"take_in_import_s": taken} | found).items()})
+        return figures
+
+    return in_process(settings, guarded)
+
+
+async def _seconds(work: Callable[[], Awaitable[object]]) -> float:
+    start = perf_counter()
+    await work()
+    return perf_counter() - start
 
 
 async def _of_guarded(gm: Graphmem, session: Session, ids: list[str]) -> Figures:
     figures: Figures = {}
-    for name, (noted, bare) in _writes(gm, session, ids).items():
-        with_note, without = await _in_turn(noted, bare)
-        figures |= {f"{name}_ms": with_note, f"{name}_more_ms": with_note - without}
-        figures[f"{name}_ratio"] = with_note / without
-        # What was written without a note would be named.
-        await noted()
-        last = noted
+    for name, writes in _writes(gm, session, ids).items():
+        timed: tuple[list[float], list[float]] = ([], [])
+        for _ in range(WRITES):
+            for write, own in zip(writes, timed, strict=True):
+                own.append(await _seconds(write))
+        noted, bare = (1000 * median(own) for own in timed)
+        figures |= {f"{name}_ms": noted, f"{name}_more_ms": noted - bare, f"{name}_ratio": noted / bare}
+        # Verifying would name what was written without a note.
+        await writes[0]()
     await integrity.take_in(gm.graph, session, gm.clock())
-    figures["take_in_ms"] = 1000 * await _taken_in(gm, session, last)
-    seconds = []
-    for _ in range(VERIFIED):
-        began = perf_counter()
+    taken = []
+    for _ in range(TAKEN):
+        await writes[0]()
+        taken.append(await _seconds(lambda: integrity.take_in(gm.graph, session, gm.clock())))
+
+    async def verify() -> None:
         found = await integrity.verify(gm.graph, session, gm.clock())
-        seconds.append(perf_counter() - began)
         if found is None or not found.intact:
             raise SetupError(f"The student of the benchmark is not as it was written: {found}.")
-    return figures | {"verify_s": median(seconds)}
+
+    verified = [await _seconds(verify) for _ in range(VERIFIED)]
+    return figures | {"take_in_ms": 1000 * median(taken), "verify_s": median(verified)}
 
 
 def _writes(gm: Graphmem, session: Session, ids: list[str]) -> dict[str, tuple[Write, Write]]:
@@ -123,25 +122,3 @@ def _writes(gm: Graphmem, session: Session, ids: list[str]) -> dict[str, tuple[W
         await graph.transact(session, bare_change)
 
     return {"statement": (statement, bare_statement), "transaction": (transaction, bare_transaction)}
-
-
-async def _taken_in(gm: Graphmem, session: Session, write: Write) -> float:
-    """Seconds of taking in one write."""
-    seconds = []
-    for _ in range(TAKEN):
-        await write()
-        began = perf_counter()
-        await integrity.take_in(gm.graph, session, gm.clock())
-        seconds.append(perf_counter() - began)
-    return median(seconds)
-
-
-async def _in_turn(noted: Write, bare: Write) -> tuple[float, float]:
-    """Milliseconds of a write as it is, and of the same write without its note."""
-    seconds: tuple[list[float], list[float]] = ([], [])
-    for _ in range(WRITES):
-        for write, own in zip((noted, bare), seconds, strict=True):
-            began = perf_counter()
-            await write()
-            own.append(perf_counter() - began)
-    return 1000 * median(seconds[0]), 1000 * median(seconds[1])

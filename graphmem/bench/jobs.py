@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, sleep
-
-from rich.console import Console
+from typing import Any
 
 from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.bench import Figures
@@ -22,14 +21,16 @@ from graphmem.bench.harness import (
     PASSWORD,
     NoAnswer,
     Talker,
+    console,
     enrolled,
     environment,
     free_port,
     messages,
     own_database,
+    show_figures,
     start_api,
+    statement,
 )
-from graphmem.bench.statements import statement
 from graphmem.errors import SetupError
 from graphmem.flows import students
 from graphmem.flows.observation import observe
@@ -54,7 +55,7 @@ HASTE = {
     "GRAPHMEM_SWEEP_SECONDS": "2",
     "GRAPHMEM_JOBS_LATE": "100000",
 }
-"""A worker that was killed is followed after five seconds, and what got lost is found after two."""
+"""A killed worker's jobs are taken over after five seconds, and lost ones are found after two."""
 JOBS_PATIENCE = 300.0
 
 
@@ -80,15 +81,13 @@ class Deployment:
         command = ["redis-server", "--port", str(self.redis_port), "--bind", "127.0.0.1", "--save", ""]
         self.redis = subprocess.Popen([*command, "--dir", str(self.settings.home)], stdout=subprocess.DEVNULL)
 
-    def start_workers(self, count: int) -> list[subprocess.Popen[bytes]]:
+    def start_workers(self, count: int) -> None:
         """Start workers side by side and wait until they are ready."""
-        command = [sys.executable, "-m", "graphmem", "worker"]
-        env = environment(self.settings, **self.more)
+        command, env = [sys.executable, "-m", "graphmem", "worker"], environment(self.settings, **self.more)
         started = [subprocess.Popen(command, env=env, stderr=subprocess.PIPE) for _ in range(count)]
         self.workers += started
         for worker in started:
             _wait_until_ready(worker)
-        return started
 
     def start_api(self, port: int) -> None:
         """Start an API and wait until it answers."""
@@ -96,17 +95,16 @@ class Deployment:
 
     def stop(self) -> None:
         """Stop everything."""
-        for process in (*self.workers, *self.apis.values(), *([self.redis] if self.redis else [])):
+        processes = [*self.workers, *self.apis.values(), *([self.redis] if self.redis else [])]
+        for process in processes:
             if process.poll() is None:
                 process.terminate()
-        for process in (*self.workers, *self.apis.values(), *([self.redis] if self.redis else [])):
+        for process in processes:
             process.wait()
-        self.workers.clear()
-        self.apis.clear()
 
 
 def measure_jobs(settings: Settings, file: Path | None) -> Figures:
-    """Jobs a second with one, two and four workers, then twenty kills of workers, Redis and API under load.
+    """Measure jobs a second with one, two and four workers, then twenty kills of workers, Redis and API under load.
 
     Parameters
     ----------
@@ -120,14 +118,11 @@ def measure_jobs(settings: Settings, file: Path | None) -> Figures:
     `kills_api`, `jobs`, `lost` and `doubled`
     """
     found: Figures = {}
-    with own_database(settings) as own:
-        for count in WORKERS:
-            with _deployed(own) as deployment:
-                found |= asyncio.run(_speed(deployment, count, messages(file)))
-            Console(stderr=True).print(f"{found[f'jobs_per_s_{count}']:.1f} jobs a second with {count} workers")
+    for count in WORKERS:
+        with own_database(settings) as own, _deployed(own) as deployment:
+            found |= show_figures(asyncio.run(_speed(deployment, count, messages(file))))
     with own_database(settings) as own, _deployed(own) as deployment:
-        found |= _killed(deployment, messages(file))
-    return found
+        return found | _killed(deployment, messages(file))
 
 
 @contextmanager
@@ -141,21 +136,23 @@ def _deployed(settings: Settings) -> Iterator[Deployment]:
 
 
 async def _speed(deployment: Deployment, count: int, texts: list[str]) -> Figures:
-    institution = f"{BENCH_INSTITUTION}-{count}"
     settings = deployment.settings.model_copy(update={"argon2_ops": 1, "argon2_mib": 8})
     async with open_with_neo4j(settings, *await asyncio.to_thread(neo4j_access, settings, lambda _: None)) as gm:
-        whom = [Who(institution, f"student-{i}") for i in range(JOBS_STUDENTS)]
+        whom = [Who(BENCH_INSTITUTION, f"student-{i}") for i in range(JOBS_STUDENTS)]
         await asyncio.gather(*(_busy(gm, who, texts, JOBS // JOBS_STUDENTS) for who in whom))
         await asyncio.to_thread(deployment.start_workers, count)
-        # All at once, when everybody is ready: their jobs wait for their sessions.
+        # Jobs wait for sessions; these are opened together, when all workers are ready.
         await asyncio.gather(*(students.open_session(gm, who, PASSWORD) for who in whom))
-        await _done(gm.graph, institution)
-        (times,) = await gm.graph.execute(statement("jobs_times"), {"institution": institution}, reads=True)
-        (effects,) = await gm.graph.execute(statement("jobs_effects"), {"institution": institution}, reads=True)
+        await _done(gm.graph)
+        (times,), (effects,) = await _rows(gm.graph, "jobs_times"), await _rows(gm.graph, "jobs_effects")
     return {
         f"jobs_per_s_{count}": (JOBS - 1) * 1000 / times["ms"],
         f"doubled_{count}": float(effects["doubled"]),
     }
+
+
+async def _rows(graph: Graph, name: str) -> list[dict[str, Any]]:
+    return await graph.execute(statement(name), {"institution": BENCH_INSTITUTION}, reads=True)
 
 
 async def _busy(gm: Graphmem, who: Who, texts: list[str], jobs: int) -> None:
@@ -166,10 +163,10 @@ async def _busy(gm: Graphmem, who: Who, texts: list[str], jobs: int) -> None:
     await observe(gm, who, [Observation(SourceKind.SYSTEM, f"r{i}", text, now) for i, text in enumerate(said)])
 
 
-async def _done(graph: Graph, institution: str) -> None:
+async def _done(graph: Graph) -> None:
     async with asyncio.timeout(JOBS_PATIENCE):
         while True:
-            (row,) = await graph.execute(statement("jobs_not_done"), {"institution": institution}, reads=True)
+            (row,) = await _rows(graph, "jobs_not_done")
             if not row["n"]:
                 return
             await asyncio.sleep(0.25)
@@ -177,8 +174,7 @@ async def _done(graph: Graph, institution: str) -> None:
 
 def _killed(deployment: Deployment, texts: list[str]) -> Figures:
     """Students talk by two APIs while workers, Redis and APIs are killed; then count."""
-    console, stop = Console(stderr=True), threading.Event()
-    ports = [free_port(), free_port()]
+    stop, ports = threading.Event(), [free_port(), free_port()]
     for port in ports:
         deployment.start_api(port)
     deployment.start_workers(2)
@@ -227,19 +223,20 @@ async def _kill_worker(deployment: Deployment, kills: Figures) -> None:
         victim.kill()
         victim.wait()
         kills["kills"] += 1
-        leases = await graph.execute(statement("jobs_leases"), {"institution": BENCH_INSTITUTION}, reads=True)
-    kills["kills_midjob"] += any(row["lease"].startswith(f"{victim.pid}-") for row in leases)
+        kills["kills_midjob"] += str(victim.pid) in await _leasing(graph)
     deployment.workers.remove(victim)
     await asyncio.to_thread(deployment.start_workers, 1)
+
+
+async def _leasing(graph: Graph) -> set[str]:
+    """Process ids of the workers that hold a lease."""
+    return {row["lease"].partition("-")[0] for row in await _rows(graph, "jobs_leases")}
 
 
 async def _at_a_job(graph: Graph, workers: list[subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
     deadline = monotonic() + JOBS_PATIENCE
     while monotonic() < deadline:
-        pids = {
-            row["lease"].partition("-")[0]
-            for row in await graph.execute(statement("jobs_leases"), {"institution": BENCH_INSTITUTION}, reads=True)
-        }
+        pids = await _leasing(graph)
         for worker in workers:
             if str(worker.pid) in pids:
                 return worker
@@ -247,7 +244,7 @@ async def _at_a_job(graph: Graph, workers: list[subprocess.Popen[bytes]]) -> sub
 
 
 def _talk(talker: Talker, texts: list[str], stop: threading.Event) -> None:
-    """Say one thing after the other; what was not answered is said again, with the same id."""
+    """Send one message after the other, each again with the same id until it is answered."""
     chance, number = random.Random(f"{JOBS_SEED}-{talker.student}"), 0
     text = chance.choice(texts)
     while not stop.is_set():
@@ -263,22 +260,17 @@ def _talk(talker: Talker, texts: list[str], stop: threading.Event) -> None:
 async def _counted(deployment: Deployment) -> Figures:
     async with open_graph(deployment.settings, lambda _: None) as graph:
         with suppress(TimeoutError):
-            await _done(graph, BENCH_INSTITUTION)
-        (left,) = await graph.execute(statement("jobs_not_done"), {"institution": BENCH_INSTITUTION}, reads=True)
-        (found,) = await graph.execute(statement("jobs_effects"), {"institution": BENCH_INSTITUTION}, reads=True)
-    return {
-        "jobs": float(found["jobs"]),
-        "turns": float(found["turns"]),
-        "lost": float(left["n"]),
-        "doubled": float(found["doubled"]),
-    }
+            await _done(graph)
+        (left,), (found,) = await _rows(graph, "jobs_not_done"), await _rows(graph, "jobs_effects")
+    counts = {name: float(found[name]) for name in ("jobs", "turns", "doubled")}
+    return counts | {"lost": float(left["n"])}
 
 
 def _wait_until_ready(worker: subprocess.Popen[bytes]) -> None:
     lines = iter(worker.stderr or [])
     for line in lines:
         if READY in line:
-            # What it says from now on is of no interest, but must not fill the pipe.
+            # Its further lines are of no interest, but must not fill the pipe.
             threading.Thread(target=lambda: [None for _ in lines], daemon=True).start()
             return
     raise SetupError("A worker did not start: run `graphmem doctor`.")

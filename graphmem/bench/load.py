@@ -1,4 +1,4 @@
-"""Eight students talk while API and database are killed at random moments: what was acknowledged is there, once."""
+"""Eight students talk while API and database are killed at random moments: acknowledged turns must be there, once."""
 
 import asyncio
 import os
@@ -7,20 +7,18 @@ import signal
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from statistics import median
 from subprocess import Popen
 from time import monotonic, perf_counter, sleep
-
-import numpy as np
-from rich.console import Console
 
 from graphmem.bench import Figures
 from graphmem.bench.harness import (
     BENCH_INSTITUTION,
     NoAnswer,
     Talker,
+    console,
     enrolled,
     free_port,
+    latencies,
     messages,
     own_database,
     start_api,
@@ -46,27 +44,50 @@ class Diary:
     changed: int = 0
     seconds: list[float] = field(default_factory=list)
 
+    def talk(self, texts: list[str], stop: threading.Event) -> None:
+        """Send one message after the other until stopped, each again with the same id until it is answered."""
+        number = 0
+        while not stop.is_set():
+            turn_id, text = f"turn-{number}", texts[(number * LOAD_STUDENTS) % len(texts)]
+            start = perf_counter()
+            self.replies[turn_id] = self._until_answered(turn_id, text)
+            self.seconds.append(perf_counter() - start)
+            # Every tenth answer is asked for once more: it must be the same one.
+            if number % 10 == 0 and self._until_answered(turn_id, text) != self.replies[turn_id]:
+                self.changed += 1
+            number += 1
+
+    def _until_answered(self, turn_id: str, text: str) -> str:
+        deadline = monotonic() + 120
+        while True:
+            try:
+                return str(self.talker.say(turn_id, text)["reply"])
+            except NoAnswer:
+                if monotonic() > deadline:
+                    raise
+                sleep(0.1)
+
 
 def measure_load(settings: Settings, file: Path | None) -> Figures:
-    """Kill API and database in turn, twenty times in all, and count what was lost or doubled.
+    """Kill API and database in turn, twenty times in all, and count lost and doubled turns.
 
     Parameters
     ----------
     settings : Settings, whose jars are used for a database of the benchmark's own
     file : dialogues whose student messages are said instead of the shipped ones
     """
-    chance, console = random.Random(LOAD_SEED), Console(stderr=True)
-    texts, port, stop = messages(file), free_port(), threading.Event()
+    chance, texts, port, stop = random.Random(LOAD_SEED), messages(file), free_port(), threading.Event()
     with own_database(settings) as own:
         api = start_api(own, port)
         diaries = [Diary(talker) for talker in enrolled(own, port, [f"student-{i}" for i in range(LOAD_STUDENTS)])]
-        threads = [threading.Thread(target=_talk, args=(diary, texts, stop)) for diary in diaries]
+        threads = [threading.Thread(target=diary.talk, args=(texts, stop)) for diary in diaries]
         start = perf_counter()
         for thread in threads:
             thread.start()
         for kill in range(SERVER_KILLS):
             sleep(chance.uniform(*BETWEEN_KILLS))
-            console.print(f"kill {kill + 1} of {SERVER_KILLS}: {'database' if kill % 2 else 'API'}")
+            turns = sum(len(diary.seconds) for diary in diaries)
+            console.print(f"kill {kill + 1} of {SERVER_KILLS}: {'database' if kill % 2 else 'API'}, {turns} turns")
             api = _kill_database(own, api) if kill % 2 else _kill_api(own, api, port)
         sleep(chance.uniform(*BETWEEN_KILLS))
         stop.set()
@@ -82,34 +103,8 @@ def measure_load(settings: Settings, file: Path | None) -> Figures:
         "acknowledged": len(seconds),
         "replies_changed": sum(diary.changed for diary in diaries),
         "turns_per_s": len(seconds) / elapsed,
-        "p50_ms": 1000 * median(seconds),
-        "p99_ms": 1000 * float(np.percentile(seconds, 99)),
+        **latencies(seconds, high=99),
     }
-
-
-def _talk(diary: Diary, texts: list[str], stop: threading.Event) -> None:
-    """Say one thing after the other; what was not answered is sent again with the same id until it is."""
-    number = 0
-    while not stop.is_set():
-        turn_id, text = f"turn-{number}", texts[(number * LOAD_STUDENTS) % len(texts)]
-        start = perf_counter()
-        diary.replies[turn_id] = _until_answered(diary.talker, turn_id, text)
-        diary.seconds.append(perf_counter() - start)
-        # Every tenth answer is asked for once more: it must be the same one.
-        if number % 10 == 0 and _until_answered(diary.talker, turn_id, text) != diary.replies[turn_id]:
-            diary.changed += 1
-        number += 1
-
-
-def _until_answered(talker: Talker, turn_id: str, text: str) -> str:
-    deadline = monotonic() + 120
-    while True:
-        try:
-            return str(talker.say(turn_id, text)["reply"])
-        except NoAnswer:
-            if monotonic() > deadline:
-                raise
-            sleep(0.1)
 
 
 def _kill_api(settings: Settings, api: Popen[bytes], port: int) -> Popen[bytes]:
@@ -127,7 +122,7 @@ def _kill_database(settings: Settings, api: Popen[bytes]) -> Popen[bytes]:
 
 
 async def _stored(settings: Settings, diaries: list[Diary]) -> Figures:
-    """Acknowledged turns that are missing, and turns that are there more than once."""
+    """Count acknowledged turns that are missing, and turns that are there more than once."""
     lost = doubled = 0
     async with open_graph(settings, lambda _: None) as graph:
         for diary in diaries:

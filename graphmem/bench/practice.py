@@ -5,7 +5,6 @@ model for language learning"): it halves each half-life, which grows with each s
 The service sees outcomes only. Students practise every third day what is due, and meet what their frontier offers.
 """
 
-import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -17,17 +16,15 @@ from scipy.stats import spearmanr
 
 from graphmem.app import Graphmem
 from graphmem.bench import Figures
-from graphmem.bench.harness import BENCH_INSTITUTION, PASSWORD, own_database
-from graphmem.bench.ingest import tracked
-from graphmem.commands.import_world import read_world
+from graphmem.bench.harness import BENCH_INSTITUTION, PASSWORD, console, in_process, tracked
 from graphmem.errors import InvalidInput
 from graphmem.flows import students
 from graphmem.flows.familiarity_plan import recall_at
 from graphmem.flows.observation import observe
 from graphmem.flows.overlay import find_frontier, list_overlay, list_progress
 from graphmem.flows.world import import_world
+from graphmem.flows.world_file import read_world
 from graphmem.model import Observation, PracticeOutcome, Practised, SourceKind, Who
-from graphmem.runtime import open_graphmem
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
 
@@ -36,8 +33,8 @@ DUE_A_DAY, NEW_A_DAY = 10, 1
 """Concepts practised again and met anew on a day; none is met while half of these are due."""
 FIRST_HALF_LIFE, LEAST_HALF_LIFE, GROWTH, LOSS = 3.0, 2.0, 2.2, 0.5
 """Days of a concept's first and least half-life (failures are explained), what success and failure make of it."""
-SHOWN = 3
-"""Students of whom frontier and what is due are printed."""
+SHOWN = 6
+"""Concepts that are shown of a student."""
 START = datetime(2025, 9, 1, 8, tzinfo=UTC)
 
 
@@ -79,7 +76,7 @@ def measure_practice(settings: Settings, file: Path | None) -> Figures:
     `spearman` of familiarity and true recall at the end of the year, over all concepts of all students; `mean_error` of
     the two, and of a constant (`constant_error`); `recall_spearman` and `recall_error` of the expected recall,
     which is familiarity without mastery; `due_recall` and `not_due_recall`: true recall of what is due and what is not;
-    `concepts` known to a student on average. Frontier and due lists of three students are printed
+    `concepts` known to a student on average. Frontier and due lists are shown on standard error
 
     Raises
     ------
@@ -87,23 +84,20 @@ def measure_practice(settings: Settings, file: Path | None) -> Figures:
     """
     if file is not None:
         raise InvalidInput("bench practice takes no file: its students are made by lot.")
-    with own_database(settings) as own:
-        return asyncio.run(_year(own))
+    return in_process(settings, _year)
 
 
-async def _year(settings: Settings) -> Figures:
-    async with open_graphmem(settings, background=False) as gm:
-        await import_world(gm, BENCH_INSTITUTION, read_world(SAMPLES / "mathematics" / "world.csv"))
-        pupils = [Pupil(Who(BENCH_INSTITUTION, f"s{i}"), 0.5 + 0.02 * i, Random(i)) for i in range(STUDENTS)]
-        for pupil in tracked(pupils, "A year of practice"):
-            await students.enrol(gm, pupil.who, PASSWORD)
-            for day in range(0, DAYS, EVERY):
-                await _practised(gm, pupil, START + timedelta(days=day))
-        end = START + timedelta(days=DAYS)
-        later = replace(gm, clock=lambda: end)
-        for pupil in pupils[:: STUDENTS // SHOWN][:SHOWN]:
-            await _printed(later, pupil)
-        return _figures([each async for each in _compared(later, pupils)])
+async def _year(gm: Graphmem) -> Figures:
+    await import_world(gm, BENCH_INSTITUTION, read_world(SAMPLES / "mathematics" / "world.csv"))
+    pupils = [Pupil(Who(BENCH_INSTITUTION, f"s{i}"), 0.5 + 0.02 * i, Random(i)) for i in range(STUDENTS)]
+    end = START + timedelta(days=DAYS)
+    later = replace(gm, clock=lambda: end)
+    for pupil in tracked(pupils, "A year of practice"):
+        await students.enrol(gm, pupil.who, PASSWORD)
+        for day in range(0, DAYS, EVERY):
+            await _practised(gm, pupil, START + timedelta(days=day))
+        await _show(later, pupil)
+    return _figures([each async for each in _compared(later, pupils)])
 
 
 async def _practised(gm: Graphmem, pupil: Pupil, at: datetime) -> None:
@@ -150,11 +144,14 @@ def _figures(compared: list[tuple[float, float, bool, float]]) -> Figures:
     }
 
 
-async def _printed(gm: Graphmem, pupil: Pupil) -> None:
-    progress, frontier = await list_progress(gm, pupil.who, 6), await find_frontier(gm, pupil.who, 6)
-    print(f"{pupil.who.student_id}, ability {pupil.ability:.2f}")
-    print("  next:", "; ".join(f"{each.name} (grade {each.grade})" for each in frontier))
+async def _show(gm: Graphmem, pupil: Pupil) -> None:
+    progress = await list_progress(gm, pupil.who, SHOWN)
+    frontier = await find_frontier(gm, pupil.who, SHOWN)
+    console.print(f"{pupil.who.student_id}, ability {pupil.ability:.2f}")
+    console.print("  next:", "; ".join(f"{each.name} (grade {each.grade})" for each in frontier))
     for each in progress:
         due = "never practised" if each.due_at is None else f"due {each.due_at:%Y-%m-%d}"
         true = pupil.recall(each.concept.id, gm.clock())
-        print(f"  {each.concept.name}: familiar {each.familiarity:.2f} ({each.trend:+.2f}), {due}, truly {true:.2f}")
+        console.print(
+            f"  {each.concept.name}: familiar {each.familiarity:.2f} ({each.trend:+.2f}), {due}, truly {true:.2f}"
+        )

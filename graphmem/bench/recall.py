@@ -1,11 +1,17 @@
 """Evidence recall end to end: talks observed through the API, remembered, and asked about (spec 10, Measured by).
 
 A gold turn is found when the recalled memories that name it as their source together hold at least half of its
-content words. Beside it, in the same run, plain search over the turns themselves.
+content words. On a file of MathDial the question is a teacher's description of a misconception, and the session in
+which the student had it is to be found: by its best recalled lesson, and in `any_session` by its best memory of
+whatever role. Beside it, in the same run, plain search over the turns (or whole sessions) themselves.
 """
 
-from collections.abc import Sequence
+import re
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from statistics import fmean, median
 from time import perf_counter
@@ -14,23 +20,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphmem.bench import Figures, misconceptions
-from graphmem.bench.baselines import METHODS, Embed, Plain, embedding
-from graphmem.bench.datasets import EvidenceQuestion, RememberedSource, Talk, read_rows, read_talks, share_found
-from graphmem.bench.harness import Talker, own_database, served
-from graphmem.bench.ingest import count_ingested, fresh_student, list_remembered, observe_talk, tracked
+from graphmem.bench import Figures
+from graphmem.bench.harness import Talker, embedding, fresh_student, own_database, served, show_figures, tracked
+from graphmem.bench.scores import interval
+from graphmem.bench.talks import (
+    UNDATED,
+    EvidenceQuestion,
+    RememberedSource,
+    Talk,
+    read_rows,
+    read_talks,
+    share_found,
+)
 from graphmem.errors import InvalidInput
+from graphmem.model import Matrix, Vector
+from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
 from graphmem.settings import Settings
 
+Embed = Callable[[Sequence[str]], Matrix]
+Ranks = list[int]
+"""Places of texts, best first."""
 CUTS = (5, 10, 20, 50)
+WITHIN = (1, 5)
 TOKENS = 1000
-RESAMPLES = 2000
+METHODS = ("cosine", "bm25", "fusion")
+FUSION_K = 60
 ENVIRONMENT = {"GRAPHMEM_SESSION_MINUTES": "600", "GRAPHMEM_MEMORIES_LIMIT": "1000000"}
 """Nothing is compressed meanwhile."""
-BOOTSTRAP_SEED = 0
+DESCRIPTION = "teacher_described_confusion"
 RECALL_QUERY = """
 query Recall($student: ID!, $question: String!, $limit: Int!) {
-  student(id: $student) { recall(query: $question, limit: $limit) { sourceRefs why memory { content quote } } }
+  student(id: $student) { recall(query: $question, limit: $limit) { sourceRefs memory { id content quote } } }
 }"""
 CONTEXT = """
 query Context($student: ID!, $question: String!, $budget: Int!) {
@@ -38,29 +58,77 @@ query Context($student: ID!, $question: String!, $budget: Int!) {
     context(query: $question, tokenBudget: $budget) { tokens memories { sourceRefs memory { content quote } } }
   }
 }"""
+LESSON_TURN = """
+mutation Turn($student: ID!, $turn: ID!, $text: String!, $at: DateTime!, $reply: String, $opener: String) {
+  handleTurn(studentId: $student, turnId: $turn, text: $text, at: $at, reply: $reply, opener: $opener) { turnId }
+}"""
+LESSON_RECALL = """
+query Recall($student: ID!, $question: String!, $limit: Int!) {
+  student(id: $student) {
+    lessons: recall(query: $question, limit: $limit, roles: [LESSON]) { weight sourceRefs }
+    all: recall(query: $question, limit: $limit) { weight sourceRefs }
+  }
+}"""
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True)
+class PlainSearch:
+    """Texts with their embeddings, and plain ways to search them."""
+
+    texts: tuple[str, ...]
+    vectors: Matrix
+
+    def cosine(self, vector: Vector) -> Ranks:
+        """Rank every text by likeness of meaning."""
+        return [int(i) for i in np.argsort(-(self.vectors @ vector), kind="stable")]
+
+    def bm25(self, question: str) -> Ranks:
+        """Rank the texts that share a word with a question, by BM25 of SQLite's FTS5, with Porter's stemmer."""
+        words = dict.fromkeys(word.lower() for word in _WORD.findall(question))
+        if not words:
+            return []
+        with closing(sqlite3.connect(":memory:")) as found:
+            found.execute("CREATE VIRTUAL TABLE said USING fts5(text, tokenize='porter unicode61')")
+            found.executemany("INSERT INTO said(rowid, text) VALUES (?, ?)", list(enumerate(self.texts)))
+            match = " OR ".join(f'"{word}"' for word in words)
+            rows = found.execute("SELECT rowid FROM said WHERE said MATCH ? ORDER BY bm25(said), rowid", (match,))
+            return [int(rowid) for (rowid,) in rows]
+
+    def ranks(self, question: str, vector: Vector) -> dict[str, Ranks]:
+        """Rank by each method, best first."""
+        cosine, bm25 = self.cosine(vector), self.bm25(question)
+        return {"cosine": cosine, "bm25": bm25, "fusion": fused([cosine, bm25], len(self.texts))}
+
+
+def fused(rankings: Sequence[Ranks], size: int) -> Ranks:
+    """Rank by the sum of 1 / (60 + rank) over the rankings that hold a place.
+
+    Source: Cormack, Clarke and Buettcher 2009, Reciprocal rank fusion outperforms Condorcet.
+
+    Examples
+    --------
+    >>> fused([[0, 1, 2], [2, 1]], size=3)
+    [2, 1, 0]
+    """
+    scores: NDArray[np.float64] = np.zeros(size)
+    for ranking in rankings:
+        scores[ranking] += 1.0 / (FUSION_K + 1 + np.arange(len(ranking)))
+    return [int(i) for i in np.argsort(-scores, kind="stable")]
 
 
 @dataclass(frozen=True)
 class AskedQuestion:
     """One question: the share of its evidence that was found, by figure, and how long recall took."""
 
-    category: int | None
+    category: str | None
     shares: dict[str, float]
     seconds: float
 
 
-@dataclass(frozen=True)
-class Formed:
-    """Result of ingesting a conversation: its duration, and counts of turns and memories."""
-
-    seconds: float
-    turns: int
-    memories: int
-    turns_remembered: int
-
-
 def measure_recall(settings: Settings, file: Path | None) -> Figures:
-    """Evidence recall on a file of LoCoMo, QMSum or MathDial, which is told by its keys.
+    """Measure evidence recall on a file of LoCoMo, BEAM or QMSum, or sessions found on one of MathDial.
 
     Parameters
     ----------
@@ -72,101 +140,189 @@ def measure_recall(settings: Settings, file: Path | None) -> Figures:
     InvalidInput    no file, or another format
     """
     if file is None:
-        raise InvalidInput("Name a file of LoCoMo, QMSum or MathDial: graphmem bench recall FILE.")
-    told = any(misconceptions.is_one(row) for _, row in read_rows(file)[:1])
-    talks = [] if told else read_talks(file)
+        raise InvalidInput("Name a file of LoCoMo, BEAM, QMSum or MathDial: graphmem bench recall FILE.")
+    of_lessons = DESCRIPTION in read_rows(file)[0][1]
+    talks = [] if of_lessons else read_talks(file)
     with own_database(settings) as own, served(own, **ENVIRONMENT) as port:
-        if told:
-            return misconceptions.misconception_figures(own, port, file)
-        return recall_figures(own, port, talks)
+        return misconception_figures(own, port, file) if of_lessons else recall_figures(own, port, talks)
 
 
 def recall_figures(settings: Settings, port: int, talks: Sequence[Talk]) -> Figures:
-    """The figures of talks on a served API."""
+    """Compute the figures of talks on a served API."""
     asked: list[AskedQuestion] = []
-    formed: list[Formed] = []
+    turns = sum(len(talk.turns) for talk in talks)
+    seconds, memories, remembered = 0.0, 0, 0
     with embedding(settings) as embed:
         for talk in talks:
             talker = fresh_student(settings, port, talk.id)
-            formed.append(_formed(talker, talk))
-            asked += _asked(talker, talk, embed)
+            seconds += observe_talk(talker, talk)
+            memories += talker.memory_count()
+            refs = {source["ref"] for memory in talker.memories() for source in memory["sources"]}
+            remembered += len(refs & {turn.id for turn in talk.turns})
+            of_talk = _asked(talker, talk, embed)
             talker.caller.close()
+            if of_talk:
+                show_figures({f"{talk.id} recall@10": fmean(a.shares["recall@10"] for a in of_talk)})
+            asked += of_talk
     if not asked:
         raise InvalidInput("There is no question with evidence in this file.")
-    return _figures(asked, formed)
+    return _evidence_figures(asked) | {
+        "form_ms": 1000 * seconds / turns,
+        "memories_per_turn": memories / turns,
+        "turns_remembered": remembered / turns,
+        "questions": len(asked),
+    }
 
 
-def _formed(talker: Talker, talk: Talk) -> Formed:
-    seconds = observe_talk(talker, talk)
-    remembered = frozenset().union(*(kept.refs for kept in list_remembered(talker))) & {turn.id for turn in talk.turns}
-    return Formed(seconds, len(talk.turns), count_ingested(talker), len(remembered))
+def observe_talk(talker: Talker, talk: Talk) -> float:
+    """Give a talk turn by turn and wait until its memories are formed; return the seconds that took."""
+    return talker.observe(
+        [
+            {"ref": turn.id, "speaker": turn.speaker, "text": turn.text, "kind": "CHAT", "at": turn.at.isoformat()}
+            for turn in talk.turns
+        ]
+    )
+
+
+def sources(items: Sequence[Mapping[str, Any]]) -> list[RememberedSource]:
+    """Return the scored part of recalled memories."""
+    return [
+        RememberedSource(frozenset(i["sourceRefs"]), f"{i['memory']['content']}\n{i['memory']['quote'] or ''}")
+        for i in items
+    ]
+
+
+def recalled(talker: Talker, question: str, limit: int) -> list[dict[str, Any]]:
+    """Recall memories for a question, best first."""
+    return list(talker.call(RECALL_QUERY, question=question, limit=limit)["recall"])
+
+
+def context_sources(talker: Talker, question: str) -> list[RememberedSource]:
+    """Return the memories of a context of a thousand tokens."""
+    return sources(talker.call(CONTEXT, question=question, budget=TOKENS)["context"]["memories"])
 
 
 def _asked(talker: Talker, talk: Talk, embed: Embed) -> list[AskedQuestion]:
     turns = {turn.id: turn for turn in talk.turns}
     lines = tuple(f"{turn.speaker}: {turn.text}" for turn in talk.turns)
-    plain = Plain(lines, embed(lines))
-    vectors = embed([question.text for question in talk.questions])
-    # The server hangs up on who is silent for so long.
+    plain = PlainSearch(lines, embed(lines))
+    vectors = embed([question.text for question in talk.questions]) if talk.questions else ()
+    # The server hangs up on connections that are silent for so long.
     talker.caller.close()
     asked = []
     for question, vector in tracked(list(zip(talk.questions, vectors, strict=True)), f"Asking about {talk.id}"):
         start = perf_counter()
-        found = _remembered(_ask(talker, question.text, RECALL_QUERY, limit=max(CUTS))["recall"])
+        found = sources(recalled(talker, question.text, max(CUTS)))
         seconds = perf_counter() - start
-        context = _ask(talker, question.text, CONTEXT, budget=TOKENS)["context"]
         shares = {f"recall@{k}": share_found(question, turns, found[:k]) for k in CUTS}
-        shares["recall_1000_tokens"] = share_found(question, turns, _remembered(context["memories"]))
+        shares["recall_1000_tokens"] = share_found(question, turns, context_sources(talker, question.text))
         for method, ranks in plain.ranks(question.text, vector).items():
             ids = [talk.turns[place].id for place in ranks[: max(CUTS)]]
-            shares |= {f"{method}@{k}": _share(question, ids[:k]) for k in CUTS}
+            shares |= {f"{method}@{k}": _share_of_ids(question, ids[:k]) for k in CUTS}
         asked.append(AskedQuestion(question.category, shares, seconds))
     return asked
 
 
-def _ask(talker: Talker, question: str, query: str, **more: int) -> Any:
-    return talker.caller.call(query, student=talker.student, question=question, **more)
-
-
-def _remembered(items: Sequence[dict[str, Any]]) -> list[RememberedSource]:
-    return [RememberedSource(frozenset(item["sourceRefs"]), _words(item["memory"])) for item in items]
-
-
-def _words(memory: dict[str, Any]) -> str:
-    return f"{memory['content']}\n{memory['quote'] or ''}"
-
-
-def _share(question: EvidenceQuestion, ids: Sequence[str]) -> float:
+def _share_of_ids(question: EvidenceQuestion, ids: Sequence[str]) -> float:
     return len(set(question.gold) & set(ids)) / len(question.gold)
 
 
-def _figures(asked: Sequence[AskedQuestion], formed: Sequence[Formed]) -> Figures:
-    own = [f"recall@{k}" for k in CUTS]
-    plain = [f"{method}@{k}" for k in (10, 20, 5) for method in METHODS]
-    figures = {key: fmean(a.shares[key] for a in asked) for key in (*own, "recall_1000_tokens", *plain)}
+def _evidence_figures(asked: Sequence[AskedQuestion]) -> Figures:
+    keys = [*(f"recall@{k}" for k in CUTS), "recall_1000_tokens", *(f"{m}@{k}" for k in (10, 20, 5) for m in METHODS)]
+    figures = {key: fmean(a.shares[key] for a in asked) for key in keys}
     for category in sorted({a.category for a in asked if a.category is not None}):
-        shares = [a.shares["recall@10"] for a in asked if a.category == category]
-        figures[f"recall@10_category_{category}"] = fmean(shares)
+        figures[f"recall@10_{category}"] = fmean(a.shares["recall@10"] for a in asked if a.category == category)
     at_10 = np.array([a.shares["recall@10"] for a in asked])
     gain = at_10 - np.array([a.shares["fusion@10"] for a in asked])
-    turns = sum(f.turns for f in formed)
-    return (
-        figures
-        | _interval("recall@10", at_10)
-        | _interval("gain@10", gain)
-        | {
-            "question_p50_ms": 1000 * median(a.seconds for a in asked),
-            "form_ms": 1000 * sum(f.seconds for f in formed) / turns,
-            "memories_per_turn": sum(f.memories for f in formed) / turns,
-            "turns_remembered": sum(f.turns_remembered for f in formed) / turns,
-            "questions": len(asked),
+    seconds = {"question_p50_ms": 1000 * median(a.seconds for a in asked)}
+    return figures | interval("recall@10", at_10) | interval("gain@10", gain) | seconds
+
+
+def misconception_figures(settings: Settings, port: int, file: Path) -> Figures:
+    """Compute the figures of a file of MathDial on a served API.
+
+    Raises
+    ------
+    InvalidInput    a line is not as in MathDial
+    """
+    ranks: dict[str, list[int]] = {method: [] for method in ("recall", "any", *METHODS)}
+    messages, forming, memories, seconds = 0, 0.0, 0, list[float]()
+    with embedding(settings) as embed:
+        for student, lessons in _lessons(file).items():
+            talker, start = fresh_student(settings, port, student), perf_counter()
+            messages += _taught(talker, [lesson for lesson, _ in lessons])
+            talker.await_formed()
+            forming += perf_counter() - start
+            memories += talker.memory_count()
+            seconds += _searched(talker, lessons, embed, ranks)
+            talker.caller.close()
+            show_figures({"session@1 until here": fmean(rank == 1 for rank in ranks["recall"])})
+    plain = {f"{m}_session@{k}": fmean(rank <= k for rank in ranks[m]) for k in WITHIN for m in ("any", *METHODS)}
+    return {
+        **{f"session@{k}": fmean(rank <= k for rank in ranks["recall"]) for k in WITHIN},
+        "mrr": fmean(1 / rank for rank in ranks["recall"]),
+        **plain,
+        "question_p50_ms": 1000 * median(seconds),
+        "turn_ms": 1000 * forming / messages,
+        "memories_per_turn": memories / messages,
+        "questions": len(seconds),
+    }
+
+
+def _lessons(file: Path) -> dict[str, list[tuple[Dialogue, str]]]:
+    """The dialogues of each student, with the teacher's description of what was misunderstood."""
+    described = {}
+    for where, row in read_rows(file):
+        if not isinstance(row.get(DESCRIPTION), str) or "dialogue_id" not in row:
+            raise InvalidInput(f"{where}: dialogue_id, {DESCRIPTION} and turns are needed, as in MathDial.")
+        described[row["dialogue_id"]] = row[DESCRIPTION].strip()
+    students: dict[str, list[tuple[Dialogue, str]]] = {}
+    for dialogue in load_dialogues(file):
+        students.setdefault(dialogue.student, []).append((dialogue, described[dialogue.id]))
+    return students
+
+
+def _taught(talker: Talker, lessons: Sequence[Dialogue]) -> int:
+    """Send every message of every session, a session a day; return how many there were."""
+    count = 0
+    for day, dialogue in enumerate(tracked(lessons, f"Sessions of {talker.student}")):
+        for number, turn in enumerate(dialogue_turns(dialogue)):
+            at: datetime = UNDATED + timedelta(days=day, seconds=30 * number)
+            opener = turn.before if number == 0 else None
+            given = {"text": turn.text, "at": at.isoformat(), "reply": turn.reply, "opener": opener}
+            talker.call(LESSON_TURN, turn=f"{dialogue.id}#{number}", **given)
+            count += 1
+    return count
+
+
+def _searched(
+    talker: Talker, lessons: Sequence[tuple[Dialogue, str]], embed: Embed, ranks: dict[str, list[int]]
+) -> list[float]:
+    """Add the rank of each description's session by each method, from 1; return the seconds of each recall."""
+    texts = tuple(" ".join(said.text for said in dialogue.messages) for dialogue, _ in lessons)
+    plain, ids = PlainSearch(texts, embed(texts)), [dialogue.id for dialogue, _ in lessons]
+    talker.caller.close()
+    took = []
+    asked = [(place, description) for place, (_, description) in enumerate(lessons) if description]
+    for place, description in tracked(asked, f"Misconceptions of {talker.student}"):
+        start = perf_counter()
+        found = talker.call(LESSON_RECALL, question=description, limit=max(CUTS))
+        took.append(perf_counter() - start)
+        (vector,) = embed([description])
+        rankings = plain.ranks(description, vector) | {
+            "recall": _by_session(found["lessons"], ids),
+            "any": _by_session(found["all"], ids),
         }
-    )
+        for method, ranking in rankings.items():
+            # A session that a method does not find at all is as good as last.
+            ranks[method].append(ranking.index(place) + 1 if place in ranking else len(lessons))
+    return took
 
 
-def _interval(name: str, values: NDArray[np.float64]) -> Figures:
-    """95 % of a mean, by resampling the questions."""
-    chance = np.random.default_rng(BOOTSTRAP_SEED)
-    means = values[chance.integers(0, len(values), (RESAMPLES, len(values)))].mean(axis=1)
-    low, high = np.percentile(means, [2.5, 97.5])
-    return {f"{name}_low": float(low), f"{name}_high": float(high)}
+def _by_session(found: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> Ranks:
+    """Places of the sessions that recalled memories came from, by each one's best memory."""
+    scores: dict[str, float] = {}
+    for item in found:
+        for session in {ref.partition("#")[0] for ref in item["sourceRefs"]}:
+            scores[session] = max(scores.get(session, 0.0), item["weight"])
+    return [place for place in sorted(range(len(ids)), key=lambda p: -scores.get(ids[p], 0.0)) if ids[place] in scores]

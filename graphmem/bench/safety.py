@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from graphmem.bench import Figures
-from graphmem.bench.datasets import read_rows
-from graphmem.bench.held_out import text_hash, trained_hashes
+from graphmem.bench.talks import read_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings

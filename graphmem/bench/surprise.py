@@ -1,4 +1,4 @@
-"""Benchmark of surprise: life events told in the middle of real tutoring talk against its ordinary turns (spec 5).
+"""Surprise: life events told in the middle of real tutoring talk against its ordinary turns (spec 5).
 
 Each event takes the place of one student message; before it stands the real talk. The prediction of a message is the
 student's message before it, as the offline mind's mostly are; pauses, which recordings do not have, are drawn about 40
@@ -8,7 +8,7 @@ seconds. `auroc` is of the signal, the shares are of turns that reach cognitive 
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from graphmem.bench import Figures
-from graphmem.bench.datasets import read_rows
-from graphmem.bench.held_out import text_hash, trained_hashes
-from graphmem.bench.matching import auroc
+from graphmem.bench.scores import auroc
+from graphmem.bench.talks import UNDATED, read_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
 from graphmem.flows.sensing import Sensed, Senses
 from graphmem.flows.turn_plan import SURPRISE_WINDOW, Score, grave, score
@@ -35,7 +34,6 @@ from graphmem.text.reader import MOST_PASSES, READER_FOLDER, MessageReading, rea
 from graphmem.text.safety import DANGER_FILE, find_danger
 
 SURPRISE_SAMPLE = SAMPLES / "surprise" / "surprise.jsonl"
-BEGAN = datetime(2024, 1, 8, 9, 0, tzinfo=UTC)
 A_PAUSE, PAUSES_VARY = 40.0, 0.5
 """Seconds between a student's messages, and the standard deviation of their logarithm."""
 PLACES = 3
@@ -124,7 +122,7 @@ def told_in(
 def scored_turns(talk: Sequence[TalkTurn], senses: Senses, seed: int) -> Iterator[ScoredTurn]:
     """The student's messages of a talk, each scored as a turn would score it."""
     chance, known, sums = random.Random(seed), list[Message](), list[float]()
-    at, expected = BEGAN, None
+    at, expected = UNDATED, None
     for author, text in talk:
         if author is Author.STUDENT:
             at += timedelta(seconds=A_PAUSE * chance.lognormvariate(0.0, PAUSES_VARY))

@@ -1,11 +1,11 @@
 """handleTurn over HTTP beside its floor: one read round trip + one durable one-node write + one embedding.
 
-Both are taken in turns in one run, so that what slows the machine slows both.
+Both are taken in turns in one run, so that load on the machine slows both.
 """
 
 import asyncio
 import random
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,18 +14,12 @@ from itertools import count
 from pathlib import Path
 from statistics import median
 from time import perf_counter, sleep
-from typing import TypeVar
-
-import numpy as np
-from rich.console import Console
-from rich.progress import track
 
 from graphmem import sealing
 from graphmem.app import server_secret
 from graphmem.bench import Figures
-from graphmem.bench.harness import Talker, enrolled, messages, own_database, served
-from graphmem.bench.scale import Material, made_memories, scale_sentences
-from graphmem.flows.memories import import_memories
+from graphmem.bench.harness import Talker, enrolled, latencies, messages, own_database, served, show_figures, tracked
+from graphmem.bench.scale import Material, made_memories, scale_sentences, store_made
 from graphmem.model import Session
 from graphmem.ports import Embedder
 from graphmem.runtime import neo4j_access
@@ -34,8 +28,6 @@ from graphmem.store.graph import Graph, open_driver
 from graphmem.store.integrity import take_in
 from graphmem.text.embedder import make_embedder
 
-T = TypeVar("T")
-
 STUDENT_MEMORIES = 1_000
 """Memories each student has before the first turn."""
 TURN_WARM_UP = 100
@@ -43,7 +35,6 @@ TURNS = 300
 JOBS_LOOK_SECONDS = 0.02
 """Seconds between two looks whether a turn's jobs are done."""
 TURNS_AT_ONCE = 2_000
-TURN_WAITING_QUERY = "query Waiting($student: ID!) { student(id: $student) { waitingJobs } }"
 CROWDS = (16, 64)
 TURN_SEED = 7
 
@@ -57,7 +48,7 @@ class Floor:
     embedder: Embedder
 
     def seconds(self, text: str) -> float:
-        """One read round trip, one durable one-node write and one embedding, one after the other."""
+        """Time one read round trip, one durable one-node write and one embedding, one after the other."""
         return self.runner.run(self._once(text))
 
     async def _once(self, text: str) -> float:
@@ -69,7 +60,7 @@ class Floor:
 
 
 def measure_turn(settings: Settings, file: Path | None) -> Figures:
-    """Figures of one, 16 and 64 students at once, each with a thousand memories.
+    """Measure one, 16 and 64 students at once, each with a thousand memories.
 
     Parameters
     ----------
@@ -78,55 +69,53 @@ def measure_turn(settings: Settings, file: Path | None) -> Figures:
     """
     texts = messages(file)
     random.Random(TURN_SEED).shuffle(texts)
+    figures: Figures = {}
     with (
         own_database(settings) as own,
-        _floor(own) as floor,
+        floor_of(own) as floor,
         served(own, GRAPHMEM_SESSION_MINUTES="600") as port,
     ):
         said = tuple(scale_sentences(file)[:STUDENT_MEMORIES])
         material = Material(said, floor.runner.run(floor.embedder.embed(said)), ())
         talkers = enrolled(own, port, [f"student-{i}" for i in range(max(CROWDS))])
-        for talker in _tracked(talkers, "Storing"):
-            floor.runner.run(_store_memories(floor, own, talker, material))
-        figures = _alone(floor, talkers[0], texts)
+        for talker in tracked(talkers, "Students"):
+            floor.runner.run(store_before(floor, own, talker, material))
+        for name, pauses in (("", True), ("hasty_", False)):
+            figures |= show_figures(_alone(floor, talkers[0], texts, name, pauses=pauses))
         for crowd in CROWDS:
-            figures |= _at_once(talkers[:crowd], texts)
+            figures |= show_figures(_at_once(talkers[:crowd], texts))
     return figures
 
 
-def _alone(floor: Floor, talker: Talker, texts: list[str]) -> Figures:
-    """One student; a turn and its floor one after the other: thinking while jobs are done, then without a pause."""
-    figures: Figures = {}
-    for name, pauses in (("", True), ("hasty_", False)):
-        turn_seconds, floor_seconds = [], []
-        for i in _tracked(range(TURN_WARM_UP + TURNS), "One student"):
-            text = texts[i % len(texts)]
-            floor_seconds.append(floor.seconds(text))
-            start = perf_counter()
-            talker.say(f"{name}alone-{i}", text)
-            turn_seconds.append(perf_counter() - start)
-            while pauses and talker.caller.call(TURN_WAITING_QUERY, student=talker.student)["waitingJobs"]:
-                sleep(JOBS_LOOK_SECONDS)
-        counted, under = turn_seconds[TURN_WARM_UP:], floor_seconds[TURN_WARM_UP:]
-        figures |= {
-            f"{name}ratio_p50": median(counted) / median(under),
-            f"{name}p50_ms": 1000 * median(counted),
-            f"{name}p95_ms": 1000 * float(np.percentile(counted, 95)),
-            f"{name}floor_p50_ms": 1000 * median(under),
-        }
-    return figures
+def _alone(floor: Floor, talker: Talker, texts: list[str], name: str, *, pauses: bool) -> Figures:
+    """One student; a turn and its floor one after the other: with pauses while jobs are done, or without."""
+    turns, floors = [], []
+    for i in tracked(range(TURN_WARM_UP + TURNS), "One student"):
+        text = texts[i % len(texts)]
+        floors.append(floor.seconds(text))
+        start = perf_counter()
+        talker.say(f"{name}alone-{i}", text)
+        turns.append(perf_counter() - start)
+        while pauses and talker.waiting_jobs():
+            sleep(JOBS_LOOK_SECONDS)
+    counted, under = turns[TURN_WARM_UP:], floors[TURN_WARM_UP:]
+    return {
+        f"{name}ratio_p50": median(counted) / median(under),
+        **latencies(counted, name),
+        f"{name}floor_p50_ms": 1000 * median(under),
+    }
 
 
 def _at_once(talkers: list[Talker], texts: list[str]) -> Figures:
     """Many students: all begin at once, then each says the next thing as soon as the last was answered."""
-    numbers = count()
-    crowd = len(talkers)
+    numbers, crowd = count(), len(talkers)
 
     def begin(talker: Talker) -> float:
+        talker.caller.close()
         start = perf_counter()
         talker.say(f"begin-{crowd}", texts[0])
         seconds = perf_counter() - start
-        # The API hangs up on who waits for the others.
+        # The API hangs up on connections that wait for the other students.
         talker.caller.close()
         return seconds
 
@@ -138,34 +127,31 @@ def _at_once(talkers: list[Talker], texts: list[str]) -> Figures:
             seconds.append(perf_counter() - start)
         return seconds
 
-    for talker in talkers:
-        talker.caller.close()
     with ThreadPoolExecutor(crowd) as threads:
-        # Whose memories are not held yet waits until they are read.
+        # Students whose memories are not cached yet wait until these are read.
         first = list(threads.map(begin, talkers))
         start = perf_counter()
-        seconds = [s for each in threads.map(talk, talkers) for s in each]
+        seconds = [s for spent in threads.map(talk, talkers) for s in spent]
         elapsed = perf_counter() - start
     return {
         f"begin_p50_ms_{crowd}": 1000 * median(first),
         f"begin_max_ms_{crowd}": 1000 * max(first),
         f"turns_per_s_{crowd}": len(seconds) / elapsed,
-        f"p50_ms_{crowd}": 1000 * median(seconds),
-        f"p95_ms_{crowd}": 1000 * float(np.percentile(seconds, 95)),
+        **latencies(seconds, suffix=f"_{crowd}"),
     }
 
 
-async def _store_memories(floor: Floor, settings: Settings, talker: Talker, material: Material) -> None:
-    """A thousand memories, as an import brings them, taken into the integrity hash before anybody talks."""
+async def store_before(floor: Floor, settings: Settings, talker: Talker, material: Material) -> None:
+    """Store a thousand memories, as an import brings them, taken into the integrity hash before the first turn."""
     token = talker.caller.session or ""
     session: Session = sealing.opened_token(server_secret(settings), token, datetime.now(UTC))
-    made = made_memories(session, material, STUDENT_MEMORIES)
-    await import_memories(floor.graph, session, made, datetime.now(UTC))
+    await store_made(floor.graph, session, made_memories(session, material, STUDENT_MEMORIES))
     await take_in(floor.graph, session, datetime.now(UTC))
 
 
 @contextmanager
-def _floor(settings: Settings) -> Iterator[Floor]:
+def floor_of(settings: Settings) -> Iterator[Floor]:
+    """Open a floor measurement on the database of some settings."""
     import uvloop
 
     uri, user, password = neo4j_access(settings, lambda _: None)
@@ -178,8 +164,3 @@ def _floor(settings: Settings) -> Iterator[Floor]:
         finally:
             runner.run(embedder.aclose())
             runner.run(graph.aclose())
-
-
-def _tracked(things: Sequence[T], what: str) -> Iterable[T]:
-    console = Console(stderr=True)
-    return track(things, what, console=console, disable=not console.is_terminal)

@@ -1,4 +1,4 @@
-"""Benchmark of understanding: does the reader tell what a student's message means? (spec 7, Measured by).
+"""Understanding: does the reader tell what a student's message means? (spec 7, Measured by).
 
 `band_accuracy` is the share of messages in the right band of worth, `band_length_spearman` the rank correlation of the
 band with the number of words: worth is not length. Beside it stands the same of the score, 0 to 1000, and of the bands
@@ -11,13 +11,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import correlation, fmean
+from statistics import fmean
+from typing import Any
 
-import numpy as np
+from scipy.stats import spearmanr
 
 from graphmem.bench import Figures
-from graphmem.bench.datasets import read_rows
-from graphmem.bench.held_out import text_hash, trained_hashes
+from graphmem.bench.scores import macro_f1
+from graphmem.bench.talks import parsed_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
@@ -102,9 +103,9 @@ def understanding_figures(rows: Sequence[LabelledUtterance], guesses: Sequence[G
     sorted_rows = [(row, guess) for row, guess in pairs if row.kind is not None]
     return {
         "band_accuracy": fmean(right),
-        "band_length_spearman": rank_correlation([passes(guess.snr) for guess in guesses], words),
-        "score_length_spearman": rank_correlation([guess.snr for guess in guesses], words),
-        "labelled_length_spearman": rank_correlation([BANDS.index(row.band) for row in rows], words),
+        "band_length_spearman": _rank_correlation([passes(guess.snr) for guess in guesses], words),
+        "score_length_spearman": _rank_correlation([guess.snr for guess in guesses], words),
+        "labelled_length_spearman": _rank_correlation([BANDS.index(row.band) for row in rows], words),
         "modality_f1": macro_f1([(row.modality, guess.modality) for row, guess in sorted_rows]),
         "kind_f1": macro_f1([(row.kind, guess.kind) for row, guess in sorted_rows]),
         "ledger_f1": macro_f1([(row.ledger, guess.ledger) for row, guess in pairs]),
@@ -112,36 +113,8 @@ def understanding_figures(rows: Sequence[LabelledUtterance], guesses: Sequence[G
     }
 
 
-def rank_correlation(some: Sequence[float], others: Sequence[float]) -> float:
-    """Spearman's rank correlation; equal values share the mean of their ranks.
-
-    Examples
-    --------
-    >>> round(rank_correlation([1, 2, 2, 9], [10, 40, 30, 80]), 4)
-    0.9487
-    """
-    ranks = list[list[float]]()
-    for values in (some, others):
-        _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-        ranks.append((np.cumsum(counts) - (counts - 1) / 2)[place].tolist())
-    return correlation(*ranks)
-
-
-def macro_f1(pairs: Sequence[tuple[object, object]]) -> float:
-    """The mean over the classes of F1, of pairs (truth, guess).
-
-    Examples
-    --------
-    >>> macro_f1([("a", "a"), ("a", "b"), ("b", "b")])
-    0.6666666666666666
-    """
-    classes = {truth for truth, _ in pairs}
-    found = []
-    for each in classes:
-        hit = sum(truth == guess == each for truth, guess in pairs)
-        of_class = sum((truth == each) + (guess == each) for truth, guess in pairs)
-        found.append(2 * hit / of_class)
-    return fmean(found) if found else 0.0
+def _rank_correlation(some: Sequence[float], others: Sequence[float]) -> float:
+    return float(spearmanr(some, others).statistic)
 
 
 def read_utterances(path: Path) -> list[LabelledUtterance]:
@@ -151,24 +124,21 @@ def read_utterances(path: Path) -> list[LabelledUtterance]:
     ------
     InvalidInput    a line is of another format; names file and line
     """
-    found = []
-    for where, row in read_rows(path):
-        try:
-            read = LabelledUtterance(
-                id=str(row["id"]),
-                text=str(row["text"]),
-                source=str(row["source"]),
-                band=str(row["band"]),
-                modality=row["modality"],
-                kind=row["kind"],
-                lasting=int(row["lasting"]),
-                ledger=row["ledger"],
-                valence=float(row["valence"]),
-                about_self=bool(row["about_self"]),
-            )
-            if read.band not in BANDS:
-                raise ValueError(f"band must be one of {', '.join(BANDS)}")
-        except (KeyError, TypeError, ValueError) as error:
-            raise InvalidInput(f"{where}: a labelled message is needed: {error!r}.") from error
-        found.append(read)
-    return found
+    return parsed_rows(path, _utterance, "id, text, source, band and the other labels are")
+
+
+def _utterance(row: dict[str, Any]) -> LabelledUtterance:
+    if row["band"] not in BANDS:
+        raise ValueError(f"band must be one of {', '.join(BANDS)}")
+    return LabelledUtterance(
+        id=str(row["id"]),
+        text=str(row["text"]),
+        source=str(row["source"]),
+        band=str(row["band"]),
+        modality=row["modality"],
+        kind=row["kind"],
+        lasting=int(row["lasting"]),
+        ledger=row["ledger"],
+        valence=float(row["valence"]),
+        about_self=bool(row["about_self"]),
+    )

@@ -1,4 +1,4 @@
-"""Benchmark of the sense of affect: does a text sound as pleasant as people rated it? (spec 12, Measured by).
+"""Affect: does a text sound as pleasant as people rated it? (spec 12, Measured by).
 
 A file holds one text a line: `text`, `V` (valence, 1 to 5), `A` (arousal), `split`; only `dev` and `test` rows count.
 """
@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import correlation
 
 from graphmem.bench import Figures
-from graphmem.bench.datasets import read_rows
+from graphmem.bench.talks import read_rows
 from graphmem.errors import InvalidInput
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
@@ -19,7 +19,7 @@ RATED_SENTENCES = SAMPLES / "emobank" / "dev.jsonl"
 
 
 def measure_valence(settings: Settings, file: Path | None) -> Figures:
-    """Pearson correlation of what the sense of affect hears with people's ratings, beside that of VADER.
+    """Measure the Pearson correlation of affect with people's ratings, beside that of VADER.
 
     `vader_pearson` is there where the package vaderSentiment is installed, as it is for development.
 
@@ -31,22 +31,16 @@ def measure_valence(settings: Settings, file: Path | None) -> Figures:
     rows = [row for _, row in read_rows(place) if row.get("split") in ("dev", "test")]
     if len(rows) < 2 or not all(isinstance(r.get("text"), str) and isinstance(r.get("V"), float) for r in rows):
         raise InvalidInput(f"{place} holds no two rows of split dev or test with text, V and A.")
-    affect, texts = load_affect(), [row["text"] for row in rows]
-    vectors = shipped_network(settings.embedder_threads).encode(texts)
-    heard = [affect.valence(Doc(text), vector) for text, vector in zip(texts, vectors, strict=True)]
-    aroused = [affect.arousal(Doc(text), vector) for text, vector in zip(texts, vectors, strict=True)]
-    return {
-        "pearson": correlation(heard, [row["V"] for row in rows]),
-        "arousal_pearson": correlation(aroused, [row["A"] for row in rows]),
-        **_vader(texts, [row["V"] for row in rows]),
+    affect, texts, rated = load_affect(), [row["text"] for row in rows], [row["V"] for row in rows]
+    pairs = list(zip(map(Doc, texts), shipped_network(settings.embedder_threads).encode(texts), strict=True))
+    figures = {
+        "pearson": correlation([affect.valence(doc, vector) for doc, vector in pairs], rated),
+        "arousal_pearson": correlation([affect.arousal(*each) for each in pairs], [row["A"] for row in rows]),
         "rows": float(len(rows)),
     }
-
-
-def _vader(texts: list[str], ratings: list[float]) -> Figures:
     try:
         from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer  # type: ignore[import-untyped]
     except ImportError:
-        return {}
+        return figures
     rule = SentimentIntensityAnalyzer()
-    return {"vader_pearson": correlation([rule.polarity_scores(text)["compound"] for text in texts], ratings)}
+    return figures | {"vader_pearson": correlation([rule.polarity_scores(text)["compound"] for text in texts], rated)}

@@ -2,26 +2,18 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from statistics import fmean
 from uuid import uuid4
 
 from graphmem.app import Graphmem
-from graphmem.bench.match_baselines import match_baselines
-from graphmem.bench.significance import Counted, bootstrap_difference, chi_squared, mcnemar
-from graphmem.commands.replay import recorded_turn
+from graphmem.bench.harness import learner
+from graphmem.bench.recorded import match_baselines, recorded_turn
+from graphmem.bench.scores import Counted, bootstrap_difference, chi_squared, mcnemar
 from graphmem.errors import InvalidInput
-from graphmem.flows import students
-from graphmem.flows.turn import handle_turn
-from graphmem.jobs.runner import run_jobs
-from graphmem.jobs.sessions import close_session
-from graphmem.llm.fallback import make_mind
-from graphmem.model import Session, TurnOutcome, Who
-from graphmem.offline.exemplars import load_bank
-from graphmem.offline.mind import OfflineMind
+from graphmem.model import TurnOutcome, Who
 from graphmem.samples.dialogues import Dialogue, dialogue_turns
 
 SIGNIFICANT = 0.05
@@ -112,9 +104,9 @@ class Findings:
     with_memories_recalled: int
     degraded: int
     tested: bool
-    enough: bool = field(default=False)
-    significant: bool = field(default=False)
-    improved: bool = field(default=False)
+    enough: bool
+    significant: bool
+    improved: bool
     rate_parrot: float | None = None
     rate_random: float | None = None
 
@@ -171,18 +163,6 @@ def chosen(dialogues: Sequence[Dialogue], conversations: int | None, seed: int) 
         if conversations == 0:
             break
     return kept
-
-
-@asynccontextmanager
-async def held_out(gm: Graphmem, dialogues: Sequence[Dialogue]) -> AsyncIterator[Graphmem]:
-    """The same graphmem, but what the offline mind has learned from these very dialogues is taken out of its bank."""
-    bank = await load_bank(gm.embedder)
-    offline = OfflineMind(bank.without({dialogue.id for dialogue in dialogues}), gm.embedder, gm.reader)
-    mind = make_mind(gm.settings, offline)
-    try:
-        yield replace(gm, offline=offline, mind=mind)
-    finally:
-        await mind.aclose()
 
 
 async def compare(gm: Graphmem, by_student: dict[str, list[Dialogue]], advance: Advance = lambda: None) -> list[Pair]:
@@ -256,7 +236,7 @@ def findings(pairs: Sequence[Pair], seed: int) -> Findings:
     hits_with, expected, hits_without, _ = (sum(column) for column in zip(*counts, strict=True))
     rate_with, rate_without = hits_with / expected, hits_without / expected
     improvement = None if hits_without == 0 else rate_with / rate_without - 1
-    test = chi_squared(hits_with, expected, hits_without, expected)
+    statistic, p = chi_squared(hits_with, expected, hits_without, expected)
     replies = [both for pair in pairs for both in zip(pair.with_facts, pair.without, strict=True)]
     only_with = sum(a.matched is True and b.matched is False for a, b in replies)
     only_without = sum(b.matched is True and a.matched is False for a, b in replies)
@@ -274,8 +254,8 @@ def findings(pairs: Sequence[Pair], seed: int) -> Findings:
         difference_low=low,
         difference_high=high,
         improvement=improvement,
-        chi_squared=test.statistic,
-        p=test.p,
+        chi_squared=statistic,
+        p=p,
         only_with=only_with,
         only_without=only_without,
         mcnemar_p=mcnemar(only_with, only_without),
@@ -285,7 +265,7 @@ def findings(pairs: Sequence[Pair], seed: int) -> Findings:
         tested=any(a.match != b.match for a, b in replies),
         degraded=sum(each.degraded for both in replies for each in both),
         enough=len(pairs) >= ENOUGH,
-        significant=test.p < SIGNIFICANT,
+        significant=p < SIGNIFICANT,
         improved=better,
     )
 
@@ -307,39 +287,21 @@ async def with_baselines(gm: Graphmem, found: Findings, by_student: dict[str, li
     return replace(found, rate_parrot=baselines.parrot, rate_random=baselines.random)
 
 
-@dataclass
-class _Clock:
-    """The time of the recording; it lies ahead, since what is held in memory expires by the real time."""
-
-    now: datetime
-
-    def __call__(self) -> datetime:
-        return self.now
-
-
 async def _life(gm: Graphmem, who: Who, held: Sequence[Dialogue], advance: Advance) -> list[tuple[ExperimentTurn, ...]]:
     """One student of one arm: a session a day, everything formed before the next."""
-    password, start = uuid4().hex, gm.clock()
-    await students.enrol(gm, who, password)
-    told = []
+    student, start = await learner(gm, who.student_id, who.institution), gm.clock()
+    life = []
     for day, dialogue in enumerate(held):
-        clock = _Clock(start + timedelta(days=day))
-        then = replace(gm, clock=clock)
-        _, session = await students.open_session(then, who, password)
-        told.append(await _talk(then, clock, session, dialogue))
-        await close_session(then, session, wait=True)
+        student.clock.now = start + timedelta(days=day)
+        await student.begin()
+        turns = []
+        for i, turn in enumerate(dialogue_turns(dialogue)):
+            student.clock.now += CONVERSATION_GAP
+            turns.append(_reply(await student.say(recorded_turn(dialogue, i, turn, student.clock.now))))
+        life.append(tuple(turns))
+        await student.end()
         advance()
-    return told
-
-
-async def _talk(gm: Graphmem, clock: _Clock, session: Session, dialogue: Dialogue) -> tuple[ExperimentTurn, ...]:
-    replies = []
-    for i, turn in enumerate(dialogue_turns(dialogue)):
-        clock.now += CONVERSATION_GAP
-        outcome = await handle_turn(gm, session, recorded_turn(dialogue, i, turn, clock.now))
-        replies.append(_reply(outcome))
-        await run_jobs(gm, session)
-    return tuple(replies)
+    return life
 
 
 def _reply(outcome: TurnOutcome) -> ExperimentTurn:

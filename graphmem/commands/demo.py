@@ -25,7 +25,7 @@ from rich.markup import escape
 
 from graphmem.app import server_secret
 from graphmem.bearer import make_token
-from graphmem.bench.match_baselines import MatchBaselines, match_baselines
+from graphmem.bench.recorded import MatchBaselines, match_baselines
 from graphmem.client import AsyncClient
 from graphmem.client.results import ContextResult, LedgerEntryResult, TurnResult
 from graphmem.commands.demo_world import play_world, tell_world

@@ -15,8 +15,8 @@ from graphmem.app import server_secret
 from graphmem.bearer import make_token
 from graphmem.client import AsyncClient
 from graphmem.client.results import ConceptResult, OverlayPageResult
-from graphmem.commands.import_world import read_world
 from graphmem.commands.plot import overlay_figure, save_figure
+from graphmem.flows.world_file import read_world
 from graphmem.model import Observation, PracticeOutcome, Practised, Role, SourceKind, Who
 from graphmem.runtime import open_graphmem
 from graphmem.samples import SAMPLES

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from graphmem.bench.recorded import held_out
 from graphmem.bench.voe import (
     ENOUGH,
     SIGNIFICANT,
@@ -18,7 +19,6 @@ from graphmem.bench.voe import (
     chosen,
     compare,
     findings,
-    held_out,
     with_baselines,
 )
 from graphmem.errors import InvalidInput

@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.progress import track
 
 from graphmem.app import Graphmem
-from graphmem.bench.match_baselines import MatchBaselines, match_baselines
+from graphmem.bench.recorded import MatchBaselines, match_baselines, recorded_turn
 from graphmem.commands.unlocked import unlocked
 from graphmem.errors import Conflict
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.model import TurnOutcome, Who
-from graphmem.samples.dialogues import Dialogue, DialogueTurn, dialogue_turns, load_dialogues
+from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
 
 REPLAY_GAP = timedelta(seconds=40)
 """Time between two messages of a recording that does not tell."""
@@ -81,9 +81,3 @@ def incoming_turns(dialogue: Dialogue, end: datetime) -> Iterator[Incoming]:
     for i, turn in enumerate(said):
         at = end - REPLAY_GAP * (len(said) - 1 - i)
         yield recorded_turn(dialogue, i, turn, at)
-
-
-def recorded_turn(dialogue: Dialogue, place: int, turn: DialogueTurn, at: datetime) -> Incoming:
-    """A student's message of a recorded dialogue, the tutor's real reply, the task, and before all what opened it."""
-    opener = turn.before if place == 0 else None
-    return Incoming(f"{dialogue.id}#{place}", turn.text, at, turn.reply, dialogue.topic, opener)

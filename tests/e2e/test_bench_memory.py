@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.bench import misconceptions, recall, scale
-from graphmem.bench import salience as keep
-from graphmem.bench.datasets import EvidenceQuestion, RememberedSource, Utterance, is_found, read_talks, share_found
+from graphmem.bench import keep, recall, scale
+from graphmem.bench.talks import EvidenceQuestion, RememberedSource, Utterance, is_found, read_talks, share_found
 from graphmem.errors import Conflict, InvalidInput
 from graphmem.flows.memories import import_memories
 from graphmem.flows.session_cache import open_memories
@@ -75,7 +74,10 @@ def test_a_conversation_is_read_with_its_dates_captions_and_evidence(locomo: Pat
     assert talk.turns[-1].text == "Look at this! [shares: a sailing boat with a red mast]"
     assert talk.turns[-1].at == datetime(2023, 6, 2, 10, 5, tzinfo=UTC)
     # Several ids in one entry are taken apart, known ones count once, category 5 and unknown evidence are left out.
-    assert [(q.gold, q.category) for q in talk.questions] == [(("D1:1",), 4), (("D1:2", "D1:4"), 1)]
+    assert [(q.gold, q.category) for q in talk.questions] == [
+        (("D1:1",), "category_4"),
+        (("D1:2", "D1:4"), "category_1"),
+    ]
 
 
 def test_a_meeting_is_read_with_both_ends_of_its_spans() -> None:
@@ -91,8 +93,9 @@ def test_a_meeting_is_read_with_both_ends_of_its_spans() -> None:
     [
         ("{", "not JSON"),
         ("[]", "a JSON object is needed"),
-        ('{"turns": []}', '"qa"'),
-        ('{"turns": [{"speaker": "A"}], "qa": []}', "line 2"),
+        ('{"turns": []}', "queries"),
+        ('{"turns": [{"speaker": "A"}], "qa": []}', "text"),
+        ('{"messages": [{"id": 0, "role": "user", "date": "soon", "text": "x"}], "questions": []}', "soon"),
         ('{"turns": [{"speaker": "A", "text": "x", "session_date": "soon"}], "qa": []}', "soon"),
     ],
 )
@@ -144,7 +147,7 @@ async def test_recall_end_to_end_on_a_meeting(gm: Graphmem, api: str) -> None:
 
 async def test_a_misconception_leads_to_its_session(gm: Graphmem, api: str) -> None:
     file = SAMPLES / "mathdial" / "dialogues.jsonl"
-    figures = await asyncio.to_thread(misconceptions.misconception_figures, gm.settings, _port(api), file)
+    figures = await asyncio.to_thread(recall.misconception_figures, gm.settings, _port(api), file)
     assert figures["questions"] == len(file.read_text("utf-8").splitlines())
     assert figures["session@1"] <= figures["mrr"] <= figures["session@5"] == 1.0
     assert figures["memories_per_turn"] > 0
@@ -165,9 +168,9 @@ def test_what_was_never_remembered_is_never_kept() -> None:
     assert keep.evidence_kept(scores, is_gold, 100) == 0.5
 
 
-async def test_scale_measures_every_size_and_neo4j_beside_it(gm: Graphmem) -> None:
+async def test_scale_measures_every_size(gm: Graphmem) -> None:
     figures = await scale.scale_figures(gm, scale.scale_sentences(None)[:100], [40, 120], asked=10)
-    assert {f"{kind}_ms@{n}" for kind in ("p50", "p95", "neo4j_p50", "search_p50") for n in (40, 120)} <= set(figures)
+    assert {f"{kind}_ms@{n}" for kind in ("p50", "p95") for n in (40, 120)} <= set(figures)
     assert np.isfinite(figures["exponent"])
     assert figures["load_s@120"] > 0
 

@@ -25,9 +25,9 @@ async def test_the_floor_is_measured_and_students_have_memories_before(
     talker = Talker(ann.who.student_id, HttpCaller(0, "", ann.token))
 
     def stored() -> float:
-        with turn._floor(own) as floor:
+        with turn.floor_of(own) as floor:
             material = Material(SAID, floor.runner.run(floor.embedder.embed(SAID)), ())
-            floor.runner.run(turn._store_memories(floor, own, talker, material))
+            floor.runner.run(turn.store_before(floor, own, talker, material))
             return floor.seconds(LIFE[0])
 
     assert await asyncio.to_thread(stored) > 0

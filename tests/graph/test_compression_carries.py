@@ -1,16 +1,25 @@
 """Things that a compression carries over: what is protected, spans, times, concepts, entities, the fog."""
 
+import asyncio
+import subprocess
+import sys
+from datetime import timedelta
+from time import perf_counter
+from typing import Any
+
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.bench.crash import crash_figures
-from graphmem.bench.scale import scale_sentences
+from graphmem.bench.harness import PASSWORD, Learner, environment, learner
+from graphmem.bench.scale import Material, made_memories, scale_sentences
 from graphmem.flows.compression import compress, list_compressions
 from graphmem.flows.context import context, recall
 from graphmem.flows.ledger import Draft, add_entry
+from graphmem.flows.memories import import_memories
 from graphmem.flows.overlay import reveal
 from graphmem.flows.world import import_world
 from graphmem.model import Concept, LedgerCategory, MemoryRole
+from graphmem.settings import Settings
 from tests.conftest import Pupil, another_replica
 from tests.graph.test_compression import faded, remembers
 from tests.support.doubting import doubted
@@ -108,13 +117,60 @@ async def test_ten_compressions_leave_ten_records_at_most_and_losses_that_add_up
         assert sum(loss.gravity for loss in each.loss) >= 0
 
 
-async def test_a_compression_that_is_killed_leaves_the_graph_as_before_or_as_after(
+SNAPSHOT = """MATCH (node:Memory|Compression {institution: $i, student_id: $s})
+RETURN node.id AS id, node:Compression AS record, node.content_hash AS hash, node.content AS content,
+       node.nodes_after AS nodes,
+       COLLECT { MATCH (node)-[:FORMED_FROM]->(source:Source) RETURN source.ref ORDER BY source.ref } AS refs,
+       COLLECT { MATCH (node)-[e]->(o:Memory) RETURN type(e) + o.id ORDER BY type(e) + o.id } AS edges ORDER BY id"""
+
+
+def started(settings: Settings, student: Learner) -> "subprocess.Popen[bytes]":
+    """The command that compresses a student's memories to 15, as a process of its own."""
+    own = ("--institution", student.who.institution, "--password-stdin", "--to", "15")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "graphmem", "compress", student.who.student_id, *own],
+        env=environment(settings, GRAPHMEM_NEO4J_TIMEOUT="120"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdin is not None
+    process.stdin.write(f"{PASSWORD}\n".encode())
+    process.stdin.close()
+    return process
+
+
+async def left(gm: Graphmem, student: Learner, before: list[dict[str, Any]]) -> str:
+    """Whether the graph is as before a compression, as after it, or neither."""
+    now = await asked(gm, student.who, SNAPSHOT)
+    records = [row for row in now if row["record"]]
+    refs = [{ref for row in rows for ref in row["refs"]} for rows in (before, now)]
+    after = len(records) == 1 and records[0]["nodes"] == len(now) - 1 == 15 and refs[0] == refs[1]
+    return "before" if now == before else "after" if after else "neither"
+
+
+async def test_killed_compression_leaves_graph_as_before_or_as_after(
     gm: Graphmem, neo4j_access: Access, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GRAPHMEM_NEO4J_URI", neo4j_access.uri)
-    monkeypatch.setenv("GRAPHMEM_NEO4J_USER", neo4j_access.user)
-    monkeypatch.setenv("GRAPHMEM_NEO4J_PASSWORD", neo4j_access.password)
+    for name in ("uri", "user", "password"):
+        monkeypatch.setenv(f"GRAPHMEM_NEO4J_{name.upper()}", getattr(neo4j_access, name))
     settings = gm.settings.model_copy(update={"neo4j_uri": neo4j_access.uri})
-    found = await crash_figures(gm, settings, scale_sentences(None), kills=2, memories=40)
-    assert found["neither"] == 0
-    assert found["as_before"] + found["as_after"] == found["kills"] == found["compressed_at_last"]
+    texts, whole = tuple(scale_sentences(None)[:40]), 0.0
+    material = Material(texts, await gm.embedder.embed(texts), ())
+    for share in (None, 0.6, 0.9):
+        student = await learner(gm, f"killed-{share}")
+        session = await student.begin()
+        made = made_memories(session, material, len(texts))
+        await import_memories(gm.graph, session, made, gm.clock() - timedelta(days=1))
+        before, start = await asked(gm, student.who, SNAPSHOT), perf_counter()
+        process = started(settings, student)
+        if share is not None:
+            await asyncio.sleep(whole * share)
+            process.kill()
+        await asyncio.to_thread(process.wait)
+        whole = whole or perf_counter() - start
+        # The server rolls back what a client that is gone had begun.
+        await asyncio.sleep(1.0)
+        assert await left(gm, student, before) in ("before", "after")
+        await asyncio.to_thread(started(settings, student).wait)
+        assert await left(gm, student, before) == "after"

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.bench.voe import ExperimentTurn, Pair, chosen, compare, findings, held_out
+from graphmem.bench.recorded import held_out
+from graphmem.bench.voe import ExperimentTurn, Pair, chosen, compare, findings
 from graphmem.commands.experiment import run_experiment, table
 from graphmem.errors import InvalidInput
 from graphmem.model import Answer, Author, MindQuestion, Predict, Prediction, Remembered, Respond

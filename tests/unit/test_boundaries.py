@@ -11,14 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.bench.segmentation_metrics import (
+from graphmem.bench.scores import (
     above_mean,
-    above_threshold,
     depths,
     exact,
     metric_window,
     pk,
-    surprises,
     windowdiff,
 )
 from graphmem.errors import InvalidInput, SetupError
@@ -86,7 +84,7 @@ def test_scores_stay_within_bounds_and_a_perfect_guess_is_perfect(pair: tuple[li
     gold, found = pair
     assert 0 <= pk(gold, found) <= windowdiff(gold, found) <= 1
     assert pk(gold, gold) == windowdiff(gold, gold) == 0
-    assert exact([gold], [gold]).f1 == float(any(gold[1:]))
+    assert exact([gold], [gold])[2] == float(any(gold[1:]))
     assert all(0 <= value <= 1 for value in exact([gold], [found]))
 
 
@@ -116,7 +114,7 @@ def test_talks_are_counted_together(one: tuple[list[int], list[int]], two: tuple
 
 def test_a_near_miss_is_forgiven_by_pk_but_not_by_exact_f1() -> None:
     gold, near, far = (np.eye(20, dtype=np.int64)[place] for place in (10, 11, 18))
-    assert exact([gold], [near]).f1 == 0
+    assert exact([gold], [near])[2] == 0
     assert 0 < pk(gold, near) < pk(gold, far)
 
 
@@ -132,19 +130,16 @@ def test_guesses_of_another_length_are_refused() -> None:
 def test_plain_methods_find_no_boundary_with_the_first_turn(turns: int, seed: int) -> None:
     vectors = np.random.default_rng(seed).normal(size=(turns, 4)).astype(np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    for signal in (surprises(vectors, before=2), depths(vectors)):
-        assert signal.shape == (turns,)
-        assert (signal >= -1e-6).all()
-        for found in (above_threshold(signal, -1.0), above_mean(signal, -9.0)):
-            assert found.shape == (turns,)
-            assert not found[:1].any()
-        assert above_threshold(signal, -1.0).sum() == max(0, turns - 1)
+    signal = depths(vectors)
+    found = above_mean(signal, -9.0)
+    assert signal.shape == found.shape == (turns,)
+    assert (signal >= -1e-6).all()
+    assert not found[:1].any()
 
 
 def test_plain_methods_find_where_two_topics_meet() -> None:
     vectors = np.repeat(np.eye(2, dtype=np.float32), 4, axis=0)
-    for signal in (surprises(vectors, before=1), depths(vectors)):
-        assert np.flatnonzero(above_mean(signal, 2.0)).tolist() == [4]
+    assert np.flatnonzero(above_mean(depths(vectors), 2.0)).tolist() == [4]
 
 
 @pytest.mark.parametrize("ahead", [False, True])

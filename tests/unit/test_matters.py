@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.bench.held_out import is_held_out
+from graphmem.bench.talks import is_held_out
 from graphmem.text.matters import subject_matter
 from graphmem.text.operations import lesson_title
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.bench.matching import auroc
+from graphmem.bench.scores import auroc
 from graphmem.offline.selection import LEAST_ALONE, select_statements
 from graphmem.text.statement_judge import VERDICTS, load_statement_judge
 

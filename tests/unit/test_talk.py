@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.bench.held_out import is_held_out
+from graphmem.bench.talks import is_held_out
 from graphmem.text.doc import Doc
 from graphmem.text.reader import read_now
 from graphmem.text.talk import TALK_FILE, TALK_SURE, TalkKind, load_talk, talk_of

@@ -1,16 +1,21 @@
-"""Talks with questions whose evidence is known, and when evidence counts as found (spec 10, Measured by)."""
+"""Labelled data in JSON lines: rows, talks with questions whose evidence is known, and rows that may be measured."""
 
+import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from graphmem.errors import InvalidInput
 from graphmem.text.lexicon import STOP_WORDS
+
+T = TypeVar("T")
 
 UNDATED = datetime(2024, 1, 8, 9, 0, tzinfo=UTC)
 """When a talk without dates begins."""
@@ -20,7 +25,7 @@ ADVERSARIAL = 5
 ENOUGH_EVIDENCE = 0.5
 """Share of a turn's content words that its memories must hold."""
 
-_DATE = "%I:%M %p on %d %B, %Y"
+_LOCOMO_DATE, _BEAM_DATE = "%I:%M %p on %d %B, %Y", "%B-%d-%Y"
 _IDS = re.compile(r"[;,\s]+")
 _WORD = re.compile(r"[^\W_]+")
 
@@ -41,12 +46,12 @@ class EvidenceQuestion:
 
     text: str
     gold: tuple[str, ...]
-    category: int | None = None
+    category: str | None = None
 
 
 @dataclass(frozen=True)
 class Talk:
-    """A conversation or meeting, and what is asked about it."""
+    """A conversation or meeting, and the questions about it."""
 
     id: str
     turns: tuple[Utterance, ...]
@@ -60,8 +65,34 @@ class RememberedSource(NamedTuple):
     content: str
 
 
+def is_held_out(group: str) -> bool:
+    """Return whether a group of rows (a dialogue, a source) is held out of training: one in five, by its hash.
+
+    Examples
+    --------
+    >>> [is_held_out(group) for group in ("f", "g", "h", "i")]
+    [False, True, True, False]
+    """
+    return hashlib.sha256(group.encode()).digest()[0] % 5 == 0
+
+
+def text_hash(*texts: str) -> int:
+    """Return a 64-bit hash of texts, by which a row that was trained on is recognised."""
+    return int.from_bytes(hashlib.sha256("\x1f".join(texts).encode()).digest()[:8], "big", signed=True)
+
+
+def trained_hashes(path: Path) -> frozenset[int]:
+    """Return the hashes of the rows that a shipped model was trained on, from the `.npy` file beside its weights."""
+    return frozenset(np.load(path, allow_pickle=False).tolist()) if path.exists() else frozenset()
+
+
+def save_trained(path: Path, rows: Sequence[tuple[str, ...]]) -> None:
+    """Write the hashes of the rows that a model was trained on."""
+    np.save(path, np.array(sorted({text_hash(*row) for row in rows}), dtype=np.int64))
+
+
 def read_rows(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    """The objects of a JSON lines file, each with its place in words.
+    """Read the objects of a JSON lines file, each with its place in words.
 
     Raises
     ------
@@ -88,58 +119,87 @@ def read_rows(path: Path) -> list[tuple[str, dict[str, Any]]]:
     return rows
 
 
+def parsed_rows(path: Path, parse: Callable[[dict[str, Any]], T], needed: str) -> list[T]:
+    """Parse each row of a file.
+
+    Parameters
+    ----------
+    path : Path, JSON lines
+    parse : makes one value of a row
+    needed : str, what a row must hold, for the error
+
+    Raises
+    ------
+    InvalidInput    a line is of another format; names file and line
+    """
+    found = []
+    for where, row in read_rows(path):
+        try:
+            found.append(parse(row))
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidInput(f"{where}: {needed} needed: {error!r}.") from error
+    return found
+
+
 def read_talks(path: Path) -> list[Talk]:
-    """Read conversations of LoCoMo (`turns`, `qa`) or meetings of QMSum (`turns`, `queries`), one a line.
+    """Read talks of LoCoMo (`turns`, `qa`), BEAM (`messages`, `questions`) or QMSum (`turns`, `queries`), one a line.
 
     Questions without known evidence and LoCoMo's adversarial ones are left out.
 
     Raises
     ------
-    InvalidInput    a line is of neither format; names file and line
+    InvalidInput    a line is of another format; names file and line
 
-    Source: spec 10; Maharana et al. 2024, LoCoMo; Zhong et al. 2021, QMSum.
+    Source: spec 10; Maharana et al. 2024, LoCoMo; Tavakoli et al. 2025, BEAM; Zhong et al. 2021, QMSum.
     """
-    return [_talk(where, row) for where, row in read_rows(path)]
+    return parsed_rows(path, _talk, '"turns" and "qa" (LoCoMo) or "queries" (QMSum), or "messages" (BEAM), are')
 
 
-def _talk(where: str, row: dict[str, Any]) -> Talk:
-    if "turns" not in row or not ({"qa", "queries"} & row.keys()):
-        raise InvalidInput(f'{where}: "turns" and "qa" (as LoCoMo) or "queries" (as QMSum) are needed.')
-    try:
+def _talk(row: dict[str, Any]) -> Talk:
+    name = next((row[key] for key in ("conversation_id", "meeting_id", "chat") if key in row), "talk")
+    if "messages" in row:
+        turns, asked = tuple(_dated(list(map(_of_beam, row["messages"])))), list(_questions_of_beam(row["questions"]))
+    else:
         turns = tuple(_dated(row["turns"]))
-        known = {turn.id for turn in turns}
-        if len(known) != len(turns):
-            raise ValueError("a turn id occurs twice")
-        asked = _of_locomo(row["qa"]) if "qa" in row else _of_qmsum(row["queries"], len(turns))
-        questions = tuple(
-            EvidenceQuestion(q.text, gold, q.category)
-            for q in asked
-            if (gold := tuple(dict.fromkeys(i for i in q.gold if i in known)))
-        )
-        name = row.get("conversation_id") or row.get("meeting_id") or f"talk-{len(turns)}"
-        return Talk(str(name), turns, questions)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InvalidInput(f"{where}: a turn or question is not as in LoCoMo or QMSum: {error!r}.") from error
+        asked = list(_of_locomo(row["qa"]) if "qa" in row else _of_qmsum(row["queries"], len(turns)))
+    known = {turn.id for turn in turns}
+    if len(known) != len(turns):
+        raise ValueError("a turn id occurs twice")
+    questions = tuple(
+        EvidenceQuestion(q.text, gold, q.category)
+        for q in asked
+        if (gold := tuple(dict.fromkeys(i for i in q.gold if i in known)))
+    )
+    return Talk(str(name), turns, questions)
 
 
 def _dated(rows: Sequence[dict[str, Any]]) -> Iterator[Utterance]:
     """Turns twenty seconds apart from the beginning of their session; empty ones are left out."""
     for (_, date), session in groupby(enumerate(rows), key=lambda r: (r[1].get("session"), r[1].get("session_date"))):
-        start = UNDATED if date is None else datetime.strptime(date, _DATE).replace(tzinfo=UTC)
+        form = _LOCOMO_DATE if " on " in (date or "") else _BEAM_DATE
+        start = UNDATED if date is None else datetime.strptime(date, form).replace(tzinfo=UTC)
         for number, (place, row) in enumerate(session):
             caption = row.get("image_caption")
             text = f"{row['text']} [shares: {caption}]" if caption else row["text"]
             if text.strip():
-                yield Utterance(
-                    str(row.get("id", place)), row["speaker"].strip(), text.strip(), start + number * A_TURN
-                )
+                speaker = row["speaker"].strip()
+                yield Utterance(str(row.get("id", place)), speaker, text.strip(), start + number * A_TURN)
+
+
+def _of_beam(row: dict[str, Any]) -> dict[str, Any]:
+    return {"id": row["id"], "speaker": row["role"], "text": row["text"], "session_date": row["date"]}
+
+
+def _questions_of_beam(rows: Sequence[dict[str, Any]]) -> Iterator[EvidenceQuestion]:
+    for row in rows:
+        yield EvidenceQuestion(row["q"], tuple(map(str, row["evidence"])), str(row["ability"]))
 
 
 def _of_locomo(rows: Sequence[dict[str, Any]]) -> Iterator[EvidenceQuestion]:
     for row in rows:
         if row["category"] != ADVERSARIAL:
             ids = tuple(i for entry in row["evidence"] for i in _IDS.split(entry) if i)
-            yield EvidenceQuestion(row["question"], ids, int(row["category"]))
+            yield EvidenceQuestion(row["question"], ids, f"category_{row['category']}")
 
 
 def _of_qmsum(rows: Sequence[dict[str, Any]], turns: int) -> Iterator[EvidenceQuestion]:
@@ -149,7 +209,7 @@ def _of_qmsum(rows: Sequence[dict[str, Any]], turns: int) -> Iterator[EvidenceQu
 
 
 def telling_words(text: str) -> frozenset[str]:
-    """The words of a text that are no stop words, in lower case.
+    """Return the words of a text that are no stop words, in lower case.
 
     Examples
     --------
@@ -160,7 +220,7 @@ def telling_words(text: str) -> frozenset[str]:
 
 
 def is_found(turn: Utterance, remembered: Sequence[RememberedSource]) -> bool:
-    """True if the memories that name a turn as their source together hold at least half of its content words.
+    """Return whether the memories that name a turn as their source together hold half of its content words.
 
     A turn without content words is found when a memory names it.
 
@@ -184,5 +244,5 @@ def is_found(turn: Utterance, remembered: Sequence[RememberedSource]) -> bool:
 def share_found(
     question: EvidenceQuestion, turns: Mapping[str, Utterance], remembered: Sequence[RememberedSource]
 ) -> float:
-    """Share of a question's gold turns that are found."""
+    """Return the share of a question's gold turns that are found."""
     return sum(is_found(turns[i], remembered) for i in question.gold) / len(question.gold)

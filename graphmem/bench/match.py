@@ -1,4 +1,4 @@
-"""Benchmark of match: does the chance given to a prediction tell whether it came true? (spec 4, Measured by).
+"""Match: does the chance given to a prediction tell whether it came true? (spec 4, Measured by).
 
 `auroc` and `accuracy` (at 0.6) set rows that came true (`same` 2) against rows that did not (0); the half-true ones
 count in the calibration only. Natural rows are predictions from the talk and the student's previous message, neither
@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, utils
 
 from graphmem.bench import Figures
-from graphmem.bench.baselines import embedding
-from graphmem.bench.datasets import read_rows
-from graphmem.bench.held_out import text_hash, trained_hashes
+from graphmem.bench.harness import embedding
+from graphmem.bench.scores import auroc
+from graphmem.bench.talks import parsed_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
@@ -110,20 +111,6 @@ def fuzzy_match(predicted: str, actual: str) -> float:
     return fuzz.ratio(predicted, actual, processor=utils.default_process) / 100
 
 
-def auroc(scores: Sequence[float], labels: Sequence[bool]) -> float:
-    """Chance that a true row has a higher score than a false one, ties half.
-
-    Examples
-    --------
-    >>> auroc([0.9, 0.8, 0.3, 0.3], [True, False, True, False])
-    0.625
-    """
-    true = np.array([s for s, label in zip(scores, labels, strict=True) if label])
-    false = np.array([s for s, label in zip(scores, labels, strict=True) if not label])
-    above = (true[:, None] > false).mean() + 0.5 * (true[:, None] == false).mean()
-    return float(above)
-
-
 def _judged(prefix: str, pairs: Sequence[PredictedPair], scores: Sequence[float]) -> Figures:
     clear = [i for i, pair in enumerate(pairs) if pair.same != 1]
     truth = [pairs[i].same == 2 for i in clear]
@@ -165,21 +152,11 @@ def read_pairs(path: Path) -> list[PredictedPair]:
     ------
     InvalidInput    a line is of another format; names file and line
     """
-    found = []
-    for where, row in read_rows(path):
-        try:
-            pair = PredictedPair(
-                id=str(row["id"]),
-                source=str(row["source"]),
-                before=str(row["before"] or ""),
-                predicted=str(row["predicted"]),
-                actual=str(row["actual"]),
-                same=row["same"],
-                previous=str(row.get("previous") or ""),
-            )
-            if pair.same not in (0, 1, 2):
-                raise ValueError("same must be 0, 1 or 2")
-        except (KeyError, TypeError, ValueError) as error:
-            raise InvalidInput(f"{where}: before, predicted, actual and same are needed: {error!r}.") from error
-        found.append(pair)
-    return found
+    return parsed_rows(path, _pair, "before, predicted, actual and same are")
+
+
+def _pair(row: dict[str, Any]) -> PredictedPair:
+    if row["same"] not in (0, 1, 2):
+        raise ValueError("same must be 0, 1 or 2")
+    texts = (str(row["before"] or ""), str(row["predicted"]), str(row["actual"]))
+    return PredictedPair(str(row["id"]), str(row["source"]), *texts, row["same"], str(row.get("previous") or ""))

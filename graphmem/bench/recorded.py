@@ -1,14 +1,20 @@
-"""Match rates of predictions that know nothing, which stand beside every match rate (spec 4)."""
+"""Recorded dialogues as turns, and match rates of predictions that know nothing, which stand beside all others."""
 
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import pairwise
 from statistics import fmean
 
 from graphmem.app import Graphmem
 from graphmem.flows.sensing import Senses
+from graphmem.flows.turn import Incoming
+from graphmem.llm.fallback import make_mind
 from graphmem.model import Author, Message, Prediction
+from graphmem.offline.exemplars import load_bank
+from graphmem.offline.mind import OfflineMind
 from graphmem.samples.dialogues import Dialogue, DialogueTurn, dialogue_turns
 from graphmem.text.matching import MATCHED
 
@@ -25,12 +31,30 @@ class MatchBaselines:
     random: float | None
 
     def __str__(self) -> str:
-        told = (("the message before", self.parrot), ("a random message", self.random))
-        return ", ".join(f"{name} {rate:.0%}" for name, rate in told if rate is not None)
+        rates = (("the message before", self.parrot), ("a random message", self.random))
+        return ", ".join(f"{name} {rate:.0%}" for name, rate in rates if rate is not None)
+
+
+def recorded_turn(dialogue: Dialogue, place: int, turn: DialogueTurn, at: datetime) -> Incoming:
+    """Return a student's message of a recorded dialogue with the tutor's reply, the task, and first the opening."""
+    opener = turn.before if place == 0 else None
+    return Incoming(f"{dialogue.id}#{place}", turn.text, at, turn.reply, dialogue.topic, opener)
+
+
+@asynccontextmanager
+async def held_out(gm: Graphmem, dialogues: Sequence[Dialogue]) -> AsyncIterator[Graphmem]:
+    """The same graphmem, but what the offline mind has learned from these very dialogues is taken out of its bank."""
+    bank = await load_bank(gm.embedder)
+    offline = OfflineMind(bank.without({dialogue.id for dialogue in dialogues}), gm.embedder, gm.reader)
+    mind = make_mind(gm.settings, offline)
+    try:
+        yield replace(gm, offline=offline, mind=mind)
+    finally:
+        await mind.aclose()
 
 
 async def match_baselines(gm: Graphmem, dialogues: Sequence[Dialogue], seed: int) -> MatchBaselines:
-    """Measure both on some dialogues.
+    """Measure both baselines on some dialogues.
 
     Parameters
     ----------
@@ -40,11 +64,11 @@ async def match_baselines(gm: Graphmem, dialogues: Sequence[Dialogue], seed: int
 
     Source: spec 4.
     """
-    chance, said = random.Random(seed), {d.id: [turn.text for turn in dialogue_turns(d)] for d in dialogues}
+    chance, texts = random.Random(seed), {d.id: [turn.text for turn in dialogue_turns(d)] for d in dialogues}
     parrots: list[bool] = []
     strays: list[bool] = []
     for dialogue in dialogues:
-        others = [text for name, texts in said.items() if name != dialogue.id for text in texts]
+        others = [text for name, said in texts.items() if name != dialogue.id for text in said]
         for before, turn in pairwise(dialogue_turns(dialogue)):
             parrots.append(await _would_match(gm, before.text, turn))
             if others:
@@ -53,7 +77,7 @@ async def match_baselines(gm: Graphmem, dialogues: Sequence[Dialogue], seed: int
 
 
 async def _would_match(gm: Graphmem, predicted: str, turn: DialogueTurn) -> bool:
-    """True if a prediction would count as matched by what a student said."""
+    """Return whether a prediction would count as matched by what a student said."""
     asked, at = turn.before or "", gm.clock()
     guess, said, before = await gm.embedder.embed([predicted, turn.text, asked])
     (reading,) = await gm.reader.read([turn.text])

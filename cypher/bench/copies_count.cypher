@@ -1,2 +1,0 @@
-// How many copies there are.
-MATCH (n:BenchCopy) RETURN count(n) AS copies

@@ -1,2 +1,0 @@
-// Wait until the indexes hold every copy.
-CALL db.awaitIndexes(300)
