@@ -9,7 +9,8 @@
 A rotated student key derives `seal` alone; `mark`, which keyed hashes are made with, stays and is wrapped beside it.
 
 A sealed value is bound to its place: institution, student, label, node and field. Moved to another place, or cut
-short, it does not open. All of it is PyNaCl (libsodium): XChaCha20-Poly1305, Argon2id, BLAKE2b, sealed boxes.
+short, it does not open. Texts are padded before, so that a length tells little: 64, 96, 128, 192, 256 ... bytes.
+All of it is PyNaCl (libsodium): XChaCha20-Poly1305, Argon2id, BLAKE2b, sealed boxes.
 """
 
 import json
@@ -34,6 +35,10 @@ Stored = bytes | str
 SEALING_OFF = "off"
 """Recorded of students of whom nothing is sealed."""
 KEY_BYTES = 32
+PAD = b"\0"
+"""Fills texts up; none that was checked ends with it."""
+SHORTEST_PADDED = 64
+"""Bytes of the shortest padded text."""
 SALT_BYTES = pwhash.argon2id.SALTBYTES
 PRIVATE_KEY = ("Student", "student", "private_key")
 """Place of the private key of sealed boxes."""
@@ -251,22 +256,36 @@ def seal(keys: Keys, who: Who, place: tuple[str, str, str], value: str) -> Store
 
     Returns
     -------
-    bytes, 40 longer than the value; or the value itself
+    bytes, 40 longer than the padded value; or the value itself
 
     Examples
     --------
     >>> ann = Who("school", "ann")
     >>> lock, keys = new_lock(ann, "a password", Argon2(1, 8 * 2**20))
     >>> sealed = seal(keys, ann, ("Turn", "turn-1", "text"), "I have a dog")
-    >>> opened_value(keys, ann, ("Turn", "turn-1", "text"), sealed)
-    b'I have a dog'
+    >>> opened = opened_value(keys, ann, ("Turn", "turn-1", "text"), sealed)
+    >>> len(sealed), len(opened), opened.rstrip(PAD)
+    (104, 64, b'I have a dog')
     >>> seal(replace(keys, clear=True), ann, ("Turn", "turn-1", "text"), "I have a dog")
     'I have a dog'
     >>> opened_value(keys, ann, ("Fact", "turn-1", "text"), sealed)
     Traceback (most recent call last):
     graphmem.errors.Tampered: The sealed field text of Fact turn-1 does not open: it was altered, moved or cut short.
     """
-    return value if keys.clear else seal_bytes(keys, who, place, value.encode())
+    return value if keys.clear else seal_bytes(keys, who, place, padded(value.encode()))
+
+
+def padded(text: bytes, fill: bytes = PAD) -> bytes:
+    """A text filled up to a power of two or three quarters of one, at least 64 bytes; a padded one stays as it is.
+
+    Examples
+    --------
+    >>> [len(padded(bytes(n))) for n in (0, 64, 65, 96, 97, 1_000, 1_600)]
+    [64, 64, 96, 96, 128, 1024, 2048]
+    """
+    power = max(SHORTEST_PADDED, 1 << (len(text) - 1).bit_length())
+    fits = len(text) <= 3 * power // 4 and power > SHORTEST_PADDED
+    return text.ljust(3 * power // 4 if fits else power, fill)
 
 
 def seal_bytes(keys: Keys, who: Who, place: tuple[str, str, str], value: bytes) -> bytes:
@@ -275,7 +294,7 @@ def seal_bytes(keys: Keys, who: Who, place: tuple[str, str, str], value: bytes) 
 
 
 def opened_value(keys: Keys, who: Who, place: tuple[str, str, str], sealed: Stored) -> bytes:
-    """Open a sealed value; where nothing is sealed it is taken as it is.
+    """Open a sealed value, a text with its padding; where nothing is sealed it is taken as it is.
 
     Values sealed before the label was part of the place open, too, until they are written again.
 
@@ -316,7 +335,7 @@ def seal_for(lock: StudentLock, who: Who, text: str) -> Stored:
     if lock.clear:
         return text
     envelope = {"institution": who.institution, "student_id": who.student_id, "text": text}
-    return bytes(SealedBox(PublicKey(lock.public_key)).encrypt(json.dumps(envelope).encode()))
+    return bytes(SealedBox(PublicKey(lock.public_key)).encrypt(padded(json.dumps(envelope).encode(), b" ")))
 
 
 def open_sealed_box(keys: Keys, who: Who, lock: StudentLock, sealed: Stored) -> str:

@@ -10,7 +10,7 @@ from functools import partial
 
 from graphmem.errors import Conflict, Tampered
 from graphmem.model import Keys, Who
-from graphmem.sealing import StudentLock, open_sealed_box, opened_value, seal_bytes, seal_for
+from graphmem.sealing import StudentLock, open_sealed_box, opened_value, padded, seal_bytes, seal_for
 from graphmem.store.document import bound_to
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.jobs import Kind
@@ -165,7 +165,8 @@ def _again(keys: Rekeying, who: Who, place: tuple[str, str, str], value: bytes) 
     except Tampered:
         opened_value(keys.after, who, place, value)
         return None
-    return seal_bytes(keys.after, who, place, opened)
+    # Texts that were sealed before lengths were hidden are padded now.
+    return seal_bytes(keys.after, who, place, opened if place[2].endswith("embedding") else padded(opened))
 
 
 def _reboxed(keys: Rekeying, who: Who, place: tuple[str, str, str], value: bytes) -> bytes | None:

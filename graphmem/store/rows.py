@@ -12,7 +12,7 @@ import numpy as np
 from graphmem import sealing
 from graphmem.errors import Tampered
 from graphmem.model import Keys, SourceKind, Vector, Who
-from graphmem.sealing import Stored
+from graphmem.sealing import PAD, Stored, padded
 
 REMARK = "remark"
 """The kind in the graph of a chat remark that was observed; `chat` is that of turns, whose ids are not its refs."""
@@ -88,7 +88,7 @@ class NodeSealer:
         """Seal JSON, compressed; readable it stays as it is."""
         if self._keys.clear:
             return value.decode()
-        return sealing.seal_bytes(self._keys, self._who, (*self._place, field), compress(value, QUICKLY))
+        return sealing.seal_bytes(self._keys, self._who, (*self._place, field), padded(compress(value, QUICKLY)))
 
     def seal_vector(self, field: str, vector: Vector) -> bytes | list[float]:
         """Seal an embedding; readable it is a list of numbers."""
@@ -120,11 +120,11 @@ class NodeSealer:
 
     def text(self, field: str, sealed: Stored) -> str:
         """Open a text."""
-        return self._opened(field, sealed).decode()
+        return self._opened(field, sealed).rstrip(PAD).decode()
 
     def json(self, field: str, sealed: Stored) -> Any:
         """Open what `seal_json` sealed."""
-        return json.loads(self._opened(field, sealed))
+        return json.loads(self._opened(field, sealed).rstrip(PAD))
 
     def packed(self, field: str, sealed: Stored) -> bytes:
         """Open what `seal_packed` sealed: JSON, no longer compressed."""

@@ -24,7 +24,7 @@ from graphmem.store import rotation
 from graphmem.store.memories import Filter
 from graphmem.store.rows import NodeSealer
 from graphmem.store.students import find_enrolled
-from tests.conftest import BOTH_FORMS, PASSWORD, Pupil, another_replica, say
+from tests.conftest import BOTH_FORMS, PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.client import Client, Refused
 from tests.support.remembering import asked, held, nodes, observations
 from tests.support.tampering import by_hand, noticed
@@ -105,6 +105,45 @@ async def test_every_sealed_value_is_another_and_everything_is_read_as_before(gm
             with pytest.raises(Tampered):
                 place.text("content", memory["content"])
     assert len(await nodes(gm, ann.who, "Memory")) == len(hidden)
+
+
+def padded_lengths(longest: int) -> set[int]:
+    """Lengths of sealed texts and sealed boxes."""
+    buckets = {size for k in range(6, longest.bit_length() + 1) for size in (2**k, 2**k + 2 ** (k - 1))}
+    return {size + more for size in buckets for more in (40, 48)}
+
+
+async def text_lengths(gm: Graphmem, who: Who) -> list[int]:
+    """Lengths of what is sealed of a student but embeddings and keys."""
+    rows = [row["properties"] for row in await asked(gm, who, SEALED_VALUES)]
+    keys = OF_SERVER | {"private_key", "next_key", "recovery_copy", "sealed_private_key"}
+    return [
+        len(value)
+        for properties in rows
+        for name, value in properties.items()
+        if isinstance(value, bytes | bytearray) and name not in keys and not name.endswith("embedding")
+    ]
+
+
+async def test_lengths_tell_little_and_what_was_sealed_before_that_opens_and_is_padded_by_a_rotation(
+    gm: Graphmem, ann: Pupil, enrol: Enrol, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await lives(gm, ann, "marmalade")
+    lengths = await text_lengths(gm, ann.who)
+    assert len(lengths) > 50
+    assert set(lengths) <= padded_lengths(max(lengths))
+    with monkeypatch.context() as earlier:
+        for module in ("graphmem.sealing", "graphmem.store.rows"):
+            earlier.setattr(f"{module}.padded", lambda text, fill=b"": text)
+        bob = await enrol("bob")
+        await lives(gm, bob, "marmalade")
+        assert len(set(await text_lengths(gm, bob.who)) - padded_lengths(100_000)) > 10
+        before = await readable(gm, bob.session)
+    assert await readable(another_replica(gm), bob.session) == before
+    await students.rotate_key(gm, bob.who, PASSWORD, session=bob.session)
+    assert set(await text_lengths(gm, bob.who)) <= padded_lengths(100_000)
+    assert (await readable(another_replica(gm), await reopened(gm, bob.who)))["overlay"] == before["overlay"]
+    assert await noticed(gm, bob.who) == set()
 
 
 async def test_what_is_said_and_observed_afterwards_is_known(gm: Graphmem, ann: Pupil) -> None:

@@ -1,8 +1,10 @@
 """Sealed values, keys and tokens: what opens, and what must not."""
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from zlib import compress
 
 import numpy as np
 import pytest
@@ -23,9 +25,33 @@ SECRET = b"s" * 32
 PLACE = ("L", "n", "f")
 
 
-@given(st.text(max_size=2000))
-def test_what_is_sealed_opens_again(text: str) -> None:
-    assert sealing.opened_value(KEYS, ANN, PLACE, sealing.seal(KEYS, ANN, PLACE, text)) == text.encode()
+@given(st.text(max_size=2000).map(lambda text: text.rstrip("\0")))
+def test_what_is_sealed_opens_again_also_unpadded(text: str) -> None:
+    node = NodeSealer(KEYS, ANN, "L", "n")
+    for sealed in (node.seal("f", text), sealing.seal_bytes(KEYS, ANN, PLACE, text.encode())):
+        assert node.text("f", sealed) == text
+    for sealed in (node.seal_json("f", [text]), sealing.seal_bytes(KEYS, ANN, PLACE, json.dumps([text]).encode())):
+        assert node.json("f", sealed) == [text]
+    packed = json.dumps([text]).encode()
+    for sealed in (node.seal_packed("f", packed), sealing.seal_bytes(KEYS, ANN, PLACE, compress(packed))):
+        assert node.packed("f", sealed) == packed
+    box = sealing.seal_for(LOCK, ANN, text)
+    assert sealing.open_sealed_box(KEYS, ANN, LOCK, box) == text
+
+
+@pytest.mark.parametrize(
+    ("texts", "length"),
+    [(("", "Bo", "Maximiliane-Alexandra", "x" * 64), 64), (("x" * 65, "é" * 48), 96), (("x" * 513, "y" * 768), 768)],
+)
+def test_a_length_tells_a_bucket(texts: Sequence[str], length: int) -> None:
+    assert {len(sealing.seal(KEYS, ANN, PLACE, text)) for text in texts} == {40 + length}
+
+
+@given(st.binary(max_size=40_000))
+def test_padding_is_at_most_half_of_a_longer_text_and_is_not_padded_again(text: bytes) -> None:
+    padded = sealing.padded(text)
+    assert len(text) <= len(padded) <= max(sealing.SHORTEST_PADDED, 1.5 * len(text))
+    assert sealing.padded(padded) == padded
 
 
 @given(st.binary(max_size=2000))
