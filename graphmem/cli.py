@@ -74,8 +74,11 @@ def down_command() -> None:
 def status_command(as_json: AsJson = False) -> None:
     """Tell whether the local Neo4j runs, where, and how large it is."""
     from graphmem.local import server
+    from graphmem.local.copies import remove_left_copy
 
-    found = asdict(server.status(load_settings()))
+    settings = load_settings()
+    remove_left_copy(settings, say)
+    found = asdict(server.status(settings))
     if as_json:
         typer.echo(json.dumps(found, default=str))
     else:

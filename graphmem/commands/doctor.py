@@ -13,6 +13,7 @@ from graphmem.app import server_secret
 from graphmem.errors import GraphmemError, MindError, SetupError
 from graphmem.jobs.runner import kinds_of
 from graphmem.local import server
+from graphmem.local.copies import remove_left_copy
 from graphmem.model import Author, Companion, Conversation, Message, Predict
 from graphmem.notifier import JobNotifier
 from graphmem.runtime import open_graph
@@ -49,6 +50,7 @@ async def examine(settings: Settings) -> list[Finding]:
         "jobs": _jobs,
         "sealed values": check_sealed_values,
         "worlds": check_worlds,
+        "copies": _copies,
     }
     return [await _found(part, check, settings) for part, check in checks.items()]
 
@@ -182,6 +184,13 @@ async def check_worlds(settings: Settings) -> str:
             "`graphmem import-world` (or importWorld) again, which completes it."
         )
     return "no import was cut short"
+
+
+async def _copies(settings: Settings) -> str:
+    told: list[str] = []
+    if not await asyncio.to_thread(remove_left_copy, settings, told.append):
+        return "a readable copy of a student is open (graphmem inspect)"
+    return "a readable copy of a student was left behind: removed" if told else "no readable copy of a student"
 
 
 def _check_running(settings: Settings) -> None:

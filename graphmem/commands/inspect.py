@@ -1,13 +1,9 @@
 """A readable copy of a student in a Neo4j of its own, to be looked at in Neo4j Browser and thrown away."""
 
-import json
-import os
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from shutil import rmtree
 from types import FrameType
 from typing import Any
 from urllib.parse import quote
@@ -18,16 +14,13 @@ from graphmem.errors import SetupError
 from graphmem.flows.export import export_student
 from graphmem.jobs.runner import run_jobs
 from graphmem.local import server
-from graphmem.local.disk import write_private
+from graphmem.local.copies import noted_copy, remove_left_copy
 from graphmem.local.server import LocalNeo4j
 from graphmem.model import Who
 from graphmem.runtime import Say, open_graph
 from graphmem.settings import Settings
 from graphmem.store import queries
 from graphmem.store.copies import write_copy
-
-NOTED_IN = "inspect.json"
-"""File of the home that names the folder of a running copy."""
 
 
 async def readable_student(gm: Graphmem, who: Who, password: str) -> dict[str, Any]:
@@ -73,66 +66,26 @@ def with_overlay(document: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def copy_database(settings: Settings, say: Say) -> Iterator[tuple[Settings, LocalNeo4j]]:
-    """An empty Neo4j of its own, removed at the end, also where the process is told to end.
-
-    What a process left that was killed is removed first.
+    """An empty Neo4j of its own, removed at the end, also where the process is told to end or is killed.
 
     Raises
     ------
     SetupError      it cannot be started, or another copy is being looked at
     """
-    note = settings.home / NOTED_IN
-    remove_left_copy(settings, say)
+    if not remove_left_copy(settings, say):
+        raise SetupError("A readable copy is open in another window: end it there first.")
 
     def ended(signum: int, frame: FrameType | None) -> None:
         sys.exit(128 + signum)
 
     before = {each: signal.signal(each, ended) for each in (signal.SIGTERM, signal.SIGHUP)}
     try:
-        with server.throwaway(settings, say) as neo4j:
-            write_private(note, json.dumps({"home": str(neo4j.home), "pid": os.getpid()}))
-            yield _own(settings, neo4j.home), neo4j
+        with server.throwaway(settings, say) as neo4j, noted_copy(settings, neo4j.home):
+            own = {"home": neo4j.home, "neo4j_uri": None, "neo4j_bolt_port": None, "neo4j_http_port": None}
+            yield settings.model_copy(update=own), neo4j
     finally:
-        note.unlink(missing_ok=True)
         for signum, handler in before.items():
             signal.signal(signum, handler)
-
-
-def remove_left_copy(settings: Settings, say: Say) -> None:
-    """Stop and remove a copy whose process was killed.
-
-    Raises
-    ------
-    SetupError      the copy is still being looked at, or cannot be removed
-    """
-    note = settings.home / NOTED_IN
-    if not note.exists():
-        return
-    left = json.loads(note.read_text("utf-8"))
-    if _is_alive(left["pid"]):
-        raise SetupError("A readable copy is open in another window: end it there first.")
-    say("removing a copy that was left behind")
-    server.down(_own(settings, Path(left["home"])), say)
-    rmtree(left["home"], ignore_errors=True)
-    if Path(left["home"]).exists():
-        raise SetupError(f"A readable copy is still in {left['home']}: remove that folder, then try again.")
-    note.unlink()
-
-
-def _own(settings: Settings, home: Path) -> Settings:
-    return settings.model_copy(
-        update={"home": home, "neo4j_uri": None, "neo4j_bolt_port": None, "neo4j_http_port": None}
-    )
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 async def fill_copy(settings: Settings, document: dict[str, Any], say: Say) -> None:

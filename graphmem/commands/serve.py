@@ -9,6 +9,7 @@ from typing import Any
 import uvicorn
 
 from graphmem.app import Graphmem
+from graphmem.local.copies import remove_left_copy
 from graphmem.runtime import Say, get_ready, open_graphmem, run_fast
 from graphmem.settings import Settings
 
@@ -17,6 +18,7 @@ DRAIN_SECONDS = 30
 
 def serve(settings: Settings, host: str, port: int, say: Say) -> None:
     """Serve the API until told to stop; requests under way are finished on SIGTERM."""
+    remove_left_copy(settings, say)
     run_fast(_serve(settings, host, port, say))
 
 

@@ -6,13 +6,15 @@ process id and the ports. So several homes work side by side.
 
 import json
 import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
 from urllib.parse import quote
 
 from graphmem.errors import SetupError
@@ -210,7 +212,7 @@ def has_died(settings: Settings) -> bool:
 
 @contextmanager
 def throwaway(settings: Settings, report: Progress = _silent) -> Iterator[LocalNeo4j]:
-    """A second, empty Neo4j in a temporary folder; stopped and removed at the end.
+    """A second, empty Neo4j in a temporary folder; stopped and removed at the end, also where this process is killed.
 
     Its jars are those of the home in `settings`, fetched there if need be.
 
@@ -228,14 +230,50 @@ def throwaway(settings: Settings, report: Progress = _silent) -> Iterator[LocalN
     shared = _folder(settings)
     with clear_disk_errors(shared), _one_at_a_time(shared, report):
         jars = install.jars(settings, shared, report)
-    with TemporaryDirectory(prefix="graphmem-") as home:
-        own = settings.model_copy(update={"home": Path(home), "neo4j_bolt_port": None, "neo4j_http_port": None})
-        _folder(own).mkdir(mode=0o700)
-        (_folder(own) / jars.name).symlink_to(jars)
+    home = Path(mkdtemp(prefix="graphmem-"))
+    with _watched(home):
+        own = settings.model_copy(update={"home": home, "neo4j_bolt_port": None, "neo4j_http_port": None})
         try:
+            _folder(own).mkdir(mode=0o700)
+            (_folder(own) / jars.name).symlink_to(jars)
             yield up(own, report)
         finally:
-            down(own, report)
+            remove(home)
+
+
+_WATCH = """
+import sys
+sys.stdin.read()
+from pathlib import Path
+from graphmem.local.server import remove
+remove(Path(sys.argv[1]))"""
+
+
+@contextmanager
+def _watched(home: Path) -> Iterator[None]:
+    """Have a process of its own remove a home when this one is killed, which it sees by the end of a pipe."""
+    command, nowhere = [sys.executable, "-c", _WATCH, str(home)], subprocess.DEVNULL
+    watch = subprocess.Popen(  # noqa: S603 - a program of ours
+        command, stdin=subprocess.PIPE, stdout=nowhere, stderr=nowhere, start_new_session=True
+    )
+    try:
+        yield
+    finally:
+        watch.kill()
+        watch.communicate()
+
+
+def remove(home: Path) -> None:
+    """Stop the Neo4j of a home and remove the home, with all that was written there.
+
+    Raises
+    ------
+    SetupError      it cannot be removed
+    """
+    down(Settings(home=home))
+    rmtree(home, ignore_errors=True)
+    if home.exists():
+        raise SetupError(f"{home} could not be removed: end what runs from there, then remove that folder.")
 
 
 def _folder(settings: Settings) -> Path:

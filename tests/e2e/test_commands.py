@@ -228,7 +228,9 @@ async def test_doctor_looks_at_every_part(graphmem: Command, gm: App, ann: Pupil
     # Nor is it theirs to end their imports.
     assert isinstance(findings.pop("worlds"), bool)
     assert findings.pop("sealed values") in {not before.values, not after.values}
-    assert findings == dict.fromkeys(["java", "database", "schema", "embedder", "mind", "keys", "broker", "jobs"], True)
+    assert findings == dict.fromkeys(
+        ["java", "database", "schema", "embedder", "mind", "keys", "broker", "jobs", "copies"], True
+    )
     assert code == (0 if all(f["ok"] for f in json.loads(out)) else 1), err
     code, out, _ = await graphmem("doctor", GRAPHMEM_NEO4J_URI="bolt://127.0.0.1:1", GRAPHMEM_NEO4J_TIMEOUT="1")
     assert code == 1
