@@ -1,7 +1,7 @@
 """Descriptions of the arguments that several operations have."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 import strawberry
 from strawberry.types.arguments import StrawberryArgumentAnnotation
@@ -9,9 +9,9 @@ from strawberry.types.arguments import StrawberryArgumentAnnotation
 ID = strawberry.ID
 
 
-def argument(description: str) -> StrawberryArgumentAnnotation:
-    """The description of an argument."""
-    return strawberry.argument(description=description)
+def argument(description: str, graphql_type: Any = None) -> StrawberryArgumentAnnotation:
+    """Return the description of an argument, and its type where it is an input of a dataclass."""
+    return strawberry.argument(description=description, graphql_type=graphql_type)
 
 
 StudentId = Annotated[ID, argument("Id of the student within the institution, 1 to 128 characters.")]

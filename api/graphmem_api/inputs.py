@@ -1,5 +1,6 @@
-"""GraphQL input types of the mutations, and their conversion to the values that flows take."""
+"""Input types of the schema, made of the dataclasses that flows take."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import uuid4
 
@@ -7,25 +8,28 @@ import strawberry
 
 from graphmem import model
 from graphmem.flows.ledger import Draft
-from graphmem_api.arguments import ID
-from graphmem_api.enums import register_enums
-
-# Before the classes, which refer to them.
-register_enums()
+from graphmem.flows.world_plan import WorldDraft
+from graphmem_api.mapper import taken
 
 
-@strawberry.input
+@taken(model.Concept)
+class ConceptInput:
+    """A concept; one of a known id is changed, so another name renames it."""
+
+
+@taken(model.WorldEdge)
+class WorldEdgeInput:
+    """An edge between two concepts; one of a known id is changed."""
+
+
+@taken(Draft)
+class LedgerInput:
+    """An entry to be kept."""
+
+
+@taken(model.Practised)
 class PractisedInput:
     """A concept that was practised, and how it went."""
-
-    concept_id: ID = strawberry.field(description="Id of a concept of the world.")
-    outcome: model.PracticeOutcome | None = strawberry.field(
-        default=model.PracticeOutcome.GOOD, description="How it went; a lesson that was finished went well."
-    )
-
-    def practised(self) -> model.Practised:
-        """As the flows take it; null means the default."""
-        return model.Practised(self.concept_id, self.outcome or model.PracticeOutcome.GOOD)
 
 
 @strawberry.input
@@ -44,45 +48,22 @@ class ObservationInput:
     at: datetime | None = strawberry.field(
         default=None, description="When it was observed (UTC), at most 300 s in the future; null: now."
     )
-
-    practised: list[PractisedInput] | None = strawberry.field(
+    practised: list[model.Practised] | None = strawberry.field(
+        graphql_type=list[PractisedInput] | None,
         default_factory=list,
         description="Concepts that were practised, at most 50; they are revealed, and more or less familiar.",
     )
 
     def observation(self, now: datetime) -> model.Observation:
-        """As the flows take it."""
+        """Return what flows take."""
         ref = uuid4().hex if self.ref is None else self.ref
-        practised = tuple(each.practised() for each in self.practised or ())
+        practised = tuple(self.practised or ())
         return model.Observation(self.kind, ref, self.text, self.at or now, self.speaker, practised=practised)
 
 
-@strawberry.input
-class LedgerInput:
-    """An entry to be kept."""
-
-    category: model.LedgerCategory = strawberry.field(description="What it is.")
-    content: str = strawberry.field(description="What must not be forgotten, at least one character.")
-    summary: str | None = strawberry.field(default=None, description="Short form.")
-    importance: float | None = strawberry.field(default=0.7, description="Importance, 0 to 1.")
-    triggers: list[str] | None = strawberry.field(default_factory=list, description="Words that bring it up.")
-    trigger_entities: list[str] | None = strawberry.field(default_factory=list, description="Names that bring it up.")
-    trigger_threshold: float | None = strawberry.field(
-        default=0.7, description="Cosine similarity from which on a message brings it up, 0 to 1."
+def draft_of(concepts: Sequence[model.Concept], edges: Sequence[model.WorldEdge]) -> WorldDraft:
+    """Return what an import was given, each part with its place in the arguments."""
+    return WorldDraft(
+        [(f"concepts.{i}", each) for i, each in enumerate(concepts)],
+        [(f"edges.{i}", each) for i, each in enumerate(edges)],
     )
-    expires_at: datetime | None = strawberry.field(
-        default=None, description="When it ceases to come up (UTC); null: never."
-    )
-
-    def draft(self) -> Draft:
-        """As the flows take it; null means the default."""
-        return Draft(
-            category=self.category,
-            content=self.content,
-            summary=self.summary,
-            importance=0.7 if self.importance is None else self.importance,
-            triggers=tuple(self.triggers or ()),
-            trigger_entities=tuple(self.trigger_entities or ()),
-            trigger_threshold=0.7 if self.trigger_threshold is None else self.trigger_threshold,
-            expires_at=self.expires_at,
-        )

@@ -6,11 +6,12 @@ from typing import Annotated
 
 import strawberry
 
+from graphmem import model
 from graphmem.app import Graphmem
 from graphmem.errors import NotFound
 from graphmem.flows.concern import correct_concern
 from graphmem.flows.forgetting import delete_fact, delete_observation, forget_memory
-from graphmem.flows.ledger import add_entry, delete_entry, settle_entry
+from graphmem.flows.ledger import Draft, add_entry, delete_entry, settle_entry
 from graphmem.flows.memories import find_memories, find_memory
 from graphmem.flows.memory_events import memory_events
 from graphmem.flows.reconciliation import reconcile
@@ -20,21 +21,12 @@ from graphmem.flows.uncertainty_plan import Settling
 from graphmem.jobs.compressing import compress_within_budget
 from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.webhooks import start_notices
-from graphmem.model import Resolution, Role, Uncertainty, Verdict
-from graphmem.model import Session as OpenSession
+from graphmem.model import Compression, Erased, MemoryEvent, Resolution, Role, Session, Verdict
 from graphmem.validation import checked_id
 from graphmem_api.access import Info, in_running_session, in_session, of_student, session_to_read
 from graphmem_api.arguments import ID, StudentId, UncertaintyId, argument
 from graphmem_api.inputs import LedgerInput
-from graphmem_api.memory_types import (
-    ActionCheckType,
-    GraphUncertaintyType,
-    LedgerEntryType,
-    MemoryType,
-    shown_uncertainties,
-)
-from graphmem_api.turn_types import MemoryEventType
-from graphmem_api.upkeep_types import CompressionType, ErasedType
+from graphmem_api.types import ActionCheckType, DoubtType, LedgerEntryType, MemoryType, shown_uncertainties
 
 
 @strawberry.type
@@ -47,7 +39,7 @@ class MemoryQuery:
     ) -> MemoryType | None:
         who = of_student(info, student_id, Role.APP, Role.AUDITOR)
         found = await find_memory(info.context.gm, who, id, session_to_read(info, student_id, Role.AUDITOR))
-        return None if found is None else MemoryType.of(who, found, info.context.gm.clock())
+        return None if found is None else MemoryType(who, found)
 
 
 @strawberry.type
@@ -58,12 +50,12 @@ class MemoryMutation:
         description="Keep what must not be forgotten; an active equal entry stays as it is. A threat raises a concern."
     )
     async def add_ledger_entry(
-        self, info: Info, student_id: StudentId, entry: Annotated[LedgerInput, argument("What is to be kept.")]
+        self, info: Info, student_id: StudentId, entry: Annotated[Draft, argument("What is to be kept.", LedgerInput)]
     ) -> LedgerEntryType:
         session, gm = in_session(info, student_id), info.context.gm
-        added = await add_entry(gm, session, entry.draft())
+        added = await add_entry(gm, session, entry)
         start_notices(gm, session.institution)
-        return LedgerEntryType.of(added)
+        return LedgerEntryType(session, added)
 
     @strawberry.mutation(description="Settle a promise or a debt.")
     async def settle_ledger_entry(
@@ -74,7 +66,7 @@ class MemoryMutation:
         note: Annotated[str | None, argument("What is to be said of it.")] = None,
     ) -> LedgerEntryType:
         session, gm = in_session(info, student_id), info.context.gm
-        return LedgerEntryType.of(await settle_entry(gm, session, id, note))
+        return LedgerEntryType(session, await settle_entry(gm, session, id, note))
 
     @strawberry.mutation(
         description="Say that a concern was a false alarm: its flag is marked, its ledger entry no longer active, the "
@@ -105,7 +97,7 @@ class MemoryMutation:
     ) -> MemoryType:
         session, gm = await in_running_session(info, student_id), info.context.gm
         changed = await correct_surprise(gm, session, checked_id("memoryId", memory_id), verdict, note or "")
-        return MemoryType.of(session, changed, gm.clock())
+        return MemoryType(session, changed)
 
     @strawberry.mutation(
         description="Put what the student says in the place of a memory: the memory holds no longer, what is so is "
@@ -119,7 +111,7 @@ class MemoryMutation:
         content: Annotated[str, argument("What is so, 1 to 2,000 characters.")],
     ) -> MemoryType:
         session, gm = await in_running_session(info, student_id), info.context.gm
-        return MemoryType.of(session, await correct_memory(gm, session, id, content), gm.clock())
+        return MemoryType(session, await correct_memory(gm, session, id, content))
 
     @strawberry.mutation(
         description="Settle an uncertainty: the winner is relied on again, the loser holds no longer, or is uncertain "
@@ -134,13 +126,13 @@ class MemoryMutation:
         resolution: Annotated[Resolution, argument("How it is settled.")],
         winner_id: Annotated[ID | None, argument("Id of the memory that holds, where a person decides.")] = None,
         detail: Annotated[str | None, argument("What was said of it, 1 to 2,000 characters.")] = None,
-    ) -> GraphUncertaintyType:
+    ) -> DoubtType:
         session, gm = await in_running_session(info, student_id), info.context.gm
         by = Settling(resolution, winner_id, detail)
         return await _shown(gm, session, await resolve_uncertainty(gm, session, id, by))
 
     @strawberry.mutation(description="Undo a resolution: the uncertainty is open, its memories as they were before.")
-    async def undo_resolution(self, info: Info, student_id: StudentId, id: UncertaintyId) -> GraphUncertaintyType:
+    async def undo_resolution(self, info: Info, student_id: StudentId, id: UncertaintyId) -> DoubtType:
         session, gm = await in_running_session(info, student_id), info.context.gm
         return await _shown(gm, session, await undo_resolution(gm, session, id))
 
@@ -156,13 +148,7 @@ class MemoryMutation:
         session, gm = await in_running_session(info, student_id), info.context.gm
         found = await check_action(gm, session, memory_ids, action, confidence)
         held = {memory.id: memory for memory in await find_memories(gm, session, found.unreliable)}
-        return ActionCheckType(
-            proceed=found.proceed,
-            confidence=found.confidence,
-            reliability_warning=found.warning,
-            question=found.question,
-            unreliable=[MemoryType.of(session, held[i], gm.clock()) for i in found.unreliable if i in held],
-        )
+        return ActionCheckType(session, found, [held[i] for i in found.unreliable if i in held])
 
     @strawberry.mutation(
         description="Take the student's answer to a question; it is remembered as said to the companion."
@@ -184,7 +170,7 @@ class MemoryMutation:
         "nearest; the doubts it found, those that it settled by itself included. At the end of a session one runs by "
         "itself, at most every half hour."
     )
-    async def reconcile(self, info: Info, student_id: StudentId) -> list[GraphUncertaintyType]:
+    async def reconcile(self, info: Info, student_id: StudentId) -> list[DoubtType]:
         session, gm = await in_running_session(info, student_id), info.context.gm
         found = await reconcile(gm, session, by_hand=True)
         return await shown_uncertainties(gm, session, session, found)
@@ -200,9 +186,9 @@ class MemoryMutation:
         student_id: StudentId,
         preview: Annotated[bool | None, argument("Only tell what would be done.")] = False,
         to: Annotated[int | None, argument("Memories to be left, 1 or more; null: 0.618 of MEMORIES_LIMIT.")] = None,
-    ) -> CompressionType:
+    ) -> Compression:
         session = await in_running_session(info, student_id)
-        return CompressionType.of(await compress_within_budget(info.context.gm, session, to=to, preview=bool(preview)))
+        return await compress_within_budget(info.context.gm, session, to=to, preview=bool(preview))
 
 
 @strawberry.type
@@ -222,8 +208,8 @@ class ForgettingMutation:
     )
     async def forget(
         self, info: Info, student_id: StudentId, memory_id: Annotated[ID, argument("Id of the memory.")]
-    ) -> ErasedType:
-        return ErasedType.of(await forget_memory(info.context.gm, in_session(info, student_id), memory_id))
+    ) -> Erased:
+        return await forget_memory(info.context.gm, in_session(info, student_id), memory_id)
 
     @strawberry.mutation(description="Delete a fact for good; false where there is none, so twice is as once.")
     async def delete_fact(
@@ -237,8 +223,8 @@ class ForgettingMutation:
     )
     async def delete_observation(
         self, info: Info, student_id: StudentId, id: Annotated[ID, argument("Id of its source, as observe gives it.")]
-    ) -> ErasedType:
-        return ErasedType.of(await delete_observation(info.context.gm, in_session(info, student_id), id))
+    ) -> Erased:
+        return await delete_observation(info.context.gm, in_session(info, student_id), id)
 
 
 @strawberry.type
@@ -249,14 +235,14 @@ class MemorySubscription:
         description="What happens to a student's memories from now on, within EVENTS_SECONDS, until the session ends: "
         "then LOCKED."
     )
-    async def memory_events(self, info: Info, student_id: StudentId) -> AsyncIterator[MemoryEventType]:
+    async def memory_events(self, info: Info, student_id: StudentId) -> AsyncIterator[MemoryEvent]:
         session = in_session(info, student_id)
         async with aclosing(memory_events(info.context.gm, session)) as events:
             async for event in events:
-                yield MemoryEventType.of(event)
+                yield event
 
 
-async def _shown(gm: Graphmem, session: OpenSession, doubt: Uncertainty) -> GraphUncertaintyType:
+async def _shown(gm: Graphmem, session: Session, doubt: model.Uncertainty) -> DoubtType:
     found = await shown_uncertainties(gm, session, session, [doubt])
     if not found:
         raise NotFound("The memory in doubt is gone.")

@@ -1,6 +1,6 @@
 """The schema, put together of the operations and types of the contract, with its limits and codes of errors."""
 
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import aclosing
 from copy import copy
 from functools import partial
@@ -16,11 +16,11 @@ from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.flows.renewal import renew_if_due
 from graphmem.settings import Settings
 from graphmem.store.bookmarks import bookmarked
-from graphmem_api import inputs, memory_types, student_types, turn_types, upkeep_types, world_types
+from graphmem_api import inputs, types
 from graphmem_api.access import RequestContext, check_request
-from graphmem_api.enums import plain_value
 from graphmem_api.errors import code
 from graphmem_api.limits import CachedParsing, LimitedValidation
+from graphmem_api.mapper import description_of
 from graphmem_api.memory_operations import ForgettingMutation, MemoryMutation, MemoryQuery, MemorySubscription
 from graphmem_api.student_operations import StudentMutation, StudentQuery
 from graphmem_api.turn_operations import TurnMutation, TurnSubscription
@@ -136,13 +136,8 @@ def make_schema(settings: Settings) -> Schema:
         CachedParsing(maxsize=500),
         LimitedValidation(settings.query_nodes, maxsize=500),
     ]
-    for each in (Query, Mutation, Subscription, *_types()):
-        each.__strawberry_definition__.description = plain_value(each)
+    for each in (Query, Mutation, Subscription, *vars(types).values(), *vars(inputs).values()):
+        if has_object_definition(each):
+            each.__strawberry_definition__.description = description_of(each)
     # Each operation gets copies: their caches and rules are shared, what they hold of the operation is not.
     return Schema(Query, Mutation, Subscription, extensions=[partial(copy, each) for each in extensions])
-
-
-def _types() -> Iterator[Any]:
-    """Every type and input of the schema."""
-    for module in (student_types, turn_types, memory_types, world_types, upkeep_types, inputs):
-        yield from (each for each in vars(module).values() if has_object_definition(each))

@@ -10,11 +10,11 @@ from graphmem.flows.service_tokens import list_tokens, revoke_token
 from graphmem.flows.session_cache import read_ahead
 from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.sessions import close_session
-from graphmem.model import Role
+from graphmem.model import Companion, Role, ServiceToken
 from graphmem_api.access import Info, allowed, in_session, is_locked, of_student, running_session
 from graphmem_api.arguments import ID, After, CompanionName, Expertise, First, Persona, StudentId, argument
-from graphmem_api.student_types import CompanionType, SessionType, StudentPageType, StudentSummaryType, StudentType
-from graphmem_api.upkeep_types import ServiceTokenType
+from graphmem_api.student import StudentType
+from graphmem_api.types import SessionType
 
 
 @strawberry.type
@@ -27,27 +27,17 @@ class StudentQuery:
         found = await students.find_student(info.context.gm, who, running_session(info, id))
         if found is None:
             return None
-        return StudentType.of(found, locked=is_locked(info, found))
+        return StudentType(who, found, is_locked(info, found))
 
     @strawberry.field(description="The institution's students by id: counts, and nothing that was said.")
-    async def students(self, info: Info, first: First = 20, after: After = None) -> StudentPageType:
+    async def students(self, info: Info, first: First = 20, after: After = None) -> students.StudentPage:
         caller, gm = allowed(info, Role.ADMIN, Role.ANALYST, Role.AUDITOR), info.context.gm
-        page = await students.list_students(gm, caller.institution, 20 if first is None else first, after)
-        items = [
-            StudentSummaryType(
-                id=ID(each.id),
-                created_at=each.created_at,
-                memory_count=each.memory_count,
-                waiting_jobs=each.waiting_jobs,
-            )
-            for each in page.items
-        ]
-        return StudentPageType(items=items, total=page.total, next=page.next)
+        return await students.list_students(gm, caller.institution, 20 if first is None else first, after)
 
     @strawberry.field(description="The institution's service tokens, the newest first; revoked and expired ones too.")
-    async def service_tokens(self, info: Info) -> list[ServiceTokenType]:
+    async def service_tokens(self, info: Info) -> list[ServiceToken]:
         caller = allowed(info, Role.ADMIN)
-        return [ServiceTokenType.of(each) for each in await list_tokens(info.context.gm, caller.institution)]
+        return list(await list_tokens(info.context.gm, caller.institution))
 
 
 @strawberry.type
@@ -63,7 +53,7 @@ class StudentMutation:
         display_name: Annotated[str | None, argument("How the student is called, 1 to 200 characters.")] = None,
     ) -> StudentType:
         who = of_student(info, id, Role.ADMIN)
-        return StudentType.of(await students.enrol(info.context.gm, who, password, display_name), locked=True)
+        return StudentType(who, await students.enrol(info.context.gm, who, password, display_name), True)
 
     @strawberry.mutation(
         description="Unlock a student with a session of its own, such as of one device; others of the student go on."
@@ -148,14 +138,12 @@ class StudentMutation:
     ) -> StudentType:
         who = of_student(info, student_id, Role.ADMIN)
         key = decoded_recovery_key(recovery_key)
-        return StudentType.of(await recover_student(info.context.gm, who, key, password), locked=True)
+        return StudentType(who, await recover_student(info.context.gm, who, key, password), True)
 
     @strawberry.mutation(description="Revoke a service token, for good: within seconds no server accepts it any more.")
-    async def revoke_token(
-        self, info: Info, id: Annotated[ID, argument("Id of the service token.")]
-    ) -> ServiceTokenType:
+    async def revoke_token(self, info: Info, id: Annotated[ID, argument("Id of the service token.")]) -> ServiceToken:
         caller = allowed(info, Role.ADMIN)
-        return ServiceTokenType.of(await revoke_token(info.context.gm, caller.institution, id))
+        return await revoke_token(info.context.gm, caller.institution, id)
 
     @strawberry.mutation(description="Set name, persona and expertise of a student's companion.")
     async def set_companion(
@@ -168,12 +156,12 @@ class StudentMutation:
     ) -> StudentType:
         session, gm = in_session(info, student_id), info.context.gm
         change = students.CompanionChange(name, persona, expertise)
-        return StudentType.of(await students.set_companion(gm, session, change), locked=False)
+        return StudentType(session, await students.set_companion(gm, session, change), False)
 
     @strawberry.mutation(description="Set the companion that the institution's new students get.")
     async def set_default_companion(
         self, info: Info, name: CompanionName = None, persona: Persona = None, expertise: Expertise = None
-    ) -> CompanionType:
+    ) -> Companion:
         caller, gm = allowed(info, Role.ADMIN), info.context.gm
         change = students.CompanionChange(name, persona, expertise)
-        return CompanionType.of(await students.set_default_companion(gm, caller.institution, change))
+        return await students.set_default_companion(gm, caller.institution, change)

@@ -15,15 +15,14 @@ from graphmem.jobs.dispatch import start_jobs
 from graphmem.jobs.webhooks import start_notices
 from graphmem.logs import log_ids
 from graphmem.metrics import count_turn, measured_turn
-from graphmem.model import Role
+from graphmem.model import Role, Source
 from graphmem.model import Session as OpenSession
 from graphmem.ports import OnToken
 from graphmem_api.access import Info, check_kinds, check_observations, in_session, maybe_in_session, of_student
 from graphmem_api.arguments import NONE_USED, At, Opener, Reply, StudentId, TaskText, Text, TurnId, Used, argument
 from graphmem_api.errors import log_unexpected
 from graphmem_api.inputs import ObservationInput
-from graphmem_api.memory_types import SourceType
-from graphmem_api.turn_types import TurnEventType, TurnType
+from graphmem_api.types import TurnEventType, TurnType
 
 
 @strawberry.type
@@ -56,7 +55,7 @@ class TurnMutation:
         info: Info,
         student_id: StudentId,
         observations: Annotated[list[ObservationInput], argument("What was observed, at most 200 at once.")],
-    ) -> list[SourceType]:
+    ) -> list[Source]:
         who, gm = of_student(info, student_id, Role.APP, Role.TEACHER, Role.ADMIN), info.context.gm
         # Whoever is refused has written nothing.
         check_kinds(info, (each.kind for each in observations))
@@ -66,7 +65,7 @@ class TurnMutation:
         if session is not None:
             start_jobs(gm, session)
         start_notices(gm, who.institution)
-        return [SourceType.of(source) for source in noted]
+        return noted
 
 
 @strawberry.type
@@ -131,4 +130,4 @@ async def _answered(
             start_jobs(gm, session)
         if outcome.concern is not None:
             start_notices(gm, session.institution)
-    return TurnType.of(session, outcome)
+    return TurnType(session, outcome)

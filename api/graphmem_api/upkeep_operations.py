@@ -11,21 +11,13 @@ from graphmem.flows.analysis import analyse, declared, list_queries
 from graphmem.flows.concern import wellbeing
 from graphmem.flows.erasure import erase_student
 from graphmem.flows.export import export_text
-from graphmem.flows.student_import import import_student
+from graphmem.flows.student_import import ImportedStudent, import_student
 from graphmem.jobs.admin import list_jobs, retry_job, spent, student_of_job
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import JobState, Role
+from graphmem.model import Erased, Job, JobState, Role, Usage
 from graphmem_api.access import Info, allowed, in_running_session, of_student, running_session_to_read, student_in_reach
 from graphmem_api.arguments import ID, After, First, OneStudent, StudentId, argument
-from graphmem_api.memory_types import JobPageType, JobType
-from graphmem_api.upkeep_types import (
-    AnalysisQueryType,
-    AnalysisType,
-    ErasedType,
-    ImportedStudentType,
-    UsageType,
-    WellbeingType,
-)
+from graphmem_api.types import AnalysisQueryType, AnalysisType, JobPageType, WellbeingType
 
 
 @strawberry.type
@@ -71,8 +63,7 @@ class UpkeepQuery:
     ) -> WellbeingType:
         who, gm = of_student(info, student_id, Role.AUDITOR, Role.APP), info.context.gm
         await running_session_to_read(info, student_id, Role.AUDITOR)
-        found = await wellbeing(gm, who, 12 if weeks is None else weeks)
-        return WellbeingType.of(student_id, found, gm.settings.help_of(who.institution))
+        return WellbeingType(who, await wellbeing(gm, who, 12 if weeks is None else weeks))
 
     @strawberry.field(
         description="Background work, newest first: of the institution, or of one student. An app sees that of the "
@@ -88,8 +79,7 @@ class UpkeepQuery:
     ) -> JobPageType:
         gm, owner = info.context.gm, await student_in_reach(info, student_id, Role.AUDITOR, Role.ADMIN)
         found = await list_jobs(gm, *owner, state, 20 if first is None else first, after)
-        items = [JobType.of(job) for job in found.items]
-        return JobPageType(owner=owner, state=state, items=items, next=found.next)
+        return JobPageType(wanted=(*owner, state), items=list(found.items), next=found.next)
 
     @strawberry.field(
         description="What language models cost since a day (UTC), of the institution or of one student. An app sees "
@@ -100,9 +90,9 @@ class UpkeepQuery:
         info: Info,
         student_id: OneStudent = None,
         since: Annotated[datetime | None, argument("First day (UTC); null: since ever.")] = None,
-    ) -> UsageType:
+    ) -> Usage:
         owner = await student_in_reach(info, student_id, Role.AUDITOR, Role.ADMIN)
-        return UsageType.of(await spent(info.context.gm, *owner, since))
+        return await spent(info.context.gm, *owner, since)
 
 
 @strawberry.type
@@ -131,10 +121,9 @@ class TransferMutation:
         skip_unknown: Annotated[
             bool | None, argument("Leave out concepts that the institution's world does not have.")
         ] = False,
-    ) -> ImportedStudentType:
+    ) -> ImportedStudent:
         who, gm = of_student(info, id, Role.ADMIN), info.context.gm
-        done = await import_student(gm, who, password, document, skip_unknown=bool(skip_unknown))
-        return ImportedStudentType.of(done)
+        return await import_student(gm, who, password, document, skip_unknown=bool(skip_unknown))
 
 
 @strawberry.type
@@ -145,18 +134,18 @@ class UpkeepMutation:
         description="Erase a student: all that is kept, the key first; what was deleted. The app needs the student's "
         "session, an admin does not. What is cut short is finished by itself, or by asking again."
     )
-    async def erase_student(self, info: Info, student_id: StudentId) -> ErasedType:
+    async def erase_student(self, info: Info, student_id: StudentId) -> Erased:
         who = of_student(info, student_id, Role.APP, Role.ADMIN)
         if info.context.caller.role is Role.APP:
             await in_running_session(info, student_id)
-        return ErasedType.of(await erase_student(info.context.gm, who))
+        return await erase_student(info.context.gm, who)
 
     @strawberry.mutation(
         description="Start a dead job again; it runs when the student's session does. An app needs that session."
     )
-    async def retry_job(self, info: Info, id: Annotated[ID, argument("Id of the job, as it is listed.")]) -> JobType:
+    async def retry_job(self, info: Info, id: Annotated[ID, argument("Id of the job, as it is listed.")]) -> Job:
         institution, _ = await student_in_reach(info, student_of_job(id), Role.ADMIN)
-        return JobType.of(await retry_job(info.context.gm, institution, id))
+        return await retry_job(info.context.gm, institution, id)
 
 
 def _json(value: Any) -> JSON:

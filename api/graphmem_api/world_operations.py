@@ -4,21 +4,12 @@ from typing import Annotated
 
 import strawberry
 
-from graphmem.flows.overlay import reveal, set_attitude
-from graphmem.flows.world import find_concept, import_world, list_concepts
-from graphmem.model import MAIN_WORLD, Role
+from graphmem.flows.overlay import OverlayPage, reveal, set_attitude
+from graphmem.flows.world import ConceptPage, find_concept, import_world, list_concepts
+from graphmem.model import MAIN_WORLD, Concept, Imported, Known, Role, WorldEdge
 from graphmem_api.access import Info, allowed, in_running_session
 from graphmem_api.arguments import ID, NONE_USED, After, First, StudentId, argument
-from graphmem_api.world_types import (
-    ConceptInput,
-    ConceptPageType,
-    ConceptType,
-    ImportedType,
-    KnownType,
-    OverlayPageType,
-    WorldEdgeInput,
-    draft_of,
-)
+from graphmem_api.inputs import ConceptInput, WorldEdgeInput, draft_of
 
 
 @strawberry.type
@@ -26,10 +17,9 @@ class WorldQuery:
     """Queries of the institution's concepts."""
 
     @strawberry.field(description="A concept of the institution's world, or null if there is none of this id.")
-    async def concept(self, info: Info, id: Annotated[ID, argument("Id of the concept.")]) -> ConceptType | None:
+    async def concept(self, info: Info, id: Annotated[ID, argument("Id of the concept.")]) -> Concept | None:
         caller = allowed(info, Role.APP, Role.TEACHER, Role.ANALYST, Role.ADMIN)
-        found = await find_concept(info.context.gm, caller.institution, id)
-        return None if found is None else ConceptType.of(found)
+        return await find_concept(info.context.gm, caller.institution, id)
 
     @strawberry.field(description="The concepts of the institution's world: by id, or what a search finds, best first.")
     async def concepts(
@@ -39,10 +29,10 @@ class WorldQuery:
         domain: Annotated[str | None, argument("Only of this domain; null: of all.")] = None,
         first: First = 20,
         after: After = None,
-    ) -> ConceptPageType:
+    ) -> ConceptPage:
         caller = allowed(info, Role.APP, Role.TEACHER, Role.ANALYST, Role.ADMIN)
         most = 20 if first is None else first
-        return ConceptPageType.of(await list_concepts(info.context.gm, caller.institution, search, domain, most, after))
+        return await list_concepts(info.context.gm, caller.institution, search, domain, most, after)
 
 
 @strawberry.type
@@ -60,9 +50,9 @@ class AttitudeMutation:
         attitude: Annotated[float | None, argument("How the student feels about it, -1 to 1.")] = None,
         familiarity: Annotated[float | None, argument("How well the student knows it, 0 to 1.")] = None,
         notes: Annotated[str | None, argument("Notes, 1 to 2,000 characters; sealed.")] = None,
-    ) -> KnownType:
+    ) -> Known:
         session, gm = await in_running_session(info, student_id), info.context.gm
-        return KnownType.of(await set_attitude(gm, session, concept_id, attitude, familiarity, notes))
+        return await set_attitude(gm, session, concept_id, attitude, familiarity, notes)
 
 
 @strawberry.type
@@ -76,15 +66,17 @@ class WorldMutation:
     async def import_world(
         self,
         info: Info,
-        concepts: Annotated[list[ConceptInput], argument("Concepts.")],
-        edges: Annotated[list[WorldEdgeInput], argument("Edges between these or known concepts, without a cycle.")],
+        concepts: Annotated[list[Concept], argument("Concepts.", list[ConceptInput])],
+        edges: Annotated[
+            list[WorldEdge], argument("Edges between these or known concepts, without a cycle.", list[WorldEdgeInput])
+        ],
         world: Annotated[str | None, argument("Name of the world that they belong to.")] = MAIN_WORLD,
         replace: Annotated[bool | None, argument("Whether what this world has beside them is removed.")] = False,
-    ) -> ImportedType:
+    ) -> Imported:
         caller, draft = allowed(info, Role.ADMIN), draft_of(concepts, edges)
         name = MAIN_WORLD if world is None else world
         gm = info.context.gm
-        return ImportedType.of(await import_world(gm, caller.institution, draft, name=name, replace=bool(replace)))
+        return await import_world(gm, caller.institution, draft, name=name, replace=bool(replace))
 
     @strawberry.mutation(description="Put concepts, and edges between known ones, into what a student knows.")
     async def reveal(
@@ -94,6 +86,6 @@ class WorldMutation:
         concept_ids: Annotated[list[ID], argument("Ids of concepts, at most 200.")],
         edge_ids: Annotated[list[ID] | None, argument("Ids of edges of the world, at most 200.")] = NONE_USED,
         through_grade: Annotated[int | None, argument("All of this and lower grades as well, 1 to 20.")] = None,
-    ) -> OverlayPageType:
+    ) -> OverlayPage:
         session, gm = await in_running_session(info, student_id), info.context.gm
-        return OverlayPageType.of(await reveal(gm, session, concept_ids, edge_ids or (), through_grade=through_grade))
+        return await reveal(gm, session, concept_ids, edge_ids or (), through_grade=through_grade)

@@ -241,7 +241,9 @@ async def wellbeing(gm: Graphmem, who: Who, weeks: int = 12) -> Wellbeing:
     spans = week_spans(gm.clock(), weeks)
     found = await concerns.list_weeks(gm.graph, who, spans)
     shown = await concerns.list_concerns(gm.graph, who, spans[0][0], MOST_CONCERNS)
-    return Wellbeing(tuple(found), tuple(shown), still_open)
+    help_text = gm.settings.help_of(who.institution)
+    told = tuple(concern if concern.help else replace(concern, help=help_text) for concern in shown)
+    return Wellbeing(tuple(found), told, still_open)
 
 
 def week_spans(now: datetime, weeks: int) -> list[tuple[datetime, datetime]]:

@@ -47,6 +47,7 @@ from graphmem.model import (
     Vector,
     Woven,
 )
+from graphmem.model.fields import documented
 from graphmem.search.edges import Reach, Reached
 from graphmem.search.fog import Fog
 from graphmem.search.index import SearchIndex
@@ -136,28 +137,36 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class ContextMessage:
-    """A message of a conversation as frameworks take it: the role is `system`, `user` or `assistant`."""
+    """A message of a conversation as frameworks for language models take it."""
 
-    role: str
-    content: str = field(repr=False)
+    role: str = field(metadata=documented("`system`, `user` or `assistant`."))
+    content: str = field(repr=False, metadata=documented("The text."))
 
 
 @dataclass(frozen=True)
 class Context:
-    """Context of a message for a companion: the prompt block, its tokens, and what is in it.
+    """Context for answering a message: a block for the companion's prompt, and the items in it.
 
-    weave : doubts to be raised in passing
-    messages : latest turns of the session, as far as they were asked for, then the block
     why : by id, why a ledger entry or a fact is there
     """
 
-    prompt: str
-    tokens: int
-    memories: tuple[Recalled, ...]
-    ledger: tuple[LedgerEntry, ...]
-    facts: tuple[Fact, ...]
-    weave: tuple[Uncertainty, ...] = ()
-    messages: tuple[ContextMessage, ...] = ()
+    prompt: str = field(
+        metadata=documented("Block for a companion's prompt; empty where nothing is remembered that fits.")
+    )
+    tokens: int = field(metadata=documented("Tokens of the prompt, 0 to tokenBudget, estimated."))
+    memories: tuple[Recalled, ...] = field(metadata=documented("Memories in the prompt, best first."))
+    ledger: tuple[LedgerEntry, ...] = field(metadata=documented("Ledger entries in the prompt."))
+    facts: tuple[Fact, ...] = field(metadata=documented("Facts in the prompt."))
+    weave: tuple[Uncertainty, ...] = field(
+        default=(), metadata=documented("Uncertainties in the prompt that may be raised in passing.")
+    )
+    messages: tuple[ContextMessage, ...] = field(
+        default=(),
+        metadata=documented(
+            "The same for a framework's message list: the latest turns asked for, then the block as a `system` "
+            "message; the student's message is put after it."
+        ),
+    )
     why: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 

@@ -1,6 +1,6 @@
 """What a student is about to forget (spec 11)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 from graphmem.app import Graphmem
@@ -8,6 +8,7 @@ from graphmem.errors import InvalidInput
 from graphmem.flows.familiarity_plan import FADED_RECALL, fades_at, recall_at
 from graphmem.flows.overlay import progress_of
 from graphmem.model import ConceptProgress, Who
+from graphmem.model.fields import documented
 from graphmem.store import overlays
 
 DAYS_AHEAD = 365
@@ -18,9 +19,9 @@ DAYS_AHEAD = 365
 class ProgressPage:
     """Progress with some concepts, how many there are, and where the next page begins."""
 
-    items: tuple[ConceptProgress, ...]
-    total: int
-    next: str | None
+    items: tuple[ConceptProgress, ...] = field(metadata=documented("Concepts of this page."))
+    total: int = field(metadata=documented("Concepts in all pages, 0 or more."))
+    next: str | None = field(metadata=documented("Value of `after` for the next page; null on the last."))
 
 
 async def list_fading(gm: Graphmem, who: Who, days: int, first: int, after: str | None = None) -> ProgressPage:

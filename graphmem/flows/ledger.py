@@ -11,6 +11,7 @@ from graphmem.errors import InvalidInput, Locked, NotFound
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import ENDED
 from graphmem.model import Concern, Keys, LedgerCategory, LedgerEntry, RaisedConcern, Reminder, Session
+from graphmem.model.fields import documented
 from graphmem.store import concerns, ledger
 from graphmem.text.doc import Doc
 from graphmem.text.ledger_triggers import active_at
@@ -36,14 +37,18 @@ LATEST = 9000
 class Draft:
     """An entry as it is asked for; without a summary it gets the beginning of its content."""
 
-    category: LedgerCategory
-    content: str = field(repr=False)
-    summary: str | None = field(default=None, repr=False)
-    importance: float = 0.7
-    triggers: tuple[str, ...] = field(default=(), repr=False)
-    trigger_entities: tuple[str, ...] = field(default=(), repr=False)
-    trigger_threshold: float = 0.7
-    expires_at: datetime | None = None
+    category: LedgerCategory = field(metadata=documented("What it is."))
+    content: str = field(repr=False, metadata=documented("What must not be forgotten, at least one character."))
+    summary: str | None = field(default=None, repr=False, metadata=documented("Short form."))
+    importance: float = field(default=0.7, metadata=documented("Importance, 0 to 1."))
+    triggers: tuple[str, ...] = field(default=(), repr=False, metadata=documented("Words that bring it up."))
+    trigger_entities: tuple[str, ...] = field(default=(), repr=False, metadata=documented("Names that bring it up."))
+    trigger_threshold: float = field(
+        default=0.7, metadata=documented("Cosine similarity from which on a message brings it up, 0 to 1.")
+    )
+    expires_at: datetime | None = field(
+        default=None, metadata=documented("When it ceases to come up (UTC); null: never.")
+    )
 
 
 async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from graphmem.app import Graphmem
@@ -10,6 +10,7 @@ from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows.familiarity_plan import fades_at, familiarity_at, retained, trend_at
 from graphmem.flows.world_plan import GRADES
 from graphmem.model import Concept, ConceptProgress, Known, Observation, Session, Who
+from graphmem.model.fields import documented
 from graphmem.store import overlays
 from graphmem.store.world import list_through_grade
 from graphmem.validation import checked_id, checked_text
@@ -26,10 +27,10 @@ NOTES_CHARACTERS = 2_000
 class OverlayPage:
     """Some known concepts, how many there are, all edges found, and where the next page begins."""
 
-    items: tuple[Known, ...]
-    total: int
-    edge_ids: tuple[str, ...]
-    next: str | None
+    items: tuple[Known, ...] = field(metadata=documented("Known concepts of this page, by id."))
+    total: int = field(metadata=documented("Known concepts in all pages, 0 or more."))
+    edge_ids: tuple[str, ...] = field(metadata=documented("All edges of the world that the student found."))
+    next: str | None = field(metadata=documented("Value of `after` for the next page; null on the last."))
 
 
 async def reveal(

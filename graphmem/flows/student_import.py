@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 from graphmem import sealing
@@ -12,6 +12,7 @@ from graphmem.flows.erasure import finish_erasure_of
 from graphmem.flows.import_plan import ReadDocument, planned_graph, read_document, texts_to_embed, without_concepts
 from graphmem.flows.students import check_sealing, find_student
 from graphmem.model import Student, Vector, Who
+from graphmem.model.fields import documented
 from graphmem.store import imports, integrity, overlays
 from graphmem.validation import checked_new_id, checked_password
 
@@ -23,18 +24,20 @@ NAMED = 5
 
 @dataclass(frozen=True)
 class ImportedStudent:
-    """Outcome of an import.
-
-    nodes, edges : how many were made; those to concepts of the world count among the edges
-    left_out : concepts and edges of the world that this institution does not have
-    repeated : the student had been imported from this very document before, and nothing was changed
-    """
+    """An exported student that was made anew."""
 
     student: Student
-    nodes: int
-    edges: int
-    left_out: int = 0
-    repeated: bool = False
+    nodes: int = field(metadata=documented("Nodes of the document, 0 or more."))
+    edges: int = field(metadata=documented("Edges of the document, to concepts of the world included, 0 or more."))
+    left_out: int = field(default=0, metadata=documented("Concepts and edges that the world does not have, 0 or more."))
+    repeated: bool = field(
+        default=False, metadata=documented("True: imported from this document before; nothing was changed.")
+    )
+
+    @property
+    def student_id(self) -> str:
+        """Id of the new student."""
+        return self.student.id
 
 
 async def import_student(

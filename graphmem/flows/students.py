@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from hmac import compare_digest
 from uuid import uuid4
@@ -14,6 +14,7 @@ from graphmem.flows.integrity import keep_up
 from graphmem.flows.rekeying import finish_rotation
 from graphmem.flows.session_cache import ENDED
 from graphmem.model import NO_NAME, Companion, Keys, Session, Student, StudentSummary, Who
+from graphmem.model.fields import documented
 from graphmem.store import students
 from graphmem.store.integrity import check_lock
 from graphmem.store.rotation import begin_rotation
@@ -183,9 +184,9 @@ async def _default_companion(gm: Graphmem, institution: str) -> Companion:
 class StudentPage:
     """Some students, how many there are in all, and where the next page begins, if there is one."""
 
-    items: tuple[StudentSummary, ...]
-    total: int
-    next: str | None
+    items: tuple[StudentSummary, ...] = field(metadata=documented("Students of this page, by id."))
+    total: int = field(metadata=documented("Students in all pages, 0 or more."))
+    next: str | None = field(metadata=documented("Value of `after` for the next page; null on the last."))
 
 
 async def list_students(gm: Graphmem, institution: str, first: int, after: str | None) -> StudentPage:

@@ -1,13 +1,14 @@
 """The world that an institution's students share: import and look-up (spec 11)."""
 
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
 from graphmem.flows.world_plan import WorldDraft, plan_import, ranked_concepts, searched_text
 from graphmem.model import MAIN_WORLD, Concept, Imported
+from graphmem.model.fields import documented
 from graphmem.ports import Embedder
 from graphmem.store import world as store
 from graphmem.store.graph import Graph
@@ -29,9 +30,9 @@ SEARCH_LIMIT = 500
 class ConceptPage:
     """Some concepts, how many there are, and where the next page begins."""
 
-    items: tuple[Concept, ...]
-    total: int
-    next: str | None
+    items: tuple[Concept, ...] = field(metadata=documented("Concepts of this page, by id."))
+    total: int = field(metadata=documented("Concepts in all pages, 0 or more."))
+    next: str | None = field(metadata=documented("Value of `after` for the next page; null on the last."))
 
 
 async def import_world(

@@ -9,7 +9,7 @@ from graphmem.model.fields import UNSTORED, Unit, documented
 
 @dataclass(frozen=True)
 class ModalityLoss:
-    """What there is less of one modality than before; below 0 there is more."""
+    """What there is less of one modality than before; below 0: more."""
 
     modality: Modality = field(metadata=documented("The modality."))
     nodes: int = field(metadata=documented("Memories less; below 0: more."))
@@ -22,7 +22,7 @@ class ModalityLoss:
 
 @dataclass(frozen=True)
 class Compression:
-    """A compression that was done, or would be: `id`, `at` and `integrity_hash` are None of a preview."""
+    """A compression that was done, or would be."""
 
     trigger: CompressionTrigger = field(metadata=documented("Why it was done."))
     nodes_before: int = field(metadata=documented("Memories before, 0 or more.", Unit.COUNT))

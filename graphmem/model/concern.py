@@ -35,7 +35,7 @@ class Danger:
 
 @dataclass(frozen=True)
 class Concern:
-    """Concern that a message has raised, as it is told to the app."""
+    """Danger that a message tells of; nothing of what was said."""
 
     id: str = field(metadata=documented("Id of the concern, for correctConcern.", Unit.NAME))
     kind: ConcernKind = field(metadata=documented("Kind of danger."))
@@ -50,6 +50,11 @@ class Concern:
         default=None,
         metadata=documented("When it was taken back as a false alarm (UTC); null while it stands.", Unit.UTC),
     )
+
+    @property
+    def person_should_look(self) -> bool:
+        """Whether a person should look now: urgency 2 or 3."""
+        return self.urgency >= SERIOUS
 
 
 @dataclass(frozen=True)
@@ -72,30 +77,28 @@ class FalseAlarm:
 
 @dataclass(frozen=True)
 class WellbeingWeek:
-    """Counts and means of a week of a student, of what is clear; means are None where there is nothing to count.
+    """Counts and means of a week of a student, of what is clear; means are None where there is nothing to count."""
 
-    week : its Monday
-    threats : concerns that nobody has taken back
-    """
-
-    week: date
-    turns: int
-    mean_valence: float | None
-    emotional_memories: int
-    threats: int
-    secrets: int
-    mean_surprise: float | None
+    week: date = field(metadata=documented("Monday of the week (UTC)."))
+    turns: int = field(metadata=documented("Turns, 0 or more."))
+    mean_valence: float | None = field(metadata=documented("Mean valence of what was said, -1 to 1; null: nothing."))
+    emotional_memories: int = field(metadata=documented("Emotional memories, 0 or more."))
+    threats: int = field(metadata=documented("Concerns raised and not taken back, 0 or more."))
+    secrets: int = field(metadata=documented("Secrets told, 0 or more."))
+    mean_surprise: float | None = field(metadata=documented("Mean surprise, 0 to 1; null where nothing was said."))
 
 
 @dataclass(frozen=True)
 class Wellbeing:
-    """Wellbeing of a student as an auditor sees it, without any key.
+    """Wellbeing of a student as an auditor sees it, without any key."""
 
-    weeks : oldest first
-    concerns : of these weeks, newest first, those taken back too
-    open_concerns : ever, that nobody has taken back
-    """
+    weeks: tuple[WellbeingWeek, ...] = field(metadata=documented("Weeks asked for, oldest first."))
+    concerns: tuple[Concern, ...] = field(
+        metadata=documented("Concerns of these weeks, newest first, at most 200; those taken back too.")
+    )
+    open_concerns: int = field(metadata=documented("Concerns that nobody has taken back, ever; 0 or more."))
 
-    weeks: tuple[WellbeingWeek, ...]
-    concerns: tuple[Concern, ...]
-    open_concerns: int
+    @property
+    def flag(self) -> bool:
+        """Whether a concern of these weeks still stands: look at it."""
+        return any(concern.corrected_at is None for concern in self.concerns)

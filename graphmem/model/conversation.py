@@ -30,11 +30,16 @@ _EPOCH = datetime.fromtimestamp(0, UTC)
 class PromptUsage:
     """What one kind of question used of a language model; `prompt` as of `MindQuestion`, `cost` in US dollars."""
 
-    prompt: str
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float = 0.0
+    prompt: str = field(
+        metadata=documented(
+            "`predict`, `respond`, `distil`, `extract`, `analyse`, `summarise` or `classify`; `other` for "
+            "what an older version counted."
+        )
+    )
+    calls: int = field(default=0, metadata=documented("Number of model calls, 0 or more."))
+    input_tokens: int = field(default=0, metadata=documented("Tokens sent to models, 0 or more."))
+    output_tokens: int = field(default=0, metadata=documented("Tokens that models wrote, 0 or more."))
+    cost: float = field(default=0.0, metadata=documented("Cost in US dollars, 0 or more."))
 
     def __add__(self, other: "PromptUsage") -> "PromptUsage":
         return PromptUsage(
@@ -59,11 +64,13 @@ class Usage:
     [('respond', 2), ('classify', 1)]
     """
 
-    calls: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost: float = 0.0
-    prompts: tuple[PromptUsage, ...] = ()
+    calls: int = field(default=0, metadata=documented("Number of model calls, 0 or more."))
+    input_tokens: int = field(default=0, metadata=documented("Tokens sent to models, 0 or more."))
+    output_tokens: int = field(default=0, metadata=documented("Tokens that models wrote, 0 or more."))
+    cost: float = field(default=0.0, metadata=documented("Cost in US dollars, 0 or more."))
+    prompts: tuple[PromptUsage, ...] = field(
+        default=(), metadata=documented("The same by the kind of question that was asked.")
+    )
 
     @classmethod
     def of(cls, each: PromptUsage) -> "Usage":
@@ -117,8 +124,10 @@ class Prediction:
     alternatives : up to two more, less likely
     """
 
-    text: str
-    needed_info: tuple[str, ...] = ()
+    text: str = field(metadata=documented("The message that is expected next."))
+    needed_info: tuple[str, ...] = field(
+        default=(), metadata=documented("What one needs to know to answer it, as key phrases.")
+    )
     embedding: Vector | None = field(default=None, repr=False, compare=False)
     chance: float = 1.0
     alternatives: tuple[Alternative, ...] = ()
@@ -262,10 +271,10 @@ class Conversation:
 class RecalledTurn:
     """An earlier turn of the running session that fits the message, with its cosine similarity."""
 
-    seq: int
-    text: str
-    reply: str
-    similarity: float
+    seq: int = field(metadata=documented("Number of the turn among the student's turns, from 1."))
+    text: str = field(metadata=documented("What the student said."))
+    reply: str = field(metadata=documented("What was replied."))
+    similarity: float = field(metadata=documented("Cosine similarity with the message, -1 to 1."))
 
 
 @dataclass(frozen=True)

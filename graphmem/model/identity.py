@@ -5,6 +5,7 @@ from datetime import datetime
 
 from graphmem.model.conversation import Companion
 from graphmem.model.enums import Role
+from graphmem.model.fields import documented
 
 
 @dataclass(frozen=True)
@@ -49,38 +50,47 @@ class Student:
     recoveries : when a new password was set with the institution's recovery key
     """
 
-    id: str
+    id: str = field(metadata=documented("Id within the institution."))
     institution: str
-    created_at: datetime
-    tolerance: float
+    created_at: datetime = field(metadata=documented("When the student was enrolled (UTC)."))
+    tolerance: float = field(metadata=documented("Tolerance of the companion for uncertainty, 0.2 to 0.8."))
     session_ids: tuple[str, ...]
-    display_name: str | None = field(default=None, repr=False)
-    companion: Companion | None = field(default=None, repr=False)
-    recoveries: tuple[datetime, ...] = ()
+    display_name: str | None = field(
+        default=None,
+        repr=False,
+        metadata=documented("How the student is called; null while locked, or where no name was given."),
+    )
+    companion: Companion | None = field(
+        default=None, repr=False, metadata=documented("The student's companion; null while locked.")
+    )
+    recoveries: tuple[datetime, ...] = field(
+        default=(),
+        metadata=documented("When a new password was set with the institution's recovery key (UTC), oldest first."),
+    )
 
 
 @dataclass(frozen=True)
 class ServiceToken:
-    """What is known of a long-lived bearer token: all but the token itself.
+    """What is known of a long-lived bearer token: all but the token itself."""
 
-    used_at : about when it was last used, to the hour
-    revoked_at : when it was revoked; None while it is valid
-    """
-
-    id: str
-    name: str
-    role: Role
-    created_at: datetime
-    expires_at: datetime
-    used_at: datetime | None = None
-    revoked_at: datetime | None = None
+    id: str = field(metadata=documented("Id by which it is revoked."))
+    name: str = field(metadata=documented("The service that uses it."))
+    role: Role = field(metadata=documented("What its bearer may do: app, teacher, auditor, analyst or admin."))
+    created_at: datetime = field(metadata=documented("When it was made (UTC)."))
+    expires_at: datetime = field(metadata=documented("When it expires (UTC)."))
+    used_at: datetime | None = field(
+        default=None, metadata=documented("About when it was last used (UTC), to the hour.")
+    )
+    revoked_at: datetime | None = field(
+        default=None, metadata=documented("When it was revoked (UTC); null while it is valid.")
+    )
 
 
 @dataclass(frozen=True)
 class StudentSummary:
     """A student in a list: counts only."""
 
-    id: str
-    created_at: datetime
-    memory_count: int
-    waiting_jobs: int
+    id: str = field(metadata=documented("Id within the institution."))
+    created_at: datetime = field(metadata=documented("When the student was enrolled (UTC)."))
+    memory_count: int = field(metadata=documented("Memories there are, 0 or more."))
+    waiting_jobs: int = field(metadata=documented("Jobs that are not done yet, or wait for a session; 0 or more."))

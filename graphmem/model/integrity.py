@@ -1,6 +1,8 @@
 """Whether what is kept of a student is what the service wrote (spec 14)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from graphmem.model.fields import documented
 
 
 @dataclass(frozen=True)
@@ -8,14 +10,11 @@ class Integrity:
     """What was altered by hand in the database.
 
     Ids are those of nodes, or of the ends of a relationship around its type; `manifest` is the record itself.
-
-    hash : over all nodes and relationships as they are; empty where there is no manifest
-    fields : of what was altered, as id and name of the property
     """
 
-    intact: bool
-    hash: str
-    altered: tuple[str, ...] = ()
-    removed: tuple[str, ...] = ()
-    added: tuple[str, ...] = ()
-    fields: tuple[str, ...] = ()
+    intact: bool = field(metadata=documented("Whether everything is as the service wrote it."))
+    hash: str = field(metadata=documented("Keyed hash over all of the student as it is; empty without a record."))
+    altered: tuple[str, ...] = field(default=(), metadata=documented("What is there and differs."))
+    removed: tuple[str, ...] = field(default=(), metadata=documented("What is no longer there."))
+    added: tuple[str, ...] = field(default=(), metadata=documented("What the service never wrote."))
+    fields: tuple[str, ...] = field(default=(), metadata=documented("Which properties differ, as id.property."))

@@ -43,9 +43,15 @@ class Source:
 class MemoryEvent:
     """Something that happened to a memory; of a concern `memory_id` is its own id."""
 
-    kind: MemoryEventKind
-    memory_id: str
-    at: datetime
+    kind: MemoryEventKind = field(
+        metadata=documented(
+            "`formed`, `reinforced` (said again), `superseded` (holds no longer), `doubted` (uncertain or "
+            "contradicted), `flashbulb` (never fades from now on), `compressed` (gone into a summary or "
+            "pruned), `forgotten` (deleted) or `concern` (a message tells of danger)."
+        )
+    )
+    memory_id: str = field(metadata=documented("Id of the memory; of a concern its own id."))
+    at: datetime = field(metadata=documented("When it was noticed (UTC)."))
 
 
 @dataclass(frozen=True)
@@ -116,7 +122,7 @@ class Entity:
 
 @dataclass(frozen=True)
 class NamedEntity:
-    """An entity as it lies in the graph."""
+    """A person, place or thing that memories speak of."""
 
     id: str = field(metadata=documented("Id within the student.", Unit.NAME))
     kind: EntityKind = field(metadata=documented("Person, place or thing."))
@@ -407,25 +413,27 @@ class Recalled:
     similarity : cosine with the question, -1..1; 0 where it was not compared
     """
 
-    memory: Memory
-    weight: float
+    memory: Memory = field(metadata=documented("The memory."))
+    weight: float = field(metadata=documented("How well it fits, 0 or more; the higher the better."))
     gravity: float
-    why: tuple[str, ...]
+    why: tuple[str, ...] = field(metadata=documented("Reasons, such as meaning, words or an edge."))
     formed: bool = True
     similarity: float = 0.0
 
 
 @dataclass(frozen=True)
 class Erased:
-    """How much was deleted of a student; `edges` of every kind, `other` what has no number of its own."""
+    """How much was deleted of a student."""
 
-    memories: int = 0
-    edges: int = 0
-    ledger: int = 0
-    facts: int = 0
-    uncertainties: int = 0
-    jobs: int = 0
-    other: int = 0
+    memories: int = field(default=0, metadata=documented("Memories, 0 or more."))
+    edges: int = field(default=0, metadata=documented("Edges of every kind, 0 or more."))
+    ledger: int = field(default=0, metadata=documented("Ledger entries, 0 or more."))
+    facts: int = field(default=0, metadata=documented("Facts, 0 or more."))
+    uncertainties: int = field(default=0, metadata=documented("Uncertainties, 0 or more."))
+    jobs: int = field(default=0, metadata=documented("Jobs, 0 or more."))
+    other: int = field(
+        default=0, metadata=documented("Other nodes: turns, sources, sessions, usage and the like, 0 or more.")
+    )
 
     def __add__(self, more: "Erased") -> "Erased":
         """Both together."""

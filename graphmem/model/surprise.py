@@ -6,6 +6,7 @@ from datetime import datetime
 from graphmem.model.concern import Danger
 from graphmem.model.conversation import Lesson
 from graphmem.model.enums import Level, MemoryKind, Modality, Strategy
+from graphmem.model.fields import documented
 
 
 @dataclass(frozen=True)
@@ -125,43 +126,41 @@ class Analysis:
 
 @dataclass(frozen=True)
 class SurpriseAction:
-    """Something that was done about a surprise.
+    """Something that was done about a surprise."""
 
-    kind : `start_episode`, `extract_facts`, `update_beliefs`, `flashbulb`, `connect_prior`, `queue_questions` or
-        `self_reflect`
-    fact_count : facts that were extracted
-    episode_ids : the memories it concerns
-    """
-
-    kind: str
-    fact_count: int | None = None
-    episode_ids: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
-    reflection: str | None = None
+    kind: str = field(
+        metadata=documented(
+            "`start_episode`, `extract_facts`, `update_beliefs`, `flashbulb`, `connect_prior`, `queue_questions` or "
+            "`self_reflect`."
+        )
+    )
+    fact_count: int | None = field(default=None, metadata=documented("Facts that were learned, 0 to 30."))
+    episode_ids: tuple[str, ...] = field(default=(), metadata=documented("Ids of the episodes concerned."))
+    questions: tuple[str, ...] = field(default=(), metadata=documented("Questions to the student."))
+    reflection: str | None = field(default=None, metadata=documented("Lesson for the companion itself."))
 
 
 @dataclass(frozen=True)
 class Revision:
-    """A belief update that took place: what was closed, if it was remembered, and what is held true instead."""
+    """Revision of a belief by a surprise: the prior and the new one, with the ids of their memories."""
 
-    prior_id: str | None
-    new_id: str
-    prior_assumption: str = field(repr=False)
-    new_understanding: str = field(repr=False)
-    confidence_delta: float
+    prior_id: str | None = field(metadata=documented("Id of the memory that no longer holds, if there is one."))
+    new_id: str = field(metadata=documented("Id of the memory that holds now."))
+    prior_assumption: str = field(repr=False, metadata=documented("What was believed."))
+    new_understanding: str = field(repr=False, metadata=documented("What is so now."))
+    confidence_delta: float = field(
+        metadata=documented("Confidence of the new belief minus that of the old one, -1 to 1.")
+    )
 
 
 @dataclass(frozen=True)
 class SurpriseResponse:
-    """All that a surprise led to; kept sealed on its episode (spec 5).
+    """All that a surprise led to; kept sealed on its episode (spec 5)."""
 
-    offline : whether the offline mind judged it, alone or in place of a language model
-    """
-
-    level: Level
-    signal: float
-    explanation: str = field(repr=False)
-    strategy: Strategy
-    revisions: tuple[Revision, ...] = ()
-    actions: tuple[SurpriseAction, ...] = ()
-    offline: bool = False
+    level: Level = field(metadata=documented("Level of the surprise when it was analysed."))
+    signal: float = field(metadata=documented("Surprise signal, 0 to 1."))
+    explanation: str = field(repr=False, metadata=documented("Which prediction failed, and why."))
+    strategy: Strategy = field(metadata=documented("What the surprise suggests to do."))
+    revisions: tuple[Revision, ...] = field(default=(), metadata=documented("Beliefs that changed."))
+    actions: tuple[SurpriseAction, ...] = field(default=(), metadata=documented("What was done."))
+    offline: bool = field(default=False, metadata=documented("Whether the offline mind analysed it."))

@@ -17,6 +17,7 @@ from graphmem.model.conversation import (
     Usage,
 )
 from graphmem.model.enums import Level
+from graphmem.model.fields import documented
 from graphmem.model.jobs import Job
 
 
@@ -71,9 +72,9 @@ class Unlocked:
 class Attention:
     """One feature's part in an importance score; the weights of all features sum to 1 (spec 6)."""
 
-    feature: str
-    value: float
-    weight: float
+    feature: str = field(metadata=documented("Name of the feature."))
+    value: float = field(metadata=documented("Value of the feature, 0 to 1."))
+    weight: float = field(metadata=documented("Share in the importance, 0 to 1; the weights of a turn sum to 1."))
 
 
 @dataclass(frozen=True)
@@ -95,28 +96,50 @@ class TurnOutcome:
     weave : ids of the doubts that are raised in the reply
     """
 
-    turn_id: str
+    turn_id: str = field(metadata=documented("Id that the app gave."))
     seq: int
     at: datetime
-    reply: str
-    degraded: bool
-    match: float | None
-    matched: bool | None
-    fact: Fact | None
-    surprise: float
-    level: Level
-    importance: float
-    threshold: float
-    attention: tuple[Attention, ...]
-    recalled: tuple[RecalledId, ...]
-    ledger: tuple[str, ...]
-    recalled_facts: tuple[Fact, ...]
-    recalled_turns: tuple[RecalledTurn, ...]
+    reply: str = field(metadata=documented("The reply, or the app's own."))
+    degraded: bool = field(metadata=documented("Whether the offline mind answered though a model is configured."))
+    match: float | None = field(
+        metadata=documented("How well the last prediction fits the message, 0 to 1; null on the first turn.")
+    )
+    matched: bool | None = field(
+        metadata=documented("Whether the prediction came true (match of at least 0.6); null on the first turn.")
+    )
+    fact: Fact | None = field(metadata=documented("Fact learned because the prediction failed, if one was."))
+    surprise: float = field(metadata=documented("Surprise signal, 0 to 1."))
+    level: Level = field(metadata=documented("Level of the surprise."))
+    importance: float = field(metadata=documented("Importance of the message, 0 to 1."))
+    threshold: float = field(metadata=documented("Importance from which on the message is worth keeping, 0 to 1."))
+    attention: tuple[Attention, ...] = field(metadata=documented("Features of the importance with their weights."))
+    recalled: tuple[RecalledId, ...] = field(metadata=documented("The memories that were recalled, best first."))
+    ledger: tuple[str, ...] = field(metadata=documented("The ledger entries that surfaced."))
+    recalled_facts: tuple[Fact, ...] = field(metadata=documented("Facts that were recalled, best first."))
+    recalled_turns: tuple[RecalledTurn, ...] = field(
+        metadata=documented("Earlier turns of the session that were recalled, best first.")
+    )
     prediction: str
     needed_info: tuple[str, ...]
-    jobs: tuple[Job, ...]
-    usage: Usage
-    concern: Concern | None = None
-    repeated: bool = False
-    weave: tuple[str, ...] = ()
-    parrot_match: float | None = None
+    jobs: tuple[Job, ...] = field(metadata=documented("Background work that follows the turn."))
+    usage: Usage = field(metadata=documented("Model calls of this turn, without its jobs."))
+    concern: Concern | None = field(
+        default=None,
+        metadata=documented("Danger that the message tells of; null otherwise. From urgency 2 a person should look."),
+    )
+    repeated: bool = field(
+        default=False, metadata=documented("Whether this turnId had been answered before; then nothing was changed.")
+    )
+    weave: tuple[str, ...] = field(
+        default=(),
+        metadata=documented(
+            "Uncertainties that the reply raises in passing, at most one; an app that replies weaves it in."
+        ),
+    )
+    parrot_match: float | None = field(
+        default=None,
+        metadata=documented(
+            "What the student's own message before would have matched as a prediction, 0 to 1; beside it "
+            "`match` tells something. Null where nothing was expected."
+        ),
+    )

@@ -23,8 +23,8 @@ UNSETTLED = (UncertaintyState.OPEN, UncertaintyState.SURFACED)
 class RelationshipSide:
     """A relationship that is in doubt: its type, and the memory it leads to; a side names the one it starts from."""
 
-    type: EdgeType
-    to_id: str
+    type: EdgeType = field(metadata=documented("Type of the relationship."))
+    to_id: str = field(metadata=documented("Id of the memory it leads to."))
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,8 @@ class ActionAdvice:
     unreliable : ids of the memories in doubt
     """
 
-    proceed: bool
-    confidence: float
-    warning: str | None
-    question: str | None
-    unreliable: tuple[str, ...]
+    proceed: bool = field(metadata=documented("Whether to go on; false: clarify first."))
+    confidence: float = field(metadata=documented("Confidence of the action, cut by 40 % where a memory is in doubt."))
+    warning: str | None = field(metadata=documented("What cannot be relied on, if anything."))
+    question: str | None = field(metadata=documented("What to ask the student first, if anything."))
+    unreliable: tuple[str, ...] = field(metadata=documented("The memories in doubt."))

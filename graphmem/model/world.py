@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from graphmem.model.enums import Word
+from graphmem.model.fields import documented
 
 MAIN_WORLD = "main"
 """Name of the world that concepts belong to where none is given."""
@@ -20,19 +21,19 @@ class WorldEdgeType(StrEnum):
 
 @dataclass(frozen=True)
 class Concept:
-    """A concept of the world.
+    """A concept of the institution's world."""
 
-    Aliases are other names of it, in any language; grade is the school year it is taught in, 1 to 20; misconceptions
-    are wrong beliefs that are typical of it.
-    """
-
-    id: str
-    name: str
-    aliases: tuple[str, ...] = ()
-    description: str | None = None
-    domain: str | None = None
-    grade: int | None = None
-    misconceptions: tuple[str, ...] = ()
+    id: str = field(metadata=documented("Id within the institution, 1 to 128 characters."))
+    name: str = field(metadata=documented("Its name, 1 to 200 characters; no two concepts have the same."))
+    aliases: tuple[str, ...] = field(
+        default=(), metadata=documented("Other names, in any language, at most 50 of 1 to 200 characters.")
+    )
+    description: str | None = field(default=None, metadata=documented("What it is, at most 2,000 characters."))
+    domain: str | None = field(default=None, metadata=documented("Subject it belongs to, at most 200 characters."))
+    grade: int | None = field(default=None, metadata=documented("School year it is taught in, 1 to 20."))
+    misconceptions: tuple[str, ...] = field(
+        default=(), metadata=documented("Wrong beliefs that are typical of it, at most 10 of 1 to 500 characters.")
+    )
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,10 @@ class ConceptHit:
 class WorldEdge:
     """An edge between two concepts of the world."""
 
-    id: str
-    from_id: str
-    to_id: str
-    type: str
+    id: str = field(metadata=documented("Id within the institution, 1 to 128 characters."))
+    from_id: str = field(metadata=documented("Concept it leads from."))
+    to_id: str = field(metadata=documented("Concept it leads to."))
+    type: str = field(metadata=documented("PREREQUISITE_OF, PART_OF or RELATED_TO."))
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,10 @@ def outcome_of(familiarity: float) -> PracticeOutcome:
 class Practised:
     """A concept that was practised in what is observed, and how it went."""
 
-    concept_id: str
-    outcome: PracticeOutcome = PracticeOutcome.GOOD
+    concept_id: str = field(metadata=documented("Id of a concept of the world."))
+    outcome: PracticeOutcome = field(
+        default=PracticeOutcome.GOOD, metadata=documented("How it went; a lesson that was finished went well.")
+    )
 
 
 @dataclass(frozen=True)
@@ -132,42 +135,50 @@ class Retained:
 
 @dataclass(frozen=True)
 class ConceptProgress:
-    """How a student is getting on with a known concept.
+    """How a student is getting on with a known concept."""
 
-    familiarity : 0 to 1, now
-    trend : -1 to 1, how much more familiar than four weeks ago
-    due_at : when it should be practised again; None: it never was practised
-    fades_at : when the chance of recall falls below 0.7; None likewise
-    evidence : ids of memories of its practice
-    """
-
-    concept: Concept
-    familiarity: float
-    trend: float
-    last_practised: datetime | None = None
-    due_at: datetime | None = None
-    fades_at: datetime | None = None
-    evidence: tuple[str, ...] = ()
+    concept: Concept = field(metadata=documented("The concept."))
+    familiarity: float = field(metadata=documented("How familiar it is now, 0 to 1."))
+    trend: float = field(metadata=documented("How much more familiar than four weeks ago, -1 to 1."))
+    last_practised: datetime | None = field(
+        default=None, metadata=documented("When it was last practised, or its familiarity set (UTC); null: never.")
+    )
+    due_at: datetime | None = field(
+        default=None,
+        metadata=documented(
+            "When it should be practised again, as one of ten such concepts is forgotten by then (UTC); null: "
+            "it was never practised."
+        ),
+    )
+    fades_at: datetime | None = field(
+        default=None,
+        metadata=documented(
+            "When the chance of recall falls below 0.7 unless it is practised (UTC); null: never practised."
+        ),
+    )
+    evidence: tuple[str, ...] = field(
+        default=(), metadata=documented("Ids of memories of its practice, newest first, at most 20.")
+    )
 
 
 @dataclass(frozen=True)
 class Known:
-    """A concept in a student's overlay; attitude -1 to 1, familiarity 0 to 1; notes are sealed, None while locked.
+    """A concept that a student knows.
 
     retention : how it is held; None where it was neither practised nor set
     """
 
-    concept: Concept
-    attitude: float
-    familiarity: float
-    since: datetime
-    notes: str | None = field(default=None, repr=False)
+    concept: Concept = field(metadata=documented("The concept."))
+    attitude: float = field(metadata=documented("How the student feels about it, -1 to 1."))
+    familiarity: float = field(metadata=documented("How well the student knows it, 0 to 1."))
+    since: datetime = field(metadata=documented("When it was revealed (UTC)."))
+    notes: str | None = field(default=None, repr=False, metadata=documented("Notes; null: none, or locked."))
     retention: Retained | None = None
 
 
 @dataclass(frozen=True)
 class Imported:
-    """Numbers of concepts and edges that the world has after an import."""
+    """Numbers of concepts and edges of an import."""
 
-    concepts: int
-    edges: int
+    concepts: int = field(metadata=documented("Concepts, 0 or more."))
+    edges: int = field(metadata=documented("Edges, 0 or more."))

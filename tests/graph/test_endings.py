@@ -60,7 +60,8 @@ async def test_a_correction_ends_all_that_stems_from_a_memory_and_undoing_it_bri
     index = (await open_memories(gm, ann.session)).index
     left = {m.id for m in index.latest(50) if m.invalid_at is None} - {said.id}
     assert not left & {"an-episode", "a-twin"}
-    assert not await list_facts(gm, ann.session, 9) and not await list_entries(gm, ann.session, active=True)
+    assert not await list_facts(gm, ann.session, 9)
+    assert not await list_entries(gm, ann.session, active=True)
     await undo_resolution(gm, ann.session, record.id)
     assert before <= await standing(gm, ann)
 

@@ -1,0 +1,190 @@
+"""GraphQL types made of dataclasses: their fields, types and descriptions, so that each is written once (spec 18)."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields
+from enum import Enum
+from types import UnionType
+from typing import Any, Generic, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+import strawberry
+from strawberry.annotation import StrawberryAnnotation
+from strawberry.types.arguments import InputContext
+from strawberry.types.base import StrawberryObjectDefinition
+from strawberry.types.field import StrawberryField
+
+from graphmem.model import Level, Who
+from graphmem.model.enums import Word
+
+M = TypeVar("M")
+C = TypeVar("C", bound=type)
+
+
+@dataclass(frozen=True)
+class Shown(Generic[M]):
+    """A value of the model and the student it belongs to; fields without a resolver are the value's.
+
+    beside : what resolvers need besides
+    """
+
+    who: Who
+    value: M
+    beside: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.value, name)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the schema shows of a dataclass whose fields are documented, where it is not simply all of it.
+
+    name : of the GraphQL type; empty: as the class
+    hidden : fields that are left out
+    renamed : GraphQL names, by field
+    properties : names of properties that are shown as well; their docstrings are the descriptions
+    ids : fields of text that are ids, although their names do not end with `id` or `ids`
+    nullable : fields that may be null in the schema, although they never are None
+    """
+
+    name: str = ""
+    hidden: Sequence[str] = ()
+    renamed: Mapping[str, str] | None = None
+    properties: Sequence[str] = ()
+    ids: Sequence[str] = ()
+    nullable: Sequence[str] = ()
+
+    def fields_of(self, source: type, *, given: bool = False) -> list[StrawberryField]:
+        """Return the fields of the GraphQL type of a dataclass; where it is `given`, what has a default may miss."""
+        hints = get_type_hints(source)
+        found = {f.name: f.metadata["description"] for f in fields(source) if "description" in f.metadata}
+        for name in self.properties:
+            getter = getattr(source, name).fget
+            hints[name], found[name] = get_type_hints(getter)["return"], description_of(getter)
+        defaults = {f.name: _default(f) for f in fields(source) if given}
+
+        def annotation(name: str) -> StrawberryAnnotation:
+            optional = name in self.nullable or defaults.get(name)
+            hint = self._hint(name, hints[name])
+            return StrawberryAnnotation(hint | None if optional else hint)
+
+        return [
+            StrawberryField(
+                name,
+                (self.renamed or {}).get(name),
+                annotation(name),
+                source,
+                description=description,
+                **defaults.get(name, {}),
+            )
+            for name, description in found.items()
+            if name not in self.hidden
+        ]
+
+    def _hint(self, name: str, hint: Any) -> Any:
+        """Return the annotation that Strawberry takes for a type of the model."""
+        if get_origin(hint) in (Union, UnionType):
+            return Union[tuple(self._hint(name, each) for each in get_args(hint))]  # noqa: UP007
+        if get_origin(hint) is tuple:
+            return list[self._hint(name, get_args(hint)[0])]  # type: ignore[misc]
+        if hint is str and (name in self.ids or re.search(r"(^|_)ids?$", name)):
+            return strawberry.ID
+        # An enum without descriptions is text.
+        return str if isinstance(hint, type) and issubclass(hint, Enum) and not issubclass(hint, Word) else hint
+
+
+WHOLE = Shape()
+
+
+def expose(source: type, shape: Shape = WHOLE, *, on: type | None = None) -> None:
+    """Make a dataclass a type of the schema; resolvers are annotated with it, and return it as it is.
+
+    Parameters
+    ----------
+    source : type, the dataclass
+    shape : Shape
+    on : the type in its place, a subclass of `Shown` with fields of its own, which may replace those of the dataclass
+    """
+    own = {name: each for name, each in vars(on).items() if isinstance(each, StrawberryField)} if on else {}
+    found = {each.python_name: each for each in shape.fields_of(source)}
+    for name, each in own.items():
+        each.python_name, each.origin = name, on
+        if name in found:
+            each.graphql_name = found[name].graphql_name
+            each.description = each.description or found[name].description
+    _define(on or source, shape.name or source.__name__, list((found | own).values()))
+
+
+def shows(source: type, shape: Shape = WHOLE) -> Callable[[C], C]:
+    """Return the decorator of a subclass of `Shown` that is the GraphQL type of a dataclass, with more fields."""
+
+    def exposed(target: C) -> C:
+        expose(source, shape, on=target)
+        return target
+
+    return exposed
+
+
+def taken(source: type, shape: Shape = Shape()) -> Callable[[C], C]:
+    """Return the decorator of the class that names the GraphQL input of a dataclass; resolvers get the dataclass."""
+
+    def of_input(target: C) -> C:
+        found = shape.fields_of(source, given=True)
+
+        def value(_: type, given: Mapping[str, Any], context: InputContext) -> Any:
+            """Return the dataclass of an input; null is the default, a list is a tuple."""
+            values = {}
+            for each in found:
+                key = context.config.name_converter.from_field(each)
+                value = context.convert(given.get(key), each.resolve_type(), key)
+                if value is not None:
+                    values[each.python_name] = tuple(value) if isinstance(value, list) else value
+            return source(**values)
+
+        _define(target, target.__name__, found, from_input=value)
+        return target
+
+    return of_input
+
+
+def _define(target: type, name: str, found: list[StrawberryField], from_input: Any = None) -> None:
+    """Give a class the definition by which Strawberry knows it."""
+    cast(Any, target).__strawberry_definition__ = StrawberryObjectDefinition(
+        name=name,
+        is_input=from_input is not None,
+        is_interface=False,
+        origin=target,
+        description=description_of(target),
+        interfaces=[],
+        extend=False,
+        directives=(),
+        is_type_of=None,
+        resolve_type=None,
+        fields=found,
+        from_input=from_input,
+    )
+
+
+def _default(field: Field[Any]) -> dict[str, Any]:
+    """Return the default of a field as Strawberry takes it, where a tuple is a list."""
+    if field.default is MISSING:
+        return {}
+    return {"default_factory": list} if field.default == () else {"default": field.default}
+
+
+def description_of(described: Any) -> str:
+    """Return the first paragraph of a docstring on one line, without sections of the specification.
+
+    Examples
+    --------
+    >>> description_of(Level)
+    'Levels of surprise, lowest first.'
+    """
+    paragraph = (described.__doc__ or "").strip().partition("\n\n")[0]
+    return re.sub(r" \(spec [\d., ]+\)", "", " ".join(paragraph.split()))
+
+
+for _enum in Word.__subclasses__():
+    strawberry.enum(_enum, name="SurpriseLevel" if _enum is Level else None, description=description_of(_enum))
+    for _value in cast(Any, _enum).__strawberry_definition__.values:
+        _value.description = _enum[_value.name].description

@@ -1,0 +1,355 @@
+"""Types of the schema: those of the model, and what is shown of them beyond their fields."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, cast
+
+import strawberry
+from strawberry.scalars import JSON
+
+from graphmem import model
+from graphmem.app import Graphmem
+from graphmem.errors import Locked
+from graphmem.flows import context, fading, memories, overlay, students, world
+from graphmem.flows.consolidation import find_kept
+from graphmem.flows.gravity import gravity_now
+from graphmem.flows.student_import import ImportedStudent
+from graphmem.flows.uncertainty import memories_of_uncertainties, uncertainties_of_turn
+from graphmem.jobs.admin import count_jobs
+from graphmem.store.memories import Filter
+from graphmem_api.access import Info, in_session
+from graphmem_api.arguments import ID, argument
+from graphmem_api.mapper import Shape, Shown, expose, shows
+
+NOT_SHOWN = (
+    "before",
+    "last_reinforced_at",
+    "source_kind",
+    "source_refs",
+    "passes",
+    "slot_key",
+    "statements",
+    "original",
+    "slot",
+)
+"""Fields of a memory that only the service needs."""
+
+expose(model.Source, Shape(nullable=["ref"]))
+expose(model.Edge)
+expose(model.NamedEntity, Shape("Entity"))
+expose(model.Revision, Shape("BeliefUpdate"))
+expose(model.SurpriseAction, Shape(nullable=["episode_ids", "questions"]))
+expose(model.SurpriseResponse, Shape(renamed={"revisions": "beliefUpdates"}))
+expose(model.Question)
+expose(model.RelationshipSide)
+expose(model.Attention)
+expose(model.Prediction)
+expose(model.RecalledTurn)
+expose(model.Job, Shape(hidden=["id"], renamed={"ref": "id"}, properties=["ref"], ids=["ref"]))
+expose(model.PromptUsage)
+expose(model.Usage)
+expose(model.ServiceToken)
+expose(model.Erased)
+expose(model.ModalityLoss, Shape("Loss"))
+expose(model.Compression)
+expose(model.Concern, Shape(properties=["person_should_look"]))
+expose(model.WellbeingWeek)
+expose(model.Integrity, Shape(ids=["altered", "removed", "added"]))
+expose(model.Companion, Shape(hidden=["tolerance"]))
+expose(model.StudentSummary)
+expose(model.MemoryEvent)
+expose(model.Concept)
+expose(model.Known)
+expose(model.ConceptProgress, Shape("Progress", ids=["evidence"]))
+expose(model.Imported)
+expose(world.ConceptPage)
+expose(overlay.OverlayPage)
+expose(fading.ProgressPage)
+expose(students.StudentPage)
+expose(ImportedStudent, Shape(properties=["student_id"]))
+expose(context.ContextMessage)
+
+
+@shows(model.Memory, Shape(hidden=NOT_SHOWN))
+class MemoryType(Shown[model.Memory]):
+    """Something remembered; gravity is of now."""
+
+    @strawberry.field
+    def gravity(self, info: Info) -> float:
+        return gravity_now(self.value, info.context.gm.clock())
+
+    @strawberry.field
+    def content(self) -> str | None:
+        if self.value.content is None:
+            raise Locked
+        return self.value.content
+
+    @strawberry.field(
+        description="What the surprise led to that this episode begins with; null for any other memory, and with "
+        "LOCKED without the student's session."
+    )
+    async def surprise_response(self, info: Info) -> model.SurpriseResponse | None:
+        if self.value.role is not model.MemoryRole.EPISODE:
+            return None
+        if self.value.content is None:
+            raise Locked
+        session = in_session(info, self.who.student_id)
+        return await info.context.loaders.responses.load((session, self.value.id))
+
+    @strawberry.field(description="Where it came from, oldest first.")
+    async def sources(self, info: Info) -> list[model.Source]:
+        return await info.context.loaders.sources.load((self.who, self.value.id))
+
+    @strawberry.field(description="Doubts about it, newest first; their texts are null while locked.")
+    async def uncertainties(self, info: Info) -> list["DoubtType"]:
+        session = self._session(info)
+        found = await info.context.loaders.uncertainties.load((session or self.who, self.value.id))
+        return await shown_uncertainties(info.context.gm, self.who, session, found)
+
+    @strawberry.field(description="People, places and things it speaks of; their names are null while locked.")
+    async def entities(self, info: Info) -> list[model.NamedEntity]:
+        return await info.context.loaders.entities.load((self._session(info) or self.who, self.value.id))
+
+    @strawberry.field(description="Its edges, strongest first.")
+    async def edges(
+        self,
+        info: Info,
+        type: Annotated[model.EdgeType | None, argument("Only edges of this type; null: of any.")] = None,
+        min_weight: Annotated[float | None, argument("Least weight, 0 to 1.")] = 0.0,
+    ) -> list[model.Edge]:
+        found = await info.context.loaders.edges.load((self.who, self.value.id))
+        return memories.chosen_edges(found, type, min_weight or 0.0)
+
+    def _session(self, info: Info) -> model.Session | None:
+        """The session that opened it; None while it is locked."""
+        return None if self.value.content is None else in_session(info, self.who.student_id)
+
+
+@shows(model.Recalled)
+class RecalledType(Shown[model.Recalled]):
+    """A memory that fits, how well, and why it is there."""
+
+    @strawberry.field
+    def memory(self) -> MemoryType:
+        return MemoryType(self.who, self.value.memory)
+
+    @strawberry.field(description="Refs of its sources.")
+    def source_refs(self) -> list[str]:
+        return list(self.value.memory.source_refs)
+
+
+@shows(
+    model.Uncertainty,
+    Shape(
+        hidden=["a_id", "b_id", "last_surfaced_at"],
+        renamed={"detail": "resolutionDetail", "a_edge": "aRelationship", "b_edge": "bRelationship"},
+    ),
+)
+class DoubtType(Shown[model.Uncertainty]):
+    """A doubt about one memory, or between two.
+
+    Beside it are the memories by id.
+    """
+
+    @strawberry.field(description="The memory in doubt.")
+    def a(self) -> MemoryType:
+        return MemoryType(self.who, self.beside[self.value.a_id])
+
+    @strawberry.field(description="The other memory, where two do not agree.")
+    def b(self) -> MemoryType | None:
+        other = self.beside.get(self.value.b_id)
+        return None if other is None else MemoryType(self.who, other)
+
+
+async def shown_uncertainties(
+    gm: Graphmem, who: model.Who, session: model.Session | None, doubts: Sequence[model.Uncertainty]
+) -> list[DoubtType]:
+    """Return uncertainties with their memories, read at once; without those whose memory is gone."""
+    held = await memories_of_uncertainties(gm, who, session, doubts)
+    return [DoubtType(who, doubt, held) for doubt in doubts if doubt.a_id in held]
+
+
+@shows(model.Fact, Shape(hidden=["seq"]))
+class FactType(Shown[model.Fact]):
+    """Fact learned from a violated expectation.
+
+    Beside it are the reasons why it is in a context.
+    """
+
+    @strawberry.field(description="Why it is in a context; empty elsewhere.")
+    def why(self) -> list[str]:
+        return list(self.beside or ())
+
+
+@shows(model.LedgerEntry, Shape(hidden=["settled_at", "note"], nullable=["triggers", "trigger_entities"]))
+class LedgerEntryType(Shown[model.LedgerEntry]):
+    """Entry of the ledger of information that must not be forgotten.
+
+    Beside it are the reasons why it is in a context.
+    """
+
+    @strawberry.field(
+        description="Why it is in a context, such as `trigger: homework` or `meaning 0.83`; empty elsewhere."
+    )
+    def why(self) -> list[str]:
+        return list(self.beside or ())
+
+
+@shows(context.Context)
+class ContextType(Shown[context.Context]):
+    """Context for answering a message: a block for the companion's prompt, and the items in it."""
+
+    @strawberry.field
+    def memories(self) -> list[RecalledType]:
+        return [RecalledType(self.who, each) for each in self.value.memories]
+
+    @strawberry.field
+    def ledger(self) -> list[LedgerEntryType]:
+        return [LedgerEntryType(self.who, each, self.value.why.get(each.id)) for each in self.value.ledger]
+
+    @strawberry.field
+    def facts(self) -> list[FactType]:
+        return [FactType(self.who, each, self.value.why.get(each.id)) for each in self.value.facts]
+
+    @strawberry.field
+    async def weave(self, info: Info) -> list[DoubtType]:
+        session = in_session(info, self.who.student_id)
+        return await shown_uncertainties(info.context.gm, session, session, self.value.weave)
+
+
+@shows(model.ActionAdvice, Shape("ActionCheck", renamed={"warning": "reliabilityWarning"}))
+class ActionCheckType(Shown[model.ActionAdvice]):
+    """Advice on an action that rests on memories.
+
+    Beside it are the memories in doubt.
+    """
+
+    @strawberry.field
+    def unreliable(self) -> list[MemoryType]:
+        return [MemoryType(self.who, each) for each in self.beside]
+
+
+@shows(model.Wellbeing, Shape(renamed={"open_concerns": "openThreats"}, properties=["flag"]))
+class WellbeingType(Shown[model.Wellbeing]):
+    """Wellbeing of a student without anything that was said: counts, means, and concerns."""
+
+    @strawberry.field(description="Id of the student.")
+    def student_id(self) -> ID:
+        return ID(self.who.student_id)
+
+
+@shows(model.TurnOutcome, Shape("Turn", renamed={"fact": "learnedFact"}))
+class TurnType(Shown[model.TurnOutcome]):
+    """A message answered: what was expected, how surprising it was, what was learned and recalled."""
+
+    @strawberry.field
+    def fact(self) -> FactType | None:
+        return None if self.value.fact is None else FactType(self.who, self.value.fact)
+
+    @strawberry.field
+    def recalled_facts(self) -> list[FactType]:
+        return [FactType(self.who, each) for each in self.value.recalled_facts]
+
+    @strawberry.field(description="What the student is expected to say next.")
+    def next_prediction(self) -> model.Prediction:
+        return model.Prediction(self.value.prediction, self.value.needed_info)
+
+    @strawberry.field
+    async def weave(self, info: Info) -> list[DoubtType]:
+        gm = info.context.gm
+        found = await uncertainties_of_turn(gm, self._session, self.value.weave)
+        return await shown_uncertainties(gm, self._session, self._session, found)
+
+    @strawberry.field
+    async def recalled(self, info: Info) -> list[RecalledType]:
+        found = await memories.recalled_again(info.context.gm, self._session, self.value.recalled)
+        return [RecalledType(self.who, each) for each in found]
+
+    @strawberry.field(
+        description="Whether a memory formed of the message was consolidated; null until consolidation has judged "
+        "them, at the end of the session, and where it left none. Afterwards `Student.kept` tells it."
+    )
+    async def kept(self, info: Info) -> bool | None:
+        (kept,) = await find_kept(info.context.gm, self.who, [self.value.turn_id])
+        return kept
+
+    @strawberry.field
+    async def ledger(self, info: Info) -> list[LedgerEntryType]:
+        found = await memories.surfaced_again(info.context.gm, self._session, self.value.ledger)
+        return [LedgerEntryType(self.who, each) for each in found]
+
+    @property
+    def _session(self) -> model.Session:
+        return cast(model.Session, self.who)
+
+
+@strawberry.type(name="TurnEvent")
+class TurnEventType:
+    """A piece of the reply while it is written, then the whole turn."""
+
+    token: str | None = strawberry.field(default=None, description="Next piece of the reply; null in the last event.")
+    turn: TurnType | None = strawberry.field(default=None, description="The whole turn, in the last event.")
+
+
+@strawberry.type(name="Graph")
+class GraphType:
+    """Memories and the edges between them."""
+
+    memories: list[MemoryType] = strawberry.field(description="Memories, nearest first, at most 200.")
+    edges: list[model.Edge] = strawberry.field(description="Edges between them.")
+
+
+@strawberry.type(name="MemoryPage")
+class MemoryPageType:
+    """Some memories, how many there are, and where the next page begins."""
+
+    who: strawberry.Private[model.Who]
+    wanted: strawberry.Private[Filter]
+    items: list[MemoryType] = strawberry.field(description="Memories of this page, newest first.")
+    next: str | None = strawberry.field(description="Value of `after` for the next page; null on the last.")
+
+    @strawberry.field(description="Memories in all pages, 0 or more.")
+    async def total(self, info: Info) -> int:
+        # Counted only where it is asked for.
+        return await memories.count_memories(info.context.gm, self.who, self.wanted)
+
+
+@strawberry.type(name="JobPage")
+class JobPageType:
+    """Some jobs, how many there are in all, and where the next page begins."""
+
+    wanted: strawberry.Private[tuple[str, str | None, model.JobState | None]]
+    items: list[model.Job] = strawberry.field(description="Jobs of this page, newest first.")
+    next: str | None = strawberry.field(description="Value of `after` for the next page; null on the last.")
+
+    @strawberry.field(description="Jobs in all pages, 0 or more.")
+    async def total(self, info: Info) -> int:
+        return await count_jobs(info.context.gm, *self.wanted)
+
+
+@strawberry.type(name="Session")
+class SessionType:
+    """An open session: send the token in X-Graphmem-Session."""
+
+    token: str = strawberry.field(description="Session token; keep it secret.")
+    expires_at: datetime = strawberry.field(
+        description="When the session ends (UTC) if it is not used any more; each use lets it end later."
+    )
+    ends_at: datetime = strawberry.field(description="When the session ends at the latest (UTC).")
+
+
+@strawberry.type(name="AnalysisQuery")
+class AnalysisQueryType:
+    """A named query for analysts."""
+
+    name: str = strawberry.field(description="Its name.")
+    description: str = strawberry.field(description="The question it answers.")
+    params: JSON = strawberry.field(description="Types of its parameters by name; the institution is the token's.")
+
+
+@strawberry.type(name="Analysis")
+class AnalysisType:
+    """What an analysis found: structure and numbers, nothing that was said."""
+
+    rows: JSON = strawberry.field(description="A list of objects, one a row, with a value for each column.")
+    truncated: bool = strawberry.field(description="Whether there were more rows than these 2,000.")

@@ -1,0 +1,136 @@
+"""Types of the schema made of dataclasses: a property is written in one place."""
+
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import pytest
+import strawberry
+from graphmem_api.mapper import Shape, Shown, expose, shows, taken
+
+from graphmem.model import Role, Verdict, Who
+from graphmem.model.fields import documented
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """Leaf of a tree (spec 1).
+
+    Not shown.
+    """
+
+    id: str = field(metadata=documented("Id of the leaf."))
+    tree_ids: tuple[str, ...] = field(metadata=documented("Ids of trees."))
+    verdict: Verdict | None = field(default=None, metadata=documented("What is said of it."))
+    role: Role = field(default=Role.APP, metadata=documented("Who sees it."))
+    twins: tuple[str, ...] = field(default=(), metadata=documented("Leaves alike."))
+    sap: float = 0.5
+
+    @property
+    def green(self) -> bool:
+        """Whether it is green."""
+        return self.sap > 0
+
+
+@dataclass(frozen=True)
+class Twig:
+    """Twig with a leaf."""
+
+    leaf: Leaf = field(metadata=documented("Its leaf."))
+    length: float = field(metadata=documented("Length, 0 or more."))
+
+
+expose(Leaf, Shape("Blade", renamed={"sap": "juice"}, properties=["green"], ids=["twins"], nullable=["tree_ids"]))
+
+
+@shows(Twig, Shape(renamed={"length": "cm"}))
+class ShownTwig(Shown[Twig]):
+    """Twig of a student."""
+
+    @strawberry.field
+    def length(self) -> float:
+        return self.value.length * 100
+
+    @strawberry.field
+    def owner(self) -> str:
+        return self.who.student_id
+
+
+@taken(Leaf, Shape(hidden=["role"]))
+class LeafInput:
+    """Leaf that is given."""
+
+
+@strawberry.type
+class Query:
+    @strawberry.field
+    def twig(self, leaf: Annotated[Leaf, strawberry.argument(graphql_type=LeafInput)]) -> ShownTwig:
+        assert type(leaf) is Leaf
+        return ShownTwig(Who("school", "ada"), Twig(leaf, 0.25))
+
+
+SCHEMA = strawberry.Schema(Query)
+
+
+def test_types_have_the_fields_of_the_dataclass() -> None:
+    text = SCHEMA.as_str().replace('  """', '"""')
+    fields = {line.strip() for line in text.splitlines() if ":" in line and '"""' not in line}
+    assert fields == {
+        "id: ID!",
+        "treeIds: [ID!]",
+        "verdict: Verdict",
+        "role: String!",
+        "twins: [ID!]!",
+        "green: Boolean!",
+        "leaf: Blade!",
+        "cm: Float!",
+        "owner: String!",
+        "treeIds: [ID!]!",
+        "verdict: Verdict = null",
+        "twins: [String!] = []",
+        "twig(leaf: LeafInput!): Twig!",
+    }
+    assert '"""Leaf of a tree."""' in text
+    assert '"""Whether it is green."""' in text
+
+
+QUERY = "query($leaf: LeafInput!) { twig(leaf: $leaf) { cm owner leaf { id treeIds verdict role twins green } } }"
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict", "twins"),
+    [
+        ({}, None, []),
+        ({"verdict": None, "twins": None}, None, []),
+        ({"verdict": "WAS_IMPORTANT", "twins": ["b"]}, "WAS_IMPORTANT", ["b"]),
+    ],
+    ids=["left out", "null is the default", "given"],
+)
+def test_values_come_and_go(given: dict[str, object], verdict: str | None, twins: list[str]) -> None:
+    result = SCHEMA.execute_sync(QUERY, {"leaf": {"id": "a", "treeIds": ["t"], **given}})
+    assert result.errors is None
+    leaf = {"id": "a", "treeIds": ["t"], "verdict": verdict, "role": "app", "twins": twins, "green": True}
+    assert result.data == {"twig": {"cm": 25.0, "owner": "ada", "leaf": leaf}}
+
+
+ADDED = """
+from dataclasses import field, make_dataclass
+
+from graphmem import model
+from graphmem.model.fields import documented
+
+added = ("mood", str, field(default="calm", metadata=documented("How the student felt.")))
+model.Memory = make_dataclass("Memory", [added], bases=(model.Memory,), frozen=True)
+
+from graphmem_api.schema import make_schema
+from graphmem.settings import Settings
+
+print(make_schema(Settings()).as_str())
+"""
+
+
+def test_a_property_added_to_the_model_is_in_the_schema() -> None:
+    told = subprocess.run([sys.executable, "-c", ADDED], check=True, capture_output=True, text=True)
+    memory = told.stdout.partition("\ntype Memory {")[2].partition("\n}")[0]
+    assert '"""How the student felt."""\n  mood: String!' in memory
