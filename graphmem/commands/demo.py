@@ -2,35 +2,30 @@
 
 import asyncio
 import json
-import os
-import socket
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from secrets import token_hex, token_urlsafe
 from statistics import median
-from time import monotonic, perf_counter, sleep
+from time import monotonic, perf_counter
 from typing import Any
 from urllib.parse import quote
 
-import httpx
 from rich.console import Console
 from rich.markup import escape
 
 from graphmem.app import server_secret
 from graphmem.bearer import make_token
+from graphmem.bench.harness import served
 from graphmem.bench.recorded import MatchBaselines, match_baselines
 from graphmem.client import AsyncClient
 from graphmem.client.results import ContextResult, LedgerEntryResult, TurnResult
 from graphmem.commands.demo_world import play_world, tell_world
-from graphmem.commands.replay import incoming_turns
-from graphmem.errors import SetupError
+from graphmem.commands.memories import incoming_turns
 from graphmem.local import server
 from graphmem.model import Role
 from graphmem.runtime import neo4j_access, open_graph, open_graphmem
@@ -42,7 +37,6 @@ from graphmem.store.queries import browser_query
 from graphmem.text.sanitize import clipped
 
 DEMO_INSTITUTION = "demo"
-DEMO_START_SECONDS = 60.0
 FORMING_SECONDS = 20.0
 LINE_CHARACTERS = 110
 STORY_QUESTION = "Where does Kim live, and which fraction is bigger, 1/4 or 1/8?"
@@ -96,7 +90,7 @@ class Played:
     waiting: tuple[str, ...] = ()
 
 
-def demonstrate(settings: Settings, file: Path | None, *, as_json: bool, verbose: bool = False) -> None:
+def demonstrate(settings: Settings, file: Path | None, *, as_json: bool) -> None:
     """Start what is needed, put dialogues through the API, tell what happened, stop what was started.
 
     Parameters
@@ -104,15 +98,13 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool, verbose
     settings : Settings
     file : dialogues instead of the shipped ones
     as_json : print one JSON document instead of the account
-    verbose : tell every turn, not a page
     """
     dialogues = sample_dialogues() if file is None else load_dialogues(file)
     now = datetime.now(UTC)
     played_scenes = [*(told_scenes(written_story(), now) if file is None else ()), *scenes(dialogues, now)]
     out, say = Console(quiet=as_json, highlight=False), Console(stderr=True, highlight=False)
-    full = out if verbose else Console(quiet=True)
-    with _database(settings, say), _api(say) as address, say.status("Playing dialogues through the API"):
-        played = asyncio.run(_play(settings, address, played_scenes, full))
+    with _database(settings, say), _api(settings, say) as address, say.status("Playing dialogues through the API"):
+        played = asyncio.run(_play(settings, address, played_scenes))
         world = asyncio.run(play_world(settings, address)) if file is None else None
         nodes = asyncio.run(_count(settings))
         baselines = asyncio.run(_baselines(settings, [scene.dialogue for scene in played_scenes]))
@@ -136,7 +128,7 @@ def demonstrate(settings: Settings, file: Path | None, *, as_json: bool, verbose
         if world is not None:
             tell_world(world, out)
         _tell_highlights(played, out)
-        _sum_up(played, nodes, baselines, browser, out, verbose=verbose)
+        _sum_up(played, nodes, baselines, browser, out)
 
 
 def told_scenes(story: list[Dialogue], now: datetime) -> list[Scene]:
@@ -176,36 +168,15 @@ def _database(settings: Settings, say: Console) -> Iterator[None]:
 
 
 @contextmanager
-def _api(say: Console) -> Iterator[str]:
+def _api(settings: Settings, say: Console) -> Iterator[str]:
     """The API as its own process on a free port, stopped again."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "graphmem", "serve", "--port", str(port)]
-    quiet = os.environ | {"GRAPHMEM_LOG_LEVEL": "warning"}
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=quiet)  # noqa: S603
-    address = f"http://127.0.0.1:{port}"
-    try:
+    with ExitStack() as stack:
         with say.status("Starting the API"):
-            _wait_until_ready(process, address)
-        yield address
-    finally:
-        process.terminate()
-        process.wait()
+            port = stack.enter_context(served(settings, GRAPHMEM_LOG_LEVEL="warning"))
+        yield f"http://127.0.0.1:{port}"
 
 
-def _wait_until_ready(process: subprocess.Popen[bytes], address: str) -> None:
-    deadline = monotonic() + DEMO_START_SECONDS
-    while monotonic() < deadline and process.poll() is None:
-        try:
-            if httpx.get(f"{address}/readyz").status_code == httpx.codes.OK:
-                return
-        except httpx.HTTPError:
-            sleep(0.1)
-    raise SetupError("The API did not start: see what it said above, or run `graphmem doctor`.")
-
-
-async def _play(settings: Settings, address: str, played: list[Scene], out: Console) -> Played:
+async def _play(settings: Settings, address: str, played: list[Scene]) -> Played:
     secret, now = server_secret(settings), datetime.now(UTC)
     admin, app = (make_token(secret, DEMO_INSTITUTION, role, 3600, now) for role in (Role.ADMIN, Role.APP))
     told: list[Told] = []
@@ -220,7 +191,7 @@ async def _play(settings: Settings, address: str, played: list[Scene], out: Cons
                     await as_admin.enrol_student(student, password, scene.name or student)
                     enrolled = True
                 await as_app.open_session(student, password)
-                told += await _session(as_app, scene, expected, out)
+                told += await _session(as_app, scene, expected)
                 expected = told[-1].turn.next_prediction.text
                 waiting |= {question.text or "": None for question in await as_app.questions(student)}
                 if scene.name is not None:
@@ -253,12 +224,9 @@ async def _remembered_story(client: AsyncClient, student: str, told: list[Told])
     )
 
 
-async def _session(client: AsyncClient, scene: Scene, expected: str | None, out: Console) -> list[Told]:
+async def _session(client: AsyncClient, scene: Scene, expected: str | None) -> list[Told]:
     """One dialogue, turn by turn."""
     dialogue, turns = scene.dialogue, []
-    replies = "the companion replies by itself" if scene.own_reply else "the tutor's real replies"
-    out.rule(f"[bold]{escape(scene.student)}[/], {dialogue.source} {escape(dialogue.id)}, {replies}")
-    out.print(f"[dim]{escape(dialogue.topic[:200])}[/]")
     for incoming in incoming_turns(dialogue, scene.at):
         sent, reply = perf_counter(), None if scene.own_reply else incoming.reply
         turn = await client.handle_turn(
@@ -272,27 +240,8 @@ async def _session(client: AsyncClient, scene: Scene, expected: str | None, out:
         )
         ms = 1000 * (perf_counter() - sent)
         turns.append(Told(scene.student, dialogue.id, expected, incoming.text, turn, ms, incoming.at))
-        _tell(turns[-1], out)
         expected = turn.next_prediction.text
     return turns
-
-
-def _tell(told: Told, out: Console) -> None:
-    turn = told.turn
-    fact, recalled = turn.learned_fact, [each.memory.content or "" for each in turn.recalled]
-    lines = {
-        "expected": told.expected or "(nothing yet)",
-        "said": told.text,
-        "measured": f"match {_number(turn.match)}, surprise {_number(turn.surprise)} {turn.level.name}, "
-        f"importance {_number(turn.importance)} (kept from {_number(turn.threshold)})",
-        "learned": f"{fact.text} [{', '.join(fact.tags)}]" if fact else None,
-        "recalled": " | ".join(recalled[:3]) or None,
-        "reply": turn.reply,
-    }
-    for name, text in lines.items():
-        if text:
-            out.print(f"[cyan]{name:>9}[/]  {escape(' '.join(text.split()))}")
-    out.print()
 
 
 def _tell_story(story: Story, out: Console) -> None:
@@ -336,9 +285,7 @@ def _tell_highlights(played: Played, out: Console) -> None:
         out.print(f"[cyan]to ask[/]     {escape(question)} (later, when it fits)")
 
 
-def _sum_up(
-    played: Played, nodes: dict[str, int], baselines: MatchBaselines, browser: str, out: Console, *, verbose: bool
-) -> None:
+def _sum_up(played: Played, nodes: dict[str, int], baselines: MatchBaselines, browser: str, out: Console) -> None:
     turns, times = [told.turn for told in played.turns], sorted(told.ms for told in played.turns)
     expected = [turn for turn in turns if turn.match is not None]
     levels = Counter(turn.level.value for turn in turns)
@@ -353,11 +300,7 @@ def _sum_up(
     out.print(f"surprise   {', '.join(f'{n} {level}' for level, n in levels.most_common())}")
     calls = sum(turn.usage.calls for turn in turns)
     out.print(f"handleTurn p50 {median(times):.1f} ms, p95 {times[int(0.95 * len(times))]:.1f} ms, {calls} model calls")
-    remembered = played.remembered
-    told = f"; for its last message, in {remembered.tokens} tokens:" if verbose else ""
-    out.print(f"remembered {played.memory_count} memories of {played.last_student}{told}")
-    if verbose:
-        out.print(f"[green]{escape(remembered.prompt)}[/]")
+    out.print(f"remembered {played.memory_count} memories of {played.last_student}")
     out.print(f"in Neo4j   {', '.join(f'{n} {label}' for label, n in nodes.items() if n)}")
     out.print(f"\nTo see it: `graphmem up`, then open the link, log in and press Run:\n{browser}", soft_wrap=True)
     out.print("`graphmem up` tells user and password. What was said is sealed: Browser shows structure and numbers.")
@@ -386,7 +329,3 @@ def _browser_link(settings: Settings, student: str) -> str:
     found = server.status(settings).browser_url if settings.neo4j_uri is None else None
     query = browser_query(DEMO_INSTITUTION, student)
     return f"{found}&cmd=edit&arg={quote(query)}" if found else f"your Neo4j Browser with: {query}"
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"

@@ -1,15 +1,12 @@
 """The experiment on violated expectations, in a database of its own, with progress and a table."""
 
-import asyncio
-import json
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-import typer
-from rich.console import Console
 from rich.progress import Progress
 
+from graphmem.app import Graphmem
+from graphmem.bench.harness import console, in_process
 from graphmem.bench.recorded import held_out
 from graphmem.bench.voe import (
     ENOUGH,
@@ -21,19 +18,14 @@ from graphmem.bench.voe import (
     findings,
     with_baselines,
 )
+from graphmem.commands.frame import Printout
 from graphmem.errors import InvalidInput
-from graphmem.local import server
-from graphmem.runtime import open_graphmem
-from graphmem.samples.dialogues import Dialogue, load_dialogues
+from graphmem.samples.dialogues import load_dialogues
 from graphmem.settings import Settings
 
-EXPERIMENTS = ("voe",)
 
-
-def run_experiment(
-    settings: Settings, name: str, file: Path, conversations: int | None, seed: int, *, as_json: bool
-) -> None:
-    """Run an experiment on recorded dialogues and print what it found, as a table or as one JSON document.
+def run_experiment(settings: Settings, name: str, file: Path, conversations: int | None, seed: int) -> Printout:
+    """Run an experiment on recorded dialogues.
 
     Parameters
     ----------
@@ -42,7 +34,6 @@ def run_experiment(
     file : Path, dialogues, one JSON object a line
     conversations : int >= 1, how many take part, drawn by student with `seed`; None means all
     seed : int >= 0
-    as_json : print one JSON document instead of the table
 
     Raises
     ------
@@ -50,20 +41,28 @@ def run_experiment(
 
     Source: spec 4.
     """
-    if name not in EXPERIMENTS:
-        raise InvalidInput(f"There is no experiment {name}: there is {', '.join(EXPERIMENTS)}.")
+    if name != "voe":
+        raise InvalidInput(f"There is no experiment {name}: there is voe.")
     dialogues = load_dialogues(file)
     by_student = chosen(dialogues, conversations, seed)
-    found = _found(settings, dialogues, by_student, seed)
-    if as_json:
-        result = asdict(found) | {"reached": found.reached}
-        about = {"experiment": name, "file": file.name, "model": settings.model, "seed": seed}
-        typer.echo(json.dumps(about | {"students": len(by_student), "result": result}))
-    else:
-        typer.echo(table(found, settings.model))
+    total = 2 * sum(map(len, by_student.values()))
+    with Progress(console=console, disable=not console.is_terminal) as progress:
+        task = progress.add_task("Talking", total=total)
+
+        async def compared(gm: Graphmem) -> Findings:
+            # Of a measured file nothing may have been learned, also not from what takes no part.
+            async with held_out(gm, dialogues) as fair:
+                found = findings(await compare(fair, by_student, lambda: progress.advance(task)), seed)
+                return await with_baselines(fair, found, by_student, seed)
+
+        # Hashing passwords is not tried here, and everything is gone at the end.
+        found = in_process(settings, compared, argon2_ops=1, argon2_mib=8)
+    result = asdict(found) | {"reached": found.reached}
+    about = {"experiment": name, "file": file.name, "model": settings.model, "seed": seed}
+    return Printout(about | {"students": len(by_student), "result": result}, [experiment_table(found, settings.model)])
 
 
-def table(found: Findings, model: str) -> str:
+def experiment_table(found: Findings, model: str) -> str:
     """Format the results as a table for people to read.
 
     Parameters
@@ -111,26 +110,3 @@ def table(found: Findings, model: str) -> str:
     if found.degraded:
         lines.append(f"In {found.degraded} turns the model failed and the offline mind answered.")
     return "\n".join(lines)
-
-
-def _found(
-    settings: Settings, dialogues: Sequence[Dialogue], by_student: dict[str, list[Dialogue]], seed: int
-) -> Findings:
-    console = Console(stderr=True)
-    total = 2 * sum(map(len, by_student.values()))
-    with server.throwaway(settings) as own, Progress(console=console, disable=not console.is_terminal) as progress:
-        # Passwords are not what is tried here, and everything is gone at the end.
-        quick = {"home": own.home, "neo4j_uri": None, "argon2_ops": 1, "argon2_mib": 8}
-        task = progress.add_task("Talking", total=total)
-        own_settings = settings.model_copy(update=quick)
-
-        async def compared() -> Findings:
-            # Of a measured file nothing may have been learned, also not from what takes no part.
-            async with (
-                open_graphmem(own_settings, say=lambda _: None, background=False) as gm,
-                held_out(gm, dialogues) as fair,
-            ):
-                found = findings(await compare(fair, by_student, lambda: progress.advance(task)), seed)
-                return await with_baselines(fair, found, by_student, seed)
-
-        return asyncio.run(compared())

@@ -1,15 +1,22 @@
 """A readable copy of a student in a Neo4j of its own, to be looked at in Neo4j Browser and thrown away."""
 
+import asyncio
+import json
 import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from html import escape
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 from types import FrameType
 from typing import Any
 from urllib.parse import quote
 
-from graphmem.app import Graphmem
-from graphmem.commands.unlocked import unlocked
+import typer
+
+from graphmem.commands.frame import unlocked
 from graphmem.errors import SetupError
 from graphmem.flows.export import export_student
 from graphmem.jobs.runner import run_jobs
@@ -17,22 +24,39 @@ from graphmem.local import server
 from graphmem.local.copies import noted_copy, remove_left_copy
 from graphmem.local.server import LocalNeo4j
 from graphmem.model import Who
-from graphmem.runtime import Say, open_graph
+from graphmem.runtime import Say, open_graph, open_graphmem
 from graphmem.settings import Settings
 from graphmem.store import queries
 from graphmem.store.copies import write_copy
 
 
-async def readable_student(gm: Graphmem, who: Who, password: str) -> dict[str, Any]:
-    """All that is kept of a student, opened, with what is known of the world as nodes.
+def show_copy(settings: Settings, who: Who, password: str, say: Say) -> None:
+    """Put a readable copy of a student into a Neo4j of its own, tell where it is, and remove it at Enter.
 
     Raises
     ------
     Locked          the password is wrong or there is no such student
+    SetupError      it cannot be started, or another copy is being looked at
     """
-    async with unlocked(gm, who, password) as session:
-        await run_jobs(gm, session)
-        return with_overlay(await export_student(gm, session))
+
+    async def readable() -> dict[str, Any]:
+        async with open_graphmem(settings, say=say, background=False) as gm, unlocked(gm, who, password) as session:
+            await run_jobs(gm, session)
+            return with_overlay(await export_student(gm, session))
+
+    async def fill(own: Settings, document: dict[str, Any]) -> None:
+        async with open_graph(own, say) as graph:
+            await write_copy(graph, document["nodes"], document["edges"])
+
+    document = asyncio.run(readable())
+    with copy_database(settings, say) as (own, neo4j), served_guide(who.institution, who.student_id) as guide:
+        asyncio.run(fill(own, document))
+        query = quote(queries.read("browser/readable_copy").strip())
+        typer.echo(f"{neo4j.browser_url}&cmd=edit&arg={query}\nuser {neo4j.user}, password {neo4j.password}")
+        typer.echo(f"For colours run `:style {guide}/style.grass` there, for a tour `:play {guide}/guide.html`.")
+        typer.echo("Press Run there. Every word is readable in this copy: press Enter here to remove it.")
+        sys.stdin.readline()
+    typer.echo("The copy is removed.")
 
 
 def with_overlay(document: dict[str, Any]) -> dict[str, Any]:
@@ -88,13 +112,49 @@ def copy_database(settings: Settings, say: Say) -> Iterator[tuple[Settings, Loca
             signal.signal(signum, handler)
 
 
-async def fill_copy(settings: Settings, document: dict[str, Any], say: Say) -> None:
-    """Write a student into the copy's database."""
-    async with open_graph(settings, say) as graph:
-        await write_copy(graph, document["nodes"], document["edges"])
+def browser_guide(institution: str, student_id: str) -> str:
+    """The guide as Neo4j Browser plays it, about one student.
+
+    Examples
+    --------
+    >>> 'student_id: "ada"' in browser_guide("school", "ada")
+    True
+    """
+    text = (queries.CYPHER / "browser" / "guide.html").read_text("utf-8")
+    for name, value in (("INSTITUTION", institution), ("STUDENT", student_id)):
+        text = text.replace(f'"{name}"', escape(json.dumps(value), quote=False))
+    return text
 
 
-def copy_link(neo4j: LocalNeo4j) -> str:
-    """Neo4j Browser on the copy, with a query in its editor that draws it."""
-    query = queries.read("browser/readable_copy").strip()
-    return f"{neo4j.browser_url}&cmd=edit&arg={quote(query)}"
+@contextmanager
+def served_guide(institution: str, student_id: str) -> Iterator[str]:
+    """The address under which this machine gives out `guide.html` and `style.grass` meanwhile.
+
+    Neo4j Browser takes guides from `localhost` without being told to, by that name only.
+    """
+    style = (queries.CYPHER / "browser" / "style.grass").read_text("utf-8")
+    files = {"/guide.html": browser_guide(institution, student_id), "/style.grass": style}
+
+    class Files(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            text = files.get(self.path.partition("?")[0])
+            body = b"" if text is None else text.encode()
+            self.send_response(HTTPStatus.NOT_FOUND if text is None else HTTPStatus.OK)
+            self.send_header("Content-Type", "text/html; charset=utf-8" if "guide" in self.path else "text/plain")
+            # Browser is served from another port, which makes it another origin.
+            self.send_header("Access-Control-Allow-Origin", "*")
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Called for each request; nothing is logged."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Files) as server:
+        thread = Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://localhost:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()

@@ -1,28 +1,115 @@
-"""Commands on memories: noting observations, recalling, fading."""
+"""Commands on a student's memories: talk, replay, observe, recall, forget, reveal, compress, drift."""
 
+import asyncio
 import json
+import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import uuid4
 
+import typer
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from graphmem.app import Graphmem
-from graphmem.commands.unlocked import unlocked
-from graphmem.errors import InvalidInput
-from graphmem.flows import context
-from graphmem.flows.forgetting import forget_memory
-from graphmem.flows.junk import find_junk
-from graphmem.flows.observation import observe
-from graphmem.jobs.runner import run_jobs
-from graphmem.model import Erased, Observation, SourceKind, Who
+from graphmem.commands.frame import Printout, command, counted, read_password, unlocked
+from graphmem.errors import Conflict, InvalidInput
+from graphmem.model import Observation, Session, SourceKind, TurnOutcome, Who
+
+if TYPE_CHECKING:
+    from graphmem.app import Graphmem
+    from graphmem.bench.recorded import MatchBaselines
+    from graphmem.flows.turn import Incoming
+    from graphmem.samples.dialogues import Dialogue
 
 OBSERVATIONS_AT_A_TIME = 100
 """Observations noted at once."""
+REPLAY_GAP = timedelta(seconds=40)
+"""Time between two messages of a recording without times."""
 
 
-class Line(BaseModel):
+@command("chat")
+async def chat_command(gm: "Graphmem", session: Session) -> None:
+    """Talk with the companion as a student; an empty line ends the session."""
+    from graphmem.flows.turn import Incoming, handle_turn
+
+    while line := (await asyncio.to_thread(sys.stdin.readline)).strip():
+        outcome = await handle_turn(gm, session, Incoming(uuid4().hex, line, gm.clock()))
+        match = "nothing was expected" if outcome.match is None else f"match {outcome.match:.2f}"
+        scores = f"surprise {outcome.surprise:.2f} {outcome.level}, importance {outcome.importance:.2f}"
+        typer.echo(f"  ({match}, {scores})")
+        if outcome.fact is not None:
+            typer.echo(f"  (learned: {outcome.fact.text})")
+        typer.echo(f"Companion: {outcome.reply}")
+
+
+@dataclass(frozen=True)
+class ReplayReport:
+    """Counts of a replay; `expected`, `matched` and `facts` count this run's answered turns, repeated ones included."""
+
+    dialogues: int
+    answered: int
+    repeated: int
+    handled_before: int
+    expected: int
+    matched: int
+    facts: int
+    baselines: "MatchBaselines"
+
+
+@command("replay")
+async def replay_command(
+    gm: "Graphmem",
+    institution: str,
+    password: str,
+    file: Annotated[Path, typer.Argument(help="dialogues, one JSON object a line", exists=True, dir_okay=False)],
+    student: Annotated[str, typer.Option(help="who is to have said it")] = "replayed",
+) -> Printout:
+    """Put recorded dialogues through handleTurn, the tutor's turns as replies; safe to repeat."""
+    from graphmem.bench.harness import tracked
+    from graphmem.bench.recorded import match_baselines
+    from graphmem.flows.turn import handle_turn
+    from graphmem.samples.dialogues import load_dialogues
+
+    dialogues, outcomes, handled = load_dialogues(file), list[TurnOutcome](), 0
+    async with unlocked(gm, Who(institution, student), password) as session:
+        for dialogue in tracked(dialogues, "Replaying"):
+            for incoming in incoming_turns(dialogue, gm.clock()):
+                try:
+                    outcomes.append(await handle_turn(gm, session, incoming))
+                except Conflict:
+                    handled += 1
+    report = ReplayReport(
+        dialogues=len(dialogues),
+        answered=sum(not o.repeated for o in outcomes),
+        repeated=sum(o.repeated for o in outcomes),
+        handled_before=handled,
+        expected=sum(o.matched is not None for o in outcomes),
+        matched=sum(o.matched is True for o in outcomes),
+        facts=sum(o.fact is not None for o in outcomes),
+        baselines=await match_baselines(gm, dialogues, seed=1),
+    )
+    line = (
+        f"{report.dialogues} dialogues: {report.answered} turns answered, {report.repeated} had been answered in this "
+        f"session, {report.handled_before} in an earlier one; {report.matched} of {report.expected} expectations came "
+        f"true{f' ({report.baselines} would have)' if str(report.baselines) else ''}, {report.facts} facts learned."
+    )
+    return Printout(asdict(report), [line])
+
+
+def incoming_turns(dialogue: "Dialogue", end: datetime) -> "Iterator[Incoming]":
+    """Yield the student's messages of a dialogue that ends at `end`, with the tutor's real replies."""
+    from graphmem.bench.recorded import recorded_turn
+    from graphmem.samples.dialogues import dialogue_turns
+
+    turns = dialogue_turns(dialogue)
+    for i, turn in enumerate(turns):
+        # A turn's id is made of its dialogue and place: a replay that was cut short goes on where it stopped.
+        yield recorded_turn(dialogue, i, turn, end - REPLAY_GAP * (len(turns) - 1 - i))
+
+
+class ObservationLine(BaseModel):
     """One observation of a file."""
 
     model_config = ConfigDict(extra="ignore")
@@ -35,7 +122,7 @@ class Line(BaseModel):
 
 
 def read_observations(file: Path) -> Iterator[Observation]:
-    """The observations of a JSON lines file: `{"ref", "speaker", "text", "at", "kind"}` each.
+    """Read the observations of a JSON lines file: `{"ref", "speaker", "text", "at", "kind"}` each.
 
     Raises
     ------
@@ -46,7 +133,7 @@ def read_observations(file: Path) -> Iterator[Observation]:
             if not line.strip():
                 continue
             try:
-                read = Line.model_validate(json.loads(line))
+                read = ObservationLine.model_validate(json.loads(line))
             except (ValidationError, ValueError, TypeError) as e:
                 raise InvalidInput(
                     f"Line {number} of {file.name} is not an observation: it needs ref, text and at (with time zone)."
@@ -54,31 +141,33 @@ def read_observations(file: Path) -> Iterator[Observation]:
             yield Observation(read.kind, read.ref, read.text, read.at, read.speaker)
 
 
-async def note(gm: Graphmem, who: Who, file: Path) -> int:
-    """Note every observation of a file; how many there are. What was noted before stays as it is.
+@command("observe")
+async def observe_command(
+    gm: "Graphmem",
+    institution: str,
+    file: Annotated[Path, typer.Argument(help="observations, one JSON object a line", exists=True, dir_okay=False)],
+    student: Annotated[str, typer.Option(help="whom they are about")],
+) -> Printout:
+    """Note lessons, remarks and other speakers' words, also for a locked student; safe to repeat."""
+    from graphmem.flows.observation import observe
 
-    Raises
-    ------
-    InvalidInput    the file is not one of observations
-    NotFound        there is no such student
-    """
     found = list(read_observations(file))
     for start in range(0, len(found), OBSERVATIONS_AT_A_TIME):
-        await observe(gm, who, found[start : start + OBSERVATIONS_AT_A_TIME])
-    return len(found)
+        await observe(gm, Who(institution, student), found[start : start + OBSERVATIONS_AT_A_TIME])
+    return Printout({"noted": len(found)}, [f"{len(found)} observations are noted for {student}."])
 
 
-async def recall(gm: Graphmem, who: Who, password: str, query: str, limit: int) -> list[dict[str, Any]]:
-    """Recall memories for a question, with the reasons; pending memories are formed first.
+@command("recall")
+async def recall_command(
+    gm: "Graphmem",
+    session: Session,
+    query: str,
+    limit: Annotated[int, typer.Option(help="most memories")] = 20,
+) -> Printout:
+    """Tell what would be recalled for a question, and why."""
+    from graphmem.flows import context
 
-    Raises
-    ------
-    Locked          the password is wrong or there is no such student
-    InvalidInput    the question or the limit will not do
-    """
-    async with unlocked(gm, who, password) as session:
-        found = await context.recall(gm, session, query, limit, None)
-    return [
+    found: list[dict[str, Any]] = [
         {
             "id": each.memory.id,
             "weight": each.weight,
@@ -91,31 +180,99 @@ async def recall(gm: Graphmem, who: Who, password: str, query: str, limit: int) 
             "why": list(each.why),
             "source_refs": list(each.memory.source_refs),
         }
-        for each in found
+        for each in await context.recall(gm, session, query, limit, None)
     ]
+    row = "{weight:.2f}  [{modality}] {content}  ({reasons})"
+    return Printout(found, [row.format(**each, reasons=", ".join(each["why"])) for each in found])
 
 
-async def forgotten(gm: Graphmem, who: Who, password: str, memory_id: str) -> Erased:
-    """Forget a memory and what it fed; how much was deleted.
+@command("forget")
+async def forget_command(
+    gm: "Graphmem",
+    session: Session,
+    memory: Annotated[str, typer.Argument(help="id of the memory, as `recall --json` tells it")],
+) -> Printout:
+    """Forget a memory and what it fed, for good: facts, episodes, ledger entries, questions, raw turns."""
+    from graphmem.flows.forgetting import forget_memory
+    from graphmem.jobs.runner import run_jobs
 
-    Raises
-    ------
-    Locked          the password is wrong or there is no such student
-    NotFound        there is no such memory
-    """
-    async with unlocked(gm, who, password) as session:
-        await run_jobs(gm, session)
-        return await forget_memory(gm, session, memory_id)
+    await run_jobs(gm, session)
+    erased = asdict(await forget_memory(gm, session, memory))
+    return Printout(erased, [f"{memory} is forgotten: {counted(erased)}."])
 
 
-async def junk_of(gm: Graphmem, who: Who, password: str) -> dict[str, int | float]:
-    """Count the junk among a student's memories: counts by kind, and `rate`, the share of all memories.
+async def junk_of(gm: "Graphmem", session: Session) -> dict[str, Any]:
+    """Count the junk among a student's memories: counts by kind, and `rate`, the share of all memories."""
+    from graphmem.flows.junk import find_junk
+    from graphmem.jobs.runner import run_jobs
 
-    Raises
-    ------
-    Locked          the password is wrong or there is no such student
-    """
-    async with unlocked(gm, who, password) as session:
-        await run_jobs(gm, session)
-        junk = await find_junk(gm, session)
+    await run_jobs(gm, session)
+    junk = await find_junk(gm, session)
     return asdict(junk) | {"rate": junk.rate}
+
+
+@command("reveal")
+async def reveal_command(
+    gm: "Graphmem",
+    session: Session,
+    concepts: Annotated[list[str] | None, typer.Argument(help="ids of concepts of the world")] = None,
+    through_grade: Annotated[int | None, typer.Option(help="every concept of this and lower grades, too")] = None,
+) -> None:
+    """Reveal concepts of the world to a student, so that the companion may speak of them."""
+    from graphmem.flows.overlay import reveal
+
+    known = (await reveal(gm, session, concepts or (), through_grade=through_grade)).total
+    typer.echo(f"{session.student_id} knows {known} concepts now.")
+
+
+@command("compress")
+async def compress_command(
+    gm: "Graphmem",
+    session: Session,
+    preview: Annotated[bool, typer.Option("--preview", help="only tell what would be done")] = False,
+    to: Annotated[int | None, typer.Option(help="memories to be left; by default 0.618 of the limit")] = None,
+) -> Printout:
+    """Make a student's memories fewer: prune what has faded, merge what belongs together."""
+    from graphmem.jobs.compressing import compress_within_budget
+
+    done = await compress_within_budget(gm, session, to=to, preview=preview)
+    verb = "would become" if done.id is None else "became"
+    line = (
+        f"{done.nodes_before} memories {verb} {done.nodes_after} ({done.pruned} pruned, {done.merged} merged into "
+        f"summaries), {done.edges_before} edges {verb} {done.edges_after}, in {done.cycles} cycles."
+    )
+    return Printout(asdict(done), [line])
+
+
+@command("drift")
+async def drift_command(
+    gm: "Graphmem",
+    institution: str,
+    password_stdin: bool,
+    student: Annotated[str | None, typer.Argument(help="whose memories; all students by default")] = None,
+) -> Printout:
+    """Run a drift cycle: memories fade; with the password jobs are done, contradictions sought, memories compressed."""
+    from graphmem.flows import students
+    from graphmem.jobs.drift import DriftReport, drift_cycle
+
+    if password_stdin and student is None:
+        raise InvalidInput("Name the student whose password it is.")
+    if student is not None and password_stdin:
+        who = Who(institution, student)
+        async with unlocked(gm, who, read_password(True)) as session:
+            report = await drift_cycle(gm, who, session, by_hand=True)
+    else:
+        whom = [student] if student is not None else await students.list_all_ids(gm, institution)
+        report = sum([await drift_cycle(gm, Who(institution, each), None) for each in whom], DriftReport())
+    lines = [f"{report.faded} memories faded to where they are now, {report.deleted} were deleted."]
+    if report.considered or report.failed:
+        failed = " This failed for some; see the log." if report.failed else ""
+        lines.append(f"{report.kept} of {report.considered} memories of ended sessions were consolidated.{failed}")
+    if report.questions:
+        lines.append(f"{report.questions} questions came to nothing.")
+    if password_stdin:
+        lines.append(f"{report.jobs} waiting jobs were done.")
+        lines.append(f"{report.settled} contradictions were settled, {report.left_open} left open.")
+        compressed = [f"{each.nodes_before} memories became {each.nodes_after}." for each in report.compressions]
+        lines += compressed or ["Nothing was compressed."]
+    return Printout(asdict(report), lines)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphmem.app import Graphmem
-from graphmem.commands.unlocked import unlocked
+from graphmem.commands.frame import unlocked
 from graphmem.errors import InvalidInput
 from graphmem.flows.picture import pictured_memories, pictured_overlay
 from graphmem.jobs.runner import run_jobs

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import networkx as nx
 import numpy as np
-from matplotlib.axes import Axes
+from matplotlib.artist import Artist
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Patch
+from matplotlib.patches import FancyBboxPatch
 
+from graphmem.commands.canvas import FOOT, HEAD, OUTLINE, Canvas, key_box, key_line
 from graphmem.flows.picture import MemoryPicture
 from graphmem.model import EdgeType, Memory, Modality, Reliability, Who
 from graphmem.text.sanitize import clipped
@@ -31,7 +31,7 @@ COLOURS = {
     Modality.EMOTIONAL: "#F8B9CB",
     Modality.SENSORY: "#FAD3B8",
 }
-ENTITY, CONCEPT, LETTERING = "#D5EBB9", "#F7C6DB", "#1F2430"
+ENTITY, CONCEPT = "#D5EBB9", "#F7C6DB"
 EDGE_COLOURS = {
     EdgeType.PRECEDES: ("#8FB8DE", "comes before"),
     EdgeType.CAUSES: ("#D84315", "causes, enables"),
@@ -78,32 +78,29 @@ def draw_memories(who: Who, picture: MemoryPicture) -> Figure:
     boxes = memory_boxes(picture)
     places = placed(boxes, [(edge.from_id, edge.to_id) for edge in picture.edges])
     sizes = np.array([(box.width, box.height) for box in boxes]).reshape(-1, 2)
-    if not boxes:
-        places, sizes = np.zeros((1, 2)), np.ones((1, 2))
-    low, high = (places - sizes / 2).min(axis=0) - GAP, (places + sizes / 2).max(axis=0) + GAP
-    width, height = max(7.0, high[0] - low[0]), high[1] - low[1]
-    figure = Figure(figsize=(width, height + 1.3), facecolor="white")
-    axes = figure.add_axes((0.0, 0.8 / (height + 1.3), 1.0, height / (height + 1.3)))
-    axes.set_axis_off()
-    axes.set_xlim(low[0], low[0] + width)
-    axes.set_ylim(low[1], high[1])
-    patches = {}
-    at = {box.id: (float(x), float(y)) for box, (x, y) in zip(boxes, places, strict=False)}
-    for box in boxes:
-        patches[box.id] = _draw_box(axes, box, *at[box.id])
+    low = (places - sizes / 2).min(axis=0, initial=0.0) - GAP
+    width, height = (places + sizes / 2).max(axis=0, initial=0.0) + GAP - low
+    said = "what is remembered" if picture.readable else "memories by kind, without words: those need the password"
+    line = f"the {len(picture.memories)} most present of {picture.total} memories, {picture.at:%d %B %Y}"
+    canvas = Canvas(max(7.0, width), height + HEAD + FOOT, f"{who.student_id}: {said}", line)
+    at = {box.id: (float(x), float(y)) for box, (x, y) in zip(boxes, places - low + (0.0, HEAD), strict=True)}
+    patches = {box.id: _draw_box(canvas, box, *at[box.id]) for box in boxes}
     styles = {}
     for edge in picture.edges:
-        colour, said = EDGE_COLOURS.get(edge.type, SPEAKS_OF) if edge.to_label == "Memory" else SPEAKS_OF
-        styles[said] = colour
-        axes.add_patch(
-            FancyArrowPatch(
-                at[edge.from_id], at[edge.to_id], patchA=patches[edge.from_id], patchB=patches[edge.to_id],
-                arrowstyle="-|>", mutation_scale=7, connectionstyle="arc3,rad=0.06", color=colour,
-                linewidth=0.6 + 0.8 * edge.weight, zorder=1,
-            )
+        colour, label = EDGE_COLOURS.get(edge.type, SPEAKS_OF) if edge.to_label == "Memory" else SPEAKS_OF
+        styles[label] = colour
+        canvas.arrow(
+            at[edge.from_id], at[edge.to_id], patchA=patches[edge.from_id], patchB=patches[edge.to_id],
+            arrowstyle="-|>", mutation_scale=7, color=colour, linewidth=0.6 + 0.8 * edge.weight,
         )  # fmt: skip
-    _caption(figure, who, picture, styles)
-    return figure
+    present = {each.modality for each in picture.memories}
+    keys: list[Artist] = [key_box(COLOURS[m], m.value) for m in Modality if m in present]
+    keys += [key_box(ENTITY, "person, place, thing")] * bool(picture.entities)
+    keys += [key_box(CONCEPT, "concept of the world")] * bool(picture.concepts)
+    keys += [key_box("white", "never fades", edgecolor="#30343C", linewidth=1.6)]
+    keys += [key_box("white", "doubted, or past", linestyle="--")]
+    canvas.key([*keys, *(key_line(colour, label) for label, colour in sorted(styles.items()))], columns=7)
+    return canvas.figure
 
 
 def memory_boxes(picture: MemoryPicture) -> list[MemoryBox]:
@@ -179,41 +176,15 @@ def _label(picture: MemoryPicture, memory: Memory) -> str:
     return "\n".join(textwrap.wrap(said, LABEL_COLUMNS)) or "(empty)"
 
 
-def _draw_box(axes: Axes, box: MemoryBox, x: float, y: float) -> FancyBboxPatch:
+def _draw_box(canvas: Canvas, box: MemoryBox, x: float, y: float) -> FancyBboxPatch:
     width, height = box.width - 2 * PADDING, box.height - 2 * PADDING
     style = f"round,pad={PADDING},rounding_size={PADDING * (1.6 if box.round else 0.6)}"
     patch = FancyBboxPatch(
         (x - width / 2, y - height / 2), width, height, boxstyle=style, facecolor=box.colour, zorder=2,
-        edgecolor="#30343C" if box.bold else "#8A8F99", linewidth=1.6 if box.bold else 0.6,
+        edgecolor="#30343C" if box.bold else OUTLINE, linewidth=1.6 if box.bold else 0.6,
         linestyle="--" if box.dashed else "-",
     )  # fmt: skip
-    axes.add_patch(patch)
-    axes.text(
-        x, y, box.label, ha="center", va="center", fontsize=FONT, color=LETTERING, zorder=3, parse_math=False,
-        linespacing=1.15, fontweight="bold" if box.round else "normal",
-    )  # fmt: skip
+    canvas.axes.add_patch(patch)
+    weight = "bold" if box.round else "normal"
+    canvas.text(x, y, box.label, size=FONT, ha="center", zorder=3, linespacing=1.15, fontweight=weight)
     return patch
-
-
-def _caption(figure: Figure, who: Who, picture: MemoryPicture, styles: dict[str, str]) -> None:
-    height = figure.get_figheight()
-    said = "what is remembered" if picture.readable else "memories by kind, without words: those need the password"
-    shown = f"the {len(picture.memories)} most present of {picture.total} memories, {picture.at:%d %B %Y}"
-    for text, down, size, colour in (
-        (f"{who.student_id}: {said}", 0.2, 12, LETTERING),
-        (shown, 0.42, 8.5, "#5A6070"),
-    ):
-        figure.text(0.015, 1 - down / height, text, fontsize=size, va="center", color=colour, parse_math=False)
-    present = {each.modality for each in picture.memories}
-    boxes = [Patch(facecolor=COLOURS[m], edgecolor="#8A8F99", label=m.value) for m in Modality if m in present]
-    boxes += [Patch(facecolor=ENTITY, edgecolor="#8A8F99", label="person, place, thing")] * bool(picture.entities)
-    boxes += [Patch(facecolor=CONCEPT, edgecolor="#8A8F99", label="concept of the world")] * bool(picture.concepts)
-    boxes += [
-        Patch(facecolor="white", edgecolor="#30343C", linewidth=1.6, label="never fades"),
-        Patch(facecolor="white", edgecolor="#8A8F99", linestyle="--", label="doubted, or past"),
-    ]
-    lines = [Line2D([], [], color=colour, label=said, linewidth=2) for said, colour in sorted(styles.items())]
-    figure.legend(
-        handles=[*boxes, *lines], loc="lower left", bbox_to_anchor=(0.01, 0.05 / height), ncols=7, frameon=False,
-        fontsize=8, handlelength=1.4, columnspacing=1.3,
-    )  # fmt: skip

@@ -129,13 +129,6 @@ async def run_query(
     return [plain_row(row) for row in rows]
 
 
-def described(known: Mapping[str, CypherStatement]) -> list[dict[str, Any]]:
-    """The queries with the sentence each begins with, and their parameters."""
-    return [
-        {"name": name, "description": query.description, "params": declared(query)} for name, query in known.items()
-    ]
-
-
 def table(rows: Sequence[Mapping[str, Any]], width: int | None = None) -> str:
     """Rows as text: a table, or where that is wider than `width` characters, row by row.
 

@@ -14,7 +14,7 @@ import pytest
 from graphmem.app import Graphmem
 from graphmem.bench.recorded import held_out
 from graphmem.bench.voe import ExperimentTurn, Pair, chosen, compare, findings
-from graphmem.commands.experiment import run_experiment, table
+from graphmem.commands.experiment import experiment_table, run_experiment
 from graphmem.errors import InvalidInput
 from graphmem.model import Answer, Author, MindQuestion, Predict, Prediction, Remembered, Respond
 from graphmem.offline.exemplars import load_bank, read_situations
@@ -136,20 +136,20 @@ def test_a_null_result_and_a_bad_one_are_told_as_they_are() -> None:
     )
     null = findings([Pair("a", (first, hit), (first, hit)), Pair("b", (first,), (first,))], seed=1)
     assert (null.conversations, null.improvement, null.p, null.mcnemar_p) == (1, 0.0, 1.0, 1.0)
-    assert "both: no" in table(null, "offline")
+    assert "both: no" in experiment_table(null, "offline")
     worse = findings([Pair(str(i), (hit, miss), (hit, hit)) for i in range(60)], seed=1)
     assert (worse.improvement, worse.significant, worse.improved, worse.reached) == (-0.5, True, False, False)
     assert worse.difference_high < 0
-    told = table(worse, "offline")
+    told = experiment_table(worse, "offline")
     assert "-50.0%" in told
     assert "In 60 turns the model failed" in told
     assert "Fewer than" not in told
-    assert "Fewer than 60" in table(null, "offline")
+    assert "Fewer than 60" in experiment_table(null, "offline")
 
 
 def test_another_experiment_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="There is no experiment ab"):
-        run_experiment(Settings(home=tmp_path), "ab", MATHDIAL, None, 1, as_json=True)
+        run_experiment(Settings(home=tmp_path), "ab", MATHDIAL, None, 1)
 
 
 async def test_the_command_prints_one_document_and_uses_a_database_of_its_own(gm: Graphmem, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from nacl.public import PrivateKey, SealedBox
 
 from graphmem import sealing
 from graphmem.app import Graphmem
-from graphmem.commands.recovery import make_recovery_key, read_recovery_key
+from graphmem.commands.students import make_recovery_key, read_recovery_key
 from graphmem.errors import Conflict, Forbidden, InvalidInput, Locked
 from graphmem.flows import students
 from graphmem.flows.export import export_student, export_text

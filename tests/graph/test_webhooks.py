@@ -13,8 +13,8 @@ import httpx
 import pytest
 from pydantic import ValidationError
 
-from graphmem.app import Graphmem
-from graphmem.commands.webhook import secret_of, send_trial
+from graphmem.app import Graphmem, server_secret
+from graphmem.commands.operation import send_trial
 from graphmem.errors import SetupError
 from graphmem.flows.concern import correct_concern
 from graphmem.flows.erasure import erase_student
@@ -242,9 +242,9 @@ async def test_an_address_can_be_tried_and_the_secret_printed(settings: Settings
     own = settings.model_copy(update={"webhooks": {"school": hook.address}})
     await send_trial(own, "school")
     ((headers, body),) = hook.received
-    check_signature(secret_of(own, "school"), headers, body)
+    check_signature(webhook_secret(server_secret(own), "school"), headers, body)
     assert json.loads(body)["type"] == "test"
-    assert secret_of(own, "school") != secret_of(own, "other")
+    assert webhook_secret(server_secret(own), "school") != webhook_secret(server_secret(own), "other")
     hook.status = 403
     with pytest.raises(SetupError, match="answered 403"):
         await send_trial(own, "school")

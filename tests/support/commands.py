@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol
 
-PRELOADED = ["graphmem.cli", "graphmem.runtime", "graphmem.commands.unlocked", "graphmem_api.main", "onnxruntime"]
+PRELOADED = ["graphmem.cli", "graphmem.runtime", "graphmem_api.main", "onnxruntime"]
 STREAMS = ("in", "out", "err")
 
 

@@ -1,0 +1,189 @@
+"""The frame of every command: its common options, the graphmem it runs in, and the printing of its answer."""
+
+import asyncio
+import getpass
+import inspect
+import json
+import sys
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+from pydantic import ValidationError
+
+from graphmem.errors import InvalidInput
+from graphmem.logs import set_up_logging
+from graphmem.model import Session, Who
+from graphmem.settings import Settings
+
+if TYPE_CHECKING:
+    from graphmem.app import Graphmem
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
+
+COMMON: dict[str, tuple[Any, Any]] = {
+    "student": (str, inspect.Parameter.empty),
+    "institution": (Annotated[str, typer.Option(help="whose students")], "demo"),
+    "password_stdin": (
+        Annotated[bool, typer.Option("--password-stdin", help="read the password from standard input")],
+        False,
+    ),
+    "as_json": (Annotated[bool, typer.Option("--json", help="one JSON document on standard output")], False),
+}
+"""Annotation and default of each parameter that many commands have."""
+NEEDS = {
+    "settings": (),
+    "gm": (),
+    "institution": ("institution",),
+    "who": ("student", "institution"),
+    "session": ("student", "institution", "password_stdin"),
+    "password": ("password_stdin",),
+    "new_password": ("password_stdin",),
+    "password_stdin": ("password_stdin",),
+    "as_json": ("as_json",),
+}
+"""What a function may ask for, and the common parameters that it brings to the command."""
+
+
+@dataclass(frozen=True)
+class Printout:
+    """What a command prints: `document` with --json, else `lines`; and the code it ends with."""
+
+    document: object
+    lines: Sequence[str]
+    code: int = 0
+
+
+def command(name: str) -> Callable[[C], C]:
+    """Make a function a command.
+
+    Parameters
+    ----------
+    name : str, of the command
+
+    Notes
+    -----
+    Parameters of the names in `NEEDS` are provided: `settings`; `gm`, an open graphmem; `who`, the student named on
+    the command line; `session`, one of that student for as long as the command takes; `password`, and `new_password`,
+    which is asked for twice. All others are options and arguments of the command. A function that returns a
+    `Printout` has --json.
+    """
+
+    def register(function: C) -> C:
+        given = inspect.signature(function).parameters
+        own = [each for each in given.values() if each.name not in NEEDS]
+        common = dict.fromkeys(each for name in given for each in NEEDS.get(name, ()))
+        if function.__annotations__.get("return") is Printout:
+            common["as_json"] = None
+
+        def run(**options: Any) -> None:
+            found = _called(function, set(given), options)
+            if isinstance(found, Printout):
+                for line in [json.dumps(found.document, default=str)] if options["as_json"] else found.lines:
+                    typer.echo(line)
+                raise typer.Exit(found.code)
+
+        students = [name for name in common if name == "student"]
+        parameters = [
+            *(_parameter(name, *COMMON[name]) for name in students),
+            *(_parameter(each.name, each.annotation, each.default) for each in own),
+            *(_parameter(name, *COMMON[name]) for name in common if name != "student"),
+        ]
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        run.__doc__ = function.__doc__
+        app.command(name)(run)
+        return function
+
+    return register
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+
+
+def _called(function: Callable[..., Any], names: set[str], options: dict[str, Any]) -> Any:
+    """Provide what a function asks for, and call it."""
+    who = Who(options["institution"], options["student"]) if "student" in options else None
+    values = {name: value for name, value in options.items() if name in names}
+    if "who" in names:
+        values["who"] = who
+    if names & {"password", "session", "new_password"}:
+        password = read_password(options["password_stdin"], confirm="new_password" in names)
+        values |= {name: password for name in ("password", "new_password") if name in names}
+    if "settings" in names:
+        values["settings"] = load_settings()
+    if not names & {"gm", "session"}:
+        return asyncio.run(function(**values)) if inspect.iscoroutinefunction(function) else function(**values)
+
+    async def opened() -> Any:
+        from graphmem.runtime import open_graphmem
+
+        async with open_graphmem(load_settings(), say=say, background=False) as gm:
+            if "gm" in names:
+                values["gm"] = gm
+            if "session" not in names or who is None:
+                return await function(**values)
+            async with unlocked(gm, who, password) as session:
+                return await function(**values, session=session)
+
+    return asyncio.run(opened())
+
+
+@asynccontextmanager
+async def unlocked(gm: "Graphmem", who: Who, password: str) -> AsyncIterator[Session]:
+    """Open a session of the command's own, closed at the end; those of apps go on.
+
+    Raises
+    ------
+    Locked          the password is wrong or there is no such student
+    """
+    from graphmem.flows import students
+    from graphmem.jobs.sessions import close_session
+
+    _, session = await students.open_session(gm, who, password)
+    try:
+        yield session
+    finally:
+        await close_session(gm, session, wait=True)
+
+
+def load_settings() -> Settings:
+    """Load the settings of the environment and set up logging by them; InvalidInput names a wrong one."""
+    try:
+        settings = Settings()
+    except ValidationError as e:
+        wrong = [f"GRAPHMEM_{'_'.join(map(str, p['loc'])).upper()}: {p['msg']}" for p in e.errors()]
+        raise InvalidInput("Settings will not do: " + "; ".join(wrong)) from e
+    set_up_logging(settings.log_level, settings.log_format)
+    return settings
+
+
+def read_password(from_stdin: bool, *, confirm: bool = False) -> str:
+    """Read a password typed twice or once on the terminal, or the first line of standard input."""
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\n")
+    password = getpass.getpass("Password: ")
+    if confirm and getpass.getpass("Once more: ") != password:
+        raise InvalidInput("The two passwords differ.")
+    return password
+
+
+def counted(counts: dict[str, int]) -> str:
+    """Return counts in words, without those that are 0.
+
+    Examples
+    --------
+    >>> counted({"nodes": 3, "edges": 0, "students": 1})
+    '3 nodes, 1 students'
+    """
+    return ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in counts.items() if count)
+
+
+def say(line: str) -> None:
+    """Print a line about progress on standard error."""
+    typer.echo(line, err=True)

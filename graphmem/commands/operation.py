@@ -1,0 +1,441 @@
+"""Commands for operators: database, server, worker, jobs, tokens, backups, queries, benchmarks."""
+
+import asyncio
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from graphmem.bench import BENCHMARKS
+from graphmem.commands.frame import Printout, command, counted, read_password, say, unlocked
+from graphmem.errors import InvalidInput, SetupError
+from graphmem.model import Job, JobState, Role, ServiceToken, Usage, Who
+from graphmem.settings import Settings
+
+if TYPE_CHECKING:
+    from graphmem.app import Graphmem
+
+DAY_SECONDS = 86_400.0
+STUDENTS_AT_A_TIME = 20
+"""Students whose embeddings are dropped at once."""
+
+
+@command("up")
+def up_command(settings: Settings) -> None:
+    """Start the local Neo4j; fetched at the first start."""
+    from graphmem.local import server
+
+    found = server.up(settings, say)
+    typer.echo(f"Neo4j is up at {found.bolt_uri}, user {found.user}, password {found.password}")
+    typer.echo(f"Neo4j Browser: {found.browser_url}")
+
+
+@command("down")
+def down_command(settings: Settings) -> None:
+    """Stop the local Neo4j."""
+    from graphmem.local import server
+
+    typer.echo("Neo4j is stopped." if server.down(settings, say) else "Neo4j was not running.")
+
+
+@command("status")
+def status_command(settings: Settings) -> Printout:
+    """Tell whether the local Neo4j runs, where, and how large it is."""
+    from graphmem.local import server
+    from graphmem.local.copies import remove_left_copy
+
+    remove_left_copy(settings, say)
+    found = asdict(server.status(settings))
+    return Printout(found, [f"{name:>12}  {value}" for name, value in found.items()])
+
+
+@command("doctor")
+async def doctor_command(
+    settings: Settings,
+    institution: str,
+    password_stdin: bool,
+    junk: Annotated[str | None, typer.Option(help="instead: the junk rate of this student's memories")] = None,
+) -> Printout:
+    """Check Java, database, schema, embedder, mind, keys, broker and jobs, each with its remedy; or look for junk."""
+    from graphmem.commands.doctor import examine
+    from graphmem.commands.memories import junk_of
+    from graphmem.runtime import open_graphmem
+
+    if junk is not None:
+        password = read_password(password_stdin)
+        async with (
+            open_graphmem(settings, say=say, background=False) as gm,
+            unlocked(gm, Who(institution, junk), password) as session,
+        ):
+            found = await junk_of(gm, session)
+        rows = {name: f"{value:.2%}" if isinstance(value, float) else value for name, value in found.items()}
+        return Printout(found, [f"{name:>10}  {value}" for name, value in rows.items()])
+    findings = await examine(settings)
+    lines = [f"{'ok ' if each.ok else 'BAD'} {each.part:<10} {each.detail}" for each in findings]
+    return Printout([asdict(each) for each in findings], lines, 0 if all(each.ok for each in findings) else 1)
+
+
+@command("serve")
+def serve_command(
+    settings: Settings,
+    host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="port to listen on")] = 8000,
+) -> None:
+    """Serve the API; starts the local Neo4j when GRAPHMEM_NEO4J_URI is not set."""
+    from graphmem.commands.serve import serve
+
+    serve(settings, host, port, say)
+
+
+@command("worker")
+def worker_command(
+    settings: Settings,
+    concurrency: Annotated[int, typer.Option(min=1, help="students whose jobs are run side by side")] = 4,
+) -> None:
+    """Run background jobs on this machine, until told to stop; several workers share the work."""
+    from graphmem.commands.serve import work
+
+    work(settings, concurrency, say)
+
+
+@command("jobs")
+async def jobs_command(
+    gm: "Graphmem",
+    institution: str,
+    student: Annotated[str | None, typer.Argument(help="whose jobs; all students by default")] = None,
+    state: Annotated[JobState | None, typer.Option(help="only jobs that stand so")] = None,
+    first: Annotated[int, typer.Option(help="most jobs")] = 100,
+    retry: Annotated[str | None, typer.Option(help="instead: start the dead job of this id again")] = None,
+) -> Printout:
+    """List background jobs, newest first, or start a dead one again."""
+    from graphmem.jobs import admin
+
+    found: list[Job] = []
+    if retry:
+        found, total = [await admin.retry_job(gm, institution, retry)], 1
+    else:
+        total, after = await admin.count_jobs(gm, institution, student, state), None
+        while len(found) < first:
+            most = min(first - len(found), gm.settings.page_size)
+            page = await admin.list_jobs(gm, institution, student, state, most, after)
+            found += page.items
+            if (after := page.next) is None:
+                break
+    names = ("kind", "attempts", "error", "created_at", "run_after")
+    jobs = [
+        {"id": job.ref, "state": job.state.value} | {name: _plain(getattr(job, name)) for name in names}
+        for job in found
+    ]
+    lines = [
+        f"{job['created_at']}  {job['state']:<8} {job['kind']:<8} {job['id']}"
+        + (f"  failed {job['attempts']} times: {job['error']}" if job["error"] else "")
+        for job in jobs
+    ]
+    return Printout({"jobs": jobs, "total": total}, [*lines, f"{len(jobs)} of {total} jobs"])
+
+
+def _plain(value: Any) -> Any:
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+@command("usage")
+async def usage_command(
+    gm: "Graphmem",
+    institution: str,
+    student: Annotated[str | None, typer.Argument(help="whose; all students by default")] = None,
+    since: Annotated[datetime | None, typer.Option(help="from this day on (UTC)", formats=["%Y-%m-%d"])] = None,
+) -> Printout:
+    """Tell what language models were asked for and what it cost, by turns, each kind of job and prompt."""
+    from graphmem.jobs.admin import spent_by_kind
+
+    by_kind = await spent_by_kind(gm, institution, student, since and since.replace(tzinfo=UTC))
+    found: dict[str, dict[str, Any]] = {kind: asdict(usage) for kind, usage in by_kind.items()}
+    found["all"] = asdict(sum(by_kind.values(), Usage()))
+    by_prompt = {f"{each['prompt']} *": each for each in found["all"]["prompts"]}
+    row = "{calls:,} calls, {input_tokens:,} + {output_tokens:,} tokens, {cost:.4f} dollars"
+    lines = [f"{kind:>12}  {row.format(**each)}" for kind, each in (found | by_prompt).items()]
+    return Printout(found, lines + ["* of all, by prompt"] * bool(by_prompt))
+
+
+@command("token")
+def token_command(
+    settings: Settings,
+    institution: str,
+    as_json: bool,
+    role: Annotated[Role | None, typer.Option(help="what the bearer may do")] = None,
+    ttl: Annotated[
+        float | None, typer.Option(help="seconds until it expires; by default an hour, of a service token a year")
+    ] = None,
+    service: Annotated[str | None, typer.Option(help="of this service: lives long, is listed, can be revoked")] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="instead: list the institution's service tokens")] = False,
+    revoke: Annotated[str | None, typer.Option(help="instead: revoke the service token of this id")] = None,
+) -> None:
+    """Print a bearer token, nothing else; or list or revoke service tokens."""
+    from graphmem.app import server_secret
+    from graphmem.bearer import make_token
+    from graphmem.flows.service_tokens import issue_token, list_tokens, revoke_token
+    from graphmem.runtime import open_graphmem
+
+    if role is None and not list_all and revoke is None:
+        raise InvalidInput("Say what the bearer may do: --role app, teacher, auditor, analyst or admin.")
+    if role is not None and service is None and not list_all and revoke is None:
+        seconds = 3600.0 if ttl is None else ttl
+        typer.echo(make_token(server_secret(settings), institution, role, seconds, datetime.now(UTC)))
+        return
+
+    async def tokens() -> str | Sequence[ServiceToken]:
+        async with open_graphmem(settings, say=say, background=False) as gm:
+            if list_all or role is None or service is None:
+                if revoke is None or list_all:
+                    return await list_tokens(gm, institution)
+                return [await revoke_token(gm, institution, revoke)]
+            return (await issue_token(gm, institution, role, service, None if ttl is None else ttl / DAY_SECONDS))[0]
+
+    found = asyncio.run(tokens())
+    typer.echo(found if isinstance(found, str) else "\n".join(token_lines(found, as_json=as_json)))
+
+
+def token_lines(found: Sequence[ServiceToken], *, as_json: bool) -> list[str]:
+    """Describe service tokens, a line each, or all as one JSON document.
+
+    Examples
+    --------
+    >>> token_lines([], as_json=False)
+    ['There are no service tokens.']
+    """
+    rows = [{name: _plain(value) for name, value in asdict(each).items()} for each in found]
+    if as_json:
+        return [json.dumps(rows)]
+    return [
+        f"{each['id']}  {each['role']:<8} {each['name']}  "
+        f"made {each['created_at']:.10}, expires {each['expires_at']:.10}, "
+        + ("never used" if each["used_at"] is None else f"used {each['used_at']:.16}")
+        + ("" if each["revoked_at"] is None else f", revoked {each['revoked_at']:.16}")
+        for each in rows
+    ] or ["There are no service tokens."]
+
+
+@command("webhook")
+async def webhook_command(
+    settings: Settings,
+    institution: str,
+    test: Annotated[
+        bool, typer.Option("--test", help="send it a notice of type `test`, and tell what came of it")
+    ] = False,
+) -> None:
+    """Print the secret by which an institution's webhook checks signatures."""
+    from graphmem.app import server_secret
+    from graphmem.jobs.webhooks import webhook_secret
+
+    if not test:
+        typer.echo(webhook_secret(server_secret(settings), institution))
+        return
+    await send_trial(settings, institution)
+    typer.echo("The webhook has taken the notice.")
+
+
+async def send_trial(settings: Settings, institution: str) -> None:
+    """Send a notice of type `test`.
+
+    Raises
+    ------
+    SetupError      the institution has no webhook, or it did not take the notice
+    """
+    import httpx
+
+    from graphmem.app import server_secret
+    from graphmem.jobs.webhooks import post
+
+    if institution not in settings.webhooks:
+        raise SetupError(f"{institution} has no webhook: set GRAPHMEM_WEBHOOKS.")
+    notice = {"type": "test", "data": {"institution": institution}}
+    async with httpx.AsyncClient(timeout=settings.webhook_seconds, follow_redirects=False, trust_env=False) as http:
+        error = await post(settings, server_secret(settings), http, Who(institution, ""), "test", notice)
+    if error:
+        raise SetupError(error)
+
+
+@command("backup")
+async def backup_command(
+    settings: Settings,
+    file: Annotated[Path, typer.Argument(help="a new file, compressed")],
+) -> Printout:
+    """Back up the configured Neo4j, all students of all institutions, while it is used."""
+    from graphmem.commands.backup import backup
+
+    found = asdict(await backup(settings, file, say))
+    return Printout(found, [f"{file.name} holds {counted(found)}."])
+
+
+@command("restore")
+async def restore_command(
+    settings: Settings,
+    file: Annotated[Path, typer.Argument(help="a file that `backup` wrote", exists=True, dir_okay=False)],
+) -> Printout:
+    """Restore a backup into the configured Neo4j, which must be empty; what was cut short is begun again."""
+    from graphmem.commands.backup import restore
+
+    found = asdict(await restore(settings, file, say))
+    return Printout(found, [f"Restored: {counted(found)}."])
+
+
+@command("import-world")
+async def import_world_command(
+    gm: "Graphmem",
+    institution: str,
+    file: Annotated[str, typer.Argument(help="CSV, JSON as importWorld takes it, or mathematics, which ships")],
+    world: Annotated[str, typer.Option(help="which of the institution's worlds it is")] = "main",
+    replace: Annotated[bool, typer.Option("--replace", help="remove what the file lacks, of this world")] = False,
+) -> Printout:
+    """Import concepts and edges into the world of an institution; checked first, safe to repeat."""
+    from graphmem.flows.world import import_world
+    from graphmem.flows.world_file import find_world, read_world
+
+    def progress(done: int, total: int) -> None:
+        if sys.stderr.isatty():
+            say(f"{done} of {total} changes written")
+
+    draft = read_world(find_world(file))
+    found = asdict(await import_world(gm, institution, draft, name=world, replace=replace, progress=progress))
+    return Printout(found, [f"The world of {institution} holds these now: {counted(found)}."])
+
+
+@command("query")
+async def query_command(
+    settings: Settings,
+    institution: str,
+    name: Annotated[str | None, typer.Argument(help="which one; without it they are listed")] = None,
+    param: Annotated[list[str] | None, typer.Option(help="a parameter, as name=value")] = None,
+) -> Printout:
+    """Run a query for analysts, which reads structure and numbers; without a name, list them."""
+    from graphmem.commands.query import run_query, table
+    from graphmem.flows.analysis import declared, list_queries
+
+    if name is not None:
+        rows = await run_query(settings, name, param or [], institution, say)
+        return Printout(rows, [table(rows, shutil.get_terminal_size().columns if sys.stdout.isatty() else None)])
+    known = [
+        {"name": each, "description": query.description, "params": declared(query)}
+        for each, query in list_queries().items()
+    ]
+    return Printout(
+        known, [f"{each['name']}  ({', '.join(each['params'])})\n    {each['description']}" for each in known]
+    )
+
+
+@command("reembed")
+async def reembed_command(settings: Settings) -> None:
+    """Change the embedding model of a database to the configured one; can be interrupted and repeated.
+
+    A student's embeddings are sealed: they are dropped here, batch by batch, and made again when the student is next
+    unlocked. The model is recorded last, so an interrupted run is simply run again. Concepts are embedded at once.
+    """
+    from graphmem.flows.world import embed_world
+    from graphmem.runtime import open_graph
+    from graphmem.store import schema
+    from graphmem.store.world import drop_concept_embeddings, list_institutions
+    from graphmem.text.embedder import make_embedder
+
+    async def progress(done: int) -> None:
+        say(f"{done} concepts embedded")
+
+    embedder, dropped = make_embedder(settings), 0
+    try:
+        async with open_graph(settings, say) as graph:
+            await schema.check_server(graph)
+            if await schema.find_embedder(graph) == (embedder.name, embedder.dimension):
+                say(f"Nothing to do: this database holds embeddings of {embedder.name}.")
+                return
+            for batches in (schema.drop_embeddings(graph, STUDENTS_AT_A_TIME), drop_concept_embeddings(graph)):
+                async for changed in batches:
+                    dropped += changed
+                    say(f"{dropped} embeddings dropped")
+            for institution in await list_institutions(graph):
+                await embed_world(graph, embedder, institution, progress)
+            await schema.set_embedder(graph, embedder.name, embedder.dimension, datetime.now(UTC))
+            say(f"This database now holds embeddings of {embedder.name}; students get theirs at their next session.")
+    finally:
+        await embedder.aclose()
+
+
+@command("bench")
+def bench_command(
+    settings: Settings,
+    as_json: bool,
+    name: Annotated[str, typer.Argument(help=", ".join(BENCHMARKS))],
+    file: Annotated[Path | None, typer.Argument(help="data to use instead of the shipped samples")] = None,
+) -> None:
+    """Run a benchmark and print its figures."""
+    from graphmem.bench import run_benchmark
+
+    run_benchmark(settings, name, file, as_json=as_json)
+
+
+@command("experiment")
+def experiment_command(
+    settings: Settings,
+    name: Annotated[str, typer.Argument(help="voe: violation of expectation, with what is remembered and without")],
+    file: Annotated[Path, typer.Argument(help="dialogues, one JSON object a line", exists=True, dir_okay=False)],
+    conversations: Annotated[int | None, typer.Option(help="how many an arm, drawn by student; all by default")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="of the draw and the bootstrap")] = 7,
+) -> Printout:
+    """Compare how often expectations come true with memory and without, on real dialogues, in a throwaway database."""
+    from graphmem.commands.experiment import run_experiment
+
+    return run_experiment(settings, name, file, conversations, seed)
+
+
+@command("demo")
+def demo_command(
+    settings: Settings,
+    as_json: bool,
+    dialogues: Annotated[
+        Path | None, typer.Option(help="other dialogues than the shipped ones", exists=True, dir_okay=False)
+    ] = None,
+) -> None:
+    """The main job: real tutoring dialogues over HTTP, and what was predicted, learned and remembered, on a page."""
+    from graphmem.commands.demo import demonstrate
+
+    demonstrate(settings, dialogues, as_json=as_json)
+
+
+@command("plot")
+async def plot_command(
+    gm: "Graphmem",
+    who: Who,
+    password_stdin: bool,
+    out: Annotated[Path, typer.Option(help="the picture: .svg, .png or .pdf")],
+    overlay: Annotated[
+        bool, typer.Option("--overlay", help="instead: what the student knows of the world; no password")
+    ] = False,
+    name_frontier: Annotated[
+        bool, typer.Option("--name-frontier", help="name what could come next, too; not for the student's eyes")
+    ] = False,
+    structure: Annotated[bool, typer.Option("--structure", help="no word of anybody; no password")] = False,
+    memories: Annotated[int, typer.Option(min=1, max=150, help="most memories, the most present ones")] = 40,
+) -> None:
+    """Draw a picture of a student's memory graph, or of the overlay on the world."""
+    from graphmem.commands.plot import checked_picture, memory_figure, overlay_figure, save_figure
+
+    file = checked_picture(out)
+    if overlay:
+        figure = await overlay_figure(gm, who, name_frontier=name_frontier)
+    else:
+        password = None if structure else await asyncio.to_thread(read_password, password_stdin)
+        figure = await memory_figure(gm, who, password, memories)
+    save_figure(figure, file)
+    typer.echo(f"{file}: {file.stat().st_size / 1000:.0f} kB")
+
+
+@command("inspect")
+def inspect_command(settings: Settings, who: Who, password: str) -> None:
+    """Put a readable copy of a student into a Neo4j of its own, for Neo4j Browser; Enter removes it again."""
+    from graphmem.commands.inspect import show_copy
+
+    show_copy(settings, who, password, say)
