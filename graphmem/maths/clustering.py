@@ -3,12 +3,19 @@
 Source: Ng, Jordan and Weiss (2001); von Luxburg, A Tutorial on Spectral Clustering (2007), for the eigengap.
 """
 
+from functools import cache
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
-from scipy.cluster.vq import kmeans2
-from scipy.sparse import csr_array, diags_array
+from scipy.linalg import eigh
+from scipy.sparse import csr_array, diags_array, eye_array
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh
+from threadpoolctl import ThreadpoolController
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 MOST_CLUSTERS = 64
 """Most clusters that the eigengap is looked for among, in one component."""
@@ -16,12 +23,8 @@ DENSE_BELOW = 200
 """Nodes of a component below which all eigenvectors are computed at once."""
 TOLERANCE = 1e-3
 """Precision of eigenvectors, relative; clusters do not change below it."""
-RESTARTS = 3
+RESTARTS = 10
 """Times k-means begins anew; the tightest result counts."""
-
-ROUNDS = 30
-"""Most rounds of one k-means."""
-
 SMOOTHING_ROUNDS = 60
 """Rounds of power iteration before a large graph is cut in two."""
 
@@ -29,7 +32,7 @@ Labels = NDArray[np.intp]
 
 
 def spectral_clusters(weights: csr_array, seed: int, clusters: int | None = None) -> Labels:
-    """Clusters of a graph, each connected component by itself.
+    """Cluster a graph, each connected component by itself.
 
     Parameters
     ----------
@@ -55,26 +58,27 @@ def spectral_clusters(weights: csr_array, seed: int, clusters: int | None = None
     >>> found.tolist() in ([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0])
     True
     """
+    # Imported where it is needed, like scikit-learn: both take long.
+    import networkx as nx
+
     weights = csr_array(weights, dtype=np.float64)
-    if weights.shape == (0, 0):
-        return np.empty(0, dtype=np.intp)
+    labels: Labels = np.zeros(weights.shape[0], dtype=np.intp)
+    if not len(labels):
+        return labels
     if weights.shape[0] != weights.shape[1] or abs(weights - weights.T).max() > 1e-9:
         raise ValueError("weights must be a symmetric square array")
-    count, component = connected_components(weights, directed=False)
-    labels: Labels = np.empty(weights.shape[0], dtype=np.intp)
-    # One pass instead of one look at all nodes for each component.
-    order = np.argsort(component, kind="stable")
-    parts = np.split(order, np.cumsum(np.bincount(component, minlength=count))[:-1])
+    graph = nx.from_scipy_sparse_array(weights)
+    components = [sorted(each) for each in nx.connected_components(graph)]
     taken = 0
-    for nodes in parts:
-        own = _component_clusters(csr_array(weights[nodes][:, nodes]), seed, clusters if count == 1 else None)
+    for nodes in components:
+        own = _component_clusters(graph, nodes, seed, clusters if len(components) == 1 else None)
         labels[nodes] = taken + own
         taken += int(own.max()) + 1
     return labels
 
 
 def bounded_parts(weights: csr_array, most: int, seed: int) -> Labels:
-    """Parts of a graph, none larger than `most`: cut in two again and again where little weight is cut.
+    """Part a graph: cut it in two again and again where little weight is cut, until no part is larger than `most`.
 
     Parameters
     ----------
@@ -143,7 +147,7 @@ def _two_sides(weights: csr_array, chance: np.random.Generator) -> Labels:
 
 
 def inside_shares(weights: csr_array, labels: Labels) -> NDArray[np.float64]:
-    """The share of each cluster's edge weight that stays inside it, 0 to 1; 0 for one without edges.
+    """Compute the share of each cluster's edge weight that stays inside it, 0 to 1; 0 for one without edges.
 
     Examples
     --------
@@ -162,71 +166,45 @@ def inside_shares(weights: csr_array, labels: Labels) -> NDArray[np.float64]:
     return shares
 
 
-def _component_clusters(weights: csr_array, seed: int, clusters: int | None) -> Labels:
-    n = weights.shape[0]
+def _component_clusters(graph: "nx.Graph", nodes: list[int], seed: int, clusters: int | None) -> Labels:
+    n = len(nodes)
     most = min(MOST_CLUSTERS, n // 2) if clusters is None else clusters
     if n <= 2 or most < 2:
         return np.zeros(n, dtype=np.intp)
-    values, vectors = _leading(weights, min(n, most + 1), seed)
-    k = clusters if clusters is not None else _eigengap(values)
+    values, vectors = _embedding(graph, nodes, min(n, most + 1), seed)
+    # The number of clusters lies before the widest gap between eigenvalues.
+    k = clusters if clusters is not None else int(np.argmax(np.diff(values))) + 1
     if k < 2:
         return np.zeros(n, dtype=np.intp)
-    rows = vectors[:, :k]
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    return _tightest(rows / np.where(norms > 0, norms, 1.0), k, seed)
+    from sklearn.cluster import KMeans
+    from sklearn.preprocessing import normalize
+
+    # Starting threads would take longer than the work of most components.
+    with _threads().limit(limits=1):
+        found = KMeans(k, n_init=RESTARTS, random_state=seed).fit_predict(normalize(vectors[:, :k]))
+    return np.unique(found, return_inverse=True)[1].astype(np.intp)
 
 
-def _leading(weights: csr_array, count: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The largest eigenvalues of the normalised adjacency, falling, and their eigenvectors."""
+def _embedding(
+    graph: "nx.Graph", nodes: list[int], count: int, seed: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The smallest eigenvalues of the normalised Laplacian, rising, and their eigenvectors."""
+    import networkx as nx
+
+    laplacian, n = nx.normalized_laplacian_matrix(graph, nodelist=nodes), len(nodes)
     values: NDArray[np.float64]
     vectors: NDArray[np.float64]
-    degree = np.asarray(weights.sum(axis=1)).ravel()
-    scale = diags_array(1.0 / np.sqrt(degree))
-    normalised = (scale @ weights @ scale).tocsr()
-    n = weights.shape[0]
     if n < DENSE_BELOW or count >= n - 1:
-        values, vectors = np.linalg.eigh(normalised.toarray())
-    else:
-        start = np.random.default_rng(seed).standard_normal(n)
-        values, vectors = eigsh(normalised, count, which="LA", v0=start, tol=TOLERANCE)
-    order = np.argsort(values)[::-1][:count]
-    return values[order], vectors[:, order]
+        values, vectors = eigh(laplacian.toarray(), subset_by_index=(0, count - 1))
+        return values, vectors
+    # Large eigenvalues converge fast: the smallest ones of L are the largest ones of 1 - L.
+    start = np.random.default_rng(seed).standard_normal(n)
+    values, vectors = eigsh(eye_array(n) - laplacian, count, which="LA", v0=start, tol=TOLERANCE)
+    order = np.argsort(-values)
+    return 1.0 - values[order], vectors[:, order]
 
 
-def _eigengap(values: NDArray[np.float64]) -> int:
-    """The number of clusters before the widest gap between eigenvalues; 1 where one cluster fits best."""
-    return int(np.argmax(values[:-1] - values[1:])) + 1
-
-
-def _tightest(rows: NDArray[np.float64], k: int, seed: int) -> Labels:
-    """K-means, begun anew a few times; numbered without gaps."""
-    best: tuple[float, Labels] | None = None
-    for attempt in range(RESTARTS):
-        first = _spread_out(rows, k, np.random.default_rng((seed, attempt)))
-        centres, labels = kmeans2(rows, first, iter=ROUNDS, minit="matrix", missing="warn")
-        spread = float(((rows - centres[labels]) ** 2).sum())
-        if best is None or spread < best[0]:
-            best = spread, labels
-    assert best is not None  # there is at least one attempt
-    return np.unique(best[1], return_inverse=True)[1].astype(np.intp)
-
-
-def _spread_out(rows: NDArray[np.float64], k: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """First centres of k-means, far from each other: greedy k-means++ (Arthur and Vassilvitskii, 2007)."""
-    squares = (rows**2).sum(axis=1)
-
-    def distances(of: NDArray[np.intp]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = np.maximum(squares[of][:, np.newaxis] + squares - 2 * rows[of] @ rows.T, 0.0)
-        return found
-
-    chosen = [int(rng.integers(len(rows)))]
-    nearest = distances(np.array(chosen))[0]
-    for _ in range(k - 1):
-        total = nearest.sum()
-        tried = rng.choice(len(rows), 2 + int(np.log(k)), p=nearest / total if total > 0 else None)
-        left = np.minimum(nearest, distances(tried))
-        best = int(left.sum(axis=1).argmin())
-        chosen.append(int(tried[best]))
-        nearest = left[best]
-    centres: NDArray[np.float64] = rows[np.array(chosen)]
-    return centres
+@cache
+def _threads() -> ThreadpoolController:
+    """The thread pools of this process, once scikit-learn is loaded."""
+    return ThreadpoolController()
