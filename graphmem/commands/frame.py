@@ -21,11 +21,11 @@ from graphmem.settings import Settings
 if TYPE_CHECKING:
     from graphmem.app import Graphmem
 
-C = TypeVar("C", bound=Callable[..., Any])
+CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
 
 app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, add_completion=False)
 
-COMMON: dict[str, tuple[Any, Any]] = {
+COMMON_PARAMETERS: dict[str, tuple[Any, Any]] = {
     "student": (str, inspect.Parameter.empty),
     "institution": (Annotated[str, typer.Option(help="whose students")], "demo"),
     "password_stdin": (
@@ -58,7 +58,7 @@ class Printout:
     code: int = 0
 
 
-def command(name: str) -> Callable[[C], C]:
+def cli_command(name: str) -> Callable[[CommandFunction], CommandFunction]:
     """Make a function a command.
 
     Parameters
@@ -73,7 +73,7 @@ def command(name: str) -> Callable[[C], C]:
     `Printout` has --json.
     """
 
-    def register(function: C) -> C:
+    def register(function: CommandFunction) -> CommandFunction:
         given = inspect.signature(function).parameters
         own = [each for each in given.values() if each.name not in NEEDS]
         common = dict.fromkeys(each for name in given for each in NEEDS.get(name, ()))
@@ -89,9 +89,9 @@ def command(name: str) -> Callable[[C], C]:
 
         students = [name for name in common if name == "student"]
         parameters = [
-            *(_parameter(name, *COMMON[name]) for name in students),
+            *(_parameter(name, *COMMON_PARAMETERS[name]) for name in students),
             *(_parameter(each.name, each.annotation, each.default) for each in own),
-            *(_parameter(name, *COMMON[name]) for name in common if name != "student"),
+            *(_parameter(name, *COMMON_PARAMETERS[name]) for name in common if name != "student"),
         ]
         run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {each.name: each.annotation for each in parameters}
@@ -173,12 +173,12 @@ def read_password(from_stdin: bool, *, confirm: bool = False) -> str:
     return password
 
 
-def counted(counts: dict[str, int]) -> str:
+def counts_in_words(counts: dict[str, int]) -> str:
     """Return counts in words, without those that are 0.
 
     Examples
     --------
-    >>> counted({"nodes": 3, "edges": 0, "students": 1})
+    >>> counts_in_words({"nodes": 3, "edges": 0, "students": 1})
     '3 nodes, 1 students'
     """
     return ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in counts.items() if count)

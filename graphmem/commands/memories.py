@@ -13,7 +13,7 @@ from uuid import uuid4
 import typer
 from pydantic import AwareDatetime, BaseModel, ConfigDict, ValidationError
 
-from graphmem.commands.frame import Printout, command, counted, read_password, unlocked
+from graphmem.commands.frame import Printout, cli_command, counts_in_words, read_password, unlocked
 from graphmem.errors import Conflict, InvalidInput
 from graphmem.model import Observation, Session, SourceKind, TurnOutcome, Who
 
@@ -29,7 +29,7 @@ REPLAY_GAP = timedelta(seconds=40)
 """Time between two messages of a recording without times."""
 
 
-@command("chat")
+@cli_command("chat")
 async def chat_command(gm: "Graphmem", session: Session) -> None:
     """Talk with the companion as a student; an empty line ends the session."""
     from graphmem.flows.turn import Incoming, handle_turn
@@ -58,7 +58,7 @@ class ReplayReport:
     baselines: "MatchBaselines"
 
 
-@command("replay")
+@cli_command("replay")
 async def replay_command(
     gm: "Graphmem",
     institution: str,
@@ -141,7 +141,7 @@ def read_observations(file: Path) -> Iterator[Observation]:
             yield Observation(read.kind, read.ref, read.text, read.at, read.speaker)
 
 
-@command("observe")
+@cli_command("observe")
 async def observe_command(
     gm: "Graphmem",
     institution: str,
@@ -157,7 +157,7 @@ async def observe_command(
     return Printout({"noted": len(found)}, [f"{len(found)} observations are noted for {student}."])
 
 
-@command("recall")
+@cli_command("recall")
 async def recall_command(
     gm: "Graphmem",
     session: Session,
@@ -186,7 +186,7 @@ async def recall_command(
     return Printout(found, [row.format(**each, reasons=", ".join(each["why"])) for each in found])
 
 
-@command("forget")
+@cli_command("forget")
 async def forget_command(
     gm: "Graphmem",
     session: Session,
@@ -198,7 +198,7 @@ async def forget_command(
 
     await run_jobs(gm, session)
     erased = asdict(await forget_memory(gm, session, memory))
-    return Printout(erased, [f"{memory} is forgotten: {counted(erased)}."])
+    return Printout(erased, [f"{memory} is forgotten: {counts_in_words(erased)}."])
 
 
 async def junk_of(gm: "Graphmem", session: Session) -> dict[str, Any]:
@@ -211,7 +211,7 @@ async def junk_of(gm: "Graphmem", session: Session) -> dict[str, Any]:
     return asdict(junk) | {"rate": junk.rate}
 
 
-@command("reveal")
+@cli_command("reveal")
 async def reveal_command(
     gm: "Graphmem",
     session: Session,
@@ -225,7 +225,7 @@ async def reveal_command(
     typer.echo(f"{session.student_id} knows {known} concepts now.")
 
 
-@command("compress")
+@cli_command("compress")
 async def compress_command(
     gm: "Graphmem",
     session: Session,
@@ -244,7 +244,7 @@ async def compress_command(
     return Printout(asdict(done), [line])
 
 
-@command("drift")
+@cli_command("drift")
 async def drift_command(
     gm: "Graphmem",
     institution: str,

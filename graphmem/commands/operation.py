@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphmem.bench import BENCHMARKS
-from graphmem.commands.frame import Printout, command, counted, read_password, say, unlocked
+from graphmem.commands.frame import Printout, cli_command, counts_in_words, read_password, say, unlocked
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.model import Job, JobState, Role, ServiceToken, Usage, Who
 from graphmem.settings import Settings
@@ -26,7 +26,7 @@ STUDENTS_AT_A_TIME = 20
 """Students whose embeddings are dropped at once."""
 
 
-@command("up")
+@cli_command("up")
 def up_command(settings: Settings) -> None:
     """Start the local Neo4j; fetched at the first start."""
     from graphmem.local import server
@@ -36,7 +36,7 @@ def up_command(settings: Settings) -> None:
     typer.echo(f"Neo4j Browser: {found.browser_url}")
 
 
-@command("down")
+@cli_command("down")
 def down_command(settings: Settings) -> None:
     """Stop the local Neo4j."""
     from graphmem.local import server
@@ -44,7 +44,7 @@ def down_command(settings: Settings) -> None:
     typer.echo("Neo4j is stopped." if server.down(settings, say) else "Neo4j was not running.")
 
 
-@command("status")
+@cli_command("status")
 def status_command(settings: Settings) -> Printout:
     """Tell whether the local Neo4j runs, where, and how large it is."""
     from graphmem.local import server
@@ -55,7 +55,7 @@ def status_command(settings: Settings) -> Printout:
     return Printout(found, [f"{name:>12}  {value}" for name, value in found.items()])
 
 
-@command("doctor")
+@cli_command("doctor")
 async def doctor_command(
     settings: Settings,
     institution: str,
@@ -81,7 +81,7 @@ async def doctor_command(
     return Printout([asdict(each) for each in findings], lines, 0 if all(each.ok for each in findings) else 1)
 
 
-@command("serve")
+@cli_command("serve")
 def serve_command(
     settings: Settings,
     host: Annotated[str, typer.Option(help="address to listen on")] = "127.0.0.1",
@@ -93,7 +93,7 @@ def serve_command(
     serve(settings, host, port, say)
 
 
-@command("worker")
+@cli_command("worker")
 def worker_command(
     settings: Settings,
     concurrency: Annotated[int, typer.Option(min=1, help="students whose jobs are run side by side")] = 4,
@@ -104,7 +104,7 @@ def worker_command(
     work(settings, concurrency, say)
 
 
-@command("jobs")
+@cli_command("jobs")
 async def jobs_command(
     gm: "Graphmem",
     institution: str,
@@ -144,7 +144,7 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
-@command("usage")
+@cli_command("usage")
 async def usage_command(
     gm: "Graphmem",
     institution: str,
@@ -163,7 +163,7 @@ async def usage_command(
     return Printout(found, lines + ["* of all, by prompt"] * bool(by_prompt))
 
 
-@command("token")
+@cli_command("token")
 def token_command(
     settings: Settings,
     institution: str,
@@ -221,7 +221,7 @@ def token_lines(found: Sequence[ServiceToken], *, as_json: bool) -> list[str]:
     ] or ["There are no service tokens."]
 
 
-@command("webhook")
+@cli_command("webhook")
 async def webhook_command(
     settings: Settings,
     institution: str,
@@ -261,7 +261,7 @@ async def send_trial(settings: Settings, institution: str) -> None:
         raise SetupError(error)
 
 
-@command("backup")
+@cli_command("backup")
 async def backup_command(
     settings: Settings,
     file: Annotated[Path, typer.Argument(help="a new file, compressed")],
@@ -270,10 +270,10 @@ async def backup_command(
     from graphmem.commands.backup import backup
 
     found = asdict(await backup(settings, file, say))
-    return Printout(found, [f"{file.name} holds {counted(found)}."])
+    return Printout(found, [f"{file.name} holds {counts_in_words(found)}."])
 
 
-@command("restore")
+@cli_command("restore")
 async def restore_command(
     settings: Settings,
     file: Annotated[Path, typer.Argument(help="a file that `backup` wrote", exists=True, dir_okay=False)],
@@ -282,10 +282,10 @@ async def restore_command(
     from graphmem.commands.backup import restore
 
     found = asdict(await restore(settings, file, say))
-    return Printout(found, [f"Restored: {counted(found)}."])
+    return Printout(found, [f"Restored: {counts_in_words(found)}."])
 
 
-@command("import-world")
+@cli_command("import-world")
 async def import_world_command(
     gm: "Graphmem",
     institution: str,
@@ -303,10 +303,10 @@ async def import_world_command(
 
     draft = read_world(find_world(file))
     found = asdict(await import_world(gm, institution, draft, name=world, replace=replace, progress=progress))
-    return Printout(found, [f"The world of {institution} holds these now: {counted(found)}."])
+    return Printout(found, [f"The world of {institution} holds these now: {counts_in_words(found)}."])
 
 
-@command("query")
+@cli_command("query")
 async def query_command(
     settings: Settings,
     institution: str,
@@ -329,7 +329,7 @@ async def query_command(
     )
 
 
-@command("reembed")
+@cli_command("reembed")
 async def reembed_command(settings: Settings) -> None:
     """Change the embedding model of a database to the configured one; can be interrupted and repeated.
 
@@ -364,7 +364,7 @@ async def reembed_command(settings: Settings) -> None:
         await embedder.aclose()
 
 
-@command("bench")
+@cli_command("bench")
 def bench_command(
     settings: Settings,
     as_json: bool,
@@ -377,7 +377,7 @@ def bench_command(
     run_benchmark(settings, name, file, as_json=as_json)
 
 
-@command("experiment")
+@cli_command("experiment")
 def experiment_command(
     settings: Settings,
     name: Annotated[str, typer.Argument(help="voe: violation of expectation, with what is remembered and without")],
@@ -391,7 +391,7 @@ def experiment_command(
     return run_experiment(settings, name, file, conversations, seed)
 
 
-@command("demo")
+@cli_command("demo")
 def demo_command(
     settings: Settings,
     as_json: bool,
@@ -405,7 +405,7 @@ def demo_command(
     demonstrate(settings, dialogues, as_json=as_json)
 
 
-@command("plot")
+@cli_command("plot")
 async def plot_command(
     gm: "Graphmem",
     who: Who,
@@ -433,7 +433,7 @@ async def plot_command(
     typer.echo(f"{file}: {file.stat().st_size / 1000:.0f} kB")
 
 
-@command("inspect")
+@cli_command("inspect")
 def inspect_command(settings: Settings, who: Who, password: str) -> None:
     """Put a readable copy of a student into a Neo4j of its own, for Neo4j Browser; Enter removes it again."""
     from graphmem.commands.inspect import show_copy

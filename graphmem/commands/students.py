@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 
 import typer
 
-from graphmem.commands.frame import Printout, command, counted, unlocked
+from graphmem.commands.frame import Printout, cli_command, counts_in_words, unlocked
 from graphmem.errors import Conflict, InvalidInput
 from graphmem.model import Integrity, Who
 
@@ -22,7 +22,7 @@ MOST_SHARES = 16
 """Shares that a recovery key can be split into, by SLIP-0039."""
 
 
-@command("enrol")
+@cli_command("enrol")
 async def enrol_command(
     gm: "Graphmem",
     who: Who,
@@ -36,7 +36,7 @@ async def enrol_command(
     typer.echo(f"{who.student_id} is enrolled at {who.institution}.")
 
 
-@command("rotate-key")
+@cli_command("rotate-key")
 async def rotate_key_command(
     gm: "Graphmem",
     who: Who,
@@ -50,7 +50,7 @@ async def rotate_key_command(
     typer.echo(f"The key of {who.student_id} is a new one: {values} values were sealed anew.")
 
 
-@command("recovery-key")
+@cli_command("recovery-key")
 def recovery_key_command(
     folder: Annotated[Path, typer.Argument(help="where the secret half is written, made if missing")],
     shares: Annotated[int, typer.Option(help="split it into so many shares, 2 to 16", min=1, max=16)] = 1,
@@ -101,7 +101,7 @@ def make_recovery_key(folder: Path, shares: int, needed: int) -> tuple[str, list
     return urlsafe_b64encode(public).decode(), [folder / name for name in texts]
 
 
-@command("recover")
+@cli_command("recover")
 async def recover_command(
     gm: "Graphmem",
     who: Who,
@@ -137,7 +137,7 @@ def read_recovery_key(files: Sequence[Path]) -> bytes:
         raise InvalidInput(f"These shares do not make a recovery key: {e}") from e
 
 
-@command("erase")
+@cli_command("erase")
 async def erase_command(
     gm: "Graphmem",
     who: Who,
@@ -149,10 +149,10 @@ async def erase_command(
     if not yes and sys.stdin.isatty():
         typer.confirm(f"Erase all that is kept of {who.student_id} at {who.institution}?", abort=True)
     erased = asdict(await erase_student(gm, who))
-    return Printout(erased, [f"{who.student_id} is erased: {counted(erased)}."])
+    return Printout(erased, [f"{who.student_id} is erased: {counts_in_words(erased)}."])
 
 
-@command("export")
+@cli_command("export")
 async def export_command(
     gm: "Graphmem",
     who: Who,
@@ -205,7 +205,7 @@ def _new_text_file(file: Path) -> Iterator[IO[str]]:
         raise
 
 
-@command("import")
+@cli_command("import")
 async def import_command(
     gm: "Graphmem",
     institution: str,
@@ -227,13 +227,13 @@ async def import_command(
     name = student or read_document(document).document.student_id
     done = await import_student(gm, Who(institution, name), new_password, document, skip_unknown=skip_unknown)
     counts = {each: getattr(done, each) for each in ("nodes", "edges", "left_out", "repeated")}
-    line = f"{name} is imported at {institution}: {counted(counts)}."
+    line = f"{name} is imported at {institution}: {counts_in_words(counts)}."
     if done.repeated:
         line = f"{name} had been imported from this document before; nothing was changed."
     return Printout({"student": name, "institution": institution} | counts, [line])
 
 
-@command("verify")
+@cli_command("verify")
 async def verify_command(
     gm: "Graphmem",
     institution: str,
