@@ -28,7 +28,6 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from graphmem.bench.chats import CHATS as CHATS_HELD_OUT
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
-from graphmem.text.orthography import respelled
 from graphmem.text.profile import MEMORY, PROFILE_FILE, asking_marks
 from graphmem.text.query_parser import question_in
 
@@ -112,11 +111,11 @@ def asking(known: Sequence[Row]) -> list[Row]:
         group = CHATS_APART if chat["split"] == "test" else LEARNED
         for said in chat["messages"]:
             if not said.startswith("#"):
-                rows.append(Row(respelled(said).text, MEMORY if said in questions else NO, group, CHAT_WORTH))
+                rows.append(Row(said, MEMORY if said in questions else NO, group, CHAT_WORTH))
     for chat in map(json.loads, CHAT_MEMORIES.read_text("utf-8").splitlines()):
         group = LEARNED if chat["split"] == "train" else "test"
-        rows += [Row(respelled(each["q"]).text, MEMORY, group, FURTHER_WORTH) for each in chat["questions"]]
-        rows += [Row(respelled(each["text"]).text, NO, group, CHAT_WORTH) for each in chat["later"]]
+        rows += [Row(each["q"], MEMORY, group, FURTHER_WORTH) for each in chat["questions"]]
+        rows += [Row(each["text"], NO, group, CHAT_WORTH) for each in chat["later"]]
     return rows
 
 

@@ -27,7 +27,6 @@ from graphmem.text.clauses import statement_spans
 from graphmem.text.doc import Doc
 from graphmem.text.normalize import said
 from graphmem.text.reader import read_now
-from graphmem.text.retelling import without_lead_in
 from graphmem.text.worth import (
     CLAUSE_KINDS,
     TURN_KINDS,
@@ -143,7 +142,7 @@ def held_out_figures(weights: Array, rows: list[Row]) -> dict[str, float]:
 
 
 def features(rows: list[Row]) -> Array:
-    texts = [without_lead_in(row.text) for row in rows]
+    texts = [row.text for row in rows]
     read = read_now(texts)
     return np.stack([clause_features(Doc(text), reading) for text, reading in zip(texts, read, strict=True)])
 

@@ -19,17 +19,7 @@ from graphmem.bench.talks import parsed_rows
 from graphmem.flows.session_cache import open_memories
 from graphmem.flows.turn import Incoming
 from graphmem.model import MemoryRole
-from graphmem.offline.recollection import (
-    ALL,
-    DAYS_LEFT,
-    FOUND,
-    FOUND_QUOTE,
-    LAST_TIME,
-    NOT_THAT,
-    NOTHING,
-    PAST,
-    YOUR_NAME,
-)
+from graphmem.offline.answers import ANSWER_BEGINNINGS, NOT_SURE, NOTHING
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
 from graphmem.text.doc import Doc
@@ -41,9 +31,6 @@ ANSWER_SHARE = 0.5
 """Share of the telling words of an answer that a right reply has at least, beside all its numbers."""
 _DAY = re.compile(r"#day (?P<days>\d+)$")
 _NUMBER = re.compile(r"\d+")
-_TELLING = tuple(
-    wording.partition("{")[0] for wording in (*FOUND, *FOUND_QUOTE, *PAST, *ALL, *LAST_TIME, DAYS_LEFT, YOUR_NAME)
-)
 
 
 @dataclass(frozen=True)
@@ -161,11 +148,11 @@ async def _standing(student: Learner) -> frozenset[str]:
 
 
 def _judge(question: str, answer: str, reply: str, counts: ChatCounts) -> None:
-    near = reply.startswith(NOT_THAT)
+    near = reply.startswith(NOT_SURE.partition("{")[0])
     if not answer:
-        counts.invented.append(reply.startswith(_TELLING) and not near)
+        counts.invented.append(reply.startswith(ANSWER_BEGINNINGS) and not near)
         return
-    right = not any(each in reply for each in NOTHING) and holds_answer(answer, reply)
+    right = NOTHING not in reply and holds_answer(answer, reply)
     counts.answered.append(right and not near)
     counts.near.append(right)
     if not right:

@@ -60,7 +60,6 @@ from graphmem.text.doc import Doc
 from graphmem.text.ledger_triggers import Surfaced, active_at, is_active, surfacing
 from graphmem.text.matching import meant_facts
 from graphmem.text.memory_block import memory_block
-from graphmem.text.orthography import respelled
 from graphmem.text.profile import load_profile_model
 from graphmem.text.query_parser import ParsedQuestion, query_words, question_in, read_question, with_pronoun
 from graphmem.text.time_ranges import time_ranges
@@ -549,4 +548,4 @@ def _surfaced(kept: Sequence[StoredEntry], asking: RecallRequest, vector: Vector
 
 def _asked(gm: Graphmem, text: str, as_of: datetime | None, limit: int) -> RecallRequest:
     checked_text("query", text, gm.settings.message_limit)
-    return RecallRequest(Doc(respelled(text).text), as_of=checked_as_of(as_of), limit=limit, unformed=True)
+    return RecallRequest(Doc(text), as_of=checked_as_of(as_of), limit=limit, unformed=True)

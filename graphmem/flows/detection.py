@@ -1,7 +1,7 @@
 """Detection in the turn: what a message contradicts, found out beside the turn and within a time box (spec 12)."""
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from graphmem.app import Graphmem
 from graphmem.errors import MindError
@@ -24,7 +24,6 @@ from graphmem.flows.detection_plan import (
 )
 from graphmem.flows.session_cache import open_memories
 from graphmem.model import (
-    ANYONE,
     Message,
     Session,
     StatementOnRecord,
@@ -36,7 +35,6 @@ from graphmem.model import (
 from graphmem.sealing import keyed_hash
 from graphmem.text.doc import doc_of
 from graphmem.text.reader import MessageReading
-from graphmem.text.retelling import retold
 from graphmem.text.revision import Revisable
 from graphmem.text.slots import slot_key, slot_of
 
@@ -84,10 +82,7 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
     said = NewStatement(message.text, message.at, message.embedding, reading.valence, slot)
     if not may_touch(held.index, said):
         return Detected()
-    # Memories are statements in the third person: the message is compared as one, too.
-    statement = retold(message.text, held.name or ANYONE, message.at) or message.text
-    said = replace(said, vector=(await gm.embedder.embed([statement]))[0])
-    told = Revisable(statement, message.text, message.at, None, filled, reading.valence, said.vector)
+    told = Revisable(message.text, message.text, message.at, None, filled, reading.valence, said.vector)
     found = [
         memory
         for memory in conflict_candidates(held.index, said, held.doubts)

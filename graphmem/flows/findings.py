@@ -104,9 +104,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         message, opener, own_reply = messages_of(attempt, await attempt.embedding)
         familiarising = group.create_task(_familiar(gm, session, message))
         reading = await attempt.reading
-        # Danger is looked for in the words as they were typed.
-        typed = doc if attempt.incoming.meant is None else Doc(message.text)
-        heard = asyncio.to_thread(heard_danger, typed, reading, held.state.false_alarms)
+        heard = asyncio.to_thread(heard_danger, doc, reading, held.state.false_alarms)
         danger, false_alarm = await heard
         detecting = group.create_task(_detected(gm, session, attempt, message, reading, danger))
         talk = (*held.messages, *opener)

@@ -28,7 +28,6 @@ from graphmem.flows.session_cache import apply_changes, known_readings, open_mem
 from graphmem.maths import features, importance, surprise
 from graphmem.maths.salience import SNR_CEILING
 from graphmem.model import (
-    ANYONE,
     Answer,
     Danger,
     Domain,
@@ -51,16 +50,14 @@ from graphmem.sealing import StudentLock, keyed_hash
 from graphmem.store import jobs, students
 from graphmem.store.changes import New, Topic, write
 from graphmem.store.sources import observed_id, observed_key
-from graphmem.text.answers import tells_attribute, told_apart
+from graphmem.text.clauses import answers_question, told_clauses
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
 from graphmem.text.ledger_model import load_ledger_judge
 from graphmem.text.normalize import cleaned, said
-from graphmem.text.orthography import Respelled, respelled
 from graphmem.text.reader import PASSES, MessageReading, passes
-from graphmem.text.retelling import retold
 from graphmem.text.revision import retractions
-from graphmem.text.slots import slot_key
+from graphmem.text.slots import slot_key, tells_attribute
 from graphmem.text.telling import telling
 from graphmem.text.worth import work_chance
 
@@ -133,20 +130,14 @@ async def _message_work(gm: Graphmem, session: Session, claimed: jobs.Claimed) -
     job = jobs.opened_payload(session, claimed, jobs.FormJob)
     key = str(claimed.seq)
     source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at)
-    meant = await _meant(gm, job.text)
-    doc, talk = Doc(meant.text), tuple([(await _meant(gm, each)).text for each in job.talk])
-    heard = Heard(doc.text, job.at, before=job.before, talk=talk, reply=job.reply, task=job.task, doc=doc)
-    heard = replace(heard, asks=job.asks, respelled=meant)
+    doc = Doc(job.text)
+    heard = Heard(job.text, job.at, before=job.before, talk=job.talk, reply=job.reply, task=job.task, doc=doc)
+    heard = replace(heard, asks=job.asks)
     level = await standing_level(gm, session, key, job.level, job.own_level)
     scores = MessageScores(job.importance, job.surprise, level, job.activity, job.features)
     kept = job.danger is not None
     read = Input(key, source, heard, job.danger, kept=kept, false_alarm=job.false_alarm, tells=job.tells)
     return Work(claimed, read, scores)
-
-
-async def _meant(gm: Graphmem, text: str) -> Respelled:
-    """A message as a careful writer would have put it; a language model reads what was typed."""
-    return Respelled(text, text) if gm.mind.is_model else await asyncio.to_thread(respelled, text)
 
 
 def _observation_work(session: Session, lock: StudentLock, claimed: jobs.Claimed) -> Work:
@@ -203,12 +194,12 @@ async def _scored(gm: Graphmem, session: Session, held: OpenMemories, work: Work
 async def _statements(gm: Graphmem, said: Input, read: MessageReading) -> dict[str, MessageReading]:
     """What the statements of a message tell, where the whole seems to tell nothing.
 
-    Praise beside one must not hide it, and an answer tells something by its question. Of what somebody chose to have
+    Praise beside one must not hide it. Of what somebody chose to have
     remembered there are none.
     """
     if not said.tells or said.heard.observed or read.snr >= PASSES[0]:
         return {}
-    told = told_apart(said.heard)
+    told = told_clauses(doc_of(said.heard))
     return dict(zip(told, await gm.reader.read(told), strict=True))
 
 
@@ -222,7 +213,8 @@ def _snr(said: Input, read: MessageReading, statements: Mapping[str, MessageRead
     if said.heard.observed:
         return max(read.snr, round(SNR_CEILING * telling(doc_of(said.heard))))
     # A home or an age is worth remembering however plainly it is told.
-    least = PASSES[0] if tells_attribute(said.heard) else 0
+    doc = doc_of(said.heard)
+    least = PASSES[0] if tells_attribute(doc) or answers_question(doc, said.heard.before) else 0
     best = max((least, *(each.snr for each in statements.values())))
     return max(read.snr, min(best, PASSES[1] - 1))
 
@@ -334,16 +326,15 @@ async def _reading(
 def _clarification(session: Session, scored: Scored, reading: Reading) -> tuple[Extract, Marked]:
     """The whole message as an episode, for where it clarifies a doubt; searched by the words as they were said."""
     heard = reading.heard
-    content = retold(heard.text, heard.student or ANYONE, heard.at) or heard.text
-    extract = Extract(0, len(heard.text), content, Modality.EPISODIC, MemoryKind.EPISODE)
-    content_hash = keyed_hash(session.keys, "content", f"clarified {reading.source.ref}\n{content}")
+    extract = Extract(0, len(heard.text), heard.text, Modality.EPISODIC, MemoryKind.EPISODE)
+    content_hash = keyed_hash(session.keys, "content", f"clarified {reading.source.ref}\n{heard.text}")
     return extract, Marked(scored.vector, domain_of(scored.read), reading.valence, content_hash, None)
 
 
 async def _retracted(gm: Graphmem, heard: Heard) -> tuple[RetractionRequest, ...]:
     """Matters that the student asks to forget, or says are not true."""
     wanted = retractions(heard.text) if heard.speaker is None and heard.kind is SourceKind.CHAT else ()
-    named = [retold(each, heard.student or ANYONE, heard.at) for each in wanted if each is not None]
+    named = [each for each in wanted if each is not None]
     vectors = iter(await gm.embedder.embed(named) if named else ())
     return tuple(RetractionRequest(None if each is None else next(vectors)) for each in wanted)
 

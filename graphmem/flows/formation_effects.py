@@ -16,7 +16,6 @@ from graphmem.flows.conflict_plan import (
 from graphmem.flows.formation_memories import new_memory
 from graphmem.flows.formation_reading import Marked, Reading
 from graphmem.flows.restoring import as_memory, known_memory
-from graphmem.flows.uncertainty_plan import present_of
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import (
     EdgeType,
@@ -152,7 +151,7 @@ def _said_again(
         return []
     said = _told(reading, extract, marked)
     for memory, cosine in near:
-        before = _remembered(present_of(memory), known, extract, marked)
+        before = _remembered(memory, known, extract, marked)
         again = _has_ended(memory, reading) and _tells_past(said) == _tells_past(before)
         if again and effect(said, before, cosine) is Effect.SAME:
             return [(memory, Effect.SAME, cosine)]
@@ -201,7 +200,10 @@ def _by_verdict(verdict: PairVerdict | None, said: Revisable, old: Revisable) ->
     if verdict is None:
         return Effect.NONE
     if is_change(verdict):
-        return Effect.ENDS if ended_chance(said.words, old.content) >= RATHER_ENDED else Effect.NONE
+        # Who sold the Honda still drives the Toyota, whatever the network says of cars.
+        one_matter = (said.slot is not None and said.slot == old.slot) or not said.stems.isdisjoint(old.stems)
+        ends = one_matter and ended_chance(said.words, old.content) >= RATHER_ENDED
+        return Effect.ENDS if ends else Effect.NONE
     return Effect.CONTRADICTS if is_contradiction(verdict) else Effect.NONE
 
 

@@ -13,10 +13,8 @@ from graphmem.model import (
     MemoryRole,
     Reliability,
 )
-from graphmem.store.changes import Span
 from graphmem.text.information import information
 from graphmem.text.normalize import cleaned
-from graphmem.text.orthography import Respelled
 
 TENTATIVE = 0.5
 """Gravity, and share of strength, of what was said and is not consolidated (spec 6)."""
@@ -37,7 +35,7 @@ def new_memory(
         domain=marked.domain,
         content=extract.content,
         speaker=heard.speaker,
-        before=heard.before,
+        before="\n".join(filter(None, (extract.context, heard.before))),
         gravity=share,
         salience=_salience(reading, extract),
         confidence=extract.confidence,
@@ -75,20 +73,10 @@ def _salience(reading: Reading, extract: Extract) -> float:
     return salience(reading.scores.final, reading.snr, information(words))
 
 
-def typed_span(heard: Heard, extract: Extract) -> Span:
-    """The place of what a memory comes from in the message as it was typed."""
-    respelled = heard.respelled
-    if not isinstance(respelled, Respelled):
-        return Span(extract.start, extract.end)
-    return Span(*respelled.original_span(extract.start, extract.end))
-
-
 def _quote(heard: Heard, extract: Extract) -> str | None:
     """The words a memory comes from; None where its content is those words."""
-    said = heard.respelled.original if isinstance(heard.respelled, Respelled) else heard.text
-    span = typed_span(heard, extract)
-    words = cleaned(said[span.start : span.end])
-    return None if words == extract.content else words
+    words = cleaned(heard.text[extract.start : extract.end])
+    return None if words == cleaned(extract.content) else words
 
 
 def reinforced_memory(memory: Memory, reading: Reading) -> Memory:

@@ -23,7 +23,7 @@ from graphmem.flows.formation_effects import (
     touched_memories,
 )
 from graphmem.flows.formation_ledger import promotions_of
-from graphmem.flows.formation_memories import new_memory, reinforced_memory, typed_span
+from graphmem.flows.formation_memories import new_memory, reinforced_memory
 from graphmem.flows.formation_reading import Ended, Marked, Reading
 from graphmem.flows.restoring import known_memory, restoring
 from graphmem.flows.uncertainty_plan import (
@@ -32,8 +32,6 @@ from graphmem.flows.uncertainty_plan import (
     Settling,
     Testimony,
     answered,
-    past_of,
-    present_of,
     settled,
     severity_of,
     shifted_tolerance,
@@ -60,6 +58,7 @@ from graphmem.store.changes import (
     NewEdge,
     Origin,
     Reinforced,
+    Span,
     merged,
     renewed,
 )
@@ -106,7 +105,6 @@ def planned_formation(
             *renewed(_sides(doubts, ended), reliability=Reliability.CONTRADICTED),
             *left.emptied,
         ),
-        reworded=(*_past(ended.values(), known), *_present(again)),
         edges=strongest_edges([*revised, *_edges(reading, formed, known, ended), *contradiction_edges(doubts)]),
         mentions=tuple(mentions_of(reading, formed.ids)),
         ledger=promotions_of(reading, formed.ids),
@@ -169,7 +167,7 @@ def _formed(reading: Reading, known: SearchIndex) -> _Formed:
 
 def _kept(formed: _Formed, reading: Reading, extract: Extract, marked: Marked, twin: Memory | None) -> str:
     """Keep a statement as a new memory or with the one that says the same; the id of that memory."""
-    span = typed_span(reading.heard, extract)
+    span = Span(extract.start, extract.end)
     if twin is not None:
         formed.again.setdefault(twin.id, Reinforced(reinforced_memory(twin, reading), span))
         return twin.id
@@ -200,7 +198,6 @@ def _with_settled(
             changes,
             # What the message itself has ended ends with it.
             updated=merged((*done.updated, *changes.updated)),
-            reworded=tuple({memory.id: memory for memory in (*changes.reworded, *done.reworded)}.values()),
             new=(*changes.new, *done.new),
             edges=strongest_edges((*changes.edges, *done.edges)),
             ended=tuple(dict.fromkeys((*changes.ended, *done.ended))),
@@ -216,7 +213,7 @@ def _episode(changes: Changes, reading: Reading) -> New | None:
         return None
     extract, marked = reading.clarifies
     memory = new_memory(reading, extract, marked, 1, MemoryRole.SAID)
-    return New(replace(memory, kind=MemoryKind.EPISODE), marked.vector, typed_span(reading.heard, extract))
+    return New(replace(memory, kind=MemoryKind.EPISODE), marked.vector, Span(extract.start, extract.end))
 
 
 def _unheard_of(doubts: Iterable[Recorded], known: Iterable[Uncertainty]) -> list[Recorded]:
@@ -253,18 +250,3 @@ def _sides(doubts: Sequence[Recorded], ended: Mapping[str, Ended]) -> list[str]:
 def _revived(again: Mapping[str, Reinforced]) -> tuple[str, ...]:
     """Memories that had been ended and are said again."""
     return tuple(memory_id for memory_id, each in again.items() if each.memory.invalid_at is not None)
-
-
-def _past(ended: Iterable[Ended], known: SearchIndex) -> Iterator[Memory]:
-    """Memories that were so until now, in their wording from now on; what was wrong was never so."""
-    for each in ended:
-        memory = known.get(each.id)
-        if memory is not None and each.by_id is not None and each.effect is Effect.ENDS:
-            yield past_of(memory)
-
-
-def _present(again: Mapping[str, Reinforced]) -> Iterator[Memory]:
-    """Memories that had been ended and are said again, as they were worded."""
-    for each in again.values():
-        if each.memory.invalid_at is not None and each.memory.original is not None:
-            yield present_of(each.memory)

@@ -1,7 +1,7 @@
 """Messages that come in: as the app sent them, and one try at their turn (spec 3)."""
 
 import asyncio
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
@@ -13,7 +13,6 @@ from graphmem.model import (
 )
 from graphmem.ports import OnToken
 from graphmem.text.doc import Doc
-from graphmem.text.orthography import is_tidy, respelled
 from graphmem.text.reader import MessageReading
 
 OPENER_ROW = 1
@@ -28,7 +27,6 @@ class Incoming:
     task : the exercise or lesson the talk is about, kept for the session until another is given; blank ends it
     opener : what the tutor said before the message, where graphmem has not seen it
     used : ids of the memories that the app's own reply was built on
-    meant : the text as a careful writer would have put it, by which it is understood; None where that is the text
     """
 
     turn_id: str
@@ -38,20 +36,11 @@ class Incoming:
     task: str | None = None
     opener: str | None = None
     used: tuple[str, ...] = ()
-    meant: str | None = field(default=None, repr=False)
 
     @cached_property
     def doc(self) -> Doc:
-        """The annotations of the text, as it is meant."""
-        return Doc(self.text if self.meant is None else self.meant)
-
-
-async def respelled_incoming(incoming: Incoming) -> Incoming:
-    """The same message with what its text means."""
-    if is_tidy(incoming.text):
-        return incoming
-    found = await asyncio.to_thread(respelled, incoming.text)
-    return replace(incoming, meant=found.text if found.pieces else None)
+        """The annotations of the text."""
+        return Doc(self.text)
 
 
 @dataclass(frozen=True)

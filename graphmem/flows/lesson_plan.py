@@ -13,7 +13,6 @@ from graphmem.flows.formation_memories import STRENGTH, new_memory
 from graphmem.flows.formation_reading import Marked, Reading
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import (
-    ANYONE,
     Domain,
     EdgeType,
     Extract,
@@ -27,23 +26,14 @@ from graphmem.model import (
 )
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, New, NewEdge, Reinforced, Span, Summary
-from graphmem.text.discourse import content_words
 from graphmem.text.doc import Doc
+from graphmem.text.headings import heading
 from graphmem.text.normalize import cleaned
-from graphmem.text.operations import lesson_title
-from graphmem.text.orthography import Respelled
-from graphmem.text.sanitize import clipped, quoted
-from graphmem.text.sayable import points_back
-from graphmem.text.titles import TITLE_CHARACTERS, title
 
 BEGINS, GOES_ON = 0.8, 0.5
 """Chance that a message is school work from which a lesson begins with it, and goes on with it."""
 MOST_CHARACTERS_KEPT = 4_000
 """Most characters of the student's words, and of the tutor's, that a lesson keeps."""
-TELLING_WORDS = 5
-"""Content words from which what an exercise asks tells which one it is."""
-OPENING_CHARACTERS = 90
-"""Most characters of how an exercise begins."""
 LESSONS_LOOKED_AT = 50
 """Newest memories among which the lesson under way is looked for."""
 SAME_LESSON = 0.4
@@ -136,7 +126,7 @@ def _under_way(reading: Reading, work: WorkDone, known: SearchIndex) -> Memory |
 def _belongs(task: str, work: WorkDone, lesson: Memory, known: SearchIndex) -> bool:
     """True if work is on the exercise of a lesson; where no task tells, if it is near in meaning or says little."""
     if task:
-        return (lesson.content or "").endswith(_matter(task))
+        return lesson.content == heading(Doc(""), task)
     vector = known.vector(lesson.id)
     return work.chance < BEGINS or (vector is not None and float(vector @ work.vectors[0]) >= SAME_LESSON)
 
@@ -144,7 +134,7 @@ def _belongs(task: str, work: WorkDone, lesson: Memory, known: SearchIndex) -> b
 def _begun(reading: Reading, work: WorkDone) -> New | None:
     """The memory of a lesson that begins; None where it cannot be told what it is about."""
     heard, words = reading.heard, _words(reading.heard)
-    content = _content(heard, words)
+    content = heading(Doc(words), heard.task)
     if work.chance < BEGINS or not content:
         return None
     vector = mean_vector(np.zeros_like(work.vectors[0]), 0, work.vectors)
@@ -169,52 +159,13 @@ def _grown(lesson: Memory, reading: Reading, work: WorkDone) -> Memory:
     before = _joined(lesson.before or "", _new_lines(work, lesson))
     return replace(
         lesson,
-        content=lesson.content if heard.task else _content(heard, quote, before) or lesson.content,
+        content=heading(Doc(quote), heard.task) or lesson.content,
         quote=quote,
         before=before,
         last_accessed=max(lesson.last_accessed, reading.source.at),
         last_reinforced_at=reading.source.at,
         source_refs=(*lesson.source_refs, reading.source.ref),
     )
-
-
-def _content(heard: Heard, words: str, *around: str) -> str:
-    """What the work is about: the question of the exercise where the app tells it, else what the words are about."""
-    subject = heard.student or ANYONE
-    if heard.task:
-        lead = "" if lesson_title(heard.task) else f"an exercise: {_opening(heard.task)}"
-        return f"{subject} worked on {lead}{_matter(heard.task)}"
-    about = _about(Doc(words), *around)
-    return f"{subject} worked on a question{about}." if about else ""
-
-
-def _about(said: Doc, *around: str) -> str:
-    """The topics of a text as they go on with a sentence; a name keeps its capital."""
-    topics = title(said, *around)
-    first = topics.split(" ")[0].rstrip(",")
-    written = first.lower() if first.lower() in said.words else first
-    return f" about {written}{topics[len(first) :]}" if topics else ""
-
-
-def _matter(task: str) -> str:
-    """The title of a task where it has one, else what it asks."""
-    lesson = lesson_title(task)
-    return quoted(lesson) if lesson else _exercise(task)
-
-
-def _exercise(task: str) -> str:
-    """What an exercise asks, or its beginning."""
-    asked = [each.text for each in Doc(cleaned(task)).sentences if each.asks or each.text.endswith("?")]
-    return clipped(asked[-1] if asked else cleaned(task), TITLE_CHARACTERS)
-
-
-def _opening(task: str) -> str:
-    """How an exercise begins, where what it asks says little alone: "How many friends can she invite?"; else empty."""
-    exercise, first = _exercise(task), Doc(cleaned(task)).sentences[0].text
-    tells = content_words(Doc(exercise)) >= TELLING_WORDS and not points_back(exercise)
-    if tells or exercise.startswith(first[:OPENING_CHARACTERS]):
-        return ""
-    return f"{clipped(first, OPENING_CHARACTERS).rstrip('.…')} … "
 
 
 def _abstracting(changes: Changes, lesson_id: str) -> Changes:
@@ -246,14 +197,10 @@ def _joined(text: str, lines: Sequence[str]) -> str:
     return "\n".join(filter(None, (text, *lines)))[:MOST_CHARACTERS_KEPT]
 
 
-def _typed(heard: Heard) -> str:
-    return heard.respelled.original if isinstance(heard.respelled, Respelled) else heard.text
-
-
 def _words(heard: Heard) -> str:
     """A message as it was typed, on one line."""
-    return cleaned(_typed(heard))
+    return cleaned(heard.text)
 
 
 def _span(heard: Heard) -> Span:
-    return Span(0, len(_typed(heard)))
+    return Span(0, len(heard.text))

@@ -220,7 +220,6 @@ def joined(changes: Changes, more: Changes) -> Changes:
         settled_edges=(*changes.settled_edges, *more.settled_edges),
         updated=merged((*changes.updated, *more.updated)),
         edges=(*changes.edges, *more.edges),
-        reworded=(*changes.reworded, *more.reworded),
         ended=(*changes.ended, *more.ended),
         doubts=(*changes.doubts, *more.doubts),
     )

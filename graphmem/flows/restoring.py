@@ -13,7 +13,7 @@ import numpy as np
 from graphmem.model import Memory, MemoryRole, MergedStatement, Reliability, Vector
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Restored, Summary, Update
-from graphmem.text.summary import Summarised, subject_of, summarised
+from graphmem.text.summary import summarised
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,6 @@ def restoring(known: SearchIndex, ids: Iterable[str]) -> Restoring:
 
 def _without(summary: Memory, left: Sequence[MergedStatement], gone: Sequence[MergedStatement]) -> Summary:
     """A summary that says what is left of it."""
-    told = [Summarised.of(each) for each in left]
     words = {each.quote or each.content for each in gone}
     lines = [line for line in (summary.quote or "").split("\n") if line and line not in words]
     rehashed = blake2b(
@@ -97,19 +96,12 @@ def _without(summary: Memory, left: Sequence[MergedStatement], gone: Sequence[Me
     )
     memory = replace(
         summary,
-        content=summarised(told, _subject(summary)).text,
+        content=summarised([each.content for each in left]).text,
         quote="\n".join(lines) or None,
         content_hash=rehashed.hexdigest(),
         statements=tuple(left),
     )
     return Summary(memory, _middle([each.vector for each in left if each.vector is not None]))
-
-
-def _subject(summary: Memory) -> str:
-    """Whom a summary speaks of: the speaker, or the student as all of its statements name them."""
-    first = {each.content.split(" ", 1)[0].removesuffix("'s") for each in summary.statements}
-    named = next(iter(first)) if len(first) == 1 and first != {"The"} else None
-    return subject_of([summary], named)
 
 
 def _middle(vectors: Sequence[Vector]) -> Vector:

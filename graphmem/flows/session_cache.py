@@ -276,11 +276,6 @@ def _changed_memories(held: OpenMemories, changes: Changes) -> dict[str, tuple[M
         if update.memory_id in changed:
             memory, vector = changed[update.memory_id]
             changed[update.memory_id] = replace(memory, **update.values), vector
-    for each in changes.reworded:
-        known, vector = changed.get(each.id, (held.index.get(each.id), held.index.vector(each.id)))
-        if known is not None and vector is not None:
-            worded = replace(known, content=each.content, quote=each.quote, original=each.original)
-            changed[each.id] = worded, vector
     return changed
 
 

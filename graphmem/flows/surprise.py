@@ -1,6 +1,5 @@
 """Response to a surprise: read, ask the mind, plan, write; and corrections of it afterwards (spec 5)."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -15,9 +14,8 @@ from graphmem.flows.facts import known_facts, with_facts
 from graphmem.flows.formation import affect_of, said_hash, topics_of
 from graphmem.flows.observation import observe
 from graphmem.flows.session_cache import apply_turn, known_readings, open_memories
-from graphmem.flows.surprise_plan import MOST_FACTS, Understood, Worded, episode_content, told_of
+from graphmem.flows.surprise_plan import MOST_FACTS, Understood, Worded
 from graphmem.model import (
-    ANYONE,
     Analyse,
     Analysis,
     Answer,
@@ -44,9 +42,8 @@ from graphmem.store.jobs import Claimed, Finished, SurpriseJob, opened_payload
 from graphmem.store.surprises import Surprised
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
+from graphmem.text.headings import heading
 from graphmem.text.matching import MATCHED
-from graphmem.text.orthography import Respelled, respelled
-from graphmem.text.titles import most_telling
 from graphmem.validation import checked_text
 
 EPISODES_AT_ONCE = 4
@@ -85,20 +82,15 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     held = await open_memories(gm, session)
     asked = await surprises.list_open_questions(gm.graph, session)
     jobs = [await _standing(gm, session, each) for each in claimed]
-    meant = [await asyncio.to_thread(respelled, job.actual) for job in jobs]
-    readings, vectors = await gm.read([each.text for each in meant], known_readings(gm, session))
-    # A language model reads what was typed.
-    heard = [Respelled(job.actual, job.actual) for job in jobs] if gm.mind.is_model else meant
-    surprising = [
-        _surprising(held, job, each.text, vector, asked) for job, each, vector in zip(jobs, heard, vectors, strict=True)
-    ]
+    readings, vectors = await gm.read([job.actual for job in jobs], known_readings(gm, session))
+    surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
     answer, facts = await _analysed(gm, surprising), tuple(await known_facts(gm, session))
     found, usage = list[Understood](), answer.usage
-    for each, job, said, read, vector, told, analysis in zip(
-        claimed, jobs, heard, readings, vectors, surprising, answer.value, strict=True
+    for each, job, read, vector, told, analysis in zip(
+        claimed, jobs, readings, vectors, surprising, answer.value, strict=True
     ):
         episode = Episode(job, read.snr, vector, told)
-        analysed = Answer(_as_typed(analysis, said), degraded=answer.degraded)
+        analysed = Answer(analysis, degraded=answer.degraded)
         understood = await _understood(gm, session, each, episode, analysed)
         found.append(replace(understood, facts=facts))
         facts = (*responding.new_facts(found[-1], held.index), *facts)
@@ -134,26 +126,17 @@ async def _standing(gm: Graphmem, session: Session, claimed: Claimed) -> Surpris
     return job if level is job.level else replace(job, level=level, danger=None)
 
 
-def _as_typed(analysis: Analysis, said: Respelled) -> Analysis:
-    """The same analysis, whose updates rest on what was typed."""
-    spans = [said.original_span(update.start, update.end) for update in analysis.updates]
-    updates = tuple(replace(u, start=a, end=b) for u, (a, b) in zip(analysis.updates, spans, strict=True))
-    return replace(analysis, updates=updates)
-
-
-def _surprising(
-    held: OpenMemories, job: SurpriseJob, actual: str, vector: Vector, asked: Sequence[Question]
-) -> Surprising:
+def _surprising(held: OpenMemories, job: SurpriseJob, vector: Vector, asked: Sequence[Question]) -> Surprising:
     return Surprising(
         level=job.level,
         signal=job.signal,
         match=job.match,
         predicted=job.predicted,
         before=job.before,
-        actual=actual,
+        actual=job.actual,
         at=job.at,
         talk=job.talk,
-        doc=Doc(actual, vector),
+        doc=Doc(job.actual, vector),
         beliefs=responding.beliefs_near(vector, job, held.index),
         # Of a violated expectation the turn distils a fact: each comes from one source only.
         most_facts=MOST_FACTS[job.level] if job.match is None or job.match >= MATCHED else 0,
@@ -171,10 +154,8 @@ async def _understood(
     analysis, degraded = analysed.value, analysed.degraded
     job, surprising = episode.job, episode.surprising
     procedure = None if analysis.reflection is None else analysis.reflection.procedure
-    held = await open_memories(gm, session)
-    told = await asyncio.to_thread(most_telling, told_of(job, held.index), held.name or ANYONE)
     contents = [
-        episode_content(doc_of(surprising), told, job.before, job.task),
+        heading(doc_of(surprising), job.task) or surprising.actual,
         *(u.new for u in analysis.updates),
         *([procedure] if procedure else []),
     ]

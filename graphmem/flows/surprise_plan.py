@@ -30,11 +30,8 @@ from graphmem.model import (
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update, renewed
 from graphmem.store.jobs import SurpriseJob
-from graphmem.text.doc import Doc
 from graphmem.text.information import information
 from graphmem.text.normalize import said
-from graphmem.text.sanitize import quoted
-from graphmem.text.titles import title
 
 MOST_FACTS = {Level.NORMAL: 0, Level.BOUNDARY: 10, Level.COGNITIVE_DISSONANCE: 20, Level.PARADIGM_SHIFT: 30}
 """Facts extracted at most, by level."""
@@ -101,32 +98,6 @@ class Made:
     modality: Modality
     kind: MemoryKind
     confidence: float = 0.7
-
-
-def episode_content(actual: Doc, told: str, *around: str) -> str:
-    """Content of an episode's memory: what it is about, and the student's words that began it.
-
-    Parameters
-    ----------
-    actual : Doc, the message
-    told : what is most worth telling of what has been formed of it; empty where nothing has
-    around : what it answers and the task
-
-    Examples
-    --------
-    >>> episode_content(Doc("The telescope of my grandma is broken."), "")
-    'Telescope, grandma: “The telescope of my grandma is broken”'
-    >>> episode_content(Doc("Hi! We moved to Lisbon, all of us."), "Ada and others moved to Lisbon.")
-    'Ada and others moved to Lisbon: “Hi! We moved to Lisbon, all of us”'
-    """
-    about, quote = told.rstrip(".!") or title(actual, *around), quoted(actual.text)
-    return f"{about}: {quote}" if about else quote
-
-
-def told_of(job: SurpriseJob, known: SearchIndex) -> list[str]:
-    """What the surprising message told first, and holds: what it says again may name another exercise."""
-    new = (m for m in _said_then(job, known) if m.role is MemoryRole.SAID and m.timestamp == job.at)
-    return [m.content for m in new if _holds(m) and m.content]
 
 
 def beliefs_near(vector: Vector, job: SurpriseJob, known: SearchIndex) -> tuple[Belief, ...]:

@@ -6,7 +6,6 @@ version (spec 3).
 """
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -22,7 +21,7 @@ from graphmem.flows.facts import learned as learned_of
 from graphmem.flows.findings import MessageFindings, find_in_message, open_doubts_of, with_vector
 from graphmem.flows.gravity import gravity_now
 from graphmem.flows.incoming import Incoming as Incoming
-from graphmem.flows.incoming import TurnAttempt, respelled_incoming
+from graphmem.flows.incoming import TurnAttempt
 from graphmem.flows.renewal import renew_if_due
 from graphmem.flows.replying import answer_of, question_to_ask, remembered_for
 from graphmem.flows.session_cache import ENDED, note_used, open_memories
@@ -43,7 +42,6 @@ from graphmem.ports import Mind, OnToken
 from graphmem.store import jobs, turns
 from graphmem.tasks import task_group
 from graphmem.text.doc import Doc, doc_of
-from graphmem.text.orthography import respelled
 from graphmem.text.reader import MessageReading
 from graphmem.text.reminders import may_remind
 from graphmem.text.worth import is_own_matter
@@ -150,7 +148,6 @@ async def _attempt(
 ) -> TurnOutcome | None:
     """One try at a turn; None when another turn of the student came first."""
     now = gm.clock()
-    incoming = await respelled_incoming(incoming)
     async with task_group() as group:
         # Embedding takes longest, on a thread of its own: what does not need it goes on meanwhile.
         early: asyncio.Future[Vector] = asyncio.get_running_loop().create_future()
@@ -167,7 +164,7 @@ async def _attempt(
                 reading.cancel()
                 return before.outcome
             # Sent again it may have another time: the first one counts.
-            incoming = incoming if first is None else replace(first, meant=incoming.meant)
+            incoming = first or incoming
             held = await _unlocked(gm, session, before.state)
         attempt = TurnAttempt(incoming, reading, embedding, held, on_token, now)
         name, asked = f"turn-{incoming.turn_id}", _most_bytes(gm, attempt)
@@ -337,7 +334,6 @@ async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
         turns.list_turns(gm.graph, session), turns.list_ring(gm.graph, session, gm.settings.facts_kept)
     )
     task = kept[-1].task if kept else ""
-    kept = await asyncio.to_thread(_respelled_turns, kept)
     compared = [doc_of(m).text for each in kept for m in _messages_of(each) if _is_compared(gm, each, m)]
     vectors = iter(await gm.embedder.embed([*compared, *([task] if task else [])]))
     return Unlocked(
@@ -351,12 +347,6 @@ async def _unlocked(gm: Graphmem, session: Session, state: State) -> Unlocked:
         facts=tuple(facts),
         task=Task(task, next(vectors), Doc(task).stems) if task else None,
     )
-
-
-def _respelled_turns(kept: Sequence[turns.StoredTurn]) -> list[turns.StoredTurn]:
-    """Turns whose messages are read as they are meant."""
-    meant = (Doc(respelled(each.message.text).text) for each in kept)
-    return [replace(each, message=replace(each.message, doc=doc)) for each, doc in zip(kept, meant, strict=True)]
 
 
 def _messages_of(kept: turns.StoredTurn) -> tuple[Message, ...]:

@@ -21,7 +21,6 @@ from graphmem.model import (
     Author,
     Danger,
     Fact,
-    Heard,
     Job,
     JobState,
     Level,
@@ -45,11 +44,12 @@ from graphmem.settings import Settings
 from graphmem.store.jobs import DistilJob, FormJob, NewJob, SurpriseJob
 from graphmem.store.turns import Boost, Raised, TurnWrite
 from graphmem.text import matching
-from graphmem.text.answers import tells_attribute, told_apart
+from graphmem.text.clauses import answers_question, told_clauses
 from graphmem.text.dialogue_acts import Act, act_of
 from graphmem.text.doc import Doc, doc_of
+from graphmem.text.headings import heading
 from graphmem.text.revision import retractions
-from graphmem.text.titles import title
+from graphmem.text.slots import tells_attribute
 
 SURPRISE_WINDOW = 50
 """Messages that a new one is compared with (spec 5)."""
@@ -318,9 +318,10 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
     seq = state.turns + 1
     # Of what tells nothing at all nothing is remembered, however unexpected it is (spec 7).
     tells = thought.danger is not None or thought.passes > 0
-    heard = _heard(thought)
+    doc = doc_of(thought.message)
     # What tells nothing as a whole may hold a piece that does, which formation finds.
-    answers = thought.may_answer or bool(retractions(heard.text) or told_apart(heard)) or tells_attribute(heard)
+    answers = thought.may_answer or bool(retractions(doc.text) or told_clauses(doc))
+    answers = answers or tells_attribute(doc) or answers_question(doc, thought.asked)
     surprising = _surprise_jobs(thought, seq) if tells else ()
     jobs = (
         *(_form_jobs(thought, seq, tells=tells or answers) if tells or answers or thought.reminds else ()),
@@ -428,7 +429,8 @@ def annotated(message: Message) -> Message:
 
 def expected_in_session(prediction: Prediction | None, known: Sequence[Message]) -> Prediction | None:
     """What was foreseen of a message; nothing of the first one of a session, which answers no prediction (spec 4)."""
-    return prediction if any(m.author is Author.STUDENT for m in known) else None
+    foreseen = prediction is not None and bool(prediction.text)
+    return prediction if foreseen and any(m.author is Author.STUDENT for m in known) else None
 
 
 def _parts(message: Message, window: Sequence[Message], task: Task | None) -> surprise.MessageParts:
@@ -444,12 +446,6 @@ def _parts(message: Message, window: Sequence[Message], task: Task | None) -> su
     )
     gap = max(0.0, message.at.timestamp() - times[-1]) if times else 0.0
     return surprise.message_parts(history, _vector(message), gap, message.author, len(message.text))
-
-
-def _heard(thought: TurnThought) -> Heard:
-    """The message as formation will hear it."""
-    message, task = thought.message, "" if thought.task is None else thought.task.text
-    return Heard(message.text, message.at, before=thought.asked, task=task, doc=message.doc)
 
 
 def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, ...]:
@@ -495,7 +491,7 @@ def begins(thought: TurnThought) -> bool:
         return False
     since = thought.state.turns + 1 - thought.state.episode_turn if thought.state.episode_turn else EPISODE_EVERY
     other = starts or "topic" in thought.score.unusual
-    return other and since >= (EPISODE_AFTER if starts else EPISODE_EVERY) and bool(title(doc))
+    return other and since >= (EPISODE_AFTER if starts else EPISODE_EVERY) and bool(heading(doc))
 
 
 def _surprise_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:

@@ -52,7 +52,6 @@ from graphmem.store import memories, uncertainties
 from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update
 from graphmem.store.uncertainties import Recorded, Undo
 from graphmem.text.doc import Doc
-from graphmem.text.retelling import retold
 from graphmem.validation import checked_as_of, checked_id, checked_text
 
 DETAIL_CHARACTERS = 2_000
@@ -171,7 +170,7 @@ async def undo_resolution(gm: Graphmem, session: Session, uncertainty_id: str) -
     """
     for _ in range(SETTLING_ATTEMPTS):
         held, recorded = await open_memories(gm, session), await _recorded(gm, session, uncertainty_id)
-        changes = undone(recorded, held.version, gm.clock(), held.index)
+        changes = undone(recorded, held.version, gm.clock())
         if await write_changes(gm, session, changes):
             return (await _recorded(gm, session, uncertainty_id)).uncertainty
     raise Conflict("Memories of this student keep changing: undo it again.")
@@ -294,7 +293,7 @@ async def _clarification(gm: Graphmem, session: Session, record: Uncertainty, by
     if not by.detail:
         return None
     held, now = await open_memories(gm, session), gm.clock()
-    content = retold(by.detail, held.name or ANYONE, now) or by.detail
+    content = by.detail
     (vector,) = await gm.embedder.embed([content])
     number = len(await uncertainties.find_uncertainties(gm.graph, session, None, memory_ids=[record.a_id]))
     memory_id = f"clarification-{record.id}-{round(now.timestamp() * 1000)}-{number}"
@@ -308,12 +307,11 @@ async def _put_right(
     gm: Graphmem, session: Session, held: OpenMemories, old: Memory, content: str, now: datetime
 ) -> New:
     """What the student says instead of a memory: a known memory that says so, or a new one."""
-    told = retold(content, held.name or ANYONE, now) or content
-    (vector,) = await gm.embedder.embed([told])
-    content_hash = said_hash(session, old.speaker, told)
+    (vector,) = await gm.embedder.embed([content])
+    content_hash = said_hash(session, old.speaker, content)
     known = held.index.find(content_hash)
     memory_id = f"correction-{old.id}-{content_hash[:16]}" if known is None else known.id
-    memory = known or _stated(session, gm, old, memory_id, told, vector, now)
+    memory = known or _stated(session, gm, old, memory_id, content, vector, now)
     return _new(memory, vector, f"correction:{memory_id}")
 
 

@@ -32,7 +32,6 @@ from graphmem.store.changes import Changes, New, NewEdge, SettledEdge, Update
 from graphmem.store.uncertainties import Earlier, Recorded, Undo
 from graphmem.text.doc import Doc
 from graphmem.text.pairs import polarity_of
-from graphmem.text.past import put_in_past
 from graphmem.text.sanitize import quoted
 
 DOMINANCE = 2.0
@@ -51,8 +50,6 @@ EVOLVING = (Resolution.TEMPORAL_SUPERSEDE, Resolution.NEWER_WINS, Resolution.USE
 """Resolutions by which one thing became another."""
 
 
-_REWORDING = (Resolution.TEMPORAL_SUPERSEDE, Resolution.NEWER_WINS)
-"""Resolutions by which the loser was so once, and is reworded as past."""
 MOST_RAISED = 3
 """Times a doubt is raised; after the last one it is a step less severe, and not raised again."""
 RAISED_EVERY = 3
@@ -363,28 +360,11 @@ def settled(record: Uncertainty, a: Memory, b: Memory | None, by: Settling, vers
         updated=(Update(winner.id, _won(winner, now)), Update(loser.id, lost)),
         edges=(edge,),
         ended=(loser.id,) if closes else (),
-        reworded=(past_of(loser),) if by.resolution in _REWORDING else (),
         settled=(Recorded(done, undo),),
     )
 
 
-def past_of(memory: Memory) -> Memory:
-    """A superseded memory with its statement put into the past; its quote stays, and is kept where there was none."""
-    if memory.original is not None or memory.content is None:
-        return memory
-    quote = memory.quote or memory.content
-    return replace(memory, content=put_in_past(memory.content), quote=quote, original=memory.content)
-
-
-def present_of(memory: Memory) -> Memory:
-    """A memory with its statement as it was before it was put into the past."""
-    if memory.original is None:
-        return memory
-    quote = None if memory.quote == memory.original else memory.quote
-    return replace(memory, content=memory.original, quote=quote, original=None)
-
-
-def undone(recorded: Recorded, version: int, now: datetime, known: SearchIndex | None = None) -> Changes:
+def undone(recorded: Recorded, version: int, now: datetime) -> Changes:
     """Everything that undoing a resolution writes: the record is open again, and all as it was before.
 
     Parameters
@@ -420,12 +400,9 @@ def undone(recorded: Recorded, version: int, now: datetime, known: SearchIndex |
     # What was made of it is kept, as something that was believed for a while.
     gone = [Update(i, {"reliability": Reliability.SUPERSEDED, "invalid_at": now}) for i in undo.made]
     reopened = _open(record)
-    held = [] if known is None else [known.get(each.memory_id) for each in undo.memories]
-    past = [memory for memory in held if memory is not None and memory.original is not None]
     return Changes(
         version,
         "undo",
-        reworded=tuple(map(present_of, past)),
         updated=(*back, *gone),
         removed=tuple(NewEdge(a, b, kind, 1.0) for a, b, kind in undo.edges),
         settled_edges=tuple(SettledEdge(*edge, None) for edge in undo.settled_edges),
@@ -520,7 +497,7 @@ def _alone(done: Uncertainty, a: Memory, by: Settling, version: int, now: dateti
     changes = Changes(version, by.resolution.value, settled=(Recorded(done, Undo((earlier_of(a),))),))
     if by.resolution is Resolution.TEMPORAL_SUPERSEDE:
         over = Update(a.id, {"reliability": Reliability.SUPERSEDED, "invalid_at": now})
-        return replace(changes, updated=(over,), ended=(a.id,), reworded=(past_of(a),))
+        return replace(changes, updated=(over,), ended=(a.id,))
     return replace(changes, updated=(Update(a.id, _won(a, now)),))
 
 

@@ -55,7 +55,7 @@ def summary_items(output: SummariseOutput, question: Summarise) -> Sequence[obje
 def digests(output: SummariseOutput, question: Summarise) -> tuple[Digest, ...]:
     """The summaries of some groups: those of an answer, and by rule where it has none that can be used."""
     return tuple(
-        each if isinstance(each, Digest) else summarised_memories(group, question.student)
+        each if isinstance(each, Digest) else summarised_memories(group)
         for each, group in zip(_judged(output, question), question.groups, strict=True)
     )
 

@@ -90,7 +90,6 @@ class Heard:
     asks : it asks for what was told: what stands beside the question mostly says why, and ends nothing
     observed : somebody chose to have it remembered; it is no turn of the student's
     doc : the annotations of `text` (`graphmem.text.doc.Doc`), where they were made
-    respelled : what `text` was made of (`graphmem.text.orthography.Respelled`), where it was typed in haste
     readings : what the reader makes of it and its statements (`graphmem.text.reader.MessageReading`), by their text,
         as far as they were read
     """
@@ -108,7 +107,6 @@ class Heard:
     asks: bool = False
     observed: bool = False
     doc: object = field(default=None, repr=False, compare=False)
-    respelled: object = field(default=None, repr=False, compare=False)
     readings: Mapping[str, object] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -139,6 +137,7 @@ class Extract:
     slot : for a lasting attribute, what it is an attribute of and which, e.g. `self favourite colour`; two
         memories of one slot could replace each other
     about : what it is about in a few words, most telling first; the topics of `ABOUT` edges
+    context : what it leans on beside what was said just before: of work the task
     same, refines, ends : id of a known memory that says this already, that this says more exactly, or that this shows
         to hold no longer, where a mind was shown what is known
     """
@@ -153,6 +152,7 @@ class Extract:
     entities: tuple[Entity, ...] = ()
     about: tuple[str, ...] = ()
     aspect: Aspect | None = None
+    context: str = ""
     same: str | None = None
     refines: str | None = None
     ends: str | None = None

@@ -28,23 +28,23 @@ from graphmem.model import (
     PairVerdict,
     Predict,
     Prediction,
+    Remembered,
     Respond,
     Response,
     Summarise,
-    Vector,
 )
 from graphmem.offline.care import caring_reply
 from graphmem.offline.contradictions import judged_pairs
 from graphmem.offline.exemplars import Bank, load_bank
-from graphmem.offline.extraction import candidate_texts, extract
-from graphmem.offline.facts import keywords, lesson, own_clauses
-from graphmem.offline.follow_ups import analysed
-from graphmem.offline.prediction import expected_answer, own_messages
-from graphmem.offline.replies import asking, replied
+from graphmem.offline.formation import candidate_texts, extract
+from graphmem.offline.prediction import expected_answer, keywords
+from graphmem.offline.replies import replied
+from graphmem.offline.surprise import analysed
 from graphmem.ports import Embedder, OnToken
-from graphmem.text.doc import doc_of
+from graphmem.text.clauses import told_clauses
+from graphmem.text.doc import Doc, doc_of
 from graphmem.text.language import language_of
-from graphmem.text.reader import MessageReader, MessageReading
+from graphmem.text.reader import MessageReader, MessageReading, generality
 from graphmem.text.summary import summarised_memories
 from graphmem.text.words import word_rarity
 
@@ -52,8 +52,10 @@ T = TypeVar("T")
 
 THREAD_CHARACTERS = 1_000
 """Characters from which on a message is read off the event loop."""
-NEEDED = 8
-"""Most keywords of needed info."""
+NEEDED, LESSON_TAGS = 8, 5
+"""Most keywords of needed info, and most tags of a lesson."""
+LEAST_GENERAL = 0.4
+"""Chance that a statement tells something lasting of the student from which a violated expectation teaches it."""
 
 
 class OfflineMind:
@@ -90,36 +92,40 @@ class OfflineMind:
 
 async def _predict(mind: OfflineMind, question: Predict, _: OnToken | None) -> Prediction:
     newest, before = _newest(question.talk)
-    if question.reply is None:
-        return _expected(mind.bank, _last_of_companion(before), (*before, newest), newest)
-    newest = await _embedded(mind, newest)
-    return _expected(mind.bank, await _embedded(mind, question.reply), (*before, newest), newest)
+    asked = question.reply or _last_of_companion(before)
+    needed = _needed(newest, asked)
+    if asked is None:
+        return Prediction("", needed)
+    asked = await _embedded(mind, asked)
+    vector, told = np.asarray(asked.embedding, dtype=np.float32), question.remembered
+    found = await asyncio.to_thread(expected_answer, mind.bank, asked.text, vector, told)
+    return Prediction("", needed) if found is None else Prediction(found.text, needed, found.embedding)
 
 
 async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | None) -> Response:
-    """A tutoring move in the student's own terms."""
+    """Reply by rule, and expect nothing: a reply of ours asks nothing."""
     newest, before = _newest(question.talk)
     newest = await _embedded(mind, newest)
     messages = (*before, newest)
     if question.danger is None:
         reading = await _reading(mind, newest.text, newest.reading)
-        talk = question.talk
         # To find what answers a question takes a while.
-        text = await asyncio.to_thread(
-            replied, messages, question.remembered, talk.task, reading, talk.companion.given_name
-        )
+        text = await asyncio.to_thread(replied, messages, question.remembered, question.talk.task, reading)
+        text = " ".join([text, *_waiting(question.remembered)])
     else:
         said = [each.text for each in before if each.author is Author.COMPANION]
         text = caring_reply(question.danger, question.help, said[-3:], language_of(newest.text))
-    if question.remembered.question is not None and question.danger is None:
-        text = asking(text, question.remembered.question)
-    elif question.danger is None and question.remembered.weave:
-        text = asking(text, question.remembered.weave[0].question)
     if on_token is not None:
         for word in re.findall(r"\S+\s*", text):
             await on_token(word)
-    reply = Message(Author.COMPANION, text, newest.at)
-    return Response(reply, _expected(mind.bank, reply, messages, newest))
+    return Response(Message(Author.COMPANION, text, newest.at), Prediction("", _needed(newest)))
+
+
+def _waiting(remembered: Remembered) -> list[str]:
+    """The question that waits, or else the one that would settle a contradiction."""
+    if remembered.question is not None:
+        return [remembered.question]
+    return [each.question for each in remembered.weave[:1]]
 
 
 async def _distil(mind: OfflineMind, question: Distil, _: OnToken | None) -> tuple[Lesson | None, ...]:
@@ -127,10 +133,11 @@ async def _distil(mind: OfflineMind, question: Distil, _: OnToken | None) -> tup
 
 
 async def _lesson(mind: OfflineMind, mismatch: Mismatch) -> Lesson | None:
-    clauses = own_clauses(mismatch.actual, mismatch.asked)
-    if clauses == [mismatch.actual]:
-        return lesson(mismatch, clauses, [await _reading(mind, mismatch.actual, mismatch.reading)])
-    return lesson(mismatch, clauses, await mind.reader.read(clauses) if clauses else ())
+    """The student's own statement of something lasting, in their words; None where the message holds none."""
+    told = told_clauses(Doc(mismatch.actual)) or (mismatch.actual,)
+    readings = await mind.reader.read(told)
+    lasting, text = max((generality(each), text) for each, text in zip(readings, told, strict=True))
+    return Lesson(text, keywords([Doc(text)], LESSON_TAGS) or ("student",)) if lasting >= LEAST_GENERAL else None
 
 
 async def _extract(mind: OfflineMind, question: ExtractMemories, _: OnToken | None) -> tuple[Extraction, ...]:
@@ -149,9 +156,7 @@ async def _analyse(_: OfflineMind, question: Analyse, __: OnToken | None) -> tup
 
 
 async def _summarise(_: OfflineMind, question: Summarise, __: OnToken | None) -> tuple[Digest, ...]:
-    return await asyncio.to_thread(
-        lambda: tuple(summarised_memories(group, question.student) for group in question.groups)
-    )
+    return await asyncio.to_thread(lambda: tuple(map(summarised_memories, question.groups)))
 
 
 async def _classify(_: OfflineMind, question: Classify, __: OnToken | None) -> tuple[PairVerdict, ...]:
@@ -212,19 +217,9 @@ def _last_of_companion(messages: tuple[Message, ...]) -> Message | None:
     return next((m for m in reversed(messages) if m.author is Author.COMPANION), None)
 
 
-def _vector(message: Message | None) -> Vector | None:
-    if message is None or message.embedding is None:
-        return None
-    return np.asarray(message.embedding, dtype=np.float32)
-
-
-def _expected(bank: Bank, asked: Message | None, messages: tuple[Message, ...], newest: Message) -> Prediction:
-    """The student's next message in a conversation, and 1 to 8 keywords of what is at stake."""
-    expected = expected_answer(bank, _vector(asked), own_messages(messages))
-    needed = keywords((doc_of(newest), *([doc_of(asked)] if asked else [])), NEEDED)
-    if expected is None:
-        return Prediction("", needed)
-    return Prediction(expected.text, needed, expected.embedding)
+def _needed(newest: Message, asked: Message | None = None) -> tuple[str, ...]:
+    """Up to 8 keywords of what is at stake."""
+    return keywords((doc_of(newest), *([doc_of(asked)] if asked else [])), NEEDED)
 
 
 async def _reading(mind: OfflineMind, text: str, known: object) -> MessageReading:

@@ -1,93 +1,125 @@
-"""Prediction of a student's next message from what this student and others said before (spec 4)."""
+"""Expectation of a student's next message: from memory, or from like situations of others, else none (spec 4)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from graphmem.model import Author, Message, Vector
+from graphmem.model import Remembered, Vector
 from graphmem.offline.exemplars import Bank, situation_point
+from graphmem.text.answering import answer_fitness
+from graphmem.text.doc import Doc
+from graphmem.text.keyphrases import rarest_word
+from graphmem.text.words import word_rarity
 
 EXPECTED_CHARACTERS = 1_000
 """Characters of an expected answer; an embedding takes in no more."""
-
-# Fitted on MathDial, CIMA and Bridge, what is measured held out of the bank; the figures hardly move around them.
+ANSWERS_SURELY = 0.7
+"""Fitness from which a memory is what the student will answer."""
 EXEMPLARS_COMPARED = 20
-OWN_MESSAGES = 20
-OWN_DECAY = 0.8
-ASKED_WEIGHT = 0.8
-BANK_WEIGHT = 0.5
-BANK_WIDTH = 0.15
-TELLING_LENGTH = 40
+"""Nearest situations of other students whose answers are compared."""
+LIKE_SITUATION = 0.6
+"""Cosine of the nearest situation from which its answers are expected: below it nothing is foreseen."""
+ASKED_WEIGHT, BANK_WIDTH = 0.8, 0.15
+"""Weight of what was asked beside the others' answers, and similarity by which their weights fall by e."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """An answer somebody really gave, with its embedding."""
+    """An answer that is expected, with its embedding; None where it is not embedded yet."""
 
     text: str
-    embedding: Vector
+    embedding: Vector | None = None
 
 
-def expected_answer(bank: Bank, asked: Vector | None, own: Sequence[Message]) -> Expected | None:
-    """The likeliest next message of a student.
+def expected_answer(bank: Bank, asked: str, vector: Vector, remembered: Remembered) -> Expected | None:
+    """Return what a student is likely to answer; None where nothing is foreseen.
 
     Parameters
     ----------
-    bank : Bank                     what other students answered
-    asked : float32 array of shape (dimension,), of length 1, what the companion said last, if anything
-    own : sequence of Message       what this student said before, oldest first; those without an embedding are ignored
+    bank : what other students answered
+    asked : what was said to the student last
+    vector : float32 array of shape (dimension,), of length 1, the embedding of that
+    remembered : what is remembered of the student and may answer it
 
     Returns
     -------
-    Expected: a message of this student or an answer of the bank, word for word; None where there is neither
+    Expected: a statement of the student's memory where it answers what was asked, else the medoid of what others
+    answered in the 20 nearest situations. Never a message of the running conversation: that would be a parrot
 
-    Notes
-    -----
-    Students mostly go on with what they were saying, and their words resemble what they were asked. So the next
-    message is expected near a mean of three: the student's own messages (each older one counting 0.8 times the
-    one after it), what was asked, and what others answered in the 20 nearest situations (weights falling by e with
-    every 0.15 of similarity). Own messages and question count less the shorter the student's last message is: "4 m"
-    foretells nothing. Of the student's messages and the neighbours' answers the one nearest to that mean is chosen,
-    which is the medoid rather than the best single neighbour: it maximises the expected similarity.
-
-    Facts and earlier sessions are no part of it, since they did not help: on MathDial the best of all earlier
-    sessions' messages, chosen with hindsight, would let 0.7 % of turns more match than the best of question and running
-    session (94.8 %); facts as candidates or as a further part of the mean changed nothing, and not expecting again what
-    had failed made it up to 2 % worse.
-
-    Source: spec 4. Persistence as a forecast: Murphy 1992, Climatology, persistence, and their linear combination.
+    Source: spec 4.
 
     Examples
     --------
-    >>> from datetime import datetime, UTC
     >>> from graphmem.offline.exemplars import Situation
     >>> unit = np.eye(2, dtype=np.float32)
-    >>> bank = Bank((Situation("d", "What is 3 + 4?", "", "7"),), unit[:1], unit[:1])
-    >>> expected_answer(bank, unit[0], []).text
+    >>> bank = Bank((Situation("d", "What is 3 + 4?", "", "7"),), situation_point(unit[0], 0 * unit[0])[None], unit[:1])
+    >>> expected_answer(bank, "What is 3 + 4?", unit[0], Remembered()).text
     '7'
+    >>> expected_answer(bank, "How was your day?", unit[1], Remembered()) is None
+    True
     """
-    said = [m for m in own if m.embedding is not None and m.text.strip()][-OWN_MESSAGES:][::-1]
-    own_rows = np.array([m.embedding for m in said], dtype=np.float32).reshape(len(said), bank.points.shape[1])
-    nothing = np.zeros(bank.points.shape[1], dtype=np.float32)
-    question = nothing if asked is None else asked
-    rows, similarities = bank.nearest(situation_point(question, own_rows[0] if said else nothing), EXEMPLARS_COMPARED)
-    if not said and not len(rows):
+    return _of_memory(asked, remembered) or _of_others(bank, vector)
+
+
+def _of_memory(asked: str, remembered: Remembered) -> Expected | None:
+    """The remembered statement that answers what was asked, if one surely does."""
+    recalled = [each for each in (*remembered.profile, *remembered.memories) if each.memory.is_own_word]
+    texts = [each.memory.content or "" for each in recalled]
+    if not texts or "?" not in asked:
         return None
-    others = bank.answers[rows]
-    centre = ASKED_WEIGHT * question
-    if said:
-        weights = OWN_DECAY ** np.arange(len(said), dtype=np.float32)
-        centre = (centre + weights @ own_rows / weights.sum()) * min(1.0, len(said[0].text) / TELLING_LENGTH)
-    if len(rows):
-        weights = np.exp((similarities - similarities[0]) / BANK_WIDTH)
-        centre = centre + BANK_WEIGHT * (weights @ others / weights.sum())
-    candidates = np.vstack([own_rows, others])
-    best = int(np.argmax(candidates @ centre))
-    text = said[best].text if best < len(said) else bank.situations[rows[best - len(said)]].answer
-    return Expected(text[:EXPECTED_CHARACTERS], candidates[best])
+    fitness = answer_fitness(asked, texts, [each.similarity for each in recalled])
+    best = int(np.argmax(fitness))
+    return Expected(texts[best][:EXPECTED_CHARACTERS]) if fitness[best] >= ANSWERS_SURELY else None
 
 
-def own_messages(messages: Sequence[Message]) -> list[Message]:
-    """Messages of the student, oldest first."""
-    return [message for message in messages if message.author is Author.STUDENT]
+def _of_others(bank: Bank, asked: Vector) -> Expected | None:
+    """The medoid of what other students answered in like situations."""
+    rows, similarities = bank.nearest(situation_point(asked, np.zeros_like(asked)), EXEMPLARS_COMPARED)
+    if not len(rows) or similarities[0] < LIKE_SITUATION:
+        return None
+    answers = bank.answers[rows]
+    weights = np.exp((similarities - similarities[0]) / BANK_WIDTH)
+    centre = ASKED_WEIGHT * asked + weights @ answers / weights.sum()
+    best = int(np.argmax(answers @ centre))
+    return Expected(bank.situations[rows[best]].answer[:EXPECTED_CHARACTERS], answers[best])
+
+
+def keywords(docs: Iterable[Doc], limit: int) -> tuple[str, ...]:
+    """Return the key phrases of some texts, or else their rarest word; empty only where there is no letter or digit.
+
+    Parameters
+    ----------
+    docs : the most important one first; each of the others adds at most half of `limit`
+    limit : int >= 1, most keywords
+
+    Returns
+    -------
+    tuple of str, none empty, none twice; bare numbers only where there is nothing else
+
+    Examples
+    --------
+    >>> keywords([Doc("I got 12 spoons = 12"), Doc("How many spoons did Julia buy?")], 8)
+    ('12 spoons', 'spoons', 'Julia buy')
+    >>> keywords([Doc("12")], 8), keywords([Doc("is it so?")], 8), keywords([Doc(":-)")], 8)
+    (('12',), ('so',), ())
+    """
+    docs = list(docs)
+    if phrases := _phrases(docs, limit):
+        return phrases
+    words = [word for doc in docs if (word := rarest_word(doc.shown.excerpt.words))]
+    return (max(words, key=word_rarity),) if words else ()
+
+
+def _phrases(docs: Sequence[Doc], limit: int) -> tuple[str, ...]:
+    """The key phrases of some texts, bare numbers only where there is nothing else."""
+    found: dict[str, str] = {}
+    for i, doc in enumerate(docs):
+        for phrase in doc.shown.key_phrases(limit if i == 0 else max(1, limit // 2)):
+            found.setdefault(phrase.casefold(), phrase)
+    named = [phrase for phrase in found.values() if _is_named(phrase)]
+    return tuple((named or list(found.values()))[:limit])
+
+
+def _is_named(phrase: str) -> bool:
+    return any(c.isalpha() for c in phrase)

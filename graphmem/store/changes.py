@@ -206,7 +206,6 @@ class Changes:
     topics : concepts that memories are about
     removed : edges that are taken away; their weight does not matter
     settled_edges : relationships about which something is settled
-    reworded : memories whose statement is put into the past, or back, as they are from now on
     summaries, absorbed, deleted : memories that stand for others, what they and others take over, ids of those that go
     restored : statements that leave their summaries
     rewritten : those summaries without them, and lessons that have grown
@@ -238,7 +237,6 @@ class Changes:
     topics: tuple[Topic, ...] = ()
     removed: tuple[NewEdge, ...] = ()
     settled_edges: tuple[SettledEdge, ...] = ()
-    reworded: tuple[Memory, ...] = ()
     summaries: tuple[Summary, ...] = ()
     absorbed: tuple[Absorbed, ...] = ()
     restored: tuple[Restored, ...] = ()
@@ -405,8 +403,6 @@ async def _write_statements(tx: Transaction, session: Session, changes: Changes,
 
 
 async def _write_doubts(tx: Transaction, session: Session, changes: Changes, written: int) -> None:
-    if changes.reworded:
-        await tx.write("changes/reword_memories", memories=_reworded(session, changes.reworded), written=written)
     rated = [update.memory_id for update in changes.updated if "reliability" in update.values]
     if rated:
         await tx.write("changes/rate_edges", ids=rated, written=written)
@@ -523,19 +519,6 @@ def _sealed(session: Session, memory: Memory, vector: Vector) -> dict[str, Any]:
 def _rewritten(properties: dict[str, Any]) -> dict[str, Any]:
     """What of a memory's properties depends on what it says."""
     return {name: properties[name] for name in ("content", "details", "embedding", "content_hash")}
-
-
-def _reworded(session: Session, memories: Sequence[Memory]) -> list[dict[str, Any]]:
-    """Memories with another statement as theirs takes them, sealed."""
-    places = [(each, NodeSealer(session.keys, session, "Memory", each.id)) for each in memories]
-    return [
-        {
-            "id": each.id,
-            "content": place.seal("content", each.content or ""),
-            "details": place.seal_json("details", details_of(each)),
-        }
-        for each, place in places
-    ]
 
 
 def _created(session: Session, changes: Changes, new: New, now: datetime) -> dict[str, Any]:

@@ -387,9 +387,6 @@ TOUCHES: Mapping[str, Callable[[GivenParams, FoundRows], Touched]] = {
     "changes/rate_edges": _rated,
     "changes/remove_edges": _edges,
     "changes/restore_statements": _statements_restored,
-    "changes/reword_memories": lambda params, _: Touched().set(
-        "Memory", _ids(params["memories"]), "content", "details"
-    ),
     "changes/set_tolerance": lambda _, __: Touched().set("Companion", ["companion"], "tolerance"),
     "changes/settle_edges": _edges,
     "changes/settle_uncertainties": _settled,

@@ -26,12 +26,6 @@ QUESTION_WORDS = 16
 """Words of the longest question that an answer is kept with."""
 ASIDE = 3
 """Most words told beside a question for a message to be nothing but the question."""
-LAPSE = re.compile(
-    r"\bi (?:forgot|don't remember|can't remember|don't understand|didn't (?:understand|get|know|see"
-    r"|realize|realise)|got (?:it )?wrong"
-    r"|made a mistake|misread|messed up|should(?:n't)? have|was (?:thinking|trying|working|wrong))\b"
-)
-"""What somebody says who has not understood, or has erred."""
 _HEDGE = re.compile(
     r"\b(?:i think|i guess|i believe|i suppose|maybe|perhaps|probably|possibly|might|not sure|unsure"
     r"|i thought|kind of|kinda|sort of|idk"

@@ -4,15 +4,18 @@ import re
 
 from graphmem.text.chunks import is_small_talk
 from graphmem.text.doc import Doc, once_per_doc
-from graphmem.text.lexicon import FIRST_PERSON
+from graphmem.text.lexicon import FIRST_PERSON, SECOND_PERSON
 from graphmem.text.normalize import plain
 from graphmem.text.questions import only_asks
 from graphmem.text.sentences import SentenceSpan, stripped
+from graphmem.text.words import word_rarity
 
 CLAUSE_WORDS = 6
 """Words a clause needs to stand alone."""
 INTRODUCTION_WORDS = 14
 """Words a clause has that only leads on to the next."""
+TELLING_RARITY = 3.0
+"""Rarity of a word by which a short answer tells something."""
 MAX_CLAUSES = 40
 """Most clauses of one message; what follows belongs to the last."""
 
@@ -143,11 +146,10 @@ def statement_spans(doc: Doc) -> tuple[SentenceSpan, ...]:
     """
     found: list[SentenceSpan] = []
     for start, end in clauses(doc):
-        fragment = is_fragment(Doc(doc.text[start:end])) and not doc.text[:end].endswith("?")
-        leans = fragment or _LEANS.match(doc.text, start, end) is not None
+        leaning = leans(Doc(doc.text[start:end])) and not doc.text[:end].endswith("?")
         short = bool(found) and len(doc.text[found[-1][0] : end].split()) <= MAX_STATEMENT_WORDS
         asked = bool(found) and doc.text[: found[-1][1]].rstrip().endswith("?")
-        if leans and short and not asked and _says_enough(doc.text[slice(*found[-1])]):
+        if leaning and short and not asked and _says_enough(doc.text[slice(*found[-1])]):
             found[-1] = (found[-1][0], end)
         else:
             found.append((start, end))
@@ -177,6 +179,43 @@ def stated(doc: Doc) -> str:
     """
     told = [Doc(doc.text[slice(*span)]) for span in statement_spans(doc)]
     return " ".join(each.text for each in told if not each.asks and not each.text.endswith("?"))
+
+
+def told_clauses(doc: Doc) -> tuple[str, ...]:
+    """Return the clauses of a message that ask nothing; none where it is one clause.
+
+    Examples
+    --------
+    >>> told_clauses(Doc("yeah i have a cat, how about you?")), told_clauses(Doc("I have a cat."))
+    (('yeah i have a cat',), ())
+    """
+    pieces = [Doc(doc.text[slice(*span)]) for span in statement_spans(doc)]
+    told = [each.text for each in pieces if not (each.asks or each.text.endswith("?"))]
+    return tuple(dict.fromkeys(each for each in told if len(each.split()) >= TOLD_WORDS and each != doc.text))
+
+
+def leans(clause: Doc) -> bool:
+    """Return whether a clause means little without what was said just before it.
+
+    Examples
+    --------
+    >>> leans(Doc("it is blue")), leans(Doc("two")), leans(Doc("I have two brothers"))
+    (True, True, False)
+    """
+    return is_fragment(clause) or _LEANS.match(clause.text) is not None
+
+
+def answers_question(doc: Doc, before: str) -> bool:
+    """Return whether a message is a short answer to a question about its speaker, and tells something by it.
+
+    Examples
+    --------
+    >>> answers_question(Doc("manhattan"), "Where do you live?"), answers_question(Doc("fine"), "How are you?")
+    (True, False)
+    """
+    asked = [sentence for sentence in Doc(before).sentences if sentence.text.endswith("?")]
+    personal = bool(asked) and not SECOND_PERSON.isdisjoint(asked[-1].plain_words)
+    return personal and leans(doc) and any(word_rarity(word) >= TELLING_RARITY for word in doc.plain_words)
 
 
 def is_fragment(clause: Doc) -> bool:

@@ -35,13 +35,6 @@ QUERY_STOP_WORDS = _words("""
 """)
 """Words that questions are made of: "first", "help" or "money" may be what one looks for, so they are not here."""
 
-LESSON_WORDS = _words("""
-    answer answers equation step steps problem problems solution total correct number numbers example math maths
-    calculate calculated multiply multiplied divide divided subtract subtracted add added remember called
-    trouble understanding confusing clue clues hint question word words missing maybe right wrong mistake mistakes sense
-    strategy sure explain explaining apologize understand understood calculation calculations thinking
-""")
-"""Words of every lesson: sharing them does not make two texts be about the same."""
 
 INTERROGATIVES = _words("what why how when where who which whose")
 """Words that open a question, whatever follows."""
@@ -53,8 +46,6 @@ NEGATIONS = _words("""
 """Words that deny; so does everything that ends in n't (`is_negation`)."""
 
 FIRST_PERSON = _words("i i'm i've i'd i'll im ive my me mine myself we we're we've we'd we'll our ours us")
-ALONE = FIRST_PERSON - _words("we we're we've we'd we'll our ours us")
-"""The speaker alone."""
 SECOND_PERSON = _words("you you're you've you'd you'll your yours yourself u ur")
 SMALL_NUMBERS = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen"
 """Number words up to the ages of pupils, as a part of a pattern."""
@@ -134,25 +125,6 @@ LIGHT = _words("""
     feedback kind words thing compliment encouragement
 """)
 """Words that may stand around small talk."""
-MOOD_WORDS = (
-    GREETINGS
-    | GOODBYES
-    | THANKS
-    | PRAISE - _words("good neat glad")
-    | _words("""
-    absolutely afk agree agreed alright amaze amazed anybody appreciated aww beautiful blessed bravo brb btw caring
-    catch chat cheer cheerio clue correct cute damn day dear definitely delightful doki dokie duh dunno enjoy enjoyed
-    evening eww excited exciting experience experiences fab fabulous feel feeling feelings feels fun fyi gimme glad gm
-    gn god gosh gotcha grateful gtg haha hang happy hear heard hearing hooray hope hopefully hopes hoping
-    idc idk imo important indeed inspire inspired inspires jk joy joyful kk lemme lmao love loved loving luck lucky
-    marvelous mate meaningful meh merry mind minute mkay moment moments mood morning motivated motivation nah nevermind
-    night nope np nvm obviously oki okie omg omw ooh oops passion passionate phew pls plz positive powerful proud ready
-    rewarding rn sec smh sounds special splendid stunning superb support supporting supportive talk talking tbh
-    thankful thrilled totally touching true ttyl ugh vibe vibes wait wassup wb whatevs whoa wonder worry worth wtf yas
-    yass yay yea yess yikes yup
-    """)
-)
-"""Words of praise, thanks and mood, which tell of nobody and nothing."""
 
 
 def is_negation(word: str) -> bool:

@@ -11,15 +11,20 @@ from graphmem.model import (
     Fact,
     LedgerCategory,
     LedgerEntry,
+    Memory,
     MemoryKind,
+    MemoryRole,
     Recalled,
     RecalledTurn,
     Remembered,
     SourceKind,
     Woven,
 )
+from graphmem.text.clauses import leans
+from graphmem.text.doc import Doc
 from graphmem.text.likeness import Gist, adds_little, gist, is_said_by
 from graphmem.text.quoting import one_line
+from graphmem.text.sanitize import clipped
 
 __all__ = [
     "day",
@@ -53,6 +58,10 @@ GIVERS = {
 }
 """Where a ledger entry comes from, as the block names it."""
 LEDGER = "Critical facts (ledger):"
+STUDENT = "the student"
+"""How somebody is called whose name is not known."""
+BEFORE_CHARACTERS = 160
+"""Most characters shown of what a quotation leans on."""
 WEAVE = "In doubt; find out in passing, as a friend would, and never as an alert:"
 ONLY_IF = "secret: only if the student brings it up"
 
@@ -122,15 +131,26 @@ def memory_line(recalled: Recalled, remembered: Remembered) -> str:
     episode = memory.kind is MemoryKind.EPISODE or not recalled.formed
     mark = f"{memory.timestamp:%Y-%m-%d}" if episode else f"gravity={recalled.gravity:.1f}"
     secret = f", {ONLY_IF}" if memory.id in remembered.secrets else ""
-    speaker = f"{one_line(memory.speaker)}: " if memory.speaker else ""
+    speaker = one_line(memory.speaker or remembered.name or STUDENT)
     notes = [] if episode else [day(memory.timestamp)]
     if memory.reinforcement_count:
         how = "seen" if memory.aspect in SHOWN_AT_WORK else "said"
         notes.append(f"{how} {memory.reinforcement_count + 1} times")
     if memory.invalid_at is not None:
         notes.append(f"until {day(memory.invalid_at)}")
-    told = f" ({', '.join(notes)})" if notes else ""
-    return f"- [{memory.modality}, {mark}{secret}] {speaker}{one_line(memory.content or '')}{told}"
+    aspect = f", {memory.aspect.value}" if memory.aspect in SHOWN_AT_WORK else ""
+    noted = f" ({', '.join(notes)})" if notes else ""
+    return f"- [{memory.modality}, {mark}{aspect}{secret}] {_words(memory, speaker)}{noted}"
+
+
+def _words(memory: Memory, speaker: str) -> str:
+    """A memory's words: a quotation with what it leans on; a heading, or a statement that a model wrote, as it is."""
+    content = one_line(memory.content or "")
+    if memory.quote is not None or memory.role is not MemoryRole.SAID:
+        return f"{speaker}: {content}" if memory.speaker else content
+    leant_on = memory.aspect in SHOWN_AT_WORK or leans(Doc(memory.content or ""))
+    before = f"asked “{clipped(memory.before, BEFORE_CHARACTERS)}”: " if leant_on and memory.before else ""
+    return f"{speaker}: {one_line(before)}“{content}”"
 
 
 def day(at: datetime) -> str:
@@ -156,7 +176,7 @@ def name_line(name: str) -> str:
 
 def turn_line(turn: RecalledTurn) -> str:
     """An earlier turn of the running session as the block shows it."""
-    return f"- the student said: {one_line(turn.text)}"
+    return f"- the student: “{one_line(turn.text)}”"
 
 
 def ledger_line(entry: LedgerEntry) -> str:

@@ -1,7 +1,7 @@
 """Networks with layers of their own above the words of the shipped embedder: they read a text, or two together.
 
 `scripts/pair_network.py` trains and builds them for those who ask: `graphmem.text.pair_network`,
-`graphmem.text.danger_network`, `graphmem.text.statement_judge`.
+`graphmem.text.danger_network`.
 """
 
 from pathlib import Path

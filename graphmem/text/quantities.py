@@ -17,8 +17,6 @@ _UNITS = (
 _DECADES = "twenty thirty forty fifty sixty seventy eighty ninety"
 _TENS = {name: 10 * tens for tens, name in enumerate(_DECADES.split(), 2)}
 _SMALL = {word: value for value, word in enumerate(_UNITS.split())} | _TENS
-NUMBER_NAMES = tuple(sorted(_SMALL, key=len, reverse=True))
-"""Names of the numbers below twenty and of the tens, the longest first."""
 _LARGE = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _PARTS = {
     "half": 2, "halves": 2, "third": 3, "thirds": 3, "quarter": 4, "quarters": 4, "fourth": 4, "fourths": 4,

@@ -72,6 +72,8 @@ _FIRST_OF = dict(zip(HEADS, accumulate(HEADS.values(), initial=0), strict=False)
 PASSES = (100, 400, 800)
 """Scores from which a message is read once, twice and three times."""
 MOST_PASSES = len(PASSES)
+LASTING_MONTHS = 2
+"""Place in `MessageReading.lasting` from which on something holds for months."""
 SNR_BANDS = (0, *PASSES, 1000)
 """Scores at which the bands begin, and the highest."""
 VECTOR_SCALE, LOGIT_SCALE = 2.0, 4.0
@@ -300,6 +302,12 @@ def read_now(texts: Sequence[str]) -> list[MessageReading]:
 def reader_network(threads: int) -> ReaderNetwork:
     """The reader's network, loaded once a process."""
     return ReaderNetwork(shipped_network(threads), threads)
+
+
+def generality(reading: MessageReading) -> float:
+    """Return the chance that a statement tells something of the student's own that holds for months, in [0, 1]."""
+    months = reading.lasting[LASTING_MONTHS:].sum() * reading.kind[KINDS.index(MemoryKind.TRAIT)]
+    return float(months) * reading.about_self
 
 
 def passes(snr: int) -> int:

@@ -14,15 +14,13 @@ from functools import cached_property
 import numpy as np
 
 from graphmem.model import SHOWN_AT_WORK, Aspect, Vector
+from graphmem.text.clauses import statement_spans
 from graphmem.text.comparisons import is_mended, stated_comparisons
 from graphmem.text.dating import day_ahead
 from graphmem.text.doc import Doc
 from graphmem.text.ending import ended_chance
 from graphmem.text.lexicon import MONTHS, WEEKDAYS, is_negation
-from graphmem.text.operations import AFTER_HINT, work_and_topic
 from graphmem.text.pairs import Compared, Likeness, likeness
-from graphmem.text.retelling import without_asides
-from graphmem.text.sayable import leans, plainly, uncalled
 from graphmem.text.slots import changes_rarely, holds_one_value, is_polar
 from graphmem.text.stems import is_past
 
@@ -36,8 +34,6 @@ TOUCHING = 0.3
 """Cosine that two statements about one matter need, beside the words they share."""
 REPEATED = 0.75
 """Cosine from which two steps of one lesson, both wrong or both right, are one."""
-SUBJECT_WORDS = 2
-"""First words of a statement that say whom it is about."""
 SAME_TALK = timedelta(hours=6)
 """Time within which a misconception shown and an understanding reached are of one lesson."""
 _NOTHING: Vector = np.zeros(1, dtype=np.float32)
@@ -60,15 +56,12 @@ CHANGE_OF_MIND = timedelta(days=60)
 GENERAL_STEMS = 1
 """Content words that two statements about one matter share at least."""
 
-EXCLAIMED_WORDS = 2
-"""Most words of a sentence that says nothing without the next one: "Oops.", "Not true!"."""
 NEGATED_WITHIN = 2
 """Words before an end within which it is denied."""
 
 _DATE_STEMS = Doc(
     " ".join((*MONTHS, *WEEKDAYS, "today tomorrow yesterday week month year time thing remember ask"))
 ).stems
-_ASKED = re.compile("“([^”]*)”")
 _CEASED = re.compile(
     r"\b(?:(?P<denied>any ?more)|no longer|stopped|quit|gave up|given up|forget (?:that|it|about)|after all|cancelled|"
     r"called off|changed my mind|don't .{0,30}now|isn't .{0,20}now|is over|broke up|got rid of|sold (?:the|my|our))\b",
@@ -119,19 +112,18 @@ class Effect(StrEnum):
 
 
 def holds_several(content: str) -> bool:
-    """True if a memory's content is several statements, such as a whole message that was observed.
+    """Return whether a memory's content is several statements, such as a whole message that was observed.
 
-    A sentence that tells more of what the one before it names is no other statement.
+    A sentence that leans on the one before it is no other statement.
 
     Examples
     --------
-    >>> holds_several("I sold the Honda."), holds_several("That sounds great! I sold the Honda.")
+    >>> holds_several("I sold the Honda."), holds_several("That was great! I sold the Honda.")
     (False, True)
     >>> holds_several("Emil is moving away. He's my best friend.")
     False
     """
-    telling = [each for each in Doc(_ASKED.sub("", content)).sentences if each.stems]
-    return not all(leans(each.text) for each in telling[1:])
+    return len(statement_spans(Doc(content))) > 1
 
 
 @dataclass(frozen=True)
@@ -152,31 +144,19 @@ class Revisable:
 
     @cached_property
     def told(self) -> tuple[Doc, ...]:
-        """Sentences of its words that ask nothing, each with those that lean on it; nobody called, nothing shown."""
-        found: list[str] = []
-        for sentence in Doc(plainly(self.words)).sentences:
-            plain = without_asides(uncalled(sentence.text.strip()))
-            if found and (leans(plain) or len(Doc(found[-1]).words) <= EXCLAIMED_WORDS):
-                found[-1] = f"{found[-1]} {plain}"
-            elif plain and not plain.endswith("?"):
-                found.append(plain)
-        return tuple(map(Doc, found)) or (Doc(self.words),)
-
-    @cached_property
-    def asked(self) -> frozenset[str]:
-        """The stems of the question it answers."""
-        asked = _ASKED.search(self.content)
-        return Doc(asked[1]).stems if asked else frozenset()
+        """Statements of its words that ask nothing."""
+        doc = Doc(self.words)
+        found = (Doc(doc.text[slice(*span)]) for span in statement_spans(doc))
+        return tuple(each for each in found if not each.text.endswith("?")) or (doc,)
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        """The stems of its content words, and of the question it answers, without days and months."""
-        return self.asked.union(*(each.stems for each in self.told)) - _DATE_STEMS
+        """The stems of its content words, without days and months."""
+        return frozenset[str]().union(*(each.stems for each in self.told)) - _DATE_STEMS
 
     def on_matter_of(self, other: "Revisable") -> str:
-        """What of its words speaks of what another statement does: all of them where they answer a question of it."""
-        answers = not self.asked.isdisjoint(other.stems)
-        return " ".join(each.text for each in self.told if answers or not each.stems.isdisjoint(other.stems))
+        """The statements of its words that have a content word in common with another statement."""
+        return " ".join(each.text for each in self.told if not each.stems.isdisjoint(other.stems))
 
     @cached_property
     def is_several(self) -> bool:
@@ -284,8 +264,7 @@ def _by_reason(new: Revisable, old: Revisable, cosine: float) -> Effect:
     shared = new.stems & old.stems
     if _is_work(new) or _is_work(old):
         again = cosine >= REPEATED and abs(new.at - old.at) <= SAME_TALK
-        same = again or work_and_topic(new.content)[0] == work_and_topic(old.content)[0] or _twins(new, old, cosine)
-        return Effect.SAME if new.aspect is old.aspect and same else Effect.NONE
+        return Effect.SAME if new.aspect is old.aspect and (again or _twins(new, old, cosine)) else Effect.NONE
     if new.slot is not None and new.slot == old.slot and (found := _of_one_slot(new, old)) is not None:
         return found
     if len(shared) < GENERAL_STEMS or cosine < TOUCHING:
@@ -307,16 +286,7 @@ def _overcomes(new: Revisable, old: Revisable, cosine: float) -> bool:
         return False
     if is_mended(old.words, new.words) or abs(new.at - old.at) <= SAME_TALK:
         return True
-    if work_and_topic(new.content)[0].endswith(AFTER_HINT):
-        # One answer that was led to does not undo what went wrong in other lessons.
-        return False
-    # Statements of how work went are alike in all but its matter.
-    return cosine >= OVERCOME and not _work_stems(new).isdisjoint(_work_stems(old))
-
-
-def _work_stems(told: Revisable) -> frozenset[str]:
-    """Stems of what is told of work, without whose it is: "Kim goes", "The student"."""
-    return Doc(" ".join(work_and_topic(told.content)[0].split()[SUBJECT_WORDS:])).stems
+    return cosine >= OVERCOME and not new.stems.isdisjoint(old.stems)
 
 
 def _is_work(told: Revisable) -> bool:

@@ -226,6 +226,17 @@ _SPOKEN = re.compile(r"[\"“][^\"”]*\b(?:i|i'm|im|my|me|we|our)\b[^\"”]*(?:
 """Words of somebody's that are quoted."""
 
 
+def tells_attribute(doc: Doc) -> bool:
+    """Return whether a message tells an attribute (`is_attribute`) of the student or the family.
+
+    Examples
+    --------
+    >>> tells_attribute(Doc("I am 15")), tells_attribute(Doc("I like it here"))
+    (True, False)
+    """
+    return any(is_attribute(slot_of(sentence)) for sentence in doc.sentences)
+
+
 def slot_of(doc: Doc, speaker: str | None = None) -> str | None:
     """The single attribute that a piece tells, and whose.
 

@@ -142,14 +142,3 @@ def is_plural(word: str) -> bool:
     if word in _PLURALS:
         return word not in ("am", "is", "are", "has", "does", "goes")
     return word.endswith("s") and not word.endswith(("ss", "us", "is", "'s"))
-
-
-def is_bare_verb(word: str) -> bool:
-    """True if an English word in lower case is an irregular verb without an ending.
-
-    Examples
-    --------
-    >>> is_bare_verb("have"), is_bare_verb("has"), is_bare_verb("child")
-    (True, False, False)
-    """
-    return word in _BARE_VERBS or word == "are"

@@ -14,10 +14,9 @@ from graphmem.app import Graphmem
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Role
 from graphmem.sealing import opened_token, session_token
-from graphmem.text.retelling import retold
 from tests.conftest import PASSWORD, Enrol, Pupil
 from tests.support.client import CLOSE, OPEN, Client, Refused
-from tests.support.remembering import LIFE, as_said, held, lived, statement
+from tests.support.remembering import LIFE, as_said, held, lived
 
 Bearer = Callable[[Role], str]
 
@@ -74,7 +73,7 @@ async def ids(gm: Graphmem, ann: Pupil) -> dict[str, str]:
 
 async def test_a_memory_with_all_its_fields(app_client: Client, ids: dict[str, str]) -> None:
     found = await app_client.call(MEMORY, id=ids[LIFE[0]])
-    assert found["content"] == statement(LIFE[0])
+    assert found["content"] == LIFE[0]
     assert (found["modality"], found["kind"], found["reliability"]) == ("SEMANTIC", "TRAIT", "RELIABLE")
     assert [source["ref"] for source in found["sources"]] == ["r0"]
     assert {edge["toLabel"] for edge in found["edges"]} >= {"Memory", "Entity"}
@@ -106,7 +105,7 @@ async def test_pages_are_stable_and_hold_everything_once(app_client: Client, ids
         seen += [item["content"] for item in page["items"]]
         if (after := page["next"]) is None:
             break
-    assert seen == [statement(text) for text in LIFE[::-1]]
+    assert seen == list(LIFE[::-1])
 
 
 async def test_filters(gm: Graphmem, app_client: Client, ann: Pupil, ids: dict[str, str]) -> None:
@@ -187,7 +186,7 @@ async def test_a_neighbourhood(app_client: Client, ids: dict[str, str]) -> None:
 
 async def test_recall_says_why(app_client: Client, ids: dict[str, str]) -> None:
     found = (await app_client.call(RECALL, q="What does uncle Ferdinand build?", limit=3))["recall"]
-    assert found[0]["memory"]["content"] == statement(LIFE[5])
+    assert found[0]["memory"]["content"] == LIFE[5]
     assert found[0]["sourceRefs"] == ["r5"]
     assert found[0]["why"]
     assert len(found) <= 3
@@ -308,7 +307,7 @@ async def test_a_teacher_observes_a_locked_student_and_cannot_read_it(
     await run_jobs(gm, opened_token(gm.secret, token, gm.clock()))
     opened = replace(app_client, session=token)
     found = (await opened.call(RECALL, q="Which arm did she break?"))["recall"]
-    assert found[0]["memory"]["content"] == retold(LIFE[2], "Name of ann", gm.clock())
+    assert found[0]["memory"]["content"] == LIFE[2]
     assert await code_of(teacher, MEMORY, id=found[0]["memory"]["id"]) == "FORBIDDEN"
 
 
@@ -390,7 +389,7 @@ async def test_a_turn_tells_what_it_recalled_and_again_when_repeated(
     question = "What does my uncle Ferdinand build out of matchboxes?"
     once = await app_client.call(TURN, turn="t", text=question)
     assert not once["repeated"]
-    assert statement(LIFE[5]) in [each["memory"]["content"] for each in once["recalled"]]
+    assert LIFE[5] in [each["memory"]["content"] for each in once["recalled"]]
     assert all(each["why"] and each["sourceRefs"] for each in once["recalled"])
     # What must never be forgotten comes with it: the allergy.
     assert kept["id"] in [each["id"] for each in once["ledger"]]

@@ -19,7 +19,7 @@ OTHER = "I have a green bicycle."
 
 async def with_everything(gm: Graphmem, pupil: Pupil) -> Memory:
     """A statement with its ledger entry, and of the same message an episode, a twin and a fact."""
-    await told(gm, pupil, OTHER, ALLERGY)
+    await told(gm, pupil, OTHER, ALLERGY, reply="How many spoons did Julia buy in total?")
     (said,) = [m for m in await held(gm, pupil.session) if m.in_ledger]
     made = [
         replace(said, id=i, role=role, kind=kind, content=content, quote=None, content_hash=i, in_ledger=False)

@@ -171,7 +171,7 @@ async def test_memories_are_about_concepts_and_analysts_can_count_by_them(
 async def test_facts_and_doubts_are_about_what_their_memories_are_about(gm: Graphmem, enrol: Enrol) -> None:
     ann, bob = await enrol("ann3"), await enrol("bob3")
     await import_world(gm, ann.who.institution, draft(replace(FRACTION, domain="fractions"), HALF, TENTH))
-    await told(gm, ann, "I thought a fraction is bigger when its bottom number is bigger.")
+    await told(gm, ann, "I love to draw each fraction as a pizza with my grandma.")
     await told(gm, ann, "My aunt Rosa says that a fraction is never bigger than one.")
     one, two, *_ = [each for each in await held(gm, ann.session) if "fraction" in (each.content or "")]
     await doubted(gm, ann.session, one, two)

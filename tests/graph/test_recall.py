@@ -40,7 +40,6 @@ from tests.support.remembering import (
     nodes,
     observations,
     said,
-    statement,
     told,
 )
 
@@ -178,10 +177,10 @@ async def test_what_was_held_at_a_moment(gm: Graphmem, ann: Pupil) -> None:
     fresh = another_replica(gm)
     question = "What is her favourite colour?"
     assert text not in said(await recall(fresh, ann.session, question, 20, None))
-    assert statement(text) not in (await context(fresh, ann.session, question, 2000, None)).prompt
+    assert text not in (await context(fresh, ann.session, question, 2000, None)).prompt
     before, after = ended - timedelta(days=1), ended + timedelta(days=1)
     assert text in said(await recall(fresh, ann.session, question, 20, before))
-    assert statement(text) in (await context(fresh, ann.session, question, 2000, before)).prompt
+    assert text in (await context(fresh, ann.session, question, 2000, before)).prompt
     assert text not in said(await recall(fresh, ann.session, question, 20, after))
     listed = [await count_memories(gm, ann.who, Filter(as_of=at)) for at in (before, after)]
     assert listed == [len(LIFE), len(LIFE) - 1]
@@ -242,7 +241,7 @@ async def test_the_block_is_as_a_companion_reads_it(gm: Graphmem, ann: Pupil) ->
     assert lines[-1] == "</COMPANION_MEMORY>"
     ledger = lines[lines.index("Critical facts (ledger):") :]
     assert any(line.startswith(f"- [promise] {promise} (") for line in ledger)
-    assert any(line.startswith("- [") and ", gravity=" in line and statement(LIFE[1]) in line for line in lines)
+    assert any(line.startswith("- [") and ", gravity=" in line and LIFE[1] in line for line in lines)
 
 
 async def test_what_a_student_said_can_neither_open_nor_close_the_block(gm: Graphmem, ann: Pupil) -> None:

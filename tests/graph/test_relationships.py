@@ -141,8 +141,7 @@ async def test_what_was_so_is_put_into_the_past_and_back(gm: Graphmem, ann: Pupi
     await resolve_uncertainty(gm, ann.session, record.id, Settling(Resolution.NEWER_WINS))
     past = await find_memory(another_replica(gm), ann.who, one.id, ann.session)
     assert past is not None
-    assert (past.content, past.original) == (f"Formerly: {one.content}", one.content)
-    assert past.quote == (one.quote or one.content)
+    assert (past.content, past.invalid_at is None) == (one.content, False)
     held = (await open_memories(gm, ann.session)).index.get(one.id)
     assert held is not None
     assert held.content == past.content
@@ -153,4 +152,4 @@ async def test_what_was_so_is_put_into_the_past_and_back(gm: Graphmem, ann: Pupi
     await undo_resolution(gm, ann.session, record.id)
     back = await find_memory(another_replica(gm), ann.who, one.id, ann.session)
     assert back is not None
-    assert (back.content, back.quote, back.original) == (one.content, one.quote, None)
+    assert (back.content, back.quote, back.invalid_at) == (one.content, one.quote, None)

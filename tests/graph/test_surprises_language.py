@@ -12,7 +12,7 @@ from graphmem.store.jobs import Kind
 from tests.conftest import Pupil, another_replica, say
 from tests.support.language import asks, with_model
 from tests.support.llm_server import Act, llm_server
-from tests.support.remembering import held, nodes, statement
+from tests.support.remembering import held, nodes
 from tests.support.surprising import counted, ids_of, memories_by_id, surprises
 
 ROME = "I live in Rome with my family."
@@ -70,7 +70,7 @@ async def test_several_surprises_are_one_question_and_each_gets_its_own_answer(g
     # What is held now is the memory that was formed of the same words; no belief was shown.
     revised = [(r.prior_id, r.new_id) for each in responses[1:2] if each for r in each.revisions]
     assert revised == [(None, "memory-3-1")]
-    assert found["memory-3-1"] == statement(SAID[1])
+    assert found["memory-3-1"] == SAID[1]
     after = await counted(gm, ann)
     assert after["calls"] == before["calls"] + 1
     (usage,) = [node for node in await nodes(gm, ann.who, "Usage") if node["kind"] == "surprise"]
@@ -96,11 +96,11 @@ async def test_the_models_belief_update_closes_the_belief_it_was_shown(gm: Graph
             # By rule nothing ends by these words.
             await surprised(gm, ann, Level.COGNITIVE_DISSONANCE, texts=["My family is in Paris. Rome is far."])
             assert await run_jobs(talking, ann.session) == 1
-    assert statement(ROME) in asks(server, "analyses")[0].question
+    assert ROME in asks(server, "analyses")[0].question
     response = await response_of(gm, ann.session, "episode-2")
     assert response is not None
     assert [(r.prior_id, r.prior_assumption, r.new_id) for r in response.revisions] == [
-        ("memory-1-1", statement(ROME), "belief-2-1")
+        ("memory-1-1", ROME, "belief-2-1")
     ]
     found = await memories_by_id(gm, ann)
     assert found["memory-1-1"]["reliability"] == "superseded"

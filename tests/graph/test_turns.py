@@ -47,8 +47,12 @@ async def count(gm: Graphmem, pupil: Pupil, label: str) -> int:
     return int(rows[0]["n"])
 
 
+ASKED = "How many spoons did Julia buy in total?"
+"""A line of a tutor that other students were asked, too."""
+
+
 async def test_a_first_turn_expects_nothing_and_predicts_the_next(gm: Graphmem, ann: Pupil) -> None:
-    outcome = await say(gm, ann, MESSAGES[0])
+    outcome = await say(gm, ann, MESSAGES[0], reply=ASKED)
     assert (outcome.match, outcome.matched, outcome.fact) == (None, None, None)
     assert outcome.parrot_match is None
     assert 0.0 <= outcome.surprise < 0.85
@@ -60,7 +64,7 @@ async def test_a_first_turn_expects_nothing_and_predicts_the_next(gm: Graphmem, 
 
 
 async def test_what_was_predicted_is_what_the_next_turn_is_measured_by(gm: Graphmem, ann: Pupil) -> None:
-    first = await say(gm, ann, MESSAGES[0])
+    first = await say(gm, ann, MESSAGES[0], reply=ASKED)
     second = await say(gm, ann, first.prediction)
     assert second.match is not None
     assert second.match > 0.95
@@ -94,11 +98,11 @@ async def test_a_belief_that_is_overcome_in_ones_own_words_is_grave_and_another_
 
 
 async def test_a_violated_expectation_teaches_a_fact(gm: Graphmem, ann: Pupil) -> None:
-    await say(gm, ann, MESSAGES[1])
+    await say(gm, ann, MESSAGES[1], reply=ASKED)
     outcome = await say(gm, ann, "I love purple submarines.")
     assert outcome.matched is False
     assert outcome.fact is not None
-    assert outcome.fact.text == "Name of ann loves purple submarines."
+    assert outcome.fact.text == "I love purple submarines."
     assert outcome.fact.created_at == outcome.at
     assert 1 <= len(outcome.fact.tags) <= 5
     assert await list_facts(gm, ann.session, 10) == [outcome.fact]
@@ -106,17 +110,17 @@ async def test_a_violated_expectation_teaches_a_fact(gm: Graphmem, ann: Pupil) -
 
 @pytest.mark.parametrize("text", ["ok", "yes", "73", "Purple submarines taste of thunder."])
 async def test_where_nothing_general_is_shown_no_fact_is_learned(gm: Graphmem, ann: Pupil, text: str) -> None:
-    await say(gm, ann, MESSAGES[1])
+    await say(gm, ann, MESSAGES[1], reply=ASKED)
     outcome = await say(gm, ann, text)
     assert outcome.fact is None
     assert await list_facts(gm, ann.session, 10) == []
 
 
 async def test_what_is_known_already_is_strengthened_and_not_stored_again(gm: Graphmem, ann: Pupil) -> None:
-    await say(gm, ann, MESSAGES[1])
-    first = await say(gm, ann, "I love purple submarines.")
+    await say(gm, ann, MESSAGES[1], reply=ASKED)
+    first = await say(gm, ann, "I love purple submarines.", reply=ASKED)
     for text in ("Is it 12?", "I hate brushing the dog!", "I really love purple submarines!"):
-        again = await say(gm, ann, text)
+        again = await say(gm, ann, text, reply=ASKED)
     assert first.fact is not None
     assert again.fact is not None
     facts = await list_facts(gm, ann.session, 10)
@@ -218,7 +222,7 @@ async def test_a_turn_of_an_ended_session_is_handled_and_no_longer_kept(gm: Grap
 
 
 async def test_the_first_message_of_a_session_is_compared_with_nothing(gm: Graphmem, ann: Pupil) -> None:
-    first = await say(gm, ann, MESSAGES[0])
+    first = await say(gm, ann, MESSAGES[0], reply=ASKED)
     await close_session(gm, ann.session, wait=True)
     _, session = await students.open_session(gm, ann.who, PASSWORD)
     outcome = await say(gm, replace(ann, session=session), first.prediction)
@@ -240,7 +244,7 @@ async def test_working_memory_and_facts_are_rings(gm: Graphmem, ann: Pupil) -> N
         "okay",
     ]
     for i, text in enumerate(unrelated):
-        await say(small, ann, text, f"t{i}")
+        await say(small, ann, text, f"t{i}", reply=ASKED)
     assert await count(gm, ann, "Turn") == 4
     assert await count(gm, ann, "Fact") == 3
     kept = await turns.list_turns(gm.graph, ann.session)
@@ -253,7 +257,7 @@ async def test_working_memory_and_facts_are_rings(gm: Graphmem, ann: Pupil) -> N
 
 
 async def test_facts_are_recalled_when_they_are_needed(gm: Graphmem, ann: Pupil) -> None:
-    await say(gm, ann, MESSAGES[0])
+    await say(gm, ann, MESSAGES[0], reply=ASKED)
     learned = await say(gm, ann, "I love purple submarines.")
     assert learned.fact is not None
     # What stands in the visible conversation needs no fact.
@@ -264,7 +268,7 @@ async def test_facts_are_recalled_when_they_are_needed(gm: Graphmem, ann: Pupil)
 
 
 async def test_a_fact_is_found_by_its_meaning_alone(gm: Graphmem, ann: Pupil) -> None:
-    await say(gm, ann, MESSAGES[0])
+    await say(gm, ann, MESSAGES[0], reply=ASKED)
     learned = await say(gm, ann, "I love drawing comics.")
     assert learned.fact is not None
     for number in range(3):
@@ -286,8 +290,8 @@ async def test_earlier_turns_that_fit_are_recalled(gm: Graphmem, ann: Pupil) -> 
 
 
 async def test_the_apps_own_reply_is_kept_as_the_reply(gm: Graphmem, ann: Pupil) -> None:
-    outcome = await say(gm, ann, MESSAGES[1], reply="Why do you want to add them?")
-    assert outcome.reply == "Why do you want to add them?"
+    outcome = await say(gm, ann, MESSAGES[1], reply=ASKED)
+    assert outcome.reply == ASKED
     assert outcome.prediction
 
 

@@ -14,7 +14,6 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.model import OF_A_SITTING, Memory, Observation, Recalled, Session, SourceKind, Unlocked, Who
 from graphmem.store import memories
 from graphmem.store.memories import Cut, Filter, Moment
-from graphmem.text.retelling import retold
 from tests.conftest import PASSWORD, Pupil, say
 
 TOLD = "My sister Ada moved to Lisbon with her horse Bella in May."
@@ -67,11 +66,6 @@ async def contents(gm: Graphmem, session: Session) -> list[str]:
 def as_said(memory: Memory) -> str:
     """The words a memory comes from."""
     return memory.quote or memory.content or ""
-
-
-def statement(text: str, who: str = "Name of ann") -> str:
-    """The statement that is made of what a pupil said on 5 January 2026."""
-    return retold(text, who, datetime(2026, 1, 5, 9, tzinfo=UTC))
 
 
 async def told(gm: Graphmem, pupil: Pupil, *texts: str, **more: Any) -> None:

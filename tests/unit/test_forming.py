@@ -7,7 +7,7 @@ import pytest
 
 from graphmem.flows.conflict_plan import diverges, said_the_same
 from graphmem.flows.formation_plan import planned_formation
-from graphmem.flows.formation_reading import Marked, MessageScores, Reading, RetractionRequest
+from graphmem.flows.formation_reading import Marked, MessageScores, Reading
 from graphmem.model import (
     Domain,
     EdgeType,
@@ -19,7 +19,6 @@ from graphmem.model import (
     LedgerCategory,
     LedgerEntry,
     MemoryKind,
-    MemoryRole,
     Modality,
     Relation,
     Reminder,
@@ -211,14 +210,3 @@ def test_opposite_feelings_and_other_names_differ() -> None:
     assert diverges(liking, hating)
     assert not diverges(liking, memory("c", "I like it", valence=0.4))
     assert diverges(memory("d", "my friend is Mia"), memory("e", "my friend is Tom"))
-
-
-def test_an_episode_titled_by_what_is_taken_back_goes_with_it() -> None:
-    said = memory("said", "The student has a dog called Rex. He barks.")
-    title = "The student has a dog called Rex: “I have a dog called Rex”"
-    titled = memory("titled", title, role=MemoryRole.EPISODE, source_refs=said.source_refs)
-    other = memory("other", "The student has a dog: “I have a dog”", role=MemoryRole.EPISODE)
-    held = index((said, EAST), (titled, towards(0.9)), (other, towards(0.8)))
-    back = planned_formation(reading(retracted=(RetractionRequest(EAST),)), held, 0)
-    assert set(back.ended) == {"said", "titled"}
-    assert planned_formation(reading(), held, 0).ended == ()

@@ -66,13 +66,13 @@ async def test_what_no_statement_tells_is_refused_and_rules_summarise_that_group
     both = answer_of((invented, [1]), ("The student went to Lisbon in May.", [1]))
     async with asked(both, both) as answer:
         dog, trip = answer.value
-    assert dog == summarised_memories(DOG, None)
+    assert dog == summarised_memories(DOG)
     assert trip.text == "The student went to Lisbon in May."
 
 
 async def test_missing_summaries_are_made_by_rule_and_too_many_are_left_out() -> None:
     async with asked(answer_of(("The student has a dog called Rex.", [1, 9]))) as answer:
-        assert answer.value == (Digest("The student has a dog called Rex.", (0,)), summarised_memories(TRIP, None))
+        assert answer.value == (Digest("The student has a dog called Rex.", (0,)), summarised_memories(TRIP))
     three = answer_of(*[("The student went to Lisbon in May.", [1])] * 3)
     async with asked(three, groups=(TRIP,)) as answer:
         assert len(answer.value) == 1

@@ -32,7 +32,6 @@ from graphmem.model import (
     Reflection,
     Strategy,
     Surprising,
-    Usage,
 )
 from graphmem.offline.exemplars import Bank
 from graphmem.offline.mind import OfflineMind
@@ -306,19 +305,6 @@ async def test_what_the_model_cannot_digest_is_done_by_rule() -> None:
     assert (found.degraded, found.value) == (True, (await rules.ask(question)).value)
     assert found.usage.calls == 2
     assert away.value.away
-
-
-async def test_the_offline_mind_analyses_without_a_model() -> None:
-    rules = by_rule()
-    found = await rules.ask(Analyse((MOVED, SLIP)))
-    assert [update.prior_id for update in found.value[0].updates] == ["memory-7"]
-    assert len(found.value) == 2
-    assert found.usage == Usage()
-    moved, slip = found.value
-    assert "Paris" in moved.questions[0]
-    assert moved.reflection is not None
-    assert moved.reflection.procedure is not None
-    assert (slip.questions, slip.reflection) == ((), None)
 
 
 # What the model is told

@@ -7,9 +7,7 @@ import pytest
 from graphmem.text.clauses import statement_spans
 from graphmem.text.dating import dated
 from graphmem.text.doc import Doc
-from graphmem.text.generalising import generalised
 from graphmem.text.quantities import quantities
-from graphmem.text.retelling import retold, without_asides
 from graphmem.text.slots import slot_of
 
 CHARACTERS = 4_000
@@ -30,7 +28,5 @@ def test_a_long_row_is_read_in_the_end(row: str, end: str) -> None:
     assert isinstance(doc.key_phrases(5), tuple)
     assert doc.entities is not None
     slot_of(doc)
-    for said in (retold(text, "Bo", AT), without_asides(text), dated(text, AT)):
-        assert len(said) <= 3 * len(text) + 100
-    assert isinstance(generalised(text, text), str | None)
+    assert len(dated(text, AT)) <= 3 * len(text) + 100
     assert len(list(quantities(text))) <= len(text)

@@ -60,7 +60,7 @@ def test_parts_stand_in_their_order_each_with_its_title() -> None:
              "Instructions, to be followed:", "A question of yours, if it fits:", "- How did the test go?"]  # fmt: skip
     assert sorted(order, key=lines.index) == order
     told = [line for line in lines if any(word in line for word in ("milk", "Mixes", "tea"))]
-    assert [line.split("] ")[1].split()[1] for line in told] == ["milk.", "up", "tea."]
+    assert [next(w for w in ("milk", "Mixes", "tea") if w in line) for line in told] == ["milk", "Mixes", "tea"]
     assert f"- [secret: only if the student brings it up] I sing. ({day(NOW)})" in lines
     assert memory_block(Remembered(today=NOW)) == ""
 
@@ -92,7 +92,10 @@ def test_instructions_say_who_gave_them_and_a_students_are_wishes() -> None:
 def test_a_belief_tells_its_day_how_often_it_was_said_and_when_it_ended() -> None:
     ended = recalled("a", "Lives in Bonn.", days=30, kind=MemoryKind.TRAIT, reinforcement_count=2, invalid_at=NOW)
     block = memory_block(Remembered(memories=(ended,)))
-    assert f"gravity=0.8] Lives in Bonn. ({day(NOW - timedelta(days=30))}, said 3 times, until {day(NOW)})" in block
+    assert (
+        f"gravity=0.8] the student: “Lives in Bonn.” ({day(NOW - timedelta(days=30))}, said 3 times, until {day(NOW)})"
+        in block
+    )
 
 
 def test_what_work_showed_nobody_said() -> None:

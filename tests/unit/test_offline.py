@@ -11,16 +11,29 @@ import numpy as np
 import pytest
 
 from graphmem.errors import InvalidInput, SetupError
-from graphmem.model import Author, Companion, Conversation, Distil, Matrix, Message, Mismatch, Predict, Respond
+from graphmem.model import (
+    Author,
+    Companion,
+    Conversation,
+    Distil,
+    Matrix,
+    Message,
+    Mismatch,
+    Predict,
+    Recalled,
+    Remembered,
+    Respond,
+)
 from graphmem.offline import exemplars as banks
 from graphmem.offline.exemplars import Bank, Situation, load_bank, read_situations, save_vectors, situation_point
 from graphmem.offline.mind import OfflineMind, make_offline_mind
-from graphmem.offline.prediction import EXPECTED_CHARACTERS, expected_answer
+from graphmem.offline.prediction import EXPECTED_CHARACTERS
 from graphmem.ports import Embedder, Mind
 from graphmem.samples import sample_dialogues
 from graphmem.settings import Settings
 from graphmem.text.embedder import make_embedder
 from graphmem.text.reader import MessageReader
+from tests.support.memories import memory
 
 AT = datetime(2026, 1, 15, 12, tzinfo=UTC)
 ADA = Companion("Ada", "kind", 0.5)
@@ -144,32 +157,28 @@ def test_the_nearest_come_first_also_in_a_small_bank() -> None:
     assert list(bank.nearest(unit[2], 1)[0]) == [2]
 
 
-def test_an_empty_bank_and_a_silent_student_give_no_expectation() -> None:
-    nothing = np.zeros((0, 2), dtype=np.float32)
-    assert expected_answer(Bank((), nothing, nothing), None, []) is None
+async def test_expectation_is_an_answer_of_others_or_none(mind: OfflineMind, embedder: Embedder) -> None:
+    here = await talk(embedder, "Are you ready?", "ok")
+    asked = Message(Author.COMPANION, "What is the area of the rectangle?", AT)
+    expected = (await mind.ask(Predict(here, asked))).value
+    assert expected.text in {s.answer for s in mind.bank.situations}
+    assert float((await embedder.embed([expected.text]))[0] @ expected.embedding) > 0.99
+    told = Message(Author.COMPANION, "The zebra sleeps in Portugal on Thursdays.", AT)
+    assert (await mind.ask(Predict(here, told))).value.text == ""
 
 
-async def test_a_student_is_expected_to_go_on_with_what_was_said(mind: OfflineMind, embedder: Embedder) -> None:
+async def test_expectation_is_no_message_of_the_talk(mind: OfflineMind, embedder: Embedder) -> None:
     steps = "Rikki writes 5 words a minute, so in 120 minutes he writes 600 words and earns 600 x 0.05 = $30."
     here = await talk(embedder, "Can you explain your solution?", steps)
-    reply = Message(Author.COMPANION, "How many words does Rikki write in two hours?", AT)
-    expected = (await mind.ask(Predict(here, reply))).value
-    assert expected.text == steps
-    np.testing.assert_array_equal(expected.embedding, here.messages[-1].embedding)
+    asked = Message(Author.COMPANION, "How many words does Rikki write in two hours?", AT)
+    assert (await mind.ask(Predict(here, asked))).value.text not in {steps, asked.text}
 
 
-async def test_after_a_short_answer_others_foretell_the_next(mind: OfflineMind, embedder: Embedder) -> None:
-    here = await talk(embedder, "Are you ready?", "ok")
-    reply = Message(Author.COMPANION, "What is the area of the rectangle?", AT)
-    expected = (await mind.ask(Predict(here, reply))).value
-    assert expected.text in {s.answer for s in mind.bank.situations}
-
-
-async def test_a_prediction_carries_the_vector_of_its_text(mind: OfflineMind, embedder: Embedder) -> None:
-    for texts in (["hi"], ["What is 3 + 4?", "7"], ["Why?", "Because I added 3 and 4 and that makes 7 in the end."]):
-        expected = (await mind.ask(Predict(await talk(embedder, *texts)))).value
-        assert expected.embedding is not None
-        assert float((await embedder.embed([expected.text]))[0] @ expected.embedding) > 0.99
+async def test_expectation_from_memory_where_the_tutor_asks_for_it(mind: OfflineMind, embedder: Embedder) -> None:
+    here = await talk(embedder, "Hello!", "hi")
+    asked = Message(Author.COMPANION, "What is your dog called?", AT)
+    known = Recalled(memory("dog", "my dog is called Bello"), 0.9, 0.9, ("dense 0.70",), similarity=0.7)
+    assert (await mind.ask(Predict(here, asked, Remembered(memories=(known,))))).value.text == "my dog is called Bello"
 
 
 @pytest.mark.parametrize("text", ["What is a numerator?", "12", "it is so", "Я не понимаю дроби", "x" * 32_000])

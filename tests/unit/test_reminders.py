@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.model import Author, Extraction, Heard, LedgerCategory, Reminder, SourceKind
-from graphmem.offline.extraction import extract
+from graphmem.offline.formation import extract
 from graphmem.samples import sample_dialogues
 from graphmem.text.doc import Doc
 from graphmem.text.reader import read_now

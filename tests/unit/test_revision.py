@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from graphmem.model import Aspect, Heard
-from graphmem.offline.extraction import extract
+from graphmem.offline.formation import extract
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
 from graphmem.text.embedder import ShippedNetwork
@@ -97,31 +97,6 @@ def test_an_understanding_overcomes_the_misconception_of_its_lesson() -> None:
     right = Revisable("Tobi understands that pieces get smaller.", "the pieces get smaller", AT, Aspect.UNDERSTANDING)
     assert effect(right, wrong, 0.2) is Effect.ENDS
     assert effect(wrong, right, 0.2) is Effect.NONE
-
-
-def test_work_on_one_matter_is_one_whatever_the_exercise() -> None:
-    wrong = Revisable("Kim goes wrong with rates, in a problem about weeks.", "8 x 7", AT, Aspect.MISCONCEPTION)
-    later = AT + timedelta(days=9)
-    again = Revisable("Kim goes wrong with rates, in a problem about taps.", "3 + 4", later, Aspect.MISCONCEPTION)
-    other = Revisable("Kim goes wrong with ratios, in a problem about weeks.", "3 + 4", later, Aspect.MISCONCEPTION)
-    assert effect(again, wrong, 0.6) is Effect.SAME
-    assert effect(other, wrong, 0.6) is Effect.NONE
-
-
-def test_an_understanding_of_another_matter_overcomes_nothing_of_an_earlier_lesson() -> None:
-    wrong = Revisable("Kim goes wrong with rates, in a problem about weeks.", "8 x 7", AT, Aspect.MISCONCEPTION)
-    later = AT + timedelta(days=9)
-    right = Revisable("Kim gets rates right, in a problem about taps.", "12", later, Aspect.UNDERSTANDING)
-    other = replace(right, content="Kim gets ratios right, in a problem about weeks.")
-    assert effect(right, wrong, 0.8) is Effect.ENDS
-    assert effect(other, wrong, 0.8) is Effect.NONE
-
-
-def test_one_answer_after_a_hint_overcomes_nothing_of_an_earlier_lesson() -> None:
-    wrong = Revisable("Kim goes wrong with rates, in a problem about weeks.", "8 x 7", AT, Aspect.MISCONCEPTION)
-    led = Revisable("Kim gets rates right after a hint, in a problem about taps.", "12", AT, Aspect.UNDERSTANDING)
-    assert effect(led, wrong, 0.8) is Effect.ENDS
-    assert effect(replace(led, at=AT + timedelta(days=9)), wrong, 0.8) is Effect.NONE
 
 
 @pytest.mark.parametrize(
