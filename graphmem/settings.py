@@ -68,7 +68,6 @@ class Settings(BaseSettings):
     model_base_url: str | None = Field(None, description="address of an OpenAI-compatible server")
     model_timeout: float = Field(20.0, gt=0, description="seconds one model call may take")
     model_failures: int = Field(3, ge=1, description="times in a row the model may be away before it is left alone")
-    model_pause: float = Field(30.0, ge=0, description="seconds it is left alone, while the offline mind answers")
     model_price_in: float = Field(
         0.0, ge=0, description="US dollars per million tokens of a question, where the model's price is not known"
     )
@@ -82,7 +81,6 @@ class Settings(BaseSettings):
         "onnx:all-MiniLM-L6-v2", description="the shipped model, or `sentence-transformers:NAME_OR_PATH`"
     )
     embedder_threads: int = Field(1, ge=1, description="processor threads of one embedding")
-    embedder_batch: int = Field(32, ge=1, description="most texts embedded at once")
 
     # Safety (spec 20)
     help: str = Field(
@@ -121,18 +119,13 @@ class Settings(BaseSettings):
         "predicted first)",
     )
     message_limit: int = Field(32_000, ge=1, description="characters of one message")
-    working_memory: int = Field(50, ge=1, description="raw turns kept while a session is open")
     facts_kept: int = Field(200, ge=1, description="facts kept for a student, oldest trimmed")
     facts_recalled: int = Field(10, ge=0, description="facts recalled for a turn")
-    turns_recalled: int = Field(5, ge=0, description="recent turns recalled for a turn")
     memories_recalled: int = Field(10, ge=0, le=100, description="most memories recalled for a turn (spec 10)")
-    context_tokens: int = Field(2000, ge=1, description="tokens of what is recalled for a turn")
-    conflict_retries: int = Field(5, ge=0, description="times a turn is tried again when another was first")
     sweep_seconds: float = Field(30.0, gt=0, description="seconds between two sweeps of stranded work")
     stranded_after: float = Field(
         120.0, gt=0, description="seconds after which an unanswered turn is completed by the sweeper"
     )
-    clock_skew: float = Field(300.0, ge=0, description="seconds a message's time may lie in the future")
     tolerance: float = Field(0.5, ge=0.2, le=0.8, description="tolerance of a new companion (spec 12)")
 
     # Background work (spec 16) and its budgets (spec 5)
@@ -142,13 +135,7 @@ class Settings(BaseSettings):
         description="who carries jobs: `memory` (the API runs them itself) or `redis://...` (`graphmem worker` does)",
     )
     jobs_quiet: float = Field(1.0, ge=0, description="seconds without a turn until the API's process runs jobs")
-    talk_pause: float = Field(
-        30.0,
-        ge=0,
-        description="seconds without a message after which a language model reads fewer than four turns together",
-    )
     jobs_patience: float = Field(60.0, ge=0, description="seconds after which jobs are run though turns go on")
-    jobs_poll: float = Field(1.0, gt=0, description="seconds between two looks of a worker that has no Redis")
     jobs_lease: float = Field(
         60.0, gt=0, description="seconds a worker may hold jobs beyond `MODEL_TIMEOUT` until others take them over"
     )
@@ -156,16 +143,6 @@ class Settings(BaseSettings):
         24.0, ge=0, description="hours between two drift cycles of a student (decay, consolidation, and more); 0: none"
     )
     jobs_late: float = Field(300.0, gt=0, description="seconds a due job may wait until health turns red")
-    jobs_kept_hours: float = Field(24.0, ge=0, description="hours until a finished job is deleted")
-    dead_jobs_kept_days: float = Field(90.0, ge=0, description="days until a dead job is deleted")
-    password_tries_kept_days: float = Field(1.0, ge=0, description="days until wrong passwords are forgotten (spec 14)")
-    usage_kept_days: float = Field(400.0, ge=2, description="days until the usage of language models is deleted")
-    questions_kept_days: float = Field(
-        400.0, ge=0, description="days until answered questions and reflections are deleted"
-    )
-    jobs_waiting: int = Field(
-        2_000, ge=1, description="most jobs of one student that may wait; more observations are RATE_LIMITED"
-    )
     requests_minute: int = Field(
         60_000, ge=0, description="most requests of each role of an institution a minute, to one process; 0: no limit"
     )
@@ -186,25 +163,18 @@ class Settings(BaseSettings):
         "or `http://` of this machine",
     )
     webhook_plain: bool = Field(False, description="whether webhooks of other machines may be `http://`")
-    webhook_seconds: float = Field(10.0, gt=0, description="seconds a webhook may take to answer")
     budget_student_tokens: int = Field(
         0, ge=0, description="tokens a day, of one student, beyond which no model is asked; 0: no limit"
     )
     budget_tokens: int = Field(0, ge=0, description="the same of all students together")
     budget_student_cost: float = Field(0.0, ge=0, description="the same in US dollars, of one student")
     budget_cost: float = Field(0.0, ge=0, description="the same in US dollars, of all students together")
-    budget_token_cost: float = Field(
-        0.00002, ge=0, description="US dollars set aside for each token that a question may use"
-    )
 
     # Sealing and sessions (spec 14)
     session_minutes: float = Field(
         60.0, gt=0, description="minutes after which a session ends that is not used; each use renews it"
     )
     session_hours: float = Field(12.0, gt=0, description="hours after which a session ends even if it is used")
-    sessions: int = Field(
-        20, ge=1, description="sessions of a student at once; of more the one not used for longest ends"
-    )
     close_seconds: float = Field(
         120.0,
         ge=0,
@@ -228,36 +198,19 @@ class Settings(BaseSettings):
     argon2_queue_seconds: float = Field(
         5.0, gt=0, description="seconds a password may wait to be checked before RATE_LIMITED"
     )
-    password_min: int = Field(8, ge=1, description="characters of the shortest password")
-    service_token_days: float = Field(365.0, gt=0, description="days after which a service token expires")
     service_token_seconds: float = Field(
         5.0, gt=0, description="seconds for which a process trusts that a service token was not revoked"
     )
     password_tries: int = Field(5, ge=1, description="wrong passwords of a caller for a student before waiting")
-    password_tries_all: int = Field(
-        50, ge=1, description="wrong passwords of all callers for a student before a caller unknown to it has to wait"
-    )
     wrong_passwords_minute: int = Field(
         60, ge=1, description="wrong passwords a minute of a caller for any students, counted by each process"
-    )
-    password_wait: float = Field(
-        60.0, ge=0, description="seconds to wait after too many wrong passwords; doubles with each further one"
     )
     memories_limit: int = Field(
         1000, ge=10, description="memories of a student from which on they are compressed, to 0.618 of it"
     )
     cache_mib: int = Field(512, ge=1, description="MiB of open students that one process holds in memory")
 
-    integrity_seconds: float = Field(
-        1.0, gt=0, description="seconds after which what was written is taken into the integrity hash"
-    )
-
     # The door (spec 19)
-    query_depth: int = Field(12, ge=1, description="levels of a GraphQL query")
-    query_aliases: int = Field(30, ge=0, description="aliases in a GraphQL query")
-    query_tokens: int = Field(2000, ge=1, description="tokens of a GraphQL query")
-    query_nodes: int = Field(2000, ge=1, description="fields of a GraphQL query once its fragments are expanded")
-    request_bytes: int = Field(1_000_000, ge=1, description="bytes of a request")
     request_seconds: float = Field(30.0, gt=0, description="seconds a request's head may take to arrive, and its body")
     connections: int = Field(1000, ge=2, description="connections at once from which on requests are answered by 503")
     tls_certificate: Path | None = Field(
@@ -265,11 +218,6 @@ class Settings(BaseSettings):
         description="certificate chain (PEM) to serve the API with over TLS, 1.2 or later; unset: plain HTTP",
     )
     tls_key: Path | None = Field(None, description="private key (PEM, without a password) of that certificate")
-    events_seconds: float = Field(
-        1.0,
-        gt=0,
-        description="seconds after which `memoryEvents` tells of a change at the latest, by whichever process",
-    )
     graphiql: bool = Field(True, description="whether GraphiQL is served at `/graphql`")
     page_size: int = Field(200, ge=1, description="most items of a page")
     health_seconds: float = Field(1.0, gt=0, description="seconds in which health and readiness are answered")

@@ -6,6 +6,12 @@ from unicodedata import category
 
 from graphmem.errors import InvalidInput
 
+PASSWORD_MIN = 8
+"""Characters of the shortest password."""
+
+CLOCK_SKEW = 300.0
+"""Seconds a message's time may lie in the future."""
+
 ID_LIMIT = 128
 PASSWORD_LIMIT = 1000
 # Control characters other than tab, line feed and carriage return; surrogates are half a character.

@@ -36,7 +36,6 @@ async def main(requests: int, seed: int) -> Fuzzed:
             sweep_seconds=1e6,
             jobs_quiet=1e6,
             jobs_patience=1e6,
-            jobs_waiting=1_000_000,
             observations_minute=1_000_000,
             neo4j_timeout=60.0,
         )

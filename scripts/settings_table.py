@@ -1,4 +1,4 @@
-"""Writes the table of settings into README.md, or with --check only tells whether it is up to date."""
+"""Writes docs/settings.md, or with --check only tells whether it is up to date."""
 
 import sys
 from pathlib import Path
@@ -8,24 +8,23 @@ from pydantic_core import PydanticUndefined
 
 from graphmem.settings import Settings
 
-README = Path(__file__).parents[1] / "README.md"
-BEGIN, END = "<!-- settings: written by scripts/settings_table.py -->\n", "<!-- end of settings -->"
+PAGE = Path(__file__).parents[1] / "docs" / "settings.md"
+HEAD = """# Settings
+
+Environment variables, each `GRAPHMEM_` and the name. Written by `scripts/settings_table.py`.
+
+| name | default | meaning |
+|---|---|---|
+"""
 
 
-def table() -> str:
-    """Every setting with its default and what it means, as a Markdown table."""
-    rows = [f"| `{name.upper()}` | {_default(name, field)} | {field.description} |" for name, field in _fields()]
-    return "\n".join(["| name | default | meaning |", "|---|---|---|", *rows]) + "\n"
-
-
-def written(text: str) -> str:
-    """A README with the table of today."""
-    head, _, rest = text.partition(BEGIN)
-    return head + BEGIN + table() + END + rest.partition(END)[2]
-
-
-def _fields() -> list[tuple[str, FieldInfo]]:
-    return list(Settings.model_fields.items())
+def page() -> str:
+    """Return every setting with its default and meaning, as a Markdown page."""
+    rows = [
+        f"| `{name.upper()}` | {_default(name, field)} | {field.description} |"
+        for name, field in Settings.model_fields.items()
+    ]
+    return HEAD + "\n".join(rows) + "\n"
 
 
 def _default(name: str, field: FieldInfo) -> str:
@@ -39,7 +38,7 @@ def _default(name: str, field: FieldInfo) -> str:
 
 
 if __name__ == "__main__":
-    now = README.read_text("utf-8")
     if "--check" in sys.argv:
-        sys.exit(0 if written(now) == now else "README.md's settings are out of date: run scripts/settings_table.py")
-    README.write_text(written(now), "utf-8")
+        is_current = PAGE.exists() and PAGE.read_text("utf-8") == page()
+        sys.exit(0 if is_current else "docs/settings.md is out of date: run scripts/settings_table.py")
+    PAGE.write_text(page(), "utf-8")

@@ -30,6 +30,7 @@ from graphmem_api.download import export_route
 from graphmem_api.errors import keep_values_out_of_logs
 from graphmem_api.graphiql import graphiql_assets, graphiql_page
 from graphmem_api.schema import make_schema
+from graphmem_api.server import REQUEST_BYTES
 from graphmem_api.websocket import Connection, Socket
 
 
@@ -51,7 +52,7 @@ def make_app(gm: Graphmem) -> FastAPI:
     app.router.routes += [Route("/graphql", graphql), WebSocketRoute("/graphql", graphql), export_route(gm)]
     if gm.settings.graphiql:
         app.router.routes.append(graphiql_assets())
-    app.add_middleware(BodyLimit, most_bytes=gm.settings.request_bytes, seconds=gm.settings.request_seconds)
+    app.add_middleware(BodyLimit, most_bytes=REQUEST_BYTES, seconds=gm.settings.request_seconds)
     app.add_middleware(Turnstile, gate=gm.background.gate)
 
     @app.get("/healthz")

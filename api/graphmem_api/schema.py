@@ -28,6 +28,18 @@ from graphmem_api.upkeep_operations import TransferMutation, UpkeepMutation, Upk
 from graphmem_api.veil import Executed, veil
 from graphmem_api.world_operations import AttitudeMutation, WorldMutation, WorldQuery
 
+QUERY_NODES = 2000
+"""Fields of a GraphQL query once its fragments are expanded."""
+
+QUERY_TOKENS = 2000
+"""Tokens of a GraphQL query."""
+
+QUERY_ALIASES = 30
+"""Aliases in a GraphQL query."""
+
+QUERY_DEPTH = 12
+"""Levels of a GraphQL query."""
+
 
 # The order of bases is the order of fields in the schema.
 @strawberry.type
@@ -130,11 +142,11 @@ class Schema(strawberry.Schema):
 def make_schema(settings: Settings) -> Schema:
     """The schema with the limits of the settings."""
     extensions = [
-        QueryDepthLimiter(max_depth=settings.query_depth),
-        MaxAliasesLimiter(max_alias_count=settings.query_aliases),
-        MaxTokensLimiter(max_token_count=settings.query_tokens),
+        QueryDepthLimiter(max_depth=QUERY_DEPTH),
+        MaxAliasesLimiter(max_alias_count=QUERY_ALIASES),
+        MaxTokensLimiter(max_token_count=QUERY_TOKENS),
         CachedParsing(maxsize=500),
-        LimitedValidation(settings.query_nodes, maxsize=500),
+        LimitedValidation(QUERY_NODES, maxsize=500),
     ]
     for each in (Query, Mutation, Subscription, *vars(types).values(), *vars(inputs).values()):
         if has_object_definition(each):

@@ -9,6 +9,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from graphmem.settings import Settings
 
+REQUEST_BYTES = 1_000_000
+"""Bytes of a request."""
+
 _HEAD_BYTES = 65_536
 _UNAVAILABLE = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
@@ -20,7 +23,7 @@ def server_config(app: FastAPI, settings: Settings, **more: Any) -> uvicorn.Conf
         access_log=False,
         http=_http_protocol(settings.request_seconds),
         limit_concurrency=settings.connections,
-        ws_max_size=settings.request_bytes,
+        ws_max_size=REQUEST_BYTES,
         ssl_certfile=settings.tls_certificate,
         ssl_keyfile=settings.tls_key,
         **more,

@@ -15,6 +15,7 @@ import typer
 from graphmem.bench import BENCHMARKS
 from graphmem.commands.frame import Printout, cli_command, counts_in_words, read_password, say, unlocked
 from graphmem.errors import InvalidInput, SetupError
+from graphmem.jobs.webhooks import WEBHOOK_SECONDS
 from graphmem.model import Job, JobState, Role, ServiceToken, Usage, Who
 from graphmem.settings import Settings
 
@@ -255,7 +256,7 @@ async def send_trial(settings: Settings, institution: str) -> None:
     if institution not in settings.webhooks:
         raise SetupError(f"{institution} has no webhook: set GRAPHMEM_WEBHOOKS.")
     notice = {"type": "test", "data": {"institution": institution}}
-    async with httpx.AsyncClient(timeout=settings.webhook_seconds, follow_redirects=False, trust_env=False) as http:
+    async with httpx.AsyncClient(timeout=WEBHOOK_SECONDS, follow_redirects=False, trust_env=False) as http:
         error = await post(settings, server_secret(settings), http, Who(institution, ""), "test", notice)
     if error:
         raise SetupError(error)

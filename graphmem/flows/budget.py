@@ -15,6 +15,9 @@ from graphmem.store import usage
 from graphmem.store.jobs import Claimed
 from graphmem.store.usage import Limits, Reserve
 
+BUDGET_TOKEN_COST = 2e-05
+"""US dollars set aside for each token that a question may use."""
+
 T = TypeVar("T")
 
 REQUESTS = 2
@@ -123,7 +126,7 @@ async def within_budget_of(
 @asynccontextmanager
 async def _reserving(gm: Graphmem, session: Session, name: str, size: int, questions: int) -> AsyncIterator[Graphmem]:
     limits = limits_of(gm.settings)
-    wanted = most(size, questions, gm.settings.budget_token_cost, gm.clock())
+    wanted = most(size, questions, BUDGET_TOKEN_COST, gm.clock())
     refuse = gm.settings.degrade == "refuse"
     mind = BudgetedMind(
         gm.mind, gm.offline, lambda: usage.reserve(gm.graph, session, name, limits, wanted), refuse=refuse

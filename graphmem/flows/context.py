@@ -30,6 +30,7 @@ from graphmem.flows.ending import standing_facts
 from graphmem.flows.facts import fact_vectors, fitting_facts
 from graphmem.flows.fog import fog_of, hidden_in
 from graphmem.flows.session_cache import memories_now, open_memories
+from graphmem.flows.turn_plan import WORKING_MEMORY
 from graphmem.flows.uncertainty_plan import sides_of, woven
 from graphmem.flows.unformed import read_unformed
 from graphmem.model import (
@@ -229,8 +230,8 @@ async def context(
     """
     if not 1 <= budget <= MAX_BUDGET:
         raise InvalidInput(f"tokenBudget must lie between 1 and {MAX_BUDGET}.")
-    if not 0 <= history <= gm.settings.working_memory:
-        raise InvalidInput(f"history must lie between 0 and {gm.settings.working_memory}.")
+    if not 0 <= history <= WORKING_MEMORY:
+        raise InvalidInput(f"history must lie between 0 and {WORKING_MEMORY}.")
     asking = await asyncio.to_thread(_asked, gm, text, as_of, MAX_RECALLED)
     result = await search(gm, session, asking)
     ring = await _facts(gm, session, result.student_version)

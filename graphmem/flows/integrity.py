@@ -8,6 +8,9 @@ from graphmem.model import Integrity, Who
 from graphmem.store import integrity
 from graphmem.store.tampering import forget_noticed
 
+INTEGRITY_SECONDS = 1.0
+"""Seconds after which what was written is taken into the integrity hash."""
+
 log = logging.getLogger(__name__)
 
 NO_STUDENT = "There is no such student: enrol the student first."
@@ -66,7 +69,7 @@ async def keep_all_up(gm: Graphmem) -> None:
 async def keep_up_forever(gm: Graphmem) -> None:
     """Take in soon what this process writes, until it ends; what goes wrong is left to the sweep."""
     while True:
-        ends = await gm.background.stops_within(gm.settings.integrity_seconds)
+        ends = await gm.background.stops_within(INTEGRITY_SECONDS)
         while gm.graph.noted:
             await keep_up(gm, gm.graph.noted.pop())
         if ends:

@@ -14,6 +14,9 @@ from graphmem.flows.session_cache import ENDED
 from graphmem.model import MemoryEvent, MemoryEventKind, Reliability, Session
 from graphmem.store.memory_events import Marks, MemoryStanding, find_marks, list_event_ids, list_standings
 
+EVENTS_SECONDS = 1.0
+"""Seconds after which `memoryEvents` tells of a change at the latest, by whichever process."""
+
 MOST_STREAMS = 16
 """Most streams of one student that a process serves at once."""
 
@@ -46,7 +49,7 @@ async def memory_events(gm: Graphmem, session: Session) -> AsyncGenerator[Memory
         watched = _Watched(await _marks(gm, session))
         watched.standings = await list_standings(gm.graph, session, -1)
         watched.concerns = set((await list_event_ids(gm.graph, session))[1])
-        while not await gm.background.stops_within(gm.settings.events_seconds):
+        while not await gm.background.stops_within(EVENTS_SECONDS):
             try:
                 found = await _changes(gm, session, watched)
             except Unavailable:

@@ -17,7 +17,10 @@ from graphmem.store import overlays, sources, students
 from graphmem.text.doc import Doc
 from graphmem.text.reader import MessageReading
 from graphmem.text.safety import find_danger
-from graphmem.validation import checked_id, checked_new_id, checked_text, checked_time
+from graphmem.validation import CLOCK_SKEW, checked_id, checked_new_id, checked_text, checked_time
+
+JOBS_WAITING = 2000
+"""Most jobs of one student that may wait; more observations are RATE_LIMITED."""
 
 MOST_PRACTISED = 50
 """Most concepts that are practised in one observation."""
@@ -62,7 +65,7 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
     check_vouched(gm, who, enrolled.lock)
     readings = await gm.reader.read([observed.text for observed in checked])
     told = await asyncio.to_thread(_with_dangers, _in_context(checked), readings)
-    noted = await sources.save_observations(gm.graph, who, enrolled.lock, told, gm.settings.jobs_waiting, gm.clock())
+    noted = await sources.save_observations(gm.graph, who, enrolled.lock, told, JOBS_WAITING, gm.clock())
     if noted is None:
         await _check_same_key(gm, who, enrolled.lock)
         raise RateLimited("Too many observations of this student wait: send more once sessions have worked them off.")
@@ -84,7 +87,7 @@ def _checked(gm: Graphmem, observed: Observation) -> Observation:
     checked_text("text", observed.text, gm.settings.message_limit)
     if observed.speaker is not None:
         checked_text("speaker", observed.speaker, SPEAKER_LIMIT)
-    at = checked_time("at", observed.at, gm.clock(), gm.settings.clock_skew).astimezone(UTC)
+    at = checked_time("at", observed.at, gm.clock(), CLOCK_SKEW).astimezone(UTC)
     return replace(observed, at=at.replace(microsecond=at.microsecond // 1000 * 1000))
 
 

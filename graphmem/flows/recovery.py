@@ -12,7 +12,7 @@ from graphmem.flows.students import check_lock_written, find_student
 from graphmem.model import Student, Who
 from graphmem.store import students
 from graphmem.store.tampering import report
-from graphmem.validation import checked_id, checked_password
+from graphmem.validation import PASSWORD_MIN, checked_id, checked_password
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +67,7 @@ async def recover_student(gm: Graphmem, who: Who, recovery_key: bytes, password:
         raise Forbidden("This institution has chosen no recovery key.")
     if not compare_digest(sealing.public_recovery_key(recovery_key), public):
         raise Forbidden("This is not the recovery key of this institution.")
-    checked_password("password", password, gm.settings.password_min)
+    checked_password("password", password, PASSWORD_MIN)
     enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
     if enrolled is None:
         raise NotFound("There is no such student.")

@@ -11,6 +11,9 @@ from graphmem.model import Role, ServiceToken
 from graphmem.store import tokens
 from graphmem.validation import checked_id, checked_text
 
+SERVICE_TOKEN_DAYS = 365.0
+"""Days after which a service token expires."""
+
 MOST_TOKENS = 1_000
 """Most service tokens of an institution that are listed."""
 USE_STEP = timedelta(hours=1)
@@ -35,7 +38,7 @@ async def issue_token(
     InvalidInput    institution, name or days will not do
     """
     checked_text("name", name, 200)
-    seconds = 86_400.0 * (gm.settings.service_token_days if days is None else days)
+    seconds = 86_400.0 * (SERVICE_TOKEN_DAYS if days is None else days)
     now, token_id = gm.clock(), uuid4().hex
     text = make_token(gm.secret, institution, role, seconds, now, token_id)
     token = ServiceToken(token_id, name, role, now, now + timedelta(seconds=seconds))

@@ -14,7 +14,7 @@ from graphmem.flows.students import check_sealing, find_student
 from graphmem.model import Student, Vector, Who
 from graphmem.model.fields import documented
 from graphmem.store import imports, integrity, overlays
-from graphmem.validation import checked_new_id, checked_password
+from graphmem.validation import PASSWORD_MIN, checked_new_id, checked_password
 
 EMBEDDED_TOGETHER = 256
 """Texts that are embedded at once."""
@@ -66,7 +66,7 @@ async def import_student(
     """
     checked_new_id("institution", who.institution)
     checked_new_id("studentId", who.student_id)
-    checked_password("password", password, gm.settings.password_min)
+    checked_password("password", password, PASSWORD_MIN)
     read = await asyncio.to_thread(read_document, document)
     lacking, edge_ids = await _lacking(gm, who, read)
     if (lacking or edge_ids) and not skip_unknown:

@@ -19,7 +19,16 @@ from graphmem.store import students
 from graphmem.store.integrity import check_lock
 from graphmem.store.rotation import begin_rotation
 from graphmem.store.tampering import Damage, report
-from graphmem.validation import checked_id, checked_new_id, checked_password, checked_text
+from graphmem.validation import PASSWORD_MIN, checked_id, checked_new_id, checked_password, checked_text
+
+PASSWORD_WAIT = 60.0
+"""Seconds to wait after too many wrong passwords; doubles with each further one."""
+
+PASSWORD_TRIES_ALL = 50
+"""Wrong passwords of all callers for a student before a caller unknown to it has to wait."""
+
+SESSIONS_AT_ONCE = 20
+"""Sessions of a student at once; of more the one not used for longest ends."""
 
 LOCAL = "local"
 """Caller of a process of one's own, such as a command."""
@@ -48,7 +57,7 @@ async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None 
     checked_new_id("studentId", who.student_id)
     if display_name is not None:
         checked_text("displayName", display_name, 200)
-    checked_password("password", password, gm.settings.password_min)
+    checked_password("password", password, PASSWORD_MIN)
     clear = await check_sealing(gm, who.institution)
     recovery = gm.settings.recovery_key_of(who.institution)
     lock, keys = await gm.passwords.computed(
@@ -251,7 +260,7 @@ async def open_session(gm: Graphmem, who: Who, password: str, caller: str = LOCA
     ends_at = now + timedelta(hours=gm.settings.session_hours)
     session = Session(who.institution, who.student_id, uuid4().hex, ends_at, keys)
     token = sealing.session_token(gm.secret, session)
-    start = students.SessionStart(token, gm.until(session), gm.settings.sessions - 1)
+    start = students.SessionStart(token, gm.until(session), SESSIONS_AT_ONCE - 1)
     if not await students.save_session(gm.graph, session, start, now):
         await _check_no_rotation(gm, who)
         raise Locked(NOT_OPENED)
@@ -353,7 +362,7 @@ async def change_password(
     InvalidInput    the new password will not do
     Conflict        it was changed meanwhile
     """
-    checked_password("new", new, gm.settings.password_min)
+    checked_password("new", new, PASSWORD_MIN)
     async with _tried(gm, who, old, caller) as enrolled:
         recovery = gm.settings.recovery_key_of(who.institution)
         lock = await gm.passwords.computed(
@@ -421,7 +430,7 @@ async def _tried(gm: Graphmem, who: Who, password: str, caller: str) -> AsyncIte
     """
     settings = gm.settings
     checked_password("password", password, shortest=0)
-    patience = students.Patience(settings.password_tries, settings.password_tries_all, settings.password_wait)
+    patience = students.Patience(settings.password_tries, PASSWORD_TRIES_ALL, PASSWORD_WAIT)
     attempt = students.PasswordTry(who, caller, uuid4().hex)
     gm.passwords.count(caller)
     async with gm.passwords.attempts(who.institution, who.student_id, caller):

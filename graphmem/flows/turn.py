@@ -25,6 +25,7 @@ from graphmem.flows.incoming import TurnAttempt
 from graphmem.flows.renewal import renew_if_due
 from graphmem.flows.replying import answer_of, question_to_ask, remembered_for
 from graphmem.flows.session_cache import ENDED, note_used, open_memories
+from graphmem.flows.turn_plan import CONTEXT_TOKENS
 from graphmem.flows.uncertainty_plan import may_answer
 from graphmem.model import (
     Distil,
@@ -45,7 +46,10 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.reader import MessageReading
 from graphmem.text.reminders import may_remind
 from graphmem.text.worth import is_own_matter
-from graphmem.validation import checked_id, checked_new_id, checked_text, checked_time
+from graphmem.validation import CLOCK_SKEW, checked_id, checked_new_id, checked_text, checked_time
+
+CONFLICT_RETRIES = 5
+"""Times a turn is tried again when another was first."""
 
 MOST_USED = 100
 """Most memories that an app's reply can be built on."""
@@ -102,7 +106,7 @@ async def _handled(
     gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, on_token: OnToken | None
 ) -> TurnOutcome:
     # A language model must not be asked again and again because another replica was first.
-    for _ in range(1 + (gm.settings.conflict_retries if not mind.is_model else 0)):
+    for _ in range(1 + (CONFLICT_RETRIES if not mind.is_model else 0)):
         outcome = await _attempt(gm, session, incoming, mind, on_token)
         if outcome is not None:
             return outcome
@@ -128,7 +132,7 @@ async def answer_waiting(gm: Graphmem, session: Session) -> int:
 def _check(gm: Graphmem, incoming: Incoming) -> None:
     checked_new_id("turnId", incoming.turn_id, in_paths=False)
     checked_text("text", incoming.text, gm.settings.message_limit)
-    checked_time("at", incoming.at, gm.clock(), gm.settings.clock_skew)
+    checked_time("at", incoming.at, gm.clock(), CLOCK_SKEW)
     for name, text in (("reply", incoming.reply), ("opener", incoming.opener), ("task", incoming.task or None)):
         if text is not None:
             checked_text(name, text, gm.settings.message_limit)
@@ -176,7 +180,7 @@ async def _attempt(
 def _most_bytes(gm: Graphmem, attempt: TurnAttempt) -> int:
     """About the bytes that a question of a turn is about at most."""
     texts = (attempt.incoming.text, attempt.incoming.task or "", *(said.text for said in attempt.held.messages))
-    return sum(len(text.encode()) for text in texts) + TOKEN_BYTES * gm.settings.context_tokens
+    return sum(len(text.encode()) for text in texts) + TOKEN_BYTES * CONTEXT_TOKENS
 
 
 async def _written(

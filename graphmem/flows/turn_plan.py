@@ -51,6 +51,15 @@ from graphmem.text.headings import heading
 from graphmem.text.revision import retractions
 from graphmem.text.slots import tells_attribute
 
+WORKING_MEMORY = 50
+"""Raw turns kept while a session is open."""
+
+CONTEXT_TOKENS = 2000
+"""Tokens of what is recalled for a turn."""
+
+TURNS_RECALLED = 5
+"""Recent turns recalled for a turn."""
+
 SURPRISE_WINDOW = 50
 """Messages that a new one is compared with (spec 5)."""
 IN_SIGHT = 3
@@ -209,10 +218,10 @@ def recall(
     ]
     formed = {ref for each in found.memories if each.memory.role not in OF_A_SITTING for ref in each.memory.source_refs}
     fresh = [t for t in fitting if unlocked.turn_ids[t.seq - first] not in formed]
-    best = sorted(fresh, key=lambda t: -t.similarity)[: settings.turns_recalled]
+    best = sorted(fresh, key=lambda t: -t.similarity)[:TURNS_RECALLED]
     latest = zip(unlocked.turn_ids[-IN_SIGHT:], messages[-IN_SIGHT:], strict=False)
     in_sight = {turn_id: m.text for turn_id, m in latest}
-    return shown(replace(found, turns=tuple(best)), doc_of(message), in_sight, settings.context_tokens)
+    return shown(replace(found, turns=tuple(best)), doc_of(message), in_sight, CONTEXT_TOKENS)
 
 
 def exchanges(messages: Sequence[Message]) -> list[tuple[Message, Message]]:
@@ -338,7 +347,7 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
         outcome=outcome,
         prediction=answer.value.prediction,
         facts=facts,
-        oldest_turn=seq - settings.working_memory + 1,
+        oldest_turn=seq - WORKING_MEMORY + 1,
         oldest_fact=facts - settings.facts_kept + 1,
         now=now,
         jobs=jobs,
@@ -407,7 +416,7 @@ def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWri
         questions=tuple(q for q in thought.state.questions if asked is None or q.id != asked.id),
         asked_turn=thought.state.asked_turn if asked is None else write.outcome.seq,
     )
-    most = settings.working_memory
+    most = WORKING_MEMORY
     opener = () if thought.opener is None else (annotated(thought.opener),)
     messages = (*unlocked.messages, *opener, thought.message, annotated(thought.answer.value.reply))
     new_facts = () if thought.fact is None else (thought.fact,)

@@ -11,6 +11,9 @@ from graphmem.model import Session, Who
 from graphmem.store import jobs, students
 from graphmem.store.jobs import Due
 
+JOBS_POLL = 1.0
+"""Seconds between two looks of a worker that has no Redis."""
+
 
 def serve_jobs(gm: Graphmem) -> None:
     """Get ready to send jobs, and to run them where this process does."""
@@ -97,6 +100,6 @@ async def remind(gm: Graphmem) -> None:
 async def run_due_jobs_forever(gm: Graphmem) -> None:
     """Look for due jobs again and again, as a worker does whom nobody tells of them."""
     undecryptable: set[str] = set()
-    while not await gm.background.stops_within(gm.settings.jobs_poll):
+    while not await gm.background.stops_within(JOBS_POLL):
         with trouble_logged():
             await run_due_jobs(gm, undecryptable)

@@ -26,6 +26,9 @@ from graphmem.store import jobs
 from graphmem.store.jobs import Claimed, Kind
 from graphmem.store.tampering import report
 
+TALK_PAUSE = 30.0
+"""Seconds without a message after which a language model reads fewer than four turns together."""
+
 log = logging.getLogger(__name__)
 
 MOST_ATTEMPTS = 5
@@ -118,7 +121,7 @@ async def _wanted(gm: Graphmem, session: Session) -> list[Kind]:
     if not gm.mind.is_model:
         return wanted
     waiting = await jobs.count_waiting_talk(gm.graph, session)
-    paused = waiting.newest is None or (gm.clock() - waiting.newest).total_seconds() >= gm.settings.talk_pause
+    paused = waiting.newest is None or (gm.clock() - waiting.newest).total_seconds() >= TALK_PAUSE
     if paused or waiting.turns >= TURNS_TOGETHER:
         return wanted
     return [kind for kind in wanted if kind not in {Kind.FORM, Kind.SURPRISE, Kind.DISTIL}]

@@ -13,9 +13,23 @@ from graphmem.jobs.dispatch import remind, run_due_jobs
 from graphmem.jobs.drift import drift_due
 from graphmem.jobs.sessions import drop_ended, expire_sessions
 from graphmem.jobs.webhooks import NOTICES_KEPT, send_notices
-from graphmem.settings import Settings
 from graphmem.store import jobs, turns
 from graphmem.store.retention import Retention, delete_old
+
+PASSWORD_TRIES_KEPT_DAYS = 1.0
+"""Days until wrong passwords are forgotten (spec 14)."""
+
+QUESTIONS_KEPT_DAYS = 400.0
+"""Days until answered questions and reflections are deleted."""
+
+USAGE_KEPT_DAYS = 400.0
+"""Days until the usage of language models is deleted."""
+
+DEAD_JOBS_KEPT_DAYS = 90.0
+"""Days until a dead job is deleted."""
+
+JOBS_KEPT_HOURS = 24.0
+"""Hours until a finished job is deleted."""
 
 log = logging.getLogger(__name__)
 
@@ -45,8 +59,8 @@ async def sweep(gm: Graphmem) -> None:
         except GraphmemError as e:
             log.warning("messages that wait for a reply could not be answered: %s", e.code)
     await send_notices(gm)
-    await jobs.delete_done(gm.graph, now - timedelta(hours=gm.settings.jobs_kept_hours), now - NOTICES_KEPT)
-    await delete_old(gm.graph, retention_of(gm.settings, now))
+    await jobs.delete_done(gm.graph, now - timedelta(hours=JOBS_KEPT_HOURS), now - NOTICES_KEPT)
+    await delete_old(gm.graph, retention_of(now))
     await keep_all_up(gm)
     if gm.background.runs_jobs:
         await finish_all_closings(gm)
@@ -56,20 +70,20 @@ async def sweep(gm: Graphmem) -> None:
         await remind(gm)
 
 
-def retention_of(settings: Settings, now: datetime) -> Retention:
-    """The moments before which things are deleted, by the settings.
+def retention_of(now: datetime) -> Retention:
+    """Return the moments before which things are deleted.
 
     Examples
     --------
     >>> from datetime import UTC
-    >>> retention_of(Settings(dead_jobs_kept_days=2), datetime(2026, 1, 15, tzinfo=UTC)).jobs_before.day
-    13
+    >>> retention_of(datetime(2026, 1, 15, tzinfo=UTC)).tries_before.day
+    14
     """
     return Retention(
-        tries_before=now - timedelta(days=settings.password_tries_kept_days),
-        usage_before=now - timedelta(days=settings.usage_kept_days),
-        questions_before=now - timedelta(days=settings.questions_kept_days),
-        jobs_before=now - timedelta(days=settings.dead_jobs_kept_days),
+        tries_before=now - timedelta(days=PASSWORD_TRIES_KEPT_DAYS),
+        usage_before=now - timedelta(days=USAGE_KEPT_DAYS),
+        questions_before=now - timedelta(days=QUESTIONS_KEPT_DAYS),
+        jobs_before=now - timedelta(days=DEAD_JOBS_KEPT_DAYS),
     )
 
 

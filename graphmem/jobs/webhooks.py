@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     # It takes a third of a second to import, which a command that sends nothing should not wait for.
     import httpx
 
+WEBHOOK_SECONDS = 10.0
+"""Seconds a webhook may take to answer."""
+
 log = logging.getLogger(__name__)
 
 NOTICE_SPAN = timedelta(hours=24)
@@ -100,10 +103,10 @@ async def send_notices(gm: Graphmem) -> int:
 
     await notices.enqueue(gm.graph, institutions, gm.clock() - NOTICE_SPAN, gm.clock())
     taken = 0
-    async with httpx.AsyncClient(timeout=gm.settings.webhook_seconds, follow_redirects=False, trust_env=False) as http:
+    async with httpx.AsyncClient(timeout=WEBHOOK_SECONDS, follow_redirects=False, trust_env=False) as http:
         while True:
             now = gm.clock()
-            until = now + timedelta(seconds=2 * gm.settings.webhook_seconds + gm.settings.jobs_lease)
+            until = now + timedelta(seconds=2 * WEBHOOK_SECONDS + gm.settings.jobs_lease)
             claimed = await notices.claim_notices(gm.graph, institutions, until, now, NOTICES_AT_ONCE)
             done = await asyncio.gather(*(_send(gm, http, notice) for notice in claimed))
             taken += sum(done)

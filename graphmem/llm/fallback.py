@@ -17,6 +17,9 @@ from graphmem.model import Answer, MindQuestion, OnFailure, Usage
 from graphmem.ports import Mind, OnToken
 from graphmem.settings import Settings
 
+MODEL_PAUSE = 30.0
+"""Seconds it is left alone, while the offline mind answers."""
+
 __all__ = ["Fallback", "make_mind"]
 
 log = logging.getLogger(__name__)
@@ -137,6 +140,6 @@ def make_mind(settings: Settings, offline: Mind) -> Mind:
         LanguageMind(settings),
         offline,
         failures=settings.model_failures,
-        pause=settings.model_pause,
+        pause=MODEL_PAUSE,
         refuse=settings.degrade == "refuse",
     )

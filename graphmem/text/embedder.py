@@ -24,6 +24,9 @@ from graphmem.model import Matrix
 from graphmem.ports import Embedder
 from graphmem.settings import Settings
 
+EMBEDDER_BATCH = 32
+"""Most texts embedded at once."""
+
 SHIPPED = "all-MiniLM-L6-v2"
 EMBEDDER_FOLDER = Path(__file__).with_name("weights") / SHIPPED
 WORDS_FILE = "words.onnx"
@@ -71,7 +74,7 @@ def make_embedder(settings: Settings) -> Embedder:
             f"There is no embedder {settings.embedder!r}: set GRAPHMEM_EMBEDDER to `onnx:{SHIPPED}` (shipped) "
             "or `sentence-transformers:NAME_OR_PATH`."
         )
-    return BatchedEmbedder(settings.embedder, dimension, encode, settings.embedder_batch)
+    return BatchedEmbedder(settings.embedder, dimension, encode, EMBEDDER_BATCH)
 
 
 class ShippedNetwork:

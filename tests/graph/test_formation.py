@@ -511,9 +511,12 @@ async def test_a_language_model_forms_memories_that_point_into_the_message(gm: G
     assert student["calls"] == 2
 
 
-async def test_while_the_language_model_is_away_formation_waits(gm: Graphmem, ann: Pupil) -> None:
+async def test_while_the_language_model_is_away_formation_waits(
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphmem.llm.fallback.MODEL_PAUSE", 0.0)
     with llm_server() as server:
-        async with with_model(gm, server, model_failures=100, model_pause=0) as talking:
+        async with with_model(gm, server, model_failures=100) as talking:
             await say(talking, ann, TOLD)
             server.act(Act(status=503))
             now = gm.clock()

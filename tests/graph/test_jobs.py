@@ -319,11 +319,12 @@ async def test_a_worker_that_died_is_followed_by_another(
     assert (await job_of(gm, ann))["state"] == "done"
 
 
-async def test_a_job_runs_after_the_reply_of_the_api(gm: Graphmem, ann: Pupil) -> None:
+async def test_a_job_runs_after_the_reply_of_the_api(gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphmem.jobs.runner.TALK_PAUSE", 0.0)
     token = make_token(gm.secret, ann.who.institution, Role.APP, 60, gm.clock())
     with llm_server() as server:
         async with (
-            with_model(gm, server, talk_pause=0.0) as talking,
+            with_model(gm, server) as talking,
             served(talking) as address,
             httpx.AsyncClient(base_url=address, timeout=30) as http,
         ):

@@ -24,10 +24,15 @@ from tests.support.remembering import LIFE, held, lived, told
 from tests.support.surprising import surprises
 
 
+@pytest.fixture(autouse=True)
+def _quick_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphmem.flows.memory_events.EVENTS_SECONDS", 0.05)
+
+
 @asynccontextmanager
 async def watched(gm: Graphmem, pupil: Pupil) -> AsyncIterator[list[MemoryEvent]]:
     """What another process is told of a student's memories."""
-    quick = another_replica(gm, settings=gm.settings.model_copy(update={"events_seconds": 0.05}))
+    quick = another_replica(gm)
     seen: list[MemoryEvent] = []
 
     async def watch() -> None:
@@ -104,7 +109,7 @@ async def reopened(gm: Graphmem, pupil: Pupil) -> Pupil:
 
 async def test_it_is_told_of_one_student_and_ends_with_the_session(gm: Graphmem, ann: Pupil, enrol: Enrol) -> None:
     ben = await enrol("ben")
-    quick = another_replica(gm, settings=gm.settings.model_copy(update={"events_seconds": 0.05}))
+    quick = another_replica(gm)
     events = memory_events(quick, ann.session)
     first = asyncio.ensure_future(anext(events))
     await told(gm, ben, "My favourite colour is teal.")
@@ -119,7 +124,7 @@ async def test_it_is_told_of_one_student_and_ends_with_the_session(gm: Graphmem,
 
 
 async def test_nothing_is_told_while_nothing_happens_and_streams_are_limited(gm: Graphmem, ann: Pupil) -> None:
-    quick = another_replica(gm, settings=gm.settings.model_copy(update={"events_seconds": 0.05}))
+    quick = another_replica(gm)
     await told(gm, ann, "My favourite colour is teal.")
     streams: list[Any] = [memory_events(quick, ann.session) for _ in range(MOST_STREAMS)]
     waiting = [asyncio.ensure_future(anext(each)) for each in streams]

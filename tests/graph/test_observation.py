@@ -176,8 +176,11 @@ async def state(gm: Graphmem, who: Who) -> list[dict[str, Any]]:
     return await gm.graph.execute(query, {"i": who.institution}, reads=True)
 
 
-async def test_more_waiting_jobs_than_allowed_are_refused_and_nothing_is_written(gm: Graphmem, ann: Pupil) -> None:
-    narrow = small(gm, jobs_waiting=3)
+async def test_more_waiting_jobs_than_allowed_are_refused_and_nothing_is_written(
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphmem.flows.observation.JOBS_WAITING", 3)
+    narrow = gm
     told = observations(["I like teal.", "I like green.", "I like brown.", "I like beige."])
     noted = await observe(narrow, ann.who, told[:3])
     before = await state(gm, ann.who)
@@ -189,8 +192,11 @@ async def test_more_waiting_jobs_than_allowed_are_refused_and_nothing_is_written
     assert len(await observe(narrow, ann.who, told[2:])) == 2
 
 
-async def test_observations_at_once_never_exceed_what_may_wait(gm: Graphmem, replica: Graphmem, ann: Pupil) -> None:
-    narrow = [small(each, jobs_waiting=5) for each in (gm, replica)]
+async def test_observations_at_once_never_exceed_what_may_wait(
+    gm: Graphmem, replica: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphmem.flows.observation.JOBS_WAITING", 5)
+    narrow = [gm, replica]
     one = observations([TOLD])[0]
     noted = await asyncio.gather(
         *(observe(narrow[i % 2], ann.who, [replace(one, ref=f"r{i}")]) for i in range(12)), return_exceptions=True

@@ -16,7 +16,7 @@ from graphmem.flows.context import context, recall
 from graphmem.jobs.closing import closing_start
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
-from graphmem.jobs.sweeper import sweep
+from graphmem.jobs.sweeper import PASSWORD_TRIES_KEPT_DAYS, sweep
 from graphmem.model import Role, Who
 from graphmem.store import turns
 from graphmem.store.students import PasswordTry, Patience, count_try
@@ -84,7 +84,7 @@ async def test_after_the_wait_the_right_password_opens_and_clears_the_count(gm: 
     for _ in range(gm.settings.password_tries):
         with pytest.raises(Locked):
             await students.open_session(gm, ann.who, "a wrong password")
-    later = gm.clock() + timedelta(seconds=gm.settings.password_wait + 1)
+    later = gm.clock() + timedelta(seconds=students.PASSWORD_WAIT + 1)
     tomorrow = another_replica(gm, clock=lambda: later)
     await students.open_session(tomorrow, ann.who, PASSWORD)
     for _ in range(gm.settings.password_tries):
@@ -201,8 +201,11 @@ async def test_sessions_expire_each_for_itself(gm: Graphmem, ann: Pupil) -> None
     await say(late, tablet, "Here I am again.", at=late.clock())
 
 
-async def test_of_too_many_sessions_the_one_not_used_for_longest_ends(gm: Graphmem, ann: Pupil) -> None:
-    few = another_replica(gm, settings=gm.settings.model_copy(update={"sessions": 3}))
+async def test_of_too_many_sessions_the_one_not_used_for_longest_ends(
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(students, "SESSIONS_AT_ONCE", 3)
+    few = another_replica(gm)
     devices = [await on_another_device(few, ann) for _ in range(3)]
     with pytest.raises(Locked):
         await say(few, ann, "Am I still here?")
@@ -362,9 +365,10 @@ async def test_wrong_passwords_of_one_caller_shut_nobody_else_out(gm: Graphmem, 
 
 
 async def test_wrong_passwords_of_many_callers_shut_out_only_those_who_never_had_the_right_one(
-    gm: Graphmem, ann: Pupil
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    few = another_replica(gm, settings=gm.settings.model_copy(update={"password_tries_all": 8}))
+    monkeypatch.setattr(students, "PASSWORD_TRIES_ALL", 8)
+    few = another_replica(gm)
     await students.open_session(few, ann.who, PASSWORD, "her phone")
     for caller in ("one", "two", "three", "four"):
         await wrong(few, ann.who, caller, 2)
@@ -407,7 +411,7 @@ async def test_tries_of_students_that_do_not_exist_are_swept(gm: Graphmem, ann: 
     await wrong(gm, replace(ann.who, student_id="nobody"), "somebody", 6)
     tries = "MATCH (try:PasswordTry {institution: $i, student_id: 'nobody'}) RETURN try.count AS count"
     assert len(await gm.graph.execute(tries, {"i": ann.who.institution}, reads=True)) == 2
-    late = gm.clock() + timedelta(days=gm.settings.password_tries_kept_days, hours=1)
+    late = gm.clock() + timedelta(days=PASSWORD_TRIES_KEPT_DAYS, hours=1)
     await sweep(another_replica(gm, clock=lambda: late))
     assert await gm.graph.execute(tries, {"i": ann.who.institution}, reads=True) == []
 

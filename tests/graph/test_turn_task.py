@@ -57,13 +57,16 @@ async def test_an_opener_stands_before_the_message_and_stays_there(gm: Graphmem,
     assert [m.text for m in second.messages] == [OPENER, "20 cups.", outcome.reply, "Because 3 x 20 = 60."]
 
 
-async def test_openers_do_not_mix_up_what_was_said_and_answered(gm: Graphmem, ann: Pupil) -> None:
+async def test_openers_do_not_mix_up_what_was_said_and_answered(
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for i in range(8):
         await say(gm, ann, f"I rode my horse Bella {i} times.", reply=f"Reply {i}", opener=f"Opener {i}")
     outcome = await say(gm, ann, "I rode my horse Bella 9 times.")
     assert outcome.recalled_turns
     assert all(t.text[-8] == t.reply[-1] for t in outcome.recalled_turns)
-    small = another_replica(gm, settings=gm.settings.model_copy(update={"working_memory": 2}))
+    monkeypatch.setattr("graphmem.flows.turn_plan.WORKING_MEMORY", 2)
+    small = another_replica(gm)
     await say(small, ann, "And now?")
     held = small.turn_state(ann.session)
     assert held is not None

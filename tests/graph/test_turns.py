@@ -229,8 +229,9 @@ async def test_the_first_message_of_a_session_is_compared_with_nothing(gm: Graph
     assert (outcome.match, outcome.matched, outcome.fact) == (None, None, None)
 
 
-async def test_working_memory_and_facts_are_rings(gm: Graphmem, ann: Pupil) -> None:
-    small = another_replica(gm, settings=gm.settings.model_copy(update={"working_memory": 4, "facts_kept": 3}))
+async def test_working_memory_and_facts_are_rings(gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphmem.flows.turn_plan.WORKING_MEMORY", 4)
+    small = another_replica(gm, settings=gm.settings.model_copy(update={"facts_kept": 3}))
     unrelated = [
         "Purple submarines taste of thunder.",
         "I love the Eiffel tower.",
