@@ -1,6 +1,7 @@
 """The structure: layers, names and queries are what the documents say they are."""
 
 import ast
+import json
 import re
 import sys
 import tomllib
@@ -9,6 +10,8 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+
+from tests.support.ratchets import measures
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = {"graphmem": ROOT / "graphmem", "graphmem_api": ROOT / "api" / "graphmem_api"}
@@ -144,3 +147,17 @@ def test_installed_packages_do_not_import_each_other_in_a_circle() -> None:
         )
     }
     assert not [name for name in imported if name.partition(".")[0] == "graphmem_api"]
+
+
+RATCHETS = json.loads((ROOT / "tests" / "ratchets.json").read_text("utf-8"))
+MEASURED = measures()
+SLACK = 150
+"""Code lines by which a package may grow until its growth has to be owned: `python -m tests.support.ratchets --all`."""
+
+
+@pytest.mark.parametrize("name", sorted(RATCHETS))
+def test_ratchet_only_falls(name: str) -> None:
+    slack = SLACK if name.startswith("code_lines") else 0
+    assert MEASURED.get(name, 0) <= RATCHETS[name] + slack, (
+        "it rose; if it must: python -m tests.support.ratchets --all"
+    )
