@@ -150,12 +150,6 @@ def ranked(
     return [replace(_recalled(held[i][0], float(weights[i]), moment), similarity=float(near[i])) for i in order]
 
 
-def without_told_episodes(found: Sequence[Recalled], profile: Sequence[Recalled]) -> tuple[Recalled, ...]:
-    """What was found, without the episodes that begin with a message of which something else is told."""
-    told = _told_refs(each.memory for each in (*found, *profile))
-    return tuple(each for each in found if not _is_told_elsewhere(each.memory, told))
-
-
 def _told_refs(memories: Iterable[Memory]) -> frozenset[str]:
     """The messages of which memories tell more than an episode's beginning."""
     told = (memory for memory in memories if memory.role is not MemoryRole.EPISODE)
@@ -474,13 +468,14 @@ def shown(remembered: Remembered, question: Doc, visible: Mapping[str, str], bud
     own = remembered.asked_for is not AskedFor.OTHER
     asked = telling_stems(question) - Doc(remembered.name or "").stems
     fitting = remembered.memories if asked_all else relevant(remembered.memories, asked, own=own)
-    memories = tuple(r for r in fitting if not _is_visible(r, visible) and is_told(r.memory.content))
+    # An episode is a heading: its memories stand by themselves.
+    telling = [r for r in fitting if r.memory.role is not MemoryRole.EPISODE and is_told(r.memory.content)]
+    memories = tuple(r for r in telling if not _is_visible(r, visible))
     profile = tuple(
         r
         for r in remembered.profile
         if not _is_visible(r, visible) and r.memory.id not in remembered.secrets and is_told(r.memory.content)
     )
-    memories = without_told_episodes(memories, profile)
     ledger = tuple(entry for entry in remembered.ledger if is_told(entry.content))
     facts = tuple(
         fact

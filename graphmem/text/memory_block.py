@@ -146,6 +146,8 @@ def memory_line(recalled: Recalled, remembered: Remembered) -> str:
 def _words(memory: Memory, speaker: str) -> str:
     """A memory's words: a quotation with what it leans on; a heading, or a statement that a model wrote, as it is."""
     content = one_line(memory.content or "")
+    if memory.role is MemoryRole.LESSON:
+        return f"{speaker} worked on: {content}"
     if memory.quote is not None or memory.role is not MemoryRole.SAID:
         return f"{speaker}: {content}" if memory.speaker else content
     leant_on = memory.aspect in SHOWN_AT_WORK or leans(Doc(memory.content or ""))

@@ -18,7 +18,6 @@ from graphmem.flows.context_plan import (
     shown,
     tells_of_student,
     wanted_memories,
-    without_told_episodes,
 )
 from graphmem.model import (
     AskedFor,
@@ -148,18 +147,13 @@ def test_lines_that_say_nothing_are_not_shown() -> None:
     assert ([r.memory.id for r in found.memories], found.profile, found.ledger) == (["full"], (), ())
 
 
-def test_an_episode_is_not_told_beside_the_statement_that_began_it() -> None:
-    told, begun, other = (
-        Recalled(memory(name, role=role, source_refs=(ref,)), 1.0, 1.0, ())
-        for name, role, ref in (
-            ("told", MemoryRole.SAID, "t1"),
-            ("begun", MemoryRole.EPISODE, "t1"),
-            ("other", MemoryRole.EPISODE, "t2"),
-        )
+def test_block_shows_no_episode() -> None:
+    said, episode = (
+        Recalled(memory(name, role=role), 1.0, 1.0, (ASKED_AS_WHOLE,))
+        for name, role in (("said", MemoryRole.SAID), ("episode", MemoryRole.EPISODE))
     )
-    assert without_told_episodes([told, begun, other], []) == (told, other)
-    assert without_told_episodes([begun, other], [told]) == (other,)
-    assert without_told_episodes([begun, other], []) == (begun, other)
+    found = shown(Remembered(memories=(said, episode), asked_for=AskedFor.OVERVIEW), Doc("?"), {}, 500)
+    assert found.memories == (said,)
 
 
 def test_what_edges_lead_to_weighs_less_and_names_its_seed() -> None:
