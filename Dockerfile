@@ -22,6 +22,7 @@ ENV PATH=/opt/graphmem/bin:$PATH PYTHONUNBUFFERED=1 ORT_DISABLE_TELEMETRY=1 GRAP
 USER graphmem
 VOLUME /var/lib/graphmem
 EXPOSE 8000
-HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
-    CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8000/healthz', timeout=4)"]
+# Whether this process lives: nothing is put right by starting it again while the database is away (/healthz).
+HEALTHCHECK --interval=15s --timeout=20s --start-period=120s --retries=3 \
+    CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8000/livez', timeout=15)"]
 CMD ["graphmem", "serve", "--host", "0.0.0.0", "--port", "8000"]

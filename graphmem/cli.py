@@ -1,5 +1,6 @@
 """The command line: every command parses, calls and prints; `commands.frame` says how."""
 
+import logging
 import os
 import sys
 from typing import Annotated
@@ -10,6 +11,7 @@ from graphmem import __version__
 from graphmem.commands import memories, operation, students
 from graphmem.commands.frame import app, say
 from graphmem.errors import GraphmemError
+from graphmem.logs import set_up_logging
 from graphmem.settings import misspelt
 
 __all__ = ["app", "main"]
@@ -35,10 +37,12 @@ def options(
 
 def main() -> None:
     """Run a command; an error of ours is one line and exit code 1, not a traceback."""
+    if os.environ.get("GRAPHMEM_LOG_FORMAT") == "json":
+        set_up_logging("info", "json")
     for name, meant in misspelt(sorted(os.environ)).items():
-        say(f"graphmem: there is no setting {name}" + (f": did you mean {meant}?" if meant else "."))
+        say(f"graphmem: there is no setting {name}" + (f": did you mean {meant}?" if meant else "."), logging.WARNING)
     try:
         app()
     except GraphmemError as e:
-        say(f"graphmem: {e}")
+        say(f"graphmem: {e}", logging.ERROR)
         sys.exit(1)

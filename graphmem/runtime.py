@@ -4,7 +4,7 @@ import asyncio
 import logging
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TypeVar
 
 from graphmem.app import Graphmem, open_with_neo4j
@@ -13,14 +13,23 @@ from graphmem.flows.integrity import keep_up_forever
 from graphmem.jobs.dispatch import run_due_jobs_forever, serve_jobs
 from graphmem.jobs.sweeper import sweep_forever
 from graphmem.local import server
+from graphmem.progress import Say, spoken
 from graphmem.settings import Settings
 from graphmem.store.graph import Graph, open_driver
 from graphmem.text.language import language_of
 
-Say = Callable[[str], None]
 T = TypeVar("T")
 
 log = logging.getLogger(__name__)
+
+
+def tell(line: str) -> None:
+    """Log a line, or write it to standard error where no logging would show it."""
+    if log.hasHandlers() and log.isEnabledFor(logging.INFO):
+        log.info("%s", line)
+    else:
+        print(line, file=sys.stderr, flush=True)
+
 
 LOOK_SECONDS = 10.0
 """Seconds between two looks at whether the local Neo4j still runs."""
@@ -28,7 +37,7 @@ LOOK_SECONDS = 10.0
 
 @asynccontextmanager
 async def open_graphmem(
-    settings: Settings | None = None, *, say: Say = log.info, background: bool = True
+    settings: Settings | None = None, *, say: Say = tell, background: bool = True
 ) -> AsyncIterator[Graphmem]:
     """An open graphmem; starts the local Neo4j when no other one is configured.
 
@@ -37,7 +46,8 @@ async def open_graphmem(
     Parameters
     ----------
     settings : Settings; None means those of the environment
-    say : called with a line of text where something takes a while, such as the first download of Neo4j
+    say : called with a line of text, from several threads, every few seconds of what takes a while, such as the
+        first download of Neo4j; `tell` logs it, or writes it to standard error
     background : run what follows turns (jobs, expired sessions, unanswered messages) in this process too
 
     Raises
@@ -49,7 +59,9 @@ async def open_graphmem(
     """
     settings = settings or Settings()
     uri, user, password = await asyncio.to_thread(neo4j_access, settings, say)
-    async with open_with_neo4j(settings, uri, user, password) as gm:
+    async with AsyncExitStack() as opened:
+        with spoken(say, "preparing the database and loading the models"):
+            gm = await opened.enter_async_context(open_with_neo4j(settings, uri, user, password))
         if settings.neo4j_uri is None:
             gm.background.keep(asyncio.create_task(keep_local_neo4j(settings, gm.background.stops_within)))
         if background:
@@ -103,7 +115,8 @@ async def open_graph(settings: Settings, say: Say) -> AsyncIterator[Graph]:
 def neo4j_access(settings: Settings, say: Say) -> tuple[str, str, str]:
     """Address, user and password of the Neo4j to use, which runs when this returns if it is the local one."""
     if settings.neo4j_uri is None:
-        found = server.up(settings, say)
+        with spoken(say, "starting Neo4j") as told:
+            found = server.up(settings, told)
         return found.bolt_uri, found.user, found.password
     if settings.neo4j_password is None:
         raise SetupError("GRAPHMEM_NEO4J_URI is set, but GRAPHMEM_NEO4J_PASSWORD is not: set it.")

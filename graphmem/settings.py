@@ -39,7 +39,7 @@ class Settings(BaseSettings):
     neo4j_uri: str | None = Field(None, description="Neo4j to use; unset: the local one, started by graphmem itself")
     neo4j_user: str = Field("neo4j", description="user of that Neo4j")
     neo4j_password: SecretStr | None = Field(None, description="password of that Neo4j")
-    neo4j_timeout: float = Field(15.0, gt=0, description="seconds a database call may take before UNAVAILABLE (spec 3)")
+    neo4j_timeout: float = Field(60.0, gt=0, description="seconds a database call may take before UNAVAILABLE (spec 3)")
     maven: str | None = Field(
         None, description="address of a Maven repository to fetch the local Neo4j from; unset: the central one"
     )

@@ -1,4 +1,5 @@
-"""The web application: GraphQL at /graphql, exports at /export, health at /healthz and /readyz, numbers at /metrics."""
+"""The web application: GraphQL at /graphql, exports at /export, health at /healthz, /readyz and /livez,
+numbers at /metrics."""
 
 import asyncio
 import contextlib
@@ -22,7 +23,7 @@ from graphmem.app import Graphmem
 from graphmem.background import IdleGate
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.jobs.dispatch import serve_jobs
-from graphmem.jobs.health import check_database, measure, service_state
+from graphmem.jobs.health import Probe, check_database, measure, service_state
 from graphmem.jobs.sweeper import sweep_forever
 from graphmem.settings import Settings
 from graphmem_api.access import SESSION, RequestContext
@@ -55,13 +56,19 @@ def make_app(gm: Graphmem) -> FastAPI:
     app.add_middleware(BodyLimit, most_bytes=REQUEST_BYTES, seconds=gm.settings.request_seconds)
     app.add_middleware(Turnstile, gate=gm.background.gate)
 
+    state, database = Probe(gm, service_state), Probe(gm, check_database)
+
+    @app.get("/livez")
+    async def livez() -> Response:
+        return JSONResponse({"status": "alive"})
+
     @app.get("/healthz")
     async def healthz() -> Response:
-        return await service_health(gm)
+        return await service_health(gm, state)
 
     @app.get("/readyz")
     async def readyz() -> Response:
-        return await readiness(gm)
+        return await readiness(database)
 
     @app.get("/metrics")
     async def numbers() -> Response:
@@ -71,12 +78,15 @@ def make_app(gm: Graphmem) -> FastAPI:
     return app
 
 
-async def service_health(gm: Graphmem) -> Response:
+async def service_health(gm: Graphmem, state: Probe[tuple[float, float, str]]) -> Response:
     """Alive, and nobody waits too long: red when the oldest unanswered message or the oldest job is too old."""
     try:
-        waiting, job, broker = await service_state(gm)
+        looked = await state.look()
     except GraphmemError as e:
         return JSONResponse({"status": "red", "reason": e.code, "remedy": database_remedy(gm.settings)}, 503)
+    if looked is None:
+        return JSONResponse({"status": "yellow", "database": "slow", "remedy": SLOW})
+    waiting, job, broker = looked
     failing = gm.mind.failing
     found = {
         "oldest_unanswered_seconds": waiting,
@@ -91,12 +101,15 @@ async def service_health(gm: Graphmem) -> Response:
     return JSONResponse({"status": status} | found, 503 if red else 200)
 
 
-async def readiness(gm: Graphmem) -> Response:
-    """Ready to serve: the database answers."""
+async def readiness(database: Probe[str]) -> Response:
+    """Ready to serve: the database answers, or is only slow."""
     try:
-        return JSONResponse({"status": "ready", "neo4j": await check_database(gm)})
+        return JSONResponse({"status": "ready", "neo4j": await database.look() or "slow"})
     except GraphmemError as e:
         return JSONResponse({"status": "not ready", "reason": e.code}, 503)
+
+
+SLOW = "The machine or the database is busy: requests are answered late. Nothing has to be started again."
 
 
 def database_remedy(settings: Settings) -> str:

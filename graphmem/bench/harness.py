@@ -42,7 +42,7 @@ T = TypeVar("T")
 
 BENCH_INSTITUTION = "bench"
 PASSWORD = "a password of a benchmark"
-API_START_SECONDS = 60.0
+API_START_SECONDS = 600.0
 OBSERVATIONS_PER_CALL = 100
 FORMED_PATIENCE = 120.0
 """Seconds without any finished job after which waiting ends with an error."""

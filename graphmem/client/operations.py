@@ -170,7 +170,7 @@ class Operations:
         address: str = "",
         token: str = "",
         *,
-        timeout: float = 60.0,
+        timeout: float = 120.0,
         patience: float = 60.0,
         http: httpx.AsyncClient | None = None,
     ) -> None:

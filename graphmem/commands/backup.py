@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from graphmem.errors import GraphmemError, InvalidInput
-from graphmem.runtime import Say, open_graph
+from graphmem.progress import Say
+from graphmem.runtime import open_graph
 from graphmem.settings import Settings
 from graphmem.store import backups, schema
 from graphmem.store.backups import BackupRecord, Held

@@ -4,6 +4,7 @@ import asyncio
 import getpass
 import inspect
 import json
+import logging
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -14,12 +15,14 @@ import typer
 from pydantic import ValidationError
 
 from graphmem.errors import InvalidInput
-from graphmem.logs import set_up_logging
+from graphmem.logs import JsonFormatter, set_up_logging
 from graphmem.model import Session, Who
 from graphmem.settings import Settings
 
 if TYPE_CHECKING:
     from graphmem.app import Graphmem
+
+log = logging.getLogger(__name__)
 
 CommandFunction = TypeVar("CommandFunction", bound=Callable[..., Any])
 
@@ -184,6 +187,9 @@ def counts_in_words(counts: dict[str, int]) -> str:
     return ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in counts.items() if count)
 
 
-def say(line: str) -> None:
-    """Print a line about progress on standard error."""
-    typer.echo(line, err=True)
+def say(line: str, level: int = logging.INFO) -> None:
+    """Print a line about progress on standard error; where logs are JSON, log it."""
+    if any(isinstance(each.formatter, JsonFormatter) for each in logging.getLogger().handlers):
+        log.log(level, "%s", line)
+    else:
+        typer.echo(line, err=True)

@@ -5,7 +5,7 @@ import json
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from html import escape
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -24,7 +24,8 @@ from graphmem.local import server
 from graphmem.local.copies import noted_copy, remove_left_copy
 from graphmem.local.server import LocalNeo4j
 from graphmem.model import Who
-from graphmem.runtime import Say, open_graph, open_graphmem
+from graphmem.progress import Say, spoken
+from graphmem.runtime import open_graph, open_graphmem
 from graphmem.settings import Settings
 from graphmem.store import queries
 from graphmem.store.copies import write_copy
@@ -104,7 +105,10 @@ def copy_database(settings: Settings, say: Say) -> Iterator[tuple[Settings, Loca
 
     before = {each: signal.signal(each, ended) for each in (signal.SIGTERM, signal.SIGHUP)}
     try:
-        with server.throwaway(settings, say) as neo4j, noted_copy(settings, neo4j.home):
+        with ExitStack() as opened:
+            with spoken(say, "starting a Neo4j for the copy") as told:
+                neo4j = opened.enter_context(server.throwaway(settings, told))
+            opened.enter_context(noted_copy(settings, neo4j.home))
             own = {"home": neo4j.home, "neo4j_uri": None, "neo4j_bolt_port": None, "neo4j_http_port": None}
             yield settings.model_copy(update=own), neo4j
     finally:

@@ -17,6 +17,7 @@ from graphmem.commands.frame import Printout, cli_command, counts_in_words, read
 from graphmem.errors import InvalidInput, SetupError
 from graphmem.jobs.webhooks import WEBHOOK_SECONDS
 from graphmem.model import Job, JobState, Role, ServiceToken, Usage, Who
+from graphmem.progress import spoken
 from graphmem.settings import Settings
 
 if TYPE_CHECKING:
@@ -32,7 +33,8 @@ def up_command(settings: Settings) -> None:
     """Start the local Neo4j; fetched at the first start."""
     from graphmem.local import server
 
-    found = server.up(settings, say)
+    with spoken(say, "starting Neo4j") as told:
+        found = server.up(settings, told)
     typer.echo(f"Neo4j is up at {found.bolt_uri}, user {found.user}, password {found.password}")
     typer.echo(f"Neo4j Browser: {found.browser_url}")
 
@@ -42,7 +44,9 @@ def down_command(settings: Settings) -> None:
     """Stop the local Neo4j."""
     from graphmem.local import server
 
-    typer.echo("Neo4j is stopped." if server.down(settings, say) else "Neo4j was not running.")
+    with spoken(say, "stopping Neo4j") as told:
+        stopped = server.down(settings, told)
+    typer.echo("Neo4j is stopped." if stopped else "Neo4j was not running.")
 
 
 @cli_command("status")

@@ -8,7 +8,8 @@ from typing import Any
 from graphmem.errors import InvalidInput, QueryError
 from graphmem.flows.analysis import declared, list_queries, plain_row
 from graphmem.flows.gravity import CURVE
-from graphmem.runtime import Say, open_graph
+from graphmem.progress import Say
+from graphmem.runtime import open_graph
 from graphmem.settings import Settings
 from graphmem.store.queries import CypherStatement
 

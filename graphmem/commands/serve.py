@@ -3,6 +3,8 @@
 import asyncio
 import gc
 import signal
+import socket
+from collections.abc import Callable
 from pkgutil import resolve_name
 from typing import Any
 
@@ -11,13 +13,15 @@ from prometheus_client import start_http_server
 
 from graphmem import metrics
 from graphmem.app import Graphmem
+from graphmem.errors import SetupError
 from graphmem.flows.integrity import keep_up_forever
 from graphmem.jobs.dispatch import run_due_jobs, run_due_jobs_forever, serve_jobs
 from graphmem.jobs.health import measure_forever
 from graphmem.jobs.runner import trouble_logged
 from graphmem.jobs.sweeper import sweep_forever
 from graphmem.local.copies import remove_left_copy
-from graphmem.runtime import Say, get_ready, open_graphmem, run_fast
+from graphmem.progress import Say
+from graphmem.runtime import get_ready, open_graphmem, run_fast
 from graphmem.settings import Settings
 
 DRAIN_SECONDS = 30
@@ -36,12 +40,45 @@ def web_server(gm: Graphmem, **more: Any) -> uvicorn.Config:
     return config
 
 
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A socket bound to an address; it listens once the API can answer.
+
+    Raises
+    ------
+    SetupError      another program has the address, or it is none of this machine
+    """
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        found = socket.socket(family)
+        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        found.bind(address)
+    except OSError as error:
+        raise SetupError(
+            f"The API cannot listen on port {port} of {host} ({error.strerror}): end the program that does, or choose "
+            "another one with --port, or --host."
+        ) from error
+    return found
+
+
+class _Announced(uvicorn.Server):
+    """The library's server, which says when it listens."""
+
+    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._announce = announce
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Called by the library."""
+        await super().startup(sockets)
+        if self.started:
+            self._announce()
+
+
 async def _serve(settings: Settings, host: str, port: int, say: Say) -> None:
+    own = bound_socket(host, port)
     async with open_graphmem(settings, say=say, background=False) as gm:
         config = web_server(
             gm,
-            host=host,
-            port=port,
             # Our own setup holds for its loggers too.
             log_config=None,
             timeout_graceful_shutdown=DRAIN_SECONDS,
@@ -54,8 +91,8 @@ async def _serve(settings: Settings, host: str, port: int, say: Say) -> None:
         gc.collect()
         gc.freeze()
         scheme = "http" if settings.tls_certificate is None else "https"
-        say(f"graphmem serves GraphQL at {scheme}://{host}:{port}/graphql")
-        await uvicorn.Server(config).serve()
+        address = f"{scheme}://{host}:{own.getsockname()[1]}/graphql"
+        await _Announced(config, lambda: say(f"graphmem serves GraphQL at {address}")).serve([own])
 
 
 def work(settings: Settings, concurrency: int, say: Say) -> None:

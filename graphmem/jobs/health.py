@@ -1,9 +1,10 @@
 """Health of graphmem: what answers, and how long the oldest message and job have been waiting (spec 16)."""
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from typing import TypeVar
+from time import monotonic
+from typing import Any, Generic, TypeVar
 
 from graphmem import metrics
 from graphmem.app import Graphmem
@@ -14,6 +15,9 @@ from graphmem.store import jobs, schema, students, turns
 
 MEASURE_SECONDS = 15.0
 """Seconds between two readings of the gauges in a worker."""
+
+HANGS_SECONDS = 30.0
+"""Seconds after which a database that has not answered is no longer busy, but broken."""
 
 T = TypeVar("T")
 
@@ -27,9 +31,41 @@ async def soon(gm: Graphmem, answer: Awaitable[T]) -> T:
         raise Unavailable from e
 
 
+class Probe(Generic[T]):
+    """A question to the database, asked again once it is answered: it tells a busy database from a broken one.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    ask : asks it
+    """
+
+    def __init__(self, gm: Graphmem, ask: Callable[[Graphmem], Coroutine[Any, Any, T]]) -> None:
+        self._gm, self._ask = gm, ask
+        self._asked: asyncio.Task[T] | None = None
+        self._began = 0.0
+
+    async def look(self) -> T | None:
+        """The answer; None where it does not come within `health_seconds`.
+
+        Raises
+        ------
+        GraphmemError   the question failed
+        Unavailable     the answer is late, and the database cannot be reached, or has been silent for too long
+        """
+        if self._asked is None or self._asked.done():
+            self._asked, self._began = asyncio.create_task(self._ask(self._gm)), monotonic()
+        await asyncio.wait({self._asked}, timeout=self._gm.settings.health_seconds)
+        if self._asked.done():
+            return self._asked.result()
+        if self._gm.graph.unreachable or monotonic() - self._began > HANGS_SECONDS:
+            raise Unavailable
+        return None
+
+
 async def service_state(gm: Graphmem) -> tuple[float, float, str]:
     """Seconds that the oldest unanswered message and the oldest job have waited, and the state of the broker."""
-    return await soon(gm, asyncio.gather(oldest_unanswered(gm), oldest_job(gm), broker_state(gm)))
+    return await asyncio.gather(oldest_unanswered(gm), oldest_job(gm), broker_state(gm))
 
 
 async def oldest_unanswered(gm: Graphmem) -> float:
@@ -58,7 +94,7 @@ async def broker_state(gm: Graphmem) -> str:
 
 async def check_database(gm: Graphmem) -> str:
     """Version and edition of the Neo4j that answers; Unavailable or SetupError when none fit does."""
-    return await soon(gm, schema.check_server(gm.graph))
+    return await schema.check_server(gm.graph)
 
 
 async def measure(gm: Graphmem) -> None:

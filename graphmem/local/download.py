@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
+from time import monotonic
 
 import pooch
 import requests
 from jgo.constants import MAVEN_CENTRAL_URL
 from requests.adapters import HTTPAdapter
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
 from graphmem.errors import SetupError
 from graphmem.local.lock import Jar
@@ -20,9 +20,11 @@ THREADS = 16
 TRIES = 3
 CHUNK = 1 << 18  # bytes
 SECONDS_OF_SILENCE = 30
+SECONDS_BETWEEN = 3.0
+"""Seconds between two reports."""
 
 
-def download(jars: Sequence[Jar], folder: Path, repository: str | None) -> None:
+def download(jars: Sequence[Jar], folder: Path, repository: str | None, report: Callable[[str], None]) -> None:
     """Fetch jars into a folder.
 
     Parameters
@@ -32,6 +34,8 @@ def download(jars: Sequence[Jar], folder: Path, repository: str | None) -> None:
         There already.
     repository : str or None
         Address of a Maven repository; None is the central one.
+    report : callable
+        Told every few seconds how much has come.
 
     Raises
     ------
@@ -39,10 +43,10 @@ def download(jars: Sequence[Jar], folder: Path, repository: str | None) -> None:
         No network, a file that is missing there, or one whose hash is wrong.
     """
     with _clear_errors(repository or "the central Maven repository"):
-        _fetch_all(jars, folder, (repository or MAVEN_CENTRAL_URL).rstrip("/"))
+        _fetch_all(jars, folder, (repository or MAVEN_CENTRAL_URL).rstrip("/"), report)
 
 
-def _fetch_all(jars: Sequence[Jar], folder: Path, address: str) -> None:
+def _fetch_all(jars: Sequence[Jar], folder: Path, address: str, report: Callable[[str], None]) -> None:
     pooch.get_logger().setLevel(logging.ERROR)  # one line for each of 226 files is of no use to anyone
     source = pooch.Pooch(
         path=folder,
@@ -51,11 +55,8 @@ def _fetch_all(jars: Sequence[Jar], folder: Path, address: str) -> None:
         urls={jar.name: f"{address}/{jar.path}" for jar in jars},
         retry_if_failed=TRIES - 1,
     )
-    with (
-        _progress(sum(jar.size for jar in jars)) as advance,
-        _downloader(advance) as get,
-        ThreadPoolExecutor(THREADS) as threads,
-    ):
+    advance = _counted(sum(jar.size for jar in jars), report)
+    with _downloader(advance) as get, ThreadPoolExecutor(THREADS) as threads:
         # pooch writes beside the target and moves it there once the hash is right: a partial file never counts.
         futures = [threads.submit(source.fetch, jar.name, downloader=get) for jar in jars]
         try:
@@ -83,13 +84,20 @@ def _downloader(advance: Callable[[int], None]) -> Iterator[Callable[[str, str, 
         yield get
 
 
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    console = Console(stderr=True)
-    columns = (TextColumn("fetching Neo4j"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task("fetch", total=total)
-        yield lambda size: progress.advance(task, size)
+def _counted(total: int, report: Callable[[str], None]) -> Callable[[int], None]:
+    """What is told of each piece that has come, and reports every few seconds how much that is together."""
+    lock, done, last = Lock(), 0, monotonic()
+
+    def advance(size: int) -> None:
+        nonlocal done, last
+        with lock:
+            done += size
+            if monotonic() - last < SECONDS_BETWEEN:
+                return
+            last = monotonic()
+        report(f"fetching Neo4j: {done / 1e6:.0f} of {total / 1e6:.0f} MB")
+
+    return advance
 
 
 @contextmanager

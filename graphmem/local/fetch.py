@@ -53,7 +53,7 @@ def fetch(lock: JarLock, folder: Path, repository: str | None, report: Report) -
             # Imported late: takes a third of a second, and only a first start needs it.
             from graphmem.local.download import download
 
-            download(missing, folder, repository)
+            download(missing, folder, repository, report)
         part = folder / "verified.part"
         part.write_text(lock.digest)
         part.replace(stamp)

@@ -37,7 +37,7 @@ from graphmem.settings import Settings
 Progress = Callable[[str], None]
 
 USER = "neo4j"
-NEO4J_START_SECONDS = 180.0
+NEO4J_START_SECONDS = 600.0  # a busy machine takes minutes
 STOP_SECONDS = 120.0  # the last checkpoint of a large database takes its time
 LOG_LINES = 12
 

@@ -94,7 +94,8 @@ class Graph:
     or a deadlock ended is run again, for as long as `timeout` seconds. `uri` is the address of the driver.
 
     A write of what the integrity hash covers leaves a note of what it touched, sealed with the first of `secrets`;
-    `noted` are the students of whom this process wrote since somebody took them out.
+    `noted` are the students of whom this process wrote since somebody took them out. `unreachable` tells whether the
+    latest statement that ended found no Neo4j, or none that answered in time.
     """
 
     def __init__(self, driver: AsyncDriver, timeout: float, secrets: tuple[bytes, ...] = (), *, uri: str = "") -> None:
@@ -103,6 +104,7 @@ class Graph:
         self._timeout = timeout
         self.secrets = secrets
         self.noted: set[Who] = set()
+        self.unreachable = False
         self._queries = queries.load()
         self._noted = {name: self._queries[name].noted for name in TOUCHES.keys() - NEEDS_ROWS}
 
@@ -184,8 +186,11 @@ class Graph:
             try:
                 # The driver closes a connection on which somebody stops waiting: what it would answer late is lost.
                 async with asyncio.timeout(deadline - monotonic()):
-                    return await attempt()
+                    answer = await attempt()
+                self.unreachable = False
+                return answer
             except (ne.Neo4jError, ne.DriverError, OSError) as e:
+                self.unreachable = isinstance(e, ne.DriverError | OSError)
                 if not _passing(e) or monotonic() + pause > deadline:
                     raise translate(e) from e
             await asyncio.sleep(pause)
@@ -253,8 +258,11 @@ class Graph:
         """
         try:
             async with asyncio.timeout(self._timeout):
-                return (await self._driver.get_server_info()).agent
+                agent = (await self._driver.get_server_info()).agent
+            self.unreachable = False
+            return agent
         except (ne.Neo4jError, ne.DriverError, OSError) as e:
+            self.unreachable = isinstance(e, ne.DriverError | OSError)
             error = translate(e)
             if isinstance(error, Unavailable):
                 raise Unavailable(

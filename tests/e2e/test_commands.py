@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import socket
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -288,6 +289,43 @@ async def test_serve_drains_on_sigterm(gm: App, environment: dict[str, str], unu
     process.send_signal(signal.SIGTERM)
     await process.communicate()
     assert process.returncode == 0
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+async def test_a_port_that_is_taken_is_told_at_once(
+    environment: dict[str, str], unused_tcp_port: int, host: str
+) -> None:
+    with socket.create_server(("127.0.0.1", unused_tcp_port)):
+        run = commands(environment | {"GRAPHMEM_NEO4J_URI": "bolt://127.0.0.1:1"})
+        code, out, err = await run("serve", "--host", host, "--port", str(unused_tcp_port))
+    assert (code, out) == (1, "")
+    assert f"port {unused_tcp_port}" in err
+    assert "--port" in err
+    assert "serves" not in err
+    code, _, err = await run("serve", "--host", "192.0.2.1")
+    assert (code, "--host" in err) == (1, True)
+
+
+async def test_every_line_of_serve_is_json_where_logs_are(environment: dict[str, str], unused_tcp_port: int) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "graphmem", "serve", "--port", str(unused_tcp_port),
+        env=environment | {"GRAPHMEM_LOG_FORMAT": "json", "GRAPHMEM_MODLE": "offline"}, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stderr is not None
+    told = []
+    async for line in process.stderr:
+        told.append(json.loads(line))
+        if "serves GraphQL" in told[-1]["message"]:
+            # It listens by now.
+            async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{unused_tcp_port}") as http:
+                assert (await http.get("/livez")).status_code == 200
+            process.send_signal(signal.SIGTERM)
+    assert "did you mean GRAPHMEM_MODEL?" in told[0]["message"]
+    assert [each["message"] for each in told if f":{unused_tcp_port}/graphql" in each["message"]]
+    assert await process.wait() == 0
+    refused = commands(environment | {"GRAPHMEM_LOG_FORMAT": "json", "GRAPHMEM_SECRET": "short"})
+    _, _, err = await refused("serve", "--port", str(unused_tcp_port))
+    assert "too short" in json.loads(err)["message"]
 
 
 async def test_the_demo_tells_of_every_turn_and_leaves_nothing_running(graphmem: Command, tmp_path: Path) -> None:

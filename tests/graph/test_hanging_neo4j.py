@@ -1,4 +1,4 @@
-"""A Neo4j that hangs, or is away: UNAVAILABLE in time, health red at once, and all is well when it is back."""
+"""A Neo4j that hangs, or is away: UNAVAILABLE in time, health slow and then red, and all is well when it is back."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -67,15 +67,27 @@ async def both_answer(http: httpx.AsyncClient) -> None:
     raise AssertionError("health and readiness stay red")
 
 
-async def test_health_is_red_at_once_when_neo4j_hangs(far: Graphmem, proxy: Proxy) -> None:
+async def test_health_tells_a_slow_neo4j_from_one_that_hangs(far: Graphmem, proxy: Proxy) -> None:
     async with served(far) as address, httpx.AsyncClient(base_url=address, timeout=30) as http:
         await both_answer(http)
         proxy.forwarding.clear()
+        start = monotonic()
+        slow, ready = await asyncio.gather(http.get("/healthz"), http.get("/readyz"))
+        assert monotonic() - start < far.settings.health_seconds + SLACK
+        assert (slow.status_code, slow.json()["status"], slow.json()["database"]) == (200, "yellow", "slow")
+        assert (ready.status_code, ready.json()["neo4j"]) == (200, "slow")
+        # It answers after all: as well as before.
+        proxy.forwarding.set()
+        await both_answer(http)
+        proxy.forwarding.clear()
+        await asyncio.gather(http.get("/healthz"), http.get("/readyz"))
+        await asyncio.sleep(TIMEOUT + SLACK)
         for path in ("/healthz", "/readyz"):
             start = monotonic()
             answer = await http.get(path)
             assert (answer.status_code, answer.json()["reason"]) == (503, "UNAVAILABLE")
             assert monotonic() - start < far.settings.health_seconds + SLACK
+        assert (await http.get("/livez")).json() == {"status": "alive"}
         start = monotonic()
         assert (await http.get("/metrics")).status_code == 200
         assert monotonic() - start < far.settings.health_seconds + SLACK

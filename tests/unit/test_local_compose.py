@@ -74,7 +74,7 @@ def test_the_image_runs_as_nobody_special_from_hashed_packages() -> None:
     assert all("--require-hashes" in line for line in installs)
     last_stage = text.split("FROM ")[-1]
     assert "\nUSER graphmem\n" in last_stage
-    assert "/healthz" in last_stage
+    assert "/livez" in last_stage
 
 
 def test_what_the_image_copies_is_let_in() -> None:

@@ -98,6 +98,18 @@ def test_every_jar_arrives_whole_and_is_then_used_offline(repository: Repository
     assert len(told) == 1
 
 
+def test_what_has_come_is_told_while_it_comes(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download, "SECONDS_BETWEEN", 0.0)
+    content = {f"org/neo4j/neo4j/5.1/part{n}-5.1.jar": bytes(2_000_000) for n in range(4)}
+    repository.content = content
+    told: list[str] = []
+    fetch.fetch(lock_of(content), tmp_path, repository.address, told.append)
+    assert told[-1] == "fetching Neo4j: 8 of 8 MB"
+    assert len(told) > 8
+
+
 def test_a_slash_at_the_end_of_the_address_does_no_harm(repository: Repository, tmp_path: Path) -> None:
     fetch.fetch(LOCK, tmp_path, repository.address + "/", silent)
     assert sorted(repository.asked) == sorted(CONTENT)
