@@ -30,6 +30,7 @@ from graphmem.sealing import Argon2, new_secret, opened_token
 from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.store.graph import Graph, open_driver
+from graphmem.store.mending import mend
 from graphmem.text.affect import AffectModel, load_affect
 from graphmem.text.embedder import SHIPPED, make_embedder
 from graphmem.text.match_model import MatchModel, load_match
@@ -211,7 +212,7 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
     secret, before = server_secret(settings), secret_before(settings)
     secrets = (secret,) if before is None else (secret, before)
     timeout = settings.neo4j_timeout
-    graph = Graph(open_driver(uri, user, password, timeout), timeout, secrets, uri=uri)
+    graph = Graph(open_driver(uri, user, password, timeout), timeout, secrets, uri=uri, mend=mend)
     embedder, reader = make_embedder(settings), MessageReader(settings.embedder_threads)
     mind: Mind | None = None
     background = Background(JobNotifier(settings))

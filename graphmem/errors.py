@@ -17,6 +17,7 @@
     ├── MindError            (caught)          a model answered late, not at all, or nonsense
     ├── Tampered             INTERNAL          a sealed value does not open: altered, moved or cut short
     ├── QueryError           INTERNAL          a .cypher file and its caller disagree: a bug of ours
+    │   └── Mistyped         (caught)          a clear value was altered to one of another type
     └── SetupError           (command line)    this machine or database is not ready; says what to do
 
 The docstring of a class is its default message; `code` is what GraphQL clients see in
@@ -152,6 +153,13 @@ class Tampered(GraphmemError):
     label = node_id = field = ""
 
     @classmethod
+    def altered(cls, label: str, node_id: str, field: str) -> "Tampered":
+        """The error of a clear value of a node."""
+        error = cls(f"{label} {node_id} cannot be read: a clear value of it was altered or removed.")
+        error.label, error.node_id, error.field = label, node_id, field
+        return error
+
+    @classmethod
     def at(cls, label: str, node_id: str, field: str) -> "Tampered":
         """The error of a field of a node.
 
@@ -167,6 +175,10 @@ class Tampered(GraphmemError):
 
 class QueryError(GraphmemError):
     """A Cypher file and its caller disagree."""
+
+
+class Mistyped(QueryError):
+    """A value in the database is of another type than a statement computes with: altered by hand."""
 
 
 class SetupError(GraphmemError):

@@ -3,7 +3,7 @@
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, elements: list of str
-// returns: start: str, end: str, type: str, properties: map
+// returns: element: str, start: str, end: str, type: str, properties: map
 CALL () {
   UNWIND $elements AS element
   MATCH (from)-[edge]->(to)
@@ -17,5 +17,5 @@ CALL () {
         -[edge:DISCOVERED {institution: $institution, student_id: $student_id}]->(:Concept)
   RETURN DISTINCT edge
 }
-RETURN elementId(startNode(edge)) AS start, elementId(endNode(edge)) AS end, type(edge) AS type,
+RETURN elementId(edge) AS element, elementId(startNode(edge)) AS start, elementId(endNode(edge)) AS end, type(edge) AS type,
        properties(edge) AS properties

@@ -5,5 +5,5 @@
 // returns: concern: map
 MATCH (concern:Concern {institution: $institution, student_id: $student_id})
 WHERE concern.at >= $since
-RETURN concern {.id, .kind, .urgency, .about, .at, .level, .corrected_at} AS concern
+RETURN concern {.*, text: null, note: null} AS concern
 ORDER BY concern.at DESC, concern.id LIMIT $limit

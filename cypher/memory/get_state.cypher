@@ -5,12 +5,12 @@
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, session_id: str, now: datetime
-// returns: version: int, removed: int, turns: int, student_version: int, world: int, overlay: int, name: bytes, tolerance: float
+// returns: memory_version: int, memories_removed: int, turns: int, version: int, world: int, overlay_version: int, name: bytes, tolerance: float
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 WHERE session.expires_at > $now
 MATCH (companion:Companion {institution: $institution, student_id: $student_id})
 OPTIONAL MATCH (world:World {institution: $institution})
-RETURN student.memory_version AS version, student.memories_removed AS removed, student.turns AS turns,
-       student.version AS student_version, coalesce(world.version, 0) AS world,
-       coalesce(student.overlay_version, 0) AS overlay, student.display_name AS name, companion.tolerance AS tolerance
+RETURN student.memory_version AS memory_version, student.memories_removed AS memories_removed, student.turns AS turns,
+       student.version AS version, coalesce(world.version, 0) AS world,
+       coalesce(student.overlay_version, 0) AS overlay_version, student.display_name AS name, companion.tolerance AS tolerance

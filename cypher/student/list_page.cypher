@@ -2,12 +2,12 @@
 // mode: read
 // scope: institution
 // params: institution: str, after: str, limit: int
-// returns: total: int, students: list of [id: str, created_at: int in ms, memories: int, waiting_jobs: int]
+// returns: total: int, students: list of [id: str, created_at: datetime, memories: int, waiting_jobs: int]
 CALL () {
   MATCH (student:Student {institution: $institution})
   WHERE student.id > $after
   WITH student ORDER BY student.id LIMIT $limit
-  WITH student.id AS id, student.created_at.epochMillis AS created_at
+  WITH student.id AS id, student.created_at AS created_at
   RETURN collect([
     id, created_at,
     COUNT { (memory:Memory {institution: $institution, student_id: id}) WHERE memory.id IS NOT NULL },

@@ -2,7 +2,7 @@
 // mode: read
 // scope: student
 // params: institution: str, student_id: str, session_id: str, turn_id: str, now: datetime
-// returns: version: int, turns: int, facts: int, signals: list of float, habits: list of str, habits_shown: list of int, habits_moments: list of int, corrected_signals: list of float, corrected_levels: list of str, verdicts: list of str, asked_turn: int, episode_turn: int, questions: list of [id: str, created_at: int in ms, text: bytes], false_alarms: list of [id: str, kind: str, urgency: int, text: bytes], tolerance: float, expertise: list, persona: bytes, prediction: bytes, prediction_embedding: bytes, open: bool, turn: map, handled: bool
+// returns: version: int, turns: int, facts: int, signals: list of float, habits: list of str, habits_shown: list of int, habits_moments: list of int, corrected_signals: list of float, corrected_levels: list of str, verdicts: list of str, asked_turn: int, episode_turn: int, questions: list of map, false_alarms: list of [id: str, kind: str, urgency: int, text: bytes], tolerance: float, expertise: list, persona: bytes, prediction: bytes, prediction_embedding: bytes, open: bool, turn: map, handled: bool
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (companion:Companion {institution: $institution, student_id: $student_id})
 OPTIONAL MATCH (session:OpenSession {institution: $institution, student_id: $student_id})
@@ -17,7 +17,7 @@ RETURN student.version AS version, student.turns AS turns, student.facts AS fact
        coalesce(student.asked_turn, 0) AS asked_turn, coalesce(student.episode_turn, 0) AS episode_turn,
        COLLECT { MATCH (question:Question {institution: $institution, student_id: $student_id})
                  WHERE question.id IS NOT NULL AND question.state = 'waiting'
-                 RETURN [question.id, question.created_at.epochMillis, question.text]
+                 RETURN question {.*}
                  ORDER BY question.created_at, question.id LIMIT 10 } AS questions,
        COLLECT { MATCH (concern:Concern {institution: $institution, student_id: $student_id})
                  WHERE concern.id IS NOT NULL AND concern.corrected_at IS NOT NULL AND concern.text IS NOT NULL

@@ -13,19 +13,17 @@ from graphmem.errors import InvalidInput
 from graphmem.model import Keys
 from graphmem.sealing import keyed_hash
 from graphmem.store import jobs, turns
-from graphmem.store.changes import RESPONSE, entity_key
+from graphmem.store.changes import entity_key
 from graphmem.store.document import (
     EDGE_TYPES,
     FORMAT,
     FORMAT_VERSION,
     MODALITY_LABELS,
-    NODE_KINDS,
-    SealedForm,
     StudentDocument,
-    kind_of,
-    sealed_fields,
 )
 from graphmem.store.imports import ImportedEdge, ImportedGraph, ImportedNode
+from graphmem.store.nodes import NODE_KINDS, SealedForm, kind_of
+from graphmem.store.surprises import RESPONSE
 from graphmem.store.uncertainties import undo_of
 
 MOST_FAULTS = 5
@@ -173,7 +171,7 @@ def _new_ids(read: ReadDocument, keys: Keys) -> Iterator[tuple[str, str]]:
 def _renewed(
     node: ImportedNode, keyed: Mapping[str, str], keys: Keys, ids: Mapping[str, str], student_id: str
 ) -> dict[str, Any]:
-    sealed = {field.name for field in sealed_fields(node.label) if field.form is not SealedForm.TEXT}
+    sealed = {name for name, form in NODE_KINDS[node.label].sealed.items() if form is not SealedForm.TEXT}
     told = {name: _with_ids(value, ids) if name in sealed else value for name, value in node.properties.items()}
     if node.label == "Student":
         told["id"] = student_id
@@ -230,7 +228,7 @@ def _nodes(document: StudentDocument) -> tuple[list[ImportedNode], list[str]]:
             faults.append(f"{where} has unknown labels {node.labels}")
             continue
         try:
-            part = NODE_KINDS[label].model_validate(node.properties)
+            part = NODE_KINDS[label].part.model_validate(node.properties)
         except ValidationError as e:
             faults += [f"{where}.properties.{fault}" for fault in _faults_of(e)]
             continue

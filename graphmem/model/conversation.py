@@ -17,7 +17,7 @@ from graphmem.model.vectors import Vector
 
 T = TypeVar("T")
 
-PERSONA = Placement("persona", sealed=True)
+PERSONA = Placement("persona", sealed=True, shared=True)
 FACT = "fact-"
 """Beginning of the id of any other fact."""
 HABIT = "habit-"

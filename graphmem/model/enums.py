@@ -46,7 +46,7 @@ class Level(Word):
 
 
 class TurnState(StrEnum):
-    """Placement before the reply is known, complete, or altered by hand so that it does not open (spec 3)."""
+    """Stored before the reply is known, complete, or altered by hand so that it does not open (spec 3)."""
 
     RECEIVED = "received"
     ANSWERED = "answered"

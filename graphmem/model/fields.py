@@ -25,12 +25,14 @@ class Placement:
     """How the graph stores a field.
 
     name : property that holds it; empty for the field's own name
-    sealed : it is encrypted with the student's key; several of one `name` are sealed as one JSON map
+    sealed : it is encrypted with the student's key
+    shared : several fields are sealed as one JSON map in the property `name`
     apart : it is no property: a label, an edge, or computed
     """
 
     name: str = ""
     sealed: bool = False
+    shared: bool = False
     apart: bool = False
 
 

@@ -24,7 +24,7 @@ from graphmem.model.fields import SEALED, UNSTORED, Placement, Unit, documented
 from graphmem.model.vectors import Vector
 from graphmem.model.world import Practised
 
-DETAILS = Placement("details", sealed=True)
+DETAILS = Placement("details", sealed=True, shared=True)
 ANYONE = "The student"
 """Whom memories tell of where no name is known."""
 
@@ -204,21 +204,21 @@ class Extraction:
 class MergedStatement:
     """A statement that became part of a summary, as it can still be said again, refined or ended.
 
-    quote : the words it comes from, where it is not those words
-    source_ref : of the newest source it was formed from
     vector : embedding of `content`; None where the embedding model was changed
     """
 
-    content: str = field(repr=False)
-    quote: str | None = field(repr=False)
-    at: datetime
-    modality: Modality
-    kind: MemoryKind
-    aspect: Aspect | None
-    valence: float
-    slot_key: str | None
-    content_hash: str
-    source_ref: str
+    content: str = field(repr=False, metadata=documented("What was remembered."))
+    quote: str | None = field(
+        repr=False, metadata=documented("The words it comes from; null where they are the content.")
+    )
+    at: datetime = field(metadata=documented("When it was said or observed (UTC).", Unit.UTC))
+    modality: Modality = field(metadata=documented("In what way it is remembered."))
+    kind: MemoryKind = field(metadata=documented("Trait, concept or episode."))
+    aspect: Aspect | None = field(metadata=documented("What else it tells beside its kind."))
+    valence: float = field(metadata=documented("Feeling, -1 (bad) to 1 (good).", Unit.BALANCE))
+    slot_key: str | None = field(metadata=documented("Keyed hash of the attribute it states, hexadecimal."))
+    content_hash: str = field(metadata=documented("Keyed hash of the content, hexadecimal."))
+    source_ref: str = field(metadata=documented("Ref of the newest source it was formed from."))
     vector: Vector | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -5,8 +5,6 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from graphmem.model import (
     Compression,
     Correction,
@@ -33,21 +31,20 @@ from graphmem.store.graph import Graph, Transaction
 from graphmem.store.jobs import Finished
 from graphmem.store.ledger import sealed_ledger_entry
 from graphmem.store.memories import (
-    details_of,
     label_of,
     reinforced_properties,
-    sealed_embedding,
+    sealed_memory,
     stored,
-    stored_properties,
 )
+from graphmem.store.nodes import MEMORY_NODE, QUESTION_NODE, clear_properties, sealed_properties
 from graphmem.store.rows import NodeSealer
 from graphmem.store.sources import kind_in_graph
+from graphmem.store.surprises import RESPONSE
 from graphmem.store.turns import sealed_fact
 from graphmem.store.uncertainties import Recorded, stored_standing, stored_uncertainty
 
 COMPRESSING = "compress"
 """What the usage of a language model for summaries is counted as."""
-RESPONSE = TypeAdapter(SurpriseResponse)
 
 
 @dataclass(frozen=True)
@@ -396,7 +393,11 @@ async def _write_statements(tx: Transaction, session: Session, changes: Changes,
         await tx.write("changes/restore_statements", statements=rows, written=written)
     if changes.rewritten:
         rows = [
-            {"id": each.memory.id, "properties": _rewritten(_sealed(session, each.memory, each.vector))}
+            {
+                "id": each.memory.id,
+                "properties": sealed_memory(session, each.memory, each.vector)
+                | clear_properties(MEMORY_NODE, each.memory, "content_hash"),
+            }
             for each in changes.rewritten
         ]
         await tx.write("changes/update_memories", memories=rows, written=written)
@@ -507,18 +508,7 @@ def _source_key(origin: Origin) -> dict[str, Any]:
 
 def _sealed(session: Session, memory: Memory, vector: Vector) -> dict[str, Any]:
     """A memory's properties, its texts and embedding sealed."""
-    place = NodeSealer(session.keys, session, "Memory", memory.id)
-    return stored_properties(memory) | {
-        "considered": True,
-        "content": place.seal("content", memory.content or ""),
-        "details": place.seal_json("details", details_of(memory)),
-        "embedding": sealed_embedding(place, memory, vector),
-    }
-
-
-def _rewritten(properties: dict[str, Any]) -> dict[str, Any]:
-    """What of a memory's properties depends on what it says."""
-    return {name: properties[name] for name in ("content", "details", "embedding", "content_hash")}
+    return clear_properties(MEMORY_NODE, memory) | {"considered": True} | sealed_memory(session, memory, vector)
 
 
 def _created(session: Session, changes: Changes, new: New, now: datetime) -> dict[str, Any]:
@@ -587,12 +577,8 @@ def entity_key(keys: Keys, kind: EntityKind, name: str) -> tuple[str, str]:
 
 
 def _sealed_question(session: Session, label: str, question: Question) -> dict[str, Any]:
-    return {
-        "id": question.id,
-        "created_at": question.created_at,
-        "state": question.state.value,
-        "text": NodeSealer(session.keys, session, label, question.id).seal("text", question.text),
-    }
+    place = NodeSealer(session.keys, session, label, question.id)
+    return clear_properties(QUESTION_NODE, question) | sealed_properties(place, QUESTION_NODE, question)
 
 
 def renewed(memory_ids: Sequence[str], **values: Any) -> tuple[Update, ...]:

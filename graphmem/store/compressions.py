@@ -3,9 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from graphmem.model import Compression, CompressionTrigger, Edge, EdgeType, Modality, ModalityLoss, Session, Who
+from graphmem.model import Compression, Edge, Modality, ModalityLoss, Session, Who
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import from_ms, moment
+from graphmem.store.memories import opened_edge
+from graphmem.store.nodes import COMPRESSION_NODE, clear_properties, opened
+from graphmem.store.rows import readable
+from graphmem.store.tampering import only_intact
 
 
 async def list_all_edges(graph: Graph, session: Session, now: datetime) -> list[Edge] | None:
@@ -13,43 +16,28 @@ async def list_all_edges(graph: Graph, session: Session, now: datetime) -> list[
     rows = await graph.run("compression/list_edges", session, session_id=session.session_id, now=now)
     if not rows:
         return None
-    return [Edge(EdgeType(type_), w, a, b, label, from_ms(at)) for type_, w, a, b, label, at in rows[0]["edges"]]
+    return await only_intact(graph, session, rows[0]["edges"], lambda edge: opened_edge(*edge))
 
 
 async def find_compressions(graph: Graph, who: Who, limit: int) -> list[Compression]:
     """Compressions, newest first; `compression/list`."""
     rows = await graph.run("compression/list", who, limit=limit)
-    return [_opened(row) for row in rows[0]["compressions"]] if rows else []
+    return await only_intact(graph, who, rows[0]["compressions"], _opened) if rows else []
 
 
 def stored_compression(compression: Compression) -> dict[str, Any]:
     """The properties of a compression's node; the losses as one list for each measure, in the order of modalities."""
-    numbers = ("nodes_before", "nodes_after", "edges_before", "edges_after", "pruned", "merged", "cycles")
-    return {name: getattr(compression, name) for name in (*numbers, "id", "at", "integrity_hash")} | {
-        "trigger": compression.trigger.value,
-        "loss_modalities": [loss.modality.value for loss in compression.loss],
-        "loss_nodes": [loss.nodes for loss in compression.loss],
-        "loss_entropy": [loss.entropy for loss in compression.loss],
-        "loss_gravity": [loss.gravity for loss in compression.loss],
-        "loss_edge_weight": [loss.edge_weight for loss in compression.loss],
-    }
+    losses = ("nodes", "entropy", "gravity", "edge_weight")
+    return (
+        clear_properties(COMPRESSION_NODE, compression)
+        | {"loss_modalities": [loss.modality.value for loss in compression.loss]}
+        | {f"loss_{name}": [getattr(loss, name) for loss in compression.loss] for name in losses}
+    )
 
 
 def _opened(row: Row) -> Compression:
-    measures = (row["loss_nodes"], row["loss_entropy"], row["loss_gravity"], row["loss_edge_weight"])
-    return Compression(
-        trigger=CompressionTrigger(row["trigger"]),
-        nodes_before=row["nodes_before"],
-        nodes_after=row["nodes_after"],
-        edges_before=row["edges_before"],
-        edges_after=row["edges_after"],
-        pruned=row["pruned"],
-        merged=row["merged"],
-        cycles=row["cycles"],
-        loss=tuple(
-            ModalityLoss(Modality(name), *lost) for name, *lost in zip(row["loss_modalities"], *measures, strict=True)
-        ),
-        id=row["id"],
-        at=moment(row["at"]),
-        integrity_hash=row["integrity_hash"],
-    )
+    with readable("Compression", str(row.get("id"))):
+        measures = (row["loss_nodes"], row["loss_entropy"], row["loss_gravity"], row["loss_edge_weight"])
+        lost = zip(row["loss_modalities"], *measures, strict=True)
+        loss = tuple(ModalityLoss(Modality(name), *numbers) for name, *numbers in lost)
+        return opened(Compression, COMPRESSION_NODE, row, None, loss=loss)

@@ -5,7 +5,6 @@ from datetime import date, datetime
 from typing import Any
 
 from graphmem.model import (
-    AboutWhom,
     Concern,
     ConcernKind,
     FalseAlarm,
@@ -20,21 +19,15 @@ from graphmem.model import (
 from graphmem.sealing import Stored
 from graphmem.store.graph import Graph, Row
 from graphmem.store.ledger import keep_entry, sealed_ledger_entry
-from graphmem.store.rows import NodeSealer, moment
+from graphmem.store.nodes import CONCERN_NODE, clear_properties, opened
+from graphmem.store.rows import NodeSealer, readable
+from graphmem.store.tampering import only_intact
 
 
 def clear_concern(raised: RaisedConcern) -> dict[str, Any]:
     """The properties of a concern that anybody with access to the graph may see."""
-    concern = raised.concern
-    return {
-        "id": concern.id,
-        "kind": concern.kind.value,
-        "urgency": concern.urgency,
-        "about": concern.about.value,
-        "at": concern.at,
-        "probability": raised.probability,
-        "level": None if raised.level is None else raised.level.value,
-    }
+    level = None if raised.level is None else raised.level.value
+    return clear_properties(CONCERN_NODE, raised.concern) | {"probability": raised.probability, "level": level}
 
 
 def sealed_concern(
@@ -111,7 +104,7 @@ async def is_corrected(graph: Graph, who: Who, concern_id: str) -> bool:
 async def list_concerns(graph: Graph, who: Who, since: datetime, limit: int) -> list[Concern]:
     """A student's concerns since a moment, newest first, those taken back too; `concern/list`."""
     rows = await graph.run("concern/list", who, since=since, limit=limit)
-    return [opened_concern(row["concern"]) for row in rows]
+    return await only_intact(graph, who, rows, lambda row: opened_concern(row["concern"]))
 
 
 async def count_open(graph: Graph, who: Who) -> int | None:
@@ -139,19 +132,11 @@ async def list_weeks(graph: Graph, who: Who, weeks: Sequence[tuple[datetime, dat
 
 def opened_concern(row: Row) -> Concern:
     """A concern as it was found in the graph."""
-    corrected = row.get("corrected_at")
-    return Concern(
-        id=row["id"],
-        kind=ConcernKind(row["kind"]),
-        urgency=row["urgency"],
-        about=AboutWhom(row["about"]),
-        at=moment(row["at"]),
-        corrected_at=None if corrected is None else moment(corrected),
-    )
+    return opened(Concern, CONCERN_NODE, row, None)
 
 
 def opened_alarm(session: Session, concern_id: str, kind: str, urgency: int, text: Stored) -> FalseAlarm:
     """A concern that was taken back, with its message."""
-    return FalseAlarm(
-        NodeSealer(session.keys, session, "Concern", concern_id).text("text", text), ConcernKind(kind), urgency
-    )
+    place = NodeSealer(session.keys, session, "Concern", concern_id)
+    with readable("Concern", concern_id):
+        return FalseAlarm(place.text("text", text), ConcernKind(kind), CONCERN_NODE.clear["urgency"].read(urgency))

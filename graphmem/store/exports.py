@@ -11,10 +11,11 @@ from graphmem.errors import Tampered
 from graphmem.model import LedgerCategory, Session
 from graphmem.sealing import StudentLock, keyed_hash, open_sealed_box
 from graphmem.store import overlays
-from graphmem.store.document import NODE_KINDS, KnownPart, SealedForm, bound_to, kind_of, sealed_fields
+from graphmem.store.document import KnownPart
 from graphmem.store.graph import Graph, Row
 from graphmem.store.jobs import Kind
 from graphmem.store.ledger import entry_id
+from graphmem.store.nodes import NODE_KINDS, SealedForm, bound_to, kind_of
 from graphmem.store.rows import NodeSealer
 from graphmem.store.tampering import Damage, report
 from graphmem.text.doc import Doc
@@ -121,17 +122,17 @@ def _opened(session: Session, lock: StudentLock, row: Row, turns: int, damage: D
     A sealed value that does not open is left out, and named in `tampered`.
     """
     properties, label = row["properties"], kind_of(row["labels"]) or ""
-    known = NODE_KINDS[label].model_fields.keys()
-    sealed = {field.name: field.form for field in sealed_fields(label)}
-    found, before = {}, len(damage)
+    kind, found, before = NODE_KINDS[label], {}, len(damage)
     for name, value in properties.items():
-        if name in sealed:
+        if name not in kind.exported:
+            continue
+        if name in kind.sealed:
             place = NodeSealer(session.keys, session, label, bound_to(label, name, properties, turns))
             work = (session, lock, properties)
-            opened = damage.opened(partial(_unsealed, place, name, value, sealed[name], work))
+            opened = damage.opened(partial(_unsealed, place, name, value, kind.sealed[name], work))
             if opened is not None:
                 found[name] = opened
-        elif name in known:
+        else:
             found[name] = _plain(value)
     tampered = [each.field for each in damage[before:]]
     keyed = {} if tampered else _keyed(session, label, found)

@@ -10,11 +10,12 @@ import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncSession, AsyncTransaction
 from neo4j import exceptions as ne
 
-from graphmem.errors import Conflict, GraphmemError, InvalidInput, QueryError, SetupError, Unavailable
+from graphmem.errors import Conflict, GraphmemError, InvalidInput, Mistyped, QueryError, SetupError, Unavailable
 from graphmem.manifest import sealed_note
 from graphmem.model import Who
 from graphmem.store import queries
 from graphmem.store.bookmarks import BookmarkTrail, current_trail
+from graphmem.store.nodes import COMPANION_NODE, STUDENT_NODE
 from graphmem.store.planning import PLANNED
 from graphmem.store.touched import NEEDS_ROWS, TOUCHES, Touched
 
@@ -22,6 +23,7 @@ Row = dict[str, Any]
 T = TypeVar("T")
 
 SCHEMES = tuple(f"{kind}{security}" for kind in ("neo4j", "bolt") for security in ("", "+s", "+ssc"))
+_COUNTS = {name: field for name, field in {**STUDENT_NODE.clear, **COMPANION_NODE.clear}.items() if field.exported}
 FIRST_PAUSE = 0.02
 """Seconds before a statement is run again; doubles each time."""
 
@@ -96,12 +98,23 @@ class Graph:
     A write of what the integrity hash covers leaves a note of what it touched, sealed with the first of `secrets`;
     `noted` are the students of whom this process wrote since somebody took them out. `unreachable` tells whether the
     latest statement that ended found no Neo4j, or none that answered in time.
+
+    Where a value of another type than declared is in a statement's way, `mend` takes it away, and the statement is run
+    again.
     """
 
-    def __init__(self, driver: AsyncDriver, timeout: float, secrets: tuple[bytes, ...] = (), *, uri: str = "") -> None:
+    def __init__(
+        self,
+        driver: AsyncDriver,
+        timeout: float,
+        secrets: tuple[bytes, ...] = (),
+        *,
+        uri: str = "",
+        mend: Callable[["Graph", Who], Awaitable[object]] | None = None,
+    ) -> None:
         self._driver = driver
         self._uri, self._routed = uri, is_routed(uri)
-        self._timeout = timeout
+        self._timeout, self._mend = timeout, mend
         self.secrets = secrets
         self.noted: set[Who] = set()
         self.unreachable = False
@@ -127,6 +140,35 @@ class Graph:
         Conflict        a uniqueness constraint was in the way
         Unavailable     Neo4j does not answer
         """
+        return await self._mended(who, lambda: self._run(name, who, dict(params)))
+
+    async def read_counts(self, name: str, who: Who, **params: Any) -> list[Row]:
+        """Run one statement as `run` does, and mend the student where a count or setting of it is of another type."""
+
+        async def read() -> list[Row]:
+            rows = await self._run(name, who, dict(params))
+            if any(not _counts_fit(row) for row in rows):
+                raise Mistyped
+            return rows
+
+        return await self._mended(who, read)
+
+    async def _mended(self, who: Who | None, work: Callable[[], Awaitable[T]]) -> T:
+        try:
+            return await work()
+        except Mistyped:
+            if who is None:
+                raise
+            # Somebody else may have mended it meanwhile.
+            await self.mend(who)
+        return await work()
+
+    async def mend(self, who: Who) -> None:
+        """Take a student's values of another type than declared away, so that statements can compute."""
+        if self._mend is not None:
+            await self._mend(self, who)
+
+    async def _run(self, name: str, who: Who | None, params: dict[str, Any]) -> list[Row]:
         query = self._queries[name]
         if who is not None:
             params |= {"institution": who.institution, "student_id": who.student_id}
@@ -139,7 +181,7 @@ class Graph:
             async def work(tx: Transaction) -> list[Row] | None:
                 return await tx.run(name, **own) or None
 
-            return await self.transact(who, work) or []
+            return await self._repeated(lambda: self._transacted(who, work)) or []
         touched = TOUCHES[name](params, ())
         if not touched:
             return await self.execute(query.text, {queries.GIVEN: params}, reads=False)
@@ -177,7 +219,7 @@ class Graph:
         ------
         QueryError, Conflict, Unavailable    as for `run`
         """
-        return await self._repeated(lambda: self._transacted(who, work))
+        return await self._mended(who, lambda: self._repeated(lambda: self._transacted(who, work)))
 
     async def _repeated(self, attempt: Callable[[], Awaitable[T]], seconds: float | None = None) -> T:
         deadline = monotonic() + (self._timeout if seconds is None else seconds)
@@ -305,6 +347,12 @@ def open_driver(uri: str, user: str, password: str, timeout: float) -> AsyncDriv
         raise SetupError(f"GRAPHMEM_NEO4J_URI is not an address of Neo4j: {e}") from e
 
 
+def _counts_fit(row: Row) -> bool:
+    """True if what a row tells of a student and its companion is of the declared types."""
+    values = row | row.get("student", {}) | row.get("companion", {})
+    return all(field.fits(values[name], required=True) for name, field in _COUNTS.items() if name in values)
+
+
 def is_routed(uri: str) -> bool:
     """True for an address by which the driver finds the members of a cluster.
 
@@ -328,6 +376,8 @@ def translate(error: Exception) -> GraphmemError:
         return Conflict()
     if isinstance(error, ne.ClientError) and "Bookmark" in (error.code or ""):
         return InvalidInput("X-Graphmem-Bookmark is of another database: leave it out.")
+    if isinstance(error, ne.CypherTypeError):
+        return Mistyped()
     if isinstance(error, (ne.AuthError, ne.Forbidden)):
         return SetupError("Neo4j refuses user or password: check GRAPHMEM_NEO4J_USER and GRAPHMEM_NEO4J_PASSWORD.")
     if isinstance(error, (ne.TransientError, ne.DriverError, ne.DatabaseError, OSError)):

@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 from graphmem.errors import Conflict
 from graphmem.model import Keys, Vector, Who
 from graphmem.sealing import Stored, StudentLock, seal_for
-from graphmem.store.document import SealedForm, bound_to, sealed_fields
 from graphmem.store.graph import Graph
 from graphmem.store.integrity import accept
 from graphmem.store.jobs import Kind
+from graphmem.store.nodes import NODE_KINDS, SealedForm, bound_to
 from graphmem.store.rows import NodeSealer
 from graphmem.store.students import lock_properties
 
@@ -165,7 +165,7 @@ def _ends(edge: ImportedEdge, element: Mapping[int, str]) -> dict[str, Any]:
 
 def _row(keys: Keys, who: Who, lock: StudentLock, node: ImportedNode, turns: int) -> dict[str, Any]:
     """A node as `import/create_nodes` takes it, its texts sealed for their new place."""
-    forms = {each.name: each.form for each in sealed_fields(node.label)}
+    forms = NODE_KINDS[node.label].sealed
     properties = {
         name: _sealed(keys, who, lock, node, name, forms[name], turns) if name in forms else _value(value)
         for name, value in node.properties.items()

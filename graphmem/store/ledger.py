@@ -5,7 +5,7 @@ compares `expires_at` with the moment of the question.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +13,8 @@ from graphmem import sealing
 from graphmem.errors import Conflict, Tampered
 from graphmem.model import Keys, LedgerCategory, LedgerEntry, Session, Source, SourceKind, Vector
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import NodeSealer, moment, readable, source_kind
+from graphmem.store.nodes import LEDGER_ENTRY_NODE, clear_properties, opened, sealed_properties
+from graphmem.store.rows import NodeSealer, readable, source_kind
 from graphmem.store.tampering import only_intact
 from graphmem.text.normalize import said
 
@@ -62,20 +63,9 @@ def sealed_ledger_entry(session: Session, entry: LedgerEntry, vector: Vector | N
     vector : Vector, of its content; None where there is none yet
     """
     place = NodeSealer(session.keys, session, "LedgerEntry", entry.id)
-    return {
-        "id": entry.id,
-        "category": entry.category.value,
-        "importance": entry.importance,
-        "trigger_threshold": entry.trigger_threshold,
-        "is_active": entry.is_active,
-        "expires_at": entry.expires_at,
-        "created_at": entry.created_at,
-        "content": place.seal("content", entry.content or ""),
-        "summary": place.seal("summary", entry.summary or ""),
-        "triggers": place.seal_json("triggers", entry.triggers),
-        "trigger_entities": place.seal_json("trigger_entities", entry.trigger_entities),
-        "embedding": None if vector is None else place.seal_vector("embedding", vector),
-    }
+    embedding = None if vector is None else place.seal_vector("embedding", vector)
+    own = clear_properties(LEDGER_ENTRY_NODE, entry) | sealed_properties(place, LEDGER_ENTRY_NODE, entry)
+    return own | {"embedding": embedding}
 
 
 async def keep_entry(
@@ -149,33 +139,14 @@ async def list_stored_entries(
 
 
 def _opened(session: Session, row: Row, now: datetime) -> StoredEntry:
-    with readable("LedgerEntry", row["id"]):
-        return _read(session, row, now)
-
-
-def _read(session: Session, row: Row, now: datetime) -> StoredEntry:
     place = NodeSealer(session.keys, session, "LedgerEntry", row["id"])
-    expires_at = _moment(row, "expires_at")
-    category, content = LedgerCategory(row["category"]), place.text("content", row["content"])
-    if row["id"] != entry_id(session.keys, category, content):
-        raise Tampered.at("LedgerEntry", row["id"], "category")
-    entry = LedgerEntry(
-        id=row["id"],
-        category=category,
-        content=content,
-        summary=place.text("summary", row["summary"]),
-        importance=row["importance"],
-        triggers=tuple(place.json("triggers", row["triggers"])),
-        trigger_entities=tuple(place.json("trigger_entities", row["trigger_entities"])),
-        trigger_threshold=row["trigger_threshold"],
-        is_active=row["is_active"] and (expires_at is None or expires_at > now),
-        expires_at=expires_at,
-        created_at=moment(row["created_at"]),
-        settled_at=_moment(row, "settled_at"),
-        note=place.text("note", row["note"]) if "note" in row else None,
-        given_by=_giver(row.get("givers") or ()),
-    )
-    return StoredEntry(entry, place.vector("embedding", row["embedding"]) if "embedding" in row else None)
+    with readable("LedgerEntry", row["id"]):
+        entry = opened(LedgerEntry, LEDGER_ENTRY_NODE, row, place, given_by=_giver(row.get("givers") or ()))
+        if entry.id != entry_id(session.keys, entry.category, entry.content or ""):
+            raise Tampered.at("LedgerEntry", entry.id, "category")
+        active = entry.is_active and (entry.expires_at is None or entry.expires_at > now)
+        embedding = place.vector("embedding", row["embedding"]) if "embedding" in row else None
+        return StoredEntry(replace(entry, is_active=active), embedding)
 
 
 _RANKS = (SourceKind.SYSTEM, SourceKind.TEACHER, SourceKind.CHAT, SourceKind.LESSON, SourceKind.PROMPT_RUN)
@@ -185,7 +156,3 @@ _RANKS = (SourceKind.SYSTEM, SourceKind.TEACHER, SourceKind.CHAT, SourceKind.LES
 def _giver(kinds: Sequence[str]) -> SourceKind | None:
     """The kind of source that counts most, of those of an entry in the graph."""
     return min((source_kind(kind) for kind in kinds), key=_RANKS.index, default=None)
-
-
-def _moment(row: Row, name: str) -> datetime | None:
-    return moment(row[name]) if name in row else None

@@ -1,10 +1,9 @@
 """Memories in the graph: what recall and people read, and how they fade (spec 2, 9, 10)."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from enum import StrEnum
-from typing import Any, cast, get_args, get_type_hints
+from typing import Any
 
 from graphmem.model import (
     Edge,
@@ -13,7 +12,6 @@ from graphmem.model import (
     HeldEdge,
     Memory,
     MemoryKind,
-    MergedStatement,
     Modality,
     NamedEntity,
     Reliability,
@@ -24,6 +22,7 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store.graph import Graph, Row
+from graphmem.store.nodes import MEMORY_NODE, clear_properties, finite_number, opened, sealed_properties, storable_value
 from graphmem.store.rows import LAST, NodeSealer, from_ms, readable
 from graphmem.store.sources import opened_source
 from graphmem.store.tampering import Damage, only_intact, report
@@ -31,19 +30,9 @@ from graphmem.store.tampering import Damage, only_intact, report
 _RELIABILITIES = frozenset(each.value for each in Reliability)
 LOAD_PAGE = 5000
 """Memories read at once when a student's memories are taken into memory."""
-APART = frozenset(
-    {"modality", "content", "speaker", "before", "quote", "original", "slot", "source_refs", "statements"}
-)
-"""Fields of `Memory` that are no properties of their own: a label, sealed, or edges."""
 REINFORCED = (
-    "gravity",
-    "salience",
-    "confidence",
-    "strength",
-    "importance",
-    "last_accessed",
-    "reinforcement_count",
-    "last_reinforced_at",
+    *("gravity", "salience", "confidence", "strength", "importance", "last_accessed"),
+    *("reinforcement_count", "last_reinforced_at"),
 )
 """Fields that change when a memory is said again."""
 
@@ -154,7 +143,7 @@ async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState 
 
     None when the session has ended, which another process may have done.
     """
-    rows = await graph.run("memory/get_state", session, session_id=session.session_id, now=now)
+    rows = await graph.read_counts("memory/get_state", session, session_id=session.session_id, now=now)
     if not rows:
         return None
     (row,) = rows
@@ -162,11 +151,11 @@ async def state(graph: Graph, session: Session, now: datetime) -> MemoriesState 
     name = None if sealed is None else damage.opened(lambda: place.text("display_name", sealed))
     await report(graph, session, damage)
     return MemoriesState(
-        version=row["version"],
-        removed=row["removed"],
+        version=row["memory_version"],
+        removed=row["memories_removed"],
         turns=row["turns"],
-        student_version=row["student_version"],
-        fog_versions=(row["world"], row["overlay"]),
+        student_version=row["version"],
+        fog_versions=(row["world"], row["overlay_version"]),
         tolerance=row["tolerance"],
         name=name,
     )
@@ -195,30 +184,42 @@ async def list_linked(
     """
     standings: list[Standing] = []
     edges: dict[str, list[HeldEdge]] = {}
+    after = ""
     while True:
-        after = standings[-1].id if standings else ""
         (row,) = await graph.run(
             "memory/list_linked", session, since=since, after=after, min_weight=min_weight, limit=LOAD_PAGE
         )
-        for *standing, own in row["memories"]:
-            standings.append(_standing(*standing))
-            edges[standings[-1].id] = [_held_edge(*edge) for edge in own if edge[-1] in _RELIABILITIES]
+        for standing, own in await only_intact(graph, session, row["memories"], _linked):
+            standings.append(standing)
+            edges[standing.id] = own
         if len(row["memories"]) < LOAD_PAGE:
             return standings, edges
+        after = row["memories"][-1][0]
 
 
 async def list_used(graph: Graph, session: Session, since: datetime) -> list[Standing]:
     """How the memories stand that were used since a moment; `memory/list_used`."""
     (row,) = await graph.run("memory/list_used", session, since=since)
-    return [_standing(*standing) for standing in row["memories"]]
+    return await only_intact(graph, session, row["memories"], lambda each: _standing(*each))
+
+
+def _linked(row: Sequence[Any]) -> tuple[Standing, list[HeldEdge]]:
+    """Return how a memory stands, and those of its edges that can be read."""
+    return _standing(*row[:-1]), [_held_edge(*edge) for edge in row[-1] if edge[-1] in _RELIABILITIES]
 
 
 def _held_edge(other_id: str, type_: str, outgoing: bool, weight: float, reliability: str) -> HeldEdge:
     return HeldEdge(other_id, type_, outgoing, weight, Reliability(reliability))
 
 
-def _standing(memory_id: str, gravity: float, last_accessed: int, access_count: int) -> Standing:
-    return Standing(memory_id, gravity, from_ms(last_accessed), access_count)
+def _standing(memory_id: str, *values: Any) -> Standing:
+    with readable("Memory", memory_id):
+        return Standing(memory_id, *read_values(("gravity", "last_accessed", "access_count"), values))
+
+
+def read_values(names: Sequence[str], values: Sequence[Any]) -> list[Any]:
+    """Return values of some properties of a memory as Python has them; ValueError, TypeError if one is none."""
+    return [MEMORY_NODE.clear[name].value(value) for name, value in zip(names, values, strict=True)]
 
 
 async def find_by_ids(graph: Graph, who: Who, ids: Sequence[str], session: Session | None) -> list[Memory]:
@@ -287,7 +288,7 @@ async def list_around(
     if not rows:
         return None
     found = await find_by_ids(graph, who, rows[0]["ids"], session)
-    return found, [_opened_edge(*edge) for edge in rows[0]["edges"]]
+    return found, await only_intact(graph, who, rows[0]["edges"], lambda edge: opened_edge(*edge))
 
 
 async def list_edges(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, list[Edge]]:
@@ -297,8 +298,8 @@ async def list_edges(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, li
     """
     (row,) = await graph.run("memory/list_edges", who, ids=list(dict.fromkeys(ids)))
     found: dict[str, list[Edge]] = {memory_id: [] for memory_id in ids}
-    for memory_id, *edge in row["edges"]:
-        found[memory_id].append(_opened_edge(*edge))
+    for memory_id, edge in await only_intact(graph, who, row["edges"], lambda each: (each[0], opened_edge(*each[1:]))):
+        found[memory_id].append(edge)
     return found
 
 
@@ -309,8 +310,9 @@ async def list_sources(graph: Graph, who: Who, ids: Sequence[str]) -> dict[str, 
     """
     (row,) = await graph.run("memory/list_sources", who, ids=list(dict.fromkeys(ids)))
     found: dict[str, list[Source]] = {memory_id: [] for memory_id in ids}
-    for memory_id, *source in row["sources"]:
-        found[memory_id].append(opened_source(*source))
+    sources = await only_intact(graph, who, row["sources"], lambda each: (each[0], opened_source(*each[1:])))
+    for memory_id, source in sources:
+        found[memory_id].append(source)
     return found
 
 
@@ -361,45 +363,27 @@ async def save_decay(graph: Graph, who: Who, when: Moment) -> tuple[int, int]:
 
 
 def stored(name: str, value: Any) -> Any:
-    """A field of `Memory` as its property: the value of an enum, anything else as it is."""
-    if name not in _READERS:
+    """Return a value of a clear field of `Memory` as its property has it.
+
+    Raises
+    ------
+    ValueError      there is no such property
+    """
+    if name not in MEMORY_NODE.clear:
         raise ValueError(f"{name} is no property of a memory")
-    return value.value if isinstance(value, StrEnum) else value
-
-
-def stored_properties(memory: Memory) -> dict[str, Any]:
-    """The properties of a memory that are not sealed."""
-    return {name: stored(name, getattr(memory, name)) for name in _READERS}
+    return storable_value(value)
 
 
 def reinforced_properties(memory: Memory) -> dict[str, Any]:
-    """Properties that reinforcement changes; the rest may have changed in the graph since the memory was read."""
-    return {name: stored(name, getattr(memory, name)) for name in REINFORCED}
+    """Return the properties that reinforcement changes; the rest may have changed in the graph since it was read."""
+    return clear_properties(MEMORY_NODE, memory, *REINFORCED)
 
 
-def _same(value: Any) -> Any:
-    return value
-
-
-def _reader(hint: Any) -> Callable[[Any], Any]:
-    """From a property to a field of some type: enums by their values, moments from milliseconds."""
-    (type_,) = [each for each in (get_args(hint) or (hint,)) if each is not type(None)]
-    if issubclass(type_, StrEnum):
-        return cast(Callable[[Any], Any], type_)
-    return from_ms if type_ is datetime else _same
-
-
-def details_of(memory: Memory) -> dict[str, Any]:
-    """What is sealed of a memory beside its content."""
-    statements = {"statements": [_stored_statement(each) for each in memory.statements]} if memory.statements else {}
-    return {
-        "speaker": memory.speaker,
-        "before": memory.before,
-        "quote": memory.quote,
-        "original": memory.original,
-        "slot": memory.slot,
-        **statements,
-    }
+def sealed_memory(session: Session, memory: Memory, vector: Vector | None) -> dict[str, Any]:
+    """Return the properties that depend on what a memory says, sealed; without a vector no embedding."""
+    place = NodeSealer(session.keys, session, "Memory", memory.id)
+    embedding = {} if vector is None else {"embedding": sealed_embedding(place, memory, vector)}
+    return sealed_properties(place, MEMORY_NODE, memory) | embedding
 
 
 def sealed_embedding(place: NodeSealer, memory: Memory, vector: Vector) -> bytes | list[float]:
@@ -425,36 +409,6 @@ def _opened_vectors(memory: Memory, vector: Vector, parts: Sequence[Vector]) -> 
     return LoadedMemory(replace(memory, statements=statements), vector)
 
 
-_READERS: Mapping[str, Callable[[Any], Any]] = {
-    name: _reader(hint) for name, hint in get_type_hints(Memory).items() if name not in APART
-}
-"""How each property of a memory is read; the fields are listed in `Memory` alone."""
-_OPTIONAL = {name for name, hint in get_type_hints(Memory).items() if type(None) in get_args(hint)}
-REQUIRED = frozenset(
-    each.name for each in fields(Memory) if each.name in _READERS.keys() - _OPTIONAL and each.default is MISSING
-)
-"""Properties that every memory has."""
-
-
-_STATEMENT_READERS: Mapping[str, Callable[[Any], Any]] = {
-    name: _reader(hint) for name, hint in get_type_hints(MergedStatement).items() if name != "vector"
-}
-
-
-def _stored_statement(statement: MergedStatement) -> dict[str, Any]:
-    values = {name: getattr(statement, name) for name in _STATEMENT_READERS}
-    return {name: value.value if isinstance(value, StrEnum) else value for name, value in values.items()} | {
-        "at": round(1000 * statement.at.timestamp())
-    }
-
-
-def _opened_statement(row: Mapping[str, Any]) -> MergedStatement:
-    values: dict[str, Any] = {
-        name: None if row[name] is None else read(row[name]) for name, read in _STATEMENT_READERS.items()
-    }
-    return MergedStatement(**values)
-
-
 def _held(session: Session, row: Row, label: str, refs: list[str]) -> LoadedMemory:
     memory, sealed = _memory(row, label, refs, session), row.get("embedding")
     if sealed is None:
@@ -464,24 +418,20 @@ def _held(session: Session, row: Row, label: str, refs: list[str]) -> LoadedMemo
 
 
 def _memory(row: Row, label: str, refs: list[str], session: Session | None) -> Memory:
-    details: dict[str, Any] = {"speaker": None, "before": None, "quote": None, "original": None, "slot": None}
-    content = None
-    if session is not None:
-        place = NodeSealer(session.keys, session, "Memory", row["id"])
-        with readable("Memory", row["id"]):
-            content, details = place.text("content", row["content"]), details | place.json("details", row["details"])
-            details["statements"] = tuple(map(_opened_statement, details.get("statements", ())))
+    place = None if session is None else NodeSealer(session.keys, session, "Memory", row["id"])
     with readable("Memory", row["id"]):
-        if missing := [name for name in REQUIRED if row.get(name) is None]:
-            raise KeyError(missing[0])
-        # A property that is null is not stored.
-        found: dict[str, Any] = {
-            name: None if (value := row.get(name)) is None else read(value) for name, read in _READERS.items()
-        }
-        return Memory(modality=Modality(label.lower()), content=content, source_refs=tuple(refs), **details, **found)
+        return opened(Memory, MEMORY_NODE, row, place, modality=Modality(label.lower()), source_refs=tuple(refs))
 
 
-def _opened_edge(
-    type_: str, weight: float, from_id: str, to_id: str, to_label: str, created_at: int, reliability: str
+def opened_edge(
+    type_: str, weight: float, from_id: str, to_id: str, to_label: str, created_at: int, reliability: str = "reliable"
 ) -> Edge:
-    return Edge(EdgeType(type_), weight, from_id, to_id, to_label, from_ms(created_at), Reliability(reliability))
+    """Return a relationship as statements list it.
+
+    Raises
+    ------
+    Tampered        a value of it is missing or of another type
+    """
+    with readable(type_, f"{from_id} {to_id}"):
+        at, strength = from_ms(created_at), finite_number(weight)
+        return Edge(EdgeType(type_), strength, from_id, to_id, to_label, at, Reliability(reliability))

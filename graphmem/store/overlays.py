@@ -18,9 +18,10 @@ from graphmem.model import (
     outcome_of,
 )
 from graphmem.store.graph import Graph, Row, Transaction
-from graphmem.store.rows import NodeSealer, from_ms
+from graphmem.store.nodes import finite_number
+from graphmem.store.rows import NodeSealer, from_ms, readable
 from graphmem.store.sources import kind_in_graph
-from graphmem.store.tampering import Damage, report
+from graphmem.store.tampering import Damage, only_intact, report
 from graphmem.store.world import concept_of
 
 Plan = Callable[[Sequence[Practice]], Retained | None]
@@ -158,7 +159,8 @@ async def list_known(
     """Number of known concepts, and a page of them by id, with their notes in a session; `overlay/list_page`."""
     rows = await graph.run("overlay/list_page", who, after=after, limit=limit)
     damage = Damage()
-    known = [_known(who, session, each, damage) for row in rows for each in row["known"]]
+    listed = [each for row in rows for each in row["known"]]
+    known = damage.intact(listed, lambda each: _known(who, session, each, damage))
     await report(graph, who, damage)
     return (rows[0]["total"] if rows else 0), known
 
@@ -166,20 +168,20 @@ async def list_known(
 async def list_due_concepts(graph: Graph, who: Who, after: str, limit: int) -> list[Known]:
     """Known concepts after a certain one, what is due soonest first; without notes; `overlay/list_due`."""
     rows = await graph.run("overlay/list_due", who, after=after, limit=limit)
-    return [_known(who, None, row["known"], Damage()) for row in rows]
+    return await only_intact(graph, who, rows, lambda row: _known(who, None, row["known"], Damage()))
 
 
 async def list_held(graph: Graph, who: Who, ids: Sequence[str]) -> list[Known]:
     """Some of the concepts that were practised or set by hand, by id; without notes; `overlay/list_held`."""
     rows = await graph.run("overlay/list_held", who, ids=list(ids))
-    return [_known(who, None, row["known"], Damage()) for row in rows]
+    return await only_intact(graph, who, rows, lambda row: _known(who, None, row["known"], Damage()))
 
 
 async def list_retentions(graph: Graph, who: Who) -> dict[str, Retained]:
     """How a student holds what was practised or set by hand, by concept id; `overlay/list_retentions`."""
     (row,) = await graph.run("overlay/list_retentions", who)
-    found = {id: _retention(*held) for id, *held in row["held"]}
-    return {id: held for id, held in found.items() if held is not None}
+    found = await only_intact(graph, who, row["held"], lambda held: (held[0], _retention(*held)))
+    return {id: held for id, held in found if held is not None}
 
 
 def _known(who: Who, session: Session | None, row: Sequence[Any], damage: Damage) -> Known:
@@ -188,15 +190,19 @@ def _known(who: Who, session: Session | None, row: Sequence[Any], damage: Damage
     if session is not None and sealed is not None:
         place = NodeSealer(session.keys, who, "KNOWS", f"knows-{concept.id}")
         notes = damage.opened(lambda: place.text("notes", sealed))
-    return Known(concept, attitude, familiarity, from_ms(since), notes, _retention(*row[5:]))
+    retention = _retention(concept.id, *row[5:])
+    with readable("KNOWS", concept.id):
+        return Known(concept, finite_number(attitude), finite_number(familiarity), from_ms(since), notes, retention)
 
 
 def _retention(
-    mastery: float | None, stability: float, difficulty: float, practised_at: int, due_at: int
+    concept_id: str, mastery: float | None, stability: float, difficulty: float, practised_at: int, due_at: int
 ) -> Retained | None:
     if mastery is None:
         return None
-    return Retained(mastery, stability, difficulty, from_ms(practised_at), from_ms(due_at))
+    with readable("KNOWS", concept_id):
+        numbers = finite_number(mastery), finite_number(stability), finite_number(difficulty)
+        return Retained(*numbers, from_ms(practised_at), from_ms(due_at))
 
 
 async def list_discovered(graph: Graph, who: Who) -> list[str]:

@@ -11,21 +11,14 @@ from functools import partial
 from graphmem.errors import Conflict, Tampered
 from graphmem.model import Keys, Who
 from graphmem.sealing import StudentLock, open_sealed_box, opened_value, padded, seal_bytes, seal_for
-from graphmem.store.document import bound_to
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.jobs import Kind
+from graphmem.store.nodes import NODE_KINDS, bound_to, kind_of
 from graphmem.store.students import SessionsEnd, lock_properties
 from graphmem.store.tampering import Damage, report
 
 RESEALED_AT_ONCE = 250
 """Nodes, or known concepts, whose values one transaction seals anew."""
-SEALED_OF_STUDENT = frozenset({"display_name"})
-"""Sealed properties of a student beside the lock; of other nodes every binary property is sealed."""
-RESEALED_LABELS = (
-    *("Student", "Companion", "Memory", "Fact", "LedgerEntry", "Uncertainty", "Concern", "Question", "Reflection"),
-    *("Turn", "Entity", "Job"),
-)
-"""Nodes that hold sealed values."""
 
 
 @dataclass(frozen=True)
@@ -123,8 +116,7 @@ async def _reseal_nodes(keys: Rekeying, elements: list[str], damage: Damage, now
     turns = locked[0]["turns"] if locked else 0
     nodes, values = [], 0
     for row in await tx.run("export/get_nodes", elements=elements):
-        label = next((each for each in row["labels"] if each in RESEALED_LABELS), None)
-        if label is None:
+        if (label := kind_of(row["labels"])) is None:
             continue
         changed = _resealed(keys, tx.who, label, row, turns, damage)
         if changed:
@@ -140,8 +132,8 @@ async def _reseal_nodes(keys: Rekeying, elements: list[str], damage: Damage, now
 def _resealed(keys: Rekeying, who: Who, label: str, row: Row, turns: int, damage: Damage) -> dict[str, bytes]:
     """The sealed properties of a node that the keys before open, sealed with those after."""
     properties, found = row["properties"], {}
-    for name, value in properties.items():
-        if not isinstance(value, bytes | bytearray) or (label == "Student" and name not in SEALED_OF_STUDENT):
+    for name in NODE_KINDS[label].sealed.keys() & properties.keys():
+        if not isinstance(value := properties[name], bytes | bytearray):
             continue
         place = (label, bound_to(label, name, properties, turns), name)
         if label == "Job" and properties["kind"] == Kind.OBSERVE.value:

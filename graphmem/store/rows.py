@@ -64,10 +64,8 @@ def readable(label: str, node_id: str) -> Iterator[None]:
     """
     try:
         yield
-    except (ValueError, TypeError, KeyError, AttributeError) as e:
-        error = Tampered(f"{label} {node_id} cannot be read: a clear value of it was altered or removed.")
-        error.label, error.node_id, error.field = label, node_id, CLEAR
-        raise error from e
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as e:
+        raise Tampered.altered(label, node_id, CLEAR) from e
 
 
 class NodeSealer:

@@ -11,7 +11,7 @@ from graphmem.sealing import StudentLock, seal_for
 from graphmem.store.concerns import clear_concern
 from graphmem.store.graph import Graph
 from graphmem.store.jobs import Kind, observation_text, waiting_job
-from graphmem.store.rows import REMARK, from_ms, source_kind
+from graphmem.store.rows import REMARK, from_ms, readable, source_kind
 
 
 def kind_in_graph(kind: SourceKind) -> str:
@@ -27,7 +27,8 @@ def kind_in_graph(kind: SourceKind) -> str:
 
 def opened_source(source_id: str, kind: str, ref: str, at: int) -> Source:
     """A source as it was found in the graph."""
-    return Source(source_id, source_kind(kind), ref, from_ms(at))
+    with readable("Source", source_id):
+        return Source(source_id, source_kind(kind), ref, from_ms(at))
 
 
 async def save_observations(

@@ -8,7 +8,8 @@ from typing import Any
 from graphmem.model import Companion, Keys, Session, Student, StudentSummary, Who
 from graphmem.sealing import SEALING_OFF, Argon2, Stored, StudentLock
 from graphmem.store.graph import Graph
-from graphmem.store.rows import NodeSealer, from_ms, moment
+from graphmem.store.nodes import STUDENT_NODE
+from graphmem.store.rows import NodeSealer, moment
 from graphmem.store.tampering import Damage
 
 DISPLAY_NAME = "display_name"
@@ -91,7 +92,7 @@ async def settle_sealing(graph: Graph, institution: str, *, clear: bool, now: da
 
 async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | None:
     """A student and the lock of its keys; `student/find`."""
-    rows = await graph.run("student/find", who, now=now)
+    rows = await graph.read_counts("student/find", who, now=now)
     if not rows:
         return None
     (row,) = rows
@@ -177,9 +178,14 @@ def _sealed_persona(keys: Keys, who: Who, companion: Companion) -> Stored:
 
 async def list_student_page(graph: Graph, institution: str, after: str, limit: int) -> tuple[int, list[StudentSummary]]:
     """Number of students of an institution, and a page of them by id; `student/list_page`."""
-    (row,) = await graph.run("student/list_page", institution=institution, after=after, limit=limit)
-    found = [StudentSummary(i, from_ms(at), count, waiting) for i, at, count, waiting in row["students"]]
-    return row["total"], found
+    given: dict[str, Any] = {"institution": institution, "after": after, "limit": limit}
+    (row,) = await graph.run("student/list_page", **given)
+    broken = [each for each, at, *_ in row["students"] if not STUDENT_NODE.clear["created_at"].fits(at, required=True)]
+    for each in broken:
+        await graph.mend(Who(institution, each))
+    if broken:
+        (row,) = await graph.run("student/list_page", **given)
+    return row["total"], [StudentSummary(each, moment(at), *counts) for each, at, *counts in row["students"]]
 
 
 async def count_students(graph: Graph, who: Who) -> tuple[int, int]:

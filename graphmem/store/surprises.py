@@ -4,12 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from graphmem.model import Question, QuestionState, Session, SurpriseResponse, Verdict
+from pydantic import TypeAdapter
+
+from graphmem.model import Question, Session, SurpriseResponse, Verdict
 from graphmem.sealing import Stored
-from graphmem.store.changes import RESPONSE
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import NodeSealer, moment, readable
+from graphmem.store.nodes import QUESTION_NODE, opened
+from graphmem.store.rows import NodeSealer, readable
 from graphmem.store.tampering import Damage, only_intact, report
+
+RESPONSE = TypeAdapter(SurpriseResponse)
 
 
 @dataclass(frozen=True)
@@ -67,17 +71,17 @@ def _response(session: Session, memory_id: str, sealed: Stored | None) -> Surpri
 async def list_open_questions(graph: Graph, session: Session) -> list[Question]:
     """Questions nobody has answered, longest waiting first; `question/list`."""
     rows = await graph.run("question/list", session)
-    return await only_intact(graph, session, rows, lambda row: _question(session, row))
+    return await only_intact(graph, session, rows, lambda row: opened_question(session, row["question"]))
 
 
-def _question(session: Session, row: Row) -> Question:
-    with readable("Question", row["id"]):
-        return Question(
-            row["id"],
-            NodeSealer(session.keys, session, "Question", row["id"]).text("text", row["text"]),
-            moment(row["created_at"]),
-            QuestionState(row["state"]),
-        )
+def opened_question(session: Session, row: Row) -> Question:
+    """Return a question as it was found in the graph.
+
+    Raises
+    ------
+    Tampered        its text does not open, or a clear value is missing or of another type
+    """
+    return opened(Question, QUESTION_NODE, row, NodeSealer(session.keys, session, "Question", row["id"]))
 
 
 async def save_answer(graph: Graph, session: Session, question_id: str, now: datetime) -> bool:

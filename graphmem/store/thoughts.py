@@ -3,11 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from graphmem.maths.features import RATE_WINDOW, SEGMENT_GAP
 from graphmem.model import Who
 from graphmem.store.graph import Graph
-from graphmem.store.rows import from_ms
+from graphmem.store.memories import read_values
+from graphmem.store.rows import readable
+from graphmem.store.tampering import only_intact
+
+THOUGHT_COLUMNS = (*("timestamp", "snr", "surprise", "activity", "features", "strength", "salience", "importance"),)
+"""Properties of a memory as `thought/list` returns them after its id."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +67,7 @@ async def list_waiting(graph: Graph, who: Who, limit: int, until: datetime | Non
     (row,) = await graph.run(
         "thought/list", who, limit=limit, until=until, seconds_before=RATE_WINDOW, seconds_after=SEGMENT_GAP
     )
-    found = tuple(
-        UnconsolidatedMemory(memory_id, from_ms(at), snr, surprise, activity, tuple(features), *rest)
-        for memory_id, at, snr, surprise, activity, features, *rest in row["thoughts"]
-    )
+    found = tuple(await only_intact(graph, who, row["thoughts"], lambda values: _unconsolidated(*values)))
     # The turns of a session that nobody closed are gone before its memories are considered.
     said = {at / 1000 for at in row["said"]} | {thought.at.timestamp() for thought in found}
     return WaitingThoughts(found, tuple(sorted(said)))
@@ -80,6 +83,11 @@ async def list_kept(graph: Graph, who: Who, turn_ids: Sequence[str]) -> dict[str
     """Of turns whose memories were all judged, by id: whether one of them was consolidated; `thought/list_kept`."""
     rows = await graph.run("thought/list_kept", who, turn_ids=list(turn_ids))
     return {row["turn_id"]: row["consolidated"] > 0 for row in rows if not row["waiting"]}
+
+
+def _unconsolidated(memory_id: str, *values: Any) -> UnconsolidatedMemory:
+    with readable("Memory", memory_id):
+        return UnconsolidatedMemory(memory_id, *read_values(THOUGHT_COLUMNS, values))
 
 
 def _properties(verdict: ConsolidationVerdict) -> dict[str, object]:

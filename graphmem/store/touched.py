@@ -9,29 +9,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphmem.store.nodes import NODE_KINDS, STUDENT_NODE
+
 GivenParams = Mapping[str, Any]
 FoundRows = Sequence[Mapping[str, Any]]
 
-INSIDE = frozenset(
-    {
-        *("Student", "Companion", "Memory", "Fact", "LedgerEntry", "Uncertainty", "Concern", "Question", "Reflection"),
-        *("Source", "Entity", "Compression"),
-    }
-)
+INSIDE = frozenset(label for label, kind in NODE_KINDS.items() if kind.hashed)
 """Labels of the nodes that the hash covers."""
-STUDENT_PROPERTIES = frozenset(
-    {
-        *("id", "institution", "student_id", "created_at", "display_name", "salt", "argon2_ops", "argon2_memory"),
-        *("wrapped_key", "public_key", "sealed_private_key", "corrected_signals", "corrected_levels", "verdicts"),
-        *("sealing", "imported", "recovery_copy", "recoveries"),
-    }
-)
+STUDENT_PROPERTIES = frozenset(each.name for each in STUDENT_NODE.fields if each.hashed)
 """Properties of a student that the hash covers: the others count what was done."""
 RELOCKED = ("salt", "argon2_ops", "argon2_memory", "wrapped_key", "recovery_copy")
 """Properties of a student that another password changes."""
-PROPERTIES_OUTSIDE = frozenset(
-    {"embedding", "prediction", "prediction_embedding", "gravity_now", "decayed_at", "written"}
-)
+PROPERTIES_OUTSIDE = frozenset().union(*(kind.unhashed for kind in NODE_KINDS.values() if kind is not STUDENT_NODE))
 """Properties of other nodes that it does not cover: made of what it covers, or of the talk under way."""
 EDGES_OUTSIDE = frozenset({"OPENED", "SAID", "EXPERIENCES"})
 """Relationships of a running session, which it does not cover."""
@@ -488,6 +477,7 @@ OUTSIDE = frozenset(
             "session/keep_closing",
             "session/open",
             "tampering/forget",
+            "tampering/mend",
         ),
         *("integrity/set_public_key_seal", "integrity/set_seals", "tampering/note", "turn/receive"),
         *("uncertainty/begin_cycle", "usage/add"),

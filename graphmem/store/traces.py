@@ -13,7 +13,7 @@ from graphmem.model import Erased, Memory, Session, Vector
 from graphmem.sealing import StudentLock, open_sealed_box, seal_for
 from graphmem.store.graph import Graph, Transaction
 from graphmem.store.jobs import Kind
-from graphmem.store.memories import details_of, sealed_embedding
+from graphmem.store.memories import sealed_memory
 from graphmem.store.rows import NodeSealer
 from graphmem.store.tampering import Damage, report
 
@@ -127,7 +127,7 @@ async def delete_with_traces(
         if current and (forgetting.rewritten or forgetting.payloads):
             await tx.write(
                 "memory/rewrite",
-                memories=[{"id": m.id, "properties": _texts(session, m, v)} for m, v in forgetting.rewritten],
+                memories=[{"id": m.id, "properties": sealed_memory(session, m, v)} for m, v in forgetting.rewritten],
                 jobs=[{"id": job.id, "payload": _sealed_payload(session, lock, job)} for job in forgetting.payloads],
             )
         return current, Erased(**counts)
@@ -148,12 +148,3 @@ def _sealed_payload(session: Session, lock: StudentLock, job: WaitingWork) -> An
     if job.kind is Kind.OBSERVE:
         return seal_for(lock, session, json.dumps(job.payload))
     return NodeSealer(session.keys, session, "Job", job.id).seal_json("payload", job.payload)
-
-
-def _texts(session: Session, memory: Memory, vector: Vector | None) -> dict[str, Any]:
-    place = NodeSealer(session.keys, session, "Memory", memory.id)
-    embedding = {} if vector is None else {"embedding": sealed_embedding(place, memory, vector)}
-    return embedding | {
-        "content": place.seal("content", memory.content or ""),
-        "details": place.seal_json("details", details_of(memory)),
-    }

@@ -35,7 +35,9 @@ from graphmem.store import usage as usages
 from graphmem.store.concerns import opened_alarm, sealed_concern
 from graphmem.store.graph import Graph, Row, Transaction
 from graphmem.store.jobs import NewJob, pages, sealed_job
-from graphmem.store.rows import NodeSealer, from_ms, moment
+from graphmem.store.nodes import FACT_NODE, TURN_NODE, clear_properties, opened, sealed_properties
+from graphmem.store.rows import NodeSealer, from_ms, moment, readable
+from graphmem.store.surprises import opened_question
 from graphmem.store.tampering import Damage, only_intact, report
 from graphmem.store.uncertainties import Recorded, stored_uncertainty
 
@@ -155,7 +157,7 @@ class TurnWrite:
 
 async def before(graph: Graph, session: Session, turn_id: str, now: datetime) -> Before | None:
     """Read what a turn depends on in one round trip; `turn/get_before`. None without such a student."""
-    rows = await graph.run("turn/get_before", session, session_id=session.session_id, turn_id=turn_id, now=now)
+    rows = await graph.read_counts("turn/get_before", session, session_id=session.session_id, turn_id=turn_id, now=now)
     if not rows:
         return None
     (row,) = rows
@@ -180,7 +182,7 @@ async def before(graph: Graph, session: Session, turn_id: str, now: datetime) ->
                 row["corrected_signals"], row["corrected_levels"], row["verdicts"], strict=True
             )
         ),
-        questions=tuple(damage.intact(row["questions"], lambda question: _question(session, *question))),
+        questions=tuple(damage.intact(row["questions"], lambda row: opened_question(session, row))),
         asked_turn=row["asked_turn"],
         episode_turn=row["episode_turn"],
         false_alarms=tuple(damage.intact(row["false_alarms"], lambda alarm: opened_alarm(session, *alarm))),
@@ -288,7 +290,7 @@ async def list_turns(graph: Graph, session: Session) -> list[StoredTurn]:
 async def list_ring(graph: Graph, session: Session, limit: int, as_of: datetime | None = None) -> list[Fact]:
     """A student's facts, newest first, those learned by a moment where one is given; `fact/list`."""
     (row,) = await graph.run("fact/list", session, limit=limit, as_of=as_of)
-    return await only_intact(graph, session, row["facts"], lambda fact: _fact(session, *fact))
+    return await only_intact(graph, session, row["facts"], lambda fact: _fact(session, fact))
 
 
 async def remove_fact(graph: Graph, session: Session, fact_id: str, now: datetime) -> bool | None:
@@ -357,11 +359,6 @@ def _prediction(session: Session, row: Row) -> Prediction | None:
     return Prediction(said["text"], tuple(said["needed_info"]), embedding, said.get("chance", 1.0), others)
 
 
-def _question(session: Session, question_id: str, created_at: int, text: Stored) -> Question:
-    place = NodeSealer(session.keys, session, "Question", question_id)
-    return Question(question_id, place.text("text", text), from_ms(created_at))
-
-
 def _sealed_prediction(session: Session, prediction: Prediction, seq: int) -> dict[str, Any]:
     """Bound to the turn it follows, so that an older prediction cannot be put in its place."""
     place = NodeSealer(session.keys, session, "Companion", f"companion@{seq}")
@@ -393,30 +390,32 @@ def check_outcome(outcome: Mapping[str, Any], reply: str) -> None:
 def _received(session: Session, turn: Row, field: str = "given_reply") -> Received:
     place = NodeSealer(session.keys, session, "Turn", turn["id"])
     reply = turn[field]
-    return Received(
-        turn_id=turn["id"],
-        text=place.text("text", turn["text"]),
-        at=moment(turn["at"]),
-        reply=None if reply is None else place.text(field, reply),
-        task=_opened(place, "task", turn["task"]),
-        opener=_opened(place, "opener", turn["opener"]),
-        used=tuple(turn["used"] or ()),
-    )
+    with readable("Turn", turn["id"]):
+        return Received(
+            turn_id=turn["id"],
+            text=place.text("text", turn["text"]),
+            at=moment(turn["at"]),
+            reply=None if reply is None else place.text(field, reply),
+            task=_opened(place, "task", turn["task"]),
+            opener=_opened(place, "opener", turn["opener"]),
+            used=tuple(TURN_NODE.clear["used"].value(turn["used"]) or ()),
+        )
 
 
 def _kept(session: Session, row: Sequence[Any]) -> StoredTurn:
     """A turn as `turn/list` returns it."""
     turn_id, at, text, reply, replied_by, task, opener = row
-    place, said_at = NodeSealer(session.keys, session, "Turn", turn_id), from_ms(at)
-    opened = _opened(place, "opener", opener)
-    return StoredTurn(
-        turn_id,
-        Message(Author.STUDENT, place.text("text", text), said_at),
-        Message(Author.COMPANION, place.text("reply", reply), said_at),
-        replied_by,
-        None if opened is None else Message(Author.COMPANION, opened, said_at),
-        _opened(place, "task", task) or "",
-    )
+    place = NodeSealer(session.keys, session, "Turn", turn_id)
+    with readable("Turn", turn_id):
+        said_at, before = from_ms(at), _opened(place, "opener", opener)
+        return StoredTurn(
+            turn_id,
+            Message(Author.STUDENT, place.text("text", text), said_at),
+            Message(Author.COMPANION, place.text("reply", reply), said_at),
+            replied_by,
+            None if before is None else Message(Author.COMPANION, before, said_at),
+            _opened(place, "task", task) or "",
+        )
 
 
 def _sealed(place: NodeSealer, field: str, text: str | None) -> Stored | None:
@@ -427,21 +426,11 @@ def _opened(place: NodeSealer, field: str, sealed: Stored | None) -> str | None:
     return None if sealed is None else place.text(field, sealed)
 
 
-def _fact(
-    session: Session, fact_id: str, seq: int, created_at: int, text: Stored, tags: Stored, invalid_at: int | None
-) -> Fact:
-    place = NodeSealer(session.keys, session, "Fact", fact_id)
-    ended = None if invalid_at is None else from_ms(invalid_at)
-    return Fact(fact_id, seq, place.text("text", text), tuple(place.json("tags", tags)), from_ms(created_at), ended)
+def _fact(session: Session, row: Row) -> Fact:
+    return opened(Fact, FACT_NODE, row, NodeSealer(session.keys, session, "Fact", row["id"]))
 
 
 def sealed_fact(session: Session, fact: Fact) -> dict[str, Any]:
-    """The properties of a fact's node, text and tags sealed for it."""
+    """Return the properties of a fact's node, text and tags sealed for it."""
     place = NodeSealer(session.keys, session, "Fact", fact.id)
-    return {
-        "id": fact.id,
-        "seq": fact.seq,
-        "created_at": fact.created_at,
-        "text": place.seal("text", fact.text),
-        "tags": place.seal_json("tags", fact.tags),
-    }
+    return clear_properties(FACT_NODE, fact) | sealed_properties(place, FACT_NODE, fact)

@@ -6,25 +6,24 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.model import (
-    DetectionContext,
     Edge,
     EdgeType,
     RelationshipSide,
-    Resolution,
     Session,
     Severity,
     Uncertainty,
     UncertaintyState,
-    UncertaintyType,
     Who,
 )
 from graphmem.store.graph import Graph, Row
-from graphmem.store.rows import NodeSealer, from_ms, moment, readable
+from graphmem.store.memories import opened_edge
+from graphmem.store.nodes import UNCERTAINTY_NODE, clear_properties, opened, sealed_properties
+from graphmem.store.rows import NodeSealer, readable
 from graphmem.store.tampering import only_intact
 
 SIDES = ("a", "b")
-TEXTS = {"reasoning": "reasoning", "surface_context": "surface_context", "detail": "resolution_detail"}
-"""Sealed fields, and the properties they lie in."""
+STANDING_PROPERTIES = ("state", "resolution_strategy", "surfaced_count", "last_surfaced_at", "resolved_at")
+"""Clear properties that change as an uncertainty is raised and settled."""
 MOST_LISTED = 500
 
 
@@ -102,11 +101,11 @@ async def find_uncertainties(
 async def list_opposed_edges(graph: Graph, who: Who, ids: Sequence[str], limit: int) -> list[tuple[Edge, Edge]]:
     """Pairs of relationships of some memories that cannot both be so; `uncertainty/list_opposed_edges`."""
     rows = await graph.run("uncertainty/list_opposed_edges", who, ids=list(ids), limit=limit)
-    return [(_edge(*row["one"]), _edge(*row["other"])) for row in rows]
+    return await only_intact(graph, who, rows, lambda row: (_edge(*row["one"]), _edge(*row["other"])))
 
 
 def _edge(kind: str, from_id: str, to_id: str, weight: float, created_at: int) -> Edge:
-    return Edge(EdgeType(kind), weight, from_id, to_id, "Memory", from_ms(created_at))
+    return opened_edge(kind, weight, from_id, to_id, "Memory", created_at)
 
 
 async def begin_cycle(graph: Graph, who: Who, before: datetime | None, now: datetime) -> tuple[int, int] | None:
@@ -133,67 +132,35 @@ def stored_uncertainty(session: Session, recorded: Recorded) -> dict[str, Any]:
         for side, i, edge in zip(SIDES, (doubt.a_id, doubt.b_id), (doubt.a_edge, doubt.b_edge), strict=True)
         if i
     ]
-    clear = {
-        "id": doubt.id,
-        "type": doubt.type.value,
-        "severity": doubt.severity.value,
-        "detection_context": doubt.detection_context.value,
-        "temporal_signal": doubt.temporal_signal,
-        "created_at": doubt.created_at,
+    return {
+        "properties": clear_properties(UNCERTAINTY_NODE, doubt) | stored_standing(session, recorded),
+        "sides": sides,
     }
-    return {"properties": clear | stored_standing(session, recorded), "sides": sides}
 
 
 def stored_standing(session: Session, recorded: Recorded) -> dict[str, Any]:
-    """The properties of an uncertainty that change as it is raised and settled."""
+    """Return the properties of an uncertainty that change as it is raised and settled."""
     doubt, place = recorded.uncertainty, NodeSealer(session.keys, session, "Uncertainty", recorded.uncertainty.id)
-    texts = {name: getattr(doubt, own) for own, name in TEXTS.items()}
-    return {
-        "state": doubt.state.value,
-        "resolution_strategy": None if doubt.resolution is None else doubt.resolution.value,
-        "surfaced_count": doubt.surfaced_count,
-        "last_surfaced_at": doubt.last_surfaced_at,
-        "resolved_at": doubt.resolved_at,
-        "undo": place.seal_json("undo", _told(recorded.undo)),
-    } | {name: None if text is None else place.seal(name, text) for name, text in texts.items()}
+    texts = sealed_properties(place, UNCERTAINTY_NODE, doubt) | {"undo": place.seal_json("undo", _told(recorded.undo))}
+    return clear_properties(UNCERTAINTY_NODE, doubt, *STANDING_PROPERTIES) | texts
 
 
 def _opened(who: Who, row: Row, session: Session | None) -> Uncertainty:
-    with readable("Uncertainty", row["uncertainty"]["id"]):
-        return _read(who, row, session)
-
-
-def _read(who: Who, row: Row, session: Session | None) -> Uncertainty:
-    held, sides = row["uncertainty"], {side: memory_id for side, memory_id, *_ in row["sides"]}
-    edges = {side: RelationshipSide(EdgeType(kind), to_id) for side, _, kind, to_id in row["sides"] if kind}
+    held = row["uncertainty"]
     place = None if session is None else NodeSealer(session.keys, who, "Uncertainty", held["id"])
-    texts = {
-        own: None if place is None or held.get(name) is None else place.text(name, held[name])
-        for own, name in TEXTS.items()
-    }
-    strategy = held.get("resolution_strategy")
-    return Uncertainty(
-        id=held["id"],
-        type=UncertaintyType(held["type"]),
-        severity=Severity(held["severity"]),
-        detection_context=DetectionContext(held["detection_context"]),
-        temporal_signal=held["temporal_signal"],
-        a_id=sides["a"] if "a" in sides else sides["b"],
-        b_id=sides.get("b") if "a" in sides else None,
-        created_at=moment(held["created_at"]),
-        state=UncertaintyState(held["state"]),
-        resolution=None if strategy is None else Resolution(strategy),
-        surfaced_count=held["surfaced_count"],
-        last_surfaced_at=_maybe(held.get("last_surfaced_at")),
-        resolved_at=_maybe(held.get("resolved_at")),
-        **texts,
-        a_edge=edges.get("a"),
-        b_edge=edges.get("b"),
-    )
-
-
-def _maybe(value: Any) -> datetime | None:
-    return None if value is None else moment(value)
+    with readable("Uncertainty", held["id"]):
+        sides = {side: memory_id for side, memory_id, *_ in row["sides"]}
+        edges = {side: RelationshipSide(EdgeType(kind), to_id) for side, _, kind, to_id in row["sides"] if kind}
+        return opened(
+            Uncertainty,
+            UNCERTAINTY_NODE,
+            held,
+            place,
+            a_id=sides["a"] if "a" in sides else sides["b"],
+            b_id=sides.get("b") if "a" in sides else None,
+            a_edge=edges.get("a"),
+            b_edge=edges.get("b"),
+        )
 
 
 def _told(undo: Undo) -> dict[str, Any]:

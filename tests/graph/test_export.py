@@ -11,7 +11,7 @@ from graphmem.errors import Locked
 from graphmem.flows.export import export_student
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
-from graphmem.store.document import NODE_KINDS, kind_of, sealed_fields
+from graphmem.store.nodes import NODE_KINDS, kind_of
 from tests.conftest import BOTH_FORMS, Enrol, Pupil, say
 from tests.support.client import Client
 from tests.support.remembering import asked
@@ -81,7 +81,7 @@ async def test_every_property_is_exported_or_known_to_be_left_out(gm: Graphmem, 
         if left_out(row) or kind is None:
             assert left_out(row), row["l"]
             continue
-        unknown = row["p"].keys() - NODE_KINDS[kind].model_fields.keys() - NEVER_EXPORTED - TRANSIENT - DERIVED
+        unknown = row["p"].keys() - NODE_KINDS[kind].exported - NEVER_EXPORTED - TRANSIENT - DERIVED
         assert not unknown, (kind, unknown)
 
 
@@ -93,13 +93,13 @@ async def test_every_sealed_field_is_opened_and_no_key_leaves(gm: Graphmem, ann:
         if left_out(row):
             continue
         for name, value in row["p"].items():
-            if name in {f.name for f in sealed_fields(kind_of(row["l"]) or "")}:
+            if name in NODE_KINDS[kind_of(row["l"]) or ""].sealed.keys() - DERIVED:
                 assert isinstance(value, str if ann.session.keys.clear else bytes | bytearray)
                 seen.add((kind_of(row["l"]), name))
             elif isinstance(value, bytes | bytearray) and name not in NEVER_EXPORTED | DERIVED:
                 kind = kind_of(row["l"])
                 assert kind is not None, row["l"]
-                assert name in {field.name for field in sealed_fields(kind)}, (kind, name)
+                assert name in NODE_KINDS[kind].sealed, (kind, name)
                 seen.add((kind, name))
     assert len(seen) > 12
     document = await export_student(gm, ann.session)

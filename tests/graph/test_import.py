@@ -27,8 +27,8 @@ from graphmem.flows.world_plan import WorldDraft
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Concept, Role, Session, Who, WorldEdge
 from graphmem.store import imports
-from graphmem.store.document import kind_of
 from graphmem.store.imports import ImportedGraph, ImportedNode, begin_import, write_imported
+from graphmem.store.nodes import kind_of
 from graphmem.store.students import find_enrolled
 from tests.conftest import BOTH_FORMS, Pupil, another_replica, say
 from tests.graph.test_erasure import kept

@@ -1,0 +1,539 @@
+"""One declaration for each kind of node: from it properties are written, opened, hashed, exported and sealed anew.
+
+The fields of a model say in their metadata how they are stored (`graphmem.model.fields`); what only the graph holds is
+listed here beside them. A property of another name is neither exported nor imported (spec 2, 14).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from dataclasses import Field as DataclassField
+from datetime import date, datetime
+from enum import StrEnum
+from functools import cache, cached_property, partial
+from math import isfinite
+from types import NoneType
+from typing import Annotated, Any, Literal, TypeVar, cast, get_args, get_origin, get_type_hints
+
+from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, StringConstraints, create_model
+from pydantic import Field as Limits
+
+from graphmem import model
+from graphmem.model import Level, Modality, TurnState, Verdict
+from graphmem.model.fields import UNSTORED, Placement, Unit
+from graphmem.store.rows import NodeSealer, from_ms, moment, readable
+
+ModelT = TypeVar("ModelT")
+
+
+class SealedForm(StrEnum):
+    """Form of a sealed value when it is opened."""
+
+    TEXT = "text"
+    JSON = "json"
+    PACKED = "packed"  # compressed JSON
+    WORK = "work"  # payload of a job, whose kind says how it is sealed
+    VECTOR = "vector"  # embedding, which is not exported
+
+
+def _without_zone_name(value: Any) -> Any:
+    """Return a time as ISO 8601 has it: Neo4j writes a zone's name behind the offset."""
+    return value.partition("[")[0] if isinstance(value, str) else value
+
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=500)]
+Count = Annotated[int, Limits(ge=0)]
+Share = Annotated[float, Limits(ge=0, le=1, allow_inf_nan=False)]
+Number = Annotated[float, Limits(allow_inf_nan=False)]
+Cost = Annotated[float, Limits(ge=0, allow_inf_nan=False)]
+Time = Annotated[AwareDatetime, BeforeValidator(_without_zone_name)]
+_TYPES: Mapping[tuple[Any, Unit], Any] = {
+    (float, Unit.NONE): Number,
+    (float, Unit.SHARE): Share,
+    (float, Unit.BALANCE): Annotated[float, Limits(ge=-1, le=1, allow_inf_nan=False)],
+    (float, Unit.TOLERANCE): Annotated[float, Limits(ge=0.2, le=0.8)],
+    (int, Unit.COUNT): Count,
+    (int, Unit.SCORE): Annotated[int, Limits(ge=0, le=1000)],
+    (int, Unit.URGENCY): Annotated[int, Limits(ge=1, le=3)],
+    (str, Unit.NAME): Name,
+    (datetime, Unit.UTC): Time,
+}
+"""Types in the document of fields of models, by their types and units there."""
+
+
+class Part(BaseModel):
+    """Part of the document: nothing in it that is not named."""
+
+    model_config = ConfigDict(extra="forbid", use_enum_values=True, frozen=True)
+
+
+@dataclass(frozen=True)
+class Field:
+    """A property of a kind of node, or a part of one that is sealed as a JSON map.
+
+    type : in the document, opened; may be None where the property need not be there
+    sealed : form of what is sealed in it; None of what is clear
+    exported : it is in the document
+    hashed : the integrity hash covers it, where it covers the node
+    attribute : field of the model whose value it holds; empty of what only the graph holds
+    shared : `attribute` is one key of the JSON map that is sealed in it
+    default : of the model's field; `...` where there is none
+    hint : type in the model; None where it is that of the document
+    """
+
+    name: str
+    type: Any
+    sealed: SealedForm | None = None
+    exported: bool = True
+    hashed: bool = True
+    attribute: str = ""
+    shared: bool = False
+    default: Any = ...
+    hint: Any = None
+
+    @cached_property
+    def read(self) -> Callable[[Any], Any]:
+        """From a value of the database to one of Python; raises ValueError, TypeError or AttributeError."""
+        return _reader(self.hint or self.type)
+
+    @property
+    def may_be_none(self) -> bool:
+        """True if the property need not be there."""
+        return NoneType in get_args(self.type)
+
+    @property
+    def left_out(self) -> Any:
+        """What a document means that does not name it; `...` where it must."""
+        return None if self.may_be_none else ... if self.default is None else storable_value(self.default)
+
+    def value(self, value: Any) -> Any:
+        """Return Python's value of one of the database; raises as `read` does, also where one must be there."""
+        return None if value is None and self.may_be_none else self.read(value)
+
+    def fits(self, value: Any, *, required: bool = False) -> bool:
+        """True if a value of the database is of its type, or need not be there."""
+        if value is None:
+            return self.may_be_none or not required
+        if type(value) is int and _bare(self.type) is AwareDatetime:
+            return False
+        try:
+            self.read(value)
+        except (ValueError, TypeError, AttributeError):
+            return False
+        return True
+
+
+@dataclass(frozen=True)
+class NodeKind:
+    """A kind of node, by its label, and its properties.
+
+    description : of its part of the document
+    hashed : the integrity hash covers it
+    named : what its part of the document is called, where it is not called by its label
+    """
+
+    label: str
+    description: str
+    fields: tuple[Field, ...]
+    hashed: bool = True
+    named: str = ""
+
+    @cached_property
+    def sealed(self) -> Mapping[str, SealedForm]:
+        """The form of each sealed property, by its name."""
+        return {each.name: each.sealed for each in self.fields if each.sealed is not None}
+
+    @cached_property
+    def clear(self) -> Mapping[str, Field]:
+        """The clear properties by their names."""
+        return {each.name: each for each in self.fields if each.sealed is None}
+
+    @cached_property
+    def exported(self) -> frozenset[str]:
+        """Names of the properties in the document."""
+        return frozenset(each.name for each in self.fields if each.exported)
+
+    @cached_property
+    def unhashed(self) -> frozenset[str]:
+        """Names of the properties that the integrity hash does not cover."""
+        return frozenset(each.name for each in self.fields if not each.hashed)
+
+    @cached_property
+    def part(self) -> type[Part]:
+        """The model of its properties in the document."""
+        own = [each for each in self.fields if each.exported]
+        types = {each.name: (each.type, each.left_out) for each in own if not each.shared}
+        for name in dict.fromkeys(each.name for each in own if each.shared):
+            inner = [each for each in own if each.name == name]
+            types[name] = (_inner(name.capitalize(), f"Sealed {name} of a {self.label.lower()}.", inner), ...)
+        return _part(self.named or self.label, self.description, types)
+
+
+def _part(name: str, description: str, types: Mapping[str, Any]) -> type[Part]:
+    return cast(type[Part], create_model(f"{name}Part", __base__=Part, __doc__=description, **types))
+
+
+def _inner(name: str, description: str, own: Sequence[Field], **more: Any) -> type[Part]:
+    """Return the model of what is sealed together; of what may be left out it has a default."""
+    return _part(name, description, {each.attribute: (each.type, each.left_out) for each in own} | more)
+
+
+def _bare(hint: Any) -> Any:
+    """Return a type without what is annotated, and without None."""
+    args = get_args(hint)
+    if get_origin(hint) is Annotated:
+        return _bare(args[0])
+    return _bare(next(each for each in args if each is not NoneType)) if NoneType in args else hint
+
+
+def _reader(hint: Any) -> Callable[[Any], Any]:
+    """Return the function that reads a value of some type from the database, or from sealed JSON."""
+    bare = _bare(hint)
+    if get_origin(bare) in (list, tuple):
+        item = _bare(get_args(bare)[0])
+        read = partial(_opened_map, item) if is_dataclass(item) else _reader(item)
+        return lambda value: tuple(read(each) for each in _of(list, value))
+    if get_origin(bare) is Literal:
+        return partial(_of, str)
+    return _READERS.get(bare, cast(Callable[[Any], Any], bare))
+
+
+def _of(kind: type[ModelT], value: ModelT) -> ModelT:
+    """Return a value that is of exactly one type; TypeError else."""
+    if type(value) is not kind:
+        raise TypeError(f"a value is no {kind.__name__}")
+    return value
+
+
+def finite_number(value: Any) -> float:
+    """Return a number of the database as it is; TypeError if it is none, or not finite."""
+    if type(value) not in (int, float) or not isfinite(value):
+        raise TypeError("a value is no number")
+    return cast(float, value)
+
+
+def _time(value: Any) -> datetime:
+    """Read a time; many are read as milliseconds, which take the driver a tenth of the time."""
+    return from_ms(value) if type(value) is int else moment(value)
+
+
+_READERS: Mapping[Any, Callable[[Any], Any]] = {
+    float: finite_number,
+    int: partial(_of, int),
+    bool: partial(_of, bool),
+    str: partial(_of, str),
+    datetime: _time,
+    AwareDatetime: _time,
+    date: lambda value: value.to_native(),
+}
+
+
+@cache
+def of(cls: type) -> tuple[Field, ...]:
+    """Return the properties that hold the values of a model, as the metadata of its fields declares them."""
+    hints = get_type_hints(cls)
+    own = [each for each in fields(cls) if not each.metadata.get("stored", UNSTORED).apart]
+    return tuple(_field(each, hints[each.name], each.metadata["stored"]) for each in own)
+
+
+def _field(told: DataclassField[Any], hint: Any, place: Placement) -> Field:
+    bare, optional = _bare(hint), NoneType in get_args(hint)
+    type_, default = _TYPES.get((bare, told.metadata["unit"]), bare), ... if told.default is MISSING else told.default
+    if get_origin(bare) is tuple:
+        (item, _) = get_args(bare)
+        type_ = list[_statement(item) if is_dataclass(item) else item]  # type: ignore[misc]
+    form = None
+    if place.sealed:
+        form = SealedForm.TEXT if bare is str and not place.shared else SealedForm.JSON
+        # What is sealed may be missing in the model, where it is locked.
+        optional = optional and (place.shared or default is not ...)
+    type_, name = type_ | None if optional else type_, place.name or told.name
+    return Field(name, type_, form, attribute=told.name, shared=place.shared, default=default, hint=hint)
+
+
+def _statement(cls: Any) -> type[Part]:
+    """Return the model of a statement within a summary; `keyed` as of a node."""
+    own = [Field(f.name, int if f.type == Time else f.type, attribute=f.attribute) for f in of(cls)]
+    keyed = (dict[Literal["content_hash", "slot_key"], str] | None, None)
+    return _inner("Statement", "Statement that became part of a summary; `keyed` as of a node.", own, keyed=keyed)
+
+
+def clear_properties(kind: NodeKind, value: Any, *names: str) -> dict[str, Any]:
+    """Return the clear properties that hold a model's values, or only some of them."""
+    own = [each for each in kind.clear.values() if each.attribute and (not names or each.name in names)]
+    return {each.name: storable_value(getattr(value, each.attribute)) for each in own}
+
+
+def sealed_properties(place: NodeSealer, kind: NodeKind, value: Any, *names: str) -> dict[str, Any]:
+    """Return the sealed properties that hold a model's texts, or only some of them."""
+    found, shared = dict[str, Any](), dict[str, dict[str, Any]]()
+    for each in kind.fields:
+        if not each.attribute or each.sealed is None or (names and each.name not in names):
+            continue
+        own = getattr(value, each.attribute)
+        if each.shared:
+            if own != ():
+                shared.setdefault(each.name, {})[each.attribute] = storable_value(own)
+        elif own is None and each.may_be_none:
+            found[each.name] = None
+        elif each.sealed is SealedForm.TEXT:
+            found[each.name] = place.seal(each.name, own or "")
+        else:
+            found[each.name] = place.seal_json(each.name, own)
+    return found | {name: place.seal_json(name, told) for name, told in shared.items()}
+
+
+def storable_value(value: Any) -> Any:
+    """Return a value as the driver takes it: of an enum its value, of statements the JSON that is sealed."""
+    if isinstance(value, tuple):
+        return [_told(each) if is_dataclass(each) else storable_value(each) for each in value]
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def _told(value: Any) -> dict[str, Any]:
+    cls: Any = type(value)
+    told = {each.attribute: getattr(value, each.attribute) for each in of(cls)}
+    return {
+        name: round(1000 * own.timestamp()) if isinstance(own, datetime) else storable_value(own)
+        for name, own in told.items()
+    }
+
+
+def _opened_map(cls: Any, told: Mapping[str, Any]) -> Any:
+    values = [(each, told[each.attribute]) for each in of(cls)]
+    return cls(**{each.attribute: None if value is None else each.read(value) for each, value in values})
+
+
+def opened(cls: type[ModelT], kind: NodeKind, row: Mapping[str, Any], place: NodeSealer | None, **apart: Any) -> ModelT:
+    """Return a model made of a node's properties; what is sealed is None, or empty, without the student's session.
+
+    Parameters
+    ----------
+    cls : type of the model
+    kind : of the node
+    row : its properties; times may be in milliseconds
+    place : opens its sealed properties; None without the session
+    apart : values of the model that lie elsewhere
+
+    Raises
+    ------
+    Tampered        a sealed value does not open, or a clear one is missing or of another type
+    """
+    shared, values = dict[str, Mapping[str, Any]](), dict(apart)
+    with readable(kind.label, str(row.get("id"))):
+        for each in kind.fields:
+            if each.attribute:
+                values[each.attribute] = _opened_value(each, row, place, shared)
+        return cls(**values)
+
+
+def _opened_value(
+    each: Field, row: Mapping[str, Any], place: NodeSealer | None, shared: dict[str, Mapping[str, Any]]
+) -> Any:
+    value, empty = row.get(each.name), None if each.default is ... else each.default
+    if each.sealed is None:
+        if value is None and not each.may_be_none and each.default is ...:
+            raise KeyError(each.name)
+        return empty if value is None else each.read(value)
+    if place is None or (value is None and each.may_be_none):
+        return empty
+    if not each.shared:
+        return place.text(each.name, row[each.name]) if each.sealed is SealedForm.TEXT else _many(place, each, row)
+    if each.name not in shared:
+        shared[each.name] = place.json(each.name, row[each.name])
+    told = shared[each.name].get(each.attribute)
+    return empty if told is None else each.read(told)
+
+
+def _many(place: NodeSealer, each: Field, row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(place.json(each.name, row[each.name]))
+
+
+_ID, _AT = Field("id", Name), Field("created_at", Time)
+_OWNER = (Field("institution", str, exported=False), Field("student_id", str, exported=False))
+_EMBEDDING = Field("embedding", list[float] | None, SealedForm.VECTOR, exported=False, hashed=False)
+
+
+def _counted(name: str, type_: Any) -> Field:
+    """A property of a student that counts what was done, which the integrity hash does not cover."""
+    return Field(name, type_, hashed=False)
+
+
+def _locked(name: str, type_: Any = bytes) -> Field:
+    """A property of a student that opens the rest, or says where it comes from, which is not exported."""
+    return Field(name, type_, exported=False)
+
+
+def _kind(
+    label: str, description: str, cls: type | None, *more: Field, named: str = "", hashed: bool = True
+) -> NodeKind:
+    """A kind of node of what its model tells and of what only the graph holds, whose type counts where both do."""
+    told, own = of(cls) if cls is not None else (), {each.name: each for each in more}
+    kept = tuple(replace(each, type=own.pop(each.name).type) if each.name in own else each for each in told)
+    return NodeKind(label, description, (*_OWNER, *kept, *own.values()), hashed, named)
+
+
+_OPENED = dict[str, Any]
+_QUESTION = (Field("asked_at", Time | None), Field("answered_at", Time | None))
+_USED = (Field("calls", Count), Field("input_tokens", Count), Field("output_tokens", Count), Field("cost", Cost))
+
+STUDENT_NODE = _kind(
+    "Student",
+    "Properties of the student, without keys.",
+    None,
+    _ID,
+    _AT,
+    *(_counted(each, Count) for each in ("version", "memory_version")),
+    _counted("overlay_version", Count | None),
+    *(_counted(each, Count) for each in ("memories_removed", "turns", "facts")),
+    *(_counted(each.name, each.type) for each in _USED),
+    *(_counted(each, Time | None) for each in ("jobs_at", "decayed_at", "reconciled_at")),
+    _counted("reconciled_cycles", Count | None),
+    _counted("signals", list[Share] | None),
+    Field("corrected_signals", list[Share] | None),
+    Field("corrected_levels", list[Level] | None),
+    Field("verdicts", list[Verdict] | None),
+    _counted("habits", list[Name] | None),
+    *(_counted(each, list[Count] | None) for each in ("habits_shown", "habits_moments")),
+    *(_counted(each, Count | None) for each in ("asked_turn", "episode_turn")),
+    Field("recoveries", list[Time] | None),
+    Field("display_name", str | None, SealedForm.TEXT),
+    *map(_locked, ("salt", "wrapped_key", "public_key", "sealed_private_key", "recovery_copy")),
+    *(_locked(each, int) for each in ("argon2_ops", "argon2_memory")),
+    *(_locked(each, str | None) for each in ("sealing", "imported")),
+)
+COMPANION_NODE = _kind(
+    "Companion",
+    "Properties of the companion.",
+    model.Companion,
+    Field("id", Literal["companion"]),
+    Field("prediction", _OPENED | None, SealedForm.JSON, hashed=False),
+    Field("prediction_embedding", list[float] | None, SealedForm.VECTOR, exported=False, hashed=False),
+)
+MEMORY_NODE = _kind(
+    "Memory",
+    "Properties of a memory.",
+    model.Memory,
+    Field("gravity_now", Share | None, hashed=False),
+    Field("decayed_at", Time | None, hashed=False),
+    Field("features", list[Number] | None),
+    Field("activity", Cost | None),
+    Field("episode", bool | None),
+    Field("verdict", Verdict | None),
+    Field("considered", bool | None),
+    Field("considered_at", Time | None),
+    Field("written", Count, hashed=False),
+    Field("surprise_response", _OPENED | None, SealedForm.JSON),
+    Field("verdict_note", str | None, SealedForm.TEXT),
+    _EMBEDDING,
+)
+FACT_NODE = _kind("Fact", "Properties of a fact.", model.Fact, Field("origin", Name | None))
+LEDGER_ENTRY_NODE = _kind(
+    "LedgerEntry", "Properties of a ledger entry.", model.LedgerEntry, Field("ended", bool | None), _EMBEDDING
+)
+ENTITY_NODE = _kind("Entity", "Properties of an entity.", model.NamedEntity, Field("key", Name))
+UNCERTAINTY_NODE = _kind(
+    "Uncertainty", "Properties of an uncertainty.", model.Uncertainty, Field("undo", _OPENED | None, SealedForm.JSON)
+)
+CONCERN_NODE = _kind(
+    "Concern",
+    "Properties of a concern.",
+    model.Concern,
+    Field("probability", Share),
+    Field("level", Level | None),
+    Field("text", str | None, SealedForm.TEXT),
+    Field("note", str | None, SealedForm.TEXT),
+)
+QUESTION_NODE = _kind("Question", "Properties of a question, or of a reflection.", model.Question, *_QUESTION)
+REFLECTION_NODE = _kind("Reflection", QUESTION_NODE.description, model.Question, *_QUESTION, named="Question")
+TURN_NODE = _kind(
+    "Turn",
+    "Properties of a turn of the running talk.",
+    None,
+    _ID,
+    Field("seq", Count | None),
+    Field("at", Time),
+    Field("state", TurnState),
+    *(Field(each, Share | None) for each in ("surprise", "match")),
+    *(Field(each, Name | None) for each in ("replied_by", "session_id")),
+    Field("received_at", Time | None),
+    Field("used", list[Name] | None),
+    Field("text", str, SealedForm.TEXT),
+    *(Field(each, str | None, SealedForm.TEXT) for each in ("reply", "given_reply", "task", "opener")),
+    Field("outcome", _OPENED | None, SealedForm.PACKED),
+    hashed=False,
+)
+SOURCE_NODE = _kind(
+    "Source",
+    "Properties of a source.",
+    model.Source,
+    # An observed remark has a kind of its own in the graph.
+    Field("kind", Name),
+    Field("formed_at", Time | None),
+    Field("snr", Annotated[int, Limits(ge=0, le=1000)] | None),
+)
+COMPRESSION_NODE = _kind(
+    "Compression",
+    "Properties of the record of a compression.",
+    model.Compression,
+    _ID,
+    Field("at", Time),
+    Field("loss_modalities", list[Modality]),
+    Field("loss_nodes", list[int]),
+    *(Field(each, list[Number]) for each in ("loss_entropy", "loss_gravity", "loss_edge_weight")),
+)
+JOB_NODE = _kind(
+    "Job",
+    "Properties of a job that waits or is dead.",
+    None,
+    _ID,
+    Field("kind", Name),
+    Field("state", Literal["waiting", "dead"]),
+    Field("attempts", Count),
+    _AT,
+    Field("run_after", Time),
+    Field("seq", Count | None),
+    Field("error", str | None),
+    Field("payload", _OPENED, SealedForm.WORK),
+    hashed=False,
+)
+USAGE_NODE = _kind(
+    "Usage",
+    "Properties of the use of language models on a day.",
+    None,
+    Field("day", date),
+    Field("kind", Name),
+    Field("prompt", Name | None),
+    *_USED,
+    hashed=False,
+)
+NODE_KINDS: Mapping[str, NodeKind] = {
+    each.label: each for each in tuple(globals().values()) if isinstance(each, NodeKind)
+}
+"""The kinds of nodes of a student by their labels."""
+
+
+def kind_of(labels: Sequence[str] | frozenset[str]) -> str | None:
+    """Return the label that says which kind of node it is; None where it is none that is exported."""
+    return next((label for label in labels if label in NODE_KINDS), None)
+
+
+def bound_to(label: str, name: str, properties: Mapping[str, Any], turns: int) -> str:
+    """Return the id that a sealed property of a node is bound to.
+
+    Parameters
+    ----------
+    label : str, kind of the node
+    name : str, of the property
+    properties : of the node
+    turns : int, of the student, whom a prediction follows
+
+    Examples
+    --------
+    >>> bound_to("Companion", "prediction", {"id": "companion"}, 7), bound_to("Fact", "text", {"id": "fact-1"}, 7)
+    ('companion@7', 'fact-1')
+    """
+    if label == "Student":
+        return "student"
+    if label == "Companion":
+        return "companion" if name == "persona" else f"companion@{turns}"
+    return str(properties["id"])
