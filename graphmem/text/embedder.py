@@ -136,6 +136,13 @@ class ShippedNetwork:
         (hidden,) = self._session.run(["hidden"], {"input_ids": np.array([read.ids], dtype=np.int64)})
         return hidden, read.offsets
 
+    def seen_with_spans(self, text: str) -> tuple[Matrix, NDArray[np.float32], list[tuple[int, int]]]:
+        """Return the vector, what the lower layers see of the tokens, shape (1, tokens, 384), and their spans."""
+        read = self._tokenizer.encode(_readable(text))
+        ids = np.array([read.ids], dtype=np.int64)
+        vector, hidden = self._session.run(["embedding", "hidden"], {"input_ids": ids})
+        return vector, hidden, read.offsets
+
     def ids(self, text: str) -> dict[str, NDArray[np.int64]]:
         """The tokens of a text as a network takes them: `input_ids` of shape (1, tokens)."""
         return {"input_ids": np.array([self._tokenizer.encode(_readable(text)).ids], dtype=np.int64)}
