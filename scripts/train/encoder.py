@@ -15,7 +15,7 @@ from scipy.optimize import minimize_scalar
 from torch import Tensor, nn
 from torch.nn import functional
 
-from graphmem.bench.held_out import text_hash
+from graphmem.bench.talks import text_hash
 from graphmem.language.encoder import ENCODER_FOLDER, token_marks
 from graphmem.language.heads import (
     BORDERS,

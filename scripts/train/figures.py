@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import f1_score
 
-from graphmem.bench.matching import auroc
+from graphmem.bench.scores import auroc
 from graphmem.language.encoder import EncoderNetwork
 from graphmem.language.heads import MESSAGE, HeadScores
 from graphmem.text.clauses import clauses

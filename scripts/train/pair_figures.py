@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.metrics import average_precision_score, f1_score
 
 from graphmem.bench.contradiction import contradiction_figures
-from graphmem.bench.matching import auroc
+from graphmem.bench.scores import auroc
 from graphmem.language.heads import PAIR
 from graphmem.language.pairs import PairsNetwork
 from graphmem.text.answering import ANSWERING_FOLDER

@@ -17,7 +17,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn import functional
 
-from graphmem.bench.held_out import is_held_out
+from graphmem.bench.talks import is_held_out
 from graphmem.language.heads import PAIR, PAIR_HEADS, AnswerForm
 from graphmem.language.pairs import PAIR_MARKS, PAIRS_FOLDER, PRODUCT_SCALE, beside, pair_marks
 from graphmem.model import PairClass

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from graphmem.bench.held_out import is_held_out, text_hash
+from graphmem.bench.talks import is_held_out, text_hash
 from graphmem.bench.understanding import LabelledUtterance, read_utterances
 from graphmem.language.heads import MESSAGE, NAMES
 from graphmem.text.clauses import clauses
