@@ -45,6 +45,7 @@ from graphmem.text.clauses import told_clauses
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.language import language_of
 from graphmem.text.reader import MessageReader, MessageReading, generality
+from graphmem.text.sanitize import clipped
 from graphmem.text.summary import summarised_memories
 from graphmem.text.words import word_rarity
 
@@ -54,6 +55,8 @@ THREAD_CHARACTERS = 1_000
 """Characters from which on a message is read off the event loop."""
 NEEDED, LESSON_TAGS = 8, 5
 """Most keywords of needed info, and most tags of a lesson."""
+LESSON_CHARACTERS = 220
+"""Longest text of a lesson."""
 LEAST_GENERAL = 0.4
 """Chance that a statement tells something lasting of the student from which a violated expectation teaches it."""
 
@@ -137,7 +140,11 @@ async def _lesson(mind: OfflineMind, mismatch: Mismatch) -> Lesson | None:
     told = told_clauses(Doc(mismatch.actual)) or (mismatch.actual,)
     readings = await mind.reader.read(told)
     lasting, text = max((generality(each), text) for each, text in zip(readings, told, strict=True))
-    return Lesson(text, keywords([Doc(text)], LESSON_TAGS) or ("student",)) if lasting >= LEAST_GENERAL else None
+    return (
+        Lesson(clipped(text, LESSON_CHARACTERS), keywords([Doc(text)], LESSON_TAGS) or ("student",))
+        if lasting >= LEAST_GENERAL
+        else None
+    )
 
 
 async def _extract(mind: OfflineMind, question: ExtractMemories, _: OnToken | None) -> tuple[Extraction, ...]:
