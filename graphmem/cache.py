@@ -4,8 +4,9 @@ import asyncio
 import sys
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from weakref import WeakValueDictionary
+from zoneinfo import ZoneInfo
 
 from graphmem.model import Message, Session, Uncertainty, Unlocked, Vector, Who
 from graphmem.search.edges import EdgeTable
@@ -36,6 +37,7 @@ class OpenMemories:
     name : what the student is called, where it is known
     doubts : uncertainties that are not settled
     tolerance : of the companion, 0.2 to 0.8
+    time_zone : IANA name of the student's time zone, where one was given
     """
 
     version: int
@@ -48,6 +50,14 @@ class OpenMemories:
     name: str | None = field(default=None, repr=False)
     doubts: tuple[Uncertainty, ...] = field(default=(), repr=False)
     tolerance: float = 0.5
+    time_zone: str | None = None
+
+    @property
+    def zone(self) -> tzinfo:
+        """Time zone in which the student reckons days: the one given, else the offset of what was said last."""
+        if self.time_zone is not None:
+            return ZoneInfo(self.time_zone)
+        return next((memory.zone for memory in self.index.latest(1)), UTC)
 
     @property
     def nbytes(self) -> int:

@@ -409,6 +409,7 @@ def session_token(secret: bytes, session: Session) -> str:
         "seal": session.keys.seal.hex(),
         "mark": session.keys.mark.hex(),
         "clear": session.keys.clear,
+        "time_zone": session.time_zone,
     }
     box = SecretBox(_subkey(secret, b"session-token"))
     return str(box.encrypt(json.dumps(content).encode(), encoder=URLSafeBase64Encoder).decode())
@@ -430,7 +431,8 @@ def opened_token(secret: bytes, token: str, now: datetime) -> Session:
     if expires_at <= now:
         raise Locked("This session has expired: open a new one.")
     keys = Keys(bytes.fromhex(content["seal"]), bytes.fromhex(content["mark"]), content.get("clear", False))
-    return Session(content["institution"], content["student_id"], content["session_id"], expires_at, keys)
+    place = content["institution"], content["student_id"], content["session_id"]
+    return Session(*place, expires_at, keys, content.get("time_zone"))
 
 
 def bearer_key(secret: bytes) -> bytes:

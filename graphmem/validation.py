@@ -3,6 +3,7 @@
 import re
 from datetime import datetime, timedelta
 from unicodedata import category
+from zoneinfo import ZoneInfo, available_timezones
 
 from graphmem.errors import InvalidInput
 
@@ -96,25 +97,69 @@ def checked_password(name: str, value: str, shortest: int) -> str:
     return value
 
 
-def checked_time(name: str, value: datetime, now: datetime, skew: float) -> datetime:
-    """A moment that says its time zone and does not lie in the future.
+def checked_time(name: str, value: datetime, now: datetime, skew: float, zone: str | None = None) -> datetime:
+    """A moment that does not lie in the future, in the writer's time zone and to the millisecond.
 
     Parameters
     ----------
     name : str
     value, now : datetime
     skew : float >= 0, seconds the app's clock may be ahead
+    zone : IANA name of the student's time zone, for what has no offset or is in UTC, which tells no writer's day
 
     Raises
     ------
-    InvalidInput    it has no offset, lies in the future, or before 1900
+    InvalidInput    it has no offset and there is no zone, or it lies in the future, or before 1900
     """
-    if value.tzinfo is None:
-        raise InvalidInput(f"{name} has no time zone: write it like 2026-01-15T09:30:00Z.")
-    if value > now + timedelta(seconds=skew):
-        raise InvalidInput(f"{name} lies in the future: send the time at which the message was written.")
+    if value.tzinfo is None and zone is None:
+        raise InvalidInput(
+            f"{name} has no time zone: write it like 2026-01-15T09:30:00Z, or give the student a time zone."
+        )
     if value.year < _EARLIEST:
         raise InvalidInput(f"{name} lies before {_EARLIEST}.")
+    if value.year > now.year + 1:
+        raise InvalidInput(f"{name} lies in the future: send the time at which the message was written.")
+    if zone is not None and value.tzinfo is None:
+        value = value.replace(tzinfo=ZoneInfo(zone))
+    elif zone is not None and not value.utcoffset():
+        value = value.astimezone(ZoneInfo(zone))
+    if value > now + timedelta(seconds=skew):
+        raise InvalidInput(f"{name} lies in the future: send the time at which the message was written.")
+    return value.replace(microsecond=value.microsecond // 1000 * 1000)
+
+
+def in_zone(at: datetime, zone: str | None) -> datetime:
+    """A moment in a time zone by name where its offset is that of the zone: the next days may have another one.
+
+    Examples
+    --------
+    >>> evening = datetime.fromisoformat("2026-10-24T23:30:00+02:00")
+    >>> (in_zone(evening, "Europe/Berlin") + timedelta(days=1)).isoformat()
+    '2026-10-25T23:30:00+01:00'
+    >>> in_zone(evening, "Asia/Tokyo") == in_zone(evening, None) == evening
+    True
+    """
+    local = at if zone is None else at.astimezone(ZoneInfo(zone))
+    return local if local.utcoffset() == at.utcoffset() else at
+
+
+def checked_time_zone(name: str, value: str) -> str:
+    """The IANA name of a time zone, such as `Europe/Berlin`.
+
+    Raises
+    ------
+    InvalidInput    it is none
+
+    Examples
+    --------
+    >>> checked_time_zone("timeZone", "Europe/Berlin")
+    'Europe/Berlin'
+    >>> checked_time_zone("timeZone", "Berlin")
+    Traceback (most recent call last):
+    graphmem.errors.InvalidInput: timeZone is no time zone of the IANA list: write it like Europe/Berlin.
+    """
+    if value not in available_timezones():
+        raise InvalidInput(f"{name} is no time zone of the IANA list: write it like Europe/Berlin.")
     return value
 
 

@@ -51,9 +51,14 @@ class StudentMutation:
         id: StudentId,
         password: Annotated[str, argument("The password, 8 to 1000 characters; nothing can be opened without it.")],
         display_name: Annotated[str | None, argument("How the student is called, 1 to 200 characters.")] = None,
+        time_zone: Annotated[
+            str | None,
+            argument("IANA name of the time zone in which the student's days are reckoned, such as Europe/Berlin."),
+        ] = None,
     ) -> StudentType:
         who = of_student(info, id, Role.ADMIN)
-        return StudentType(who, await students.enrol(info.context.gm, who, password, display_name), True)
+        enrolled = await students.enrol(info.context.gm, who, password, display_name, time_zone)
+        return StudentType(who, enrolled, True)
 
     @strawberry.mutation(
         description="Unlock a student with a session of its own, such as of one device; others of the student go on."

@@ -187,9 +187,12 @@ class Operations:
         return await self._executed(query, student_id, variables)
 
     @Operation
-    async def enrol_student(self, student_id: str, password: str, display_name: str | None = None) -> StudentResult:
+    async def enrol_student(
+        self, student_id: str, password: str, display_name: str | None = None, time_zone: str | None = None
+    ) -> StudentResult:
         """Enrol a student; the password opens everything that is ever sealed. For admins."""
-        return await self._ask(_ENROL, StudentResult, None, id=student_id, password=password, displayName=display_name)
+        variables = {"id": student_id, "password": password, "displayName": display_name, "timeZone": time_zone}
+        return await self._ask(_ENROL, StudentResult, None, **variables)
 
     @Operation
     async def open_session(self, student_id: str, password: str) -> SessionResult:
@@ -866,7 +869,7 @@ _mutation, _query = partial(document, "mutation"), partial(document, "query")
 _of_student = partial(document, "query", of_student=True)
 _OF_STUDENT = "student(id: $studentId) { "
 
-_ENROL = _mutation("enrolStudent", "id: ID!, password: String!, displayName: String", StudentResult)
+_ENROL = _mutation("enrolStudent", "id: ID!, password: String!, displayName: String, timeZone: String", StudentResult)
 _OPEN = _mutation("openSession", "studentId: ID!, password: String!", SessionResult)
 _RENEW = _mutation("renewSession", "studentId: ID!", SessionResult)
 _CLOSE = _mutation("closeSession", "studentId: ID!", None)

@@ -70,6 +70,7 @@ class StudentResult(Result):
     memory_count: int
     waiting_jobs: int
     recoveries: tuple[datetime, ...] = ()
+    time_zone: str | None = None
 
 
 class SessionResult(Result):

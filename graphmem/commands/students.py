@@ -28,11 +28,12 @@ async def enrol_command(
     who: Who,
     new_password: str,
     display_name: Annotated[str | None, typer.Option(help="how the student is called")] = None,
+    time_zone: Annotated[str | None, typer.Option(help="IANA time zone of the student's days: Europe/Berlin")] = None,
 ) -> None:
     """Enrol a student; asks for the password that opens everything."""
     from graphmem.flows import students
 
-    await students.enrol(gm, who, new_password, display_name)
+    await students.enrol(gm, who, new_password, display_name, time_zone)
     typer.echo(f"{who.student_id} is enrolled at {who.institution}.")
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, tzinfo
 from itertools import compress
 
 import numpy as np
@@ -104,6 +104,7 @@ class RecallRequest:
     limit : most memories; with 0 nothing comes of any memory
     unformed : whether messages of which no memories are formed yet are searched, too; a turn has its own in sight
     roles : of the memories that are wanted; empty: all
+    zone : in which the asker reckons days; None where that is the student's
     """
 
     doc: Doc
@@ -115,6 +116,7 @@ class RecallRequest:
     limit: int = 20
     unformed: bool = False
     roles: frozenset[MemoryRole] = frozenset()
+    zone: tzinfo | None = None
 
 
 @dataclass(frozen=True)
@@ -294,7 +296,9 @@ async def search(gm: Graphmem, session: Session, asking: RecallRequest) -> Searc
         reading = group.create_task(memories_now(gm, session))
         held = await open_memories(gm, session)
         unformed = await read_unformed(gm, session) if asking.unformed else None
-        now = gm.clock()
+        zone = asking.zone or held.zone
+        now = gm.clock().astimezone(zone)
+        asking = replace(asking, as_of=None if asking.as_of is None else asking.as_of.astimezone(zone))
         asked = read_question(asking.doc, (*held.index.speakers(), *(() if unformed is None else unformed.speakers())))
         nameless = group.create_task(gm.embedder.embed([asked.text])) if asked.names and asked.text else embedding
         question = question_in(asking.doc).text

@@ -159,12 +159,11 @@ def open_doubts_of(gm: Graphmem, session: Session) -> tuple[Uncertainty, ...]:
 
 def _asking(attempt: TurnAttempt, limit: int) -> RecallRequest:
     """Recall request for a message, in the light of what it answers."""
-    doc, before = attempt.incoming.doc, attempt.held.messages[-1:]
+    before = attempt.held.messages[-1:]
+    asking = RecallRequest(attempt.incoming.doc, attempt.embedding, limit=limit, zone=attempt.incoming.at.tzinfo)
     if (opener := opener_of(attempt)) is not None:
-        return RecallRequest(doc, attempt.embedding, opener, before_row=OPENER_ROW, limit=limit)
-    if not before:
-        return RecallRequest(doc, attempt.embedding, limit=limit)
-    return RecallRequest(doc, attempt.embedding, before[0].text, before[0].embedding, limit=limit)
+        return replace(asking, before=opener, before_row=OPENER_ROW)
+    return replace(asking, before=before[0].text, before_vector=before[0].embedding) if before else asking
 
 
 async def _expected(gm: Graphmem, session: Session, attempt: TurnAttempt) -> Answer[FittingFacts]:

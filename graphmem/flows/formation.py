@@ -7,7 +7,7 @@ effect once, since it finishes the source's job.
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import UTC, datetime
 
 import numpy as np
 
@@ -60,6 +60,7 @@ from graphmem.text.revision import retractions
 from graphmem.text.slots import slot_key, tells_attribute
 from graphmem.text.telling import telling
 from graphmem.text.worth import work_chance
+from graphmem.validation import in_zone
 
 MESSAGES_AT_ONCE = 5
 """Messages that a language model reads in one question."""
@@ -129,9 +130,9 @@ async def form_observations(gm: Graphmem, session: Session, claimed: Sequence[jo
 async def _message_work(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> Work:
     job = jobs.opened_payload(session, claimed, jobs.FormJob)
     key = str(claimed.seq)
-    source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at)
-    doc = Doc(job.text)
-    heard = Heard(job.text, job.at, before=job.before, talk=job.talk, reply=job.reply, task=job.task, doc=doc)
+    source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at.astimezone(UTC))
+    doc, at = Doc(job.text), in_zone(job.at, session.time_zone)
+    heard = Heard(job.text, at, before=job.before, talk=job.talk, reply=job.reply, task=job.task, doc=doc)
     heard = replace(heard, asks=job.asks)
     level = await standing_level(gm, session, key, job.level, job.own_level)
     scores = MessageScores(job.importance, job.surprise, level, job.activity, job.features)
@@ -142,9 +143,10 @@ async def _message_work(gm: Graphmem, session: Session, claimed: jobs.Claimed) -
 
 def _observation_work(session: Session, lock: StudentLock, claimed: jobs.Claimed) -> Work:
     observed = jobs.opened_observation(session, lock, claimed)
-    source = Source(observed_id(observed), observed.kind, observed.ref, observed.at)
+    source = Source(observed_id(observed), observed.kind, observed.ref, observed.at.astimezone(UTC))
     doc = Doc(observed.text)
-    heard = Heard(observed.text, observed.at, observed.kind, observed.speaker, observed.before, observed=True, doc=doc)
+    at = in_zone(observed.at, session.time_zone)
+    heard = Heard(observed.text, at, observed.kind, observed.speaker, observed.before, observed=True, doc=doc)
     return Work(claimed, Input(observed_key(observed), source, heard, observed.danger), None)
 
 

@@ -33,15 +33,14 @@ from graphmem.store.changes import (
     NewEdge,
 )
 from graphmem.text.doc import Doc
-from graphmem.text.ending import ended_chance
 from graphmem.text.normalize import cleaned
-from graphmem.text.revision import RATHER_ENDED, Effect, Revisable, effect, surely_ended
+from graphmem.text.revision import RATHER_ENDED, Effect, Revisable, effect, ending_chance, surely_ended
 from graphmem.text.stems import is_past
 
 CANDIDATES = 12
 """Nearest memories that a new statement is compared with."""
-END_EFFECTS = (Effect.ENDS, Effect.CORRECTS)
-"""Effects that close a memory."""
+END_EFFECTS = (Effect.ENDS, Effect.CORRECTS, Effect.OUTDATES)
+"""Effects that close a memory, or mark it as holding in part."""
 RETRACTED, RETRACTED_MARGIN = 0.4, 0.05
 """Cosine from which a memory is the one that is to be forgotten, and what others may be farther."""
 MAX_KNOWN = 8
@@ -119,9 +118,11 @@ def touched_memories(
                 found = _by_verdict(reading.verdicts.get((marked.content_hash, memory.id)), said, old)
             if found is not Effect.NONE:
                 touched.append((memory, found, cosine))
-    # It has learned from what students tell a tutor, not from the talk of others that is only observed.
-    if not (touched or reading.heard.observed):
-        touched += _surely_ended(said, [(m, c) for m, c in candidates.values() if _comparable(m, reading)], known)
+    # They have learned from what students tell a tutor, not from the talk of others that is only observed.
+    if not (reading.heard.observed or any(each[1] in END_EFFECTS for each in touched)):
+        touched = _with_surely_ended(
+            touched, said, [m for m, _ in candidates.values() if _comparable(m, reading)], known
+        )
     touched += _touched_statements(reading, extract, marked, known)
     if reading.heard.asks:
         # Who asks for what was told tells of no change: "What did I do for my talk?"
@@ -134,13 +135,17 @@ def touched_memories(
     return [(m, e) for m, e, cosine in touched if not corrects or e not in END_EFFECTS or cosine == nearest]
 
 
-def _surely_ended(
-    said: Revisable, candidates: Sequence[tuple[Memory, float]], known: SearchIndex
+def _with_surely_ended(
+    touched: list[tuple[Memory, Effect, float]], said: Revisable, candidates: Sequence[Memory], known: SearchIndex
 ) -> list[tuple[Memory, Effect, float]]:
-    """The known memory that a statement most surely ends, where no reason in words tells what it ends."""
-    chances = [(surely_ended(said, revisable(m, known.vector(m.id)), c), m, c) for m, c in candidates]
-    chance, memory, cosine = max(chances, key=itemgetter(0), default=(0.0, None, 0.0))
-    return [] if memory is None or not chance else [(memory, Effect.ENDS, cosine)]
+    """The same with the memory that the networks most surely find ended, though rules say *same* or nothing."""
+    doubted = [memory for memory, effect, _ in touched if effect is Effect.CONTRADICTS]
+    open_to_it = [each for each in candidates if each not in doubted]
+    found = [(*surely_ended(said, revisable(each, known.vector(each.id))), each) for each in open_to_it]
+    chance, came, memory = max(found, key=itemgetter(0), default=(0.0, Effect.NONE, None))
+    if memory is None or not chance:
+        return touched
+    return [*(each for each in touched if each[0] is not memory), (memory, came, 1.0)]
 
 
 def _said_again(
@@ -202,7 +207,7 @@ def _by_verdict(verdict: PairVerdict | None, said: Revisable, old: Revisable) ->
     if is_change(verdict):
         # Who sold the Honda still drives the Toyota, whatever the network says of cars.
         one_matter = (said.slot is not None and said.slot == old.slot) or not said.stems.isdisjoint(old.stems)
-        ends = one_matter and ended_chance(said.words, old.content) >= RATHER_ENDED
+        ends = one_matter and ending_chance(said, old) >= RATHER_ENDED
         return Effect.ENDS if ends else Effect.NONE
     return Effect.CONTRADICTS if is_contradiction(verdict) else Effect.NONE
 
@@ -244,7 +249,14 @@ def _cosine(known: SearchIndex, memory: Memory, marked: Marked) -> float:
 def _told(reading: Reading, extract: Extract, marked: Marked) -> Revisable:
     words = cleaned(reading.heard.text[extract.start : extract.end])
     return Revisable(
-        extract.content, words, reading.source.at, extract.aspect, extract.slot, marked.valence, marked.vector
+        extract.content,
+        words,
+        reading.source.at,
+        extract.aspect,
+        extract.slot,
+        marked.valence,
+        marked.vector,
+        reading.heard.text,
     )
 
 

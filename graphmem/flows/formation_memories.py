@@ -13,6 +13,7 @@ from graphmem.model import (
     MemoryRole,
     Reliability,
 )
+from graphmem.model.memory import offset_of
 from graphmem.text.information import information
 from graphmem.text.normalize import cleaned
 
@@ -65,6 +66,7 @@ def new_memory(
         aspect=extract.aspect,
         quote=_quote(heard, extract),
         slot=extract.slot,
+        utc_offset=offset_of(heard.at),
     )
 
 

@@ -91,7 +91,8 @@ def planned_formation(
     ended = formed.ended | {m.id: Ended(m.id, None, Effect.CORRECTS) for m in retracted_memories(reading, known)}
     ended |= {i: Ended(i, None, Effect.ENDS) for i in named if i not in ended and known_memory(known, i) is not None}
     again = {memory_id: each for memory_id, each in formed.again.items() if memory_id not in ended}
-    left = restoring(known, (*ended, *_sides(doubts, ended)))
+    outdated = [memory_id for memory_id in dict.fromkeys(formed.outdated) if memory_id not in ended]
+    left = restoring(known, (*ended, *outdated, *_sides(doubts, ended)))
     changes = Changes(
         known=version,
         inferred_by=reading.inferred_by,
@@ -102,6 +103,7 @@ def planned_formation(
         updated=(
             *renewed(tuple(ended), invalid_at=reading.source.at, reliability=Reliability.SUPERSEDED),
             *renewed(_revived(again), invalid_at=None, reliability=Reliability.RELIABLE),
+            *renewed(outdated, outdated_at=reading.source.at),
             *renewed(_sides(doubts, ended), reliability=Reliability.CONTRADICTED),
             *left.emptied,
         ),
@@ -136,6 +138,7 @@ class _Formed:
 
     ids : of the memory that each statement became
     again, ended : by the memory's id
+    outdated : ids of those of which a part holds no longer
     refined : edges to what is refined
     """
 
@@ -143,6 +146,7 @@ class _Formed:
     ids: list[str] = field(default_factory=list)
     again: dict[str, Reinforced] = field(default_factory=dict)
     ended: dict[str, Ended] = field(default_factory=dict)
+    outdated: list[str] = field(default_factory=list)
     refined: list[NewEdge] = field(default_factory=list)
     doubts: list[Recorded] = field(default_factory=list)
 
@@ -158,6 +162,9 @@ def _formed(reading: Reading, known: SearchIndex) -> _Formed:
         for memory, came in touched:
             if came is Effect.REFINES:
                 formed.refined.append(NewEdge(own_id, memory.id, EdgeType.REFINES, 1.0))
+            elif came is Effect.OUTDATES:
+                formed.refined.append(NewEdge(own_id, memory.id, EdgeType.REFINES, 1.0))
+                formed.outdated.append(memory.id)
             elif came in END_EFFECTS and memory.id != own_id:
                 formed.ended[memory.id] = Ended(memory.id, own_id, came)
             elif came is Effect.CONTRADICTS:

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC
 from itertools import pairwise
 
 from graphmem.app import Graphmem
@@ -55,9 +54,10 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
     """
     if len(observations) > gm.settings.page_size:
         raise InvalidInput(f"There are {len(observations)} observations: send at most {gm.settings.page_size} at once.")
-    checked = [_checked(gm, observed) for observed in observations]
-    await _check_concepts(gm, who, checked)
     enrolled = await students.find_enrolled(gm.graph, who, gm.clock())
+    zone = None if enrolled is None else enrolled.student.time_zone
+    checked = [_checked(gm, observed, zone) for observed in observations]
+    await _check_concepts(gm, who, checked)
     if enrolled is None:
         raise NotFound("There is no such student: enrol the student first.")
     if not checked:
@@ -80,15 +80,14 @@ async def _check_same_key(gm: Graphmem, who: Who, lock: StudentLock) -> None:
         raise Conflict("The student's keys were rotated meanwhile: send the observations again.")
 
 
-def _checked(gm: Graphmem, observed: Observation) -> Observation:
+def _checked(gm: Graphmem, observed: Observation, zone: str | None) -> Observation:
     checked_new_id("ref", observed.ref, in_paths=False)
     for practised in observed.practised:
         checked_id("conceptId", practised.concept_id)
     checked_text("text", observed.text, gm.settings.message_limit)
     if observed.speaker is not None:
         checked_text("speaker", observed.speaker, SPEAKER_LIMIT)
-    at = checked_time("at", observed.at, gm.clock(), CLOCK_SKEW).astimezone(UTC)
-    return replace(observed, at=at.replace(microsecond=at.microsecond // 1000 * 1000))
+    return replace(observed, at=checked_time("at", observed.at, gm.clock(), CLOCK_SKEW, zone))
 
 
 async def _check_concepts(gm: Graphmem, who: Who, observations: Sequence[Observation]) -> None:

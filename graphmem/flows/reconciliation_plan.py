@@ -129,7 +129,7 @@ def supported(judged: Sequence[Judged]) -> list[Judged]:
 def _is_likely(pair: MemoryPair) -> bool:
     if pair.old.slot_key is not None and pair.old.slot_key == pair.new.slot_key:
         return True
-    return ended_chance(words_of(pair.new), pair.old.content or "") >= LIKELY_CHANGED
+    return ended_chance(words_of(pair.new), words_of(pair.old)) >= LIKELY_CHANGED
 
 
 def reconciled(judged: Sequence[Judged], version: int, now: datetime, tolerance: float) -> Changes:

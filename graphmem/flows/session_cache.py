@@ -117,6 +117,7 @@ async def _read(gm: Graphmem, session: Session, held: OpenMemories | None) -> Op
         name=state.name,
         doubts=tuple(doubts),
         tolerance=state.tolerance,
+        time_zone=session.time_zone,
     )
     gm.admit(session)
     gm.cache.put(session, held)

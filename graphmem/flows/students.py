@@ -19,7 +19,14 @@ from graphmem.store import students
 from graphmem.store.integrity import check_lock
 from graphmem.store.rotation import begin_rotation
 from graphmem.store.tampering import Damage, report
-from graphmem.validation import PASSWORD_MIN, checked_id, checked_new_id, checked_password, checked_text
+from graphmem.validation import (
+    PASSWORD_MIN,
+    checked_id,
+    checked_new_id,
+    checked_password,
+    checked_text,
+    checked_time_zone,
+)
 
 PASSWORD_WAIT = 60.0
 """Seconds to wait after too many wrong passwords; doubles with each further one."""
@@ -45,12 +52,22 @@ COMPANION = Companion(
 )
 
 
-async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None = None) -> Student:
+async def enrol(
+    gm: Graphmem, who: Who, password: str, display_name: str | None = None, time_zone: str | None = None
+) -> Student:
     """Enrol a student with a companion, keys and a password.
+
+    Parameters
+    ----------
+    gm : Graphmem
+    who : Who
+    password, display_name : str
+    time_zone : IANA name, such as `Europe/Berlin`; days are reckoned in it where a message's `at` has no offset, or is
+        in UTC, which tells nothing of the writer's day
 
     Raises
     ------
-    InvalidInput    the id, the name or the password will not do
+    InvalidInput    the id, the name, the password or the time zone will not do
     Conflict        somebody of this id is enrolled already, or is being erased
     """
     checked_new_id("institution", who.institution)
@@ -58,6 +75,8 @@ async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None 
     if display_name is not None:
         checked_text("displayName", display_name, 200)
     checked_password("password", password, PASSWORD_MIN)
+    if time_zone is not None:
+        checked_time_zone("timeZone", time_zone)
     clear = await check_sealing(gm, who.institution)
     recovery = gm.settings.recovery_key_of(who.institution)
     lock, keys = await gm.passwords.computed(
@@ -65,7 +84,7 @@ async def enrol(gm: Graphmem, who: Who, password: str, display_name: str | None 
     )
     lock = replace(lock, public_key_seal=sealing.public_key_seal(gm.secret, who, lock.public_key, clear=clear))
     companion = replace(await _default_companion(gm, who.institution), tolerance=gm.settings.tolerance)
-    enrolment = students.Enrolment(keys, lock, companion, display_name)
+    enrolment = students.Enrolment(keys, lock, companion, display_name, time_zone)
     if not await students.create(gm.graph, who, enrolment, gm.clock()):
         raise Conflict("A student of this id is enrolled already, or is being erased or imported: choose another id.")
     await keep_up(gm, who)
@@ -258,7 +277,7 @@ async def open_session(gm: Graphmem, who: Who, password: str, caller: str = LOCA
     await _check_public_key(gm, who, lock, keys)
     now = gm.clock()
     ends_at = now + timedelta(hours=gm.settings.session_hours)
-    session = Session(who.institution, who.student_id, uuid4().hex, ends_at, keys)
+    session = Session(who.institution, who.student_id, uuid4().hex, ends_at, keys, enrolled.student.time_zone)
     token = sealing.session_token(gm.secret, session)
     start = students.SessionStart(token, gm.until(session), SESSIONS_AT_ONCE - 1)
     if not await students.save_session(gm.graph, session, start, now):

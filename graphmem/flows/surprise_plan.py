@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC
 
 from graphmem.flows.conflict_plan import said_the_same
 from graphmem.flows.facts import learned
@@ -27,6 +28,7 @@ from graphmem.model import (
     SurpriseResponse,
     Vector,
 )
+from graphmem.model.memory import offset_of
 from graphmem.search.index import SearchIndex
 from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update, renewed
 from graphmem.store.jobs import SurpriseJob
@@ -367,7 +369,7 @@ def _episode(understood: Understood) -> New:
 
 
 def _remembered(understood: Understood, made: Made, worded: Worded) -> New:
-    job, at = understood.job, understood.job.at
+    job, at = understood.job, understood.job.at.astimezone(UTC)
     memory = Memory(
         id=made.id,
         modality=made.modality,
@@ -402,5 +404,6 @@ def _remembered(understood: Understood, made: Made, worded: Worded) -> New:
         content_hash=worded.content_hash,
         consolidated=True,
         role=made.role,
+        utc_offset=offset_of(job.at),
     )
     return New(memory, worded.vector, made.span)

@@ -90,8 +90,8 @@ async def handle_turn(
 
     Source: spec 3, 4.
     """
-    _check(gm, incoming)
-    incoming, mind = replace(incoming, at=_in_ms(incoming.at)), mind or gm.mind
+    at = _checked_at(gm, session, incoming)
+    incoming, mind = replace(incoming, at=at), mind or gm.mind
     with gm.background.gate.turn():
         async with gm.lock(session):
             try:
@@ -129,10 +129,11 @@ async def answer_waiting(gm: Graphmem, session: Session) -> int:
     return len(waiting)
 
 
-def _check(gm: Graphmem, incoming: Incoming) -> None:
+def _checked_at(gm: Graphmem, session: Session, incoming: Incoming) -> datetime:
+    """The moment of a message that will do, in its writer's time zone."""
     checked_new_id("turnId", incoming.turn_id, in_paths=False)
     checked_text("text", incoming.text, gm.settings.message_limit)
-    checked_time("at", incoming.at, gm.clock(), CLOCK_SKEW)
+    at = checked_time("at", incoming.at, gm.clock(), CLOCK_SKEW, session.time_zone)
     for name, text in (("reply", incoming.reply), ("opener", incoming.opener), ("task", incoming.task or None)):
         if text is not None:
             checked_text(name, text, gm.settings.message_limit)
@@ -140,6 +141,7 @@ def _check(gm: Graphmem, incoming: Incoming) -> None:
         raise InvalidInput(f"used has {len(incoming.used)} ids: at most {MOST_USED} are taken.")
     for memory_id in incoming.used:
         checked_id("used", memory_id)
+    return at
 
 
 def _in_ms(at: datetime) -> datetime:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 
 import numpy as np
@@ -371,7 +371,7 @@ def _outcome(thought: TurnThought, jobs: Sequence[NewJob], now: datetime) -> Tur
     return TurnOutcome(
         turn_id=thought.turn_id,
         seq=thought.state.turns + 1,
-        at=thought.message.at,
+        at=thought.message.at.astimezone(UTC),
         reply=answer.value.reply.text,
         degraded=answer.degraded,
         match=scored.match,

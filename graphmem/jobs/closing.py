@@ -34,7 +34,14 @@ def closing_start(gm: Graphmem, session: Session, *, here: bool) -> ClosingStart
     """The closing session that follows a session, with its token; `here`: this process is at it at once."""
     now = gm.clock()
     ends_at = now + timedelta(seconds=gm.settings.close_seconds)
-    closing = Session(session.institution, session.student_id, f"{session.session_id}-closing", ends_at, session.keys)
+    closing = Session(
+        session.institution,
+        session.student_id,
+        f"{session.session_id}-closing",
+        ends_at,
+        session.keys,
+        session.time_zone,
+    )
     return ClosingStart(closing, sealing.session_token(gm.secret, closing), now + CLOSING_LEASE if here else None)
 
 

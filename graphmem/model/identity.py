@@ -35,11 +35,13 @@ class Session(Who):
     """An unlocked span of work of one student, one of several at once; `keys` open what is sealed.
 
     expires_at : its latest end; it ends before that where it is not used (`session_minutes`)
+    time_zone : IANA name of the student's time zone, where one was given
     """
 
     session_id: str
     expires_at: datetime
     keys: Keys = field(repr=False)
+    time_zone: str | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,10 @@ class Student:
     recoveries: tuple[datetime, ...] = field(
         default=(),
         metadata=documented("When a new password was set with the institution's recovery key (UTC), oldest first."),
+    )
+    time_zone: str | None = field(
+        default=None,
+        metadata=documented("IANA name of the time zone in which days are reckoned; null: as `at` has it."),
     )
 
 

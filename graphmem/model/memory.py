@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
 
 from graphmem.model.concern import Danger
@@ -313,6 +313,17 @@ class Memory:
             "The attribute it states; null where it states none, or is older than this was kept.", stored=DETAILS
         ),
     )
+    utc_offset: int = field(
+        default=0,
+        repr=False,
+        metadata=documented(
+            "Minutes that the writer's clock was ahead of UTC, -1440 to 1440; 0 while locked.", stored=DETAILS
+        ),
+    )
+    outdated_at: datetime | None = field(
+        default=None,
+        metadata=documented("Since when a part of it holds no longer (UTC); null where all of it holds.", Unit.UTC),
+    )
 
     @property
     def words(self) -> str:
@@ -320,10 +331,26 @@ class Memory:
         return f"{self.content or ''}\n{self.quote}" if self.quote else self.content or ""
 
     @property
+    def zone(self) -> timezone:
+        """The writer's offset from UTC."""
+        return timezone(timedelta(minutes=self.utc_offset))
+
+    @property
     def is_own_word(self) -> bool:
         """True for what the student said in a chat: neither noted by others nor inferred."""
         told = self.role in (MemoryRole.SAID, MemoryRole.SUMMARY)
         return told and self.speaker is None and self.source_kind is SourceKind.CHAT
+
+
+def offset_of(at: datetime) -> int:
+    """Minutes that the clock of a moment's time zone is ahead of UTC.
+
+    Examples
+    --------
+    >>> offset_of(datetime(2026, 1, 1, tzinfo=timezone(timedelta(hours=-7)))), offset_of(datetime(2026, 1, 1))
+    (-420, 0)
+    """
+    return (at.utcoffset() or timedelta()) // timedelta(minutes=1)
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,8 @@ def _listed(wording: str, recalled: Sequence[Recalled], remembered: Remembered) 
     if not told:
         return NOTHING
     quotes = "; ".join(_quote(memory.quote or memory.content or "") for memory in told)
-    return wording.format(quotes=quotes, when=f" on {told[-1].timestamp.day} {told[-1].timestamp:%B}")
+    last = told[-1].timestamp.astimezone(told[-1].zone)
+    return wording.format(quotes=quotes, when=f" on {last.day} {last:%B}")
 
 
 def _quotation(statement: Statement, today: datetime | None) -> str:
@@ -172,7 +173,7 @@ def _quotation(statement: Statement, today: datetime | None) -> str:
 
 
 def _when(statement: Statement, today: datetime | None) -> str:
-    at = statement.at
+    at = statement.at if today is None else statement.at.astimezone(today.tzinfo)
     return "" if today is None or at.date() == today.date() else f" on {at.day} {at:%B}"
 
 

@@ -7,7 +7,7 @@ listed here beside them. A property of another name is neither exported nor impo
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from dataclasses import Field as DataclassField
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from enum import StrEnum
 from functools import cache, cached_property, partial
 from math import isfinite
@@ -283,7 +283,9 @@ def sealed_properties(place: NodeSealer, kind: NodeKind, value: Any, *names: str
 
 
 def storable_value(value: Any) -> Any:
-    """Return a value as the driver takes it: of an enum its value, of statements the JSON that is sealed."""
+    """Return a value as the driver takes it: of an enum its value, a moment in UTC, of statements the sealed JSON."""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC)
     if isinstance(value, tuple):
         return [_told(each) if is_dataclass(each) else storable_value(each) for each in value]
     return value.value if isinstance(value, StrEnum) else value
@@ -396,6 +398,7 @@ STUDENT_NODE = _kind(
     *(_counted(each, list[Count] | None) for each in ("habits_shown", "habits_moments")),
     *(_counted(each, Count | None) for each in ("asked_turn", "episode_turn")),
     Field("recoveries", list[Time] | None),
+    Field("time_zone", Name | None),
     Field("display_name", str | None, SealedForm.TEXT),
     *map(_locked, ("salt", "wrapped_key", "public_key", "sealed_private_key", "recovery_copy")),
     *(_locked(each, int) for each in ("argon2_ops", "argon2_memory")),

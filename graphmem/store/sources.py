@@ -1,7 +1,7 @@
 """Sources and observations in the graph: what memories come from (spec 2, 7)."""
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from nacl.encoding import HexEncoder
 from nacl.hash import blake2b
@@ -48,7 +48,14 @@ async def save_observations(
         job["created_at"] = now + timedelta(microseconds=place)
         kind = kind_in_graph(observed.kind)
         concerns = [] if observed.danger is None else [clear_concern(observed_concern(observed, observed.danger))]
-        row = {"id": source_id, "kind": kind, "ref": observed.ref, "at": observed.at, "job": job, "concerns": concerns}
+        row = {
+            "id": source_id,
+            "kind": kind,
+            "ref": observed.ref,
+            "at": observed.at.astimezone(UTC),
+            "job": job,
+            "concerns": concerns,
+        }
         rows.append(row)
     found = await graph.run("source/observe", who, public_key=lock.public_key, observations=rows, most=most, now=now)
     if not found:
@@ -84,5 +91,7 @@ def observed_key(observed: Observation) -> str:
 
 def observed_concern(observed: Observation, danger: Danger) -> RaisedConcern:
     """The concern that an observation raises."""
-    concern = Concern(f"concern-{observed_key(observed)}", danger.kind, danger.urgency, danger.about, observed.at)
+    concern = Concern(
+        f"concern-{observed_key(observed)}", danger.kind, danger.urgency, danger.about, observed.at.astimezone(UTC)
+    )
     return RaisedConcern(concern, danger.probability)

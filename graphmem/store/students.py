@@ -40,6 +40,7 @@ class Enrolment:
     lock: StudentLock
     companion: Companion
     display_name: str | None = field(default=None, repr=False)
+    time_zone: str | None = None
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class PasswordTry:
 async def create(graph: Graph, who: Who, enrolment: Enrolment, now: datetime) -> bool:
     """Enrol a student; `student/create`. False when somebody of that id is enrolled already, or is being erased."""
     keys, companion = enrolment.keys, enrolment.companion
-    student = lock_properties(enrolment.lock) | {"created_at": now}
+    student = lock_properties(enrolment.lock) | {"created_at": now, "time_zone": enrolment.time_zone}
     if enrolment.display_name is not None:
         student[DISPLAY_NAME] = NodeSealer(keys, who, "Student", "student").seal(DISPLAY_NAME, enrolment.display_name)
     properties = {
@@ -104,6 +105,7 @@ async def find_enrolled(graph: Graph, who: Who, now: datetime) -> Enrolled | Non
         tolerance=row["companion"]["tolerance"],
         session_ids=tuple(row["session_ids"]),
         recoveries=tuple(moment(each) for each in found.get("recoveries", ())),
+        time_zone=found.get("time_zone"),
     )
     lock = StudentLock(
         salt=bytes(found["salt"]),

@@ -394,7 +394,8 @@ def _received(session: Session, turn: Row, field: str = "given_reply") -> Receiv
         return Received(
             turn_id=turn["id"],
             text=place.text("text", turn["text"]),
-            at=moment(turn["at"]),
+            # With the offset that it was sent with.
+            at=turn["at"].to_native(),
             reply=None if reply is None else place.text(field, reply),
             task=_opened(place, "task", turn["task"]),
             opener=_opened(place, "opener", turn["opener"]),

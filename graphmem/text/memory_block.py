@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import compress
 from typing import TypeVar
 
@@ -92,6 +92,7 @@ def memory_block(remembered: Remembered) -> str:
     - [fact, 2026-01-15] Mixes up &lt; and &gt;.
     </COMPANION_MEMORY>
     """
+    zone = UTC if remembered.today is None else remembered.today.tzinfo
     bound = [entry for entry in remembered.ledger if entry.category is LedgerCategory.INSTRUCTION]
     others = [entry for entry in remembered.ledger if entry.category is not LedgerCategory.INSTRUCTION]
     wishes = [entry for entry in bound if entry.given_by is SourceKind.CHAT]
@@ -100,9 +101,9 @@ def memory_block(remembered: Remembered) -> str:
         (PROFILE, [*name, *(memory_line(each, remembered) for each in remembered.profile)]),
         (IN_ORDER, [line for _, line in sorted(_dated(remembered), key=lambda each: each[0])]),
         ("Earlier in this conversation:", list(map(turn_line, remembered.turns))),
-        (LEDGER, list(map(ledger_line, others))),
-        (BINDING, [ledger_line(entry) for entry in bound if entry.given_by is not SourceKind.CHAT]),
-        (WISHES, list(map(ledger_line, wishes))),
+        (LEDGER, [ledger_line(entry, zone) for entry in others]),
+        (BINDING, [ledger_line(entry, zone) for entry in bound if entry.given_by is not SourceKind.CHAT]),
+        (WISHES, [ledger_line(entry, zone) for entry in wishes]),
         (WEAVE, [line for each in remembered.weave for line in woven_lines(each)]),
         (
             "A question of yours, if it fits:",
@@ -122,22 +123,24 @@ def _dated(remembered: Remembered) -> Iterator[tuple[datetime, str]]:
     for recalled in remembered.memories:
         yield recalled.memory.valid_at or recalled.memory.timestamp, memory_line(recalled, remembered)
     for fact in remembered.facts:
-        yield fact.created_at, fact_line(fact)
+        yield fact.created_at, fact_line(fact, None if remembered.today is None else remembered.today.tzinfo)
 
 
 def memory_line(recalled: Recalled, remembered: Remembered) -> str:
     """One memory as the block shows it: of an episode the day, of a belief how present it is and since when."""
     memory = recalled.memory
     episode = memory.kind is MemoryKind.EPISODE or not recalled.formed
-    mark = f"{memory.timestamp:%Y-%m-%d}" if episode else f"gravity={recalled.gravity:.1f}"
+    mark = f"{memory.timestamp.astimezone(memory.zone):%Y-%m-%d}" if episode else f"gravity={recalled.gravity:.1f}"
     secret = f", {ONLY_IF}" if memory.id in remembered.secrets else ""
     speaker = one_line(memory.speaker or remembered.name or STUDENT)
-    notes = [] if episode else [day(memory.timestamp)]
+    notes = [] if episode else [day(memory.timestamp, memory.zone)]
     if memory.reinforcement_count:
         how = "seen" if memory.aspect in SHOWN_AT_WORK else "said"
         notes.append(f"{how} {memory.reinforcement_count + 1} times")
     if memory.invalid_at is not None:
-        notes.append(f"until {day(memory.invalid_at)}")
+        notes.append(f"until {day(memory.invalid_at, memory.zone)}")
+    elif memory.outdated_at is not None:
+        notes.append(f"partly outdated since {day(memory.outdated_at, memory.zone)}")
     aspect = f", {memory.aspect.value}" if memory.aspect in SHOWN_AT_WORK else ""
     noted = f" ({', '.join(notes)})" if notes else ""
     return f"- [{memory.modality}, {mark}{aspect}{secret}] {_words(memory, speaker)}{noted}"
@@ -155,20 +158,21 @@ def _words(memory: Memory, speaker: str) -> str:
     return f"{speaker}: {one_line(before)}“{content}”"
 
 
-def day(at: datetime) -> str:
-    """A day as the block shows it.
+def day(at: datetime, zone: tzinfo | None = None) -> str:
+    """A day as the block shows it, in a time zone where one is given.
 
     Examples
     --------
     >>> day(datetime(2026, 5, 3))
     '3 May 2026'
     """
+    at = at if zone is None else at.astimezone(zone)
     return f"{at.day} {at:%b %Y}"
 
 
-def fact_line(fact: Fact) -> str:
+def fact_line(fact: Fact, zone: tzinfo | None = UTC) -> str:
     """One fact as the block shows it."""
-    return f"- [fact, {fact.created_at:%Y-%m-%d}] {one_line(fact.text)}"
+    return f"- [fact, {fact.created_at.astimezone(zone or UTC):%Y-%m-%d}] {one_line(fact.text)}"
 
 
 def name_line(name: str) -> str:
@@ -181,14 +185,18 @@ def turn_line(turn: RecalledTurn) -> str:
     return f"- the student: “{one_line(turn.text)}”"
 
 
-def ledger_line(entry: LedgerEntry) -> str:
+A_MOMENT = timedelta(milliseconds=1)
+"""What is over at midnight holds until the day before."""
+
+
+def ledger_line(entry: LedgerEntry, zone: tzinfo | None = UTC) -> str:
     """One ledger entry as the block shows it: a secret with what to do with it, the others with their day."""
     secret = entry.category is LedgerCategory.SECRET
     # What is not an instruction is the student's own, unless it is said otherwise.
     bound = entry.category is LedgerCategory.INSTRUCTION or entry.given_by not in (None, SourceKind.CHAT)
-    until = "" if entry.expires_at is None else f", until {day(entry.expires_at)}"
+    until = "" if entry.expires_at is None else f", until {day(entry.expires_at - A_MOMENT, zone)}"
     mark = ONLY_IF if secret else entry.category.value + (f", {GIVERS[entry.given_by]}" if bound else "")
-    return f"- [{mark}] {one_line(entry.content or '')} ({day(entry.created_at)}{until})"
+    return f"- [{mark}] {one_line(entry.content or '')} ({day(entry.created_at, zone)}{until})"
 
 
 def question_line(question: str) -> str:

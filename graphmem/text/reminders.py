@@ -38,8 +38,8 @@ IMPORTANCE = {
 }
 """How much an entry of a category matters, 0..1."""
 
-WISH_HOLDS = timedelta(days=2)
-"""From the beginning of the day (UTC) that a wish names until it holds no more."""
+A_DAY = timedelta(days=1)
+"""From the beginning of the day that an entry names, by the writer's clock, until it holds no more."""
 
 _CUE_WORDS = frozenset(
     """
@@ -108,11 +108,10 @@ def reminders(heard: Heard, spans: Sequence[SentenceSpan], readings: Sequence[Me
 
 
 def _bounded(reminder: Reminder, at: datetime) -> Reminder:
-    """The same, a wish for some day, or what is so on some day, over when that day is over everywhere."""
-    bounded = reminder.category in (LedgerCategory.INSTRUCTION, LedgerCategory.FACT)
-    if not bounded or (day := day_ahead(reminder.content, at)) is None:
+    """The same, over when the last day that it names is over for the writer; a danger stays (spec 8)."""
+    if reminder.category is LedgerCategory.THREAT or (day := day_ahead(reminder.content, at)) is None:
         return reminder
-    return replace(reminder, expires_at=day + WISH_HOLDS)
+    return replace(reminder, expires_at=day + A_DAY)
 
 
 def may_remind(doc: Doc, reading: MessageReading) -> bool:

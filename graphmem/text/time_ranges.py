@@ -15,7 +15,7 @@ EARLIEST, LATEST = datetime(1900, 1, 1, tzinfo=UTC), datetime(2101, 1, 1, tzinfo
 
 @dataclass(frozen=True)
 class TimeRange:
-    """From `start` up to, not including, `end`; both aware, UTC, and in this order."""
+    """From `start` up to, not including, `end`; both aware, in one time zone, and in this order."""
 
     start: datetime
     end: datetime
@@ -66,10 +66,10 @@ def time_ranges(text: str, now: datetime) -> tuple[TimeRange, ...]:
 
     Notes
     -----
-    Days begin at midnight UTC and weeks on Monday; seasons are those of the north. A day, month or season without a
-    year is the latest that has begun by `now`; "last" is the latest that is over; "past" counts back from `now`. "Two
-    weeks ago" is seven days around that day, months and years ago are whole ones; "a few" is two to six. A date such
-    as 5/8/2023, which could be two days, is not read.
+    Days begin at midnight by the clock of `now`, weeks on Monday; seasons are those of the north. A day, month or
+    season without a year is the latest that has begun by `now`; "last" is the latest that is over; "past" counts
+    back from `now`. "Two weeks ago" is seven days around that day, months and years ago are whole ones; "a few" is
+    two to six. A date such as 5/8/2023, which could be two days, is not read.
 
     Source: spec 10.
 
@@ -82,8 +82,10 @@ def time_ranges(text: str, now: datetime) -> tuple[TimeRange, ...]:
     """
     if now.tzinfo is None or not EARLIEST.year < now.year < LATEST.year:
         raise InvalidInput("The present time needs a time zone and a year from 1901 to 2100.")
-    text, now = " ".join(text.split()), now.astimezone(UTC)
-    return tuple(dict.fromkeys(found for found in _joined(text, _named(text, now), now) if _sound(found)))
+    # Days are those of its clock, whatever the zone.
+    text, clock = " ".join(text.split()), now.replace(tzinfo=UTC)
+    named = dict.fromkeys(found for found in _joined(text, _named(text, clock), clock) if _sound(found))
+    return tuple(TimeRange(*(edge.replace(tzinfo=now.tzinfo) for edge in (each.start, each.end))) for each in named)
 
 
 def _sound(found: TimeRange) -> bool:

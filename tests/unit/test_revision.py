@@ -148,7 +148,22 @@ def test_what_is_sure_ends_without_a_reason_in_words() -> None:
         assert each.vector is not None
         cosine = float(each.vector @ lorry.vector)
         assert effect(each, lorry, cosine) is Effect.NONE
-        assert (surely_ended(each, lorry, cosine) > 0) is ends
+        assert (surely_ended(each, lorry)[0] > 0) is ends
+
+
+def test_no_rule_says_same_where_a_network_is_sure_of_an_end() -> None:
+    milk, denied = (
+        told("I'm allergic to milk so I can't have the cake."),
+        told("I'm not allergic to milk, it's only eggs.", 7),
+    )
+    assert surely_ended(denied, milk)[1] is Effect.ENDS
+    for old, new in (("I like drawing comics.", "I love drawing comics."), ("I play chess", "I play chess on Mondays")):
+        assert surely_ended(told(new, 7), told(old))[1] is Effect.NONE
+
+
+def test_of_two_statements_joined_only_one_ends() -> None:
+    both = told("I have two sisters, Ida and Mo, and Mo plays chess.")
+    assert surely_ended(told("Mo doesn't play chess any more.", 7), both)[1] is Effect.OUTDATES
 
 
 def test_a_step_repeated_in_one_lesson_is_one() -> None:

@@ -151,9 +151,11 @@ def test_lines_and_blanks_do_not_matter() -> None:
     assert shown("two\nweeks   ago") == shown("two weeks ago")
 
 
-def test_now_is_read_in_utc() -> None:
+def test_a_day_is_one_of_the_clock_of_now() -> None:
     early = datetime(2023, 8, 2, 1, tzinfo=timezone(timedelta(hours=5)))
-    assert shown("today", early) == ["2023-08-01/2023-08-02"]
+    assert shown("today", early) == ["2023-08-02/2023-08-03"]
+    (today,) = time_ranges("today", early)
+    assert today.start == datetime(2023, 8, 1, 19, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
