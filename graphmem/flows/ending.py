@@ -102,10 +102,10 @@ def standing_facts(facts: Sequence[Fact], known: SearchIndex, moment: datetime) 
 
     Source: spec 4, 7.
     """
-    return [fact for fact in facts if fact.is_habit or not _is_past(fact, known.told_at(fact.created_at), moment)]
+    return [fact for fact in facts if fact.is_habit or not _has_passed(fact, known.told_at(fact.created_at), moment)]
 
 
-def _is_past(fact: Fact, told: Sequence[Memory], moment: datetime) -> bool:
+def _has_passed(fact: Fact, told: Sequence[Memory], moment: datetime) -> bool:
     if fact.invalid_at is not None:
         return fact.invalid_at <= moment
     return any(each.invalid_at is not None and each.invalid_at <= moment and says(each, fact.text) for each in told)

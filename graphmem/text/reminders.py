@@ -38,7 +38,7 @@ IMPORTANCE = {
 }
 """How much an entry of a category matters, 0..1."""
 
-A_DAY = timedelta(days=1)
+ENTRY_HOLDS = timedelta(days=1)
 """From the beginning of the day that an entry names, by the writer's clock, until it holds no more."""
 
 _CUE_WORDS = frozenset(
@@ -111,7 +111,7 @@ def _bounded(reminder: Reminder, at: datetime) -> Reminder:
     """The same, over when the last day that it names is over for the writer; a danger stays (spec 8)."""
     if reminder.category is LedgerCategory.THREAT or (day := day_ahead(reminder.content, at)) is None:
         return reminder
-    return replace(reminder, expires_at=day + A_DAY)
+    return replace(reminder, expires_at=day + ENTRY_HOLDS)
 
 
 def may_remind(doc: Doc, reading: MessageReading) -> bool:

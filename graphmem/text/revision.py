@@ -49,6 +49,8 @@ DOUBTED_ENDED, OPPOSED_ENDED = 0.01, 0.7
 """The same of two statements with a word in common; of students held out 5 in 6 that are so ended have."""
 SHORT_MESSAGE = 3
 """Sentences of a message that is asked about beside each of its clauses."""
+JOINTS = (" and ", " but ", "; ")
+"""What joins two statements in one sentence."""
 PART_WORDS = 3
 """Fewest words of a statement that is joined with another."""
 FEW_SENTENCES = 2
@@ -73,7 +75,6 @@ NEGATED_WITHIN = 2
 _DATE_STEMS = Doc(
     " ".join((*MONTHS, *WEEKDAYS, "today tomorrow yesterday week month year time thing remember ask"))
 ).stems
-_JOINT = re.compile(r",? (?:and|but) |; ")
 _CEASED = re.compile(
     r"\b(?:(?P<denied>any ?more)|no longer|stopped|quit|gave up|given up|forget (?:that|it|about)|after all|cancelled|"
     r"called off|changed my mind|don't .{0,30}now|isn't .{0,20}now|is over|broke up|got rid of|sold (?:the|my|our))\b",
@@ -214,7 +215,7 @@ def effect(new: Revisable, old: Revisable, cosine: float) -> Effect:
     # Another value of one attribute needs no other reason: "what is so now".
     one_slot = new.slot is not None and new.slot == old.slot
     # What ends one of several statements does not end the others.
-    if not one_slot and (old.is_several or not _is_likely(new, old)):
+    if not one_slot and (old.is_several or not _may_have_ended(new, old)):
         return Effect.NONE
     return Effect.OUTDATES if _outdates(new, old) else found
 
@@ -256,7 +257,7 @@ def _asked_words(new: Revisable) -> tuple[str, ...]:
     return tuple(dict.fromkeys((new.words, whole or new.words)))
 
 
-def _is_likely(new: Revisable, old: Revisable) -> bool:
+def _may_have_ended(new: Revisable, old: Revisable) -> bool:
     """True if an older statement may have ended, for the reason that was found."""
     done = _DONE.search(new.on_matter_of(old)) is not None or _shared(new, old) >= TOLD_AGAIN
     told = done or not _carried_out(new, old) or _says_end(new, old)
@@ -276,8 +277,7 @@ def _is_sure(new: Revisable, old: Revisable, chance: float) -> bool:
 
 def _outdates(new: Revisable, old: Revisable) -> bool:
     """True if only one of two statements that an older one joins has ended: neither leans on the other."""
-    for joint in _JOINT.finditer(old.words):
-        parts = old.words[: joint.start()], old.words[joint.end() :]
+    for parts in (old.words.split(joint, 1) for joint in JOINTS if joint in old.words):
         if min(len(part.split()) for part in parts) < PART_WORDS or leans(Doc(parts[1])):
             continue
         chances = sorted(ended_chance(new.words, part) for part in parts)
