@@ -10,6 +10,7 @@ RUN uv venv /opt/graphmem \
 COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY graphmem graphmem
 COPY api api
+COPY client client
 COPY cypher cypher
 # Even what builds the wheel is held to the hashes of the lock file.
 RUN uv build --no-cache --wheel --build-constraint requirements/build.txt --require-hashes --out-dir dist \

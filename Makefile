@@ -51,7 +51,7 @@ clean:  ## remove the environment
 .venv/runtime: .venv/uv requirements/runtime.txt requirements/build.txt pyproject.toml
 	$(INSTALL) --require-hashes -r requirements/runtime.txt -r requirements/build.txt
 	$(INSTALL) --no-deps --no-build-isolation --editable .
-	$(BIN)/python -m compileall -q graphmem api
+	$(BIN)/python -m compileall -q graphmem api client
 	@touch $@
 
 .venv/dev: .venv/runtime requirements/dev.txt

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphmem.app import Graphmem as Graphmem
-    from graphmem.client import AsyncClient as AsyncClient
-    from graphmem.client import Client as Client
     from graphmem.errors import GraphmemError as GraphmemError
     from graphmem.errors import Locked as Locked
     from graphmem.errors import Unavailable as Unavailable
@@ -28,6 +26,8 @@ if TYPE_CHECKING:
     from graphmem.model import Who as Who
     from graphmem.runtime import open_graphmem as open_graphmem
     from graphmem.settings import Settings as Settings
+    from graphmem_client import AsyncClient as AsyncClient
+    from graphmem_client import Client as Client
 
 __all__ = [
     "AsyncClient",
@@ -55,24 +55,24 @@ __version__ = version("graphmem")
 
 # Importing a submodule of `graphmem` must not load the drivers and models of the others.
 _MODULES = {
-    "AsyncClient": "client.operations",
-    "Client": "client.operations",
-    "Graphmem": "app",
-    "GraphmemError": "errors",
-    "Incoming": "flows.incoming",
-    "Locked": "errors",
-    "Observation": "model",
-    "Settings": "settings",
-    "Unavailable": "errors",
-    "Who": "model",
-    "close_session": "jobs.sessions",
-    "context": "flows.context",
-    "enrol": "flows.students",
-    "handle_turn": "flows.turn",
-    "observe": "flows.observation",
-    "open_graphmem": "runtime",
-    "open_session": "flows.students",
-    "recall": "flows.context",
+    "AsyncClient": "graphmem_client.clients",
+    "Client": "graphmem_client.clients",
+    "Graphmem": "graphmem.app",
+    "GraphmemError": "graphmem.errors",
+    "Incoming": "graphmem.flows.incoming",
+    "Locked": "graphmem.errors",
+    "Observation": "graphmem.model",
+    "Settings": "graphmem.settings",
+    "Unavailable": "graphmem.errors",
+    "Who": "graphmem.model",
+    "close_session": "graphmem.jobs.sessions",
+    "context": "graphmem.flows.context",
+    "enrol": "graphmem.flows.students",
+    "handle_turn": "graphmem.flows.turn",
+    "observe": "graphmem.flows.observation",
+    "open_graphmem": "graphmem.runtime",
+    "open_session": "graphmem.flows.students",
+    "recall": "graphmem.flows.context",
 }
 
 
@@ -80,7 +80,7 @@ def __getattr__(name: str) -> Any:
     """A public name, loaded when it is first used."""
     if name not in _MODULES:
         raise AttributeError(f"module 'graphmem' has no attribute {name!r}")
-    return getattr(import_module(f"graphmem.{_MODULES[name]}"), name)
+    return getattr(import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

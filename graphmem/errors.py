@@ -21,10 +21,23 @@
     └── SetupError           (command line)    this machine or database is not ready; says what to do
 
 The docstring of a class is its default message; `code` is what GraphQL clients see in
-`errors[].extensions.code` (spec 19).
+`errors[].extensions.code` (spec 19). Those that clients see are of `graphmem_client.errors`, so that one `except` is
+right in the process and over HTTP.
 """
 
 from typing import Any
+
+from graphmem_client.errors import BudgetExceeded as BudgetExceeded
+from graphmem_client.errors import Conflict as Conflict
+from graphmem_client.errors import Forbidden as Forbidden
+from graphmem_client.errors import GraphmemError as GraphmemError
+from graphmem_client.errors import InvalidInput as InvalidInput
+from graphmem_client.errors import Locked as Locked
+from graphmem_client.errors import NotFound as NotFound
+from graphmem_client.errors import RateLimited as RateLimited
+from graphmem_client.errors import Refusal as Refusal
+from graphmem_client.errors import Unauthenticated as Unauthenticated
+from graphmem_client.errors import Unavailable as Unavailable
 
 FRAMES = 8
 """Innermost calls that the place of an error names."""
@@ -50,77 +63,6 @@ def place(error: BaseException | None) -> str:
         frames.append(f"{code.co_filename.rsplit('/', 1)[-1]}:{traceback.tb_lineno}:{code.co_name}")
         traceback = traceback.tb_next
     return " > ".join(frames[-FRAMES:])
-
-
-class GraphmemError(Exception):
-    """Something went wrong inside graphmem."""
-
-    code = "INTERNAL"
-
-    def __init__(self, message: str | None = None) -> None:
-        super().__init__(message or self.__doc__)
-
-
-class Refusal(GraphmemError):
-    """The request was refused."""
-
-
-class InvalidInput(Refusal):
-    """The input is not valid."""
-
-    code = "INVALID_INPUT"
-
-
-class NotFound(Refusal):
-    """There is no such thing for this student."""
-
-    code = "NOT_FOUND"
-
-
-class Conflict(Refusal):
-    """Something else changed this student meanwhile; read again and repeat the request."""
-
-    code = "CONFLICT"
-
-
-class Locked(Refusal):
-    """This student is locked: open a session with the right password first."""
-
-    code = "LOCKED"
-
-
-class Forbidden(Refusal):
-    """This token's role may not do that."""
-
-    code = "FORBIDDEN"
-
-
-class Unauthenticated(Refusal):
-    """A valid bearer token is needed: make one with `graphmem token`."""
-
-    code = "UNAUTHENTICATED"
-
-
-class RateLimited(Refusal):
-    """Too many tries: wait a while, then try again."""
-
-    code = "RATE_LIMITED"
-
-    def __init__(self, message: str | None = None, *, retry_after: int | None = None) -> None:
-        super().__init__(message)
-        self.retry_after = retry_after
-
-
-class BudgetExceeded(Refusal):
-    """The budget of this day is spent: wait for the next day or raise the limit."""
-
-    code = "BUDGET_EXCEEDED"
-
-
-class Unavailable(GraphmemError):
-    """The database does not answer: send the same request again in a moment."""
-
-    code = "UNAVAILABLE"
 
 
 class ModelUnavailable(Unavailable):

@@ -14,7 +14,11 @@ import pytest
 from tests.support.ratchets import measures
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = {"graphmem": ROOT / "graphmem", "graphmem_api": ROOT / "api" / "graphmem_api"}
+PACKAGES = {
+    "graphmem": ROOT / "graphmem",
+    "graphmem_api": ROOT / "api" / "graphmem_api",
+    "graphmem_client": ROOT / "client" / "graphmem_client",
+}
 MODULES = {path: ast.parse(path.read_text("utf-8")) for folder in PACKAGES.values() for path in folder.rglob("*.py")}
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 CONTRACTS = PYPROJECT["tool"]["importlinter"]["contracts"]

@@ -23,7 +23,6 @@ from rich.progress import track
 from graphmem.app import Graphmem, server_secret
 from graphmem.bearer import make_token
 from graphmem.bench import Figures
-from graphmem.client import Client
 from graphmem.errors import GraphmemError, InvalidInput, SetupError
 from graphmem.flows import students
 from graphmem.flows.turn import Incoming, handle_turn
@@ -37,6 +36,7 @@ from graphmem.samples.dialogues import dialogue_turns, load_dialogues
 from graphmem.settings import Settings
 from graphmem.store import queries
 from graphmem.text.embedder import make_embedder
+from graphmem_client import Client
 
 T = TypeVar("T")
 

@@ -22,8 +22,6 @@ from graphmem.app import server_secret
 from graphmem.bearer import make_token
 from graphmem.bench.harness import served
 from graphmem.bench.recorded import MatchBaselines, match_baselines
-from graphmem.client import AsyncClient
-from graphmem.client.results import ContextResult, LedgerEntryResult, TurnResult
 from graphmem.commands.demo_world import play_world, tell_world
 from graphmem.commands.memories import incoming_turns
 from graphmem.local import server
@@ -35,6 +33,8 @@ from graphmem.settings import Settings
 from graphmem.store import schema
 from graphmem.store.queries import browser_query
 from graphmem.text.sanitize import clipped
+from graphmem_client import AsyncClient
+from graphmem_client.generated import Context, LedgerEntry, Turn
 
 DEMO_INSTITUTION = "demo"
 FORMING_SECONDS = 20.0
@@ -61,7 +61,7 @@ class Told:
     dialogue: str
     expected: str | None
     text: str
-    turn: TurnResult
+    turn: Turn
     ms: float
     at: datetime
 
@@ -71,10 +71,10 @@ class Story:
     """The written story as it was remembered: the ledger, and the context of one question before and after."""
 
     told: list[Told]
-    ledger: tuple[LedgerEntryResult, ...]
+    ledger: tuple[LedgerEntry, ...]
     question: str
-    before: ContextResult
-    after: ContextResult
+    before: Context
+    after: Context
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class Played:
     seconds: float
     last_student: str
     memory_count: int
-    remembered: ContextResult
+    remembered: Context
     story: Story | None = None
     waiting: tuple[str, ...] = ()
 

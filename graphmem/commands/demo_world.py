@@ -13,14 +13,22 @@ from rich.markup import escape
 
 from graphmem.app import server_secret
 from graphmem.bearer import make_token
-from graphmem.client import AsyncClient
-from graphmem.client.results import ConceptResult, OverlayPageResult
 from graphmem.commands.plot import overlay_figure, save_figure
 from graphmem.flows.world_file import read_world
-from graphmem.model import Observation, PracticeOutcome, Practised, Role, SourceKind, Who
+from graphmem.model import Role, Who
 from graphmem.runtime import open_graphmem
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
+from graphmem_client import AsyncClient
+from graphmem_client.generated import (
+    Concept,
+    ConceptInput,
+    ObservationInput,
+    OverlayPage,
+    PractisedInput,
+    SourceKind,
+    WorldEdgeInput,
+)
 
 WORLD_INSTITUTION = "demo-world"
 KNOWN_GRADES = 2
@@ -42,9 +50,9 @@ class WorldScene:
     student: str
     before: tuple[str, list[str]]
     after: tuple[str, list[str]]
-    overlay: OverlayPageResult
+    overlay: OverlayPage
     grades: Counter[int]
-    frontier: tuple[ConceptResult, ...]
+    frontier: tuple[Concept, ...]
     picture: Path
 
 
@@ -56,16 +64,21 @@ async def play_world(settings: Settings, address: str) -> WorldScene:
     concepts, password = [each for _, each in draft.concepts], token_urlsafe()
     known = [each.id for each in concepts if each.grade is not None and each.grade <= KNOWN_GRADES]
     async with AsyncClient(address, admin) as as_admin, AsyncClient(address, app) as as_app:
-        await as_admin.import_world(concepts, [each for _, each in draft.edges])
+        await as_admin.import_world(
+            [ConceptInput.of(each) for each in concepts], [WorldEdgeInput.of(each) for _, each in draft.edges]
+        )
         await as_admin.enrol_student(student, password, "Mia")
         await as_app.open_session(student, password)
         await as_app.reveal(student, known[:200])
         await as_app.handle_turn(student, "t1", TOLD_AT_HOME)
         before = await _asked(as_app, student, "t2")
-        lesson = Observation(
-            SourceKind.LESSON, "lesson-1", "We cut pies into equal parts.", now,
-            practised=(Practised(LESSON, PracticeOutcome.GOOD),),
-        )  # fmt: skip
+        lesson = ObservationInput(
+            kind=SourceKind.LESSON,
+            ref="lesson-1",
+            text="We cut pies into equal parts.",
+            at=now,
+            practised=[PractisedInput(concept_id=LESSON)],
+        )
         await as_app.observe(student, [lesson])
         after = await _asked(as_app, student, "t3")
         overlay, frontier = await as_app.overlay(student, first=200), await as_app.frontier(student, limit=5)

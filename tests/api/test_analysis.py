@@ -7,10 +7,10 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
-from graphmem.client import AsyncClient
 from graphmem.errors import Forbidden, InvalidInput, NotFound
 from graphmem.flows.analysis import declared, list_queries
 from graphmem.model import Role
+from graphmem_client import AsyncClient
 from tests.conftest import Pupil
 from tests.support.client import Client
 from tests.support.remembering import LIFE, lived

@@ -8,10 +8,10 @@ import pytest
 from neo4j import AsyncDriver, AsyncGraphDatabase
 
 from graphmem.app import Graphmem
-from graphmem.client import AsyncClient
 from graphmem.errors import SetupError
 from graphmem.store.bookmarks import bookmarked
 from graphmem.store.graph import SCHEMES, Graph, is_routed, open_driver
+from graphmem_client import AsyncClient
 from tests.conftest import Pupil, another_replica, served
 from tests.support.client import TURN
 from tests.support.own_neo4j import Access

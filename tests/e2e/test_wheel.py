@@ -7,12 +7,14 @@ import subprocess
 import sys
 import sysconfig
 import venv
+from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
 import httpx
 import pytest
 
+from graphmem.model import Role
 from tests.support.own_neo4j import Access
 
 ROOT = Path(__file__).parents[2]
@@ -21,23 +23,34 @@ BIN = Path(sys.executable).parent
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with the wheel and nothing else of graphmem; its dependencies are those of this one."""
-    folder = tmp_path_factory.mktemp("wheel")
+    """An environment with the server's wheel and nothing else of graphmem."""
+    environment = _with_wheel(tmp_path_factory.mktemp("wheel"), ROOT)
+    site = _site_packages(environment / "python")
+    (site / "api").mkdir()
+    (site / "api" / "__init__.py").write_text("MINE = 'my own'\n")
+    return environment
+
+
+@pytest.fixture(scope="module")
+def with_client(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the client's wheel and nothing else of graphmem."""
+    return _with_wheel(tmp_path_factory.mktemp("client"), ROOT / "client")
+
+
+def _with_wheel(folder: Path, project: Path) -> Path:
+    """Programs of an environment with the wheel of a project; its dependencies are those of this one."""
     build: list[str | Path] = [BIN / "uv", "build", "--quiet", "--offline", "--wheel", "--no-build-isolation"]
     subprocess.run(
-        [*build, "--python", sys.executable, "--out-dir", folder, ROOT],
+        [*build, "--python", sys.executable, "--out-dir", folder, project],
         check=True,
         env=os.environ | {"VIRTUAL_ENV": str(BIN.parent)},
     )
-    (wheel,) = folder.glob("graphmem-*.whl")
+    (wheel,) = folder.glob("graphmem*.whl")
     venv.create(folder / "environment")
     python = folder / "environment" / "bin" / "python"
     install: list[str | Path] = [BIN / "uv", "pip", "install", "--quiet", "--offline", "--no-deps"]
     subprocess.run([*install, "--python", python, wheel], check=True)
-    site = _site_packages(python)
-    (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
-    (site / "api").mkdir()
-    (site / "api" / "__init__.py").write_text("MINE = 'my own'\n")
+    (_site_packages(python) / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return folder / "environment" / "bin"
 
 
@@ -50,7 +63,7 @@ def test_it_occupies_no_name_but_its_own(installed: Path) -> None:
     site = _site_packages(installed / "python")
     record = (site / f"graphmem-{version('graphmem')}.dist-info" / "RECORD").read_text("utf-8")
     names = {line.split("/")[0] for line in record.splitlines() if not line.startswith("..")}
-    assert names == {"graphmem", "graphmem_api", f"graphmem-{version('graphmem')}.dist-info"}
+    assert names == {"graphmem", "graphmem_api", "graphmem_client", f"graphmem-{version('graphmem')}.dist-info"}
     assert "graphmem/py.typed," in record
     code = "import api, graphmem; print(api.MINE, graphmem.__file__)"
     told = subprocess.run([installed / "python", "-c", code], check=True, capture_output=True, text=True, cwd=site)
@@ -64,6 +77,42 @@ def test_commands_answer(installed: Path, tmp_path: Path) -> None:
             [installed / "graphmem", *arguments], check=True, capture_output=True, text=True, cwd=tmp_path
         )
         assert expected in told.stdout
+
+
+NEEDED = {"graphmem_client", "httpx", "pydantic"}
+"""Packages that the client imports, beside what these need themselves."""
+THEIRS = {
+    "annotated_types", "anyio", "certifi", "click", "h11", "httpcore", "idna", "markdown_it", "mdurl", "pydantic_core",
+    "pygments", "rich", "sniffio", "typing_extensions", "typing_inspection",
+}  # fmt: skip
+TALK = """
+import sys
+
+from graphmem_client import Client
+from graphmem_client.errors import Locked
+
+client = Client(sys.argv[1], sys.argv[2])
+try:
+    client.handle_turn("ada", "t1", "I like horses.")
+except Locked as error:
+    print(type(error).__name__)
+print(client.student("ada"))
+files = {name.partition(".")[0]: getattr(each, "__file__", None) or "" for name, each in sys.modules.items()}
+print(*sorted(name for name, file in files.items() if "site-packages" in file))
+"""
+
+
+async def test_the_client_talks_with_httpx_and_pydantic_alone(
+    with_client: Path, api: str, bearer: Callable[[Role], str]
+) -> None:
+    site = _site_packages(with_client / "python")
+    asked: list[str | Path] = [with_client / "python", "-c", TALK, api, bearer(Role.APP)]
+    told = await asyncio.to_thread(subprocess.run, asked, capture_output=True, text=True, cwd=site)
+    refused, student, loaded = told.stdout.splitlines()
+    assert (refused, student, told.stderr) == ("Locked", "None", "")
+    assert NEEDED <= set(loaded.split()) <= NEEDED | THEIRS
+    (wheel,) = with_client.parents[1].glob("*.whl")
+    assert wheel.stat().st_size < 200_000
 
 
 async def test_the_api_is_served(installed: Path, neo4j_access: Access, tmp_path: Path, free_port: int) -> None:

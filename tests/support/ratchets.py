@@ -37,10 +37,10 @@ def measures() -> dict[str, int]:
     readers = [path for folder in READERS for path in _modules(folder)]
     names = defaultdict[str, set[Path]](set)
     lines = Counter[str]()
-    for path in [*_modules("graphmem"), *_modules("api")]:
+    for path in [*_modules("graphmem"), *_modules("api"), *_modules("client")]:
         for name in _defined(path):
             names[name].add(path)
-    for path in [*_modules("graphmem"), *_modules("api"), *_modules("scripts")]:
+    for path in [*_modules("graphmem"), *_modules("api"), *_modules("client"), *_modules("scripts")]:
         parts = path.relative_to(ROOT).parts
         package = "/".join(parts[:2]) if parts[0] == "graphmem" and len(parts) > 2 else parts[0]
         lines[package] += code_lines(path)
