@@ -32,10 +32,13 @@ from graphmem.store import schema
 from graphmem.store.graph import Graph, open_driver
 from graphmem.store.mending import mend
 from graphmem.text.affect import AffectModel, load_affect
-from graphmem.text.embedder import SHIPPED, make_embedder
+from graphmem.text.embedder import EMBEDDER_THREADS, SHIPPED, make_embedder
 from graphmem.text.match_model import MatchModel, load_match
 from graphmem.text.reader import MessageReader, MessageReading
 from graphmem.text.topic_boundaries import TopicBoundaryModel, load_topic_boundaries
+
+SERVICE_TOKEN_SECONDS = 5.0
+"""Seconds for which a process trusts that a service token was not revoked."""
 
 SESSIONS_HELD = 100_000
 """Most sessions of which a process holds when it last renewed them."""
@@ -213,7 +216,7 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
     secrets = (secret,) if before is None else (secret, before)
     timeout = settings.neo4j_timeout
     graph = Graph(open_driver(uri, user, password, timeout), timeout, secrets, uri=uri, mend=mend)
-    embedder, reader = make_embedder(settings), MessageReader(settings.embedder_threads)
+    embedder, reader = make_embedder(settings), MessageReader(EMBEDDER_THREADS)
     mind: Mind | None = None
     background = Background(JobNotifier(settings))
     try:
@@ -236,7 +239,7 @@ async def open_with_neo4j(settings: Settings, uri: str, user: str, password: str
             background=background,
             rates=Rates(settings),
             passwords=password_checks(settings),
-            valid_tokens=TTLCache(TOKENS_HELD, settings.service_token_seconds),
+            valid_tokens=TTLCache(TOKENS_HELD, SERVICE_TOKEN_SECONDS),
         )
     finally:
         await background.aclose()

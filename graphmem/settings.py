@@ -80,7 +80,6 @@ class Settings(BaseSettings):
     embedder: str = Field(
         "onnx:all-MiniLM-L6-v2", description="the shipped model, or `sentence-transformers:NAME_OR_PATH`"
     )
-    embedder_threads: int = Field(1, ge=1, description="processor threads of one embedding")
 
     # Safety (spec 20)
     help: str = Field(
@@ -118,14 +117,10 @@ class Settings(BaseSettings):
         description="language-model calls before a reply: `combined` (one) or `separate` (two: the next message is "
         "predicted first)",
     )
-    message_limit: int = Field(32_000, ge=1, description="characters of one message")
     facts_kept: int = Field(200, ge=1, description="facts kept for a student, oldest trimmed")
     facts_recalled: int = Field(10, ge=0, description="facts recalled for a turn")
     memories_recalled: int = Field(10, ge=0, le=100, description="most memories recalled for a turn (spec 10)")
     sweep_seconds: float = Field(30.0, gt=0, description="seconds between two sweeps of stranded work")
-    stranded_after: float = Field(
-        120.0, gt=0, description="seconds after which an unanswered turn is completed by the sweeper"
-    )
     tolerance: float = Field(0.5, ge=0.2, le=0.8, description="tolerance of a new companion (spec 12)")
 
     # Background work (spec 16) and its budgets (spec 5)
@@ -175,11 +170,6 @@ class Settings(BaseSettings):
         60.0, gt=0, description="minutes after which a session ends that is not used; each use renews it"
     )
     session_hours: float = Field(12.0, gt=0, description="hours after which a session ends even if it is used")
-    close_seconds: float = Field(
-        120.0,
-        ge=0,
-        description="seconds after closing in which is formed, consolidated, compared, compressed; then the keys go",
-    )
     sealing_off: str = Field(
         "",
         description="institutions whose students are stored readable, with commas between; `*` at the end stands for "
@@ -198,10 +188,6 @@ class Settings(BaseSettings):
     argon2_queue_seconds: float = Field(
         5.0, gt=0, description="seconds a password may wait to be checked before RATE_LIMITED"
     )
-    service_token_seconds: float = Field(
-        5.0, gt=0, description="seconds for which a process trusts that a service token was not revoked"
-    )
-    password_tries: int = Field(5, ge=1, description="wrong passwords of a caller for a student before waiting")
     wrong_passwords_minute: int = Field(
         60, ge=1, description="wrong passwords a minute of a caller for any students, counted by each process"
     )
@@ -211,8 +197,6 @@ class Settings(BaseSettings):
     cache_mib: int = Field(512, ge=1, description="MiB of open students that one process holds in memory")
 
     # The door (spec 19)
-    request_seconds: float = Field(30.0, gt=0, description="seconds a request's head may take to arrive, and its body")
-    connections: int = Field(1000, ge=2, description="connections at once from which on requests are answered by 503")
     tls_certificate: Path | None = Field(
         None,
         description="certificate chain (PEM) to serve the API with over TLS, 1.2 or later; unset: plain HTTP",

@@ -7,6 +7,9 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from graphmem.errors import InvalidInput
 
+MESSAGE_LIMIT = 32_000
+"""Characters of one message."""
+
 PASSWORD_MIN = 8
 """Characters of the shortest password."""
 

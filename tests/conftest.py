@@ -100,7 +100,6 @@ def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
         sealing_off="clear-*",
         jobs_late=1e9,
         jobs_quiet=0.0,
-        close_seconds=60.0,
         health_seconds=10.0,
         wrong_passwords_minute=100_000,
         argon2_queue_seconds=60.0,

@@ -24,14 +24,14 @@ from graphmem.background import IdleGate
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.jobs.dispatch import serve_jobs
 from graphmem.jobs.health import Probe, check_database, measure, service_state
-from graphmem.jobs.sweeper import sweep_forever
+from graphmem.jobs.sweeper import STRANDED_AFTER, sweep_forever
 from graphmem.settings import Settings
 from graphmem_api.access import SESSION, RequestContext
 from graphmem_api.download import export_route
 from graphmem_api.errors import keep_values_out_of_logs
 from graphmem_api.graphiql import graphiql_assets, graphiql_page
 from graphmem_api.schema import make_schema
-from graphmem_api.server import REQUEST_BYTES
+from graphmem_api.server import REQUEST_BYTES, REQUEST_SECONDS
 from graphmem_api.websocket import Connection, Socket
 
 
@@ -53,7 +53,7 @@ def make_app(gm: Graphmem) -> FastAPI:
     app.router.routes += [Route("/graphql", graphql), WebSocketRoute("/graphql", graphql), export_route(gm)]
     if gm.settings.graphiql:
         app.router.routes.append(graphiql_assets())
-    app.add_middleware(BodyLimit, most_bytes=REQUEST_BYTES, seconds=gm.settings.request_seconds)
+    app.add_middleware(BodyLimit, most_bytes=REQUEST_BYTES, seconds=REQUEST_SECONDS)
     app.add_middleware(Turnstile, gate=gm.background.gate)
 
     state, database = Probe(gm, service_state), Probe(gm, check_database)
@@ -94,7 +94,7 @@ async def service_health(gm: Graphmem, state: Probe[tuple[float, float, str]]) -
         "broker": broker,
         "model": failing or "ok",
     }
-    red = waiting > 2 * (gm.settings.stranded_after + gm.settings.sweep_seconds) or job > gm.settings.jobs_late
+    red = waiting > 2 * (STRANDED_AFTER + gm.settings.sweep_seconds) or job > gm.settings.jobs_late
     # Without its broker a deployment is slower, and without its model less able, and nobody waits in vain: that
     # alone takes nothing out of service.
     status = "red" if red else "yellow" if broker == "away" or failing else "green"

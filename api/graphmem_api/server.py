@@ -9,6 +9,12 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from graphmem.settings import Settings
 
+CONNECTIONS = 1000
+"""Connections at once from which on requests are answered by 503."""
+
+REQUEST_SECONDS = 30.0
+"""Seconds a request's head may take to arrive, and its body."""
+
 REQUEST_BYTES = 1_000_000
 """Bytes of a request."""
 
@@ -21,8 +27,8 @@ def server_config(app: FastAPI, settings: Settings, **more: Any) -> uvicorn.Conf
     return uvicorn.Config(
         app,
         access_log=False,
-        http=_http_protocol(settings.request_seconds),
-        limit_concurrency=settings.connections,
+        http=_http_protocol(REQUEST_SECONDS),
+        limit_concurrency=CONNECTIONS,
         ws_max_size=REQUEST_BYTES,
         ssl_certfile=settings.tls_certificate,
         ssl_keyfile=settings.tls_key,

@@ -14,6 +14,7 @@ from strawberry.subscriptions.protocols.graphql_transport_ws.types import (
     SubscribeMessage,
 )
 
+from graphmem.app import SERVICE_TOKEN_SECONDS
 from graphmem.errors import InvalidInput, Unauthenticated, Unavailable
 from graphmem.flows.service_tokens import check_not_revoked
 from graphmem_api.access import RequestContext
@@ -53,7 +54,7 @@ class Connection(BaseGraphQLTransportWSHandler[RequestContext, None]):
         except Unauthenticated:
             # Without a token the operations that need one are refused.
             return
-        step = self.context.gm.settings.service_token_seconds if caller.token_id else math.inf
+        step = SERVICE_TOKEN_SECONDS if caller.token_id else math.inf
         reason = "the token has expired"
         while (left := (caller.expires_at - datetime.now(UTC)).total_seconds()) > 0:
             try:

@@ -19,8 +19,6 @@ from graphmem.bench import Figures
 from graphmem.bench.harness import (
     BENCH_INSTITUTION,
     PASSWORD,
-    NoAnswer,
-    Talker,
     console,
     enrolled,
     environment,
@@ -31,6 +29,7 @@ from graphmem.bench.harness import (
     start_api,
     statement,
 )
+from graphmem.bench.load import Diary
 from graphmem.errors import SetupError
 from graphmem.flows import students
 from graphmem.flows.observation import observe
@@ -45,9 +44,8 @@ WORKERS = (1, 2, 4)
 WORKER_KILLS = 20
 """Kills of a worker that is at a job; every fifth time Redis is killed after it, and every fifth time an API."""
 TALKERS = 6
-JOBS_SEED = 7
-BETWEEN_TURNS = (0.05, 0.2)
-"""Seconds from a reply to the next message, at random."""
+PAUSE_BETWEEN = 0.1
+"""Seconds from a reply to the next message."""
 READY = b"graphmem worker is ready"
 HASTE = {
     "GRAPHMEM_MODEL_TIMEOUT": "1",
@@ -179,7 +177,7 @@ def _killed(deployment: Deployment, texts: list[str]) -> Figures:
         deployment.start_api(port)
     deployment.start_workers(2)
     talkers = [enrolled(deployment.settings, ports[i % 2], [f"talker-{i}"])[0] for i in range(TALKERS)]
-    threads = [threading.Thread(target=_talk, args=(talker, texts, stop)) for talker in talkers]
+    threads = [threading.Thread(target=Diary(talker).talk, args=(texts, stop, PAUSE_BETWEEN)) for talker in talkers]
     for thread in threads:
         thread.start()
     kills: Figures = {"kills": 0.0, "kills_midjob": 0.0, "kills_redis": 0.0, "kills_api": 0.0}
@@ -241,20 +239,6 @@ async def _at_a_job(graph: Graph, workers: list[subprocess.Popen[bytes]]) -> sub
             if str(worker.pid) in pids:
                 return worker
     raise SetupError("No worker takes up a job: run `graphmem doctor`.")
-
-
-def _talk(talker: Talker, texts: list[str], stop: threading.Event) -> None:
-    """Send one message after the other, each again with the same id until it is answered."""
-    chance, number = random.Random(f"{JOBS_SEED}-{talker.student}"), 0
-    text = chance.choice(texts)
-    while not stop.is_set():
-        try:
-            talker.say(f"turn-{number}", text)
-        except NoAnswer:
-            sleep(0.2)
-            continue
-        text, number = chance.choice(texts), number + 1
-        sleep(chance.uniform(*BETWEEN_TURNS))
 
 
 async def _counted(deployment: Deployment) -> Figures:

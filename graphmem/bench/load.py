@@ -44,10 +44,11 @@ class Diary:
     changed: int = 0
     seconds: list[float] = field(default_factory=list)
 
-    def talk(self, texts: list[str], stop: threading.Event) -> None:
+    def talk(self, texts: list[str], stop: threading.Event, pause: float = 0.0) -> None:
         """Send one message after the other until stopped, each again with the same id until it is answered."""
         number = 0
         while not stop.is_set():
+            sleep(pause)
             turn_id, text = f"turn-{number}", texts[(number * LOAD_STUDENTS) % len(texts)]
             start = perf_counter()
             self.replies[turn_id] = self._until_answered(turn_id, text)

@@ -13,7 +13,7 @@ from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
 from graphmem.text.affect import load_affect
 from graphmem.text.doc import Doc
-from graphmem.text.embedder import shipped_network
+from graphmem.text.embedder import EMBEDDER_THREADS, shipped_network
 
 RATED_SENTENCES = SAMPLES / "emobank" / "dev.jsonl"
 
@@ -32,7 +32,7 @@ def measure_valence(settings: Settings, file: Path | None) -> Figures:
     if len(rows) < 2 or not all(isinstance(r.get("text"), str) and isinstance(r.get("V"), float) for r in rows):
         raise InvalidInput(f"{place} holds no two rows of split dev or test with text, V and A.")
     affect, texts, rated = load_affect(), [row["text"] for row in rows], [row["V"] for row in rows]
-    pairs = list(zip(map(Doc, texts), shipped_network(settings.embedder_threads).encode(texts), strict=True))
+    pairs = list(zip(map(Doc, texts), shipped_network(EMBEDDER_THREADS).encode(texts), strict=True))
     figures = {
         "pearson": correlation([affect.valence(doc, vector) for doc, vector in pairs], rated),
         "arousal_pearson": correlation([affect.arousal(*each) for each in pairs], [row["A"] for row in rows]),

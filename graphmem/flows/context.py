@@ -65,7 +65,7 @@ from graphmem.text.profile import load_profile_model
 from graphmem.text.query_parser import ParsedQuestion, query_words, question_in, read_question, with_pronoun
 from graphmem.text.time_ranges import time_ranges
 from graphmem.text.tokens import count_tokens
-from graphmem.validation import checked_as_of, checked_text
+from graphmem.validation import MESSAGE_LIMIT, checked_as_of, checked_text
 
 ASKS_MEMORY = 0.5
 """Chance from which on a message asks for what is remembered."""
@@ -552,5 +552,5 @@ def _surfaced(kept: Sequence[StoredEntry], asking: RecallRequest, vector: Vector
 
 
 def _asked(gm: Graphmem, text: str, as_of: datetime | None, limit: int) -> RecallRequest:
-    checked_text("query", text, gm.settings.message_limit)
+    checked_text("query", text, MESSAGE_LIMIT)
     return RecallRequest(Doc(text), as_of=checked_as_of(as_of), limit=limit, unformed=True)

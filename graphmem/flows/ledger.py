@@ -17,7 +17,7 @@ from graphmem.text.doc import Doc
 from graphmem.text.ledger_triggers import active_at
 from graphmem.text.reminders import summary_of
 from graphmem.text.safety import UNNAMED_DANGER, find_danger, kept_text
-from graphmem.validation import checked_as_of, checked_id, checked_text
+from graphmem.validation import MESSAGE_LIMIT, checked_as_of, checked_id, checked_text
 
 SETTLED = frozenset({LedgerCategory.PROMISE, LedgerCategory.DEBT})
 """What can be settled; the rest holds until it expires or is deleted."""
@@ -76,7 +76,7 @@ async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry
     Source: spec 8, 20.
     """
     now = gm.clock()
-    entry = new_entry(session.keys, checked(draft, gm.settings.message_limit, now), now)
+    entry = new_entry(session.keys, checked(draft, MESSAGE_LIMIT, now), now)
     (vector,) = await gm.embedder.embed([draft.content])
     if entry.category is LedgerCategory.THREAT:
         raised = await _raised_by_entry(gm, entry.id, draft.content, now)

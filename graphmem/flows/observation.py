@@ -16,7 +16,7 @@ from graphmem.store import overlays, sources, students
 from graphmem.text.doc import Doc
 from graphmem.text.reader import MessageReading
 from graphmem.text.safety import find_danger
-from graphmem.validation import CLOCK_SKEW, checked_id, checked_new_id, checked_text, checked_time
+from graphmem.validation import CLOCK_SKEW, MESSAGE_LIMIT, checked_id, checked_new_id, checked_text, checked_time
 
 JOBS_WAITING = 2000
 """Most jobs of one student that may wait; more observations are RATE_LIMITED."""
@@ -84,7 +84,7 @@ def _checked(gm: Graphmem, observed: Observation, zone: str | None) -> Observati
     checked_new_id("ref", observed.ref, in_paths=False)
     for practised in observed.practised:
         checked_id("conceptId", practised.concept_id)
-    checked_text("text", observed.text, gm.settings.message_limit)
+    checked_text("text", observed.text, MESSAGE_LIMIT)
     if observed.speaker is not None:
         checked_text("speaker", observed.speaker, SPEAKER_LIMIT)
     return replace(observed, at=checked_time("at", observed.at, gm.clock(), CLOCK_SKEW, zone))

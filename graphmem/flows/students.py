@@ -28,6 +28,9 @@ from graphmem.validation import (
     checked_time_zone,
 )
 
+PASSWORD_TRIES = 5
+"""Wrong passwords of a caller for a student before waiting."""
+
 PASSWORD_WAIT = 60.0
 """Seconds to wait after too many wrong passwords; doubles with each further one."""
 
@@ -447,9 +450,8 @@ async def _tried(gm: Graphmem, who: Who, password: str, caller: str) -> AsyncIte
     It counts as wrong until it is known to be right, so that many at once are not more than one after the other; nobody
     learns whether the student exists.
     """
-    settings = gm.settings
     checked_password("password", password, shortest=0)
-    patience = students.Patience(settings.password_tries, PASSWORD_TRIES_ALL, PASSWORD_WAIT)
+    patience = students.Patience(PASSWORD_TRIES, PASSWORD_TRIES_ALL, PASSWORD_WAIT)
     attempt = students.PasswordTry(who, caller, uuid4().hex)
     gm.passwords.count(caller)
     async with gm.passwords.attempts(who.institution, who.student_id, caller):

@@ -44,7 +44,7 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
 from graphmem.text.headings import heading
 from graphmem.text.matching import MATCHED
-from graphmem.validation import checked_text
+from graphmem.validation import MESSAGE_LIMIT, checked_text
 
 EPISODES_AT_ONCE = 4
 """Surprising episodes that are analysed in one question."""
@@ -248,7 +248,7 @@ async def answer_question(gm: Graphmem, session: Session, question_id: str, text
     InvalidInput    the answer will not do
     NotFound        there is no such question
     """
-    checked_text("text", text, gm.settings.message_limit)
+    checked_text("text", text, MESSAGE_LIMIT)
     questions = {question.id: question for question in await surprises.list_open_questions(gm.graph, session)}
     question = questions.get(question_id)
     if question is not None:

@@ -46,7 +46,7 @@ from graphmem.text.doc import Doc, doc_of
 from graphmem.text.reader import MessageReading
 from graphmem.text.reminders import may_remind
 from graphmem.text.worth import is_own_matter
-from graphmem.validation import CLOCK_SKEW, checked_id, checked_new_id, checked_text, checked_time
+from graphmem.validation import CLOCK_SKEW, MESSAGE_LIMIT, checked_id, checked_new_id, checked_text, checked_time
 
 CONFLICT_RETRIES = 5
 """Times a turn is tried again when another was first."""
@@ -132,11 +132,11 @@ async def answer_waiting(gm: Graphmem, session: Session) -> int:
 def _checked_at(gm: Graphmem, session: Session, incoming: Incoming) -> datetime:
     """The moment of a message that will do, in its writer's time zone."""
     checked_new_id("turnId", incoming.turn_id, in_paths=False)
-    checked_text("text", incoming.text, gm.settings.message_limit)
+    checked_text("text", incoming.text, MESSAGE_LIMIT)
     at = checked_time("at", incoming.at, gm.clock(), CLOCK_SKEW, session.time_zone)
     for name, text in (("reply", incoming.reply), ("opener", incoming.opener), ("task", incoming.task or None)):
         if text is not None:
-            checked_text(name, text, gm.settings.message_limit)
+            checked_text(name, text, MESSAGE_LIMIT)
     if len(incoming.used) > MOST_USED:
         raise InvalidInput(f"used has {len(incoming.used)} ids: at most {MOST_USED} are taken.")
     for memory_id in incoming.used:

@@ -24,6 +24,9 @@ from graphmem.model import CompressionTrigger, Session, Who
 from graphmem.store import students
 from graphmem.store.students import ClosingStart
 
+CLOSE_SECONDS = 120.0
+"""Seconds after closing in which is formed, consolidated, compared, compressed; then the keys go."""
+
 log = logging.getLogger(__name__)
 
 CLOSING_LEASE = timedelta(seconds=30)
@@ -33,7 +36,7 @@ CLOSING_LEASE = timedelta(seconds=30)
 def closing_start(gm: Graphmem, session: Session, *, here: bool) -> ClosingStart:
     """The closing session that follows a session, with its token; `here`: this process is at it at once."""
     now = gm.clock()
-    ends_at = now + timedelta(seconds=gm.settings.close_seconds)
+    ends_at = now + timedelta(seconds=CLOSE_SECONDS)
     closing = Session(
         session.institution,
         session.student_id,

@@ -16,6 +16,9 @@ from graphmem.jobs.webhooks import NOTICES_KEPT, send_notices
 from graphmem.store import jobs, turns
 from graphmem.store.retention import Retention, delete_old
 
+STRANDED_AFTER = 120.0
+"""Seconds after which an unanswered turn is completed by the sweeper."""
+
 PASSWORD_TRIES_KEPT_DAYS = 1.0
 """Days until wrong passwords are forgotten (spec 14)."""
 
@@ -45,7 +48,7 @@ async def sweep(gm: Graphmem) -> None:
     gm.cache.expire(now)
     await drop_ended(gm)
     await finish_erasures(gm)
-    before = now - timedelta(seconds=gm.settings.stranded_after)
+    before = now - timedelta(seconds=STRANDED_AFTER)
     for token in await turns.list_stranded(gm.graph, before, now):
         # One student's trouble must not keep the others waiting.
         try:

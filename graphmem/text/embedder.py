@@ -24,6 +24,9 @@ from graphmem.model import Matrix
 from graphmem.ports import Embedder
 from graphmem.settings import Settings
 
+EMBEDDER_THREADS = 1
+"""Processor threads of one embedding."""
+
 EMBEDDER_BATCH = 32
 """Most texts embedded at once."""
 
@@ -65,10 +68,10 @@ def make_embedder(settings: Settings) -> Embedder:
     """
     form, _, model = settings.embedder.partition(":")
     if form == "onnx" and model == SHIPPED:
-        encode: Encode = shipped_network(settings.embedder_threads).encode
+        encode: Encode = shipped_network(EMBEDDER_THREADS).encode
         dimension = DIMENSION
     elif form == "sentence-transformers" and model:
-        encode, dimension = sentence_transformers_encoder(model, settings.embedder_threads)
+        encode, dimension = sentence_transformers_encoder(model, EMBEDDER_THREADS)
     else:
         raise SetupError(
             f"There is no embedder {settings.embedder!r}: set GRAPHMEM_EMBEDDER to `onnx:{SHIPPED}` (shipped) "

@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import replace
 
 import httpx
 import pytest
 import websockets
 from cachetools import TTLCache
 
-from graphmem.app import Graphmem
+from graphmem.app import SERVICE_TOKEN_SECONDS, Graphmem
 from graphmem.bearer import caller, make_token
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.flows.service_tokens import issue_token, list_tokens, revoke_token
@@ -52,7 +51,7 @@ async def test_a_revoked_token_is_refused_by_every_replica_within_seconds(
             await Client(http, text).call(SEEN, id="ann")
         assert refused.value.code == "UNAUTHENTICATED"
         # The other one trusts what it has seen until that runs out.
-        assert gm.settings.service_token_seconds <= 5
+        assert SERVICE_TOKEN_SECONDS <= 5
         elsewhere.valid_tokens.clear()
         with pytest.raises(Refused, match="was revoked"):
             await Client(other, text).call(SEEN, id="ann")
@@ -93,13 +92,13 @@ async def test_a_token_that_will_not_do_is_not_made(gm: Graphmem, institution: s
     assert await list_tokens(gm, institution) == []
 
 
-async def test_a_connection_ends_when_its_token_is_revoked(gm: Graphmem, institution: str) -> None:
+async def test_a_connection_ends_when_its_token_is_revoked(
+    gm: Graphmem, institution: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graphmem_api.websocket.SERVICE_TOKEN_SECONDS", 0.2)
     text, token = await issue_token(gm, institution, Role.APP, "the tutoring app")
     # The replica forgets what it found valid as any does: its first look may end after the token was revoked.
-    soon = replace(
-        another_replica(gm, valid_tokens=TTLCache(10, 0.2)),
-        settings=gm.settings.model_copy(update={"service_token_seconds": 0.2}),
-    )
+    soon = another_replica(gm, valid_tokens=TTLCache(10, 0.2))
     async with served(soon) as address, connected(address, Authorization=f"Bearer {text}") as socket:
         await revoke_token(gm, institution, token.id)
         with pytest.raises(websockets.ConnectionClosed) as closed:

@@ -23,9 +23,12 @@ READY = b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n"
 @pytest.fixture(scope="module")
 async def strict(gm: Graphmem) -> AsyncIterator[str]:
     """An API that waits a second for a request and serves three connections at once."""
-    settings = gm.settings.model_copy(update={"request_seconds": SECONDS, "connections": 4})
-    async with served(another_replica(gm, settings=settings)) as address:
-        yield address
+    with pytest.MonkeyPatch.context() as patch:
+        for place in ("server.REQUEST_SECONDS", "main.REQUEST_SECONDS"):
+            patch.setattr(f"graphmem_api.{place}", SECONDS)
+        patch.setattr("graphmem_api.server.CONNECTIONS", 4)
+        async with served(another_replica(gm)) as address:
+            yield address
 
 
 async def dripped(address: str, start: bytes, drip: bytes) -> tuple[bytes, float]:

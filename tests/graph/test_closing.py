@@ -11,7 +11,7 @@ from graphmem.errors import Locked
 from graphmem.flows import students
 from graphmem.flows.observation import observe
 from graphmem.jobs import closing
-from graphmem.jobs.closing import closing_start
+from graphmem.jobs.closing import CLOSE_SECONDS, closing_start
 from graphmem.jobs.dispatch import run_jobs_of
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
@@ -109,7 +109,7 @@ async def test_who_is_at_a_closing_session_holds_it_for_as_long_as_it_works(
 async def test_after_its_time_the_keys_go_and_jobs_wait(gm: Graphmem, ann: Pupil) -> None:
     await observe(gm, ann.who, observations(LIFE[:2]))
     await left_behind(gm, ann)
-    later = gm.clock() + timedelta(seconds=gm.settings.close_seconds + 1)
+    later = gm.clock() + timedelta(seconds=CLOSE_SECONDS + 1)
     await sweep(another_replica(gm, clock=lambda: later))
     assert await nodes(gm, ann.who, "OpenSession") == []
     assert [job["state"] for job in await nodes(gm, ann.who, "Job")] == ["waiting", "waiting"]

@@ -74,20 +74,20 @@ async def test_after_too_many_wrong_passwords_one_has_to_wait(gm: Graphmem, ann:
     tries = await asyncio.gather(
         *(students.open_session(gm, who, "a wrong password") for _ in range(12)), return_exceptions=True
     )
-    assert sum(isinstance(t, Locked) for t in tries) == gm.settings.password_tries
-    assert sum(isinstance(t, RateLimited) for t in tries) == 12 - gm.settings.password_tries
+    assert sum(isinstance(t, Locked) for t in tries) == students.PASSWORD_TRIES
+    assert sum(isinstance(t, RateLimited) for t in tries) == 12 - students.PASSWORD_TRIES
     with pytest.raises(RateLimited):
         await students.open_session(gm, who, PASSWORD)
 
 
 async def test_after_the_wait_the_right_password_opens_and_clears_the_count(gm: Graphmem, ann: Pupil) -> None:
-    for _ in range(gm.settings.password_tries):
+    for _ in range(students.PASSWORD_TRIES):
         with pytest.raises(Locked):
             await students.open_session(gm, ann.who, "a wrong password")
     later = gm.clock() + timedelta(seconds=students.PASSWORD_WAIT + 1)
     tomorrow = another_replica(gm, clock=lambda: later)
     await students.open_session(tomorrow, ann.who, PASSWORD)
-    for _ in range(gm.settings.password_tries):
+    for _ in range(students.PASSWORD_TRIES):
         with pytest.raises(Locked):
             await students.open_session(tomorrow, ann.who, "a wrong password")
 
@@ -398,7 +398,7 @@ async def test_a_password_that_waits_too_long_for_its_check_is_refused_and_not_c
     held = threading.Event()
     waiting = asyncio.create_task(busy.passwords.computed(held.wait))
     await asyncio.sleep(0)
-    for _ in range(gm.settings.password_tries + 2):
+    for _ in range(students.PASSWORD_TRIES + 2):
         with pytest.raises(RateLimited, match="being checked"):
             await students.open_session(busy, ann.who, PASSWORD, "an app")
     held.set()

@@ -30,6 +30,7 @@ from graphmem.model import (
 from graphmem.search.index import SearchIndex
 from graphmem.store import turns
 from graphmem.store.changes import Changes
+from graphmem.validation import MESSAGE_LIMIT
 from tests.conftest import Pupil, another_replica, say
 from tests.support.remembering import TOLD, held, nodes, told, turn_state_of
 from tests.support.surprising import (
@@ -271,7 +272,7 @@ async def test_an_answer_that_will_not_do_is_refused(gm: Graphmem, ann: Pupil) -
     (first, *_) = await list_questions(gm, ann.session)
     with pytest.raises(NotFound):
         await answer_question(gm, ann.session, "nobody", "Yes.")
-    for text in ("", " ", "x" * (gm.settings.message_limit + 1), "a\x00b"):
+    for text in ("", " ", "x" * (MESSAGE_LIMIT + 1), "a\x00b"):
         with pytest.raises(InvalidInput):
             await answer_question(gm, ann.session, first.id, text)
     assert first in await list_questions(gm, ann.session)

@@ -15,7 +15,7 @@ from graphmem.flows.facts import list_facts
 from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
-from graphmem.jobs.sweeper import sweep
+from graphmem.jobs.sweeper import STRANDED_AFTER, sweep
 from graphmem.model import Level, Respond
 from graphmem.store import turns
 from graphmem.store.graph import Graph, open_driver
@@ -371,7 +371,7 @@ async def test_a_message_is_stored_before_a_language_model_is_waited_for(gm: Gra
 @pytest.mark.usefixtures("nobody_else")
 async def test_the_sweeper_answers_what_was_left_behind(gm: Graphmem, ann: Pupil) -> None:
     await turns.receive(gm.graph, ann.session, Received("t", "I have a dog called Rex.", NOW, None), gm.clock())
-    soon = another_replica(gm, clock=lambda: gm.clock() + timedelta(seconds=gm.settings.stranded_after + 1))
+    soon = another_replica(gm, clock=lambda: gm.clock() + timedelta(seconds=STRANDED_AFTER + 1))
     await sweep(soon)
     assert await turns.list_unanswered(gm.graph, ann.session) == []
     assert [k.turn_id for k in await turns.list_turns(gm.graph, ann.session)] == ["t"]
@@ -383,7 +383,7 @@ async def test_a_message_left_behind_by_an_expired_session_is_answered_in_the_ne
     late = another_replica(gm, clock=lambda: ann.session.expires_at + timedelta(seconds=1))
     await sweep(late)
     _, session = await students.open_session(late, ann.who, PASSWORD)
-    await sweep(another_replica(late, clock=lambda: late.clock() + timedelta(seconds=gm.settings.stranded_after + 1)))
+    await sweep(another_replica(late, clock=lambda: late.clock() + timedelta(seconds=STRANDED_AFTER + 1)))
     assert [k.turn_id for k in await turns.list_turns(gm.graph, session)] == ["t"]
 
 

@@ -13,7 +13,7 @@ import pytest
 from graphmem.app import Graphmem, open_with_neo4j
 from graphmem.errors import Conflict, ModelUnavailable
 from graphmem.jobs.runner import run_jobs
-from graphmem.jobs.sweeper import sweep
+from graphmem.jobs.sweeper import STRANDED_AFTER, sweep
 from graphmem.model import Role
 from graphmem.store import turns
 from tests.api.test_operations import streamed
@@ -138,7 +138,7 @@ async def test_the_sweeper_leaves_what_only_the_model_may_answer(
     gm: Graphmem, ann: Pupil, caplog: pytest.LogCaptureFixture
 ) -> None:
     await turns.receive(gm.graph, ann.session, turns.Received("t", EXPECTED, gm.clock(), None), gm.clock())
-    soon = timedelta(seconds=gm.settings.stranded_after + 1)
+    soon = timedelta(seconds=STRANDED_AFTER + 1)
     with llm_server(Act(status=503)) as server:
         async with with_model(gm, server, degrade="refuse") as talking:
             later = another_replica(talking, clock=lambda: gm.clock() + soon)
