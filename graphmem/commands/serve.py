@@ -4,7 +4,6 @@ import asyncio
 import gc
 import signal
 import socket
-from collections.abc import Callable
 from pkgutil import resolve_name
 from typing import Any
 
@@ -25,6 +24,8 @@ from graphmem.runtime import get_ready, open_graphmem, run_fast
 from graphmem.settings import Settings
 
 DRAIN_SECONDS = 30
+WAITING_CONNECTIONS = 2048
+"""Connections that wait to be taken, as many as the web server would let."""
 
 
 def serve(settings: Settings, host: str, port: int, say: Say) -> None:
@@ -41,37 +42,20 @@ def web_server(gm: Graphmem, **more: Any) -> uvicorn.Config:
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """A socket bound to an address; it listens once the API can answer.
+    """A socket that listens at an address; whoever connects is answered once the API can.
 
     Raises
     ------
     SetupError      another program has the address, or it is none of this machine
     """
     try:
-        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        found = socket.socket(family)
-        found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        found.bind(address)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=WAITING_CONNECTIONS)
     except OSError as error:
         raise SetupError(
             f"The API cannot listen on port {port} of {host} ({error.strerror}): end the program that does, or choose "
             "another one with --port, or --host."
         ) from error
-    return found
-
-
-class _Announced(uvicorn.Server):
-    """The library's server, which says when it listens."""
-
-    def __init__(self, config: uvicorn.Config, announce: Callable[[], None]) -> None:
-        super().__init__(config)
-        self._announce = announce
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Called by the library."""
-        await super().startup(sockets)
-        if self.started:
-            self._announce()
 
 
 async def _serve(settings: Settings, host: str, port: int, say: Say) -> None:
@@ -91,8 +75,8 @@ async def _serve(settings: Settings, host: str, port: int, say: Say) -> None:
         gc.collect()
         gc.freeze()
         scheme = "http" if settings.tls_certificate is None else "https"
-        address = f"{scheme}://{host}:{own.getsockname()[1]}/graphql"
-        await _Announced(config, lambda: say(f"graphmem serves GraphQL at {address}")).serve([own])
+        say(f"graphmem serves GraphQL at {scheme}://{host}:{own.getsockname()[1]}/graphql")
+        await uvicorn.Server(config).serve([own])
 
 
 def work(settings: Settings, concurrency: int, say: Say) -> None:

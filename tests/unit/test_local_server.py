@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -327,22 +326,3 @@ def test_old_jars_go_and_nothing_else_does(tmp_path: Path) -> None:
     install.remove_old_jars(tmp_path, tmp_path / "lib-new")
     assert {path.name for path in tmp_path.iterdir()} == {"lib-new", "data"}
     assert (tmp_path / "lib-new" / "x.jar").exists()
-
-
-def test_two_that_start_at_once_both_find_an_archive(tmp_path: Path) -> None:
-    java = tmp_path / "java"
-    java.write_text(
-        f"#!{sys.executable}\n"
-        "import pathlib, sys, time\n"
-        "(name,) = [word.partition('=')[2] for word in sys.argv if word.startswith('-XX:SharedArchiveFile')]\n"
-        "with pathlib.Path(name).open('w') as archive:\n"
-        "    time.sleep(0.3)\n"
-        "    archive.write('whole')\n"
-    )
-    java.chmod(0o755)
-    lib = tmp_path / "lib"
-    lib.mkdir()
-    with ThreadPoolExecutor(2) as both:
-        first, second = both.map(lambda _: install._class_archive(java, lib), range(2))
-    assert first == second
-    assert {each.name: each.read_text() for each in lib.iterdir()} == {first: "whole"}
