@@ -12,7 +12,7 @@ from strawberry.extensions import MaxAliasesLimiter, MaxTokensLimiter, QueryDept
 from strawberry.types import ExecutionContext, ExecutionResult, has_object_definition
 from strawberry.types.graphql import OperationType
 
-from graphmem.errors import GraphmemError, InvalidInput
+from graphmem.errors import GraphmemError, InvalidInput, RateLimited
 from graphmem.flows.renewal import renew_if_due
 from graphmem.settings import Settings
 from graphmem.store.bookmarks import bookmarked
@@ -81,16 +81,14 @@ class Schema(strawberry.Schema):
         context: RequestContext | None = kwargs.get("context_value")
         if context is not None:
             await context.look_up_caller()
-        if refused := self._refused(kwargs):
-            return refused
         try:
+            if context is not None:
+                check_request(context)
             with bookmarked("" if context is None else context.bookmark) as trail:
                 result = await super().execute(query, *args, **kwargs)
                 await self._veil(query, kwargs, result)
-        except InvalidInput as error:
-            result = ExecutionResult(data=None, errors=[GraphQLError(str(error), original_error=error)])
-            self.process_errors(result.errors or [])
-            return result
+        except (InvalidInput, RateLimited) as error:
+            return self._refused(error)
         if context is not None:
             context.wrote(trail.text)
         if context is not None and context.used_session is not None:
@@ -113,17 +111,11 @@ class Schema(strawberry.Schema):
 
         return veiled()
 
-    def _refused(self, asked: Mapping[str, Any]) -> ExecutionResult | None:
-        """The answer to a request of which there are too many."""
-        context: RequestContext | None = asked.get("context_value")
-        try:
-            if context is not None:
-                check_request(context)
-        except GraphmemError as error:
-            result = ExecutionResult(None, [GraphQLError(str(error), original_error=error)])
-            self.process_errors(result.errors or [])
-            return result
-        return None
+    def _refused(self, error: GraphmemError) -> ExecutionResult:
+        """The answer to a request that is refused as a whole."""
+        errors = [GraphQLError(str(error), original_error=error)]
+        self.process_errors(errors)
+        return ExecutionResult(None, errors)
 
     async def _veil(self, query: str | None, asked: Mapping[str, Any], result: ExecutionResult) -> None:
         """Take out of a result what its student has not met; without a session nothing of a student is in it."""
@@ -135,8 +127,7 @@ class Schema(strawberry.Schema):
             operation = Executed(query, asked.get("operation_name"))
             await veil(context.gm, session, self._schema, operation, result)
         except GraphmemError as error:
-            result.data, result.errors = None, [GraphQLError(str(error), original_error=error)]
-            self.process_errors(result.errors)
+            result.data, result.errors = None, self._refused(error).errors
 
 
 def make_schema(settings: Settings) -> Schema:

@@ -52,8 +52,9 @@ def bound_socket(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=WAITING_CONNECTIONS)
     except OSError as error:
+        why, _, _ = (error.strerror or "").partition(" (")
         raise SetupError(
-            f"The API cannot listen on port {port} of {host} ({error.strerror}): end the program that does, or choose "
+            f"The API cannot listen on port {port} of {host} ({why}): end the program that does, or choose "
             "another one with --port, or --host."
         ) from error
 
