@@ -29,10 +29,10 @@ from graphmem.model import Author
 from graphmem.samples import SAMPLES
 from graphmem.samples.dialogues import load_dialogues
 from graphmem.text.danger_network import DangerReading, load_danger_network
+from graphmem.text.danger_signs import danger_sign
 from graphmem.text.embedder import DIMENSION
-from graphmem.text.normalize import straightened
 from graphmem.text.reader import CONCERNS, READER_FOLDER, WIDTH, MessageReading, read_now
-from graphmem.text.safety import DANGER_FILE, DangerModel, sign_anywhere
+from graphmem.text.safety import DANGER_FILE, DangerModel
 from graphmem.text.trained import LinearHead
 
 FALSE_ALARMS, PERSONAL_ALARMS, EVERYDAY_ALARMS, WARM_ALARMS, ORDINARY_ALARMS = 0.12, 0.04, 0.16, 0.12, 0.0165
@@ -202,7 +202,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     rows = read_all(parser.parse_args().data)
     read = read_now([row.text for row in rows])
-    signs = np.array([sign_anywhere(straightened(row.text)) is not None for row in rows])
+    signs = np.array([danger_sign(row.text) is not None for row in rows])
     network = load_danger_network()
     again = [network.read(row.text) if row.part != "learn" else None for row in rows]
     model = made(rows, read, again, signs)

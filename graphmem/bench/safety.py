@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 
 from graphmem.bench import Figures
+from graphmem.bench.safety_parts import Detector, measure_parts
 from graphmem.bench.talks import read_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
-from graphmem.text.doc import Doc
-from graphmem.text.normalize import straightened
+from graphmem.text.danger_signs import danger_sign
 from graphmem.text.reader import read_now
-from graphmem.text.safety import DANGER_FILE, find_danger, sign_anywhere
+from graphmem.text.safety import DANGER_FILE, find_danger
 
 MESSAGES = SAMPLES / "safety" / "messages.jsonl"
 PERSONAL = SAMPLES / "safety" / "personal.jsonl"
@@ -56,12 +56,12 @@ def measure_safety(_: Settings, file: Path | None) -> Figures:
     lookalike = ~danger & ~talk
     if not danger.any() or not lookalike.any():
         raise InvalidInput(f"{file or MESSAGES} holds no new message of danger, or no new harmless one.")
-    readings = read_now([row.text for row in rows])
+    readings = dict(zip((row.text for row in rows), read_now([row.text for row in rows]), strict=True))
     start = process_time()
-    found = [find_danger(Doc(row.text), reading) for row, reading in zip(rows, readings, strict=True)]
+    found = [find_danger(row.text, known=readings) for row in rows]
     seconds = process_time() - start
     raised = np.array([each is not None for each in found])
-    signs = np.array([sign_anywhere(straightened(row.text)) is not None for row in rows])
+    signs = np.array([danger_sign(row.text) is not None for row in rows])
     heard = [(each, row) for each, row in zip(found, rows, strict=True) if each is not None and row.urgency]
     right = [each.kind.value == row.concern for each, row in heard]
     urgent = [abs(each.urgency - row.urgency) <= 1 for each, row in heard]
@@ -82,14 +82,12 @@ def measure_safety(_: Settings, file: Path | None) -> Figures:
         "dangers": int(danger.sum()),
         "lookalikes": int(lookalike.sum()),
         "talk": int(talk.sum()),
-    }
+    } | ({} if file else measure_parts([row.text for row in rows if row.urgency]))
 
 
 def _raised(rows: list[Labelled]) -> float:
     """The share of messages that raise a concern."""
-    readings = read_now([row.text for row in rows])
-    found = [find_danger(Doc(row.text), reading) for row, reading in zip(rows, readings, strict=True)]
-    return float(np.mean([each is not None for each in found]))
+    return Detector().share([row.text for row in rows])
 
 
 def read_labelled(path: Path) -> list[Labelled]:

@@ -131,7 +131,7 @@ def scored_turns(talk: Sequence[TalkTurn], senses: Senses, seed: int) -> Iterato
         if author is Author.STUDENT:
             sensed = senses.of(message, reading, known[-1] if known else None, expected)
             scored = score(message, known[-SURPRISE_WINDOW:], replace(NOBODY, signals=tuple(sums)), sensed)
-            is_grave_told = reading.passes == MOST_PASSES or find_danger(Doc(text), reading) is not None
+            is_grave_told = reading.passes == MOST_PASSES or find_danger(text, known={text: reading}) is not None
             before = [each.embedding for each in known[-SURPRISE_WINDOW:] if each.embedding is not None]
             away = distance(np.array(before), reading.vector) if before else None
             yield ScoredTurn(text, sensed, grave(scored) if is_grave_told else scored, away)

@@ -15,7 +15,6 @@ from graphmem.model import (
     Concern,
     Danger,
     Extraction,
-    FalseAlarm,
     Keys,
     LedgerCategory,
     LedgerEntry,
@@ -34,9 +33,8 @@ from graphmem.store.sources import kind_in_graph
 from graphmem.store.turns import Raised
 from graphmem.text.doc import Doc
 from graphmem.text.language import language_of
-from graphmem.text.reader import MessageReading
 from graphmem.text.reminders import danger_reminder
-from graphmem.text.safety import UNNAMED_DANGER, find_danger, is_known_alarm, kept_text
+from graphmem.text.safety import UNNAMED_DANGER, kept_text
 from graphmem.validation import checked_id, checked_text
 
 NOTE_CHARACTERS = 2_000
@@ -48,14 +46,6 @@ DOUBTED_IMPORTANCE = 0.5
 """Importance of the entry of a concern that is only worrying, or that the second opinion speaks against."""
 CORRECTION_ATTEMPTS = 50
 """Times the correction of a surprise is planned again when memories changed meanwhile."""
-
-
-def heard_danger(doc: Doc, reading: MessageReading, alarms: Sequence[FalseAlarm]) -> tuple[Danger | None, bool]:
-    """Danger that a student's message tells of, and whether one was passed over as a known false alarm."""
-    danger = find_danger(doc, reading)
-    if danger is not None and is_known_alarm(doc, danger, alarms):
-        return None, True
-    return danger, False
 
 
 def graver(found: Danger | None, told: Danger | None) -> Danger | None:
@@ -162,7 +152,7 @@ async def standing_level(gm: Graphmem, who: Who, key: str, level: Level, own: Le
 async def correct_concern(gm: Graphmem, session: Session, concern: str, note: str | None = None) -> bool:
     """Take a concern back: flag marked, ledger entry inactive, surprise as it would have been without it.
 
-    The same message, or one very like it, does not raise it again, unless it is taken for acute.
+    The same statements do not raise it again, but for plain signs of danger.
 
     Parameters
     ----------

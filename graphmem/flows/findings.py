@@ -8,8 +8,8 @@ from typing import TypeVar
 
 from graphmem.app import Graphmem
 from graphmem.flows import turn_plan as plan
-from graphmem.flows.concern import heard_danger
 from graphmem.flows.context import RecallRequest, SearchResult, search
+from graphmem.flows.danger import heard_danger
 from graphmem.flows.detection import Detected, detected
 from graphmem.flows.ending import standing_facts
 from graphmem.flows.facts import FittingFacts, fact_vectors, fitting_facts
@@ -54,7 +54,7 @@ class MessageFindings:
     said : the student's messages among it
     state : of the student, with the habits that the message shows and the embeddings of what was foreseen
     own_score : of the message without the danger it tells of
-    false_alarm : it is like a message whose concern was taken back
+    false_alarm : it says again what was taken back as a concern
     starts : another matter begins with it
     facts : those that fit, and what asking for them has cost
     noticed : what it contradicts
@@ -104,10 +104,10 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         message, opener, own_reply = messages_of(attempt, await attempt.embedding)
         familiarising = group.create_task(_familiar(gm, session, message))
         reading = await attempt.reading
-        heard = asyncio.to_thread(heard_danger, doc, reading, held.state.false_alarms)
-        danger, false_alarm = await heard
-        detecting = group.create_task(_detected(gm, session, attempt, message, reading, danger))
         talk = (*held.messages, *opener)
+        asked = talk[-1].text if talk and talk[-1].author is Author.COMPANION else ""
+        danger, false_alarm = await heard_danger(gm, message.text, asked, reading, held.state.false_alarms)
+        detecting = group.create_task(_detected(gm, session, attempt, message, reading, danger))
         said = plan.said_before(held.messages, message.at)
         expected = plan.expected_in_session(held.state.prediction, held.messages)
         state = replace(held.state, prediction=await _with_vectors(gm, expected))

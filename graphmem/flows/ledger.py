@@ -1,6 +1,5 @@
 """The ledger of what must not be forgotten: keep, settle and read its entries (spec 8)."""
 
-import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -8,15 +7,15 @@ from datetime import UTC, datetime
 
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput, Locked, NotFound
+from graphmem.flows.danger import danger_in
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import ENDED
 from graphmem.model import Concern, Keys, LedgerCategory, LedgerEntry, RaisedConcern, Reminder, Session
 from graphmem.model.fields import documented
 from graphmem.store import concerns, ledger
-from graphmem.text.doc import Doc
 from graphmem.text.ledger_triggers import active_at
 from graphmem.text.reminders import summary_of
-from graphmem.text.safety import UNNAMED_DANGER, find_danger, kept_text
+from graphmem.text.safety import UNNAMED_DANGER, kept_text
 from graphmem.validation import MESSAGE_LIMIT, checked_as_of, checked_id, checked_text
 
 SETTLED = frozenset({LedgerCategory.PROMISE, LedgerCategory.DEBT})
@@ -90,8 +89,7 @@ async def add_entry(gm: Graphmem, session: Session, draft: Draft) -> LedgerEntry
 
 async def _raised_by_entry(gm: Graphmem, entry_id: str, content: str, now: datetime) -> RaisedConcern:
     """The concern of an entry that tells of danger: as the detector hears it, else of no kind that is known."""
-    (reading,) = await gm.reader.read([content])
-    danger = await asyncio.to_thread(find_danger, Doc(content), reading) or UNNAMED_DANGER
+    danger = await danger_in(gm, content) or UNNAMED_DANGER
     # One that begins anew is another report, which whoever took the first one back has not seen.
     concern_id = f"concern-{entry_id}-{round(1000 * now.timestamp())}"
     return RaisedConcern(Concern(concern_id, danger.kind, danger.urgency, danger.about, now), danger.probability)

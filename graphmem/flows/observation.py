@@ -1,21 +1,18 @@
 """Observations: what lessons, teachers, systems and other speakers bring, also while the student is locked (spec 7)."""
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, NotFound, RateLimited
+from graphmem.flows.danger import danger_in
 from graphmem.flows.overlay import practise
 from graphmem.flows.students import check_vouched
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import Observation, Source, Who
 from graphmem.sealing import StudentLock
 from graphmem.store import overlays, sources, students
-from graphmem.text.doc import Doc
-from graphmem.text.reader import MessageReading
-from graphmem.text.safety import find_danger
 from graphmem.validation import CLOCK_SKEW, MESSAGE_LIMIT, checked_id, checked_new_id, checked_text, checked_time
 
 JOBS_WAITING = 2000
@@ -64,7 +61,10 @@ async def observe(gm: Graphmem, who: Who, observations: Sequence[Observation]) -
         return []
     check_vouched(gm, who, enrolled.lock)
     readings = await gm.reader.read([observed.text for observed in checked])
-    told = await asyncio.to_thread(_with_dangers, _in_context(checked), readings)
+    known = dict(zip((observed.text for observed in checked), readings, strict=True))
+    told = [
+        replace(each, danger=await danger_in(gm, each.text, each.before or "", known)) for each in _in_context(checked)
+    ]
     noted = await sources.save_observations(gm.graph, who, enrolled.lock, told, JOBS_WAITING, gm.clock())
     if noted is None:
         await _check_same_key(gm, who, enrolled.lock)
@@ -100,14 +100,6 @@ async def _check_concepts(gm: Graphmem, who: Who, observations: Sequence[Observa
     unknown = await overlays.list_unknown_concepts(gm.graph, who.institution, sorted(ids)) if ids else []
     if unknown:
         raise InvalidInput(f"practised: there is no concept {unknown[0]!r}: import it first. Nothing was noted.")
-
-
-def _with_dangers(observations: Sequence[Observation], readings: Sequence[MessageReading]) -> list[Observation]:
-    """Each with the danger it tells of, whoever noted it (spec 20)."""
-    return [
-        replace(observed, danger=find_danger(Doc(observed.text), reading))
-        for observed, reading in zip(observations, readings, strict=True)
-    ]
 
 
 def _in_context(observations: Sequence[Observation]) -> list[Observation]:

@@ -273,7 +273,7 @@ class TurnThought:
     own_matter : whether it is work, or tells of the student: other messages only react to what was said
     talk : the student's messages before it that are in sight, oldest first
     danger : that the message tells of, with the concern it raises
-    false_alarm : it is like a message whose concern was taken back
+    false_alarm : it says again what was taken back as a concern
     may_answer : the reply before it raised a doubt
     task, opener : what the talk is about, and what the tutor said before the message and nothing else held
     used : the memories that the app's own reply was built on

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
-from graphmem.model import ACUTE, Danger
+from graphmem.maths.features import SEGMENT_GAP
+from graphmem.model import ACUTE, Author, Danger, Message
 from graphmem.text.language import ENGLISH
 
 
@@ -16,12 +18,14 @@ class _Words:
     maybe : the same where the detector is not sure: a false alarm costs a kind sentence
     now : said of what is acute
     honest : that it cannot be kept secret
+    trusted : what is asked once, with the next reply of the same conversation
     """
 
     heard: tuple[str, str]
     maybe: tuple[str, str]
     now: str
     honest: str
+    trusted: str
 
 
 _WORDS: Mapping[str, _Words] = {
@@ -40,6 +44,7 @@ _WORDS: Mapping[str, _Words] = {
         ),
         "This sounds urgent. Please get to a safe place and to another person now, and do not stay alone.",
         "I am only a program and cannot keep this between us: a person has to know, so that you get help.",
+        "Is there a grown-up you trust whom you could tell about it today?",
     ),
     "de": _Words(
         (
@@ -58,6 +63,7 @@ _WORDS: Mapping[str, _Words] = {
         "allein.",
         "Ich bin nur ein Programm und kann das nicht für mich behalten: Ein Mensch muss es wissen, damit du "
         "Hilfe bekommst.",
+        "Gibt es jemanden Erwachsenes, dem du vertraust und es heute erzählen könntest?",
     ),
     "es": _Words(
         (
@@ -75,6 +81,7 @@ _WORDS: Mapping[str, _Words] = {
         "Esto parece urgente. Por favor, ve ahora a un lugar seguro y con otra persona, y no te quedes a solas.",
         "Soy solo un programa y no puedo guardar esto entre nosotros: una persona tiene que saberlo, para que "
         "recibas ayuda.",
+        "¿Hay una persona adulta de confianza a la que se lo podrías contar hoy?",
     ),
     "fr": _Words(
         (
@@ -93,6 +100,7 @@ _WORDS: Mapping[str, _Words] = {
         "ne reste pas sans compagnie.",
         "Je ne suis qu'un programme et je ne peux pas garder cela entre nous : une personne doit le savoir, pour que "
         "tu reçoives de l'aide.",
+        "Y a-t-il un adulte de confiance à qui tu pourrais en parler aujourd'hui ?",
     ),
 }
 """By language; other languages are answered in English."""
@@ -130,3 +138,22 @@ def caring_reply(danger: Danger, help_text: str, said: Sequence[str] = (), langu
     first = next((each for each in begun if not any(each in reply for reply in said)), begun[0])
     urgent = (words.now,) if danger.urgency >= ACUTE else ()
     return " ".join((first, *urgent, help_text, words.honest))
+
+
+def trusted_question(before: Sequence[Message], at: datetime) -> str:
+    """The question for a grown-up whom the student trusts, in the reply after a caring one; else empty.
+
+    It is asked once, and in the conversation of that reply only.
+
+    Parameters
+    ----------
+    before : what was said before the message that is answered
+    at : when that was said
+
+    Source: spec 20.
+    """
+    said = [each for each in before if each.author is Author.COMPANION]
+    if not said or (at - said[-1].at).total_seconds() >= SEGMENT_GAP:
+        return ""
+    words = next((w for w in _WORDS.values() if any(each in said[-1].text for each in (*w.heard, *w.maybe))), None)
+    return "" if words is None or any(words.trusted in each.text for each in said) else words.trusted

@@ -33,7 +33,7 @@ from graphmem.model import (
     Response,
     Summarise,
 )
-from graphmem.offline.care import caring_reply
+from graphmem.offline.care import caring_reply, trusted_question
 from graphmem.offline.contradictions import judged_pairs
 from graphmem.offline.exemplars import Bank, load_bank
 from graphmem.offline.formation import candidate_texts, extract
@@ -114,7 +114,8 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
         reading = await _reading(mind, newest.text, newest.reading)
         # To find what answers a question takes a while.
         text = await asyncio.to_thread(replied, messages, question.remembered, question.talk.task, reading)
-        text = " ".join([text, *_waiting(question.remembered)])
+        trusted = trusted_question(before, newest.at)
+        text = " ".join([text, *([trusted] if trusted else _waiting(question.remembered))])
     else:
         said = [each.text for each in before if each.author is Author.COMPANION]
         text = caring_reply(question.danger, question.help, said[-3:], language_of(newest.text))

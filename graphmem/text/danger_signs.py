@@ -1,105 +1,106 @@
 """Plain signs of danger that must never be missed, beside the trained model (spec 20).
 
-Only what says it in so many words; all else is the model's. One alternative a line, English first, then ten other
-languages.
+Each row of `danger_signs.jsonl` is a family of phrases of one language: `kind`, `urgency` and `sign`, a regular
+expression over lower-case text without apostrophes, in which `<name>` stands for what the language's row of that
+`name` means. The name `neg` is the negation that makes a sign of the same clause none. Only phrases that say danger in
+so many words belong here; everything else is the model's.
 """
 
+import json
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from graphmem.model import ConcernKind
+from graphmem.text.normalize import plain
 
-_KIN = (
-    r"(?:(?:step|foster|grand)[ -]?)?(?:m[uo]m(?:my)?|mama|mother|da(?:d|ddy)?|papa|father|parents|brother|sister|uncle"
-    r"|aunt|cousin|grandpa|grandma|boyfriend|girlfriend|husband|wife|carer|coach|teacher|tutor|priest|babysitter)"
-)
-_WHO = rf"(?:he|she|they|(?:my|his|her|their)(?: \w+)? {_KIN}(?:'s (?:new )?\w+)?|dad|mum|mom|mother|father|papa)"
-_ME = r"(?:me|us|my (?:little |baby |big )?(?:sister|brother|mum|mom|mother))"
-
-_SIGNS: dict[ConcernKind, str] = {
-    ConcernKind.SELF_HARM: r"""
-        (?:kill|hurt|harm|hang|drown|cut|burn|stab)(?:ed|s|t?ing)?\ (?:my|him|her|them)sel(?:f|ves)
-        |(?:i\ want|i\ wanna|she\ wants|he\ wants|just\ want|wish\ i\ could|i'd\ rather|planning)\ (?:to\ )?
-            (?:die\b(?!\ of|\ for|\ in)|be\ dead|end\ (?:it(?:\ all)?|my\ life)|not\ (?:exist|wake\ up)|never\ wake)
-        |(?:do\ not|don'?t|doesn'?t|no\ longer)\ (?:want|wanna)(?:\ to)?\ (?:live\b(?!\ in|\ with|\ near)|be\ alive
-            |exist|go\ on\ living)
-        |(?:end|take|took|taking|ending)\ (?:it\ all|(?:my|her|his)\ (?:own\ )?life)
-        |better\ off\ (?:dead|without\ me)|no\ (?:point|reason)\ (?:in\ |to\ )?(?:liv|be\ alive)|not\ worth\ living
-        |(?:i'?m|i\ am|feel(?:ing)?|she'?s|he'?s|been)\ (?:\w+\ )?suicidal
-        |(?:cut|cuts|cutting|slit)\ (?:my|her|his)\ (?:own\ )?(?:arms?|wrists?|legs?|thighs?)
-        |(?:took|taken|swallowed)\ (?:\w+\ ){0,2}(?:bottle|handful|packet|bunch|load|lot|all|too\ many)\b
-            .{0,30}(?:pills|tablets|meds)
-        |\bi\ (?:\w+\ ){0,2}self[\ -]?harm(?:ed|ing)?\b
-        |me\ quiero\ morir|quiero\ (?:morirme?|matarme)|no\ quiero\ (?:seguir\ )?vivi|quitarme\ la\ vida
-        |(?:will|möchte|mag|wollte)\ (?:einfach\ )?(?:nicht\ mehr\ (?:leben|da\ sein)|sterben)
-        |bringe?\ mich\ (?:\w+\ )?um|mich\ umbringen|ritze?\ (?:ich\ )?mich
-        |(?:veux|voudrais|envie\ de)\ (?:plus\ vivre|mourir|me\ tuer|me\ suicider|en\ finir)|plus\ envie\ de\ vivre
-        |je\ me\ (?:scarifie|mutile)
-        |ölmek\ istiyorum|kendimi\ (?:öldür|kes)|yaşamak\ istemiyorum
-        |(?:أريد|اريد|أفكر|بدي|اتمنى|أتمنى).{0,18}(?:أموت|اموت|الموت|الانتحار)
-        |(?:أقتل|اقتل|أؤذي)\ نفسي|لا\ أريد\ أن\ أعيش
-        |chcę\ (?:umrzeć|się\ zabić)|zabi(?:ję|ć)\ się|nie\ chc(?:ę|e)\ (?:już\ |mi\ się\ )?żyć|tnę\ się
-        |(?:quero|vontade\ de|queria)\ (?:morrer|me\ matar)|não\ quero\ (?:mais\ )?(?:viver|existir)
-        |想死(?!你)|不想活|自杀|自殺|自残|割腕|活着没意思
-        |मर(?:ना|\ जाना)\ चाहत|आत्महत्या|जीना\ नहीं|marna\ chaht|jeena\ nahi|khudkushi
-        |(?:voglio|vorrei)\ (?:solo\ )?(?:morire|uccidermi|ammazzarmi|farla\ finita)|non\ voglio\ (?:più\ )?vivere
-    """,
-    ConcernKind.ABUSE: r"""
-        (?:do\ not|don'?t|doesn'?t|never)\ feel\ safe\ (?:at\ home|with\ (?:him|her|them))
-        |<who>\ (?:\w+\ )?(?:hits?|beats?|slap(?:s|ped)|punch(?:es|ed)|kick(?:s|ed)|chok(?:es|ed)|whip(?:s|ped))\ <me>\b
-            (?!\ (?:to\ the|at|in\ (?:a|the)|up)\b)
-        |schlägt\ mich|mich\ (?:schlägt|verprügelt)|me\ (?:frappe|bate)|bate\ em\ mim|mnie\ bije|bije\ mnie|mi\ picchia
-        |me\ pega(?:n|ba|ó)?\b|(?:beni|bizi)\ .{0,12}(?:dövüyor|dövdü)|يضربني|ضربني|家暴|मारते\ हैं|mujhe\ maarte
-    """,
-    ConcernKind.SEXUAL_ABUSE: r"""
-        \braped?\b(?!seed)|molest(?:s|ed|ing)?\b|sexually\ (?:assault|abus)\w+
-        |(?:uncle|stepdad|cousin|coach|teacher|priest|tutor|stepbrother)\b.{0,25}\ touch(?:es|ed)\ (?:me|my)
-        |me\ violó|vergewaltigt|m'a\ violée?|tecavüz|اغتصب|zgwałc|me\ estupr|强奸|性侵|बलात्कार|violentat[ao]
-    """,
-    ConcernKind.VIOLENCE: r"""
-        (?:said|says|threaten\w*|texted|swore)\ (?:he'?d|he'?ll|she'?d|she'?ll|they'?d|they'?ll|to|that)\ (?:\w+\ )?
-            (?:kill|stab|shoot)\ (?:me|us|my\ (?:mum|mom|sister|brother))\b
-        |death\ threats?\b
-    """,
-    ConcernKind.THREAT_TO_OTHERS: r"""
-        (?:shoot|blow)(?:ing)?\ up\ (?:the|our|this|my)\ (?:school|class)|kill\ ?list\b
-    """,
-    ConcernKind.BULLYING: r"""
-        (?:told|tells?|telling|said|says)\ (?:me|her|him)\ to\ (?:kill\ (?:my|her|him)self|kys)|\bkys\b
-    """,
-}
-
+SIGNS_FILE = Path(__file__).with_name("danger_signs.jsonl")
 
 _FICTION = re.compile(
-    r"\b(?:in|from|of) (?:the|this|that|my|a) (?:\w+ )?(?:book|story|novel|film|movie|series|show|game|play|poem)s?\b"
-    r"|\b(?:macbeth|romeo|juliet|hamlet|minecraft|roblox|fortnite|zombies?|creeper|squad)\b"
-    r"|\b(?:this|next|last) (?:level|chapter|episode|act|scene)\b",
-    re.IGNORECASE,
+    r"\b(?:in|from|of) (?:the|this|that|my|a|our) (?:\w+ )?(?:book|story|novel|film|movie|series|show|game|play"
+    r"|poem)s?\b|\b(?:macbeth|romeo|juliet|hamlet|minecraft|roblox|fortnite|zombies?|creeper|squad|gta|sims)\b"
+    r"|\b(?:this|next|last) (?:level|chapter|episode|act|scene)\b"
 )
+_CLAUSE_END = re.compile(
+    r"[.,;:!?\n…。！？،؟।]+|\s(?:but|although|though)\s|\s(?:and|then|so)\s(?=(?:(?:then|now|also) )?"
+    r"(?:i|im|ive|my|he|she|they|we|mum|mom|dad)\b)"
+)
+_NEGATED = r"\b{}\W+(?:(?!stop|help|quit|only|just)\w+\W+){{0,2}}$"
 
 
-def _pattern(alternatives: str) -> re.Pattern[str]:
-    named = {"<who>": _WHO, "<me>": _ME}
-    for name, value in named.items():
-        alternatives = alternatives.replace(name, value.replace(" ", r"\ "))
-    return re.compile(alternatives, re.IGNORECASE | re.VERBOSE)
+@dataclass(frozen=True)
+class Sign:
+    """A plain sign of danger in a text."""
+
+    kind: ConcernKind
+    urgency: int
+    language: str
 
 
-_PATTERNS = {kind: _pattern(alternatives) for kind, alternatives in _SIGNS.items()}
+@dataclass(frozen=True)
+class _Signs:
+    """The signs of one language: one pattern with a group for each, and the negation that makes them none."""
+
+    signs: tuple[Sign, ...]
+    pattern: re.Pattern[str]
+    negated: re.Pattern[str] | None
 
 
-def danger_sign(text: str) -> ConcernKind | None:
-    """The kind of the first plain sign of danger in a text; None where there is none, or a story or game is told.
+@cache
+def load_signs() -> tuple[_Signs, ...]:
+    """The signs of each language, read once a process."""
+    rows = [json.loads(line) for line in SIGNS_FILE.read_text("utf-8").splitlines()]
+    return tuple(_of_language(language, rows) for language in dict.fromkeys(row["language"] for row in rows))
 
-    Parameters
-    ----------
-    text : str, with straight apostrophes
+
+def _of_language(language: str, rows: list[dict[str, str]]) -> _Signs:
+    own = [row for row in rows if row["language"] == language]
+    names = {row["name"]: row["means"] for row in own if "name" in row}
+
+    def resolved(sign: str) -> str:
+        while (found := re.search(r"(?<!\?P)<(\w+)>", sign)) is not None:
+            sign = f"{sign[: found.start()]}{names[found[1]]}{sign[found.end() :]}"
+        return sign
+
+    signs = [row for row in own if "sign" in row]
+    pattern = "|".join(f"({resolved(row['sign'])})" for row in signs)
+    made = tuple(Sign(ConcernKind(row["kind"]), int(row["urgency"]), language) for row in signs)
+    return _Signs(made, re.compile(pattern), re.compile(_NEGATED.format(names["neg"])) if "neg" in names else None)
+
+
+def danger_sign(text: str) -> Sign | None:
+    """The gravest plain sign of danger in a text; None where there is none.
+
+    One that is denied, and one in whose clause a story or a game is named, is no sign: the model decides.
 
     Examples
     --------
-    >>> danger_sign("i dont know, i want to kill myself").value, danger_sign("kein Bock, ich will sterben").value
-    ('self_harm', 'self_harm')
-    >>> danger_sign("This homework kills me.") is None
-    True
+    >>> danger_sign("i dont know, i want to kill myself").urgency, danger_sign("kein Bock, ich will sterben").language
+    (3, 'de')
+    >>> danger_sign("in minecraft i am fine but i cut my arms again").kind.value
+    'self_harm'
+    >>> [danger_sign(text) for text in ("This homework kills me.", "I don't want to kill myself")]
+    [None, None]
     """
-    kind = next((kind for kind, pattern in _PATTERNS.items() if pattern.search(text)), None)
-    return None if kind is None or _FICTION.search(text) else kind
+    seen = plain(text).replace("'", "")
+    return max((sign for each in load_signs() for sign in _found(each, seen)), key=lambda s: s.urgency, default=None)
+
+
+def _found(signs: _Signs, text: str) -> Iterator[Sign]:
+    for match in signs.pattern.finditer(text):
+        if not (_is_denied(signs, text, match) or _FICTION.search(_clause_around(text, *match.span()))):
+            yield signs.signs[(match.lastindex or 1) - 1]
+
+
+def _is_denied(signs: _Signs, text: str, match: re.Match[str]) -> bool:
+    before = _clause_around(text[: match.start()], match.start(), match.start())
+    return signs.negated is not None and signs.negated.search(before) is not None
+
+
+def _clause_around(text: str, start: int, end: int) -> str:
+    """The clause in which a stretch of a text stands."""
+    begin = max((each.end() for each in _CLAUSE_END.finditer(text, 0, start)), default=0)
+    after = _CLAUSE_END.search(text, end)
+    return text[begin : len(text) if after is None else after.start()]

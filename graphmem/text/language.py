@@ -13,6 +13,10 @@ SURE_ENGLISH = 5.3
 """Mean Zipf frequency from which on words are English, whatever they may be besides: the other lists stay unread."""
 SURE_LANGUAGE = 0.5
 """By how much the words are more common in the likeliest language than in any other, in the mean, where it is told."""
+LEAST_ENGLISH = 3.3
+"""Mean Zipf frequency in English from which on words may be English."""
+ASCII_SHARE = 0.7
+"""Share of the words without other letters than English has from which on a text may be English."""
 
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -42,6 +46,25 @@ def language_of(text: str) -> str:
         return ENGLISH
     first, second = sorted(LOOKED_UP, key=lambda code: -_commonness(words, code))[:2]
     return first if _commonness(words, first) - _commonness(words, second) >= SURE_LANGUAGE else ""
+
+
+def may_be_english(text: str) -> bool:
+    """True if whoever reads only English may read a text: its script is Latin, and its words are no other language's.
+
+    Examples
+    --------
+    >>> [may_be_english(text) for text in ("kms fr lol", "Я хочу спать", "Aku tidak mengerti pecahan", "ich bin müde")]
+    [True, False, False, False]
+    """
+    words = [word.lower().replace("’", "'") for word in _LETTERS.findall(text[:LANGUAGE_CHARACTERS])]
+    if not words or sum(word.isascii() for word in words) < ASCII_SHARE * len(words):
+        return False
+    return _commonness(words, ENGLISH) >= LEAST_ENGLISH and language_of(text) in ("", ENGLISH)
+
+
+def english_words() -> dict[str, float]:
+    """The common English words, in lower case, each with its Zipf frequency."""
+    return _zipf(ENGLISH)
 
 
 def _commonness(words: list[str], code: str) -> float:

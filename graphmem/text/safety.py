@@ -1,41 +1,54 @@
 """Danger to a student or to others: the one detector that reply, ledger, surprise and wellbeing go by (spec 20).
 
-What the reader makes of a message (`graphmem.text.reader`) says whether it may be danger; what has learned nothing but
+A message is read in passages: windows of its sentences, their words undisguised, and with the question that it answers.
+What the reader makes of a passage (`graphmem.text.reader`) says whether it may be danger; what has learned nothing but
 danger (`graphmem.text.danger_network`) reads those few again. Beside them stand plain signs that must never be missed
-(`graphmem.text.danger_signs`). Made by `scripts/make_safety.py`; figures on untouched rows stand beside the weights.
+(`graphmem.text.danger_signs`); a passage in another language than English is judged by them alone. The gravest passage
+counts. Made by `scripts/make_safety.py`; figures on untouched rows stand beside the weights.
 """
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from rapidfuzz import fuzz
 
 from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm
+from graphmem.text.answered import told_with_question
 from graphmem.text.danger_network import DangerReading, load_danger_network
-from graphmem.text.danger_signs import danger_sign
-from graphmem.text.doc import Doc
-from graphmem.text.language import ENGLISH, language_of
-from graphmem.text.lexicon import is_negation
-from graphmem.text.normalize import said, straightened
-from graphmem.text.reader import CONCERNS, MessageReading
+from graphmem.text.danger_signs import Sign, danger_sign
+from graphmem.text.language import ENGLISH, may_be_english
+from graphmem.text.normalize import said
+from graphmem.text.plain_words import in_plain_words
+from graphmem.text.reader import CONCERNS, MessageReading, read_now
 from graphmem.text.sanitize import clipped
+from graphmem.text.sentences import SentenceSpan, sentence_spans
 from graphmem.text.trained import LinearHead, opened_weights, read_head
 
 DANGER_FILE = Path(__file__).with_name("weights") / "safety" / "safety.npz"
-SIGN_CHARACTERS = 4_000
-"""Characters of a piece in which signs are looked for."""
-SIGN_OVERLAP = 200
-"""Characters that two pieces share."""
+WINDOW, OVERLAP = 400, 120
+"""Characters of a passage, and of what two neighbours share, at most."""
+STATEMENT_WORDS = 3
+"""Words of the shortest statement that can be known as a false alarm: a bare "yes" says each time something else."""
 UNNAMED_DANGER = Danger(ConcernKind.OTHER_DANGER, SERIOUS)
 """Danger that somebody reports and in whose words the detector finds none: serious until a person has looked."""
 ALARM_CHARACTERS = 2_000
 """Characters of a message that are kept with its concern."""
+
+
+@dataclass(frozen=True)
+class SafetyPassage:
+    """A part of a message in which danger is looked for.
+
+    is_read : the reader and the network judge it, too; else the plain signs alone
+    """
+
+    text: str
+    is_read: bool = True
 
 
 @dataclass(frozen=True)
@@ -70,16 +83,31 @@ class DangerModel:
         """Log odds that somebody is in danger, among messages that are danger as often as not."""
         return float(self.judgement[:3] @ (*self.evidence(reading), read.logit) + self.judgement[3])
 
-    def danger(self, score: float, read: DangerReading, sign: ConcernKind | None) -> Danger:
-        """The danger that a message tells of, which raises a concern or has a plain sign.
+    def judged(self, passage: SafetyPassage, reading: MessageReading | None) -> Danger | None:
+        """The danger that a passage tells of; None where it tells of none."""
+        sign = danger_sign(passage.text)
+        if reading is None:
+            return None if sign is None else Danger(sign.kind, sign.urgency, sign=True)
+        if sign is None and not self.is_suspected(reading):
+            return None
+        read = load_danger_network().read(passage.text)
+        score = self.score(reading, read)
+        return self.danger(score, reading, read, sign) if sign is not None or score >= self.threshold else None
 
-        What is not sure is never acute, and what has a sign is at least serious.
+    def danger(self, score: float, reading: MessageReading, read: DangerReading, sign: Sign | None) -> Danger:
+        """The danger of a passage that raises a concern or has a plain sign.
+
+        Acute is what a plain sign says is, or what is sure, and acute to the reader and to the network.
         """
         urgency, sure = 1 + int(read.urgency.argmax()), sign is not None or score >= self.sure
+        if not (sure and reading.urgency.argmax() == ACUTE):
+            urgency = min(urgency, SERIOUS)
+        # Who writes a sign of another language in an English text means themselves.
+        is_other = read.about_other >= 0.5 and (sign is None or sign.language == ENGLISH)
         return Danger(
-            kind=sign or ConcernKind(CONCERNS[1 + int(read.kinds.argmax())]),
-            urgency=max(urgency, SERIOUS) if sign else urgency if sure else min(urgency, SERIOUS),
-            about=AboutWhom.OTHER if read.about_other >= 0.5 else AboutWhom.SELF,
+            kind=sign.kind if sign else ConcernKind(CONCERNS[1 + int(read.kinds.argmax())]),
+            urgency=max(urgency, sign.urgency) if sign else urgency,
+            about=AboutWhom.OTHER if is_other else AboutWhom.SELF,
             probability=_share(score),
             sure=sure,
             sign=sign is not None,
@@ -100,84 +128,127 @@ def load_danger_model(path: Path = DANGER_FILE) -> DangerModel:
         return DangerModel(read_head(file, "first"), suspicion, suspected, judgement, threshold, sure)
 
 
-def find_danger(doc: Doc, reading: MessageReading) -> Danger | None:
-    """Danger that a message tells of; None where it tells of none.
+def passages(text: str, asked: str = "") -> tuple[SafetyPassage, ...]:
+    """The passages of a message in which danger is looked for, at least one.
 
     Parameters
     ----------
-    doc : Doc
-    reading : MessageReading, of the same message
+    text : str, of any length; there is about one passage for each 280 characters
+    asked : str, what was said just before, which a short answer is read with
+
+    Examples
+    --------
+    >>> passages("yes", "Do you want to die?")
+    (SafetyPassage(text='yes', is_read=True), SafetyPassage(text='I want to die. yes', is_read=True))
+    >>> passages("я хочу спать")
+    (SafetyPassage(text='я хочу спать', is_read=False),)
+    """
+    clear = in_plain_words(text)
+    found = [SafetyPassage(each, may_be_english(each) or not any(map(str.isalpha, each))) for each in windows(clear)]
+    if asked and (statement := told_with_question(asked, clear[:WINDOW])) is not None:
+        found.append(SafetyPassage(statement.text, may_be_english(statement.text) and not statement.denied))
+    return tuple(dict.fromkeys(found))
+
+
+def windows(text: str) -> list[str]:
+    """A text in overlapping pieces of whole sentences; the text itself where it is short.
+
+    Examples
+    --------
+    >>> [len(each) for each in windows("I went home. " * 50)], windows("Hi! ")
+    ([389, 376], ['Hi! '])
+    """
+    if len(text) <= WINDOW:
+        return [text]
+    pieces = [piece for span in sentence_spans(text) for piece in _cut(text, *span)] or [(0, WINDOW)]
+    found, first = [], 0
+    for place, (_, end) in enumerate(pieces):
+        following = pieces[place + 1][1] if place + 1 < len(pieces) else math.inf
+        if following - pieces[first][0] > WINDOW:
+            found.append(text[pieces[first][0] : end])
+            shared = (each for each in range(first + 1, place + 1) if end - pieces[each][0] <= OVERLAP)
+            first = next((each for each in shared if following - pieces[each][0] <= WINDOW), place + 1)
+    return found
+
+
+def _cut(text: str, start: int, end: int) -> list[SentenceSpan]:
+    """A sentence, in overlapping pieces at blanks where it is longer than a passage."""
+    found = []
+    while end - start > WINDOW:
+        blank = text.rfind(" ", start + WINDOW - OVERLAP, start + WINDOW)
+        stop = blank if blank > 0 else start + WINDOW
+        found.append((start, stop))
+        blank = text.rfind(" ", start, stop - OVERLAP // 2)
+        start = blank + 1 if blank > start + OVERLAP else stop - OVERLAP // 2
+    return [*found, (start, end)]
+
+
+def gravest(parts: Sequence[SafetyPassage], readings: Mapping[str, MessageReading]) -> Danger | None:
+    """The gravest danger that the passages of a message tell of; None where they tell of none.
+
+    Parameters
+    ----------
+    parts : the passages
+    readings : of the texts of all that are read, by text
+    """
+    model = load_danger_model()
+    found = (model.judged(part, readings[part.text] if part.is_read else None) for part in parts)
+    return max((each for each in found if each), key=lambda d: (d.urgency, d.sign, d.sure, d.probability), default=None)
+
+
+def find_danger(text: str, asked: str = "", known: Mapping[str, MessageReading] | None = None) -> Danger | None:
+    """Danger that a message tells of, found at once and on this thread; None where it tells of none.
+
+    Parameters
+    ----------
+    text : str
+    asked : str, what was said just before
+    known : readings that there are already, by text
 
     Source: spec 20.
 
     Examples
     --------
-    >>> from graphmem.text.reader import read_now
-    >>> told, asked = read_now(["Hi! I don’t want to live anymore.", "I think 12 plus 30 is 42."])
-    >>> find_danger(Doc("Hi! I don’t want to live anymore."), told).kind.value
-    'self_harm'
-    >>> find_danger(Doc("I think 12 plus 30 is 42."), asked) is None
+    >>> found = find_danger("Hi! I don’t want to live anymore.")
+    >>> found.kind.value, found.urgency, found.sign
+    ('self_harm', 3, True)
+    >>> find_danger("I think 12 plus 30 is 42.") is None
     True
+    >>> find_danger("yes", "Do you want to die?").urgency, find_danger("no", "Do you want to die?")
+    (3, None)
     """
-    model = load_danger_model()
-    sign = sign_anywhere(straightened(doc.text))
-    if sign is None and not model.is_suspected(reading):
-        return None
-    read = load_danger_network().read(doc.text)
-    if sign is not None and language_of(doc.text) not in ("", ENGLISH):
-        # The network has learned from English: who writes such words in another language means themselves.
-        read = replace(read, about_other=0.0)
-    score = model.score(reading, read)
-    return model.danger(score, read, sign) if sign is not None or score >= model.threshold else None
-
-
-def sign_anywhere(text: str) -> ConcernKind | None:
-    """The kind of the first plain sign of danger in a text of any length, read in pieces; None where there is none."""
-    starts = range(0, max(1, len(text) - SIGN_OVERLAP), SIGN_CHARACTERS - SIGN_OVERLAP)
-    return next((sign for start in starts if (sign := danger_sign(text[start : start + SIGN_CHARACTERS]))), None)
+    parts = passages(text, asked)
+    unread = [part.text for part in parts if part.is_read and part.text not in (known or {})]
+    return gravest(parts, {**(known or {}), **dict(zip(unread, read_now(unread), strict=True))})
 
 
 def _share(score: float) -> float:
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, score))))
 
 
-SAME_ALARM_SCORE = 92.0
-"""Fuzzy score from which on two messages are the same false alarm."""
+def without_false_alarms(text: str, alarms: Sequence[FalseAlarm]) -> str:
+    """What a message says beside the statements of messages of the same student that were no danger after all.
 
-
-def is_known_alarm(doc: Doc, danger: Danger, alarms: Sequence[FalseAlarm]) -> bool:
-    """True if a message is like one of the same student that was no danger after all.
-
-    Like is the same text but for small things, with the same negations, taken for no more urgent than that one was.
-    What endangers a life now is never taken for one.
+    A statement is one of them where it says the same words.
 
     Examples
     --------
-    >>> alarms = [FalseAlarm("the dragon stabbed me again lol", ConcernKind.VIOLENCE, 2)]
-    >>> taken = Danger(ConcernKind.VIOLENCE, 2)
-    >>> is_known_alarm(Doc("The dragon stabbed me again, lol!"), taken, alarms)
-    True
-    >>> is_known_alarm(Doc("My uncle stabbed me again lol"), taken, alarms)
-    False
+    >>> alarms = [FalseAlarm("Guess what. The dragon stabbed me again lol", ConcernKind.VIOLENCE, 2)]
+    >>> without_false_alarms("the dragon stabbed me again, lol! My uncle did it too.", alarms)
+    'My uncle did it too.'
     """
-    if danger.urgency >= ACUTE:
-        return False
-    text, negations = said(doc.text), _negations(doc)
-    return any(
-        danger.urgency <= alarm.urgency
-        and fuzz.ratio(text, said(alarm.text)) >= SAME_ALARM_SCORE
-        and negations == _negations(Doc(alarm.text))
-        for alarm in alarms
-    )
+    known = {_words_of(alarm.text[slice(*span)]) for alarm in alarms for span in sentence_spans(alarm.text)}
+    told = [text[slice(*span)] for span in sentence_spans(text)]
+    return " ".join(each for each in told if len(each.split()) < STATEMENT_WORDS or _words_of(each) not in known)
+
+
+def _words_of(statement: str) -> tuple[str, ...]:
+    return tuple(re.findall(r"[^\W_]+", said(statement).replace("'", "").replace("’", "")))
 
 
 def kept_text(text: str) -> str:
     """The part of a message that is kept with its concern."""
     return clipped(text, ALARM_CHARACTERS)
-
-
-def _negations(doc: Doc) -> int:
-    return sum(map(is_negation, doc.words))
 
 
 _SECRECY = re.compile(

@@ -1,6 +1,7 @@
 """What follows a message that tells of danger, on the real database: flag, ledger, surprise, reply, taking it back."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -8,7 +9,7 @@ import pytest
 
 from graphmem.app import Graphmem
 from graphmem.errors import MindError, NotFound
-from graphmem.flows import concern as concern_flow
+from graphmem.flows import danger as danger_flow
 from graphmem.flows import students
 from graphmem.flows.concern import correct_concern, keep_heard_danger, wellbeing
 from graphmem.flows.context import context
@@ -34,7 +35,7 @@ from graphmem.model import (
     TurnOutcome,
     Who,
 )
-from graphmem.text.doc import Doc
+from graphmem.text.safety import SafetyPassage
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say
 from tests.support.minds import ScriptedMind
 from tests.support.remembering import nodes
@@ -176,6 +177,29 @@ async def test_many_at_once_raise_one_concern_each(gm: Graphmem, ann: Pupil) -> 
     assert len(await threats(gm, ann)) == 1
 
 
+@pytest.mark.parametrize(
+    ("text", "opener"),
+    [
+        ("In class we worked on fractions and most of mine were right. " * 30 + "I cut my arms again.", None),
+        ("yes every night", "Do you cut yourself?"),
+        ("i w a n t  t o  d i e", None),
+    ],
+    ids=["at the end of a long message", "with the tutor's line", "disguised"],
+)
+async def test_danger_is_answered_with_care_while_the_reply_streams(
+    gm: Graphmem, ann: Pupil, text: str, opener: str | None
+) -> None:
+    streamed: list[str] = []
+
+    async def on_token(piece: str) -> None:
+        streamed.append(piece)
+
+    outcome = await say(gm, ann, text, opener=opener, on_token=on_token)
+    assert concern_of(outcome).urgency >= 2
+    assert gm.settings.help in outcome.reply
+    assert "".join(streamed) == outcome.reply
+
+
 # A language model
 
 
@@ -294,10 +318,11 @@ async def test_what_a_message_has_raised_already_is_not_flagged_again(gm: Graphm
 def alarmed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A detector that takes every threat of a beating for serious violence."""
 
-    def found(doc: Doc, _: object = None) -> Danger | None:
-        return Danger(ConcernKind.VIOLENCE, 2) if "beat me" in doc.text.lower() else None
+    def found(parts: Sequence[SafetyPassage], _: object) -> Danger | None:
+        beaten = any("beat me" in part.text.lower() for part in parts)
+        return Danger(ConcernKind.VIOLENCE, 2) if beaten else None
 
-    monkeypatch.setattr(concern_flow, "find_danger", found)
+    monkeypatch.setattr(danger_flow, "gravest", found)
 
 
 @pytest.mark.usefixtures("alarmed")
@@ -320,6 +345,8 @@ async def test_a_false_alarm_is_taken_back_once_and_everywhere(gm: Graphmem, rep
     for each in (gm, replica):
         assert (await say(each, ann, "the dragon in my game said he will beat me")).concern is None
     assert (await say(gm, ann, "My uncle said he will beat me.")).concern is not None
+    added = "The dragon in my game said he will beat me. And my uncle said he will beat me too."
+    assert (await say(gm, ann, added)).concern is not None
 
 
 @pytest.mark.usefixtures("alarmed")
