@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Lock
 from time import monotonic
 
 import pooch
@@ -55,20 +54,24 @@ def _fetch_all(jars: Sequence[Jar], folder: Path, address: str, report: Callable
         urls={jar.name: f"{address}/{jar.path}" for jar in jars},
         retry_if_failed=TRIES - 1,
     )
-    advance = _counted(sum(jar.size for jar in jars), report)
-    with _downloader(advance) as get, ThreadPoolExecutor(THREADS) as threads:
+    total, done, last = sum(jar.size for jar in jars), 0, monotonic()
+    with _downloader() as get, ThreadPoolExecutor(THREADS) as threads:
         # pooch writes beside the target and moves it there once the hash is right: a partial file never counts.
-        futures = [threads.submit(source.fetch, jar.name, downloader=get) for jar in jars]
+        futures = {threads.submit(source.fetch, jar.name, downloader=get): jar.size for jar in jars}
         try:
             for future in as_completed(futures):
                 future.result()
+                done += futures[future]
+                if monotonic() - last >= SECONDS_BETWEEN:
+                    last = monotonic()
+                    report(f"fetching Neo4j: {done / 1e6:.0f} of {total / 1e6:.0f} MB")
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
             raise
 
 
 @contextmanager
-def _downloader(advance: Callable[[int], None]) -> Iterator[Callable[[str, str, object], None]]:
+def _downloader() -> Iterator[Callable[[str, str, object], None]]:
     # pooch's own opens a session for each file, and reading 226 times which certificates to trust takes 10 s.
     with requests.Session() as session:
         for scheme in ("http://", "https://"):
@@ -77,27 +80,9 @@ def _downloader(advance: Callable[[int], None]) -> Iterator[Callable[[str, str, 
         def get(url: str, target: str, _: object) -> None:
             with session.get(url, stream=True, timeout=SECONDS_OF_SILENCE) as answer, Path(target).open("wb") as file:
                 answer.raise_for_status()
-                for chunk in answer.iter_content(CHUNK):
-                    file.write(chunk)
-                    advance(len(chunk))
+                file.writelines(answer.iter_content(CHUNK))
 
         yield get
-
-
-def _counted(total: int, report: Callable[[str], None]) -> Callable[[int], None]:
-    """What is told of each piece that has come, and reports every few seconds how much that is together."""
-    lock, done, last = Lock(), 0, monotonic()
-
-    def advance(size: int) -> None:
-        nonlocal done, last
-        with lock:
-            done += size
-            if monotonic() - last < SECONDS_BETWEEN:
-                return
-            last = monotonic()
-        report(f"fetching Neo4j: {done / 1e6:.0f} of {total / 1e6:.0f} MB")
-
-    return advance
 
 
 @contextmanager
