@@ -11,6 +11,8 @@ from graphmem_api.access import Info, allowed, in_running_session
 from graphmem_api.arguments import ID, NONE_USED, After, First, StudentId, argument
 from graphmem_api.inputs import ConceptInput, WorldEdgeInput, draft_of
 
+NO_EDGES: list[WorldEdge] = []
+
 
 @strawberry.type
 class WorldQuery:
@@ -69,7 +71,7 @@ class WorldMutation:
         concepts: Annotated[list[Concept], argument("Concepts.", list[ConceptInput])],
         edges: Annotated[
             list[WorldEdge], argument("Edges between these or known concepts, without a cycle.", list[WorldEdgeInput])
-        ],
+        ] = NO_EDGES,
         world: Annotated[str | None, argument("Name of the world that they belong to.")] = MAIN_WORLD,
         replace: Annotated[bool | None, argument("Whether what this world has beside them is removed.")] = False,
     ) -> Imported:

@@ -1216,9 +1216,9 @@ class Turn(Result):
     degraded: bool
     """Whether the offline mind answered though a model is configured."""
     match: float | None = None
-    """How well the last prediction fits the message, 0 to 1; null on the first turn."""
+    """How well the last prediction fits the message, 0 to 1; null where nothing was expected."""
     matched: bool | None = None
-    """Whether the prediction came true (match of at least 0.6); null on the first turn."""
+    """Whether the prediction came true (match of at least 0.6); null where nothing was expected."""
     learned_fact: Fact | None = None
     """Fact learned because the prediction failed, if one was."""
     surprise: float
@@ -2295,7 +2295,7 @@ class AsyncOperations(Transport):
     async def import_world(
         self,
         concepts: Sequence[ConceptInput],
-        edges: Sequence[WorldEdgeInput],
+        edges: Sequence[WorldEdgeInput] = (),
         world: str = "main",
         replace: bool = False,
     ) -> Imported:
@@ -3354,7 +3354,7 @@ class Operations(Transport):
     def import_world(
         self,
         concepts: Sequence[ConceptInput],
-        edges: Sequence[WorldEdgeInput],
+        edges: Sequence[WorldEdgeInput] = (),
         world: str = "main",
         replace: bool = False,
     ) -> Imported:

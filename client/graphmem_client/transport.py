@@ -162,9 +162,12 @@ class Transport:
         self, query: str, student_id: str, variables: Mapping[str, Any]
     ) -> AsyncGenerator[Any, None]:
         """Yield the values of a subscription (graphql-transport-ws); needs the extra `stream`."""
-        from websockets.asyncio.client import connect
-        from websockets.exceptions import WebSocketException
-        from websockets.typing import Subprotocol
+        try:
+            from websockets.asyncio.client import connect
+            from websockets.exceptions import WebSocketException
+            from websockets.typing import Subprotocol
+        except ImportError as e:
+            raise GraphmemError("Streams need websockets: install graphmem-client[stream].") from e
 
         address = str(self.http.base_url).replace("http", "ws", 1).rstrip("/") + "/graphql"
         operation = self._operation(query, student_id, variables)

@@ -102,10 +102,12 @@ class TurnOutcome:
     reply: str = field(metadata=documented("The reply, or the app's own."))
     degraded: bool = field(metadata=documented("Whether the offline mind answered though a model is configured."))
     match: float | None = field(
-        metadata=documented("How well the last prediction fits the message, 0 to 1; null on the first turn.")
+        metadata=documented("How well the last prediction fits the message, 0 to 1; null where nothing was expected.")
     )
     matched: bool | None = field(
-        metadata=documented("Whether the prediction came true (match of at least 0.6); null on the first turn.")
+        metadata=documented(
+            "Whether the prediction came true (match of at least 0.6); null where nothing was expected."
+        )
     )
     fact: Fact | None = field(metadata=documented("Fact learned because the prediction failed, if one was."))
     surprise: float = field(metadata=documented("Surprise signal, 0 to 1."))

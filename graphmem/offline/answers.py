@@ -14,8 +14,8 @@ from graphmem.text.profile import ASKED_AS_WHOLE, LAST_SESSION
 from graphmem.text.sanitize import clean, quoted
 
 ANSWERS_FROM, NEAR_FROM = -1.8, -3.0
-"""Fitness from which a statement is quoted as the answer, and as what comes nearest: chosen on six of the shipped chats,
-where from -1.8 on as few questions for what was never told got an answer as from -0.8 on (5 of 18)."""
+"""Fitness from which a statement is quoted as the answer, and as what comes nearest: chosen on six of the shipped
+chats, where from -1.8 on as few questions for what was never told got an answer as from -0.8 on (5 of 18)."""
 READ_TOGETHER = 16
 """Statements that are read with a question: the nearest by meaning and words."""
 SURELY, SURELY_NEAR = 0.7, 0.3

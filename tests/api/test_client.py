@@ -182,6 +182,13 @@ async def test_the_blocking_client_streams(api: str, bearer: Callable[[Role], st
     assert len(await asyncio.to_thread(talk)) > 1
 
 
+async def test_a_stream_without_websockets_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "websockets.asyncio.client", None)
+    async with AsyncClient("http://127.0.0.1:9", "token") as client:
+        with pytest.raises(GraphmemError, match=r"graphmem-client\[stream\]"):
+            await anext(client.memory_events("ann"))
+
+
 async def test_an_api_that_is_not_there_is_unavailable() -> None:
     async with AsyncClient("http://127.0.0.1:9", "token", patience=0.0) as client:
         with pytest.raises(Unavailable):

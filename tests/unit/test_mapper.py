@@ -1,8 +1,10 @@
 """Types of the schema made of dataclasses: a property is written in one place."""
 
+import re
 import subprocess
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated
 
 import pytest
@@ -11,6 +13,8 @@ from graphmem_api.mapper import Shape, Shown, expose, shows, taken
 
 from graphmem.model import Role, Verdict, Who
 from graphmem.model.fields import documented
+
+ROOT = Path(__file__).parents[2]
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,7 @@ def test_values_come_and_go(given: dict[str, object], verdict: str | None, twins
 
 
 ADDED = """
+import sys
 from dataclasses import field, make_dataclass
 
 from graphmem import model
@@ -126,11 +131,20 @@ model.Memory = make_dataclass("Memory", [added], bases=(model.Memory,), frozen=T
 from graphmem_api.schema import make_schema
 from graphmem.settings import Settings
 
-print(make_schema(Settings()).as_str())
+sys.path.insert(0, "scripts")
+from generate_client import generated
+
+schema = make_schema(Settings()).as_str()
+print(schema, generated(schema), sep="\\f")
 """
 
 
-def test_a_property_added_to_the_model_is_in_the_schema() -> None:
-    told = subprocess.run([sys.executable, "-c", ADDED], check=True, capture_output=True, text=True)
-    memory = told.stdout.partition("\ntype Memory {")[2].partition("\n}")[0]
+def test_a_property_added_to_the_model_is_in_schema_and_client() -> None:
+    told = subprocess.run([sys.executable, "-c", ADDED], check=True, capture_output=True, text=True, cwd=ROOT)
+    schema, client = told.stdout.split("\f")
+    memory = schema.partition("\ntype Memory {")[2].partition("\n}")[0]
     assert '"""How the student felt."""\n  mood: String!' in memory
+    result = client.partition("class Memory(Result):")[2].partition("\nclass ")[0]
+    assert 'mood: str = Field(repr=False)\n    """How the student felt."""' in result
+    (fragment,) = re.findall(r"fragment Memory on Memory \{ (.*?) sources", client)
+    assert "mood" in fragment.split()
