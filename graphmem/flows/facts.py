@@ -164,6 +164,9 @@ def learned(
         known = gist(fact.text)
         if is_said_by(own, known):
             return Learned(replace(fact, seq=0, created_at=at))
+        if contradicts(own, known) and fact.created_at > at:
+            # It arrives late: what is known speaks of a later time.
+            return Learned()
         if is_said_by(known, own) or contradicts(own, known):
             return Learned(Fact(fact.id, 0, lesson.text, lesson.tags, at))
     for memory, cosine in memories:

@@ -135,6 +135,24 @@ def touched_memories(
     return [(m, e) for m, e, cosine in touched if not corrects or e not in END_EFFECTS or cosine == nearest]
 
 
+def overtaken_by(reading: Reading, extract: Extract, marked: Marked, known: SearchIndex) -> Memory | None:
+    """Return the first later memory of the same person that ends a statement which arrives late; None where none does.
+
+    What speaks of a later time decides, not what arrives last (spec 7).
+    """
+    said = _told(reading, extract, marked)
+    candidates = {memory.id: memory for memory, _ in known.nearest(marked.vector, CANDIDATES)}
+    candidates |= {memory.id: memory for memory in known.of_slot(marked.slot_key or "")}
+    later = [m for m in candidates.values() if _holds(m, reading) and m.timestamp > reading.source.at]
+    for memory in sorted(later, key=lambda each: (each.timestamp, each.id)):
+        newer = _remembered(memory, known, extract, marked)
+        came = effect(newer, said, _cosine(known, memory, marked))
+        sure = Effect.NONE if reading.heard.observed else surely_ended(newer, said)[1]
+        if came in (Effect.ENDS, Effect.CORRECTS, Effect.CONTRADICTS) or sure is Effect.ENDS:
+            return memory
+    return None
+
+
 def _with_surely_ended(
     touched: list[tuple[Memory, Effect, float]], said: Revisable, candidates: Sequence[Memory], known: SearchIndex
 ) -> list[tuple[Memory, Effect, float]]:
@@ -236,9 +254,12 @@ def consolidation_pairs(
 
 def _comparable(memory: Memory, reading: Reading) -> bool:
     """True if a memory may be said again or ended by what the same person says now."""
+    return _holds(memory, reading) and memory.timestamp <= reading.source.at
+
+
+def _holds(memory: Memory, reading: Reading) -> bool:
     holds = memory.invalid_at is None and memory.reliability is not Reliability.SUPERSEDED
-    made = memory.role in (MemoryRole.SAID, MemoryRole.BELIEF)
-    return holds and made and memory.speaker == reading.heard.speaker and memory.timestamp <= reading.source.at
+    return holds and memory.role in (MemoryRole.SAID, MemoryRole.BELIEF) and memory.speaker == reading.heard.speaker
 
 
 def _cosine(known: SearchIndex, memory: Memory, marked: Marked) -> float:

@@ -29,7 +29,8 @@ def without_foreign_instructions(found: Extraction, heard: Heard, wishes: Collec
     """What was found, where nobody but the student, a teacher or the system instructs the companion (spec 8).
 
     What others, a lesson or a prompt run ask for, what the student quotes, and what is no wish about style and pace, is
-    kept as something observed.
+    kept as something observed; so is a critical fact that another speaker tells, which is none of the student's. What
+    another speaker says stands with the speaker's name.
 
     Parameters
     ----------
@@ -52,12 +53,20 @@ def without_foreign_instructions(found: Extraction, heard: Heard, wishes: Collec
     return replace(
         found,
         reminders=tuple(
-            replace(each, category=LedgerCategory.OBSERVATION)
-            if each.category is LedgerCategory.INSTRUCTION and not (official or each.start in own)
-            else each
+            _as_told(each, None if official else heard.speaker, binds=official or each.start in own)
             for each in found.reminders
         ),
     )
+
+
+def _as_told(reminder: Reminder, speaker: str | None, *, binds: bool) -> Reminder:
+    """A ledger entry as its speaker may give it, with the speaker's name where that is another one."""
+    foreign = speaker is not None and reminder.category is LedgerCategory.FACT
+    if foreign or (reminder.category is LedgerCategory.INSTRUCTION and not binds):
+        reminder = replace(reminder, category=LedgerCategory.OBSERVATION)
+    if speaker is None:
+        return reminder
+    return replace(reminder, content=f"{speaker}: {reminder.content}", summary=f"{speaker}: {reminder.summary}"[:80])
 
 
 def promotions_of(reading: Reading, ids: Sequence[str]) -> tuple[Promotion, ...]:

@@ -18,6 +18,7 @@ from graphmem.flows.formation_edges import (
 )
 from graphmem.flows.formation_effects import (
     END_EFFECTS,
+    overtaken_by,
     retracted_memories,
     revised_memories,
     touched_memories,
@@ -59,6 +60,7 @@ from graphmem.store.changes import (
     Origin,
     Reinforced,
     Span,
+    Update,
     merged,
     renewed,
 )
@@ -104,6 +106,7 @@ def planned_formation(
             *renewed(tuple(ended), invalid_at=reading.source.at, reliability=Reliability.SUPERSEDED),
             *renewed(_revived(again), invalid_at=None, reliability=Reliability.RELIABLE),
             *renewed(outdated, outdated_at=reading.source.at),
+            *_past_already(formed),
             *renewed(_sides(doubts, ended), reliability=Reliability.CONTRADICTED),
             *left.emptied,
         ),
@@ -129,6 +132,7 @@ def _edges(reading: Reading, formed: "_Formed", known: SearchIndex, ended: Mappi
     yield from said_edges(reading, formed.ids, known)
     yield from alike_edges(reading, formed.new, known, ended)
     yield from formed.refined
+    yield from (NewEdge(i, m.id, EdgeType.TEMPORAL_EVOLUTION, 1.0) for i, m in formed.overtaken.items())
     yield from revision_edges(ended.values())
 
 
@@ -139,6 +143,7 @@ class _Formed:
     ids : of the memory that each statement became
     again, ended : by the memory's id
     outdated : ids of those of which a part holds no longer
+    overtaken : later memories by which new ones, that arrive late, are past already
     refined : edges to what is refined
     """
 
@@ -147,6 +152,7 @@ class _Formed:
     again: dict[str, Reinforced] = field(default_factory=dict)
     ended: dict[str, Ended] = field(default_factory=dict)
     outdated: list[str] = field(default_factory=list)
+    overtaken: dict[str, Memory] = field(default_factory=dict)
     refined: list[NewEdge] = field(default_factory=list)
     doubts: list[Recorded] = field(default_factory=list)
 
@@ -159,6 +165,9 @@ def _formed(reading: Reading, known: SearchIndex) -> _Formed:
         twin = next((memory for memory, effect in touched if effect is Effect.SAME), None)
         own_id = _kept(formed, reading, extract, marked, twin)
         formed.ids.append(own_id)
+        later = None if twin is not None else overtaken_by(reading, extract, marked, known)
+        if later is not None:
+            formed.overtaken[own_id] = later
         for memory, came in touched:
             if came is Effect.REFINES:
                 formed.refined.append(NewEdge(own_id, memory.id, EdgeType.REFINES, 1.0))
@@ -170,6 +179,11 @@ def _formed(reading: Reading, known: SearchIndex) -> _Formed:
             elif came is Effect.CONTRADICTS:
                 formed.doubts.append(_doubt(memory, own_id, extract, marked, reading))
     return formed
+
+
+def _past_already(formed: _Formed) -> Iterator[Update]:
+    for memory_id, later in formed.overtaken.items():
+        yield from renewed([memory_id], invalid_at=later.timestamp, reliability=Reliability.SUPERSEDED)
 
 
 def _kept(formed: _Formed, reading: Reading, extract: Extract, marked: Marked, twin: Memory | None) -> str:

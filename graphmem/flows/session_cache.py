@@ -238,6 +238,7 @@ async def apply_changes(gm: Graphmem, session: Session, changes: Changes) -> Non
     entries = {kept.entry.id: kept.entry for kept in held.ledger}
     touched = [memory for i in (*changes.ended, *changes.revived) if (memory := held.index.get(i)) is not None]
     again = any(not entries[p.entry.id].is_active for p in changes.ledger if p.entry.id in entries)
+    again = again or any(p.memory_id in changes.ended for p in changes.ledger)
     if again or any(memory.in_ledger for memory in touched) or not entries.keys().isdisjoint(changes.ended):
         # Ledger entries were closed with their memories, or opened again: they are read anew.
         gm.cache.drop_memories(session)

@@ -157,7 +157,7 @@ def planned_response(understood: Understood, known: SearchIndex, version: int) -
         response=SurpriseResponse(
             level, job.signal, analysis.explanation, analysis.strategy, tuple(revisions), actions, understood.offline
         ),
-        new=tuple(new),
+        new=tuple(_overtaken(new, job, known)),
         edges=tuple(edges),
         updated=(
             *renewed(closed, invalid_at=job.at, reliability=Reliability.SUPERSEDED),
@@ -168,6 +168,15 @@ def planned_response(understood: Understood, known: SearchIndex, version: int) -
         questions=questions,
         reflections=() if reflection is None else tuple(_questions(understood, "reflection", (reflection.text,))),
     )
+
+
+def _overtaken(new: Sequence[New], job: SurpriseJob, known: SearchIndex) -> Iterator[New]:
+    """New memories, past already where all that the message told is: it has arrived late (spec 7)."""
+    ends = [memory.invalid_at for memory in _said_then(job, known) if memory.role is MemoryRole.SAID]
+    over = None if not ends or None in ends else max(filter(None, ends))
+    for each in new:
+        past = replace(each.memory, invalid_at=over, reliability=Reliability.SUPERSEDED)
+        yield each if over is None else replace(each, memory=past)
 
 
 def _actions(

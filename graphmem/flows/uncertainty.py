@@ -9,6 +9,7 @@ from datetime import datetime
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, InvalidInput, Locked, NotFound
+from graphmem.flows.conflict_plan import revisable
 from graphmem.flows.formation import affect_of, said_hash
 from graphmem.flows.lone_doubt_plan import doubted_alone
 from graphmem.flows.related import with_feedback
@@ -49,9 +50,10 @@ from graphmem.model import (
     Who,
 )
 from graphmem.store import memories, uncertainties
-from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update
+from graphmem.store.changes import Changes, New, NewEdge, Origin, Span, Update, renewed
 from graphmem.store.uncertainties import Recorded, Undo
 from graphmem.text.doc import Doc
+from graphmem.text.revision import Effect, Revisable, effect
 from graphmem.validation import checked_as_of, checked_id, checked_text
 
 DETAIL_CHARACTERS = 2_000
@@ -62,6 +64,8 @@ MOST_CHECKED = 100
 """Most memories that an action rests on."""
 SETTLING_ATTEMPTS = 3
 Planner = Callable[[OpenMemories, Uncertainty], Awaitable[Changes]]
+NEAREST_REPLACED = 12
+"""Nearest memories that a correction is compared with."""
 STATED = 1.0
 """Confidence of what the student says outright of a memory that is shown."""
 
@@ -213,7 +217,8 @@ async def correct_memory(gm: Graphmem, session: Session, memory_id: str, content
             raise InvalidInput("The memory says this already.")
         if old.reliability is Reliability.SUPERSEDED and held.index.get(new.memory.id) is not None:
             return new.memory
-        if await write_changes(gm, session, _correction(old, new, held, now)):
+        replaced = await asyncio.to_thread(_replaced_by, held, old, new)
+        if await write_changes(gm, session, _correction(old, new, replaced, held, now)):
             return (await open_memories(gm, session)).index.get(new.memory.id) or new.memory
     raise Conflict("Memories of this student keep changing: correct it again.")
 
@@ -315,6 +320,26 @@ async def _put_right(
     return _new(memory, vector, f"correction:{memory_id}")
 
 
+def _replaced_by(held: OpenMemories, old: Memory, new: New) -> list[Memory]:
+    """Return what else is current of the slot of a corrected memory, or near it, and cannot stand beside the new."""
+    memory, index = new.memory, held.index
+    said = Revisable(
+        memory.content or "", memory.words, memory.timestamp, None, memory.slot, memory.valence, new.vector
+    )
+    near = {each.id: each for each, _ in index.nearest(new.vector, NEAREST_REPLACED)}
+    near |= {each.id: each for each in index.of_slot(memory.slot_key or "")}
+    found = []
+    for each in near.values():
+        current = each.invalid_at is None and each.role in (MemoryRole.SAID, MemoryRole.BELIEF)
+        vector = index.vector(each.id)
+        if not current or each.speaker != memory.speaker or each.id in (old.id, memory.id) or vector is None:
+            continue
+        came = effect(said, revisable(each, vector, memory.slot, memory.slot_key), float(new.vector @ vector))
+        if came in (Effect.ENDS, Effect.CORRECTS, Effect.CONTRADICTS):
+            found.append(each)
+    return found
+
+
 def _stated(
     session: Session, gm: Graphmem, like: Memory, memory_id: str, content: str, vector: Vector, now: datetime
 ) -> Memory:
@@ -354,13 +379,16 @@ def _new(memory: Memory, vector: Vector, ref: str) -> New:
     return New(memory, vector, Span(0, len(memory.content or "")), origin)
 
 
-def _correction(old: Memory, new: New, held: OpenMemories, now: datetime) -> Changes:
-    """The old memory closed, the new one kept, and a settled uncertainty between them, by which it can be undone."""
+def _correction(old: Memory, new: New, replaced: Sequence[Memory], held: OpenMemories, now: datetime) -> Changes:
+    """Return what a correction writes: the new memory, the old one and `replaced` ones closed, and how it is undone.
+
+    A settled uncertainty lies between the new and the old one.
+    """
     known = held.index.get(new.memory.id) is not None
     edge = NewEdge(old.id, new.memory.id, EdgeType.TEMPORAL_EVOLUTION, 1.0)
     # What was known before stays where a correction is undone; what it made goes.
     undo = Undo(
-        (*([earlier_of(new.memory)] if known else []), earlier_of(old)),
+        (*([earlier_of(new.memory)] if known else []), *map(earlier_of, (old, *replaced))),
         ((edge.from_id, edge.to_id, edge.type),),
         () if known else (new.memory.id,),
     )
@@ -385,11 +413,11 @@ def _correction(old: Memory, new: New, held: OpenMemories, now: datetime) -> Cha
         Resolution.USER_CLARIFIED.value,
         new=() if known else (new,),
         updated=(
-            Update(old.id, {"reliability": Reliability.SUPERSEDED, "invalid_at": now}),
+            *renewed([each.id for each in (old, *replaced)], reliability=Reliability.SUPERSEDED, invalid_at=now),
             *([Update(new.memory.id, holds)] if known else []),
         ),
         edges=(edge,),
-        ended=(old.id,),
+        ended=tuple(each.id for each in (old, *replaced)),
         # An earlier correction that was undone has left its record, which is settled again.
         doubts=(Recorded(record, undo),),
         settled=(Recorded(record, undo),),
