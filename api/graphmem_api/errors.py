@@ -3,6 +3,7 @@
 import logging
 
 from graphql import GraphQLError
+from starlette.requests import ClientDisconnect
 
 from graphmem.errors import GraphmemError, InvalidInput, QueryError, RateLimited, SetupError, Tampered, place
 
@@ -49,6 +50,9 @@ class WithoutValues(logging.Filter):
         # `exc_info` may be an empty triple: an error was to be logged where there was none.
         if record.exc_info is not None and isinstance(record.exc_info, tuple):
             error = record.exc_info[1]
+            if isinstance(error, ClientDisconnect):
+                # Who goes away while sending is no defect.
+                return False
             record.msg, record.args = "unexpected %s at %s", (type(error).__name__, place(error))
         record.exc_info = record.exc_text = None
         return True

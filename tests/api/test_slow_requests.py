@@ -56,6 +56,17 @@ async def _read_into(answer: bytearray, reader: asyncio.StreamReader) -> None:
             answer += part
 
 
+async def test_who_goes_away_while_sending_is_no_defect(api: str, caplog: pytest.LogCaptureFixture) -> None:
+    _, writer = await asyncio.open_connection("127.0.0.1", int(api.rpartition(":")[2]))
+    writer.write(HEAD + b"Content-Length: 100\r\n\r\n{")
+    await writer.drain()
+    await asyncio.sleep(0.5)
+    writer.close()
+    await writer.wait_closed()
+    await asyncio.sleep(1.0)
+    assert [each for each in caplog.records if each.levelname == "ERROR"] == []
+
+
 @pytest.mark.parametrize(
     "body", [(b"Content-Length: 5000\r\n\r\n", b"x"), (b"Transfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n")]
 )
