@@ -31,6 +31,7 @@ from graphmem.samples.dialogues import load_dialogues
 from graphmem.text.danger_network import DangerReading, load_danger_network
 from graphmem.text.danger_signs import danger_sign
 from graphmem.text.embedder import DIMENSION
+from graphmem.text.language import may_be_english
 from graphmem.text.reader import CONCERNS, READER_FOLDER, WIDTH, MessageReading, read_now
 from graphmem.text.safety import DANGER_FILE, DangerModel
 from graphmem.text.trained import LinearHead
@@ -207,7 +208,9 @@ def main() -> None:
     again = [network.read(row.text) if row.part != "learn" else None for row in rows]
     model = made(rows, read, again, signs)
     scores = np.array([np.nan if two is None else model.score(one, two) for one, two in zip(read, again, strict=True)])
-    suspected = np.array([model.is_suspected(each) for each in read])
+    suspected = np.array(
+        [may_be_english(row.text) and model.is_suspected(each) for row, each in zip(rows, read, strict=True)]
+    )
     found = signs | (suspected & (scores >= model.threshold))
     printed = {
         "chosen on": figures(scores, found, rows, "choose"),
@@ -228,7 +231,7 @@ def made(
 ) -> DangerModel:
     """The detector; its parts and thresholds are chosen on rows that nothing has learned from."""
     labels, source = np.array([row.urgency > 0 for row in rows]), np.array([row.source for row in rows])
-    choose = np.array([row.part == "choose" for row in rows])
+    choose = np.array([row.part == "choose" and may_be_english(row.text) for row in rows])
     model = DangerModel(first_head(rows, read), np.zeros(3), 0.0, np.zeros(4), 0.0, 0.0)
     evidence = np.array([model.evidence(each) for each in read])
     logits = np.array([0.0 if each is None else each.logit for each in again])
