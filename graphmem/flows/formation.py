@@ -23,6 +23,7 @@ from graphmem.flows.formation_plan import planned_formation
 from graphmem.flows.formation_reading import Marked, MessageScores, Reading, RetractionRequest
 from graphmem.flows.ledger import drafted, new_entry
 from graphmem.flows.lesson_plan import WorkDone, is_work, with_lesson
+from graphmem.flows.observation import observe
 from graphmem.flows.related import with_feedback
 from graphmem.flows.session_cache import apply_changes, known_readings, open_memories
 from graphmem.maths import features, importance, surprise
@@ -38,6 +39,7 @@ from graphmem.model import (
     LedgerEntry,
     MemoryKind,
     Modality,
+    Observation,
     PairVerdict,
     Reminder,
     Session,
@@ -59,6 +61,7 @@ from graphmem.text.reader import PASSES, MessageReading, passes
 from graphmem.text.revision import retractions
 from graphmem.text.slots import slot_key, tells_attribute
 from graphmem.text.telling import telling
+from graphmem.text.transcripts import own_words, spoken_lines
 from graphmem.text.worth import work_chance
 from graphmem.validation import in_zone
 
@@ -124,15 +127,19 @@ async def form_observations(gm: Graphmem, session: Session, claimed: Sequence[jo
     enrolled = await students.find_enrolled(gm.graph, session, gm.clock())
     if enrolled is None:
         raise Locked
-    return await _form_each(gm, session, [_observation_work(session, enrolled.lock, each) for each in claimed])
+    return await _form_each(
+        gm, session, [await _observation_work(gm, session, enrolled.lock, each) for each in claimed]
+    )
 
 
 async def _message_work(gm: Graphmem, session: Session, claimed: jobs.Claimed) -> Work:
     job = jobs.opened_payload(session, claimed, jobs.FormJob)
     key = str(claimed.seq)
     source = Source(f"source-{claimed.seq}", SourceKind.CHAT, job.turn_id, job.at.astimezone(UTC))
-    doc, at = Doc(job.text), in_zone(job.at, session.time_zone)
-    heard = Heard(job.text, at, before=job.before, talk=job.talk, reply=job.reply, task=job.task, doc=doc)
+    at = in_zone(job.at, session.time_zone)
+    text = await _own_words(gm, session, job.turn_id, job.text, at)
+    doc = Doc(text)
+    heard = Heard(text, at, before=job.before, talk=job.talk, reply=job.reply, task=job.task, doc=doc)
     heard = replace(heard, asks=job.asks)
     level = await standing_level(gm, session, key, job.level, job.own_level)
     scores = MessageScores(job.importance, job.surprise, level, job.activity, job.features)
@@ -141,8 +148,26 @@ async def _message_work(gm: Graphmem, session: Session, claimed: jobs.Claimed) -
     return Work(claimed, read, scores)
 
 
-def _observation_work(session: Session, lock: StudentLock, claimed: jobs.Claimed) -> Work:
+async def _own_words(gm: Graphmem, session: Session, ref: str, text: str, at: datetime) -> str:
+    """Return a message without what others say in it, where it is a transcript; that is observed as theirs, once."""
+    lines = spoken_lines(text)
+    if not lines:
+        return text
+    own, others = own_words(text, lines, (await open_memories(gm, session)).name)
+    said = [
+        Observation(SourceKind.CHAT, f"{ref}-line-{each.start}", text[each.start : each.end], at, each.speaker)
+        for each in others[: gm.settings.page_size]
+    ]
+    if said:
+        await observe(gm, session, said)
+    return own
+
+
+async def _observation_work(gm: Graphmem, session: Session, lock: StudentLock, claimed: jobs.Claimed) -> Work:
     observed = jobs.opened_observation(session, lock, claimed)
+    if observed.kind is SourceKind.CHAT and observed.speaker is None:
+        text = await _own_words(gm, session, observed_key(observed), observed.text, observed.at)
+        observed = replace(observed, text=text)
     source = Source(observed_id(observed), observed.kind, observed.ref, observed.at.astimezone(UTC))
     doc = Doc(observed.text)
     at = in_zone(observed.at, session.time_zone)

@@ -13,7 +13,7 @@ from graphmem.flows.session_cache import open_memories
 from graphmem.flows.uncertainty import correct_memory
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import LedgerCategory, MemoryRole, Observation, SourceKind
-from tests.conftest import Pupil
+from tests.conftest import Enrol, Pupil
 from tests.support.remembering import held, told
 
 NEWEST_FIRST = [
@@ -67,3 +67,27 @@ async def test_what_another_speaker_says_stays_that_speakers(gm: Graphmem, ann: 
     shown = (await context(gm, ann.session, "Is anybody allergic to nuts?")).prompt
     assert all("Bob: " in line for line in shown.splitlines() if "allergic" in line)
     assert await list_facts(gm, ann.session, 9) == []
+
+
+@pytest.mark.parametrize("observed", [False, True])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[Bob]: I'm allergic to nuts.\n[Ann]: I have a green bicycle.",
+        "Bob: I'm allergic to nuts.\nme: I have a green bicycle.",
+        "Ann: I have a green bicycle.\nBob: I'm allergic to nuts.\nAnn: I ride it every day.",
+    ],
+)
+async def test_a_pasted_transcript_is_read_by_speaker(gm: Graphmem, enrol: Enrol, text: str, observed: bool) -> None:
+    ann = await enrol("ann")
+    if observed:
+        await observe(gm, ann.who, [Observation(SourceKind.CHAT, "o1", text.replace("Ann", "me"), gm.clock())])
+        await run_jobs(gm, ann.session)
+    else:
+        await told(gm, ann, text.replace("Ann", "Name of ann"))
+    await run_jobs(gm, ann.session)
+    speakers = {m.speaker for m in await held(gm, ann.session) if "nuts" in m.words}
+    assert speakers == {"Bob"}
+    assert {m.speaker for m in await held(gm, ann.session) if "bicycle" in m.words} == {None}
+    entries = await list_entries(gm, ann.session)
+    assert not [e for e in entries if "nuts" in (e.content or "") and not (e.content or "").startswith("Bob: ")]

@@ -53,7 +53,7 @@ async def standing(gm: Graphmem, pupil: Pupil, case: Case) -> AsyncIterator[str]
         if "first" in memory.source_refs and _tells(case, memory.words) and memory.invalid_at is None:
             doubted = memory.reliability is not Reliability.RELIABLE
             yield "doubt" if doubted else "episodes" if memory.role in OF_A_SITTING else "memories"
-    first = min(m.timestamp for m in held.index.latest(50))
+    first = min((m.timestamp for m in held.index.latest(50)), default=gm.clock())
     entries = await list_entries(gm, pupil.session, active=True)
     facts = await list_facts(gm, pupil.session, 50)
     for place, told in (
