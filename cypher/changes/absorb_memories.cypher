@@ -3,7 +3,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, absorbed: list, written: int
-// returns: memories: int
+// returns: memories: int, touched: list of map
 UNWIND $absorbed AS each
 MATCH (into:Memory {institution: $institution, student_id: $student_id, id: each.into})
 USING INDEX into:Memory(institution, student_id, id)
@@ -31,4 +31,5 @@ CALL (into, gone) {
   MATCH (doubt:Uncertainty)-[concerns:CONCERNS]->(gone)
   MERGE (doubt)-[own:CONCERNS {side: concerns.side}]->(into)
 }
-RETURN count(gone) AS memories
+RETURN count(gone) AS memories,
+       collect(DISTINCT {label: 'Memory', id: into.id, links: ['FORMED_FROM', 'INVOLVES', 'ABOUT', 'LOCATED_AT', 'RAISES', 'CONCERNS']}) AS touched

@@ -3,7 +3,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, memory_id: str, verdict: str, note: bytes, signal: float, level: str
-// returns: corrections: int
+// returns: corrections: int, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: $memory_id})
 USING INDEX memory:Memory(institution, student_id, id)
@@ -11,4 +11,6 @@ SET student.corrected_signals = (coalesce(student.corrected_signals, []) + [$sig
     student.corrected_levels = (coalesce(student.corrected_levels, []) + [$level])[-100..],
     student.verdicts = (coalesce(student.verdicts, []) + [$verdict])[-100..],
     memory.verdict = $verdict, memory.verdict_note = $note
-RETURN size(student.verdicts) AS corrections
+RETURN size(student.verdicts) AS corrections,
+       [{label: 'Student', id: 'student', set: ['corrected_signals', 'corrected_levels', 'verdicts']},
+        {label: 'Memory', id: memory.id, set: ['verdict', 'verdict_note']}] AS touched

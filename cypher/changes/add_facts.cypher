@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, facts: list, kept: int, surprised: bool, source_id: str, source_kinds: list, source_ref: str
-// returns: facts: int, gone: list of str
+// returns: facts: int, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (companion:Companion {institution: $institution, student_id: $student_id})
 MATCH (source:Source {institution: $institution, student_id: $student_id, ref: $source_ref})
@@ -27,4 +27,6 @@ CALL (student) {
   DETACH DELETE old
   RETURN collect(id) AS gone
 }
-RETURN student.facts AS facts, gone
+RETURN student.facts AS facts,
+       [fact IN $facts | {label: 'Fact', id: fact.id, replaced: true, links: ['FORMED_FROM', 'LEARNED']}] +
+       [id IN gone | {label: 'Fact', id: id, gone: true}] AS touched

@@ -3,7 +3,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, ended: list of str, revived: list of str, now: datetime
-// returns: entries: list of str, facts: list of str
+// returns: touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 CALL (student) {
   MATCH (student)-[:KEEPS]->(entry:LedgerEntry {institution: $institution, student_id: $student_id})
@@ -25,4 +25,5 @@ CALL () {
   SET fact.invalid_at = $now
   RETURN collect(fact.id) AS facts
 }
-RETURN entries, facts
+RETURN [id IN entries | {label: 'LedgerEntry', id: id, set: ['is_active', 'settled_at', 'ended']}] +
+       [id IN facts | {label: 'Fact', id: id, set: ['invalid_at']}] AS touched

@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, memories: list, written: int
-// returns: memories: int
+// returns: memories: int, touched: list of map
 UNWIND $memories AS new
 MERGE (memory:Memory {institution: $institution, student_id: $student_id, id: new.properties.id})
 ON CREATE SET memory:$(new.label), memory += new.properties, memory.written = $written
@@ -15,4 +15,6 @@ MERGE (source:Source {institution: $institution, student_id: $student_id, kind: 
 ON CREATE SET source += new.source
 MERGE (memory)-[span:FORMED_FROM]->(source)
 ON CREATE SET span.start = new.start, span.end = new.end
-RETURN count(memory) AS memories
+RETURN count(memory) AS memories,
+       collect(DISTINCT {label: 'Memory', id: memory.id, made: true, links: ['FORMED_FROM']}) +
+       collect(DISTINCT {label: 'Source', id: source.kind + ':' + source.ref, made: true}) AS touched

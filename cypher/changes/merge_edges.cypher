@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, edges: list, written: int
-// returns: edges: int
+// returns: edges: int, touched: list of map
 UNWIND $edges AS edge
 MATCH (from:Memory {institution: $institution, student_id: $student_id, id: edge.from_id})
 USING INDEX from:Memory(institution, student_id, id)
@@ -13,4 +13,6 @@ ON CREATE SET relation += edge.properties
 ON MATCH SET relation.weight = CASE WHEN relation.weight < edge.properties.weight
                                     THEN edge.properties.weight ELSE relation.weight END
 SET from.written = CASE WHEN to.written = $written THEN from.written ELSE $written END
-RETURN count(relation) AS edges
+RETURN count(relation) AS edges,
+       collect(DISTINCT {label: 'Memory', id: edge.from_id, links: [edge.type]}) +
+       collect(DISTINCT CASE edge.type WHEN 'ABSTRACTS' THEN {label: 'Memory', id: edge.to_id, links: ['ABSTRACTS']} END) AS touched

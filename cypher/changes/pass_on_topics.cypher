@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, memory_ids: list of str, fact_ids: list of str, now: datetime
-// returns: facts: list of str, doubts: list of str
+// returns: touched: list of map
 CALL () {
   UNWIND $memory_ids AS id
   MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: id})
@@ -25,5 +25,5 @@ CALL () {
 MERGE (told)-[relation:ABOUT]->(concept)
 ON CREATE SET relation.weight = about.weight, relation.reliability = 'reliable', relation.created_at = $now,
               relation.inferred_by = about.inferred_by
-RETURN collect(DISTINCT CASE WHEN told:Fact THEN told.id END) AS facts,
-       collect(DISTINCT CASE WHEN told:Uncertainty THEN told.id END) AS doubts
+RETURN collect(DISTINCT {label: CASE WHEN told:Fact THEN 'Fact' ELSE 'Uncertainty' END, id: told.id,
+                         links: ['ABOUT']}) AS touched

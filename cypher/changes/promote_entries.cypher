@@ -3,7 +3,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, entries: list, source_id: str, source_kinds: list, source_ref: str, written: int
-// returns: entries: int
+// returns: entries: int, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (source:Source {institution: $institution, student_id: $student_id, ref: $source_ref})
 WHERE source.kind IN $source_kinds AND coalesce(source.id = $source_id, $source_id IS NULL)
@@ -23,4 +23,6 @@ FOREACH (m IN CASE WHEN memory IS NULL THEN [] ELSE [memory] END |
   SET m.in_ledger = true, m.written = $written
   MERGE (entry)-[:CONCERNS]->(m)
 )
-RETURN count(entry) AS entries
+RETURN count(entry) AS entries,
+       collect(DISTINCT {label: 'LedgerEntry', id: entry.id, made: true, set: ['is_active', 'created_at', 'settled_at', 'ended'], links: ['KEEPS', 'FORMED_FROM', 'CONCERNS']}) +
+       collect(DISTINCT {label: 'Memory', id: memory.id, set: ['in_ledger']}) AS touched

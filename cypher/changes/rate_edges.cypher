@@ -3,7 +3,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, ids: list, written: int
-// returns: from_id: str, type: str
+// returns: touched: list of map
 UNWIND $ids AS id
 MATCH (memory:Memory {institution: $institution, student_id: $student_id, id: id})
 USING INDEX memory:Memory(institution, student_id, id)
@@ -17,4 +17,4 @@ SET edge.reliability = CASE
   WHEN 'contradicted' IN ends THEN 'contradicted'
   WHEN 'uncertain' IN ends THEN 'uncertain'
   ELSE 'reliable' END
-RETURN DISTINCT startNode(edge).id AS from_id, type(edge) AS type
+RETURN collect(DISTINCT {label: 'Memory', id: startNode(edge).id, links: [type(edge)]}) AS touched

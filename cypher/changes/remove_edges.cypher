@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, edges: list, written: int
-// returns: removed: int
+// returns: removed: int, touched: list of map
 UNWIND $edges AS edge
 MATCH (from:Memory {institution: $institution, student_id: $student_id, id: edge.from_id})
 USING INDEX from:Memory(institution, student_id, id)
@@ -11,4 +11,6 @@ USING INDEX to:Memory(institution, student_id, id)
 MATCH (from)-[relation:$(edge.type)]->(to)
 SET from.written = $written
 DELETE relation
-RETURN count(*) AS removed
+RETURN count(*) AS removed,
+       collect(DISTINCT {label: 'Memory', id: edge.from_id, links: [edge.type]}) +
+       collect(DISTINCT CASE edge.type WHEN 'ABSTRACTS' THEN {label: 'Memory', id: edge.to_id, links: ['ABSTRACTS']} END) AS touched

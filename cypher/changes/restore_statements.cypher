@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, statements: list, written: int
-// returns: memories: int
+// returns: memories: int, touched: list of map
 UNWIND $statements AS each
 MATCH (summary:Memory {institution: $institution, student_id: $student_id, id: each.summary_id})
 USING INDEX summary:Memory(institution, student_id, id)
@@ -15,4 +15,5 @@ CALL (each, summary, memory) {
   MERGE (memory)-[own:FORMED_FROM]->(source)
   ON CREATE SET own += told
 }
-RETURN count(memory) AS memories
+RETURN count(memory) AS memories,
+       collect(DISTINCT {label: 'Memory', id: memory.id, made: true, links: ['FORMED_FROM']}) AS touched

@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, episode_id: str, source_id: str, source_kinds: list, source_ref: str, written: int, now: datetime
-// returns: episodes: int, members: list of str
+// returns: episodes: int, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (source:Source {institution: $institution, student_id: $student_id, ref: $source_ref})
 WHERE source.kind IN $source_kinds AND coalesce(source.id = $source_id, $source_id IS NULL)
@@ -39,4 +39,5 @@ WITH student, episode, experiences, running,
 FOREACH (_ IN CASE WHEN outdone THEN [] ELSE [1] END | MERGE (student)-[:EXPERIENCES]->(episode))
 FOREACH (_ IN CASE WHEN outdone OR running = episode THEN [] ELSE [1] END | DELETE experiences)
 WITH DISTINCT episode
-RETURN 1 AS episodes, COLLECT { MATCH (episode)-[:ABSTRACTS]->(memory:Memory) RETURN memory.id } AS members
+WITH COLLECT { MATCH (episode)-[:ABSTRACTS]->(memory:Memory) RETURN memory.id } AS members
+RETURN 1 AS episodes, [id IN members + [$episode_id] | {label: 'Memory', id: id, links: ['ABSTRACTS']}] AS touched

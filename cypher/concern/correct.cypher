@@ -3,7 +3,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, session_id: str, id: str, note: bytes, now: datetime
-// returns: level: str, entries: list of str, memories: list of str
+// returns: level: str, memories: list of str, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Writing the student locks it.
 SET student.jobs_at = coalesce(student.jobs_at, $now)
@@ -27,7 +27,9 @@ CALL (concern) {
   SET entry.is_active = false
   RETURN collect(entry.id) AS entries
 }
-RETURN concern.level AS level, entries,
+RETURN concern.level AS level,
        COLLECT { MATCH (concern)-[:FORMED_FROM]->(:Source)<-[:FORMED_FROM]-(memory:Memory)
                  WHERE memory.timestamp = concern.at
-                 RETURN DISTINCT memory.id } AS memories
+                 RETURN DISTINCT memory.id } AS memories,
+       [{label: 'Concern', id: concern.id, set: ['corrected_at', 'note']}] +
+       [id IN entries | {label: 'LedgerEntry', id: id, set: ['is_active']}] AS touched

@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, raised: map, kinds: list, ref: str
-// returns: corrected: bool
+// returns: corrected: bool, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 // A counted version tells every replica that what it holds is stale; the write locks the student.
 SET student.memory_version = student.memory_version + 1
@@ -25,4 +25,6 @@ FOREACH (s IN CASE WHEN source IS NULL THEN [] ELSE [source] END |
   MERGE (concern)-[:FORMED_FROM]->(s)
   MERGE (entry)-[:FORMED_FROM]->(s)
 )
-RETURN concern.corrected_at IS NOT NULL AS corrected
+RETURN concern.corrected_at IS NOT NULL AS corrected,
+       [{label: 'Concern', id: concern.id, made: true, set: ['text'], links: ['SHOWS', 'FORMED_FROM', 'KEPT_AS']},
+        {label: 'LedgerEntry', id: entry.id, made: true, set: ['is_active', 'importance'], links: ['KEEPS', 'FORMED_FROM']}] AS touched

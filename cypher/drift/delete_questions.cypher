@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str
-// returns: deleted: int, ids: list of str
+// returns: deleted: int, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 WITH student, COLLECT {
   MATCH (question:Question {institution: $institution, student_id: $student_id})
@@ -14,4 +14,5 @@ WITH student, COLLECT {
 SET student.version = student.version + CASE WHEN idle = [] THEN 0 ELSE 1 END
 WITH idle, [question IN idle | question.id] AS ids
 FOREACH (question IN idle | DETACH DELETE question)
-RETURN size(ids) AS deleted, ids
+RETURN size(ids) AS deleted,
+       [id IN ids | {label: 'Question', id: id, gone: true}] AS touched

@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, session_id: str, id: str, now: datetime
-// returns: deleted: bool
+// returns: deleted: bool, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 WHERE session.expires_at > $now
@@ -12,4 +12,5 @@ WITH student
 OPTIONAL MATCH (fact:Fact {institution: $institution, student_id: $student_id, id: $id})
 WITH fact, fact IS NOT NULL AS deleted
 DETACH DELETE fact
-RETURN deleted
+RETURN deleted,
+       [{label: 'Fact', id: $id, gone: true}] AS touched

@@ -4,7 +4,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, session_id: str, entry: map, source: map, concerns: list, now: datetime
-// returns: version: int, entry: map
+// returns: version: int, entry: map, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Writing the student locks it.
 SET student.jobs_at = coalesce(student.jobs_at, $now)
@@ -35,4 +35,6 @@ OPTIONAL MATCH (source:Source {institution: $institution, student_id: $student_i
 FOREACH (s IN CASE WHEN source IS NULL THEN [] ELSE [source] END |
   MERGE (entry)-[:FORMED_FROM]->(s)
 )
-RETURN student.memory_version AS version, properties(entry) AS entry
+RETURN student.memory_version AS version, properties(entry) AS entry,
+       [{label: 'LedgerEntry', id: entry.id, replaced: true, links: ['KEEPS', 'FORMED_FROM']}] +
+       [each IN $concerns | {label: 'Concern', id: each.id, made: true, links: ['SHOWS', 'KEPT_AS']}] AS touched

@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, session_id: str, id: str, now: datetime
-// returns: deleted: bool, freed: list of str
+// returns: deleted: bool, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 WHERE session.expires_at > $now
@@ -24,6 +24,9 @@ CALL (entry) {
   MATCH (concern:Concern)-[:KEPT_AS]->(entry)
   WHERE NOT EXISTS { (concern)-[:FORMED_FROM]->(:Source) }
   REMOVE concern.text, concern.note
+  RETURN collect(concern.id) AS cleared
 }
 DETACH DELETE entry
-RETURN deleted, [memory IN freed | memory.id] AS freed
+RETURN deleted,
+       [{label: 'LedgerEntry', id: $id, gone: true}] + [id IN cleared | {label: 'Concern', id: id, set: ['text', 'note']}] +
+       [memory IN freed | {label: 'Memory', id: memory.id, set: ['in_ledger']}] AS touched

@@ -3,7 +3,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, session_id: str, id: str, note: bytes, now: datetime
-// returns: version: int, entry: map
+// returns: version: int, entry: map, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Writing the student locks it.
 SET student.jobs_at = coalesce(student.jobs_at, $now)
@@ -18,4 +18,6 @@ FOREACH (e IN CASE
   // A counted version tells every replica that what it holds is stale.
   SET e.is_active = false, e.settled_at = $now, e.note = $note, student.memory_version = student.memory_version + 1
 )
-RETURN student.memory_version AS version, properties(entry) AS entry
+RETURN student.memory_version AS version, properties(entry) AS entry,
+       CASE WHEN entry.category IN ['promise', 'debt'] THEN [{label: 'LedgerEntry', id: entry.id, set: ['is_active', 'settled_at', 'note']}]
+            ELSE [] END AS touched

@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, now: datetime, half_life: float in days, residue: float, speeds: map, unconsolidated: float
-// returns: decayed: int, deleted: int, gone: list of str, doubts: list of str
+// returns: decayed: int, deleted: int, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 SET student.decayed_at = $now
 WITH student
@@ -29,4 +29,6 @@ CALL (gone) {
   RETURN collect(doubt.id) AS doubts
 }
 FOREACH (memory IN gone | DETACH DELETE memory)
-RETURN decayed, deleted, ids AS gone, doubts
+RETURN decayed, deleted,
+       [id IN ids | {label: 'Memory', id: id, gone: true}] +
+       [id IN doubts | {label: 'Uncertainty', id: id, set: ['state', 'resolution_strategy', 'resolved_at']}] AS touched

@@ -7,7 +7,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, session_id: str, id: str, version: int, kept: list of str, emptied: list of str, facts: list of str, turns: list of str, entries: list of str, questions: list of str, jobs: list of str, prediction: bool, now: datetime
-// returns: current: bool, memories: int, edges: int, ledger: int, facts: int, uncertainties: int, jobs: int, other: int, gone: list of [label: str, id: str], concerns: list of str, formed: list of str
+// returns: current: bool, memories: int, edges: int, ledger: int, facts: int, uncertainties: int, jobs: int, other: int, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 WHERE session.expires_at > $now
@@ -97,4 +97,6 @@ WITH current, nodes, edges, formed, [concern IN concerns | concern.id] AS concer
      size(doubts) AS uncertainties, size(jobs) AS jobs
 FOREACH (node IN nodes | DETACH DELETE node)
 RETURN current, memories, edges, ledger, facts, uncertainties, jobs,
-       size(nodes) - memories - ledger - facts - uncertainties - jobs AS other, gone, concerns, formed
+       size(nodes) - memories - ledger - facts - uncertainties - jobs AS other,
+       [node IN gone | {label: node[0], id: node[1], gone: true}] +
+       [id IN concerns | {label: 'Concern', id: id, set: ['text', 'note']}] + [id IN formed | {label: 'Source', id: id, set: ['formed_at']}] AS touched

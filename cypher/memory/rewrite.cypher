@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, memories: list, jobs: list
-// returns: memories: int
+// returns: memories: int, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 // A counted version tells every replica that what it holds is stale.
 SET student.memory_version = student.memory_version + 1
@@ -20,4 +20,5 @@ CALL (student) {
   SET memory += each.properties, memory.written = student.memory_version
   RETURN count(memory) AS memories
 }
-RETURN memories
+RETURN memories,
+       [each IN $memories | {label: 'Memory', id: each.id, set: keys(each.properties)}] AS touched

@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, practised: list, now: datetime
-// returns: concept_id: str
+// returns: concept_id: str, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 SET student.overlay_version = coalesce(student.overlay_version, 0) + 1
 WITH student
@@ -13,4 +13,5 @@ MERGE (source)-[practised:PRACTISED]->(concept)
 ON CREATE SET practised.outcome = practice.outcome
 MERGE (student)-[knows:KNOWS]->(concept)
 ON CREATE SET knows.attitude = 0.0, knows.familiarity = 0.0, knows.since = $now
-RETURN DISTINCT concept.id AS concept_id
+RETURN DISTINCT concept.id AS concept_id,
+       [{label: 'Source', id: source.kind + ':' + source.ref, links: ['PRACTISED']}, {label: 'Concept', id: concept.id, links: ['KNOWS']}] AS touched

@@ -3,7 +3,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, ids: list of str, now: datetime
-// returns: known: int
+// returns: known: int, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 SET student.overlay_version = coalesce(student.overlay_version, 0) + 1
 WITH student
@@ -14,4 +14,5 @@ CALL (student) {
   ON CREATE SET knows.attitude = 0.0, knows.familiarity = 0.0, knows.since = $now
   RETURN count(DISTINCT concept) AS known
 }
-RETURN known
+RETURN known,
+       [id IN $ids | {label: 'Concept', id: id, links: ['KNOWS']}] AS touched

@@ -3,7 +3,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, id: str, attitude: float, familiarity: float, notes: bytes, now: datetime
-// returns: known: list of [concept: list, attitude: float, familiarity: float, since: int in ms, notes: bytes, mastery: float, stability: float, difficulty: float, practised_at: int in ms, due_at: int in ms]
+// returns: known: list of [concept: list, attitude: float, familiarity: float, since: int in ms, notes: bytes, mastery: float, stability: float, difficulty: float, practised_at: int in ms, due_at: int in ms], touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
       -[knows:KNOWS]->(concept:Concept {institution: $institution, id: $id})
 SET knows.attitude = coalesce($attitude, knows.attitude), knows.familiarity = coalesce($familiarity, knows.familiarity),
@@ -12,4 +12,5 @@ SET knows.attitude = coalesce($attitude, knows.attitude), knows.familiarity = co
 RETURN [[concept.id, concept.name, concept.aliases, concept.description, concept.domain,
          concept.grade, concept.misconceptions],
         knows.attitude, knows.familiarity, knows.since.epochMillis, knows.notes, knows.mastery, knows.stability,
-        knows.difficulty, knows.practised_at.epochMillis, knows.due_at.epochMillis] AS known
+        knows.difficulty, knows.practised_at.epochMillis, knows.due_at.epochMillis] AS known,
+       [{label: 'Concept', id: concept.id, links: ['KNOWS']}] AS touched

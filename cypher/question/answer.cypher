@@ -2,9 +2,10 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, question_id: str, now: datetime
-// returns: id: str
+// returns: id: str, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (question:Question {institution: $institution, student_id: $student_id, id: $question_id})
 SET student.version = student.version + CASE question.state WHEN 'answered' THEN 0 ELSE 1 END,
     question.state = 'answered', question.answered_at = coalesce(question.answered_at, $now)
-RETURN question.id AS id
+RETURN question.id AS id,
+       [{label: 'Question', id: question.id, set: ['state', 'answered_at']}] AS touched

@@ -4,7 +4,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, session_id: str, id: str, now: datetime
-// returns: edges: int, jobs: int, source: str, concerns: list of str
+// returns: edges: int, jobs: int, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 MATCH (session:OpenSession {institution: $institution, student_id: $student_id, id: $session_id})
 WHERE session.expires_at > $now
@@ -30,4 +30,5 @@ CALL (source) {
   DETACH DELETE job
   RETURN count(job) AS jobs
 }
-RETURN edges, jobs, source.kind + ':' + source.ref AS source, concerns
+RETURN edges, jobs, [{label: 'Source', id: source.kind + ':' + source.ref, set: ['formed_at'], links: ['FORMED_FROM']}] +
+       [id IN concerns | {label: 'Concern', id: id, set: ['text', 'note']}] AS touched

@@ -4,7 +4,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, public_key: bytes, observations: list, most: int, now: datetime
-// returns: sources: list of [id: str, kind: str, ref: str, at: int in ms]
+// returns: sources: list of [id: str, kind: str, ref: str, at: int in ms], touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Writing the student locks it, so that the same observation sent twice at once is noted once, and jobs are counted right.
 SET student.jobs_at = coalesce(student.jobs_at, $now)
@@ -40,6 +40,8 @@ CALL (student, source, observed) {
     MERGE (concern)-[:FORMED_FROM]->(source)
   )
 }
-WITH collect([source.id, source.kind, source.ref, source.at.epochMillis]) AS sources
+WITH collect([source.id, source.kind, source.ref, source.at.epochMillis]) AS sources,
+     collect(DISTINCT {label: 'Source', id: source.kind + ':' + source.ref, made: true}) AS noted
 WHERE size(sources) > 0
-RETURN sources
+RETURN sources, noted + reduce(all = [], observed IN $observations | all +
+       [raised IN observed.concerns | {label: 'Concern', id: raised.id, made: true, links: ['SHOWS', 'FORMED_FROM']}]) AS touched

@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, student: map, companion: map
-// returns: created: bool
+// returns: created: bool, touched: list of map
 // The mark of an erasure or import is locked, so that neither begins meanwhile.
 MERGE (erasure:Erasure {institution: $institution, student_id: $student_id})
 ON CREATE SET erasure.enrolling = true
@@ -16,4 +16,6 @@ ON CREATE SET student += $student, student.student_id = $student_id, student.ver
 MERGE (companion:Companion {institution: $institution, student_id: $student_id})
 ON CREATE SET companion += $companion
 MERGE (companion)-[:ACCOMPANIES]->(student)
-RETURN student.public_key = $student.public_key AS created
+RETURN student.public_key = $student.public_key AS created,
+       [{label: 'Student', id: 'student', made: true},
+        {label: 'Companion', id: 'companion', made: true, links: ['ACCOMPANIES']}] AS touched

@@ -3,7 +3,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, old_wrapped_key: bytes, lock: map, now: datetime
-// returns: changed: bool
+// returns: changed: bool, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Counting the version up locks the student, so that the key compared below is the newest.
 SET student.version = student.version + 1
@@ -18,4 +18,5 @@ CALL () {
   // The sweeper does what follows the end of a session.
   SET session.expires_at = $now
 }
-RETURN true AS changed
+RETURN true AS changed,
+       [{label: 'Student', id: 'student', set: ['salt', 'argon2_ops', 'argon2_memory', 'wrapped_key', 'recovery_copy', 'recoveries']}] AS touched

@@ -2,7 +2,7 @@
 // mode: write
 // scope: student
 // params: institution: str, student_id: str, verdicts: list, now: datetime
-// returns: considered: int
+// returns: considered: int, touched: list of map
 MATCH (student:Student {institution: $institution, id: $student_id})
 // Counting the version up locks the student, and tells every replica that what it holds is stale.
 SET student.memory_version = student.memory_version + 1
@@ -13,4 +13,5 @@ USING INDEX memory:Memory(institution, student_id, id)
 WHERE memory.considered = false
 SET memory.considered = true, memory.considered_at = $now, memory += verdict.properties,
     memory.written = student.memory_version
-RETURN count(memory) AS considered
+RETURN count(memory) AS considered,
+       collect(DISTINCT {label: 'Memory', id: memory.id, set: ['considered', 'considered_at'] + keys(verdict.properties)}) AS touched

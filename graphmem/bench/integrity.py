@@ -107,7 +107,7 @@ def _writes(gm: Graphmem, session: Session, ids: list[str]) -> dict[str, tuple[W
         return {"memories": changed, "written": row["written"]}
 
     async def change(tx: Transaction) -> bool:
-        await tx.write("changes/update_memories", **await begin(tx))
+        await tx.run("changes/update_memories", **await begin(tx))
         return True
 
     async def bare_change(tx: Transaction) -> bool:

@@ -323,50 +323,50 @@ async def _write_memories(tx: Transaction, session: Session, changes: Changes, w
     source = {} if changes.origin is None else _source_key(changes.origin)
     if changes.new:
         rows = [_created(session, changes, new, now) for new in changes.new]
-        await tx.write("changes/create_memories", memories=rows, written=written)
+        await tx.run("changes/create_memories", memories=rows, written=written)
     await _write_statements(tx, session, changes, written)
     if changes.reinforced:
         again = [
             {"id": r.memory.id, "start": r.span.start, "end": r.span.end, "properties": reinforced_properties(r.memory)}
             for r in changes.reinforced
         ]
-        await tx.write("changes/reinforce_memories", memories=again, written=written, **source)
+        await tx.run("changes/reinforce_memories", memories=again, written=written, **source)
     if changes.updated:
         updates = [
             {"id": u.memory_id, "properties": {name: stored(name, value) for name, value in u.values.items()}}
             for u in changes.updated
         ]
-        await tx.write("changes/update_memories", memories=updates, written=written)
+        await tx.run("changes/update_memories", memories=updates, written=written)
     if changes.edges:
         edges = [_edge(edge, changes.inferred_by, now) for edge in changes.edges]
-        await tx.write("changes/merge_edges", edges=edges, written=written)
+        await tx.run("changes/merge_edges", edges=edges, written=written)
     await _write_doubts(tx, session, changes, written)
     if changes.mentions:
         mentions = [_mention(session, mention, changes.inferred_by, now) for mention in changes.mentions]
-        await tx.write("changes/merge_mentions", mentions=mentions)
+        await tx.run("changes/merge_mentions", mentions=mentions)
     if changes.topics:
         inferred = {"reliability": Reliability.RELIABLE.value, "created_at": now, "inferred_by": changes.inferred_by}
         topics = [
             {"memory_id": t.memory_id, "concept_id": t.concept_id, "properties": inferred | {"weight": t.weight}}
             for t in changes.topics
         ]
-        await tx.write("changes/merge_topics", topics=topics)
+        await tx.run("changes/merge_topics", topics=topics)
     if changes.ledger:
         entries = [
             {"properties": sealed_ledger_entry(session, p.entry, p.vector), "memory_id": p.memory_id}
             for p in changes.ledger
         ]
-        await tx.write("changes/promote_entries", entries=entries, written=written, **source)
+        await tx.run("changes/promote_entries", entries=entries, written=written, **source)
     if changes.ended or changes.revived:
         at = now if changes.origin is None or changes.origin.at is None else changes.origin.at
-        await tx.write("changes/close_entries", ended=list(changes.ended), revived=list(changes.revived), now=at)
+        await tx.run("changes/close_entries", ended=list(changes.ended), revived=list(changes.revived), now=at)
 
 
 async def _form_source(tx: Transaction, changes: Changes, written: int, now: datetime) -> None:
     if changes.formed is not None:
         source = {} if changes.origin is None else _source_key(changes.origin)
         ids = [new.memory.id for new in changes.new]
-        await tx.write("changes/form_source", snr=changes.formed.snr, ids=ids, written=written, now=now, **source)
+        await tx.run("changes/form_source", snr=changes.formed.snr, ids=ids, written=written, now=now, **source)
 
 
 async def _pass_on_topics(tx: Transaction, changes: Changes, now: datetime) -> None:
@@ -375,7 +375,7 @@ async def _pass_on_topics(tx: Transaction, changes: Changes, now: datetime) -> N
     memory_ids = list(dict.fromkeys([*(topic.memory_id for topic in changes.topics), *doubted]))
     fact_ids = [fact.id for fact in changes.facts]
     if memory_ids or fact_ids:
-        await tx.write("changes/pass_on_topics", memory_ids=memory_ids, fact_ids=fact_ids, now=now)
+        await tx.run("changes/pass_on_topics", memory_ids=memory_ids, fact_ids=fact_ids, now=now)
 
 
 async def _write_statements(tx: Transaction, session: Session, changes: Changes, written: int) -> None:
@@ -390,7 +390,7 @@ async def _write_statements(tx: Transaction, session: Session, changes: Changes,
             }
             for each in changes.restored
         ]
-        await tx.write("changes/restore_statements", statements=rows, written=written)
+        await tx.run("changes/restore_statements", statements=rows, written=written)
     if changes.rewritten:
         rows = [
             {
@@ -400,44 +400,44 @@ async def _write_statements(tx: Transaction, session: Session, changes: Changes,
             }
             for each in changes.rewritten
         ]
-        await tx.write("changes/update_memories", memories=rows, written=written)
+        await tx.run("changes/update_memories", memories=rows, written=written)
 
 
 async def _write_doubts(tx: Transaction, session: Session, changes: Changes, written: int) -> None:
     rated = [update.memory_id for update in changes.updated if "reliability" in update.values]
     if rated:
-        await tx.write("changes/rate_edges", ids=rated, written=written)
+        await tx.run("changes/rate_edges", ids=rated, written=written)
     if changes.settled_edges:
         settled = [
             {"from_id": e.from_id, "to_id": e.to_id, "type": e.type.value, "settled": e.reliability}
             for e in changes.settled_edges
         ]
-        await tx.write("changes/settle_edges", edges=settled, written=written)
+        await tx.run("changes/settle_edges", edges=settled, written=written)
     if changes.removed:
         edges = [{"from_id": e.from_id, "to_id": e.to_id, "type": e.type.value} for e in changes.removed]
-        await tx.write("changes/remove_edges", edges=edges, written=written)
+        await tx.run("changes/remove_edges", edges=edges, written=written)
     if changes.doubts:
         doubts = [stored_uncertainty(session, each) for each in changes.doubts]
-        await tx.write("changes/merge_uncertainties", uncertainties=doubts)
+        await tx.run("changes/merge_uncertainties", uncertainties=doubts)
     if changes.settled:
         standing = [{"id": e.uncertainty.id, "properties": stored_standing(session, e)} for e in changes.settled]
-        await tx.write("changes/settle_uncertainties", uncertainties=standing)
+        await tx.run("changes/settle_uncertainties", uncertainties=standing)
     if changes.tolerance is not None:
-        await tx.write("changes/set_tolerance", tolerance=changes.tolerance)
+        await tx.run("changes/set_tolerance", tolerance=changes.tolerance)
 
 
 async def _write_surprise(tx: Transaction, session: Session, changes: Changes, written: int, now: datetime) -> None:
     if changes.episode_id is None or changes.origin is None:
         return
     source = _source_key(changes.origin)
-    await tx.write("changes/start_episode", episode_id=changes.episode_id, written=written, now=now, **source)
+    await tx.run("changes/start_episode", episode_id=changes.episode_id, written=written, now=now, **source)
     raised = [
         {"label": label, "properties": _sealed_question(session, label, each)}
         for label, questions in (("Question", changes.questions), ("Reflection", changes.reflections))
         for each in questions
     ]
     if raised:
-        await tx.write("changes/raise_questions", episode_id=changes.episode_id, raised=raised)
+        await tx.run("changes/raise_questions", episode_id=changes.episode_id, raised=raised)
 
 
 async def _write_compression(tx: Transaction, session: Session, changes: Changes, written: int, now: datetime) -> None:
@@ -447,13 +447,13 @@ async def _write_compression(tx: Transaction, session: Session, changes: Changes
         {"label": label_of(each.memory.modality), "properties": _sealed(session, each.memory, each.vector)}
         for each in changes.summaries
     ]
-    await tx.write("changes/create_summaries", memories=rows, written=written)
+    await tx.run("changes/create_summaries", memories=rows, written=written)
     absorbed = [asdict(each) for each in changes.absorbed]
-    await tx.write("changes/absorb_memories", absorbed=absorbed, written=written)
+    await tx.run("changes/absorb_memories", absorbed=absorbed, written=written)
     passed = [_edge(edge, changes.inferred_by, now) for edge in changes.passed]
-    await tx.write("changes/merge_edges", edges=passed, written=written)
-    await tx.write("changes/delete_memories", ids=list(changes.deleted))
-    await tx.write("changes/record_compression", compression=stored_compression(changes.compression))
+    await tx.run("changes/merge_edges", edges=passed, written=written)
+    await tx.run("changes/delete_memories", ids=list(changes.deleted))
+    await tx.run("changes/record_compression", compression=stored_compression(changes.compression))
     await usages.add_usage(tx, COMPRESSING, changes.usage, now)
 
 

@@ -16,8 +16,8 @@ from graphmem.model import Who
 from graphmem.store import queries
 from graphmem.store.bookmarks import BookmarkTrail, current_trail
 from graphmem.store.nodes import COMPANION_NODE, STUDENT_NODE
-from graphmem.store.planning import PLANNED
-from graphmem.store.touched import NEEDS_ROWS, TOUCHES, Touched
+from graphmem.store.planning import NOTED, PLANNED
+from graphmem.store.touched import Touched
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -33,49 +33,18 @@ class Transaction:
 
     def __init__(self, tx: AsyncTransaction, who: Who, known: Mapping[str, queries.CypherStatement]) -> None:
         self._tx, self.who, self._queries = tx, who, known
-        self._held: tuple[str, dict[str, Any]] | None = None
         self.touched = Touched()
 
     async def run(self, name: str, **params: Any) -> list[Row]:
         """Run one statement; parameters as for `Graph.run`."""
-        await self._release()
         query, params = self._checked(name, params)
         rows = await self._sent(query.text, {queries.GIVEN: params})
-        if name in TOUCHES and rows:
-            self.touched.add(TOUCHES[name](params, rows))
+        self.touched.add_returned(rows)
         return rows
 
-    async def write(self, name: str, **params: Any) -> None:
-        """Run one statement whose rows nobody reads, before the next one or at the end, where it carries the note."""
-        await self._release()
-        self._checked(name, params)
-        self._held = name, params
-        if name in NEEDS_ROWS:
-            await self._release()
-
-    async def end(self, note: Callable[[Who, Touched], dict[str, Any]]) -> None:
-        """Run what is held back, and leave the note of all that was touched: in the same round trip, where that can be.
-
-        Parameters
-        ----------
-        note : gives the parameters of a note
-        """
-        held, self._held = self._held, None
-        if held is not None:
-            query, params = self._checked(*held)
-            if query.name in TOUCHES:
-                self.touched.add(TOUCHES[query.name](params, ()))
-            text = query.noted_whatever if self.touched else query.text
-            more = note(self.who, self.touched) if self.touched else {}
-            await self._sent(text, {queries.GIVEN: params | more})
-        elif self.touched:
-            await self.run("integrity/note", **note(self.who, self.touched))
-
-    async def _release(self) -> None:
-        """Run what is held back."""
-        if self._held is not None:
-            (name, params), self._held = self._held, None
-            await self.run(name, **params)
+    async def _sent(self, text: str, params: dict[str, Any]) -> list[Row]:
+        result = await self._tx.run(cast(Any, text), params)
+        return [dict(record) async for record in result]
 
     def _checked(self, name: str, params: dict[str, Any]) -> tuple[queries.CypherStatement, dict[str, Any]]:
         """A statement and its parameters with the student's."""
@@ -83,10 +52,6 @@ class Transaction:
         params = params | {"institution": self.who.institution, "student_id": self.who.student_id}
         query.check(params)
         return query, params
-
-    async def _sent(self, text: str, params: dict[str, Any]) -> list[Row]:
-        result = await self._tx.run(cast(Any, text), params)
-        return [dict(record) async for record in result]
 
 
 class Graph:
@@ -119,7 +84,6 @@ class Graph:
         self.noted: set[Who] = set()
         self.unreachable = False
         self._queries = queries.load()
-        self._noted = {name: self._queries[name].noted for name in TOUCHES.keys() - NEEDS_ROWS}
 
     async def run(self, name: str, who: Who | None = None, **params: Any) -> list[Row]:
         """Run one statement.
@@ -173,19 +137,21 @@ class Graph:
         if who is not None:
             params |= {"institution": who.institution, "student_id": who.student_id}
         query.check(params)
-        if who is None or name not in TOUCHES:
+        if who is None or "touched" not in query.returns:
             return await self.execute(query.text, {queries.GIVEN: params}, reads=query.reads)
-        if name in NEEDS_ROWS:
-            own = {each: value for each, value in params.items() if each not in ("institution", "student_id")}
+        own = {each: value for each, value in params.items() if each not in ("institution", "student_id")}
 
-            async def work(tx: Transaction) -> list[Row] | None:
-                return await tx.run(name, **own) or None
+        async def work(tx: Transaction) -> list[Row] | None:
+            return await tx.run(name, **own) or None
 
-            return await self._repeated(lambda: self._transacted(who, work)) or []
-        touched = TOUCHES[name](params, ())
-        if not touched:
-            return await self.execute(query.text, {queries.GIVEN: params}, reads=False)
-        return await self.execute(self._noted[name], {queries.GIVEN: params | self._note(who, touched)}, reads=False)
+        return await self._repeated(lambda: self._transacted(who, work)) or []
+
+    async def run_noted(self, name: str, who: Who, touched: Touched, **params: Any) -> list[Row]:
+        """Run one of `NOTED` as `run` does, with the note of what it is known to touch, in one round trip."""
+        query = self._queries[name]
+        params |= {"institution": who.institution, "student_id": who.student_id}
+        query.check(params)
+        return await self.execute(query.noted, {queries.GIVEN: params | self._note(who, touched)}, reads=False)
 
     def _note(self, who: Who, touched: Touched) -> dict[str, Any]:
         """The parameters of a note of what a write touches."""
@@ -263,8 +229,8 @@ class Graph:
             async with await session.begin_transaction() as tx:
                 transaction = Transaction(tx, who, self._queries)
                 done = await work(transaction)
-                if done is not None:
-                    await transaction.end(self._note)
+                if done is not None and transaction.touched:
+                    await transaction.run("integrity/note", **self._note(who, transaction.touched))
                 # Left alone, the driver commits a transaction that ends without an error.
                 await (tx.rollback() if done is None else tx.commit())
             if trail is not None and done is not None:
@@ -274,19 +240,12 @@ class Graph:
     async def plan_ahead(self, stopping: asyncio.Event) -> None:
         """Have Neo4j plan the statements of `PLANNED`, one after the other, until `stopping` is set; none is run.
 
-        A write is planned with its note, as it is sent alone or last, and without, as it is sent amid a transaction.
-
         Raises
         ------
         Unavailable     Neo4j does not answer
         """
-        plain = [self._queries[name].text for name in PLANNED]
-        noted = [
-            self._queries[name].noted_whatever if name.startswith("changes/") else text
-            for name, text in self._noted.items()
-            if name in PLANNED
-        ]
-        for text in (*plain, *noted):
+        planned = [self._queries[name].text for name in PLANNED] + [self._queries[name].noted for name in NOTED]
+        for text in planned:
             if stopping.is_set():
                 return
             await self.execute(queries.explained(text), {queries.GIVEN: {}}, reads=True)

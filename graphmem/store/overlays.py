@@ -119,7 +119,7 @@ async def save_practice(
     async def work(tx: Transaction) -> bool:
         # Writing the student first keeps two of them apart.
         known = [row["concept_id"] for row in await tx.run("overlay/practise", practised=rows, now=now)]
-        await tx.write("overlay/discover_practised", practised=rows, now=now)
+        await tx.run("overlay/discover_practised", practised=rows, now=now)
         await _set_retentions(tx, known, plan)
         return True
 
@@ -130,7 +130,7 @@ async def _set_retentions(tx: Transaction, ids: Sequence[str], plan: Plan) -> di
     """Work out how concepts are held, from all their practice, and keep it; by concept id."""
     found = {row["id"]: plan(_practice(row)) for row in await tx.run("overlay/list_practice", ids=list(ids))}
     held = {id: retention for id, retention in found.items() if retention is not None}
-    await tx.write("overlay/set_retention", retentions=[{"id": id} | asdict(each) for id, each in held.items()])
+    await tx.run("overlay/set_retention", retentions=[{"id": id} | asdict(each) for id, each in held.items()])
     return held
 
 

@@ -38,6 +38,7 @@ PLANNED = (
     "changes/merge_mentions",
     "changes/merge_edges",
     "changes/start_episode",
+    "changes/update_memories",
     "memory/find",
     "integrity/note",
 )
@@ -46,3 +47,5 @@ PLANNED = (
 Each starts at an index, whatever the database holds: statistics teach it nothing, and planned anew with few open
 sessions some would read all of them.
 """
+NOTED = ("turn/complete",)
+"""Statements that are sent with a note of what they touch, which their caller knows: a student waits for them."""

@@ -89,15 +89,6 @@ class CypherStatement:
             f"CALL (rows) {{\n  WITH rows WHERE size(rows) > 0\n  {_CREATE_NOTE}\n}}\nUNWIND rows AS row\nRETURN {rows}"
         )
 
-    @property
-    def noted_whatever(self) -> str:
-        """The statement after a note of what was touched, as the last one of a transaction that wrote before.
-
-        It takes the parameters of `noted`; leaving the note first costs half as much.
-        """
-        language, body = self.text.split("\n", 1)
-        return f"{language}\n{_CREATE_NOTE}\nWITH 1 AS note\nCALL () {{\n{body}\n}}\nRETURN {', '.join(self.returns)}"
-
     def check(self, given: Mapping[str, Any]) -> None:
         """Raise QueryError unless exactly the declared parameters are given."""
         if given.keys() != self.params:

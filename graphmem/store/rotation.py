@@ -125,7 +125,7 @@ async def _reseal_nodes(keys: Rekeying, elements: list[str], damage: Damage, now
             nodes.append({"element": row["element"], "label": label, "id": node_id, "properties": changed})
             values += len(changed)
     if nodes:
-        await tx.write("rotation/save_nodes", nodes=nodes)
+        await tx.run("rotation/save_nodes", nodes=nodes)
     return values
 
 
@@ -179,7 +179,7 @@ async def _reseal_notes(
     keys: Rekeying, after: str, damage: Damage, now: datetime, tx: Transaction
 ) -> tuple[str | None, int]:
     """Notes of a page of known concepts, sealed anew: where the next page begins, and how many were."""
-    await tx.write("rotation/lock", now=now)
+    await tx.run("rotation/lock", now=now)
     rows = await tx.run("export/list_known", after=after, limit=RESEALED_AT_ONCE)
     notes = []
     for row in rows:
@@ -190,5 +190,5 @@ async def _reseal_notes(
             if sealed is not None:
                 notes.append({"concept": row["concept"], "notes": sealed})
     if notes:
-        await tx.write("rotation/save_notes", notes=notes)
+        await tx.run("rotation/save_notes", notes=notes)
     return (rows[-1]["concept"] if rows else None), len(notes)

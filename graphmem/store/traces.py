@@ -17,9 +17,6 @@ from graphmem.store.memories import sealed_memory
 from graphmem.store.rows import NodeSealer
 from graphmem.store.tampering import Damage, report
 
-UNCOUNTED = frozenset({"current", "gone", "concerns", "formed"})
-"""What forgetting tells beside counts."""
-
 
 @dataclass(frozen=True)
 class WaitingWork:
@@ -122,10 +119,10 @@ async def delete_with_traces(
         )
         if not rows:
             return None
-        counts = {name: count for name, count in rows[0].items() if name not in UNCOUNTED}
-        current = bool(rows[0]["current"])
+        counts = dict(rows[0])
+        current = bool(counts.pop("current"))
         if current and (forgetting.rewritten or forgetting.payloads):
-            await tx.write(
+            await tx.run(
                 "memory/rewrite",
                 memories=[{"id": m.id, "properties": sealed_memory(session, m, v)} for m, v in forgetting.rewritten],
                 jobs=[{"id": job.id, "payload": _sealed_payload(session, lock, job)} for job in forgetting.payloads],

@@ -39,6 +39,7 @@ from graphmem.store.nodes import FACT_NODE, TURN_NODE, clear_properties, opened,
 from graphmem.store.rows import NodeSealer, from_ms, moment, readable
 from graphmem.store.surprises import opened_question
 from graphmem.store.tampering import Damage, only_intact, report
+from graphmem.store.touched import Touched, source_id
 from graphmem.store.uncertainties import Recorded, stored_uncertainty
 
 _OUTCOME = TypeAdapter(TurnOutcome)
@@ -221,14 +222,16 @@ async def complete(graph: Graph, session: Session, write: TurnWrite) -> int | No
     another turn came first, this one was written before, or the session has ended."""
     usage = write.outcome.usage
     params = _completed(session, write)
+    touched = _touched(params)
     if not usage.calls:
-        rows = await graph.run("turn/complete", session, **params)
+        rows = await graph.run_noted("turn/complete", session, touched, **params)
         return int(rows[0]["version"]) if rows else None
 
     async def work(tx: Transaction) -> int | None:
         rows = await tx.run("turn/complete", **params)
         if not rows:
             return None
+        tx.touched.add(touched)
         await usages.add_usage(tx, "turn", usage, write.now)
         return int(rows[0]["version"])
 
@@ -269,6 +272,25 @@ def _completed(session: Session, write: TurnWrite) -> dict[str, Any]:
         "at": outcome.at,
         "now": write.now,
     }
+
+
+def _touched(params: Mapping[str, Any]) -> Touched:
+    """Return what `turn/complete` touches, by its parameters."""
+    touched = Touched(oldest_fact=params["oldest_fact"]).make("Source", [source_id("chat", params["turn_id"])])
+    facts = [fact["id"] for fact in params["facts"]]
+    touched.replace("Fact", facts).link("Fact", facts, "FORMED_FROM", "LEARNED")
+    boosted = [boost["id"] for boost in params["boosts"]]
+    touched.set("Memory", boosted, "gravity", "last_accessed", "access_count")
+    touched.set("Question", params["asked"], "state", "asked_at")
+    for raised in params["concerns"]:
+        concern, entry = [raised["concern"]["id"]], [raised["entry"]["id"]]
+        touched.make("Concern", concern, "text").link("Concern", concern, "SHOWS", "FORMED_FROM", "KEPT_AS")
+        touched.make("LedgerEntry", entry, "is_active", "importance").link("LedgerEntry", entry, "KEEPS", "FORMED_FROM")
+    noticed = [new["properties"]["id"] for new in params["noticed_doubts"]]
+    touched.make("Uncertainty", noticed).link("Uncertainty", noticed, "CONCERNS")
+    for doubt in params["raised_doubts"]:
+        touched.set("Uncertainty", [doubt["id"]], *doubt["properties"]).set("Companion", ["companion"], "tolerance")
+    return touched
 
 
 def _raised_doubt(doubt: Uncertainty, tolerance: float) -> dict[str, Any]:

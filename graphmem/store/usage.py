@@ -42,7 +42,7 @@ async def add_usage(tx: Transaction, kind: str, usage: Usage, now: datetime) -> 
     if usage.calls:
         total = PromptUsage(OTHER, usage.calls, usage.input_tokens, usage.output_tokens, usage.cost)
         prompts = [asdict(each) for each in usage.prompts or (total,)]
-        await tx.write("usage/add", kind=kind, usage=asdict(total), prompts=prompts, now=now)
+        await tx.run("usage/add", kind=kind, usage=asdict(total), prompts=prompts, now=now)
 
 
 async def by_kind(graph: Graph, institution: str, student_id: str | None, since: datetime | None) -> dict[str, Usage]:
