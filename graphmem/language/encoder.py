@@ -103,12 +103,15 @@ class EncoderNetwork:
         snr = self._snr(scores) if any(map(str.isalnum, text)) else 0
         return MessageAnalysis(text, vector[0], scores, snr, tuple(statements), named_spans(text, spans, kinds))
 
-    def scores_of(self, text: str, start: int, end: int) -> HeadScores:
-        """Return the scores of a span of a message, characters, wherever its statements begin and end."""
+    def scores_of(self, text: str, parts: Spans) -> list[HeadScores]:
+        """Return the scores of spans of a message, in one run; of one beyond what is read those of the message."""
+        if not parts:
+            return []
         hidden, spans = self._shipped.seen_tokens(text)
         (upper,) = self._session.run(None, {"hidden": hidden})
-        own = [i for i, (a, b) in enumerate(spans) if start <= a < b <= end]
-        return self._scores(hidden[0][own], upper[0][own])
+        lower, upper = hidden[0], upper[0]
+        inside = ([i for i, (a, b) in enumerate(spans) if start <= a < b <= end] for start, end in parts)
+        return [self._scores(lower[own or slice(None)], upper[own or slice(None)]) for own in inside]
 
     def _snr(self, scores: HeadScores) -> int:
         return int(np.interp(scores.expected("band"), (0.0, *self._cuts, 3.0), _SNR_BANDS))

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from graphmem.language.encoder import encoder_network
+from graphmem.language.heads import MESSAGE
 from graphmem.model import (
     Aspect,
     Extract,
@@ -31,7 +33,7 @@ from graphmem.text.revision import retractions
 from graphmem.text.sanitize import clipped
 from graphmem.text.sentences import SentenceSpan
 from graphmem.text.slots import is_kept_anyway, is_state, slot_of
-from graphmem.text.worth import CLAUSE_KINDS, TutoringTurn, load_worth, rejects
+from graphmem.text.worth import TutoringTurn, load_worth, rejects
 
 TOPICS = 3
 """Most key phrases a memory is filed under."""
@@ -45,7 +47,8 @@ SHOWN_FROM = {Aspect.MISCONCEPTION: 0.45, Aspect.UNDERSTANDING: 0.5}
 """Chance from which a turn of work shows a misconception, or an understanding."""
 STEP_WORDS = 4
 """Words of a turn of work that says more than a bare step."""
-_WORK = CLAUSE_KINDS.index("work")
+WORTH = MESSAGE.heads["worth"].labels
+"""What a statement may tell: nothing first, the subject matter last."""
 _ASPECTS = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING}
 
 
@@ -118,8 +121,8 @@ def _observed(
     if not spans:
         return []
     told = _told(doc, heard, spans, readings, entries)
-    chances = [1 - load_worth().of_clause(Doc(doc.text[slice(*s)]), r)[0] for s, r in zip(spans, readings, strict=True)]
-    best = int(np.argmax(chances))
+    nothing = [each.chance("worth", "nothing") for each in encoder_network().scores_of(doc.text, spans)]
+    best = int(np.argmin(nothing))
     first = told[0] if told else _Kept(spans[best], reading=readings[best])
     whole = (spans[0][0], spans[-1][1])
     pieces = chunks(doc) if len(doc.words) > CHUNKED_WORDS else (whole,)
@@ -140,16 +143,15 @@ def _told(
         task = clipped(heard.task, TASK_SHOWN) if heard.task else ""
         return [_Kept((0, len(doc.text.rstrip())), shown, reading, task)]
     kept = []
-    for span, reading in zip(spans, readings, strict=True):
+    for span, reading, scores in zip(spans, readings, encoder_network().scores_of(doc.text, spans), strict=True):
         clause = Doc(doc.text[slice(*span)])
         if is_question(clause) or clause.text.rstrip().endswith("?") or overrides(clause) or retractions(clause.text):
             continue
-        chances = load_worth().of_clause(clause, reading)
-        work = float(chances[_WORK])
-        told = 1 - float(chances[0]) - work >= LEAST_PERSONAL or (not heard.task and work >= LEAST_WORK)
+        _, *chances, work = scores.chances("worth").tolist()
+        told = sum(chances) >= LEAST_PERSONAL or (not heard.task and work >= LEAST_WORK)
         anyway = _meets(span, entries) or is_kept_anyway(slot_of(clause))
         if told or anyway or (not heard.task and answers_question(clause, heard.before)):
-            kept.append(_Kept(span, _ASPECTS.get(CLAUSE_KINDS[1 + int(chances[1:].argmax())]), reading))
+            kept.append(_Kept(span, _ASPECTS.get(WORTH[1 + int(np.argmax([*chances, work]))]), reading))
     return kept
 
 

@@ -43,7 +43,7 @@ WORTH = {"band": 1.5, "concern": 1.5, "act": 2.0, "valence": 0.5, "urgency": 0.5
 """How much a question counts; 1 where it is not named."""
 TALK_TAUGHT = 3
 """One in so many texts is shown to the teachers that read words, too."""
-EAGER = 1.0
+EAGER = 0.5
 """Log odds that a statement begins are raised by so much: chosen on messages joined of statements learned from."""
 LONG = 10
 """Words from which on a text without marks may hold several statements."""

@@ -111,7 +111,7 @@ def of_encoder(rows: Sequence[Row], network: EncoderNetwork) -> Figures:
         own = labelled(rows, "domain", *origins)
         found |= labels_right(f"domain {name}", "domain", own, [s.likely("domain") for s in read(own)])
     spans = gold_spans(rows)
-    keeps = [1 - network.scores_of(row.text, *span).chance("worth", "nothing") for row, span, _ in spans]
+    keeps = [1 - network.scores_of(row.text, [span])[0].chance("worth", "nothing") for row, span, _ in spans]
     found |= {"worth auroc": auroc(keeps, [bool(label) for *_, label in spans])}
     for head, label, origins in YES_OR_NO:
         place = MESSAGE.heads[head].labels.index(label) if label else 1

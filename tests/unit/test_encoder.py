@@ -73,7 +73,7 @@ def test_token_marks_of_capitals_and_lines() -> None:
     [
         ("lol ok", "act", "reaction"),
         ("12 - 4 = 8 so she has 8 left", "kind", "concept"),
-        ("please don't tell my mum that I failed the test", "ledger", "secret"),
+        ("I still owe my cousin ten euros", "ledger", "debt"),
         ("what did I tell you about my dog?", "asks", "memory"),
         ("ok", "weight", "nothing"),
         ("hello", "act", "greeting"),
