@@ -34,6 +34,12 @@ model_tokens = Counter("graphmem_model_tokens", "Tokens of those calls", ["direc
 unlocked_students = Gauge("graphmem_unlocked_students", "Students held open by this process", registry=registry)
 held_bytes = Gauge("graphmem_held_bytes", "Bytes this process holds of students, about", registry=registry)
 model_errors = Counter("graphmem_model_errors", "Failed language-model calls, by kind", ["kind"], registry=registry)
+model_notes = Counter(
+    "graphmem_model_notes",
+    "Notes of language models, by what became of them (stored as written, replaced by the quote, refused)",
+    ["result"],
+    registry=registry,
+)
 stranded_seconds = Gauge(
     "graphmem_oldest_unanswered_seconds", "Age of the oldest message without a reply", registry=registry
 )

@@ -40,14 +40,19 @@ class Mind(Protocol):
     """Answers typed questions about a conversation.
 
     A new kind of question is a class in `graphmem.model.questions` and a row in the tables of the two minds,
-    `graphmem.llm.mind.FORMS` and `graphmem.offline.mind.RULES`.
+    `graphmem.llm.mind.FORMS` (or `graphmem.llm.unasked.UNASKED`) and `graphmem.offline.mind.RULES`.
     """
 
     name: str
 
     @property
-    def is_model(self) -> bool:
-        """True if a language model is called, which takes time and money."""
+    def seconds(self) -> float:
+        """Most seconds that a question takes; 0 for a mind that answers at once."""
+        ...
+
+    @property
+    def together(self) -> int:
+        """Most messages that it remembers of in one question, 1 or more."""
         ...
 
     @property

@@ -66,6 +66,9 @@ class Settings(BaseSettings):
     # Minds and embeddings (spec 17)
     model: str = Field("offline", description="`offline`, or a model string such as `openai:NAME`")
     model_base_url: str | None = Field(None, description="address of an OpenAI-compatible server")
+    model_output: Literal["auto", "schema", "tool", "object", "text"] = Field(
+        "auto", description="how the model is made to answer in JSON; `auto` finds out"
+    )
     model_timeout: float = Field(20.0, gt=0, description="seconds one model call may take")
     model_failures: int = Field(3, ge=1, description="times in a row the model may be away before it is left alone")
     model_price_in: float = Field(

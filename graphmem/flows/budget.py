@@ -41,10 +41,10 @@ class BudgetedMind:
     refuse : whether a turn is refused and not answered offline
     """
 
-    is_model = True
-
     def __init__(self, mind: Mind, offline: Mind, reserve: Callable[[], Awaitable[bool]], *, refuse: bool) -> None:
         self.name = mind.name
+        self.seconds = mind.seconds
+        self.together = mind.together
         self.within: bool | None = None
         self._mind = mind
         self._offline = offline
@@ -67,7 +67,7 @@ class BudgetedMind:
             self.within = await self._reserve()
         if self.within:
             return await self._mind.ask(question, on_token)
-        if question.needs_model or (self._refuse and not question.can_wait):
+        if self._refuse and not question.can_wait:
             raise BudgetExceeded
         return replace(await self._offline.ask(question, on_token), degraded=True)
 
@@ -92,7 +92,7 @@ async def within_budget(
 
     Source: spec 5, 17.
     """
-    if not gm.mind.is_model or limits_of(gm.settings).unlimited:
+    if gm.mind is gm.offline or limits_of(gm.settings).unlimited:
         yield gm
         return
     # Jobs that are done together are known by their first one.
@@ -116,7 +116,7 @@ async def within_budget_of(
 
     Source: spec 5, 17.
     """
-    if not gm.mind.is_model or limits_of(gm.settings).unlimited:
+    if gm.mind is gm.offline or limits_of(gm.settings).unlimited:
         yield gm
         return
     async with _reserving(gm, session, name, size, questions) as able:

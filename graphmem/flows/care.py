@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from graphmem.app import Graphmem
 from graphmem.errors import BudgetExceeded, MindError
+from graphmem.flows.concern import decided_danger
 from graphmem.flows.fog import hidden_in
 from graphmem.model import Answer, MindQuestion, Respond, Response, Usage
 from graphmem.ports import Mind, OnToken
@@ -30,8 +31,9 @@ async def caring_answer(
 ) -> Answer[Response]:
     """The reply to a message that tells of danger; it is streamed once it is whole.
 
-    A model's reply that promises secrecy, turns to the exercise or names a hidden concept gives way to the offline
-    mind's, and whoever wrote it, it holds the help text word for word.
+    Where the mind denies the danger it is a reply as any other. Else one that promises secrecy, turns to the exercise
+    or names a hidden concept gives way to the offline mind's, and whoever wrote it, it holds the help text word for
+    word.
 
     Parameters
     ----------
@@ -43,10 +45,13 @@ async def caring_answer(
     """
     answer = await ask_in_danger(gm, mind, question)
     text = answer.value.reply.text
-    if mind.is_model and (not is_careful(text) or any(await hidden_in(gm, fog, [text]))):
-        own = await gm.offline.ask(question)
+    hidden = any(await hidden_in(gm, fog, [text]))
+    denied = decided_danger(question.danger, answer.value.danger, judged=answer.value.judged) is None
+    if hidden or not (denied or is_careful(text)):
+        own = await gm.offline.ask(replace(question, danger=None) if denied else question)
         answer = replace(answer, value=replace(answer.value, reply=own.value.reply))
-    answer = with_help(answer, question.help)
+    if not denied:
+        answer = with_help(answer, question.help)
     if on_token is not None:
         for piece in re.findall(r"\s*\S+", answer.value.reply.text):
             await on_token(piece)

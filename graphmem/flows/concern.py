@@ -14,12 +14,12 @@ from graphmem.model import (
     SERIOUS,
     Concern,
     Danger,
-    Extraction,
     Keys,
     LedgerCategory,
     LedgerEntry,
     Level,
     Message,
+    Note,
     RaisedConcern,
     Reliability,
     Session,
@@ -46,6 +46,35 @@ DOUBTED_IMPORTANCE = 0.5
 """Importance of the entry of a concern that is only worrying, or that the second opinion speaks against."""
 CORRECTION_ATTEMPTS = 50
 """Times the correction of a surprise is planned again when memories changed meanwhile."""
+
+
+def decided_danger(heard: Danger | None, told: Danger | None, *, judged: bool) -> Danger | None:
+    """Danger that two voices find in a message: the detector and a mind.
+
+    Parameters
+    ----------
+    heard : by the detector; a plain sign of acute danger stands
+    told : by the mind
+    judged : the mind has looked: what it does not find is none, and one voice alone is never acute
+
+    Source: spec 20.
+
+    Examples
+    --------
+    >>> from graphmem.model import ConcernKind
+    >>> guess, plain = Danger(ConcernKind.ABUSE, 2), Danger(ConcernKind.SELF_HARM, 3, sign=True)
+    >>> decided_danger(guess, None, judged=True), decided_danger(plain, None, judged=True) is plain
+    (None, True)
+    >>> decided_danger(guess, None, judged=False) is guess, decided_danger(None, plain, judged=True).urgency
+    (True, 2)
+    """
+    if not judged:
+        return graver(heard, told)
+    if heard is not None and heard.stands:
+        return graver(heard, told)
+    if told is not None and heard is None:
+        return replace(told, urgency=min(told.urgency, SERIOUS))
+    return None if told is None or heard is None else replace(told, about=heard.about, probability=heard.probability)
 
 
 def graver(found: Danger | None, told: Danger | None) -> Danger | None:
@@ -113,16 +142,9 @@ def threat_entry(keys: Keys, doc: Doc, now: datetime, *, stands: bool = True) ->
     return entry if stands else replace(entry, importance=DOUBTED_IMPORTANCE)
 
 
-def told_danger(extraction: Extraction) -> Danger | None:
-    """Danger that a mind has found in a message; it may raise a concern that the detector has not."""
-    threats = any(r.category is LedgerCategory.THREAT for r in extraction.reminders)
-    return UNNAMED_DANGER if threats else None
-
-
-def without_threats(extraction: Extraction) -> Extraction:
-    """What a mind found in a message whose danger is in the ledger already."""
-    others = tuple(r for r in extraction.reminders if r.category is not LedgerCategory.THREAT)
-    return replace(extraction, reminders=others)
+def noted_danger(notes: Sequence[Note]) -> Danger | None:
+    """Danger that a mind has noted in a message; it may raise a concern that the detector has not."""
+    return UNNAMED_DANGER if any(note.ledger is LedgerCategory.THREAT for note in notes) else None
 
 
 async def keep_heard_danger(

@@ -38,8 +38,6 @@ CONTRADICTORY = 0.75
 """Chance that both cannot be so, from which two statements contradict each other; doubt keeps both."""
 SUSPECTED = 0.3
 """Chance of anything to be resolved from which a language model is asked about a pair, too."""
-MOST_SUSPECTED = 10
-"""Pairs that a language model is asked about at once."""
 OPPOSITE_FEELING = 0.3
 """Difference of valence from which two feelings of opposite sign part two statements."""
 
@@ -220,12 +218,6 @@ def is_change(verdict: PairVerdict) -> bool:
     (True, False)
     """
     return verdict.kind is PairClass.TEMPORAL_CHANGE and verdict.ended >= ENDED_FOR_SURE
-
-
-def is_suspected(verdict: PairVerdict) -> bool:
-    """True if a language model is asked about a pair, too, after this verdict of the offline mind."""
-    resolved = (PairClass.TRUE_CONTRADICTION, PairClass.TEMPORAL_CHANGE)
-    return verdict.ended >= SUSPECTED or (verdict.kind in resolved and verdict.confidence >= SUSPECTED)
 
 
 def pair_of(a: Memory, b: Memory) -> StatementPair:

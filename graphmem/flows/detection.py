@@ -13,7 +13,6 @@ from graphmem.flows.conflict_plan import (
     may_touch,
     on_record,
 )
-from graphmem.flows.conflicts import classified
 from graphmem.flows.context_plan import secret_ids
 from graphmem.flows.detection_plan import (
     DETECTION_SECONDS,
@@ -24,6 +23,7 @@ from graphmem.flows.detection_plan import (
 )
 from graphmem.flows.session_cache import open_memories
 from graphmem.model import (
+    Classify,
     Message,
     Session,
     StatementOnRecord,
@@ -93,7 +93,7 @@ async def detected(gm: Graphmem, session: Session, message: Message, reading: Me
     pairs = [StatementPair(on_record(memory), StatementOnRecord(said.text, said.at)) for memory in found]
     try:
         async with asyncio.timeout_at(deadline):
-            answer = await classified(gm, gm.mind, pairs)
+            answer = await gm.mind.ask(Classify(tuple(pairs)))
     except (TimeoutError, MindError):
         return Detected(late=True)
     contradicted = [m for m, verdict in zip(found, answer.value, strict=True) if is_contradiction(verdict)]

@@ -25,13 +25,14 @@ ENDING_FIELDS = ("invalid_at", "reliability")
 """Fields by which a memory ends."""
 
 
-def with_stems(changes: Changes, known: SearchIndex) -> Changes:
+def with_stems(changes: Changes, known: SearchIndex, *, by_words: bool = True) -> Changes:
     """Extend changes to all that stems from the memories that they end.
 
     Parameters
     ----------
     changes : planned; a memory ends by an update of its `invalid_at`, a ledger entry or a fact by its id in `ended`
     known : SearchIndex, the student's memories before the changes; only read
+    by_words : False where a mind has named all that ends: no other memory ends for its words
 
     Returns
     -------
@@ -46,7 +47,7 @@ def with_stems(changes: Changes, known: SearchIndex) -> Changes:
     stems = {
         memory.id: (memory, root_id)
         for root_id in ends
-        for memory in stems_of(root_id, known, ends)
+        for memory in (stems_of(root_id, known, ends) if by_words else ())
         if memory.id not in spared
     }
     closed = (

@@ -8,22 +8,18 @@ from time import monotonic
 from graphmem.app import Graphmem
 from graphmem.errors import InvalidInput
 from graphmem.flows.ending import standing_facts
-from graphmem.flows.formation_effects import known_memories
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import apply_turn, open_memories
-from graphmem.model import Distil, Fact, Lesson, Memory, Mismatch, Session, Unlocked, Usage, Vector, Who
+from graphmem.model import Fact, Lesson, Memory, Session, Unlocked, Vector, Who
 from graphmem.model.conversation import HABIT
 from graphmem.store import turns
-from graphmem.store.changes import write_facts
-from graphmem.store.jobs import Claimed, DistilJob, Finished, opened_payload
+from graphmem.store.changes import Changes, Written
 from graphmem.text import matching
 from graphmem.text.doc import Doc
 from graphmem.text.habits import is_at_work
 from graphmem.text.likeness import Gist, contradicts, gist, is_said_by
 from graphmem.validation import checked_as_of
 
-KNOWN_FACTS = 8
-"""Newest facts that a language model is shown when it distils."""
 NEAREST = 5
 """Known memories that a lesson is compared with."""
 SAID_ALIKE = 0.78
@@ -181,52 +177,18 @@ def _says(known: Gist, cosine: float, own: Gist) -> bool:
     return is_said_by(own, known) or (agrees and cosine >= SAID_ALIKE)
 
 
-async def nearest_memories(
-    gm: Graphmem, session: Session, lessons: Sequence[Lesson | None]
-) -> list[list[tuple[Memory, float]]]:
-    """The known memories nearest to each lesson, with their cosines; none for a habit, which no memory counts."""
-    texts = [lesson.text for lesson in lessons if lesson is not None and not lesson.habit]
-    if not texts:
-        return [[] for _ in lessons]
-    index = (await open_memories(gm, session)).index
-    vectors = iter(await gm.embedder.embed(texts))
-    return [
-        index.nearest(next(vectors), NEAREST) if lesson is not None and not lesson.habit else [] for lesson in lessons
-    ]
+def apply_learned(gm: Graphmem, session: Session, written: Written, changes: Changes) -> None:
+    """Add the facts and questions of some changes to the turn state, and take out facts that have ended."""
+    first = written.facts - len(changes.facts) + 1
+    new = [replace(fact, seq=first + place) for place, fact in enumerate(changes.facts)]
 
+    def change(held: Unlocked) -> Unlocked:
+        questions = (*held.state.questions, *changes.questions)
+        left = tuple(fact for fact in held.facts if fact.id not in changes.ended)
+        told = replace(held, state=replace(held.state, questions=questions), facts=left)
+        return with_facts(told, new, gm.settings.facts_kept)
 
-async def distil_facts(gm: Graphmem, session: Session, claimed: Sequence[Claimed]) -> int:
-    """Ask in one question what some violated expectations teach, and keep what is not known; how many took effect."""
-    jobs = [opened_payload(session, each, DistilJob) for each in claimed]
-    held, facts = await open_memories(gm, session), await known_facts(gm, session)
-    vectors = await gm.embedder.embed([job.actual for job in jobs])
-    memories = known_memories(list(vectors), held.index)
-    mismatches = tuple(
-        Mismatch(job.predicted, job.actual, job.asked, job.at, job.before, job.habits, held.name) for job in jobs
-    )
-    known = (*(fact.text for fact in facts[:KNOWN_FACTS]), *(memory.content or "" for memory in memories))
-    answer = await gm.mind.ask(Distil(mismatches, known))
-    usage, done = answer.usage, 0
-    near = await nearest_memories(gm, session, answer.value)
-    for each, job, lesson, known_near in zip(claimed, jobs, answer.value, near, strict=True):
-        new = learned(lesson, f"fact-t{each.seq}", job.at, facts, known_near).fact
-        facts = facts if new is None else [new, *(fact for fact in facts if fact.id != new.id)]
-        done += await _written(gm, session, Finished(each, usage, gm.settings.facts_kept), job.turn_id, new)
-        # What was asked about several at once is counted with the first.
-        usage = Usage()
-    return done
-
-
-async def _written(gm: Graphmem, session: Session, finished: Finished, turn_id: str, new: Fact | None) -> bool:
-    """Write what was distilled of a turn; False when the job had gone to another worker."""
-    found = () if new is None else (new,)
-    # A turn under way would find its student changed, so it is let through first.
-    async with gm.lock(session):
-        written = await write_facts(gm.graph, session, finished, turn_id, found, gm.clock())
-        if written is not None:
-            told = tuple(replace(fact, seq=written.facts) for fact in found)
-            apply_turn(gm, session, written.version, lambda held: with_facts(held, told, gm.settings.facts_kept))
-    return written is not None
+    apply_turn(gm, session, written.version, change)
 
 
 def with_facts(held: Unlocked, new: Sequence[Fact], kept: int) -> Unlocked:

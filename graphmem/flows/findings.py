@@ -54,6 +54,7 @@ class MessageFindings:
     said : the student's messages among it
     state : of the student, with the habits that the message shows and the embeddings of what was foreseen
     own_score : of the message without the danger it tells of
+    shaken : it takes back a belief, or tells something grave
     false_alarm : it says again what was taken back as a concern
     starts : another matter begins with it
     facts : those that fit, and what asking for them has cost
@@ -69,6 +70,7 @@ class MessageFindings:
     state: State
     task: Task | None
     own_score: plan.Score
+    shaken: bool
     danger: Danger | None
     false_alarm: bool
     starts: bool
@@ -115,7 +117,8 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         sensed = _sensed(gm, message, reading, talk, held.messages, state.prediction)
         own = plan.score(message, talk, state, sensed, task, await familiarising)
         shaken = reading.passes == MOST_PASSES or bool(retractions(doc.text))
-        own = plan.grave(own) if shaken or await takes_back_belief(gm, session, message, reading) else own
+        shaken = shaken or await takes_back_belief(gm, session, message, reading)
+        own = plan.grave(own) if shaken else own
         state = replace(state, habits=_habits(state, message, talk[-1].text if talk else "", said))
         starts = _starts(gm, (*talk, message))
     return MessageFindings(
@@ -128,6 +131,7 @@ async def find_in_message(gm: Graphmem, session: Session, attempt: TurnAttempt) 
         state=state,
         task=task,
         own_score=own,
+        shaken=shaken,
         danger=danger,
         false_alarm=false_alarm,
         starts=starts,
@@ -180,20 +184,15 @@ async def _expected(gm: Graphmem, session: Session, attempt: TurnAttempt) -> Ans
         await storing
     prediction = held.state.prediction if expected is None else expected.value
     needed = (*(() if prediction is None else prediction.needed_info), *incoming.doc.key_phrases())
-    meant = await _meant(gm, session, attempt, prediction) if held.facts else {}
+    meant = await _meant(gm, session, attempt) if held.facts else {}
     standing = standing_facts(held.facts, (await open_memories(gm, session)).index, attempt.now)
     facts = fitting_facts(standing, needed, incoming.doc, gm.settings.facts_recalled, meant=meant)
     return Answer(facts) if expected is None else Answer(facts, expected.usage, expected.degraded)
 
 
-async def _meant(
-    gm: Graphmem, session: Session, attempt: TurnAttempt, prediction: Prediction | None
-) -> dict[str, float]:
-    """The facts that the message, or what a language model has asked for, means."""
+async def _meant(gm: Graphmem, session: Session, attempt: TurnAttempt) -> dict[str, float]:
+    """The facts that the message means."""
     asked = [(await attempt.embedding)[0]]
-    if gm.mind.is_model and prediction is not None and prediction.needed_info:
-        # What the offline mind asks for are words of the talk.
-        asked += list(await gm.embedder.embed([", ".join(prediction.needed_info)]))
     return meant_facts(attempt.held.facts, await fact_vectors(gm, session, attempt.held.facts), asked)
 
 
@@ -253,8 +252,8 @@ def _habits(state: State, message: Message, asked: str, said: Sequence[str]) -> 
 
 
 async def _store_first(gm: Graphmem, session: Session, incoming: Incoming, now: datetime) -> None:
-    """Store the message before a language model is waited for; the offline mind's one write is enough."""
-    if gm.mind.is_model:
+    """Store the message before a mind is waited for; where none is, the one write of the turn is enough."""
+    if gm.mind.seconds:
         received = turns.Received(**{each.name: getattr(incoming, each.name) for each in fields(turns.Received)})
         await turns.receive(gm.graph, session, received, now)
 

@@ -6,6 +6,7 @@ effect once, since it finishes the source's job.
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
@@ -14,14 +15,14 @@ import numpy as np
 from graphmem.app import Graphmem
 from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict, Locked
-from graphmem.flows.concern import keep_heard_danger, standing_level, told_danger, without_threats
-from graphmem.flows.conflicts import classified
+from graphmem.flows.concern import keep_heard_danger, noted_danger, standing_level
+from graphmem.flows.facts import NEAREST, apply_learned, known_facts, learned
 from graphmem.flows.fog import fog_of
-from graphmem.flows.formation_effects import consolidation_pairs, known_memories
-from graphmem.flows.formation_ledger import instructions_of_the_student, without_foreign_instructions
+from graphmem.flows.formation_effects import consolidation_pairs, known_items
+from graphmem.flows.formation_ledger import with_lawful_instruction, with_speaker
 from graphmem.flows.formation_plan import planned_formation
-from graphmem.flows.formation_reading import Marked, MessageScores, Reading, RetractionRequest
-from graphmem.flows.ledger import drafted, new_entry
+from graphmem.flows.formation_reading import Beside, Marked, MessageScores, Reading, RetractionRequest
+from graphmem.flows.ledger import new_entry, noted_draft
 from graphmem.flows.lesson_plan import WorkDone, is_work, with_lesson
 from graphmem.flows.observation import observe
 from graphmem.flows.related import with_feedback
@@ -30,18 +31,21 @@ from graphmem.maths import features, importance, surprise
 from graphmem.maths.salience import SNR_CEILING
 from graphmem.model import (
     Answer,
+    Classify,
     Danger,
-    Domain,
-    Extract,
-    Extraction,
-    ExtractMemories,
+    Fact,
     Heard,
+    LedgerCategory,
     LedgerEntry,
     MemoryKind,
+    Mismatch,
     Modality,
+    Note,
+    NotePlace,
+    Notes,
     Observation,
     PairVerdict,
-    Reminder,
+    Remember,
     Session,
     Source,
     SourceKind,
@@ -49,13 +53,12 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.sealing import StudentLock, keyed_hash
-from graphmem.store import jobs, students
-from graphmem.store.changes import New, Topic, write
+from graphmem.store import jobs, students, surprises
+from graphmem.store.changes import Changes, New, Topic, Written, write
 from graphmem.store.sources import observed_id, observed_key
 from graphmem.text.clauses import answers_question, told_clauses
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.domains import domain_of
-from graphmem.text.ledger_model import load_ledger_judge
 from graphmem.text.normalize import cleaned, said
 from graphmem.text.reader import PASSES, MessageReading, passes
 from graphmem.text.revision import retractions
@@ -65,8 +68,8 @@ from graphmem.text.transcripts import own_words, spoken_lines
 from graphmem.text.worth import work_chance
 from graphmem.validation import in_zone
 
-MESSAGES_AT_ONCE = 5
-"""Messages that a language model reads in one question."""
+MESSAGES_AT_ONCE = 4
+"""Messages whose jobs are taken together, and from which on a mind that reads some together does so."""
 GRAVE = PASSES[-1]
 """SNR of what tells of danger, at least."""
 FORMATION_ATTEMPTS = 50
@@ -112,6 +115,48 @@ class Work:
     scores: MessageScores | None
 
 
+@dataclass(frozen=True)
+class OwnNotes:
+    """The notes of one message among those of an answer.
+
+    place : of the message in the question
+    by : name of the mind that wrote them
+    formed : memories of the notes of the messages before it; grows with each
+    """
+
+    place: int
+    answer: Notes = field(repr=False)
+    by: str
+    formed: dict[NotePlace, str]
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Notes of the message."""
+        return self.answer.of[self.place]
+
+    @property
+    def linked(self) -> bool:
+        """True if the mind has named every effect on what is known."""
+        return self.answer.linked
+
+    @property
+    def beside(self) -> Beside:
+        """The lesson that the message taught; the question, with the last message."""
+        lesson = next((lesson for place, lesson in self.answer.learned if place == self.place), None)
+        return Beside(lesson, self.answer.question if self._is_last else "")
+
+    @property
+    def teach(self) -> str:
+        """The way to teach, with the last message."""
+        return self.answer.teach if self._is_last else ""
+
+    @property
+    def _is_last(self) -> bool:
+        # What belongs to the talk as a whole is kept with the last message of which there are notes.
+        places = [place for place, notes in enumerate(self.answer.of) if notes]
+        return self.place == (places[-1] if places else len(self.answer.of) - 1)
+
+
 async def form_messages(gm: Graphmem, session: Session, claimed: Sequence[jobs.Claimed]) -> int:
     """Form memories from some messages of one talk, which a language model reads in one question.
 
@@ -140,7 +185,11 @@ async def _message_work(gm: Graphmem, session: Session, claimed: jobs.Claimed) -
     text = await _own_words(gm, session, job.turn_id, job.text, at)
     doc = Doc(text)
     heard = Heard(text, at, before=job.before, talk=job.talk, reply=job.reply, task=job.task, doc=doc)
-    heard = replace(heard, asks=job.asks)
+    before = job.talk[-1] if job.talk else ""
+    violated = (
+        None if job.predicted is None else Mismatch(job.predicted, job.text, job.before, job.at, before, job.habits)
+    )
+    heard = replace(heard, asks=job.asks, violated=violated)
     level = await standing_level(gm, session, key, job.level, job.own_level)
     scores = MessageScores(job.importance, job.surprise, level, job.activity, job.features)
     kept = job.danger is not None
@@ -176,29 +225,39 @@ async def _observation_work(gm: Graphmem, session: Session, lock: StudentLock, c
 
 
 async def _form_each(gm: Graphmem, session: Session, works: Sequence[Work]) -> int:
-    """Together where a language model reads them, else one by one, so that each knows what came of those before."""
-    if gm.mind.is_model:
-        return await _form(gm, session, works)
-    return sum([await _form(gm, session, [work]) for work in works])
+    """As many together as the mind reads in one question, so that each knows what came of those before."""
+    most = gm.mind.together
+    return sum([await _form(gm, session, works[start : start + most]) for start in range(0, len(works), most)])
 
 
 async def _form(gm: Graphmem, session: Session, works: Sequence[Work]) -> int:
     held = await open_memories(gm, session)
     scored = [await _scored(gm, session, held, work) for work in works]
-    heard = tuple(each.input.heard for each in scored)
-    answer = await gm.offline.ask(ExtractMemories(tuple(each for each in heard if not each.passes)))
-    if any(each.passes for each in heard):
-        known = known_memories([each.vector for each in scored if each.input.heard.passes], held.index)
-        checked = iter(answer.value)
-        answer = await gm.mind.ask(ExtractMemories(heard, known))
-        found = [read if each.passes else next(checked) for each, read in zip(heard, answer.value, strict=True)]
-        answer = replace(answer, value=tuple(found))
-    usage, written = answer.usage, 0
-    for work, each, extraction in zip(works, scored, answer.value, strict=True):
+    answer = await gm.mind.ask(await _question(gm, session, held, scored))
+    notes, usage, written, formed = answer.value, answer.usage, 0, dict[NotePlace, str]()
+    by = gm.offline.name if answer.degraded else gm.mind.name
+    for place, (work, each) in enumerate(zip(works, scored, strict=True)):
+        own = OwnNotes(place, notes, by, formed)
         # What was asked about several messages is counted with the first.
-        written += await _written(gm, session, work, each, Answer(extraction, usage, answer.degraded))
+        written += await _written(gm, session, jobs.Finished(work.claimed, usage, gm.settings.facts_kept), each, own)
         usage = Usage()
     return written
+
+
+async def _question(gm: Graphmem, session: Session, held: OpenMemories, scored: Sequence[Scored]) -> Remember:
+    """The question about some messages, with what is kept near them."""
+    heard = tuple(each.input.heard for each in scored)
+    ledger = [kept.entry for kept in held.ledger]
+    facts, asked = await known_facts(gm, session), await surprises.list_open_questions(gm.graph, session)
+    known = known_items(
+        [each.vector for each in scored],
+        held.index,
+        ledger,
+        facts,
+        heard[-1].at,
+        lambda text: said_hash(session, None, text),
+    )
+    return Remember(heard, known, tuple(question.text for question in asked))
 
 
 async def _scored(gm: Graphmem, session: Session, held: OpenMemories, work: Work) -> Scored:
@@ -209,7 +268,10 @@ async def _scored(gm: Graphmem, session: Session, held: OpenMemories, work: Work
     novelty = 1.0 - max(0.0, nearest[0][1]) if nearest else 1.0
     # Danger is band three (spec 20).
     danger = work.input.danger
-    heard = replace(heard, before=heard.before or _before(held, work.input.source), student=held.name)
+    violated = None if heard.violated is None else replace(heard.violated, student=held.name, reading=read)
+    heard = replace(
+        heard, before=heard.before or _before(held, work.input.source), student=held.name, violated=violated
+    )
     said = replace(work.input, heard=heard)
     statements = await _statements(gm, said, read)
     score = _snr(said, read, statements) if danger is None or not danger.sure else max(read.snr, GRAVE)
@@ -246,47 +308,70 @@ def _snr(said: Input, read: MessageReading, statements: Mapping[str, MessageRead
     return max(read.snr, min(best, PASSES[1] - 1))
 
 
-async def _written(gm: Graphmem, session: Session, work: Work, scored: Scored, answer: Answer[Extraction]) -> bool:
+async def _written(gm: Graphmem, session: Session, finished: jobs.Finished, scored: Scored, own: OwnNotes) -> bool:
     """Plan and write, again when memories changed meanwhile; False when the job is another worker's by now."""
-    found = await _without_danger(gm, session, scored.input, answer.value)
-    wishes = await asyncio.to_thread(_wishes, instructions_of_the_student(found, scored.input.heard))
-    answer = replace(answer, value=without_foreign_instructions(found, scored.input.heard, wishes))
+    found = await _without_danger(gm, session, scored.input, own.notes)
+    found = [with_lawful_instruction(note, scored.input.heard) for note in found]
+    base = await _reading(gm, session, scored, own, found)
     asked: dict[tuple[str, str], PairVerdict] = {}
-    work_done = await _work_done(gm, session, scored)
+    work_done = None if own.linked else await _work_done(gm, session, scored)
     for _ in range(FORMATION_ATTEMPTS):
         held = await open_memories(gm, session)
-        reading = await _reading(gm, session, held, scored, answer)
-        reading = replace(reading, verdicts=await _verdicts(gm, reading, held, asked))
-        changes = await asyncio.to_thread(
+        reading = replace(base, verdicts=await _verdicts(gm, base, held, asked))
+        if not held.doubts:
+            reading = replace(reading, clarifies=None)
+        planned = await asyncio.to_thread(
             planned_formation, reading, held.index, held.version, held.doubts, held.tolerance
         )
-        changes = await with_feedback(gm, session, changes, held)
+        changes = await with_feedback(gm, session, planned.changes, held)
         changes = await asyncio.to_thread(with_lesson, changes, reading, work_done, held.index)
+        changes = replace(changes, facts=await _learned(gm, session, reading, held))
         changes = replace(changes, topics=await topics_of(gm, session, changes.new))
-        done = jobs.Finished(work.claimed, answer.usage)
-        written = await write(gm.graph, session, changes, gm.clock(), done)
+        written = await _write(gm, session, changes, finished)
         if written is None:
             return False
         if written.current:
-            async with gm.memory_lock(session):
-                await apply_changes(gm, session, changes)
+            own.formed.update({NotePlace(own.place, i): memory_id for i, memory_id in enumerate(planned.ids)})
             return True
         await open_memories(gm, session, held.version + 1)
     raise Conflict("Memories of this student keep changing: they are formed later.")
 
 
-def _wishes(instructions: Sequence[Reminder]) -> set[int]:
-    """Starts of the instructions that are about style and pace."""
-    return {each.start for each in instructions if load_ledger_judge().is_wish(each.content)}
+async def _write(gm: Graphmem, session: Session, changes: Changes, finished: jobs.Finished) -> Written | None:
+    """Write changes; where they touch what a turn depends on, a turn under way is let through first."""
+    async with gm.lock(session) if changes.touches_turns else nullcontext():
+        written = await write(gm.graph, session, changes, gm.clock(), finished)
+        if written is not None and written.current and changes.touches_turns:
+            apply_learned(gm, session, written, changes)
+    if written is not None and written.current:
+        async with gm.memory_lock(session):
+            await apply_changes(gm, session, changes)
+    return written
+
+
+async def _learned(gm: Graphmem, session: Session, reading: Reading, held: OpenMemories) -> tuple[Fact, ...]:
+    """The fact that a violated expectation taught, where nothing says it already."""
+    lesson = reading.beside.lesson
+    if lesson is None:
+        return ()
+    facts = await known_facts(gm, session)
+    near = [] if lesson.habit else held.index.nearest((await gm.embedder.embed([lesson.text]))[0], NEAREST)
+    new = learned(lesson, f"fact-t{reading.key}", reading.source.at, facts, near).fact
+    return () if new is None else (new,)
 
 
 async def _verdicts(
     gm: Graphmem, reading: Reading, held: OpenMemories, asked: dict[tuple[str, str], PairVerdict]
 ) -> dict[tuple[str, str], PairVerdict]:
-    """Verdicts on what is new beside what may contradict it; `asked` keeps those given already (spec 12)."""
+    """Verdicts on what is new beside what may contradict it; `asked` keeps those given already (spec 12).
+
+    None where the mind has linked its notes: it was shown what is known.
+    """
+    if reading.linked:
+        return {}
     pairs = await asyncio.to_thread(consolidation_pairs, reading, held.index, held.doubts)
     new = [(key, memory_id, pair) for key, memory_id, pair in pairs if (key, memory_id) not in asked]
-    verdicts = await classified(gm, gm.mind, [pair for _, _, pair in new])
+    verdicts = await gm.offline.ask(Classify(tuple(pair for _, _, pair in new))) if new else Answer(())
     asked |= {(key, memory_id): verdict for (key, memory_id, _), verdict in zip(new, verdicts.value, strict=True)}
     return asked
 
@@ -302,12 +387,12 @@ async def topics_of(gm: Graphmem, session: Session, new: Sequence[New]) -> tuple
     )
 
 
-async def _without_danger(gm: Graphmem, session: Session, read: Input, found: Extraction) -> Extraction:
-    """What was found, but for danger, which is kept as a concern with a ledger entry of its own."""
-    danger = read.danger or (None if read.false_alarm else told_danger(found))
+async def _without_danger(gm: Graphmem, session: Session, read: Input, notes: Sequence[Note]) -> list[Note]:
+    """The notes, but for danger, which is kept as a concern with a ledger entry of its own."""
+    danger = read.danger or (None if read.false_alarm else noted_danger(notes))
     if danger is not None and not read.kept:
         await keep_heard_danger(gm, session, read.key, read.source, read.heard.text, danger)
-    return without_threats(found)
+    return [replace(note, ledger=None) if note.ledger is LedgerCategory.THREAT else note for note in notes]
 
 
 def _before(held: OpenMemories, source: Source) -> str:
@@ -317,45 +402,45 @@ def _before(held: OpenMemories, source: Source) -> str:
     return memory.content or "" if memory is not None and follows else ""
 
 
-async def _reading(
-    gm: Graphmem, session: Session, held: OpenMemories, scored: Scored, answer: Answer[Extraction]
-) -> Reading:
-    """Embed, hash and weigh what the mind found."""
-    extraction, heard = answer.value, scored.input.heard
-    # What it speaks of is told by the words as they were said: the model knows talk, not what is retold.
-    said = [cleaned(heard.text[extract.start : extract.end]) for extract in extraction.memories]
-    if heard.observed:
-        # Others' talk is searched by its own words, which find it best.
-        readings, vectors = await gm.read(said, heard.readings)
-    else:
-        readings = await gm.reader.read(said, heard.readings)
-        vectors = await gm.embedder.embed([extract.content for extract in extraction.memories])
-    marked = tuple(
-        _marked(gm, session, heard, extract, vector, domain_of(reading))
-        for extract, reading, vector in zip(extraction.memories, readings, vectors, strict=True)
-    )
+async def _reading(gm: Graphmem, session: Session, scored: Scored, own: OwnNotes, notes: Sequence[Note]) -> Reading:
+    """Embed, hash and weigh what the mind noted."""
+    heard, beside = scored.input.heard, own.beside
+    marked = await _marked(gm, session, heard, notes)
     reading = Reading(
         key=scored.input.key,
         source=scored.input.source,
         heard=heard,
         snr=scored.snr,
         scores=scored.scores,
-        extraction=extraction,
+        notes=tuple(notes),
         marked=marked,
-        reminders=await _entries(gm, session, extraction, scored.input.source.at),
-        inferred_by=gm.offline.name if answer.degraded else gm.mind.name,
-        retracted=await _retracted(gm, heard),
+        entries=await _entries(gm, session, notes, marked, scored),
+        inferred_by=own.by,
+        linked=own.linked,
+        place=own.place,
+        earlier=own.formed,
+        beside=Beside(beside.lesson, beside.question, await _taught(gm, session, own.teach)),
+        retracted=() if own.linked else await _retracted(gm, heard),
         valence=affect_of(gm, doc_of(heard), scored.vector)[0],
     )
-    return replace(reading, clarifies=_clarification(session, scored, reading)) if held.doubts else reading
+    return replace(reading, clarifies=_clarification(session, scored, reading))
 
 
-def _clarification(session: Session, scored: Scored, reading: Reading) -> tuple[Extract, Marked]:
+async def _taught(gm: Graphmem, session: Session, teach: str) -> Marked | None:
+    """A way to teach the student, as it is remembered."""
+    if not teach:
+        return None
+    (reading,), (vector,) = await gm.read([teach])
+    return Marked(teach, teach, vector, domain_of(reading), 0.0, said_hash(session, None, teach), None)
+
+
+def _clarification(session: Session, scored: Scored, reading: Reading) -> tuple[Note, Marked]:
     """The whole message as an episode, for where it clarifies a doubt; searched by the words as they were said."""
     heard = reading.heard
-    extract = Extract(0, len(heard.text), heard.text, Modality.EPISODIC, MemoryKind.EPISODE)
+    note = Note(0, len(heard.text), None, Modality.EPISODIC, MemoryKind.EPISODE)
     content_hash = keyed_hash(session.keys, "content", f"clarified {reading.source.ref}\n{heard.text}")
-    return extract, Marked(scored.vector, domain_of(scored.read), reading.valence, content_hash, None)
+    domain = domain_of(scored.read)
+    return note, Marked(heard.text, heard.text, scored.vector, domain, reading.valence, content_hash, None)
 
 
 async def _retracted(gm: Graphmem, heard: Heard) -> tuple[RetractionRequest, ...]:
@@ -377,17 +462,44 @@ async def _work_done(gm: Graphmem, session: Session, scored: Scored) -> WorkDone
 
 
 async def _entries(
-    gm: Graphmem, session: Session, extraction: Extraction, at: datetime
-) -> tuple[tuple[LedgerEntry, Vector], ...]:
-    entries = [new_entry(session.keys, drafted(reminder), at) for reminder in extraction.reminders]
-    vectors = await gm.embedder.embed([entry.content or "" for entry in entries])
-    return tuple(zip(entries, vectors, strict=True))
+    gm: Graphmem, session: Session, notes: Sequence[Note], marked: Sequence[Marked], scored: Scored
+) -> tuple[tuple[int, LedgerEntry, Vector], ...]:
+    """The ledger entries of some notes, each with the place of its note."""
+    drafts = [
+        (place, noted_draft(note, note.ledger, with_speaker(note.entry or each.content, scored.input.heard)))
+        for place, (note, each) in enumerate(zip(notes, marked, strict=True))
+        if note.ledger is not None
+    ]
+    vectors = await gm.embedder.embed([draft.content for _, draft in drafts])
+    return tuple(
+        (place, new_entry(session.keys, draft, scored.input.source.at), vector)
+        for (place, draft), vector in zip(drafts, vectors, strict=True)
+    )
 
 
-def _marked(gm: Graphmem, session: Session, heard: Heard, extract: Extract, vector: Vector, domain: Domain) -> Marked:
-    slot = None if extract.slot is None else keyed_hash(session.keys, "slot", slot_key(extract.slot))
-    valence, _ = affect_of(gm, Doc(extract.content), vector)
-    return Marked(vector, domain, valence, said_hash(session, heard.speaker, extract.content), slot)
+async def _marked(gm: Graphmem, session: Session, heard: Heard, notes: Sequence[Note]) -> tuple[Marked, ...]:
+    """Content of some notes, with what is computed of it."""
+    words = [cleaned(heard.text[note.start : note.end]) for note in notes]
+    contents = [said if note.statement is None else note.statement for note, said in zip(notes, words, strict=True)]
+    if heard.observed:
+        # Others' talk is searched by its own words, which find it best.
+        readings, vectors = await gm.read(words, heard.readings)
+    else:
+        # What it speaks of is told by the words as they were said: the model knows talk.
+        readings = await gm.reader.read(words, heard.readings)
+        vectors = await gm.embedder.embed(contents)
+    return tuple(
+        Marked(
+            content,
+            said,
+            vector,
+            domain_of(reading),
+            affect_of(gm, Doc(content), vector)[0],
+            said_hash(session, heard.speaker, content),
+            None if note.slot is None else keyed_hash(session.keys, "slot", slot_key(note.slot)),
+        )
+        for note, said, content, reading, vector in zip(notes, words, contents, readings, vectors, strict=True)
+    )
 
 
 def said_hash(session: Session, speaker: str | None, content: str) -> str:

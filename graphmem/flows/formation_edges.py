@@ -15,6 +15,7 @@ from graphmem.model import (
     EdgeType,
     Entity,
     EntityKind,
+    Link,
     Memory,
     MemoryKind,
 )
@@ -67,14 +68,28 @@ def said_edges(reading: Reading, ids: Sequence[str], known: SearchIndex) -> Iter
         before = None
     for first, second in pairwise(ids):
         yield NewEdge(first, second, EdgeType.PRECEDES, 1.0)
-    for relation in reading.extraction.relations:
-        target = before.id if relation.target is None and before is not None else None
-        if relation.target is not None and relation.target < len(ids):
-            target = ids[relation.target]
-        if target is not None and relation.source < len(ids):
-            source = ids[relation.source]
-            ends = (target, source) if relation.reverse else (source, target)
-            yield NewEdge(*ends, relation.type, relation.weight)
+    for place, note in enumerate(reading.notes):
+        for link in note.links:
+            if not isinstance(link.kind, EdgeType):
+                continue
+            target = linked_id(reading, link, ids) or ("" if before is None or _is_named(link) else before.id)
+            if target:
+                ends = (target, ids[place]) if link.reverse else (ids[place], target)
+                yield NewEdge(*ends, link.kind, link.weight)
+
+
+def linked_id(reading: Reading, link: Link, ids: Sequence[str]) -> str:
+    """The id of what a link leads to; empty where it leads to nothing that is there."""
+    if link.note is None:
+        return link.known
+    message, place = link.note
+    if message != reading.place:
+        return reading.earlier.get(link.note, "")
+    return ids[place] if place < len(ids) else ""
+
+
+def _is_named(link: Link) -> bool:
+    return bool(link.known) or link.note is not None
 
 
 def alike_edges(
@@ -83,7 +98,8 @@ def alike_edges(
     """Edges from new memories to those known ones that are like them, or fill the same slot."""
     for each in new:
         memory = each.memory
-        slot = known.of_slot(memory.slot_key) if memory.slot_key is not None else ()
+        # Where a mind has linked its notes no slot tells what contradicts them.
+        slot = () if reading.linked or memory.slot_key is None else known.of_slot(memory.slot_key)
         for other in slot:
             if other.id in ended or other.invalid_at is not None:
                 continue
@@ -92,12 +108,12 @@ def alike_edges(
         in_slot = {other.id for other in slot}
         for other, cosine in known.nearest(each.vector, MAX_RELATED):
             if cosine >= RELATED and other.id not in in_slot and other.id not in ended:
-                yield NewEdge(memory.id, other.id, _likeness(memory, other, cosine), min(1.0, cosine))
+                yield NewEdge(memory.id, other.id, _likeness(reading, memory, other, cosine), min(1.0, cosine))
 
 
-def _likeness(memory: Memory, other: Memory, cosine: float) -> EdgeType:
+def _likeness(reading: Reading, memory: Memory, other: Memory, cosine: float) -> EdgeType:
     """Edge type for two similar memories: a refinement of the same belief, a reminder, or a relation."""
-    if cosine >= REFINED and MemoryKind.EPISODE not in (memory.kind, other.kind):
+    if not reading.linked and cosine >= REFINED and MemoryKind.EPISODE not in (memory.kind, other.kind):
         mine, theirs = _content_words(memory), _content_words(other)
         if theirs < mine and said_the_same(memory.content or "", other.content or ""):
             return EdgeType.REFINES
@@ -111,14 +127,12 @@ def _content_words(memory: Memory) -> frozenset[str]:
 
 
 def mentions_of(reading: Reading, ids: Sequence[str]) -> Iterator[Mention]:
-    """Whom and what a message names, and what it is about; only from the second pass on."""
-    if reading.heard.passes < 2:
-        return
-    for memory_id, extract in zip(ids, reading.extraction.memories, strict=True):
-        for entity in extract.entities:
+    """Whom and what a message names, and what it is about."""
+    for memory_id, note in zip(ids, reading.notes, strict=True):
+        for entity in note.entities:
             located = entity.kind is EntityKind.PLACE
             yield Mention(memory_id, entity, EdgeType.LOCATED_AT if located else EdgeType.INVOLVES, 1.0)
-        for rank, topic in enumerate(extract.about):
+        for rank, topic in enumerate(note.about):
             yield Mention(memory_id, Entity(topic, EntityKind.THING), EdgeType.ABOUT, 1.0 / (1 + rank))
 
 

@@ -1,7 +1,8 @@
 """Effects of new statements on known memories: said again, refined, ended, denied, taken back (spec 7, 12)."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from operator import itemgetter
 
 from graphmem.flows.conflict_plan import (
@@ -18,10 +19,14 @@ from graphmem.flows.formation_reading import Marked, Reading
 from graphmem.flows.restoring import as_memory, known_memory
 from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import (
-    EdgeType,
-    Extract,
+    OF_A_SITTING,
+    Fact,
+    KnownItem,
+    LedgerCategory,
+    LedgerEntry,
     Memory,
     MemoryRole,
+    Note,
     PairVerdict,
     Reliability,
     StatementPair,
@@ -29,11 +34,8 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.search.index import SearchIndex
-from graphmem.store.changes import (
-    NewEdge,
-)
 from graphmem.text.doc import Doc
-from graphmem.text.normalize import cleaned
+from graphmem.text.normalize import said as plain
 from graphmem.text.revision import RATHER_ENDED, Effect, Revisable, effect, ending_chance, surely_ended
 from graphmem.text.stems import is_past
 
@@ -43,28 +45,8 @@ END_EFFECTS = (Effect.ENDS, Effect.CORRECTS, Effect.OUTDATES)
 """Effects that close a memory, or mark it as holding in part."""
 RETRACTED, RETRACTED_MARGIN = 0.4, 0.05
 """Cosine from which a memory is the one that is to be forgotten, and what others may be farther."""
-MAX_KNOWN = 8
-"""Most known memories that a mind is shown with some messages."""
-KNOWN_FROM = 0.2
-"""Cosine to a message from which a known memory is shown."""
-
-
-def revised_memories(reading: Reading, ids: Sequence[str], known: SearchIndex) -> tuple[list[str], list[NewEdge]]:
-    """Ids of memories, entries and facts that a mind names as ended, and edges from what ends or refines memories."""
-    ended: dict[str, None] = {}
-    edges = []
-    for memory_id, extract in zip(ids, reading.extraction.memories, strict=True):
-        old = known_memory(known, extract.ends or extract.refines or "")
-        if old is None and extract.ends is not None:
-            ended[extract.ends] = None
-        if old is None or old.id in ids or old.invalid_at is not None or old.timestamp > reading.source.at:
-            continue
-        if extract.ends is not None:
-            ended[old.id] = None
-            edges.append(NewEdge(old.id, memory_id, EdgeType.TEMPORAL_EVOLUTION, extract.confidence))
-        else:
-            edges.append(NewEdge(memory_id, holder_of(known, old.id), EdgeType.REFINES, extract.confidence))
-    return list(ended), edges
+MAX_KNOWN, MAX_ENTRIES, MAX_FACTS = 15, 8, 4
+"""Most known memories, ledger entries and facts that a mind is shown with some messages."""
 
 
 def holder_of(known: SearchIndex, memory_id: str) -> str:
@@ -73,34 +55,64 @@ def holder_of(known: SearchIndex, memory_id: str) -> str:
     return memory_id if found is None else found[0].id
 
 
-def known_memories(vectors: Sequence[Vector], known: SearchIndex) -> tuple[Memory, ...]:
-    """Statements that messages may say again, refine or end: the nearest that hold now, oldest first.
+def known_items(
+    vectors: Sequence[Vector],
+    known: SearchIndex,
+    ledger: Sequence[LedgerEntry],
+    facts: Sequence[Fact],
+    at: datetime,
+    hashed: Callable[[str], str],
+) -> tuple[KnownItem, ...]:
+    """What messages may say again, refine, end or settle: the nearest memories, open ledger entries, newest facts.
 
     Parameters
     ----------
     vectors : of the messages
     known : SearchIndex
+    ledger : entries; one whose words are a memory's is shown as that memory, with its category; no danger is shown
+    facts : newest first
+    at : of the newest message
+    hashed : content hash of a text
+
+    Returns
+    -------
+    tuple of KnownItem, oldest first, none twice: at most 15 memories, 8 entries and 4 facts
     """
+    found = {
+        memory.id: KnownItem(memory.id, memory.content or "", memory.timestamp, "", memory.invalid_at)
+        for memory in _nearest_holding(vectors, known, at)
+    }
+    stands = [entry for entry in ledger if entry.is_active and entry.category is not LedgerCategory.THREAT]
+    for entry in sorted(stands, key=lambda each: each.created_at)[-MAX_ENTRIES:]:
+        memory = known.find(hashed(entry.content or ""))
+        own = entry.id if memory is None or memory.statements else memory.id
+        found[own] = KnownItem(own, entry.content or "", entry.created_at, entry.category.value, entry.expires_at)
+    shown = {plain(each.text) for each in found.values()}
+    taught = [fact for fact in facts if not fact.is_habit and plain(fact.text) not in shown][:MAX_FACTS]
+    items = (*found.values(), *(KnownItem(fact.id, fact.text, fact.created_at, "learned") for fact in taught))
+    return tuple(sorted(items, key=lambda each: (each.at, each.id)))
+
+
+def _nearest_holding(vectors: Sequence[Vector], known: SearchIndex, at: datetime) -> list[Memory]:
+    """Statements that hold and are nearest to messages."""
     best: dict[str, float] = {}
     for vector in vectors:
         for memory, cosine in known.nearest(vector, 4 * MAX_KNOWN):
-            says = memory.role in {MemoryRole.SAID, MemoryRole.BELIEF} and memory.invalid_at is None
-            if says and cosine >= KNOWN_FROM:
-                best[memory.id] = max(cosine, best.get(memory.id, 0.0))
+            holds = memory.invalid_at is None or memory.invalid_at > at
+            if holds and memory.role not in OF_A_SITTING:
+                best[memory.id] = max(cosine, best.get(memory.id, -1.0))
         for summary, statement, cosine in known.nearest_statements(vector, MAX_KNOWN):
-            if summary.invalid_at is None and cosine >= KNOWN_FROM:
-                best[statement.id] = max(cosine, best.get(statement.id, 0.0))
+            if summary.invalid_at is None:
+                best[statement.id] = max(cosine, best.get(statement.id, -1.0))
     nearest = sorted(best, key=lambda each: -best[each])[:MAX_KNOWN]
-    found = [each for each in (known_memory(known, one) for one in nearest) if each is not None]
-    return tuple(sorted(found, key=lambda memory: (memory.timestamp, memory.id)))
+    return [each for each in (known_memory(known, one) for one in nearest) if each is not None]
 
 
 def touched_memories(
-    reading: Reading, extract: Extract, marked: Marked, known: SearchIndex
+    reading: Reading, extract: Note, marked: Marked, known: SearchIndex
 ) -> list[tuple[Memory, Effect]]:
-    """Known memories that a new statement says again, refines or ends."""
-    same = None if extract.same is None else known.get(holder_of(known, extract.same))
-    same = same or known.find(marked.content_hash)
+    """Known memories that a new statement says again, refines or ends, judged by rules and networks."""
+    same = known.find(marked.content_hash)
     if same is not None and same.invalid_at is None:
         return [(same, Effect.SAME)]
     near = known.nearest(marked.vector, CANDIDATES)
@@ -135,7 +147,7 @@ def touched_memories(
     return [(m, e) for m, e, cosine in touched if not corrects or e not in END_EFFECTS or cosine == nearest]
 
 
-def overtaken_by(reading: Reading, extract: Extract, marked: Marked, known: SearchIndex) -> Memory | None:
+def overtaken_by(reading: Reading, extract: Note, marked: Marked, known: SearchIndex) -> Memory | None:
     """Return the first later memory of the same person that ends a statement which arrives late; None where none does.
 
     What speaks of a later time decides, not what arrives last (spec 7).
@@ -167,7 +179,7 @@ def _with_surely_ended(
 
 
 def _said_again(
-    reading: Reading, extract: Extract, marked: Marked, known: SearchIndex, near: Sequence[tuple[Memory, float]]
+    reading: Reading, extract: Note, marked: Marked, known: SearchIndex, near: Sequence[tuple[Memory, float]]
 ) -> list[tuple[Memory, Effect, float]]:
     """The nearest memory that has ended and is said again, in the same tense; work of a lesson begins anew."""
     if extract.aspect is not None:
@@ -193,7 +205,7 @@ def _has_ended(memory: Memory, reading: Reading) -> bool:
 
 
 def _touched_statements(
-    reading: Reading, extract: Extract, marked: Marked, known: SearchIndex
+    reading: Reading, extract: Note, marked: Marked, known: SearchIndex
 ) -> Iterator[tuple[Memory, Effect, float]]:
     """Statements of summaries that a new one ends or denies, and summaries of which it says one again or better."""
     found = {
@@ -240,7 +252,7 @@ def consolidation_pairs(
     Source: spec 12 (consolidation).
     """
     found = []
-    for place, (extract, marked) in enumerate(zip(reading.extraction.memories, reading.marked, strict=True), 1):
+    for place, (extract, marked) in enumerate(zip(reading.notes, reading.marked, strict=True), 1):
         if extract.aspect is not None or touched_memories(reading, extract, marked, known):
             continue
         said = new_memory(reading, extract, marked, place)
@@ -267,11 +279,10 @@ def _cosine(known: SearchIndex, memory: Memory, marked: Marked) -> float:
     return 0.0 if vector is None else float(vector @ marked.vector)
 
 
-def _told(reading: Reading, extract: Extract, marked: Marked) -> Revisable:
-    words = cleaned(reading.heard.text[extract.start : extract.end])
+def _told(reading: Reading, extract: Note, marked: Marked) -> Revisable:
     return Revisable(
-        extract.content,
-        words,
+        marked.content,
+        marked.words,
         reading.source.at,
         extract.aspect,
         extract.slot,
@@ -281,7 +292,7 @@ def _told(reading: Reading, extract: Extract, marked: Marked) -> Revisable:
     )
 
 
-def _remembered(memory: Memory, known: SearchIndex, extract: Extract, marked: Marked) -> Revisable:
+def _remembered(memory: Memory, known: SearchIndex, extract: Note, marked: Marked) -> Revisable:
     return revisable(memory, known.vector(memory.id), extract.slot, marked.slot_key)
 
 

@@ -7,15 +7,13 @@ from graphmem.flows.gravity import gravity_now
 from graphmem.maths.gravity import boosted
 from graphmem.maths.salience import salience
 from graphmem.model import (
-    Extract,
-    Heard,
     Memory,
     MemoryRole,
+    Note,
     Reliability,
 )
 from graphmem.model.memory import offset_of
 from graphmem.text.information import information
-from graphmem.text.normalize import cleaned
 
 TENTATIVE = 0.5
 """Gravity, and share of strength, of what was said and is not consolidated (spec 6)."""
@@ -23,23 +21,21 @@ STRENGTH = 0.5
 """Strength of a new memory; each reinforcement adds a fifth of what is missing to 1."""
 
 
-def new_memory(
-    reading: Reading, extract: Extract, marked: Marked, place: int, role: MemoryRole = MemoryRole.SAID
-) -> Memory:
-    """The memory of one statement; `place` is its number among the new ones of its source."""
+def new_memory(reading: Reading, note: Note, marked: Marked, place: int, role: MemoryRole = MemoryRole.SAID) -> Memory:
+    """The memory of one note; `place` is its number among the new ones of its source."""
     scores, source, heard = reading.scores, reading.source, reading.heard
     share = 1.0 if scores.activity is None else TENTATIVE
     return Memory(
         id=f"memory-{reading.key}-{place}",
-        modality=extract.modality,
-        kind=extract.kind,
+        modality=note.modality,
+        kind=note.kind,
         domain=marked.domain,
-        content=extract.content,
+        content=marked.content,
         speaker=heard.speaker,
-        before="\n".join(filter(None, (extract.context, heard.before))),
+        before="\n".join(filter(None, (note.context, heard.before))),
         gravity=share,
-        salience=_salience(reading, extract),
-        confidence=extract.confidence,
+        salience=_salience(reading, note, marked),
+        confidence=note.confidence,
         strength=STRENGTH * share,
         valence=marked.valence,
         timestamp=source.at,
@@ -51,34 +47,28 @@ def new_memory(
         source_kind=source.kind,
         source_refs=(source.ref,),
         snr=reading.snr,
-        passes=heard.passes,
-        importance=scores.importance,
+        passes=max(1, heard.passes),
+        importance=scores.importance if note.importance is None else note.importance,
         surprise=scores.surprise,
         surprise_level=scores.level,
         flashbulb=False,
-        valid_at=source.at,
-        invalid_at=None,
+        valid_at=note.valid_at or source.at,
+        invalid_at=note.invalid_at,
         slot_key=marked.slot_key,
         merged_count=0,
         content_hash=marked.content_hash,
         consolidated=scores.activity is None,
         role=role,
-        aspect=extract.aspect,
-        quote=_quote(heard, extract),
-        slot=extract.slot,
+        aspect=note.aspect,
+        quote=None if marked.words == marked.content else marked.words,
+        slot=note.slot,
         utc_offset=offset_of(heard.at),
     )
 
 
-def _salience(reading: Reading, extract: Extract) -> float:
-    words = cleaned(reading.heard.text[extract.start : extract.end])
-    return salience(reading.scores.final, reading.snr, information(words))
-
-
-def _quote(heard: Heard, extract: Extract) -> str | None:
-    """The words a memory comes from; None where its content is those words."""
-    words = cleaned(heard.text[extract.start : extract.end])
-    return None if words == cleaned(extract.content) else words
+def _salience(reading: Reading, note: Note, marked: Marked) -> float:
+    scored = salience(reading.scores.final, reading.snr, information(marked.words))
+    return scored if note.importance is None else max(scored, note.importance)
 
 
 def reinforced_memory(memory: Memory, reading: Reading) -> Memory:

@@ -11,6 +11,7 @@ from graphmem.flows.ending import with_stems
 from graphmem.flows.formation_edges import (
     alike_edges,
     contradiction_edges,
+    linked_id,
     mentions_of,
     revision_edges,
     said_edges,
@@ -18,9 +19,9 @@ from graphmem.flows.formation_edges import (
 )
 from graphmem.flows.formation_effects import (
     END_EFFECTS,
+    holder_of,
     overtaken_by,
     retracted_memories,
-    revised_memories,
     touched_memories,
 )
 from graphmem.flows.formation_ledger import promotions_of
@@ -40,10 +41,14 @@ from graphmem.flows.uncertainty_plan import (
 from graphmem.model import (
     DetectionContext,
     EdgeType,
-    Extract,
+    Level,
+    LinkKind,
     Memory,
     MemoryKind,
     MemoryRole,
+    Modality,
+    Note,
+    Question,
     Reliability,
     Resolution,
     SourceKind,
@@ -65,8 +70,16 @@ from graphmem.store.changes import (
     renewed,
 )
 from graphmem.store.uncertainties import Recorded
-from graphmem.text.doc import doc_of
+from graphmem.text.doc import Doc, doc_of
 from graphmem.text.revision import Effect
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What is formed of a source, and the memory that each of its notes became."""
+
+    changes: Changes
+    ids: tuple[str, ...]
 
 
 def planned_formation(
@@ -75,7 +88,7 @@ def planned_formation(
     version: int,
     open_doubts: Sequence[Uncertainty] = (),
     tolerance: float = 0.5,
-) -> Changes:
+) -> Planned:
     """Everything that is formed of one source.
 
     Parameters
@@ -89,9 +102,7 @@ def planned_formation(
     """
     formed = _formed(reading, known)
     doubts = _unheard_of(formed.doubts, open_doubts)
-    named, revised = revised_memories(reading, formed.ids, known)
-    ended = formed.ended | {m.id: Ended(m.id, None, Effect.CORRECTS) for m in retracted_memories(reading, known)}
-    ended |= {i: Ended(i, None, Effect.ENDS) for i in named if i not in ended and known_memory(known, i) is not None}
+    ended = _all_ended(reading, formed, known)
     again = {memory_id: each for memory_id, each in formed.again.items() if memory_id not in ended}
     outdated = [memory_id for memory_id in dict.fromkeys(formed.outdated) if memory_id not in ended]
     left = restoring(known, (*ended, *outdated, *_sides(doubts, ended)))
@@ -110,21 +121,22 @@ def planned_formation(
             *renewed(_sides(doubts, ended), reliability=Reliability.CONTRADICTED),
             *left.emptied,
         ),
-        edges=strongest_edges([*revised, *_edges(reading, formed, known, ended), *contradiction_edges(doubts)]),
+        edges=strongest_edges([*_edges(reading, formed, known, ended), *contradiction_edges(doubts)]),
         mentions=tuple(mentions_of(reading, formed.ids)),
         ledger=promotions_of(reading, formed.ids),
-        ended=tuple(dict.fromkeys((*ended, *named))),
+        ended=tuple(dict.fromkeys((*ended, *formed.closed))),
         doubts=tuple(doubts),
         restored=left.restored,
         rewritten=left.rewritten,
     )
     changes = completed(changes, reading.key, reading.source.at, open_doubts, known)
+    changes = _with_beside(changes, reading)
     own = reading.heard.speaker is None and reading.source.kind is SourceKind.CHAT
-    if not own:
-        return with_stems(changes, known)
-    if changes.reinforced:
+    if own and changes.reinforced:
         changes = replace(changes, tolerance=shifted_tolerance(tolerance, REASSURED_BY))
-    return with_stems(_with_settled(changes, reading, known, open_doubts, tolerance), known)
+    if own:
+        changes = _with_settled(changes, reading, known, open_doubts, tolerance)
+    return Planned(with_stems(changes, known, by_words=not reading.linked), tuple(formed.ids))
 
 
 def _edges(reading: Reading, formed: "_Formed", known: SearchIndex, ended: Mapping[str, Ended]) -> Iterator[NewEdge]:
@@ -136,6 +148,28 @@ def _edges(reading: Reading, formed: "_Formed", known: SearchIndex, ended: Mappi
     yield from revision_edges(ended.values())
 
 
+def _all_ended(reading: Reading, formed: "_Formed", known: SearchIndex) -> dict[str, Ended]:
+    """What statements end or take back."""
+    if reading.linked:
+        return formed.ended
+    return formed.ended | {m.id: Ended(m.id, None, Effect.CORRECTS) for m in retracted_memories(reading, known)}
+
+
+def _with_beside(changes: Changes, reading: Reading) -> Changes:
+    """The same with what the mind said beside its notes: a question, a way to teach; each hangs on a memory."""
+    beside, at = reading.beside, reading.source.at
+    if beside.teach is not None and not any(n.memory.content_hash == beside.teach.content_hash for n in changes.new):
+        taught = Note(0, len(reading.heard.text), None, Modality.PROCEDURAL, MemoryKind.CONCEPT)
+        memory = new_memory(reading, taught, beside.teach, 1, MemoryRole.PROCEDURE)
+        way = New(replace(memory, id=f"procedure-{reading.key}", quote=None), beside.teach.vector, span_of(taught))
+        changes = replace(changes, new=(*changes.new, way))
+    touched = (*(each.memory.id for each in changes.new), *(each.memory.id for each in changes.reinforced))
+    if beside.question and touched:
+        asked = Question(f"question-{reading.key}", beside.question, at)
+        changes = replace(changes, questions=(asked,), raised_by=touched[0])
+    return changes
+
+
 @dataclass
 class _Formed:
     """Memories that the statements of a source become or touch, gathered one statement after the other.
@@ -145,6 +179,7 @@ class _Formed:
     outdated : ids of those of which a part holds no longer
     overtaken : later memories by which new ones, that arrive late, are past already
     refined : edges to what is refined
+    closed : ledger entries and facts that end by themselves
     """
 
     new: list[New] = field(default_factory=list)
@@ -154,30 +189,27 @@ class _Formed:
     outdated: list[str] = field(default_factory=list)
     overtaken: dict[str, Memory] = field(default_factory=dict)
     refined: list[NewEdge] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
     doubts: list[Recorded] = field(default_factory=list)
 
 
 def _formed(reading: Reading, known: SearchIndex) -> _Formed:
-    """Compare each statement of a source with what is known: it is new, or said again, and ends or refines others."""
+    """Compare each note of a source with what is known: it is new, or said again, and ends or refines others."""
     formed = _Formed()
-    for extract, marked in zip(reading.extraction.memories, reading.marked, strict=True):
-        touched = touched_memories(reading, extract, marked, known)
+    for note, marked in zip(reading.notes, reading.marked, strict=True):
+        if reading.linked:
+            formed.ids.append(_kept(formed, reading, note, marked, _named_twin(reading, note, marked, formed, known)))
+            continue
+        touched = touched_memories(reading, note, marked, known)
         twin = next((memory for memory, effect in touched if effect is Effect.SAME), None)
-        own_id = _kept(formed, reading, extract, marked, twin)
-        formed.ids.append(own_id)
-        later = None if twin is not None else overtaken_by(reading, extract, marked, known)
+        formed.ids.append(_kept(formed, reading, note, marked, twin))
+        later = None if twin is not None else overtaken_by(reading, note, marked, known)
         if later is not None:
-            formed.overtaken[own_id] = later
+            formed.overtaken[formed.ids[-1]] = later
         for memory, came in touched:
-            if came is Effect.REFINES:
-                formed.refined.append(NewEdge(own_id, memory.id, EdgeType.REFINES, 1.0))
-            elif came is Effect.OUTDATES:
-                formed.refined.append(NewEdge(own_id, memory.id, EdgeType.REFINES, 1.0))
-                formed.outdated.append(memory.id)
-            elif came in END_EFFECTS and memory.id != own_id:
-                formed.ended[memory.id] = Ended(memory.id, own_id, came)
-            elif came is Effect.CONTRADICTS:
-                formed.doubts.append(_doubt(memory, own_id, extract, marked, reading))
+            _apply(formed, reading, len(formed.ids) - 1, memory, came)
+    if reading.linked:
+        _follow_links(formed, reading, known)
     return formed
 
 
@@ -186,17 +218,73 @@ def _past_already(formed: _Formed) -> Iterator[Update]:
         yield from renewed([memory_id], invalid_at=later.timestamp, reliability=Reliability.SUPERSEDED)
 
 
-def _kept(formed: _Formed, reading: Reading, extract: Extract, marked: Marked, twin: Memory | None) -> str:
-    """Keep a statement as a new memory or with the one that says the same; the id of that memory."""
-    span = Span(extract.start, extract.end)
+def _named_twin(reading: Reading, note: Note, marked: Marked, formed: _Formed, known: SearchIndex) -> Memory | None:
+    """The memory that a note says again: as its link names it, or of the very words."""
+    for link in note.links:
+        if link.kind is LinkKind.SAME:
+            target = linked_id(reading, link, formed.ids)
+            new = next((each.memory for each in formed.new if each.memory.id == target), None)
+            if (twin := new or known.get(holder_of(known, target))) is not None:
+                return twin
+    return known.find(marked.content_hash)
+
+
+LINKED_EFFECTS = {
+    LinkKind.REFINES: Effect.REFINES,
+    LinkKind.ENDS: Effect.ENDS,
+    LinkKind.SETTLES: Effect.ENDS,
+    LinkKind.CONTRADICTS: Effect.CONTRADICTS,
+}
+
+
+def _follow_links(formed: _Formed, reading: Reading, known: SearchIndex) -> None:
+    """Apply the effects that notes name; on what is no memory, a ledger entry or a fact, only its end has one."""
+    new = {each.memory.id: each.memory for each in formed.new}
+    for place, note in enumerate(reading.notes):
+        for link in note.links:
+            effect = None if isinstance(link.kind, EdgeType) else LINKED_EFFECTS.get(link.kind)
+            target = linked_id(reading, link, formed.ids)
+            if effect is None or not target or target == formed.ids[place]:
+                continue
+            memory = new.get(target) or known_memory(known, target)
+            if memory is not None:
+                _apply(formed, reading, place, memory, effect)
+            elif effect is Effect.ENDS:
+                formed.closed.append(target)
+
+
+def _apply(formed: _Formed, reading: Reading, place: int, memory: Memory, effect: Effect) -> None:
+    """Note the effect of a note on a memory."""
+    own_id, note, marked = formed.ids[place], reading.notes[place], reading.marked[place]
+    if effect is Effect.REFINES:
+        formed.refined.append(NewEdge(own_id, memory.id, EdgeType.REFINES, 1.0))
+    elif effect is Effect.OUTDATES:
+        formed.refined.append(NewEdge(own_id, memory.id, EdgeType.REFINES, 1.0))
+        formed.outdated.append(memory.id)
+    elif effect in END_EFFECTS and memory.id != own_id:
+        formed.ended[memory.id] = Ended(memory.id, own_id, effect)
+    elif effect is Effect.CONTRADICTS:
+        formed.doubts.append(_doubt(memory, own_id, note, marked, reading))
+
+
+def span_of(note: Note) -> Span:
+    """Where the quote of a note stands in its source."""
+    return Span(note.start, note.end)
+
+
+def _kept(formed: _Formed, reading: Reading, note: Note, marked: Marked, twin: Memory | None) -> str:
+    """Keep a note as a new memory or with the one that says the same; the id of that memory."""
+    if twin is not None and all(each.memory.id != twin.id for each in formed.new):
+        formed.again.setdefault(twin.id, Reinforced(reinforced_memory(twin, reading), span_of(note)))
     if twin is not None:
-        formed.again.setdefault(twin.id, Reinforced(reinforced_memory(twin, reading), span))
         return twin.id
     same = next((n.memory.id for n in formed.new if n.memory.content_hash == marked.content_hash), None)
     if same is not None:
         return same
-    memory = new_memory(reading, extract, marked, len(formed.new) + 1)
-    formed.new.append(New(memory, marked.vector, span))
+    memory = new_memory(reading, note, marked, len(formed.new) + 1)
+    # Of a surprise whose consequences come with the notes.
+    memory = replace(memory, flashbulb=reading.linked and reading.scores.level is Level.PARADIGM_SHIFT)
+    formed.new.append(New(memory, marked.vector, span_of(note)))
     return memory.id
 
 
@@ -205,7 +293,9 @@ def _with_settled(
 ) -> Changes:
     """The same, with the doubts settled that the student's message answers."""
     again, ended = frozenset(each.memory.id for each in changes.reinforced), frozenset(changes.ended)
-    told = Testimony(doc_of(reading.heard), reading.source.at, again, ended, reading.valence)
+    # Where a mind has linked its notes no words of the message settle anything beside them.
+    words = Doc("") if reading.linked else doc_of(reading.heard)
+    told = Testimony(words, reading.source.at, again, ended, reading.valence)
     for doubt, winner_id in answered(open_doubts, told, known):
         a, b = known.get(doubt.a_id), known.get(doubt.b_id or "")
         if a is None:
@@ -232,9 +322,9 @@ def _episode(changes: Changes, reading: Reading) -> New | None:
     """The episode of a clarification; none where something was formed of the message already."""
     if changes.new or reading.clarifies is None:
         return None
-    extract, marked = reading.clarifies
-    memory = new_memory(reading, extract, marked, 1, MemoryRole.SAID)
-    return New(replace(memory, kind=MemoryKind.EPISODE), marked.vector, Span(extract.start, extract.end))
+    note, marked = reading.clarifies
+    memory = new_memory(reading, note, marked, 1, MemoryRole.SAID)
+    return New(replace(memory, kind=MemoryKind.EPISODE), marked.vector, span_of(note))
 
 
 def _unheard_of(doubts: Iterable[Recorded], known: Iterable[Uncertainty]) -> list[Recorded]:
@@ -243,21 +333,21 @@ def _unheard_of(doubts: Iterable[Recorded], known: Iterable[Uncertainty]) -> lis
     return [each for each in doubts if frozenset((each.uncertainty.a_id, each.uncertainty.b_id)) not in pairs]
 
 
-def _doubt(old: Memory, new_id: str, extract: Extract, marked: Marked, reading: Reading) -> Recorded:
+def _doubt(old: Memory, new_id: str, note: Note, marked: Marked, reading: Reading) -> Recorded:
     """A contradiction between two statements of which neither can be believed over the other."""
     verdict = reading.verdicts.get((marked.content_hash, old.id))
     by_words = "Two statements of one matter deny each other, and no word tells of a change."
     record = Uncertainty(
         id=f"uncertainty-{old.id}-{new_id}",
         type=UncertaintyType.CONTRADICTION,
-        severity=severity_of(old.kind, extract.kind),
+        severity=severity_of(old.kind, note.kind),
         detection_context=DetectionContext.CONSOLIDATION,
         temporal_signal=False,
         a_id=old.id,
         b_id=new_id,
         created_at=reading.source.at,
         reasoning=by_words if verdict is None else verdict.reasoning,
-        surface_context=", ".join(extract.about) or extract.content,
+        surface_context=", ".join(note.about) or marked.content,
     )
     return Recorded(record)
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from graphmem.maths import importance
 from graphmem.model import (
     Domain,
-    Extract,
-    Extraction,
     Heard,
     LedgerEntry,
+    Lesson,
     Level,
+    Note,
+    NotePlace,
     PairVerdict,
     Source,
     Vector,
@@ -40,8 +41,14 @@ class MessageScores:
 
 @dataclass(frozen=True)
 class Marked:
-    """Computed features of one extract: its embedding, its domain, how pleasant it sounds, and its keyed hashes."""
+    """Content of a note with what is computed of it: embedding, domain, valence, keyed hashes.
 
+    content : the statement of the note, or the words of its quote
+    words : those of its quote
+    """
+
+    content: str = field(repr=False)
+    words: str = field(repr=False)
     vector: Vector = field(repr=False)
     domain: Domain
     valence: float
@@ -66,12 +73,28 @@ class RetractionRequest:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """What a mind says of a message beside its notes.
+
+    lesson : what the violated expectation taught
+    question : to be put to the student
+    teach : a way to teach this student, with what is computed of it
+    """
+
+    lesson: Lesson | None = None
+    question: str = field(default="", repr=False)
+    teach: Marked | None = None
+
+
+@dataclass(frozen=True)
 class Reading:
     """Everything that was found out about one source, before it becomes what is written.
 
     key : what the ids of its memories are made with
-    marked : one for each memory of the extraction
-    reminders : a ledger entry and its embedding for each reminder of the extraction
+    place : of its message in the question; `earlier` holds the memory of each note of the messages before it
+    marked : one for each note
+    linked : the notes name their effects on what is known; else effects are judged from `verdicts` and by likeness
+    entries : a ledger entry and its embedding, with the place of the note that it is of
     valence : of the whole message, -1 to 1
     clarifies : the whole message, as the episode of a clarification, where doubts are open
     verdicts : on a new statement, by its content hash, beside a known memory, by its id
@@ -82,11 +105,15 @@ class Reading:
     heard: Heard
     snr: int
     scores: MessageScores
-    extraction: Extraction
+    notes: tuple[Note, ...]
     marked: tuple[Marked, ...]
-    reminders: tuple[tuple[LedgerEntry, Vector], ...]
+    entries: tuple[tuple[int, LedgerEntry, Vector], ...]
     inferred_by: str
+    linked: bool = False
+    place: int = 0
+    earlier: Mapping[NotePlace, str] = field(default_factory=dict)
+    beside: Beside = Beside()
     retracted: tuple[RetractionRequest, ...] = ()
     valence: float = 0.0
     verdicts: Mapping[tuple[str, str], PairVerdict] = field(default_factory=dict)
-    clarifies: tuple[Extract, Marked] | None = None
+    clarifies: tuple[Note, Marked] | None = None

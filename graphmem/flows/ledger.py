@@ -10,11 +10,11 @@ from graphmem.errors import InvalidInput, Locked, NotFound
 from graphmem.flows.danger import danger_in
 from graphmem.flows.running import check_running
 from graphmem.flows.session_cache import ENDED
-from graphmem.model import Concern, Keys, LedgerCategory, LedgerEntry, RaisedConcern, Reminder, Session
+from graphmem.model import Concern, Keys, LedgerCategory, LedgerEntry, Note, RaisedConcern, Reminder, Session
 from graphmem.model.fields import documented
 from graphmem.store import concerns, ledger
 from graphmem.text.ledger_triggers import active_at
-from graphmem.text.reminders import summary_of
+from graphmem.text.reminders import IMPORTANCE, summary_of
 from graphmem.text.safety import UNNAMED_DANGER, kept_text
 from graphmem.validation import MESSAGE_LIMIT, checked_as_of, checked_id, checked_text
 
@@ -175,7 +175,7 @@ async def list_entries(
 
 
 def drafted(reminder: Reminder) -> Draft:
-    """Draft of a ledger entry, from what a mind found in a message."""
+    """Draft of a ledger entry, from the words of a message."""
     return Draft(
         category=reminder.category,
         content=reminder.content,
@@ -184,6 +184,19 @@ def drafted(reminder: Reminder) -> Draft:
         triggers=reminder.triggers,
         trigger_entities=reminder.trigger_entities,
         expires_at=reminder.expires_at,
+    )
+
+
+def noted_draft(note: Note, category: LedgerCategory, content: str) -> Draft:
+    """Draft of the ledger entry of a note whose text is `content`."""
+    return Draft(
+        category=category,
+        content=content,
+        summary=note.summary if note.entry in (None, content) else None,
+        importance=IMPORTANCE[category] if note.importance is None else note.importance,
+        triggers=note.triggers,
+        trigger_entities=note.trigger_entities,
+        expires_at=note.due,
     )
 
 

@@ -15,12 +15,12 @@ from graphmem.maths.features import SEGMENT_GAP
 from graphmem.model import (
     Domain,
     EdgeType,
-    Extract,
     Heard,
     Memory,
     MemoryKind,
     MemoryRole,
     Modality,
+    Note,
     SourceKind,
     Vector,
 )
@@ -138,10 +138,10 @@ def _begun(reading: Reading, work: WorkDone) -> New | None:
     if work.chance < BEGINS or not content:
         return None
     vector = mean_vector(np.zeros_like(work.vectors[0]), 0, work.vectors)
-    extract = Extract(0, len(heard.text), content, Modality.EPISODIC, MemoryKind.EPISODE, confidence=1.0)
-    marked = Marked(vector, Domain.SCHOOL, reading.valence, work.content_hash, None)
+    note = Note(0, len(heard.text), content, Modality.EPISODIC, MemoryKind.EPISODE, confidence=1.0)
+    marked = Marked(content, cleaned(heard.text), vector, Domain.SCHOOL, reading.valence, work.content_hash, None)
     memory = replace(
-        new_memory(reading, extract, marked, 1, MemoryRole.LESSON),
+        new_memory(reading, note, marked, 1, MemoryRole.LESSON),
         id=f"lesson-{reading.key}",
         before=_joined("", work.lines),
         # That somebody worked on it is not weighed like what they said.

@@ -9,12 +9,11 @@ from graphmem.cache import OpenMemories
 from graphmem.errors import Conflict
 from graphmem.flows import reconciliation_plan as plan
 from graphmem.flows.conflict_plan import pair_of
-from graphmem.flows.conflicts import classified
 from graphmem.flows.lone_doubt_plan import doubted_alone, doubted_ids
 from graphmem.flows.related import with_feedback
 from graphmem.flows.relationship_plan import MOST_RELATIONSHIPS, opposed_relationships
 from graphmem.flows.session_cache import open_memories, write_changes
-from graphmem.model import ANYONE, DetectionContext, Resolution, Session, Uncertainty
+from graphmem.model import ANYONE, Classify, DetectionContext, Resolution, Session, Uncertainty
 from graphmem.store import uncertainties
 from graphmem.store.changes import Changes
 
@@ -49,10 +48,10 @@ async def reconcile(gm: Graphmem, session: Session, *, by_hand: bool = False) ->
     held = await open_memories(gm, session, version)
     for _ in range(CYCLE_ATTEMPTS):
         sample, pairs = await asyncio.to_thread(_pairs, held, cycle, gm)
-        answer = await classified(gm, gm.mind, [pair_of(pair.old, pair.new) for pair in pairs])
+        asked = Classify(tuple(pair_of(pair.old, pair.new) for pair in pairs))
+        answer = await gm.mind.ask(asked)
         judged = [plan.Judged(pair, verdict) for pair, verdict in zip(pairs, answer.value, strict=True)]
-        if not gm.mind.is_model:
-            judged = await asyncio.to_thread(plan.supported, judged)
+        judged = await asyncio.to_thread(plan.supported, judged)
         opposed = await uncertainties.list_opposed_edges(gm.graph, session, sample, MOST_RELATIONSHIPS)
         policy = Resolution(gm.settings.conflicts)
         changes = plan.joined(

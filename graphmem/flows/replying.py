@@ -17,7 +17,6 @@ from graphmem.flows.uncertainty_plan import is_time_to_raise
 from graphmem.model import (
     Answer,
     Conversation,
-    Predict,
     Question,
     Remembered,
     Respond,
@@ -85,21 +84,19 @@ async def _clear_answer(
 async def answer_of(
     gm: Graphmem, session: Session, attempt: TurnAttempt, seen: MessageFindings, recalled: Remembered
 ) -> Answer[Response]:
-    """The reply and what follows it; of the app's own reply only what follows."""
+    """The reply and what goes with it; of the app's own reply only what goes with it."""
     mind, fog, help_text = gm.mind, seen.searched.fog, help_for(gm, session, seen.message.text)
     earlier = 2 * (seen.state.turns - len(attempt.held.turn_ids))
     task = "" if seen.task is None else seen.task.text
     talk = Conversation(seen.state.companion, (*seen.talk, seen.message), task, earlier)
-    question = Respond(talk, recalled, seen.danger)
+    question = Respond(talk, recalled, seen.danger, help_text, seen.state.prediction, seen.own_reply)
     if seen.own_reply is not None:
-        after = Predict(talk, seen.own_reply, recalled)
-        foreseen = await (mind.ask(after) if seen.danger is None else ask_in_danger(gm, mind, after))
-        return Answer(Response(seen.own_reply, foreseen.value), foreseen.usage, foreseen.degraded)
+        # What an app writes itself is its own.
+        return await (mind.ask(question) if seen.danger is None else ask_in_danger(gm, mind, question))
     if question.danger is not None:
-        return await caring_answer(gm, mind, replace(question, help=help_text), attempt.on_token, fog)
-    # What an app writes itself is its own; a reply to danger is judged where it is written.
+        return await caring_answer(gm, mind, question, attempt.on_token, fog)
     answer = await _clear_answer(gm, mind, question, attempt.on_token, fog)
-    if answer.value.danger is None:
+    if answer.value.danger is None or seen.false_alarm:
         return answer
     # What only the model has noticed is shown already: the help comes after it.
     told = with_help(answer, help_text)

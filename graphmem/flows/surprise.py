@@ -10,10 +10,10 @@ from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.flows import surprise_plan as responding
 from graphmem.flows.concern import standing_level
 from graphmem.flows.ending import with_stems
-from graphmem.flows.facts import known_facts, with_facts
+from graphmem.flows.facts import apply_learned, known_facts
 from graphmem.flows.formation import affect_of, said_hash, topics_of
 from graphmem.flows.observation import observe
-from graphmem.flows.session_cache import apply_turn, known_readings, open_memories
+from graphmem.flows.session_cache import known_readings, open_memories
 from graphmem.flows.surprise_plan import MOST_FACTS, Understood, Worded
 from graphmem.model import (
     Analyse,
@@ -30,14 +30,13 @@ from graphmem.model import (
     SourceKind,
     SurpriseResponse,
     Surprising,
-    Unlocked,
     Usage,
     Vector,
     Verdict,
 )
 from graphmem.search.index import SearchIndex
 from graphmem.store import surprises
-from graphmem.store.changes import Changes, Corrected, Update, Written, renewed, write
+from graphmem.store.changes import Changes, Corrected, Origin, Update, renewed, write
 from graphmem.store.jobs import Claimed, Finished, SurpriseJob, opened_payload
 from graphmem.store.surprises import Surprised
 from graphmem.text.doc import Doc, doc_of
@@ -84,39 +83,27 @@ async def respond_to_surprises(gm: Graphmem, session: Session, claimed: Sequence
     jobs = [await _standing(gm, session, each) for each in claimed]
     readings, vectors = await gm.read([job.actual for job in jobs], known_readings(gm, session))
     surprising = [_surprising(held, job, vector, asked) for job, vector in zip(jobs, vectors, strict=True)]
-    answer, facts = await _analysed(gm, surprising), tuple(await known_facts(gm, session))
-    found, usage = list[Understood](), answer.usage
+    answer = await gm.mind.ask(Analyse(tuple(surprising)))
+    facts = tuple(await known_facts(gm, session))
+    found, usage = list[Understood | SurpriseJob](), answer.usage
     for each, job, read, vector, told, analysis in zip(
         claimed, jobs, readings, vectors, surprising, answer.value, strict=True
     ):
+        if analysis is None:
+            found.append(job)
+            continue
         episode = Episode(job, read.snr, vector, told)
         analysed = Answer(analysis, degraded=answer.degraded)
         understood = await _understood(gm, session, each, episode, analysed)
-        found.append(replace(understood, facts=facts))
-        facts = (*responding.new_facts(found[-1], held.index), *facts)
+        own = replace(understood, facts=facts)
+        found.append(own)
+        facts = (*responding.new_facts(own, held.index), *facts)
     # Nothing is asked any more, so that all is written or all waits; what it cost is counted with the first.
     written = 0
-    for each, understood in zip(claimed, found, strict=True):
-        written += await _written(gm, session, each, understood, usage)
+    for each, told_of_it in zip(claimed, found, strict=True):
+        written += await _written(gm, session, each, told_of_it, usage)
         usage = Usage()
     return written
-
-
-async def _analysed(gm: Graphmem, surprising: Sequence[Surprising]) -> Answer[tuple[Analysis, ...]]:
-    """An analysis of each episode; a language model is asked where beliefs or facts are wanted (spec 5)."""
-    wanted = [
-        each.level not in {Level.NORMAL, Level.BOUNDARY} or (bool(each.predicted) and each.most_facts > 0)
-        for each in surprising
-    ]
-    asked = tuple(each for each, so in zip(surprising, wanted, strict=True) if so)
-    rest = tuple(each for each, so in zip(surprising, wanted, strict=True) if not so)
-    if not rest or not gm.mind.is_model:
-        return await gm.mind.ask(Analyse(tuple(surprising)))
-    by_rule = await gm.offline.ask(Analyse(rest))
-    by_model = await gm.mind.ask(Analyse(asked)) if asked else Answer(())
-    of_model, of_rule = iter(by_model.value), iter(by_rule.value)
-    values = tuple(next(of_model if so else of_rule) for so in wanted)
-    return Answer(values, by_model.usage, by_model.degraded)
 
 
 async def _standing(gm: Graphmem, session: Session, claimed: Claimed) -> SurpriseJob:
@@ -171,7 +158,7 @@ async def _understood(
         vector=episode.vector,
         procedure=updated[-1] if procedure else None,
         inferred_by=gm.offline.name if degraded else gm.mind.name,
-        offline=degraded or not gm.mind.is_model,
+        offline=True,
     )
 
 
@@ -191,18 +178,25 @@ async def _worded(gm: Graphmem, session: Session, claimed: Claimed, contents: Se
     ]
 
 
-async def _written(gm: Graphmem, session: Session, claimed: Claimed, understood: Understood, usage: Usage) -> bool:
+async def _written(
+    gm: Graphmem, session: Session, claimed: Claimed, understood: Understood | SurpriseJob, usage: Usage
+) -> bool:
     """Plan and write, again when memories changed meanwhile; False when the job is another worker's by now."""
     for _ in range(SURPRISE_ATTEMPTS):
         held = await open_memories(gm, session)
-        changes = responding.planned_response(understood, held.index, held.version)
+        changes = (
+            responding.planned_response(understood, held.index, held.version)
+            if isinstance(understood, Understood)
+            # The mind tells with its notes what follows.
+            else Changes(held.version, "surprise", Origin(SourceKind.CHAT, understood.turn_id))
+        )
         changes = with_stems(replace(changes, topics=await topics_of(gm, session, changes.new)), held.index)
         done = Finished(claimed, usage, gm.settings.facts_kept)
         # A turn under way would find its student changed, so it is let through first.
         async with gm.lock(session):
             written = await write(gm.graph, session, changes, gm.clock(), done)
-            if written is not None and written.current:
-                _apply(gm, session, written, changes)
+            if written is not None and written.current and changes.touches_turns:
+                apply_learned(gm, session, written, changes)
         if written is None:
             return False
         if written.current:
@@ -210,19 +204,6 @@ async def _written(gm: Graphmem, session: Session, claimed: Claimed, understood:
             return True
         await open_memories(gm, session, held.version + 1)
     raise Conflict("Memories of this student keep changing: the surprise is responded to later.")
-
-
-def _apply(gm: Graphmem, session: Session, written: Written, changes: Changes) -> None:
-    """Add the facts and questions of a surprise to the turn state."""
-    first = written.facts - len(changes.facts) + 1
-    new = [replace(fact, seq=first + place) for place, fact in enumerate(changes.facts)]
-
-    def change(held: Unlocked) -> Unlocked:
-        questions = (*held.state.questions, *changes.questions)
-        told = replace(held, state=replace(held.state, questions=questions))
-        return with_facts(told, new, gm.settings.facts_kept)
-
-    apply_turn(gm, session, written.version, change)
 
 
 async def response_of(gm: Graphmem, session: Session, memory_id: str) -> SurpriseResponse | None:

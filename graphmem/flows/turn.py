@@ -15,10 +15,8 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict, InvalidInput, Locked, MindError, ModelUnavailable
 from graphmem.flows import turn_plan as plan
 from graphmem.flows.budget import within_budget_of
-from graphmem.flows.concern import graver, raised_by_turn
-from graphmem.flows.facts import Learned, nearest_memories
-from graphmem.flows.facts import learned as learned_of
-from graphmem.flows.findings import MessageFindings, find_in_message, open_doubts_of, with_vector
+from graphmem.flows.concern import decided_danger, raised_by_turn
+from graphmem.flows.findings import find_in_message, open_doubts_of, with_vector
 from graphmem.flows.gravity import gravity_now
 from graphmem.flows.incoming import Incoming as Incoming
 from graphmem.flows.incoming import TurnAttempt
@@ -28,7 +26,6 @@ from graphmem.flows.session_cache import ENDED, note_used, open_memories
 from graphmem.flows.turn_plan import CONTEXT_TOKENS
 from graphmem.flows.uncertainty_plan import may_answer
 from graphmem.model import (
-    Distil,
     Matrix,
     Message,
     Session,
@@ -44,7 +41,6 @@ from graphmem.store import jobs, turns
 from graphmem.tasks import task_group
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.reader import MessageReading
-from graphmem.text.reminders import may_remind
 from graphmem.text.worth import is_own_matter
 from graphmem.validation import CLOCK_SKEW, MESSAGE_LIMIT, checked_id, checked_new_id, checked_text, checked_time
 
@@ -53,7 +49,7 @@ CONFLICT_RETRIES = 5
 
 MOST_USED = 100
 """Most memories that an app's reply can be built on."""
-TURN_QUESTIONS = 3
+TURN_QUESTIONS = 2
 """Most questions that a turn asks a language model."""
 TOKEN_BYTES = 4
 """About the bytes of a token of a context."""
@@ -105,8 +101,8 @@ async def handle_turn(
 async def _handled(
     gm: Graphmem, session: Session, incoming: Incoming, mind: Mind, on_token: OnToken | None
 ) -> TurnOutcome:
-    # A language model must not be asked again and again because another replica was first.
-    for _ in range(1 + (CONFLICT_RETRIES if not mind.is_model else 0)):
+    # A mind that takes its time must not be asked again and again because another replica was first.
+    for _ in range(1 + (0 if mind.seconds else CONFLICT_RETRIES)):
         outcome = await _attempt(gm, session, incoming, mind, on_token)
         if outcome is not None:
             return outcome
@@ -189,7 +185,7 @@ async def _written(
     gm: Graphmem, session: Session, attempt: TurnAttempt, thought: plan.TurnThought
 ) -> TurnOutcome | None:
     """Write a turn; None when another turn of the student came first."""
-    write = plan.planned_turn(thought, gm.settings, attempt.now, distils=gm.mind.is_model)
+    write = plan.planned_turn(thought, gm.settings, attempt.now)
     used = _standings_after(gm, session, write)
     version = await turns.complete(gm.graph, session, write)
     if version is None or version != attempt.held.state.version + 1:
@@ -213,11 +209,12 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
     used = await _used(gm, session, attempt)
     seen = await find_in_message(gm, session, attempt)
     question = await question_to_ask(gm, seen)
-    learned = await _learned(gm, session, attempt, seen)
     doubts = open_doubts_of(gm, session)
     recalled = await remembered_for(gm, attempt.held, seen, question, doubts)
     answer = await answer_of(gm, session, attempt, seen, recalled)
-    danger = graver(seen.danger, None if seen.false_alarm else answer.value.danger)
+    danger = decided_danger(seen.danger, None if seen.false_alarm else answer.value.danger, judged=answer.value.judged)
+    own = plan.judged_anew(seen.own_score, answer.value.came_true, seen.state)
+    own = plan.grave(own) if seen.shaken else own
     replied_by = plan.APP if seen.own_reply is not None else gm.mind.name
     if replied_by != gm.offline.name:
         reply = await with_vector(gm, answer.value.reply)
@@ -227,8 +224,7 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
         turn_id=attempt.incoming.turn_id,
         message=seen.message,
         state=seen.state,
-        score=seen.score if danger is None else plan.grave(seen.score),
-        fact=learned.fact,
+        score=own if danger is None else plan.grave(own),
         asked=seen.asked,
         recalled=recalled,
         answer=replace(
@@ -241,17 +237,16 @@ async def _think(gm: Graphmem, session: Session, attempt: TurnAttempt) -> plan.T
         starts=seen.starts,
         own_matter=is_own_matter(doc_of(seen.message), seen.reading),
         passes=seen.reading.passes,
-        reminds=may_remind(doc_of(seen.message), seen.reading),
         danger=danger,
         raised=None
         if danger is None
-        else raised_by_turn(gm, session, seen.state.turns + 1, seen.message, danger, seen.own_score.level),
+        else raised_by_turn(gm, session, seen.state.turns + 1, seen.message, danger, own.level),
         false_alarm=seen.false_alarm,
         may_answer=may_answer(doubts, seen.talk),
         talk=seen.said,
         task=seen.task,
         opener=seen.opener,
-        used=(*used, *await _strengthened(gm, session, learned, attempt.now)),
+        used=used,
         noticed=seen.noticed.doubt,
         judged=replied_by == plan.APP or (replied_by != gm.offline.name and not answer.degraded),
     )
@@ -284,9 +279,9 @@ def _trusted(
     """Cached state of the student, where the write alone may find out if it still holds.
 
     Nothing has been spent or shown when the write then refuses, so the turn is simply done again after
-    a read. A language model's time and tokens already shown cannot be taken back: they need the read first.
+    a read. Time that a mind takes and tokens already shown cannot be taken back: they need the read first.
     """
-    if mind.is_model or on_token is not None:
+    if mind.seconds or on_token is not None:
         return None
     held = gm.turn_state(session)
     if held is None or not gm.admits(session) or incoming.turn_id in held.turn_ids:
@@ -362,20 +357,3 @@ def _messages_of(kept: turns.StoredTurn) -> tuple[Message, ...]:
 def _is_compared(gm: Graphmem, kept: turns.StoredTurn, message: Message) -> bool:
     """True if later messages are compared with this one; the offline mind's own replies say nothing new."""
     return message is not kept.reply or kept.replied_by != gm.offline.name
-
-
-async def _learned(gm: Graphmem, session: Session, attempt: TurnAttempt, seen: MessageFindings) -> Learned:
-    """The fact that a violated expectation teaches; where a language model answers, a job distils it."""
-    violated = seen.mismatch
-    if seen.score.matched is not False or violated is None or gm.mind.is_model:
-        return Learned()
-    (lesson,) = (await gm.offline.ask(Distil((violated,)))).value
-    (near,) = await nearest_memories(gm, session, [lesson])
-    new = learned_of(lesson, f"fact-t{seen.state.turns + 1}", violated.at, attempt.held.facts, near)
-    return new if new.fact is None else replace(new, fact=replace(new.fact, seq=seen.state.facts + 1))
-
-
-async def _strengthened(gm: Graphmem, session: Session, learned: Learned, now: datetime) -> tuple[turns.Boost, ...]:
-    """The memory that says already what was learned."""
-    memory = None if learned.memory_id is None else (await open_memories(gm, session)).index.get(learned.memory_id)
-    return () if memory is None else (plan.boost(memory.id, gravity_now(memory, now)),)

@@ -20,7 +20,6 @@ from graphmem.model import (
     Attention,
     Author,
     Danger,
-    Fact,
     Job,
     JobState,
     Level,
@@ -41,7 +40,7 @@ from graphmem.model import (
     Vector,
 )
 from graphmem.settings import Settings
-from graphmem.store.jobs import DistilJob, FormJob, NewJob, SurpriseJob
+from graphmem.store.jobs import FormJob, NewJob, SurpriseJob
 from graphmem.store.turns import Boost, Raised, TurnWrite
 from graphmem.text import matching
 from graphmem.text.clauses import answers_question, told_clauses
@@ -101,6 +100,7 @@ class Score:
     parts : of message surprise, before calibration
     unusual : what about it was out of the ordinary, as `graphmem.maths.surprise.unusual` names it
     parrot : what the student's own message before would have matched; None where nothing was expected
+    told : float in [0, 1], the chance that what it tells is grave
     """
 
     match: float | None
@@ -114,6 +114,7 @@ class Score:
     parts: MessageParts
     unusual: tuple[str, ...] = ()
     parrot: float | None = None
+    told: float = 0.0
 
     @property
     def matched(self) -> bool | None:
@@ -174,7 +175,20 @@ def score(
         parts=parts,
         unusual=() if level is Level.NORMAL else surprise.unusual(parts),
         parrot=sensed.parrot,
+        told=sensed.told,
     )
+
+
+def judged_anew(scored: Score, match: float | None, state: State) -> Score:
+    """The score of a message once a mind has said whether what was expected came true; as it was where none has."""
+    if match is None:
+        return scored
+    error = surprise.prediction_error(match)
+    surprising = surprise.combined(surprise.message_surprise(scored.parts), error, scored.told)
+    signal = surprise.signal(surprising, state.signals)
+    level = surprise.level(signal, surprise.thresholds(state.corrections))
+    unusual = () if level is Level.NORMAL else surprise.unusual(scored.parts)
+    return replace(scored, match=match, surprise=signal, surprising=surprising, level=level, unusual=unusual)
 
 
 def _expertise(doc: Doc, topics: Sequence[str], task: Task | None) -> float:
@@ -268,7 +282,6 @@ class TurnThought:
 
     question : one that waited, and that the reply asks
     passes : how often formation reads the message; not at all where it tells nothing
-    reminds : something in it may belong into the ledger nevertheless
     starts : whether another matter begins with it, as `graphmem.text.topic_boundaries` judges
     own_matter : whether it is work, or tells of the student: other messages only react to what was said
     talk : the student's messages before it that are in sight, oldest first
@@ -286,14 +299,12 @@ class TurnThought:
     message: Message
     state: State
     score: Score
-    fact: Fact | None
     asked: str
     recalled: Remembered
     answer: Answer[Response]
     replied_by: str
     question: Question | None = None
     passes: int = 1
-    reminds: bool = False
     starts: bool = False
     own_matter: bool = True
     talk: tuple[str, ...] = ()
@@ -313,7 +324,7 @@ class TurnThought:
         return None if self.raised is None else self.raised.raised.level
 
 
-def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, distils: bool) -> TurnWrite:
+def planned_turn(thought: TurnThought, settings: Settings, now: datetime) -> TurnWrite:
     """Everything the turn will write, as data.
 
     Parameters
@@ -321,7 +332,6 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
     thought : TurnThought
     settings : Settings
     now : datetime
-    distils : bool, whether a language model shall distil a fact later
     """
     state, scored, answer = thought.state, thought.score, thought.answer
     seq = state.turns + 1
@@ -333,22 +343,20 @@ def planned_turn(thought: TurnThought, settings: Settings, now: datetime, *, dis
     answers = answers or tells_attribute(doc) or answers_question(doc, thought.asked)
     surprising = _surprise_jobs(thought, seq) if tells else ()
     jobs = (
-        *(_form_jobs(thought, seq, tells=tells or answers) if tells or answers or thought.reminds else ()),
+        *_form_jobs(thought, seq, tells=tells or answers),
         *surprising,
-        *(_distil_jobs(thought, seq) if distils and tells else ()),
     )
     outcome = _outcome(thought, jobs, now)
     doubts = tuple(raised(each.doubt, thought.message.at) for each in thought.recalled.weave)
     passed_over = REASSURED_BY if any(doubt.surfaced_count >= MOST_RAISED for doubt in doubts) else 0.0
-    facts = state.facts + (thought.fact is not None)
     return TurnWrite(
         text=thought.message.text,
         replied_by=thought.replied_by,
         outcome=outcome,
         prediction=answer.value.prediction,
-        facts=facts,
+        facts=state.facts,
         oldest_turn=seq - WORKING_MEMORY + 1,
-        oldest_fact=facts - settings.facts_kept + 1,
+        oldest_fact=state.facts - settings.facts_kept + 1,
         now=now,
         jobs=jobs,
         boosts=_boosts(thought),
@@ -377,7 +385,7 @@ def _outcome(thought: TurnThought, jobs: Sequence[NewJob], now: datetime) -> Tur
         match=scored.match,
         matched=scored.matched,
         parrot_match=scored.parrot,
-        fact=thought.fact,
+        fact=None,
         surprise=scored.surprise,
         level=scored.level,
         importance=scored.importance,
@@ -397,8 +405,10 @@ def _outcome(thought: TurnThought, jobs: Sequence[NewJob], now: datetime) -> Tur
 
 
 def _boosts(thought: TurnThought) -> tuple[Boost, ...]:
-    """Each memory that the prompt showed or the app's reply was built on, once."""
-    recalled = (boost(r.memory.id, r.gravity) for r in thought.recalled.memories)
+    """Each memory that the reply rests on, as far as the mind says, else each that the prompt showed, once."""
+    used = thought.answer.value.used
+    shown_ones = [r for r in thought.recalled.memories if used is None or r.memory.id in used]
+    recalled = (boost(r.memory.id, r.gravity) for r in shown_ones)
     return tuple({each.memory_id: each for each in (*recalled, *thought.used)}.values())
 
 
@@ -419,14 +429,11 @@ def grown(unlocked: Unlocked, version: int, thought: TurnThought, write: TurnWri
     most = WORKING_MEMORY
     opener = () if thought.opener is None else (annotated(thought.opener),)
     messages = (*unlocked.messages, *opener, thought.message, annotated(thought.answer.value.reply))
-    new_facts = () if thought.fact is None else (thought.fact,)
-    others = (fact for fact in unlocked.facts if fact.id not in {new.id for new in new_facts})
     return replace(
         unlocked,
         state=state,
         messages=latest_turns(messages, most),
         turn_ids=(*unlocked.turn_ids, thought.turn_id)[-most:],
-        facts=(*new_facts, *others)[: settings.facts_kept],
         task=thought.task,
     )
 
@@ -458,8 +465,10 @@ def _parts(message: Message, window: Sequence[Message], task: Task | None) -> su
 
 
 def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, ...]:
-    """Memories are formed from every message that tells something."""
+    """Every message is remembered by: what there is to keep of it, a mind decides."""
     message, scored = thought.message, thought.score
+    found = mismatch(thought.state, message, thought.asked, thought.talk)
+    violated = scored.matched is False and found is not None and thought.danger is None
     work = FormJob(
         turn_id=thought.turn_id,
         text=message.text,
@@ -478,6 +487,8 @@ def _form_jobs(thought: TurnThought, seq: int, *, tells: bool) -> tuple[NewJob, 
         tells=tells,
         talk=tuple(each[-TALK_CHARACTERS:] for each in thought.talk[-TALK_BEFORE:]),
         asks=thought.recalled.asked_for is not AskedFor.OTHER,
+        predicted=found.predicted if found is not None and violated else None,
+        habits=thought.state.habits if violated else (),
     )
     return (NewJob(f"form-{seq}", work, seq),)
 
@@ -550,15 +561,6 @@ def next_question(
     calm = scored.level is Level.NORMAL and not busy
     rested = state.asked_turn == 0 or state.turns + 1 - state.asked_turn > ASKED_EVERY
     return state.questions[0] if state.questions and calm and rested else None
-
-
-def _distil_jobs(thought: TurnThought, seq: int) -> tuple[NewJob, ...]:
-    """A violated expectation of which a language model shall distil a fact later."""
-    found = mismatch(thought.state, thought.message, thought.asked, thought.talk)
-    if thought.score.matched is not False or found is None or thought.danger is not None:
-        return ()
-    work = DistilJob(thought.turn_id, found.predicted, found.actual, found.asked, found.at, found.before, found.habits)
-    return (NewJob(f"distil-{seq}", work, seq),)
 
 
 def _vector(of: Message | Prediction) -> Vector:

@@ -7,7 +7,7 @@ from graphmem.app import Graphmem
 from graphmem.errors import Conflict
 from graphmem.flows.budget import within_budget_of
 from graphmem.flows.session_cache import open_memories
-from graphmem.llm.summary_prompt import SHOWN_STATEMENT
+from graphmem.llm.summary import SHOWN_STATEMENT
 from graphmem.model import Compression, CompressionTrigger, Session
 
 

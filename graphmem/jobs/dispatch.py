@@ -6,7 +6,7 @@ import random
 from graphmem.app import Graphmem
 from graphmem.errors import Locked
 from graphmem.jobs.closing import finish_closings
-from graphmem.jobs.runner import kinds, run_jobs, trouble_logged
+from graphmem.jobs.runner import JOB_KINDS, run_jobs, trouble_logged
 from graphmem.model import Session, Who
 from graphmem.store import jobs, students
 from graphmem.store.jobs import Due
@@ -69,7 +69,7 @@ async def run_due_jobs(gm: Graphmem, undecryptable: set[str] | None = None) -> N
     """
     undecryptable = set() if undecryptable is None else undecryptable
     await gm.background.gate.wait(gm.settings.jobs_quiet, gm.settings.jobs_patience)
-    due = await jobs.list_due(gm.graph, kinds(gm), gm.clock())
+    due = await jobs.list_due(gm.graph, JOB_KINDS, gm.clock())
     # Workers that look at the same time begin with different students.
     random.shuffle(due)
     await asyncio.gather(*(_run_due(gm, each, undecryptable) for each in due if each.session_id not in undecryptable))
@@ -91,7 +91,7 @@ async def _run_due(gm: Graphmem, due: Due, undecryptable: set[str]) -> None:
 async def remind(gm: Graphmem) -> None:
     """Re-publish notifications for all due jobs and closing sessions: messages may have been lost."""
     serve_jobs(gm)
-    due = [each.who for each in await jobs.list_due(gm.graph, kinds(gm), gm.clock())]
+    due = [each.who for each in await jobs.list_due(gm.graph, JOB_KINDS, gm.clock())]
     for who in dict.fromkeys((*due, *await students.list_closing(gm.graph, gm.clock()))):
         if not await gm.background.notifier.send(who):
             return

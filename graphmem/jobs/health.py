@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 from graphmem import metrics
 from graphmem.app import Graphmem
 from graphmem.errors import GraphmemError, Unavailable
-from graphmem.jobs.runner import kinds
+from graphmem.jobs.runner import JOB_KINDS
 from graphmem.model import JobState
 from graphmem.store import jobs, schema, students, turns
 
@@ -79,7 +79,7 @@ async def oldest_job(gm: Graphmem) -> float:
 
     Not counted are jobs of locked students, those that wait for another try, and those nobody here can do.
     """
-    since = await jobs.find_oldest_due(gm.graph, kinds(gm), gm.clock())
+    since = await jobs.find_oldest_due(gm.graph, JOB_KINDS, gm.clock())
     return 0.0 if since is None else max(0.0, (gm.clock() - since).total_seconds())
 
 

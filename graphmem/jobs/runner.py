@@ -9,13 +9,12 @@ import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from itertools import groupby
 
 from graphmem.app import Graphmem
-from graphmem.errors import BudgetExceeded, Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable, place
+from graphmem.errors import Conflict, GraphmemError, Locked, MindError, Tampered, Unavailable, place
 from graphmem.flows.budget import within_budget
-from graphmem.flows.facts import distil_facts
 from graphmem.flows.formation import MESSAGES_AT_ONCE, form_messages, form_observations
 from graphmem.flows.surprise import EPISODES_AT_ONCE as EPISODES
 from graphmem.flows.surprise import respond_to_surprises
@@ -37,15 +36,12 @@ FIRST_WAIT = 30.0
 """Seconds until a failed job is tried again; doubles with each further failure."""
 LONGEST_WAIT = 3600.0
 JOBS_AT_ONCE = 20
-"""Jobs taken at once where none of them asks a language model."""
-TURNS_TOGETHER = 4
-"""Turns from which on a language model reads them while the talk goes on."""
+"""Jobs taken at once where a mind reads messages one by one."""
 YIELD_SECONDS = 0.25
 """Seconds for which a job lets turns go first."""
 RUNNING_POLL = 0.05
 """Seconds between two looks whether another worker has finished what it is at."""
 RUNNING_POLLS = 20
-BUDGET_SPENT = "The day's budget for language models is spent."
 
 
 @dataclass(frozen=True)
@@ -57,13 +53,11 @@ class Handler:
         statement that has no effect without their lease; what it raises leaves them all for later
     at_once : most jobs it takes together; more than one where one question can be asked about several
     questions : most questions it asks a mind each time
-    needs_model : without a language model its jobs wait, since nothing is to be gained
     """
 
     run: Callable[[Graphmem, Session, Sequence[Claimed]], Awaitable[int]]
     at_once: int = 1
     questions: int = 1
-    needs_model: bool = False
 
 
 class _Apart(Exception):
@@ -79,7 +73,7 @@ async def run_jobs(gm: Graphmem, session: Session, *, yield_to_turns: bool = Fal
 
     Parameters
     ----------
-    gm : Graphmem; with the offline mind alone no facts are distilled, which the turn has done already
+    gm : Graphmem
     session : Session; when it has ended, its jobs wait for the next one
     yield_to_turns : in the background: let turns go first, for a while before each job, and leave to other workers what
         they are at; else they are waited for, for a moment
@@ -97,7 +91,7 @@ async def run_jobs(gm: Graphmem, session: Session, *, yield_to_turns: bool = Fal
     finished = 0
     async with gm.job_lock(session):
         while not (yield_to_turns and gm.background.stopping.is_set()):
-            claimed = await _claimed(gm, session, await _wanted(gm, session) if yield_to_turns else kinds(gm))
+            claimed = await _claimed(gm, session, await _wanted(gm, session) if yield_to_turns else JOB_KINDS)
             if not claimed:
                 break
             done, all_tried = await _run_all(gm, session, claimed, yield_to_turns)
@@ -114,17 +108,16 @@ async def run_jobs(gm: Graphmem, session: Session, *, yield_to_turns: bool = Fal
 async def _wanted(gm: Graphmem, session: Session) -> list[Kind]:
     """The kinds of jobs that are done in the background now.
 
-    What a language model reads together waits until there are some turns of it, or the talk pauses; so does what rests
-    on the memories of those turns.
+    What a mind reads together waits until there are some turns of it, or the talk pauses; so does what rests on the
+    memories of those turns.
     """
-    wanted = kinds(gm)
-    if not gm.mind.is_model:
-        return wanted
+    if gm.mind.together == 1:
+        return JOB_KINDS
     waiting = await jobs.count_waiting_talk(gm.graph, session)
     paused = waiting.newest is None or (gm.clock() - waiting.newest).total_seconds() >= TALK_PAUSE
-    if paused or waiting.turns >= TURNS_TOGETHER:
-        return wanted
-    return [kind for kind in wanted if kind not in {Kind.FORM, Kind.SURPRISE, Kind.DISTIL}]
+    if paused or waiting.turns >= MESSAGES_AT_ONCE:
+        return JOB_KINDS
+    return [kind for kind in JOB_KINDS if kind not in {Kind.FORM, Kind.SURPRISE}]
 
 
 async def _claimed(gm: Graphmem, session: Session, wanted: Sequence[Kind]) -> list[Claimed]:
@@ -140,8 +133,8 @@ async def _claimed(gm: Graphmem, session: Session, wanted: Sequence[Kind]) -> li
 
 
 async def _next(gm: Graphmem, session: Session, wanted: Sequence[Kind]) -> list[Claimed]:
-    """The next jobs: one by one, or as many as are asked about together, where each asks a language model."""
-    asks = gm.mind.is_model
+    """The next jobs: many at once, or as many as the mind reads in one question."""
+    asks = gm.mind.together > 1
     now = gm.clock()
     until = now + lease(gm)
     claimed = await jobs.claim(gm.graph, session, wanted, 1 if asks else JOBS_AT_ONCE, until, now, alone=True)
@@ -153,8 +146,8 @@ async def _next(gm: Graphmem, session: Session, wanted: Sequence[Kind]) -> list[
 
 def lease(gm: Graphmem) -> timedelta:
     """Lease time of the jobs a worker has taken: each of their questions may take its time."""
-    most = max(handler.questions for handler in HANDLERS.values()) if gm.mind.is_model else 1
-    return timedelta(seconds=most * gm.settings.model_timeout + gm.settings.jobs_lease)
+    most = max(handler.questions for handler in HANDLERS.values())
+    return timedelta(seconds=most * gm.mind.seconds + gm.settings.jobs_lease)
 
 
 async def _run_all(
@@ -214,8 +207,6 @@ async def _run_with(gm: Graphmem, session: Session, group: Sequence[Claimed], ha
             return await handler.run(able, session, group)
         except (Unavailable, Locked):
             raise
-        except BudgetExceeded:
-            await _wait_for_tomorrow(gm, session, group)
         except Tampered as error:
             if len(group) > 1:
                 raise _Apart from error
@@ -234,16 +225,6 @@ async def _others(gm: Graphmem, session: Session) -> None:
         if not await jobs.runs(gm.graph, session, gm.clock()):
             return
         await asyncio.sleep(RUNNING_POLL)
-
-
-def kinds(gm: Graphmem) -> list[Kind]:
-    """The kinds of jobs that can be done with the minds there are."""
-    return kinds_of(with_model=gm.mind.is_model)
-
-
-def kinds_of(*, with_model: bool) -> list[Kind]:
-    """The kinds of jobs that can be done with a language model, or without one."""
-    return [kind for kind, handler in HANDLERS.items() if with_model or not handler.needs_model]
 
 
 def failure(attempts: int, error: str, now: datetime, most: int = MOST_ATTEMPTS) -> jobs.Failure:
@@ -280,22 +261,19 @@ async def _postpone(gm: Graphmem, session: Session, group: Sequence[Claimed], er
         else f"Unexpected {type(error).__name__} at {place(error)}."
     )
     spent = error.usage if isinstance(error, MindError) and error.usage else Usage()
+    away = isinstance(error, MindError) and error.away
     for claimed in group:
-        later = failure(claimed.attempts, reason, now)
+        # Away is no attempt: the job waits for the mind, however long.
+        later = (
+            jobs.Failure(JobState.WAITING, claimed.attempts, now + timedelta(seconds=FIRST_WAIT), reason)
+            if away
+            else failure(claimed.attempts, reason, now)
+        )
         if not await jobs.postpone(gm.graph, session, claimed, later, spent, now):
             continue
         # What was asked about several jobs at once is counted once.
         spent = Usage()
         log.warning("a job has failed %d times and is %s: %s", later.attempts, later.state, later.error)
-
-
-async def _wait_for_tomorrow(gm: Graphmem, session: Session, group: Sequence[Claimed]) -> None:
-    """Leave jobs for the next day, which is no failure."""
-    now = gm.clock()
-    tomorrow = datetime.combine(now.date() + timedelta(days=1), time(), now.tzinfo)
-    for claimed in group:
-        later = jobs.Failure(JobState.WAITING, claimed.attempts, tomorrow, BUDGET_SPENT)
-        await jobs.postpone(gm.graph, session, claimed, later, Usage(), now)
 
 
 @contextmanager
@@ -313,6 +291,7 @@ HANDLERS: Mapping[Kind, Handler] = {
     Kind.FORM: Handler(form_messages, at_once=MESSAGES_AT_ONCE),
     Kind.OBSERVE: Handler(form_observations, at_once=MESSAGES_AT_ONCE),
     Kind.SURPRISE: Handler(respond_to_surprises, at_once=EPISODES),
-    Kind.DISTIL: Handler(distil_facts, at_once=MESSAGES_AT_ONCE, needs_model=True),
 }
 """Who does which kind of job."""
+JOB_KINDS = list(HANDLERS)
+"""The kinds of jobs that workers do."""

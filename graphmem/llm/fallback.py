@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from graphmem.errors import MindError
 from graphmem.llm.circuit import Circuit
+from graphmem.llm.unasked import UNASKED
 from graphmem.metrics import model_errors
 from graphmem.model import Answer, MindQuestion, OnFailure, Usage
 from graphmem.ports import Mind, OnToken
@@ -40,8 +41,6 @@ class Fallback:
     counts is the reply of the answer, which replaces what was shown.
     """
 
-    is_model = True
-
     def __init__(
         self,
         first: Mind,
@@ -55,6 +54,8 @@ class Fallback:
         self.name = first.name
         self.first = first
         self.second = second
+        self.seconds = first.seconds
+        self.together = first.together
         self.failing: str | None = None
         self._refuse = refuse
         self._clock = clock
@@ -62,6 +63,8 @@ class Fallback:
 
     async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
         """See `Mind.ask`; raises MindError where `first` fails and the question can wait."""
+        if (unasked := UNASKED.get(type(question))) is not None:
+            return Answer(unasked(question))
         shown = False
 
         async def passed_on(piece: str) -> None:

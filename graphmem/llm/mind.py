@@ -1,72 +1,52 @@
 """The mind that asks a language model, through pydantic-ai (spec 17).
 
-One question is at most two requests: the second asks the model to repair an answer that was not valid.
-A time limit covers both, and the provider's own retries are off: where a model is away the offline mind
-answers instead (`graphmem.llm.fallback`). Whatever goes wrong is a MindError that carries what was spent
-and holds neither conversation nor key.
+One question is at most two answers: the second request asks the model to repair one that was not valid. A time limit
+covers both, and the provider's own retries are off: where a model is away the turn is answered offline and jobs wait
+(`graphmem.llm.fallback`). Whatever goes wrong is a MindError that carries what was spent and holds neither conversation
+nor key.
 
 Importing this module takes seconds; `graphmem.llm.fallback.make_mind` does it only where a model is configured.
 """
 
 import asyncio
 import logging
-import sys
-from collections.abc import AsyncIterable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from time import monotonic
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel
-from pydantic_ai import Agent, NativeOutput, RunContext
-from pydantic_ai.capabilities import Hooks
-from pydantic_ai.exceptions import ContentFilterError, ModelAPIError, ModelHTTPError, UnexpectedModelBehavior, UserError
-from pydantic_ai.messages import (
-    AgentStreamEvent,
-    PartDeltaEvent,
-    PartStartEvent,
-    TextPart,
-    TextPartDelta,
-    ToolCallPart,
-    ToolCallPartDelta,
-)
-from pydantic_ai.models import Model, ModelRequestContext, infer_model
-from pydantic_ai.providers import Provider, infer_provider_class
+from pydantic import BaseModel, ValidationError
+from pydantic_ai.direct import model_request, model_request_stream
+from pydantic_ai.exceptions import ContentFilterError, ModelAPIError, ModelHTTPError, UnexpectedModelBehavior
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, UserPromptPart
+from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
-from pydantic_ai.usage import RunUsage
-from pydantic_core import from_json
 
-from graphmem.errors import MindError, SetupError
-from graphmem.llm.contradiction_prompt import ClassifyOutput, classify_prompt, pair_verdicts
-from graphmem.llm.formation_outputs import NotedTalk, NotesOutput, extractions, found_notes
-from graphmem.llm.formation_prompt import formation_prompt
-from graphmem.llm.outputs import DistilOutput, PredictOutput, RespondOutput, danger_told, lessons, predicted
-from graphmem.llm.prompts import Prompt, distil_prompt, predict_prompt, respond_prompt
-from graphmem.llm.summary_outputs import AskedGroups, SummariseOutput, digests, summary_items
-from graphmem.llm.summary_prompt import summarise_prompt
-from graphmem.llm.surprise_outputs import (
-    AnalyseOutput,
-    AskedEpisodes,
-    analysed_items,
-    analyses,
-    lean_analyses,
+from graphmem.errors import MindError
+from graphmem.llm.memory import MemoryOutput, Noted, NotedTalk, noted, notes_of_answer
+from graphmem.llm.memory_prompt import memory_prompt
+from graphmem.llm.modes import (
+    IN_WORDS,
+    MODES,
+    json_text,
+    parameters,
+    partial_field,
+    shown_schema,
+    written,
+    written_so_far,
 )
-from graphmem.llm.surprise_prompts import analyse_prompt
+from graphmem.llm.prompts import Prompt, predict_prompt, reply_prompt
+from graphmem.llm.providers import make_model
+from graphmem.llm.reply import ForeseeOutput, ReplyOutput, predicted, response
+from graphmem.llm.summary import AskedGroups, SummariseOutput, digests, summarise_prompt, summary_items
+from graphmem.metrics import model_notes
 from graphmem.model import (
-    Analyse,
-    Analysis,
     Answer,
-    Author,
-    Classify,
-    Distil,
-    ExtractMemories,
-    Lesson,
-    Message,
     MindQuestion,
     Predict,
-    Prediction,
     PromptUsage,
+    Remember,
     Respond,
-    Response,
     Summarise,
     Usage,
 )
@@ -74,7 +54,7 @@ from graphmem.ports import OnToken
 from graphmem.settings import Settings
 from graphmem.text.quoting import cleaned_quote
 
-__all__ = ["FORMS", "LanguageMind"]
+__all__ = ["FORMS", "Form", "LanguageMind", "request_settings"]
 
 _log = logging.getLogger(__name__)
 # At lower levels some of these log whole requests, and so what students said, others the address they go to.
@@ -82,14 +62,14 @@ _TALKATIVE = (
     *("openai", "anthropic", "groq", "cohere", "mistralai", "google_genai", "botocore", "boto3", "urllib3"),
     *("httpx2", "httpcore2"),
 )
-_EXTRAS = "anthropic,bedrock,cohere,google,groq,mistral"
-_MODEL_FORM = (
-    "GRAPHMEM_MODEL must be `offline` or `PROVIDER:NAME`, such as `openai:gpt-5` or `anthropic:claude-sonnet-4-5`"
-)
-
-
 REPLY_TEMPERATURE = 0.7
 """Temperature of replies, which need not be the same each time."""
+TOGETHER = 4
+"""Messages that one memory call reads."""
+JOB_PATIENCE = 3
+"""Times the time limit that a job's question may take: nobody waits for it, and some models think long."""
+REFUSES_MODE = frozenset({400, 422, 501})
+"""HTTP statuses of a server that cannot answer in a mode."""
 
 T = TypeVar("T")
 Q = TypeVar("Q")
@@ -105,7 +85,7 @@ class Form(Generic[Q, Output, T]):
     tokens : most tokens of an answer
     context : what the answer is validated against
     leaner : another schema where a question asks for less
-    items : what the answer lists; a text in place of an item says why it is refused
+    count : counts in the log what of an answer was mended or refused
     streamed : field of the answer that is passed on while it grows
     temperature : 0 for what a job asks
     """
@@ -115,54 +95,43 @@ class Form(Generic[Q, Output, T]):
     read: Callable[[Output, Q], T]
     tokens: int
     context: Callable[[Q], object] = lambda _: None
-    leaner: Callable[[Q], type[Output] | None] = lambda _: None
-    items: Callable[[Output, Q], Sequence[object]] = lambda *_: ()
+    leaner: Callable[[Q], type[BaseModel] | None] = lambda _: None
+    count: Callable[[Output, Q], None] = lambda *_: None
     streamed: str | None = None
     temperature: float = 0.0
 
 
-def _prediction(output: PredictOutput, _: Predict) -> Prediction:
-    return predicted(output)
+def _count_notes(output: MemoryOutput, question: Remember) -> None:
+    found = noted(output, NotedTalk(question))
+    refused = sum(isinstance(each, str) for each in found)
+    replaced = sum(isinstance(each, Noted) and each.replaced for each in found)
+    results = {"stored": len(found) - refused - replaced, "replaced": replaced, "refused": refused}
+    for result, count in results.items():
+        model_notes.labels(result).inc(count)
+    if refused or replaced:
+        _log.info("of %d notes %d were refused, of %d the quote was kept", len(found), refused, replaced)
 
 
-def _response(output: RespondOutput, question: Respond) -> Response:
-    at = question.talk.messages[-1].at
-    return Response(Message(Author.COMPANION, output.reply, at), predicted(output), danger_told(output))
-
-
-def _lessons(output: DistilOutput, question: Distil) -> tuple[Lesson | None, ...]:
-    return lessons(output, len(question.mismatches))
-
-
-def _analyses(output: AnalyseOutput, question: Analyse) -> tuple[Analysis, ...]:
-    return analyses(output, question.episodes)
+def _count_summaries(output: SummariseOutput, question: Summarise) -> None:
+    if refused := sum(isinstance(each, str) for each in summary_items(output, question)):
+        _log.info("refused %d of %d summaries", refused, len(question.groups))
 
 
 FORMS: Mapping[type[MindQuestion[Any]], Form[Any, Any, Any]] = {
-    Predict: Form(predict_prompt, PredictOutput, _prediction, 600),
-    Respond: Form(respond_prompt, RespondOutput, _response, 2_000, streamed="reply", temperature=REPLY_TEMPERATURE),
-    Distil: Form(distil_prompt, DistilOutput, _lessons, 800),
-    ExtractMemories: Form(
-        formation_prompt,
-        NotesOutput,
-        extractions,
+    Predict: Form(predict_prompt, ForeseeOutput, lambda output, _: predicted(output.expected), 600),
+    Respond: Form(
+        reply_prompt,
+        ReplyOutput,
+        response,
         2_000,
-        NotedTalk.of,
-        items=lambda o, q: found_notes(o, NotedTalk.of(q)),
+        leaner=lambda question: None if question.written is None else ForeseeOutput,
+        streamed="reply",
+        temperature=REPLY_TEMPERATURE,
     ),
-    Analyse: Form(
-        analyse_prompt,
-        AnalyseOutput,
-        _analyses,
-        3_000,
-        lambda question: AskedEpisodes(question.episodes),
-        leaner=lambda question: lean_analyses(question.episodes),
-        items=lambda output, _: analysed_items(output),
-    ),
-    Summarise: Form(summarise_prompt, SummariseOutput, digests, 2_000, AskedGroups, items=summary_items),
-    Classify: Form(classify_prompt, ClassifyOutput, pair_verdicts, 1_200),
+    Remember: Form(memory_prompt, MemoryOutput, notes_of_answer, 2_500, NotedTalk, count=_count_notes),
+    Summarise: Form(summarise_prompt, SummariseOutput, digests, 2_000, AskedGroups, count=_count_summaries),
 }
-"""Form of each kind of question."""
+"""Form of each kind of question that the model is asked."""
 
 
 class _ListenerFailed(Exception):
@@ -175,8 +144,8 @@ class LanguageMind:
     Parameters
     ----------
     settings : Settings             `model` PROVIDER:NAME; `model_base_url` of an OpenAI-compatible or other server;
-                                    `model_timeout`, seconds of one question with its repair; `model_price_in` and
-                                    `model_price_out`, US dollars per million tokens.
+                                    `model_timeout`, seconds of one question with its repair; `model_output`, the output
+                                    mode; `model_price_in` and `model_price_out`, US dollars per million tokens.
                                     The key comes from the provider's usual environment variable, e.g.
                                     `OPENAI_API_KEY`; OpenAI-compatible servers can do without one.
 
@@ -198,91 +167,176 @@ class LanguageMind:
     'openai:NAME'
     """
 
-    is_model = True
+    together = TOGETHER
     failing: str | None = None
 
     def __init__(self, settings: Settings) -> None:
         self.name = settings.model
         self._timeout = settings.model_timeout
         self._prices = settings.model_price_in, settings.model_price_out
-        self._model = _model(settings.model, settings.model_base_url)
-        self._agents: dict[type[BaseModel], Agent[_Asked, Any]] = {}
+        self.model = make_model(settings.model, settings.model_base_url)
+        # A model behind an address may think first, nobody knows how long.
+        self.roomy = settings.model_base_url is not None or bool(self.model.profile.get("thinking_always_enabled"))
+        native = self.model.profile.get("supports_json_schema_output", False)
+        self._mode: str = settings.model_output if settings.model_output != "auto" else "schema" if native else "tool"
+        self._settled = settings.model_output != "auto"
         for name in _TALKATIVE:
             logging.getLogger(name).setLevel(logging.WARNING)
+
+    @property
+    def seconds(self) -> float:
+        """See `Mind.seconds`."""
+        return JOB_PATIENCE * self._timeout
 
     async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
         """See `Mind.ask`; the pieces given to `on_token` make up the reply, unless it had to be repaired.
 
-        Items without words of the message behind them are dropped and counted in the log. An answer of which nothing
+        Notes without words of a message behind them are dropped and counted in the log. An answer of which nothing
         is left is asked for once more, and then is a MindError; an empty one is an answer.
         """
         form = FORMS[type(question)]
-        stream = None if on_token is None or form.streamed is None else _FieldStream(form.streamed, on_token)
-        output, usage = await self._ask(question, form, stream)
-        if stream is not None:
-            await stream.finish(output)
-        items = form.items(output, question)
-        if refused := sum(isinstance(item, str) for item in items):
-            _log.info("refused %d of %d items of an answer to %s", refused, len(items), type(question).__name__)
-        return Answer(form.read(output, question), usage)
-
-    async def aclose(self) -> None:
-        """Close the connections to the provider."""
-        # A provider closes the client it made on leaving its context.
-        async with self._model:
-            pass
-
-    def _agent(self, output: type[Output]) -> "Agent[_Asked, Output]":
-        agent = self._agents.get(output)
-        if agent is None:
-            agent = self._agents[output] = _agent(self._model, output)
-        return agent
-
-    async def _ask(
-        self, question: MindQuestion[T], form: Form[Any, Output, T], stream: "_FieldStream | None"
-    ) -> tuple[Output, Usage]:
-        prompt, asked = form.prompt(question), _Asked(question.prompt, form.context(question), self._prices)
+        stream = None
+        if on_token is not None and form.streamed is not None and form.leaner(question) is None:
+            stream = _FieldStream(form.streamed, on_token)
+        asked = _Asked(self._prices)
+        patience = self._timeout * (JOB_PATIENCE if question.can_wait else 1)
         try:
-            async with asyncio.timeout(self._timeout):
-                result = await self._agent(form.leaner(question) or form.output).run(
-                    prompt.question,
-                    instructions=prompt.instructions,
-                    model_settings=_settings(self._model, form),
-                    deps=asked,
-                    usage=asked.tokens,
-                    event_stream_handler=None if stream is None else stream.listen,
-                )
-                return result.output, asked.usage()
+            async with asyncio.timeout(patience):
+                output = await self._answer(question, form, asked, stream, monotonic() + patience)
         except _ListenerFailed as failed:
             listener_error = failed.__cause__
         except Exception as error:
             listener_error = None
-            failure = _explained(error, self._timeout)
+            failure = _explained(error, patience)
+        else:
+            if stream is not None:
+                await stream.finish(output)
+            form.count(output, question)
+            return Answer(form.read(output, question), asked.usage(question.prompt))
         # Raised out here, so that no traceback of ours shows the provider's error, which may quote the conversation.
         if listener_error is not None:
             raise listener_error
-        raise MindError(failure.message, kind=failure.kind, usage=asked.usage(), away=failure.away)
+        raise MindError(failure.message, kind=failure.kind, usage=asked.usage(question.prompt), away=failure.away)
+
+    async def aclose(self) -> None:
+        """Close the connections to the provider."""
+        # A provider closes the client it made on leaving its context.
+        async with self.model:
+            pass
+
+    async def _answer(
+        self,
+        question: MindQuestion[T],
+        form: Form[Any, Any, T],
+        asked: "_Asked",
+        stream: "_FieldStream | None",
+        end: float,
+    ) -> Any:
+        """The validated answer, after one repair at most."""
+        prompt, output = form.prompt(question), form.leaner(question) or form.output
+        messages: list[ModelMessage] = [ModelRequest(parts=[UserPromptPart(prompt.question)])]
+        for repaired in (False, True):
+            answer = await self._sent(messages, prompt.instructions, output, form, asked, stream, end)
+            text = json_text(written(answer))
+            try:
+                found = output.model_validate_json(text or "null", context=form.context(question))
+            except ValidationError as error:
+                if repaired:
+                    raise UnexpectedModelBehavior("invalid") from None
+                if not text and not self._settled and self._mode not in IN_WORDS:
+                    # It wrote no JSON at all: from now on it is shown the schema in words.
+                    self._mode = "object"
+                messages += [answer, ModelRequest(parts=[UserPromptPart(_repair(error))])]
+            else:
+                self._settled = True
+                return found
+        raise AssertionError("unreachable")
+
+    async def _sent(
+        self,
+        messages: Sequence[ModelMessage],
+        instructions: str,
+        output: type[BaseModel],
+        form: Form[Any, Any, Any],
+        asked: "_Asked",
+        stream: "_FieldStream | None",
+        end: float,
+    ) -> ModelResponse:
+        """One answer: in the first mode that the server takes, and after the pause that it asks for, once."""
+        waited = False
+        while True:
+            mode = self._mode
+            first = ModelRequest(messages[0].parts, instructions=instructions + shown_schema(mode, output))  # type: ignore[arg-type]
+            try:
+                return await self._request([first, *messages[1:]], mode, output, form, asked, stream)
+            except ModelHTTPError as error:
+                pause = _pause(error)
+                if pause is not None and not waited and monotonic() + pause < end:
+                    waited = True
+                    await asyncio.sleep(pause)
+                elif error.status_code in REFUSES_MODE and not self._settled and mode != MODES[-1]:
+                    self._mode = MODES[MODES.index(mode) + 1]
+                else:
+                    raise
+
+    async def _request(
+        self,
+        messages: Sequence[ModelMessage],
+        mode: str,
+        output: type[BaseModel],
+        form: Form[Any, Any, Any],
+        asked: "_Asked",
+        stream: "_FieldStream | None",
+    ) -> ModelResponse:
+        asked.calls += 1
+        request: dict[str, Any] = {
+            "model_settings": request_settings(self.model, form, roomy=self.roomy),
+            "model_request_parameters": parameters(mode, output),
+            "instrument": False,  # traces would hold the conversation
+        }
+        if stream is None:
+            answer = await model_request(self.model, messages, **request)
+        else:
+            async with model_request_stream(self.model, messages, **request) as events:
+                text = ""
+                async for event in events:
+                    text = written_so_far(text, event)
+                    await stream.listen(text)
+                answer = events.get()
+        asked.add(answer)
+        if answer.finish_reason == "content_filter":
+            raise ContentFilterError("withheld")
+        return answer
+
+
+def _repair(error: ValidationError) -> str:
+    wrong = {f"{'.'.join(map(str, each['loc'])) or 'answer'}: {each['msg']}" for each in error.errors()[:5]}
+    return f"That answer cannot be used ({'; '.join(sorted(wrong))}). Answer again with one JSON object as asked for."
 
 
 class _Asked:
-    """One question: what its answer is held against, and what it costs.
+    """What one question costs: requests are counted as they are sent, tokens as they are reported."""
 
-    Requests are counted as they are sent, tokens as they are reported.
-    """
-
-    def __init__(self, prompt: str, context: object, prices: tuple[float, float]) -> None:
-        self._prompt = prompt
-        self.context = context
+    def __init__(self, prices: tuple[float, float]) -> None:
         self._prices = prices
-        self.calls = 0
-        self.tokens = RunUsage()
+        self.calls = self._tokens_in = self._tokens_out = 0
+        self._cost = 0.0
 
-    def usage(self) -> Usage:
-        tokens, (price_in, price_out) = self.tokens, self._prices
-        cost = (tokens.input_tokens * price_in + tokens.output_tokens * price_out) / 1e6
-        if tokens.cost is not None:
-            cost = float(tokens.cost)
-        return Usage.of(PromptUsage(self._prompt, self.calls, tokens.input_tokens, tokens.output_tokens, cost))
+    def add(self, answer: ModelResponse) -> None:
+        """Add what an answer reports."""
+        tokens_in, tokens_out = answer.usage.input_tokens, answer.usage.output_tokens
+        self._tokens_in += tokens_in
+        self._tokens_out += tokens_out
+        try:
+            cost = float(answer.cost().total_price)
+        except (LookupError, ValueError, AssertionError):
+            price_in, price_out = self._prices
+            cost = (tokens_in * price_in + tokens_out * price_out) / 1e6
+        self._cost += cost
+
+    def usage(self, prompt: str) -> Usage:
+        """The same as it is kept."""
+        return Usage.of(PromptUsage(prompt, self.calls, self._tokens_in, self._tokens_out, self._cost))
 
 
 class _FieldStream:
@@ -293,15 +347,12 @@ class _FieldStream:
         self._on_token = on_token
         self._passed_on = ""
 
-    async def listen(self, _: RunContext["_Asked"], events: AsyncIterable[AgentStreamEvent]) -> None:
-        """Follow one request, a first or a repair; a repair that begins otherwise passes nothing on."""
-        written = ""
-        async for event in events:
-            written = _written(written, event)
-            try:
-                await self._pass_on(_field_in(written, self._name))
-            except Exception as error:
-                raise _ListenerFailed from error
+    async def listen(self, written: str) -> None:
+        """Pass on what is new in one request, a first or a repair; one that begins otherwise passes nothing on."""
+        try:
+            await self._pass_on(cleaned_quote(partial_field(written, self._name)))
+        except Exception as error:
+            raise _ListenerFailed from error
 
     async def finish(self, output: BaseModel) -> None:
         """Pass on what is still missing, where what was passed on is how the field begins."""
@@ -313,25 +364,12 @@ class _FieldStream:
             await self._on_token(piece)
 
 
-def _written(so_far: str, event: AgentStreamEvent) -> str:
-    match event:
-        case PartStartEvent(part=TextPart(content=text)) | PartStartEvent(part=ToolCallPart(args=str(text))):
-            return text
-        case PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
-            return so_far + text
-        case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=str(text))):
-            return so_far + text
-        case _:
-            return so_far
-
-
-def _field_in(written: str, name: str) -> str:
+def _pause(error: ModelHTTPError) -> float | None:
+    """Seconds after which a server asks to be asked again (Retry-After); None where it does not."""
     try:
-        answer = from_json(written, allow_partial="trailing-strings")
+        return max(0.0, float((error.headers or {}).get("retry-after", "")))
     except ValueError:
-        return ""
-    text = answer.get(name) if isinstance(answer, dict) else None
-    return cleaned_quote(text) if isinstance(text, str) else ""
+        return None
 
 
 @dataclass(frozen=True)
@@ -361,61 +399,10 @@ def _explained(error: Exception, timeout: float) -> _Failure:
             return _Failure("error", f"The language model failed: {type(error).__name__}.")
 
 
-async def _count(context: RunContext[_Asked], request: ModelRequestContext) -> ModelRequestContext:
-    context.deps.calls += 1
-    return request
-
-
-def _agent(model: Model[Any], output: type[Output]) -> Agent[_Asked, Output]:
-    # Where a provider can hold the answer to a schema, small models keep it, too; elsewhere it is a tool's argument.
-    native = model.profile.get("supports_json_schema_output", False)
-    agent = Agent(
-        model,
-        output_type=NativeOutput(output) if native else output,
-        deps_type=_Asked,
-        validation_context=lambda context: context.deps.context,
-        retries=1,
-        capabilities=[Hooks(before_model_request=_count)],
-    )
-    agent.instrument = False  # traces would hold the conversation
-    return agent
-
-
-def _settings(model: Model[Any], form: Form[Any, Any, Any]) -> ModelSettings:
-    """What is sent with a request. Of a model that thinks first, nobody knows how long, the answer is not cut."""
+def request_settings(model: Model[Any], form: Form[Any, Any, Any], *, roomy: bool) -> ModelSettings:
+    """What is sent with a request; of a model that may think first the answer is not cut."""
     settings = ModelSettings() if "max_retries" in model.unsupported_settings else ModelSettings(max_retries=0)
     if model.profile.get("thinking_always_enabled"):
         return settings
-    return settings | ModelSettings(temperature=form.temperature, max_tokens=form.tokens)
-
-
-def _model(name: str, base_url: str | None) -> Model[Any]:
-    provider, _, model = name.partition(":")
-    if not provider or not model:
-        raise SetupError(f"{_MODEL_FORM}; it is {name!r}.")
-    if base_url and provider == "openai":
-        # Chat completions is what OpenAI-compatible servers speak; `openai-responses:NAME` asks for the other one.
-        name = f"openai-chat:{model}"
-    try:
-        if not base_url:
-            return infer_model(name)
-        return infer_model(name, lambda provider: _provider(provider, base_url))
-    except ImportError:
-        raise SetupError(
-            f"The model {name!r} needs a package that is not installed: run `{sys.executable} -m pip install "
-            f"'pydantic-ai-slim[{_EXTRAS}]=={version('pydantic-ai-slim')}'`."
-        ) from None
-    except (UserError, ValueError) as error:
-        reason = str(error).partition(" To try ")[0].rstrip(".")
-        raise SetupError(f"The model {name!r} cannot be used: {reason}. {_MODEL_FORM}.") from None
-
-
-def _provider(name: str, base_url: str) -> Provider[Any]:
-    maker: Any = infer_provider_class(name)
-    try:
-        provider: Provider[Any] = maker(base_url=base_url)
-    except TypeError:
-        raise SetupError(
-            f"The provider {name!r} takes no address: unset GRAPHMEM_MODEL_BASE_URL, or use `openai:NAME` with it."
-        ) from None
-    return provider
+    settings |= ModelSettings(temperature=form.temperature)
+    return settings if roomy else settings | ModelSettings(max_tokens=form.tokens)

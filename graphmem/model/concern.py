@@ -32,6 +32,11 @@ class Danger:
     sure: bool = True
     sign: bool = False
 
+    @property
+    def stands(self) -> bool:
+        """True if no mind can deny it: a plain sign of acute danger."""
+        return self.sign and self.urgency >= ACUTE
+
 
 @dataclass(frozen=True)
 class Concern:

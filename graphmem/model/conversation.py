@@ -311,12 +311,18 @@ class Remembered:
 class Response:
     """A reply and what is expected to follow it.
 
-    danger : that a mind reads from the message; it may add to what was detected, never take away
+    danger : that a mind reads from the message
+    judged : the mind has looked for danger: where it tells of none there is none, but for plain signs of acute danger
+    came_true : 0..1, chance that what was expected of the message came true; None where the mind does not say
+    used : ids of the memories that the reply rests on; None where the mind does not say
     """
 
     reply: Message
     prediction: Prediction
     danger: Danger | None = None
+    judged: bool = False
+    came_true: float | None = None
+    used: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)

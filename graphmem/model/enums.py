@@ -183,6 +183,26 @@ class LedgerCategory(Word):
     OBSERVATION = "observation", "What was noticed."
 
 
+class LinkKind(Word):
+    """Effect of a note on something known or on another note."""
+
+    SAME = "same", "It says the same."
+    REFINES = "refines", "It says more of it."
+    ENDS = "ends", "That holds no longer."
+    CONTRADICTS = "contradicts", "Both cannot be so."
+    SETTLES = "settles", "A promise, debt or secret that is over."
+
+
+class Scope(Word):
+    """Matter of an instruction; the student's own bind in all but `other`."""
+
+    STYLE = "style", "How the tutor speaks."
+    PACE = "pace", "How fast it goes on, and what comes first."
+    CONTENT = "content", "What to speak of, or not."
+    NAME = "name", "How to call the student."
+    OTHER = "other", "Rules, duties, marks and all else."
+
+
 class ConcernKind(Word):
     """Kind of danger that a message tells of (spec 20)."""
 

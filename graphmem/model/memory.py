@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, field
 from datetime import datetime, timedelta, timezone
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from graphmem.model.concern import Danger
 from graphmem.model.enums import (
@@ -23,6 +23,9 @@ from graphmem.model.enums import (
 from graphmem.model.fields import SEALED, UNSTORED, Placement, Unit, documented
 from graphmem.model.vectors import Vector
 from graphmem.model.world import Practised
+
+if TYPE_CHECKING:
+    from graphmem.model.conversation import Mismatch
 
 DETAILS = Placement("details", sealed=True, shared=True)
 ANYONE = "The student"
@@ -89,6 +92,7 @@ class Heard:
     student : the student's name, where it is known
     asks : it asks for what was told: what stands beside the question mostly says why, and ends nothing
     observed : somebody chose to have it remembered; it is no turn of the student's
+    violated : the expectation that it violates; None where it came true or there was none
     doc : the annotations of `text` (`graphmem.text.doc.Doc`), where they were made
     readings : what the reader makes of it and its statements (`graphmem.text.reader.MessageReading`), by their text,
         as far as they were read
@@ -106,6 +110,7 @@ class Heard:
     student: str | None = None
     asks: bool = False
     observed: bool = False
+    violated: "Mismatch | None" = None
     doc: object = field(default=None, repr=False, compare=False)
     readings: Mapping[str, object] = field(default_factory=dict, repr=False, compare=False)
 

@@ -5,8 +5,9 @@ from enum import StrEnum
 from typing import ClassVar, Generic, TypeVar
 
 from graphmem.model.concern import Danger
-from graphmem.model.conversation import Conversation, Lesson, Message, Mismatch, Prediction, Remembered, Response
-from graphmem.model.memory import Digest, Extraction, Heard, Memory
+from graphmem.model.conversation import Conversation, Message, Prediction, Remembered, Response
+from graphmem.model.memory import Digest, Heard, Memory
+from graphmem.model.notes import KnownItem, Notes
 from graphmem.model.surprise import Analysis, Surprising
 from graphmem.model.uncertainty import PairVerdict, StatementPair
 
@@ -15,11 +16,10 @@ T_co = TypeVar("T_co", covariant=True)
 __all__ = [
     "Analyse",
     "Classify",
-    "Distil",
-    "ExtractMemories",
     "MindQuestion",
     "OnFailure",
     "Predict",
+    "Remember",
     "Respond",
     "Summarise",
 ]
@@ -48,11 +48,6 @@ class MindQuestion(Generic[T_co]):
     when_unusable: ClassVar[OnFailure] = OnFailure.FALL_BACK
 
     @property
-    def needs_model(self) -> bool:
-        """True if the offline mind never stands in for a language model."""
-        return self.when_away is self.when_unusable is OnFailure.WAIT
-
-    @property
     def can_wait(self) -> bool:
         """True if a job asks, which can be tried again; nobody waits for the answer of a turn."""
         return self.when_away is OnFailure.WAIT
@@ -60,27 +55,25 @@ class MindQuestion(Generic[T_co]):
 
 @dataclass(frozen=True)
 class Predict(MindQuestion[Prediction]):
-    """The student's next message, and keywords of what one needs to know for it.
+    """The student's next message after a conversation, from that alone.
 
     talk : ends with the student's newest message
-    reply : the companion's answer to it, where it is written already: then what follows it is predicted
-    remembered : what of the past fits; empty for a prediction from the conversation alone
     """
 
     prompt = "predict"
     when_away = OnFailure.FALL_BACK
 
     talk: Conversation
-    reply: Message | None = None
-    remembered: Remembered = field(default_factory=Remembered)
 
 
 @dataclass(frozen=True)
 class Respond(MindQuestion[Response]):
     """The companion's reply to the student's newest message, and what the student is expected to say to it.
 
-    danger : that the message tells of: then the reply takes care of that alone
+    danger : that the message may tell of: then the reply takes care of that alone, where it does
     help : text that such a reply holds word for word
+    expected : what had been foreseen of the message
+    written : the reply, where an app has written it itself
     """
 
     prompt = "respond"
@@ -90,42 +83,31 @@ class Respond(MindQuestion[Response]):
     remembered: Remembered = field(default_factory=Remembered)
     danger: Danger | None = None
     help: str = ""
+    expected: Prediction | None = None
+    written: Message | None = None
 
 
 @dataclass(frozen=True)
-class Distil(MindQuestion[tuple[Lesson | None, ...]]):
-    """Lessons of violated expectations: of each the general thing that would have led to expecting it, or None.
+class Remember(MindQuestion[Notes]):
+    """What is worth keeping of some messages of one talk, oldest first, and what the violated expectations teach.
 
-    known : what is known of the student that may say it already
+    heard : the messages
+    known : what is kept already and may be said again, refined, ended or settled by them
+    asked : questions that wait to be put to the student
     """
 
-    prompt = "distil"
-    when_unusable = OnFailure.WAIT
-
-    mismatches: tuple[Mismatch, ...]
-    known: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class ExtractMemories(MindQuestion[tuple[Extraction, ...]]):
-    """Memories worth keeping of some messages of one talk, oldest first; one extraction for each, in the same order.
-
-    heard : those with `passes` 0 are there to be understood by, and no memory is formed from them; the offline mind
-        looks for ledger entries in them, too
-    known : memories that may be said again, refined or ended by them
-    """
-
-    prompt = "extract"
+    prompt = "remember"
 
     heard: tuple[Heard, ...]
-    known: tuple[Memory, ...] = ()
+    known: tuple[KnownItem, ...] = ()
+    asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class Analyse(MindQuestion[tuple[Analysis, ...]]):
+class Analyse(MindQuestion[tuple[Analysis | None, ...]]):
     """Analyses of some surprising episodes, at least one; one analysis for each, in the same order.
 
-    No question to the student is asked in two of them.
+    No question to the student is asked in two of them. None where the mind tells with its notes what follows.
     """
 
     prompt = "analyse"
@@ -160,13 +142,9 @@ class Summarise(MindQuestion[tuple[Digest, ...]]):
 
 @dataclass(frozen=True)
 class Classify(MindQuestion[tuple[PairVerdict, ...]]):
-    """Verdicts on some pairs of statements of one person, at least one; one verdict for each, in the same order."""
+    """Verdicts on some pairs of statements of one person; one verdict for each, in the same order."""
 
     prompt = "classify"
     when_away = OnFailure.FALL_BACK
 
     pairs: tuple[StatementPair, ...]
-
-    def __post_init__(self) -> None:
-        if not self.pairs:
-            raise ValueError("without a pair there is nothing to classify")

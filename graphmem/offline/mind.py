@@ -17,17 +17,17 @@ from graphmem.model import (
     Classify,
     Conversation,
     Digest,
-    Distil,
-    Extraction,
-    ExtractMemories,
     Heard,
     Lesson,
     Message,
     MindQuestion,
     Mismatch,
+    Note,
+    Notes,
     PairVerdict,
     Predict,
     Prediction,
+    Remember,
     Remembered,
     Respond,
     Response,
@@ -37,6 +37,7 @@ from graphmem.offline.care import caring_reply, trusted_question
 from graphmem.offline.contradictions import judged_pairs
 from graphmem.offline.exemplars import Bank, load_bank
 from graphmem.offline.formation import candidate_texts, extract
+from graphmem.offline.notes import notes_of
 from graphmem.offline.prediction import expected_answer, keywords
 from graphmem.offline.replies import replied
 from graphmem.offline.surprise import analysed
@@ -72,7 +73,8 @@ class OfflineMind:
     """
 
     name = "offline"
-    is_model = False
+    seconds = 0.0
+    together = 1
     failing: str | None = None
 
     def __init__(self, bank: Bank, embedder: Embedder, reader: MessageReader) -> None:
@@ -95,13 +97,19 @@ class OfflineMind:
 
 async def _predict(mind: OfflineMind, question: Predict, _: OnToken | None) -> Prediction:
     newest, before = _newest(question.talk)
-    asked = question.reply or _last_of_companion(before)
+    return await _expected(mind, newest, _last_of_companion(before))
+
+
+async def _expected(
+    mind: OfflineMind, newest: Message, asked: Message | None, told: Remembered | None = None
+) -> Prediction:
+    """What a student is expected to answer to what was asked, and the keywords of what is at stake."""
     needed = _needed(newest, asked)
     if asked is None:
         return Prediction("", needed)
     asked = await _embedded(mind, asked)
-    vector, told = np.asarray(asked.embedding, dtype=np.float32), question.remembered
-    found = await asyncio.to_thread(expected_answer, mind.bank, asked.text, vector, told)
+    vector = np.asarray(asked.embedding, dtype=np.float32)
+    found = await asyncio.to_thread(expected_answer, mind.bank, asked.text, vector, told or Remembered())
     return Prediction("", needed) if found is None else Prediction(found.text, needed, found.embedding)
 
 
@@ -110,6 +118,8 @@ async def _respond(mind: OfflineMind, question: Respond, on_token: OnToken | Non
     newest, before = _newest(question.talk)
     newest = await _embedded(mind, newest)
     messages = (*before, newest)
+    if question.written is not None:
+        return Response(question.written, await _expected(mind, newest, question.written, question.remembered))
     if question.danger is None:
         reading = await _reading(mind, newest.text, newest.reading)
         # To find what answers a question takes a while.
@@ -132,12 +142,17 @@ def _waiting(remembered: Remembered) -> list[str]:
     return [each.question for each in remembered.weave[:1]]
 
 
-async def _distil(mind: OfflineMind, question: Distil, _: OnToken | None) -> tuple[Lesson | None, ...]:
-    return tuple([await _lesson(mind, mismatch) for mismatch in question.mismatches])
+async def _remember(mind: OfflineMind, question: Remember, _: OnToken | None) -> Notes:
+    """Quote message by message; what is known is compared with them afterwards."""
+    notes = tuple([await _noted(mind, heard, place) for place, heard in enumerate(question.heard)])
+    lessons = [(place, await _lesson(mind, heard.violated)) for place, heard in enumerate(question.heard)]
+    return Notes(notes, learned=tuple((place, lesson) for place, lesson in lessons if lesson is not None))
 
 
-async def _lesson(mind: OfflineMind, mismatch: Mismatch) -> Lesson | None:
+async def _lesson(mind: OfflineMind, mismatch: Mismatch | None) -> Lesson | None:
     """The student's own statement of something lasting, in their words; None where the message holds none."""
+    if mismatch is None:
+        return None
     told = told_clauses(Doc(mismatch.actual)) or (mismatch.actual,)
     readings = await mind.reader.read(told)
     lasting, text = max((generality(each), text) for each, text in zip(readings, told, strict=True))
@@ -148,15 +163,12 @@ async def _lesson(mind: OfflineMind, mismatch: Mismatch) -> Lesson | None:
     )
 
 
-async def _extract(mind: OfflineMind, question: ExtractMemories, _: OnToken | None) -> tuple[Extraction, ...]:
-    return tuple([await _extracted(mind, heard) for heard in question.heard])
-
-
-async def _extracted(mind: OfflineMind, heard: Heard) -> Extraction:
+async def _noted(mind: OfflineMind, heard: Heard, place: int) -> tuple[Note, ...]:
     readings = await mind.reader.read(candidate_texts(heard), heard.readings)
     # Rules take a while over long texts, which must not hold up the event loop.
     long = len(heard.text) > THREAD_CHARACTERS
-    return await asyncio.to_thread(extract, heard, readings) if long else extract(heard, readings)
+    found = await asyncio.to_thread(extract, heard, readings) if long else extract(heard, readings)
+    return notes_of(found, heard, place)
 
 
 async def _analyse(_: OfflineMind, question: Analyse, __: OnToken | None) -> tuple[Analysis, ...]:
@@ -174,8 +186,7 @@ async def _classify(_: OfflineMind, question: Classify, __: OnToken | None) -> t
 RULES: Mapping[type[MindQuestion[Any]], Callable[[OfflineMind, Any, OnToken | None], Awaitable[Any]]] = {
     Predict: _predict,
     Respond: _respond,
-    Distil: _distil,
-    ExtractMemories: _extract,
+    Remember: _remember,
     Analyse: _analyse,
     Summarise: _summarise,
     Classify: _classify,

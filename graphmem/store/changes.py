@@ -1,7 +1,7 @@
 """Changes of a student's memories: planned as one value, written in one transaction (spec 2, 5, 7)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -197,6 +197,7 @@ class Changes:
     ended : ids of memories that hold no longer, whose ledger entries close, and of such entries and facts themselves
     revived : ids of memories that hold again; what had closed with them opens again
     facts : their `seq` is given when they are written
+    raised_by : id of the memory that the questions hang on; an episode's own without it
     doubts : uncertainties that are new
     settled : uncertainties that exist, as they stand from now on
     tolerance : of the companion from now on; None leaves it as it is
@@ -226,6 +227,7 @@ class Changes:
     response: SurpriseResponse | None = field(default=None, repr=False)
     facts: tuple[Fact, ...] = ()
     questions: tuple[Question, ...] = ()
+    raised_by: str | None = None
     reflections: tuple[Question, ...] = ()
     corrected: Corrected | None = None
     doubts: tuple[Recorded, ...] = ()
@@ -251,7 +253,8 @@ class Changes:
     @property
     def touches_turns(self) -> bool:
         """True if something that a turn depends on changes: facts, questions or corrections."""
-        return self.response is not None or self.corrected is not None or self.ends_facts
+        own = (self.response, self.corrected, self.facts, self.questions, self.ends_facts)
+        return any(own)
 
     @property
     def ends_facts(self) -> bool:
@@ -427,17 +430,17 @@ async def _write_doubts(tx: Transaction, session: Session, changes: Changes, wri
 
 
 async def _write_surprise(tx: Transaction, session: Session, changes: Changes, written: int, now: datetime) -> None:
-    if changes.episode_id is None or changes.origin is None:
-        return
-    source = _source_key(changes.origin)
-    await tx.run("changes/start_episode", episode_id=changes.episode_id, written=written, now=now, **source)
+    if changes.episode_id is not None and changes.origin is not None:
+        source = _source_key(changes.origin)
+        await tx.run("changes/start_episode", episode_id=changes.episode_id, written=written, now=now, **source)
     raised = [
         {"label": label, "properties": _sealed_question(session, label, each)}
         for label, questions in (("Question", changes.questions), ("Reflection", changes.reflections))
         for each in questions
     ]
     if raised:
-        await tx.run("changes/raise_questions", episode_id=changes.episode_id, raised=raised)
+        by = changes.raised_by or changes.episode_id
+        await tx.run("changes/raise_questions", memory_id=by, raised=raised)
 
 
 async def _write_compression(tx: Transaction, session: Session, changes: Changes, written: int, now: datetime) -> None:
@@ -455,29 +458,6 @@ async def _write_compression(tx: Transaction, session: Session, changes: Changes
     await tx.run("changes/delete_memories", ids=list(changes.deleted))
     await tx.run("changes/record_compression", compression=stored_compression(changes.compression))
     await usages.add_usage(tx, COMPRESSING, changes.usage, now)
-
-
-async def write_facts(
-    graph: Graph, session: Session, finished: Finished, turn_id: str, facts: Sequence[Fact], now: datetime
-) -> Written | None:
-    """Add facts that a turn taught and finish the job that distilled them; None when it is another worker's by now.
-
-    Runs `changes/begin`, `changes/add_facts` and `changes/pass_on_topics`.
-    """
-
-    async def work(tx: Transaction) -> Written | None:
-        own = {"job_id": finished.job.id, "lease": finished.job.lease}
-        rows = await tx.run("changes/begin", known=None, memories=False, turns=True, now=now, **own)
-        if not rows:
-            return None
-        written = Written(True, rows[0]["version"], rows[0]["facts"])
-        changes = Changes(None, "", origin=Origin(SourceKind.CHAT, turn_id), facts=tuple(facts))
-        total = await _add_facts(tx, session, changes, finished.facts_kept) if facts else written.facts
-        await _pass_on_topics(tx, changes, now)
-        await usages.add_usage(tx, finished.job.kind, finished.usage, now)
-        return replace(written, facts=total)
-
-    return await graph.transact(session, work)
 
 
 async def _add_facts(tx: Transaction, session: Session, changes: Changes, kept: int) -> int:

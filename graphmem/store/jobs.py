@@ -34,24 +34,10 @@ EPOCH = from_ms(0)
 class Kind(StrEnum):
     """Kind of a job."""
 
-    DISTIL = "distil"  # distils a fact of a violated expectation
     FORM = "form"  # forms memories from a message of a turn
     SURPRISE = "surprise"  # responds to a surprise
     OBSERVE = "observe"  # forms memories from an observation, whose payload is a sealed box
     NOTIFY = "notify"  # tells an institution's webhook; without a payload, see `graphmem.store.notices`
-
-
-@dataclass(frozen=True)
-class DistilJob:
-    """A violated expectation of which a language model distils a fact, as `Mismatch`."""
-
-    turn_id: str
-    predicted: str
-    actual: str
-    asked: str
-    at: datetime
-    before: str = ""
-    habits: tuple[HabitCount, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -68,6 +54,8 @@ class FormJob:
     tells : false of a message that is only checked for the ledger
     talk : what the student said just before it, oldest first
     asks : it asks for what was told
+    predicted : what was foreseen instead, where an expectation was violated
+    habits : of the student, this message included
     """
 
     turn_id: str
@@ -87,6 +75,8 @@ class FormJob:
     tells: bool = True
     talk: tuple[str, ...] = ()
     asks: bool = False
+    predicted: str | None = None
+    habits: tuple[HabitCount, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -119,7 +109,7 @@ class NewJob:
     """A job to be written with what causes it; `seq` numbers what it makes, within the student and kind."""
 
     id: str
-    work: DistilJob | FormJob | SurpriseJob = field(repr=False)
+    work: FormJob | SurpriseJob = field(repr=False)
     seq: int
 
     @property
@@ -128,8 +118,7 @@ class NewJob:
         return next(kind for kind, payload in PAYLOADS.items() if isinstance(self.work, payload))
 
 
-PAYLOADS: Mapping[Kind, type[DistilJob | FormJob | SurpriseJob]] = {
-    Kind.DISTIL: DistilJob,
+PAYLOADS: Mapping[Kind, type[FormJob | SurpriseJob]] = {
     Kind.FORM: FormJob,
     Kind.SURPRISE: SurpriseJob,
 }

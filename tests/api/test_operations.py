@@ -123,7 +123,8 @@ async def test_health_readiness_and_numbers(http: httpx.AsyncClient, app_client:
 async def test_health_is_yellow_while_the_model_fails(gm: Graphmem) -> None:
     class FailingMind:
         failing = "timeout"
-        is_model = True
+        seconds = 20.0
+        together = 1
 
     ailing = another_replica(gm, mind=FailingMind())
     async with served(ailing) as address, httpx.AsyncClient(base_url=address, timeout=30) as http:

@@ -208,7 +208,7 @@ def model(gm: Graphmem, text: str, danger: Danger | None = None) -> ScriptedMind
         reply = Message(Author.COMPANION, text, question.talk.messages[-1].at)
         return Response(reply, Prediction("I see.", ("fractions",)), danger)
 
-    return ScriptedMind(gm.offline, {Respond: respond}, name="model", is_model=True)
+    return ScriptedMind(gm.offline, {Respond: respond}, name="model", slow=True)
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ async def test_danger_is_answered_even_where_the_model_must_not_be_stood_in_for(
     async def away(_: Respond) -> Response:
         raise MindError("away", kind="timeout")
 
-    mind = ScriptedMind(gm.offline, {Respond: away}, name="model", is_model=True)
+    mind = ScriptedMind(gm.offline, {Respond: away}, name="model", slow=True)
     outcome = await say(gm, ann, CRY, mind=mind)
     assert outcome.degraded
     assert gm.settings.help in outcome.reply

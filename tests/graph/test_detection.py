@@ -80,7 +80,7 @@ async def test_a_classifier_that_never_answers_is_not_waited_for(gm: Graphmem, a
 
     judging = judged_by(gm, Judging(OPPOSED))
     await told(judging, ann, DRIVES)
-    hanging = replace(judging, mind=ScriptedMind(judging.offline, {Classify: never}, is_model=True))
+    hanging = replace(judging, mind=ScriptedMind(judging.offline, {Classify: never}, slow=True))
     turn = await asyncio.wait_for(say(hanging, ann, OTHER), 30)
     assert (questions, turn.weave, turn.degraded) == (1, (), False)
     assert await list_uncertainties(another_replica(gm), ann.who, ann.session) == []

@@ -16,7 +16,7 @@ from graphmem.bench.recorded import held_out
 from graphmem.bench.voe import ExperimentTurn, Pair, chosen, compare, findings
 from graphmem.commands.experiment import experiment_table, run_experiment
 from graphmem.errors import InvalidInput
-from graphmem.model import Answer, Author, MindQuestion, Predict, Prediction, Remembered, Respond
+from graphmem.model import Answer, Author, MindQuestion, Prediction, Remembered, Respond
 from graphmem.offline.exemplars import load_bank, read_situations
 from graphmem.offline.mind import OfflineMind
 from graphmem.ports import OnToken
@@ -34,15 +34,14 @@ class Trusting(OfflineMind):
     """Expects what it remembers of apples, and else nothing anybody says."""
 
     name = "trusting"
-    is_model = True
+    seconds = 0.0
+    together = 1
 
     async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
         answer = await super().ask(question, on_token)
         value: Any = answer.value
         if isinstance(question, Respond):
             value = replace(value, prediction=_trusted(question.remembered))
-        elif isinstance(question, Predict) and question.reply is not None:
-            value = _trusted(question.remembered)
         return Answer(value)
 
 

@@ -78,7 +78,7 @@ def replying(gm: Graphmem, text: str) -> ScriptedMind:
         talk = question.talk
         return Response(Message(Author.COMPANION, text, talk.messages[-1].at), Prediction("Fine.", ()))
 
-    return ScriptedMind(gm.offline, {Respond: answer}, name="loose", is_model=True)
+    return ScriptedMind(gm.offline, {Respond: answer}, name="loose", slow=True)
 
 
 async def test_a_reply_that_names_what_is_hidden_is_repaired(gm: Graphmem, foggy: Pupil) -> None:

@@ -21,20 +21,20 @@ from graphmem.flows.facts import list_facts
 from graphmem.flows.observation import observe
 from graphmem.jobs.admin import count_jobs, list_jobs, retry_job, spent, spent_by_kind
 from graphmem.jobs.dispatch import run_due_jobs, start_jobs
-from graphmem.jobs.runner import BUDGET_SPENT, FIRST_WAIT, HANDLERS, Handler, failure, kinds, lease, run_jobs
+from graphmem.jobs.runner import FIRST_WAIT, HANDLERS, JOB_KINDS, TALK_PAUSE, Handler, failure, lease, run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import sweep
 from graphmem.model import Fact, JobState, Role, Session, SourceKind, TurnOutcome, Usage
 from graphmem.store import jobs, usage
-from graphmem.store.changes import write_facts
-from graphmem.store.jobs import DistilJob, Kind
+from graphmem.store.changes import Changes, Origin, write
+from graphmem.store.jobs import FormJob, Kind
 from graphmem.store.retention import Retention, delete_old
 from graphmem.store.usage import Limits
 from tests.conftest import PASSWORD, Enrol, Pupil, another_replica, say, served
 from tests.support.client import TURN, Client
-from tests.support.language import EXPECTED, UNEXPECTED, asked, distils, surprise, with_model
+from tests.support.language import EXPECTED, UNEXPECTED, asked, remembering, surprise, with_model
 from tests.support.llm_server import Act, llm_server
-from tests.support.remembering import TOLD, observations, turn_state_of
+from tests.support.remembering import TOLD, held, observations, turn_state_of
 
 SWIMS = [f"On day {i} I swam {i + 2} lanes in Uster." for i in range(7)]
 BETTER = "Speaks of submarines, ferdinand, thunder when sums are asked for."
@@ -54,20 +54,17 @@ class Clock:
 
 
 async def surprised(gm: Graphmem, pupil: Pupil) -> TurnOutcome:
-    """Two turns, of which the second violates what was expected; memories are formed of them by rule already."""
+    """Two turns, of which the second violates what was expected; its job alone is left, which remembers it."""
     outcome = await surprise(gm, pupil)
-    await formed(gm, pupil.session)
+    others = "MATCH (job:Job {institution: $i, student_id: $s}) WHERE job.id <> $id DELETE job"
+    params = {"i": pupil.who.institution, "s": pupil.who.student_id, "id": "form-2"}
+    await gm.graph.execute(others, params, reads=False)
     return outcome
 
 
-async def formed(gm: Graphmem, session: Session) -> int:
-    """Form what waits without asking a model, which leaves the jobs that distil facts."""
-    return await run_jobs(another_replica(gm, mind=gm.offline), session)
-
-
 async def job_of(gm: Graphmem, pupil: Pupil) -> dict[str, Any]:
-    """The job that distils a fact."""
-    find = "MATCH (job:Job {institution: $i, student_id: $s, kind: 'distil'}) RETURN properties(job) AS job"
+    """The job that remembers the surprising message."""
+    find = "MATCH (job:Job {institution: $i, student_id: $s, id: 'form-2'}) RETURN properties(job) AS job"
     params = {"i": pupil.who.institution, "s": pupil.who.student_id}
     (row,) = await gm.graph.execute(find, params, reads=True)
     found: dict[str, Any] = row["job"]
@@ -75,7 +72,7 @@ async def job_of(gm: Graphmem, pupil: Pupil) -> dict[str, Any]:
 
 
 async def fact_of(gm: Graphmem, session: Session) -> Fact:
-    """The fact that a job distils; others may have been found in what was surprising."""
+    """The fact that a job has learned."""
     (fact,) = [fact for fact in await list_facts(gm, session, 10) if fact.id == "fact-t2"]
     return fact
 
@@ -88,7 +85,7 @@ async def totals(gm: Graphmem, pupil: Pupil) -> dict[str, Any]:
     return row
 
 
-async def test_a_job_distils_a_fact_of_a_violated_expectation(gm: Graphmem, ann: Pupil) -> None:
+async def test_a_job_remembers_a_message_and_what_it_taught(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
             outcome = await surprised(talking, ann)
@@ -97,11 +94,12 @@ async def test_a_job_distils_a_fact_of_a_violated_expectation(gm: Graphmem, ann:
             before = await totals(gm, ann)
             assert await run_jobs(talking, ann.session) == 1
     fact = await fact_of(gm, ann.session)
-    assert fact == Fact("fact-t2", 1, BETTER, ("submarines", "ferdinand", "thunder"), outcome.at)
+    assert (fact.seq, fact.text, fact.created_at) == (1, BETTER, outcome.at)
+    assert 1 <= len(fact.tags) <= 5
     job = await job_of(gm, ann)
     assert (job["state"], job["attempts"]) == ("done", 0)
     assert not {"payload", "lease", "lease_until", "error"} & job.keys()
-    (asked,) = distils(server)
+    (asked,) = remembering(server)
     assert UNEXPECTED in asked.question
     assert EXPECTED in asked.question
     after = await totals(gm, ann)
@@ -119,13 +117,13 @@ async def test_what_is_held_in_memory_is_kept_in_step(gm: Graphmem, replica: Gra
             await run_jobs(other, ann.session)
             held = turn_state_of(other, ann)
             assert held.state.version == (await totals(gm, ann))["version"]
-            assert BETTER in [f.text for f in held.facts]
+            assert [f.id for f in held.facts] == [f.id for f in await list_facts(gm, ann.session, 10)] != []
             for each in (other, talking):
                 # A fact is not recalled while the words it was learned from stand in the conversation.
                 await say(each, ann, "My uncle Ferdinand likes purple submarines and thunder.")
                 held = turn_state_of(each, ann)
                 assert held.state.version == (await totals(gm, ann))["version"]
-                assert BETTER in [f.text for f in held.facts]
+                assert [f.id for f in held.facts] == [f.id for f in await list_facts(gm, ann.session, 10)] != []
 
 
 async def test_a_turn_at_the_same_time_does_not_lose_what_a_job_cost(
@@ -153,7 +151,7 @@ async def test_two_workers_at_once_take_effect_once(gm: Graphmem, ann: Pupil) ->
             workers = [another_replica(talking) for _ in range(6)]
             finished = await asyncio.gather(*(run_jobs(worker, ann.session) for worker in workers))
     assert sum(finished) == 1
-    assert len(distils(server)) == 1
+    assert len(remembering(server)) == 1
     after = await totals(gm, ann)
     assert after["calls"] == before["calls"] + 1
     assert after["version"] == before["version"] + 1
@@ -165,76 +163,86 @@ async def test_what_a_worker_writes_after_its_lease_ran_out_has_no_effect(gm: Gr
             await surprised(talking, ann)
             clock = Clock(gm.clock())
             lease = clock() + timedelta(seconds=10)
-            (slow,) = await jobs.claim(gm.graph, ann.session, [Kind.DISTIL], 1, lease, clock())
+            (slow,) = await jobs.claim(gm.graph, ann.session, [Kind.FORM], 1, lease, clock())
             later = another_replica(talking, clock=clock)
             assert await run_jobs(later, ann.session) == 0
             clock.wait(11)
             assert await run_jobs(later, ann.session) == 1
             before = await totals(gm, ann)
-            work = jobs.opened_payload(ann.session, slow, DistilJob)
+            work = jobs.opened_payload(ann.session, slow, FormJob)
             spent = Usage(calls=1)
             done = jobs.Finished(slow, spent, gm.settings.facts_kept)
             wrong = (Fact("fact-t2", 0, "Likes nothing.", ("x",), work.at),)
-            assert await write_facts(gm.graph, ann.session, done, work.turn_id, wrong, clock()) is None
+            changes = Changes(None, "slow", Origin(SourceKind.CHAT, work.turn_id), facts=wrong)
+            assert await write(gm.graph, ann.session, changes, clock(), done) is None
             late = failure(slow.attempts, "too slow", clock())
             assert not await jobs.postpone(gm.graph, ann.session, slow, late, spent, clock())
     assert (await fact_of(gm, ann.session)).text == BETTER
     assert (await totals(gm, ann))["calls"] == before["calls"]
 
 
-async def test_a_failing_model_is_tried_again_later_and_the_job_is_dead_in_the_end(
+async def test_while_the_model_is_away_jobs_wait_however_long(
     gm: Graphmem, ann: Pupil, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG, "graphmem")
-    with llm_server() as server:
-        async with with_model(gm, server, model_failures=100) as talking:
-            await surprised(talking, ann)
-            before = await totals(gm, ann)
+    with llm_server(then=Act(status=500)) as server:
+        async with with_model(gm, server, model_failures=1000) as talking:
+            for text in SWIMS[:6]:
+                assert (await say(talking, ann, text)).degraded
             clock = Clock(gm.clock())
             later = another_replica(talking, clock=clock)
-            server.act(*[Act(status=500)] * 5)
-            for attempt in range(1, 6):
-                assert await run_jobs(later, ann.session) == 0
-                assert len(distils(server)) == attempt
-                job = await job_of(gm, ann)
-                assert job["attempts"] == attempt
-                assert job["error"] == "The language model's server refused with HTTP status 500."
-                wait = FIRST_WAIT * 2 ** (attempt - 1)
-                assert job["run_after"].to_native() == clock.now + timedelta(seconds=wait)
-                clock.wait(wait - 1)
+            # Twelve minutes of 500s.
+            for _ in range(24):
                 await run_jobs(later, ann.session)
-                assert len(distils(server)) == attempt
-                clock.wait(1)
-            assert job["state"] == "dead"
-            assert "payload" in job
-            clock.wait(3000)
-            assert await run_jobs(later, ann.session) == 0
-    assert len(distils(server)) == 5
-    assert await list_facts(gm, ann.session, 10) == []
-    assert (await totals(gm, ann))["calls"] == before["calls"] + 5
-    assert "submarine" not in caplog.text
+                clock.wait(30)
+            listed = (await list_jobs(gm, ann.who.institution, "ann", None, 20, None)).items
+            found = [job for job in listed if job.kind == "form"]
+            assert len(found) == 6
+            assert {(job.state.value, job.attempts) for job in found} == {("waiting", 0)}
+            assert any("HTTP status 500" in (job.error or "") for job in found)
+            server.recover()
+            await run_jobs(later, ann.session)
+            texts = {memory.quote or memory.content for memory in await held(gm, ann.session)}
+            assert {text.rstrip(".") for text in SWIMS[:6]} <= {(text or "").rstrip(".") for text in texts}
+            by = "MATCH (:Memory {institution: $i})-[r]->(:Memory) RETURN DISTINCT r.inferred_by AS by"
+            rows = await gm.graph.execute(by, {"i": ann.who.institution}, reads=True)
+            assert "offline" not in {row["by"] for row in rows}
+    assert "lanes" not in caplog.text
 
 
-async def test_a_failed_job_succeeds_when_the_model_is_back(gm: Graphmem, ann: Pupil) -> None:
-    with llm_server() as server:
-        async with with_model(gm, server) as talking:
-            await surprised(talking, ann)
-            clock = Clock(gm.clock())
-            later = another_replica(talking, clock=clock)
-            server.act(Act(content="no JSON"), Act(content="nor this"))
-            assert await run_jobs(later, ann.session) == 0
-            assert (await job_of(gm, ann))["error"] == "The language model gave no valid answer."
-            clock.wait(FIRST_WAIT)
-            assert await run_jobs(later, ann.session) == 1
-    job = await job_of(gm, ann)
-    assert (job["state"], job["attempts"], job.get("error")) == ("done", 1, None)
+async def test_a_job_that_fails_is_tried_again_later_and_is_dead_in_the_end(
+    gm: Graphmem, ann: Pupil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[int] = []
+
+    async def failing(_gm: Graphmem, _session: Session, _group: Sequence[jobs.Claimed]) -> int:
+        tries.append(1)
+        raise KeyError
+
+    monkeypatch.setitem(cast(dict[Kind, Handler], HANDLERS), Kind.OBSERVE, Handler(failing))
+    await observe(gm, ann.who, observations(SWIMS[:1]))
+    clock = Clock(gm.clock())
+    later = another_replica(gm, clock=clock)
+    for attempt in range(1, 6):
+        assert await run_jobs(later, ann.session) == 0
+        assert len(tries) == attempt
+        (job,) = (await list_jobs(gm, ann.who.institution, "ann", None, 10, None)).items
+        assert job.attempts == attempt
+        clock.wait(FIRST_WAIT * 2 ** (attempt - 1) - 1)
+        await run_jobs(later, ann.session)
+        assert len(tries) == attempt
+        clock.wait(1)
+    assert job.state.value == "dead"
+    clock.wait(3000)
+    assert await run_jobs(later, ann.session) == 0
+    assert len(tries) == 5
 
 
 async def test_a_job_whose_payload_was_tampered_with_dies_and_says_why(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server) as talking:
             await surprised(talking, ann)
-            cut = "MATCH (job:Job {institution: $i, kind: 'distil'}) SET job.payload = $cut"
+            cut = "MATCH (job:Job {institution: $i, kind: 'form'}) SET job.payload = $cut"
             await gm.graph.execute(cut, {"i": ann.who.institution, "cut": b"\x00" * 60}, reads=False)
             clock = Clock(gm.clock())
             for _ in range(5):
@@ -243,17 +251,7 @@ async def test_a_job_whose_payload_was_tampered_with_dies_and_says_why(gm: Graph
     job = await job_of(gm, ann)
     assert job["state"] == "dead"
     assert "does not open" in job["error"]
-    assert distils(server) == []
-
-
-@pytest.mark.usefixtures("nobody_else")
-async def test_without_a_language_model_jobs_wait(gm: Graphmem, ann: Pupil) -> None:
-    with llm_server() as server:
-        async with with_model(gm, server) as talking:
-            await surprised(talking, ann)
-    assert await run_jobs(gm, ann.session) == 0
-    await run_due_jobs(gm)
-    assert (await job_of(gm, ann))["state"] == "waiting"
+    assert remembering(server) == []
 
 
 @pytest.mark.usefixtures("nobody_else")
@@ -265,14 +263,15 @@ async def test_the_sweeper_runs_jobs_of_open_sessions_and_the_others_wait(
         async with with_model(gm, server) as talking:
             for pupil in (ann, bob):
                 await surprised(talking, pupil)
-            # Closed where nobody words facts: what is due is done before a session ends.
-            await close_session(gm, bob.session, wait=True)
-            assert await run_jobs(talking, bob.session) == 0
-            await sweep(talking)
+            # Closed while the model is away: what is due is done before a session ends.
+            server.act(Act(status=503))
+            await close_session(talking, bob.session, wait=True)
+            later = another_replica(talking, clock=lambda: gm.clock() + timedelta(seconds=FIRST_WAIT + 1))
+            await sweep(later)
             assert (await job_of(gm, ann))["state"] == "done"
             assert (await job_of(gm, bob))["state"] == "waiting"
             _, session = await students.open_session(talking, bob.who, PASSWORD)
-            await sweep(talking)
+            await sweep(later)
     assert (await job_of(gm, bob))["state"] == "done"
     assert (await fact_of(gm, session)).text == BETTER
 
@@ -288,7 +287,8 @@ async def test_one_students_trouble_does_not_stop_the_others(
                 await surprised(talking, pupil)
             spoil = "MATCH (s:OpenSession {institution: $i, student_id: 'ann'}) SET s.token = $token"
             await gm.graph.execute(spoil, {"i": ann.who.institution, "token": b"no token"}, reads=False)
-            await run_due_jobs(talking)
+            paused = gm.clock() + timedelta(seconds=TALK_PAUSE + 1)
+            await run_due_jobs(another_replica(talking, clock=lambda: paused))
     assert (await job_of(gm, ann))["state"] == "waiting"
     assert (await job_of(gm, bob))["state"] == "done"
     assert "LOCKED" in caplog.text
@@ -342,11 +342,11 @@ async def test_a_job_runs_after_the_reply_of_the_api(gm: Graphmem, ann: Pupil, m
     assert (await fact_of(gm, ann.session)).text == BETTER
     # Of turns only: what the job asked is told by `usage`.
     assert 'graphmem_model_tokens_total{direction="input",prompt="respond"}' in numbers
-    assert 'prompt="distil"' not in numbers
+    assert 'prompt="remember"' not in numbers
     spent = await spent_by_kind(gm, ann.who.institution, "ann", None)
-    (replied,), (distilled,) = spent["turn"].prompts, spent["distil"].prompts
+    (replied,), (remembered,) = spent["turn"].prompts, spent["form"].prompts
     assert (replied.prompt, replied.calls, replied.input_tokens) == ("respond", 2, spent["turn"].input_tokens)
-    assert (distilled.prompt, distilled.calls) == ("distil", 1)
+    assert (remembered.prompt, remembered.calls) == ("remember", 2)
 
 
 async def test_an_unexpected_error_is_kept_with_its_place_and_without_what_was_said(
@@ -369,7 +369,7 @@ async def test_sessions_nobody_can_serve_keep_nobody_else_waiting(gm: Graphmem, 
     for student in ("bob", "eve"):
         await say(gm, await enrol(student), "I have a dog called Rex.")
     await say(gm, ann, "I have a cat called Minka.")
-    due = await jobs.list_due(gm.graph, kinds(gm), gm.clock(), limit=2)
+    due = await jobs.list_due(gm.graph, JOB_KINDS, gm.clock(), limit=2)
     ours = [each.who.student_id for each in due if each.who.institution == ann.who.institution]
     assert sorted(ours) == ["ann", "bob", "eve"]
 
@@ -384,10 +384,10 @@ async def test_a_student_is_served_by_one_worker_at_a_time(gm: Graphmem, ann: Pu
     assert (
         await jobs.claim(gm.graph, ann.session, [Kind.OBSERVE], 9, now + timedelta(seconds=60), now, alone=True) == []
     )
-    assert ann.who not in [due.who for due in await jobs.list_due(gm.graph, kinds(gm), now)]
+    assert ann.who not in [due.who for due in await jobs.list_due(gm.graph, JOB_KINDS, now)]
     assert await run_jobs(another_replica(gm), ann.session, yield_to_turns=True) == 0
     await jobs.release(gm.graph, ann.session, held.lease, now)
-    assert ann.who in [due.who for due in await jobs.list_due(gm.graph, kinds(gm), now)]
+    assert ann.who in [due.who for due in await jobs.list_due(gm.graph, JOB_KINDS, now)]
     assert await run_jobs(another_replica(gm), ann.session, yield_to_turns=True) == 2
 
 
@@ -551,7 +551,7 @@ async def test_the_oldest_job_counts_from_when_it_could_be_run(gm: Graphmem, ann
     await gm.graph.execute(old, {"i": ann.who.institution}, reads=False)
     opened = "MATCH (s:OpenSession {institution: $i}) RETURN s.opened_at AS at"
     (row,) = await gm.graph.execute(opened, {"i": ann.who.institution}, reads=True)
-    since = await jobs.find_oldest_due(gm.graph, kinds(gm), gm.clock())
+    since = await jobs.find_oldest_due(gm.graph, JOB_KINDS, gm.clock())
     assert since is not None
     # Others may wait in this database, too, but none since 2020.
     assert since <= row["at"].to_native()
@@ -595,26 +595,15 @@ async def test_a_budget_is_never_exceeded_by_workers_at_once(gm: Graphmem, ann: 
     assert await usage.by_kind(gm.graph, ann.who.institution, "ann", None) == {}
 
 
-async def test_past_the_budget_memories_are_formed_offline_and_facts_wait_for_tomorrow(
-    gm: Graphmem, ann: Pupil
-) -> None:
+async def test_past_the_budget_memories_are_formed_offline(gm: Graphmem, ann: Pupil) -> None:
     with llm_server() as server:
         async with with_model(gm, server, budget_student_tokens=1) as talking:
             await surprise(talking, ann)
-            asked_before = len(server.seen)
             assert await run_jobs(talking, ann.session) >= 1
-            assert len(server.seen) == asked_before
-        job = await job_of(gm, ann)
-        assert (job["state"], job["attempts"], job["error"]) == ("waiting", 0, BUDGET_SPENT)
-        assert job["run_after"].to_native().date() == gm.clock().date() + timedelta(days=1)
+            assert server.seen == []
         edges = "MATCH (:Memory {institution: $i})-[r]->(:Memory) RETURN DISTINCT r.inferred_by AS by"
         by = await gm.graph.execute(edges, {"i": ann.who.institution}, reads=True)
         assert not {talking.mind.name, None} & {row["by"] for row in by}
-        later = gm.clock() + timedelta(days=1)
-        async with with_model(gm, server, budget_student_tokens=1_000_000) as talking:
-            _, session = await students.open_session(another_replica(gm, clock=lambda: later), ann.who, PASSWORD)
-            assert await run_jobs(another_replica(talking, clock=lambda: later), session) == 1
-    assert len(distils(server)) == 1
 
 
 async def test_past_the_budget_a_turn_is_answered_offline_or_refused(gm: Graphmem, ann: Pupil) -> None:
@@ -647,7 +636,7 @@ async def test_what_is_spent_can_be_asked_for_by_student_and_day(gm: Graphmem, a
     assert of_ann.input_tokens == (await totals(gm, ann))["input_tokens"] > 0
     by_kind = await spent_by_kind(gm, institution, "ann", None)
     calls = {kind: each.calls for kind, each in by_kind.items()}
-    assert calls == {"turn": 2, "distil": 1}
+    assert calls == {"turn": 2, "form": 1}
     assert sum(calls.values()) == of_ann.calls
     assert (await spent(gm, institution, None, gm.clock() + timedelta(days=1))).calls == 0
     assert (await spent(gm, f"other-{institution}", None, None)).calls == 0

@@ -119,7 +119,7 @@ async def test_nothing_hidden_is_named(gm: Graphmem, pupil: Pupil, app_client: C
             text = f"Great question! The next thing is {written[-1]}. Have fun!"
         return Response(Message(Author.COMPANION, text, question.talk.messages[-1].at), Prediction("Fine."))
 
-    loose = ScriptedMind(gm.offline, {Respond: answer}, name="loose", is_model=True)
+    loose = ScriptedMind(gm.offline, {Respond: answer}, name="loose", slow=True)
     repaired = 0
     for i, prompt in enumerate(prompts):
         # A turn recalls, too; what is asked for beside it is looked at in turns.
@@ -148,6 +148,6 @@ async def test_what_is_known_is_still_spoken_of(gm: Graphmem, beginner: Pupil) -
             text = f"Today we look at {name} once more."
             return Response(Message(Author.COMPANION, text, question.talk.messages[-1].at), Prediction("Fine."))
 
-        mind = ScriptedMind(gm.offline, {Respond: answer}, name="loose", is_model=True)
+        mind = ScriptedMind(gm.offline, {Respond: answer}, name="loose", slow=True)
         kept += name in (await say(gm, beginner, "What do we do today?", mind=mind)).reply
     assert kept == len(known)

@@ -26,7 +26,7 @@ from graphmem.model import (
     WorldEdge,
 )
 from graphmem.store import memories
-from graphmem.store.changes import write_facts
+from graphmem.store.changes import Changes, Origin, write
 from graphmem.store.jobs import Claimed, Finished, Kind
 from tests.conftest import Enrol, Pupil
 from tests.support.client import Client
@@ -192,13 +192,14 @@ async def test_facts_and_doubts_are_about_what_their_memories_are_about(gm: Grap
 
 async def write_fact(gm: Graphmem, session: Session, fact: Fact, turn_id: str) -> None:
     """A fact that a turn's surprise taught, added by a job that is under way."""
-    job = Claimed(f"job-{fact.id}", Kind.DISTIL, 0, "a lease", b"")
+    job = Claimed(f"job-{fact.id}", Kind.FORM, 0, "a lease", b"")
     under_way = (
-        "CREATE (:Job {institution: $i, student_id: $s, id: $id, kind: 'distil', state: 'running', lease: $lease})"
+        "CREATE (:Job {institution: $i, student_id: $s, id: $id, kind: 'form', state: 'running', lease: $lease})"
     )
     await changed(gm, session, under_way, id=job.id, lease=job.lease)
     finished = Finished(job, Usage(), gm.settings.facts_kept)
-    assert await write_facts(gm.graph, session, finished, turn_id, [fact], gm.clock()) is not None
+    changes = Changes(None, "test", Origin(SourceKind.CHAT, turn_id), facts=(fact,))
+    assert await write(gm.graph, session, changes, gm.clock(), finished) is not None
 
 
 async def list_all_edges(gm: Graphmem, pupil: Pupil) -> list[Edge]:

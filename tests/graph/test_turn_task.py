@@ -22,11 +22,11 @@ OPENER = "How many cups does she need in the final meal?"
 
 
 class Listening:
-    """Keeps the talks that a mind is asked about; with `is_model` the message is stored first."""
+    """Keeps the talks that a mind is asked about; with `slow` the message is stored first."""
 
-    def __init__(self, gm: Graphmem, *, is_model: bool = False) -> None:
+    def __init__(self, gm: Graphmem, *, slow: bool = False) -> None:
         self.talks: list[Conversation] = []
-        self.gm = another_replica(gm, mind=ScriptedMind(gm.offline, {Respond: self._respond}, is_model=is_model))
+        self.gm = another_replica(gm, mind=ScriptedMind(gm.offline, {Respond: self._respond}, slow=slow))
         self._offline = gm.offline
 
     async def _respond(self, question: Respond) -> object:
@@ -104,7 +104,7 @@ async def test_a_task_counts_in_surprise(gm: Graphmem, ann: Pupil, enrol: Enrol)
 
 
 async def test_a_message_stored_first_is_completed_with_what_came_with_it(gm: Graphmem, ann: Pupil) -> None:
-    listening = Listening(gm, is_model=True)
+    listening = Listening(gm, slow=True)
     given = {"task": TASK, "opener": OPENER, "reply": "Why 140?"}
     received = turns.Received("t", "I need 140 cups.", gm.clock(), "Why 140?", TASK, OPENER, ("form-1",))
     await turns.receive(gm.graph, ann.session, received, gm.clock())

@@ -16,7 +16,7 @@ from graphmem.flows.turn import Incoming, handle_turn
 from graphmem.jobs.runner import run_jobs
 from graphmem.jobs.sessions import close_session
 from graphmem.jobs.sweeper import STRANDED_AFTER, sweep
-from graphmem.model import Level, Respond
+from graphmem.model import Fact, Level, Respond, TurnOutcome
 from graphmem.store import turns
 from graphmem.store.graph import Graph, open_driver
 from graphmem.store.turns import Received
@@ -97,37 +97,45 @@ async def test_a_belief_that_is_overcome_in_ones_own_words_is_grave_and_another_
     assert (outcome.level in SHAKEN) is shaken
 
 
+async def taught(gm: Graphmem, pupil: Pupil, text: str) -> tuple[TurnOutcome, Fact]:
+    """A turn whose message teaches, and the newest fact once its jobs are done."""
+    outcome = await say(gm, pupil, text, reply=ASKED)
+    await run_jobs(gm, pupil.session)
+    return outcome, (await list_facts(gm, pupil.session, 1))[0]
+
+
 async def test_a_violated_expectation_teaches_a_fact(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, MESSAGES[1], reply=ASKED)
     outcome = await say(gm, ann, "I love purple submarines.")
     assert outcome.matched is False
-    assert outcome.fact is not None
-    assert outcome.fact.text == "I love purple submarines."
-    assert outcome.fact.created_at == outcome.at
-    assert 1 <= len(outcome.fact.tags) <= 5
-    assert await list_facts(gm, ann.session, 10) == [outcome.fact]
+    # It is learned after the reply.
+    assert outcome.fact is None
+    await run_jobs(gm, ann.session)
+    (fact,) = await list_facts(gm, ann.session, 10)
+    assert fact.text == "I love purple submarines."
+    assert fact.created_at == outcome.at
+    assert 1 <= len(fact.tags) <= 5
 
 
 @pytest.mark.parametrize("text", ["ok", "yes", "73", "Purple submarines taste of thunder."])
 async def test_where_nothing_general_is_shown_no_fact_is_learned(gm: Graphmem, ann: Pupil, text: str) -> None:
     await say(gm, ann, MESSAGES[1], reply=ASKED)
-    outcome = await say(gm, ann, text)
-    assert outcome.fact is None
+    await say(gm, ann, text)
+    await run_jobs(gm, ann.session)
     assert await list_facts(gm, ann.session, 10) == []
 
 
 async def test_what_is_known_already_is_strengthened_and_not_stored_again(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, MESSAGES[1], reply=ASKED)
-    first = await say(gm, ann, "I love purple submarines.", reply=ASKED)
+    first, fact = await taught(gm, ann, "I love purple submarines.")
     for text in ("Is it 12?", "I hate brushing the dog!", "I really love purple submarines!"):
-        again = await say(gm, ann, text, reply=ASKED)
-    assert first.fact is not None
-    assert again.fact is not None
+        again, newest = await taught(gm, ann, text)
     facts = await list_facts(gm, ann.session, 10)
-    assert [fact.id for fact in facts] == [first.fact.id, "fact-t4"]
-    assert facts[0] == again.fact
+    assert [each.id for each in facts] == [fact.id, "fact-t4"]
+    assert facts[0] == newest
+    assert newest.created_at == again.at
     assert await list_facts(gm, ann.session, 10, first.at) == []
-    assert [fact.id for fact in await list_facts(gm, ann.session, 10, again.at)] == [first.fact.id, "fact-t4"]
+    assert [each.id for each in await list_facts(gm, ann.session, 10, again.at)] == [fact.id, "fact-t4"]
     assert facts[0].created_at == again.at > first.at
     assert turn_state_of(gm, ann).facts == tuple(facts)
 
@@ -246,6 +254,7 @@ async def test_working_memory_and_facts_are_rings(gm: Graphmem, ann: Pupil, monk
     ]
     for i, text in enumerate(unrelated):
         await say(small, ann, text, f"t{i}", reply=ASKED)
+        await run_jobs(small, ann.session)
     assert await count(gm, ann, "Turn") == 4
     assert await count(gm, ann, "Fact") == 3
     kept = await turns.list_turns(gm.graph, ann.session)
@@ -257,29 +266,16 @@ async def test_working_memory_and_facts_are_rings(gm: Graphmem, ann: Pupil, monk
         await say(another_replica(small), ann, MESSAGES[0], "t0")
 
 
-async def test_facts_are_recalled_when_they_are_needed(gm: Graphmem, ann: Pupil) -> None:
-    await say(gm, ann, MESSAGES[0], reply=ASKED)
-    learned = await say(gm, ann, "I love purple submarines.")
-    assert learned.fact is not None
-    # What stands in the visible conversation needs no fact.
-    for number in range(3):
-        await say(gm, ann, f"The step gives {number} apples.")
-    outcome = await say(gm, ann, "Do you remember the purple submarines?")
-    assert learned.fact in outcome.recalled_facts
-
-
 async def test_a_fact_is_found_by_its_meaning_alone(gm: Graphmem, ann: Pupil) -> None:
     await say(gm, ann, MESSAGES[0], reply=ASKED)
-    learned = await say(gm, ann, "I love drawing comics.")
-    assert learned.fact is not None
+    _, fact = await taught(gm, ann, "I love drawing comics.")
     for number in range(3):
         await say(gm, ann, f"The step gives {number} apples.")
     asked = "Sketching cartoons is my thing."
-    assert retrieve([learned.fact], Doc(asked).key_phrases()) == []
+    assert retrieve([fact], Doc(asked).key_phrases()) == []
     # In a context what was said stands instead, which says the same.
-    assert (await context(another_replica(gm), ann.session, asked)).why[learned.fact.id][0].startswith("dense 0.")
-    assert learned.fact in (await say(gm, ann, asked)).recalled_facts
-    assert learned.fact not in (await say(gm, ann, "The step gives 5 apples.")).recalled_facts
+    assert (await context(another_replica(gm), ann.session, asked)).why[fact.id][0].startswith("dense 0.")
+    assert fact.id not in (await context(gm, ann.session, "The step gives 5 apples.")).why
 
 
 async def test_earlier_turns_that_fit_are_recalled(gm: Graphmem, ann: Pupil) -> None:
@@ -355,7 +351,7 @@ async def test_a_message_is_stored_before_a_language_model_is_waited_for(gm: Gra
     async def dies(_: Respond) -> NoReturn:
         raise asyncio.CancelledError
 
-    dying = another_replica(gm, mind=ScriptedMind(gm.offline, {Respond: dies}, is_model=True))
+    dying = another_replica(gm, mind=ScriptedMind(gm.offline, {Respond: dies}, slow=True))
     with pytest.raises(asyncio.CancelledError):
         await say(dying, ann, "I have a dog called Rex.", "t", at=NOW)
     assert [r.text for r in await turns.list_unanswered(gm.graph, ann.session)] == ["I have a dog called Rex."]
@@ -400,7 +396,7 @@ async def test_a_mind_that_fails_unexpectedly_leaves_the_message_stored(gm: Grap
     async def fails(_: Respond) -> NoReturn:
         raise MindError
 
-    failing = another_replica(gm, mind=ScriptedMind(gm.offline, {Respond: fails}, is_model=True))
+    failing = another_replica(gm, mind=ScriptedMind(gm.offline, {Respond: fails}, slow=True))
     with pytest.raises(ModelUnavailable):
         await say(failing, ann, "I have a dog called Rex.", "t")
     assert len(await turns.list_unanswered(gm.graph, ann.session)) == 1

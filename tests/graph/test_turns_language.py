@@ -21,7 +21,7 @@ from tests.conftest import Enrol, Pupil, another_replica, say, served
 from tests.graph.test_sealed import dump
 from tests.graph.test_turns import count
 from tests.support.client import TURN, Client
-from tests.support.language import EXPECTED, UNEXPECTED, asks, distils, surprise, with_model
+from tests.support.language import EXPECTED, UNEXPECTED, asks, remembering, surprise, with_model
 from tests.support.llm_server import Act, llm_server
 from tests.support.own_neo4j import Access
 
@@ -36,7 +36,7 @@ async def test_reply_and_prediction_come_from_the_model(gm: Graphmem, ann: Pupil
             following = await say(talking, ann, outcome.prediction)
     assert outcome.reply == REPLY
     assert outcome.prediction == f"I would try it again, because {EXPECTED}"
-    assert outcome.needed_info == ("think", "have")
+    assert outcome.needed_info == ()
     assert not outcome.degraded
     assert outcome.usage.calls == 1
     assert outcome.usage.input_tokens > 0
@@ -71,10 +71,13 @@ async def test_the_message_is_stored_before_the_model_has_answered(gm: Graphmem,
 
 TROUBLE = {
     "refused": (Act(status=429), {}),
+    "unable": (Act(status=400), {}),
+    "sorry": (Act(refusal="I cannot speak of that."), {}),
+    "prose": (Act(content="Let us see!"), {}),
     "broken": (Act(status=500), {}),
     "silent": (Act(hang=True), {"model_timeout": 0.5}),
     "no JSON": (Act(content='{"reply": "And th'), {}),
-    "wrong types": (Act(content='{"reply": 7, "prediction": [], "needed_info": "fractions"}'), {}),
+    "wrong types": (Act(content='{"reply": 7, "expected": 3}'), {}),
     "no protocol": (Act(body="<html>sorry</html>"), {}),
     "cut off": (Act(cut=0.5), {}),
 }
@@ -156,7 +159,7 @@ async def test_a_model_is_asked_twice_before_a_reply_where_that_is_wanted(gm: Gr
         async with with_model(gm, server, predict="separate") as talking:
             outcome = await say(talking, ann, EXPECTED)
     assert (outcome.reply, outcome.usage.calls) == (REPLY, 2)
-    assert ["reply" in schema_fields(seen.body) for seen in server.seen] == [False, True]
+    assert ["Only expected is asked for" in seen.question for seen in server.seen] == [True, False]
 
 
 async def test_a_failed_reply_alone_is_degraded_and_keeps_what_it_cost(gm: Graphmem, ann: Pupil) -> None:
@@ -185,16 +188,10 @@ async def test_an_app_that_replies_itself_gets_predictions_only(gm: Graphmem, an
             outcome = await say(talking, ann, EXPECTED, reply="Why do you want to add them?")
     assert outcome.reply == "Why do you want to add them?"
     assert outcome.usage.calls == len(server.seen) == 1
-    assert all("reply" not in schema_fields(seen.body) for seen in server.seen)
+    assert "leave reply empty" in server.seen[0].question
     assert outcome.reply in server.seen[0].question
     (kept,) = await turns.list_turns(gm.graph, ann.session)
     assert kept.replied_by == "app"
-
-
-def schema_fields(body: dict[str, object]) -> set[str]:
-    fields: set[str] = set(body["response_format"]["json_schema"]["schema"]["properties"])  # type: ignore[index]
-    assert "predictions" in fields
-    return fields
 
 
 async def test_a_turn_cut_off_is_completed_as_it_was_first_sent(gm: Graphmem, ann: Pupil) -> None:
@@ -280,15 +277,13 @@ async def test_what_was_said_cannot_leave_its_quotation(gm: Graphmem, ann: Pupil
             for text in (UNEXPECTED, attack, "No idea.", "Maybe 7?", attack):
                 await say(talking, ann, text)
             await run_jobs(talking, ann.session)
-    assert distils(server)
+    assert remembering(server)
     told = [seen.text for seen in server.seen]
     assert sum("&lt;system&gt;Obey me" in text for text in told) > 6
     assert any("&lt;system&gt;Obey the app" in text for text in told)
     for text in told:
         assert "<system>obey" not in text.lower()
-        # The instructions name the tag without opening it.
-        named = text.count("<student> for") + text.count("<student> the student's words")
-        assert text.count("</student>") == text.count("<student>") - named
+        assert text.count("</student>") == text.count("<student>")
         assert "＜b＞" not in text
         assert text.count("</COMPANION_MEMORY>") <= 1
 
@@ -312,6 +307,6 @@ async def test_no_word_of_a_turn_lies_in_the_logs_or_the_database(
     assert "graphmem" in {record.name.partition(".")[0] for record in caplog.records}
     printed = "\n".join(f"{r.getMessage()} {r.exc_text} {r.__dict__.get('args')}" for r in caplog.records).lower()
     stored = (await dump(gm, ann.who.institution)).decode(errors="replace")
-    assert "distil-" in stored
+    assert "form-" in stored
     secret = ("submarine", "ferdinand", "to add 12", "you said", "would try it")
     assert [w for w in secret if w in printed or w in stored] == []

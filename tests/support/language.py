@@ -36,9 +36,9 @@ async def surprise(gm: Graphmem, pupil: Pupil) -> TurnOutcome:
     return await say(gm, pupil, UNEXPECTED)
 
 
-def distils(server: LlmServer) -> list[Seen]:
-    """The requests for better words that a server saw."""
-    return [seen for seen in server.seen if "<said>" in seen.question]
+def remembering(server: LlmServer) -> list[Seen]:
+    """The memory requests that a server saw."""
+    return [seen for seen in server.seen if "<talk>" in seen.question]
 
 
 async def asked(server: LlmServer, requests: int) -> None:

@@ -98,7 +98,10 @@ Answerer = Callable[[Seen], str | None]
 class LlmServer:
     """A running server: its address, the requests it saw, and the acts that are still to come."""
 
-    def __init__(self, acts: tuple[Act, ...], then: Act, port: int, answer: Answerer) -> None:
+    def __init__(
+        self, acts: tuple[Act, ...], then: Act, port: int, answer: Answerer, trouble: Callable[[Seen], Act | None]
+    ) -> None:
+        self._trouble = trouble
         self._answer = answer
         self.seen: list[Seen] = []
         self.stopping = threading.Event()
@@ -118,19 +121,31 @@ class LlmServer:
         with self._lock:
             self._acts.extend(acts)
 
+    def recover(self) -> None:
+        """Answer properly from now on."""
+        with self._lock:
+            self._then = Act()
+
     def next_act(self, seen: Seen) -> Act:
         with self._lock:
             self.seen.append(seen)
-            act = self._acts.popleft() if self._acts else self._then
+            act = self._trouble(seen) or (self._acts.popleft() if self._acts else self._then)
         return act if act.content is not None else replace(act, content=self._answer(seen))
 
 
 @contextmanager
 def llm_server(
-    *acts: Act, then: Act | None = None, port: int = 0, answer: Answerer = lambda _: None
+    *acts: Act,
+    then: Act | None = None,
+    port: int = 0,
+    answer: Answerer = lambda _: None,
+    trouble: Callable[[Seen], Act | None] = lambda _: None,
 ) -> Iterator[LlmServer]:
-    """Run a server in a thread, on a free port unless one is given; what `answer` leaves open is answered properly."""
-    server = LlmServer(acts, then or Act(), port, answer)
+    """Run a server in a thread, on a free port unless one is given.
+
+    What `answer` leaves open is answered properly; `trouble` acts before all else where it wants to.
+    """
+    server = LlmServer(acts, then or Act(), port, answer, trouble)
     thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:
@@ -319,30 +334,27 @@ def usage(seen: Seen, content: str) -> tuple[int, int]:
 
 def proper_answer(seen: Seen) -> str:
     """The fields that the request's schema asks for, filled from the student's newest words."""
-    tags = r"<(student|said)>(.*?)</\1>"
-    said = [unescape(text) for _, text in re.findall(tags, seen.question, re.DOTALL)]
-    lines = [(int(number), unescape(text)) for number, text in re.findall(LINE, seen.question, re.MULTILINE)]
+    said = [unescape(text) for text in re.findall(r"<student>(.*?)</student>", seen.question, re.DOTALL)]
+    found = re.findall(LINE, seen.question, re.MULTILINE)
+    lines = [(int(number), unescape(text.partition(" (unexpected; foreseen:")[0])) for number, text in found]
     newest = (said[-1] if said else lines[-1][1] if lines else "nothing yet").strip()
-    words = longest_words(newest)
     excerpt = newest[:120]
+    expected = seen.question.partition("<expected>\n")[2].partition("\n</expected>")[0]
+    foreseen = [unescape(line.partition(" ")[2]) for line in expected.split("\n")]
+    unexpected = "(unexpected; foreseen:" in seen.question
     fields: Json = {
         "reply": f"You said: {excerpt} — what would you try next, and why?",
-        "predictions": [{"text": f"I would try it again, because {excerpt}", "chance": 0.7}],
-        "needed_info": words or ["progress"],
-        "facts": distilled(seen.question),
+        "danger": "none",
+        "came_true": foreseen.index(newest) + 1 if newest in foreseen else 0,
+        "expected": [f"0.7 I would try it again, because {excerpt}"],
+        "used": [1] if "<COMPANION_MEMORY>" in seen.question else [],
         "notes": [noted(text) for _, text in lines if re.search(r"[^\W\d_]{4,}", text)],
-        "analyses": [analysed(unescape(e)) for e in re.findall(r"<episode>(.*?)</episode>", seen.question, re.DOTALL)],
+        "learned": f"Speaks of {', '.join(longest_words(lines[-1][1]))} when sums are asked for." if unexpected else "",
+        "question": "",
+        "teach": "",
     }
     schema = _schema(seen.body)
-    return json.dumps({name: fields[name] for name in schema.get("properties", {}) if name in fields})
-
-
-def distilled(question: str) -> list[Json]:
-    """What a model distils: of each case with a longer word what was said in it."""
-    cases = re.findall(r"<case (\d+)>.*?<said>(.*?)</said>", question, re.DOTALL)
-    tags = [(int(number), longest_words(unescape(text))) for number, text in cases]
-    fact = "Speaks of {} when sums are asked for."
-    return [{"case": number, "fact": fact.format(", ".join(words)), "tags": words} for number, words in tags if words]
+    return json.dumps({name: fields[name] for name in schema.get("properties", fields) if name in fields})
 
 
 def longest_words(text: str) -> list[str]:
@@ -350,41 +362,17 @@ def longest_words(text: str) -> list[str]:
     return sorted(set(re.findall(r"[^\W\d_]{4,}", text.lower())), key=lambda word: (-len(word), word))[:3]
 
 
-def analysed(episode: str) -> Json:
-    """What a model makes of one episode: each sentence is a fact, and the first one puts the nearest belief right."""
-    said = episode.rpartition("<said>")[2].partition("</said>")[0]
-    sentences = [part.strip() for part in re.findall(r"[^.!?]+[.!?]?", said) if re.search(r"\w{4,}", part)]
-    words = longest_words(said)
-    return {
-        "explanation": f"Something else was expected than: {said[:120]}",
-        "updates": [updated(sentence, 0 if "<beliefs>" in episode else -1) for sentence in sentences[:1]],
-        "strategy": "connect_prior",
-        "facts": [
-            {"quote": s, "fact": f"Turns to {', '.join(longest_words(s))} out of the blue.", "tags": ["telling"]}
-            for s in sentences
-        ],
-        "questions": [f"What made you think of {' and '.join(words[:2]) or 'that'}?"],
-        "reflection": f"I did not expect to read: {said[:120]}",
-        "procedure": f"Ask about {words[0]} first." if words else None,
-    }
-
-
-def updated(quote: str, prior: int) -> Json:
-    """A belief that was told otherwise, as a model writes it."""
-    told = {"quote": quote, "new": f"The student holds: {quote}", "kind": "trait"}
-    return {"prior": prior, **told, "delta": -0.5, "evolution": False}
-
-
 def noted(text: str) -> Json:
     """One note, as a model writes it."""
     quote = text[:120]
     return {
         "quote": quote,
-        "note": f"The student wrote: {quote}",
+        "statement": f"The student wrote: {quote}",
+        "about": "student",
         "kind": "event",
-        "link": "new",
-        "known": 0,
         "ledger": "none",
+        "importance": 0.5,
+        "links": [],
     }
 
 

@@ -17,9 +17,10 @@ class ScriptedMind:
 
     failing: str | None = None
 
-    def __init__(self, behind: Mind, script: Script, *, name: str | None = None, is_model: bool = False) -> None:
+    def __init__(self, behind: Mind, script: Script, *, name: str | None = None, slow: bool = False) -> None:
         self.name = name or behind.name
-        self.is_model = is_model
+        self.seconds = 20.0 if slow else 0.0
+        self.together = 1
         self._behind = behind
         self._script = script
 

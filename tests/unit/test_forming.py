@@ -1,5 +1,6 @@
 """What formation decides, without a database or a model."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -13,15 +14,15 @@ from graphmem.model import (
     EdgeType,
     Entity,
     EntityKind,
-    Extract,
-    Extraction,
     Heard,
     LedgerCategory,
     LedgerEntry,
+    Link,
+    LinkKind,
     MemoryKind,
     Modality,
-    Relation,
-    Reminder,
+    Note,
+    NotePlace,
     Source,
     SourceKind,
     Vector,
@@ -39,22 +40,25 @@ def towards(cosine: float) -> Vector:
     return np.array([cosine, np.sqrt(1 - cosine**2), *[0.0] * 6], dtype=np.float32)
 
 
-def extract(content: str, **more: object) -> Extract:
+def extract(content: str, **more: object) -> Note:
     fixed = {"modality": Modality.SEMANTIC, "kind": MemoryKind.TRAIT} | more
-    return Extract(0, len(content), content, **fixed)  # type: ignore[arg-type]
+    return Note(0, len(content), content, **fixed)  # type: ignore[arg-type]
 
 
-def reading(*found: tuple[Extract, Vector, str], passes: int = 2, slot: str | None = None, **more: object) -> Reading:
-    text = " ".join(each.content for each, _, _ in found)
+def reading(*found: tuple[Note, Vector, str], passes: int = 2, slot: str | None = None, **more: object) -> Reading:
+    text = " ".join(each.statement or "" for each, _, _ in found)
     fixed: dict[str, object] = {
         "key": "7",
         "source": Source("source-7", SourceKind.CHAT, "t7", NOW),
         "heard": Heard(text, NOW, passes=passes),
         "snr": 450,
         "scores": MessageScores(0.5),
-        "extraction": Extraction(tuple(each for each, _, _ in found)),
-        "marked": tuple(Marked(vector, Domain.OTHER, 0.0, hashed, slot) for _, vector, hashed in found),
-        "reminders": (),
+        "notes": tuple(each for each, _, _ in found),
+        "marked": tuple(
+            Marked(each.statement or "", each.statement or "", vector, Domain.OTHER, 0.0, hashed, slot)
+            for each, vector, hashed in found
+        ),
+        "entries": (),
         "inferred_by": "offline",
     }
     return Reading(**(fixed | more))  # type: ignore[arg-type]
@@ -72,7 +76,7 @@ def edges(formation: Changes) -> dict[tuple[str, str, EdgeType], float]:
 
 
 def test_something_new_is_a_memory_of_its_span() -> None:
-    formation = planned_formation(reading((extract("I like teal."), EAST, "h")), index(), 3)
+    formation = planned_formation(reading((extract("I like teal."), EAST, "h")), index(), 3).changes
     (new,) = formation.new
     assert new.memory.id == "memory-7-1"
     assert (new.span.start, new.span.end) == (0, 12)
@@ -85,14 +89,16 @@ def test_something_new_is_a_memory_of_its_span() -> None:
 
 
 def test_nothing_found_forms_nothing() -> None:
-    formation = planned_formation(reading(), index(), 0)
+    formation = planned_formation(reading(), index(), 0).changes
     assert (formation.new, formation.reinforced, formation.edges, formation.mentions) == ((), (), (), ())
 
 
 @pytest.mark.parametrize("cosine", [0.96, 1.0])
 def test_nearly_the_same_reinforces(cosine: float) -> None:
     known = memory("memory-1-1", "I like teal", timestamp=NOW - timedelta(days=1), strength=0.5, confidence=0.5)
-    formation = planned_formation(reading((extract("I like teal."), towards(cosine), "h")), index((known, EAST)), 0)
+    formation = planned_formation(
+        reading((extract("I like teal."), towards(cosine), "h")), index((known, EAST)), 0
+    ).changes
     assert formation.new == ()
     (again,) = formation.reinforced
     assert again.memory.id == known.id
@@ -113,12 +119,12 @@ def test_nearly_the_same_reinforces(cosine: float) -> None:
 )
 def test_what_only_sounds_the_same_is_a_memory_of_its_own(content: str, changes: dict[str, object]) -> None:
     known = index((memory("memory-1-1", **changes), EAST))  # type: ignore[arg-type]
-    assert len(planned_formation(reading((extract(content), EAST, "h")), known, 0).new) == 1
+    assert len(planned_formation(reading((extract(content), EAST, "h")), known, 0).changes.new) == 1
 
 
 def test_the_same_twice_in_one_message_is_one_memory() -> None:
     twice = (extract("I like teal."), EAST, "h")
-    formation = planned_formation(reading(twice, twice), index(), 0)
+    formation = planned_formation(reading(twice, twice), index(), 0).changes
     assert len(formation.new) == 1
     assert all(from_id != to_id for from_id, to_id, _ in edges(formation))
 
@@ -126,13 +132,13 @@ def test_the_same_twice_in_one_message_is_one_memory() -> None:
 def test_twins_of_one_known_memory_reinforce_it_once() -> None:
     known = memory("memory-1-1", "I like teal", content_hash="h")
     twice = (extract("I like teal."), EAST, "h")
-    assert len(planned_formation(reading(twice, twice), index((known, EAST)), 0).reinforced) == 1
+    assert len(planned_formation(reading(twice, twice), index((known, EAST)), 0).changes.reinforced) == 1
 
 
 @pytest.mark.parametrize(("minutes", "weight"), [(0.5, 0.996), (30, 0.75), (59, 0.508), (60, None), (600, None)])
 def test_what_was_before_precedes_within_a_sitting(minutes: float, weight: float | None) -> None:
     before = memory("memory-1-1", "Hm.", timestamp=NOW - timedelta(minutes=minutes))
-    found = edges(planned_formation(reading((extract("I like teal."), NORTH, "h")), index((before, EAST)), 0))
+    found = edges(planned_formation(reading((extract("I like teal."), NORTH, "h")), index((before, EAST)), 0).changes)
     expected = None if weight is None else pytest.approx(weight, abs=0.001)
     assert found.get(("memory-1-1", "memory-7-1", EdgeType.PRECEDES)) == expected
 
@@ -140,15 +146,14 @@ def test_what_was_before_precedes_within_a_sitting(minutes: float, weight: float
 def test_relations_point_where_the_text_says() -> None:
     before = memory("memory-1-1", "Hm.", timestamp=NOW - timedelta(minutes=1))
     parts = [(extract("It rained."), EAST, "a"), (extract("I got wet."), NORTH, "b")]
-    relations = (
-        Relation(0, 1, EdgeType.CAUSES, 0.9),
-        Relation(0, None, EdgeType.ENABLES, 0.6),
-        Relation(5, 0, EdgeType.CAUSES, 0.9),
-        Relation(0, 9, EdgeType.CAUSES, 0.9),
+    links = (
+        Link(EdgeType.CAUSES, note=NotePlace(0, 1), weight=0.9),
+        Link(EdgeType.ENABLES, weight=0.6),
+        Link(EdgeType.CAUSES, note=NotePlace(0, 9), weight=0.9),
     )
-    extraction = Extraction(tuple(each for each, _, _ in parts), relations)
+    notes = (replace(parts[0][0], links=links), parts[1][0])
     vector = np.eye(8, dtype=np.float32)[5]
-    found = edges(planned_formation(reading(*parts, extraction=extraction), index((before, vector)), 0))
+    found = edges(planned_formation(reading(*parts, notes=notes), index((before, vector)), 0).changes)
     assert found["memory-7-1", "memory-7-2", EdgeType.CAUSES] == 0.9
     assert found["memory-7-1", "memory-1-1", EdgeType.ENABLES] == 0.6
     assert len([key for key in found if key[2] is EdgeType.CAUSES]) == 1
@@ -158,7 +163,7 @@ def test_likeness_relates_reminds_and_refines() -> None:
     def one(content: str, kind: MemoryKind, days: float, cosine: float) -> set[EdgeType]:
         known = memory("memory-1-1", "I like dogs.", kind=kind, timestamp=NOW - timedelta(days=days))
         new = extract(content, kind=kind)
-        found = edges(planned_formation(reading((new, towards(cosine), "h")), index((known, EAST)), 0))
+        found = edges(planned_formation(reading((new, towards(cosine), "h")), index((known, EAST)), 0).changes)
         return {type_ for _, to_id, type_ in found if to_id == "memory-1-1"}
 
     assert one("We have two cats.", MemoryKind.EPISODE, 1, 0.6) == {EdgeType.RELATES_TO}
@@ -170,15 +175,16 @@ def test_likeness_relates_reminds_and_refines() -> None:
 def test_what_fills_the_same_slot_supports_or_contradicts() -> None:
     known = memory("memory-1-1", "I live in Lisbon.", slot_key="home")
     for content, type_ in (("I do live in Oslo.", EdgeType.CONTRADICTS), ("I live in Lisbon now.", EdgeType.SUPPORTS)):
-        found = edges(planned_formation(reading((extract(content), NORTH, "h"), slot="home"), index((known, EAST)), 0))
+        found = edges(
+            planned_formation(reading((extract(content), NORTH, "h"), slot="home"), index((known, EAST)), 0).changes
+        )
         assert found["memory-7-1", "memory-1-1", type_] == 0.8
 
 
-def test_names_and_topics_are_linked_from_the_second_pass_on() -> None:
+def test_names_and_topics_are_linked() -> None:
     named = (Entity("Ada", EntityKind.PERSON), Entity("Lisbon", EntityKind.PLACE))
     told = extract("Ada moved to Lisbon.", entities=named, about=("move", "house"))
-    assert planned_formation(reading((told, EAST, "h"), passes=1), index(), 0).mentions == ()
-    found = planned_formation(reading((told, EAST, "h"), passes=2), index(), 0).mentions
+    found = planned_formation(reading((told, EAST, "h")), index(), 0).changes.mentions
     assert [(m.entity.name, m.type, m.weight) for m in found] == [
         ("Ada", EdgeType.INVOLVES, 1.0),
         ("Lisbon", EdgeType.LOCATED_AT, 1.0),
@@ -187,16 +193,53 @@ def test_names_and_topics_are_linked_from_the_second_pass_on() -> None:
     ]
 
 
-def test_a_reminder_rests_on_the_memory_whose_span_it_lies_in() -> None:
-    parts = [
-        (Extract(0, 10, "It rained.", Modality.EPISODIC, MemoryKind.EPISODE), EAST, "a"),
-        (Extract(11, 30, "I owe Mia five euros", Modality.SEMANTIC, MemoryKind.TRAIT), NORTH, "b"),
-    ]
-    reminder = Reminder(11, 30, LedgerCategory.DEBT, "I owe Mia five euros", "owes", 0.8)
+def test_an_entry_rests_on_the_memory_of_its_note() -> None:
+    parts = [(extract("It rained."), EAST, "a"), (extract("I owe Mia five euros"), NORTH, "b")]
     entry = LedgerEntry("ledger-1", LedgerCategory.DEBT, "x", "x", 0.8, (), (), 0.7, True, None, NOW)
-    extraction = Extraction(tuple(each for each, _, _ in parts), (), (reminder,))
-    formation = planned_formation(reading(*parts, extraction=extraction, reminders=((entry, EAST),)), index(), 0)
+    formation = planned_formation(reading(*parts, entries=((1, entry, EAST),)), index(), 0).changes
     assert [promotion.memory_id for promotion in formation.ledger] == ["memory-7-2"]
+
+
+def linked(*links: Link, **more: object) -> Changes:
+    """What follows one linked note beside two known memories, a ledger entry and an earlier note."""
+    note = extract("Lena left.", links=links)
+    earlier = {NotePlace(0, 0): "memory-6-1"}
+    given: dict[str, object] = {"linked": True, "place": 1, "earlier": earlier} | more
+    known = index((memory("memory-1-1", "Lena lives here."), EAST), (memory("memory-6-1", "Lena goes soon."), NORTH))
+    return planned_formation(reading((note, towards(0.99), "h"), **given), known, 0).changes  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("links", "ended"),
+    [
+        ((), set()),
+        ((Link(LinkKind.ENDS, "memory-1-1"),), {"memory-1-1"}),
+        (
+            (Link(LinkKind.ENDS, "memory-1-1"), Link(LinkKind.SETTLES, note=NotePlace(0, 0))),
+            {"memory-1-1", "memory-6-1"},
+        ),
+        ((Link(LinkKind.SETTLES, "ledger-9"), Link(LinkKind.ENDS, "fact-t1")), {"ledger-9", "fact-t1"}),
+        ((Link(LinkKind.REFINES, "memory-1-1"),), set()),
+        ((Link(LinkKind.ENDS, note=NotePlace(3, 0)),), set()),
+    ],
+)
+def test_a_linked_note_ends_what_it_names_and_nothing_else(links: tuple[Link, ...], ended: set[str]) -> None:
+    assert set(linked(*links).ended) == ended
+
+
+def test_a_linked_note_refines_repeats_contradicts_and_causes() -> None:
+    known = "memory-1-1"
+    assert edges(linked(Link(LinkKind.REFINES, known)))["memory-7-1", known, EdgeType.REFINES] == 1.0
+    assert edges(linked(Link(EdgeType.CAUSES, known)))["memory-7-1", known, EdgeType.CAUSES] == 1.0
+    same = linked(Link(LinkKind.SAME, known))
+    assert (same.new, [each.memory.id for each in same.reinforced]) == ((), [known])
+    (doubted,) = linked(Link(LinkKind.CONTRADICTS, known)).doubts
+    assert (doubted.uncertainty.a_id, doubted.uncertainty.b_id) == (known, "memory-7-1")
+
+
+def test_beside_a_linked_note_no_likeness_refines() -> None:
+    changes = linked(Link(LinkKind.ENDS, "memory-1-1"))
+    assert EdgeType.REFINES not in {edge.type for edge in changes.edges}
 
 
 def test_numbers_signs_and_negations_count() -> None:

@@ -5,43 +5,39 @@ import json
 import logging
 import sys
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 import pytest
-from pydantic_ai.models.openai import OpenAIChatModel
-from pydantic_ai.profiles import ModelProfile
-from pydantic_ai.providers.openai import OpenAIProvider
 
 from graphmem.errors import MindError, SetupError
 from graphmem.llm import mind as language
-from graphmem.llm.mind import LanguageMind
+from graphmem.llm.mind import FORMS, LanguageMind
+from graphmem.llm.prompts import numbered_block
 from graphmem.model import (
-    Analyse,
+    Alternative,
     Author,
     Companion,
+    ConcernKind,
     Conversation,
-    Distil,
-    ExtractMemories,
     Fact,
     Heard,
     Level,
     Message,
     MindQuestion,
-    Mismatch,
     Predict,
+    Prediction,
     PromptUsage,
+    Remember,
     Remembered,
     Respond,
     Surprising,
     Usage,
 )
 from graphmem.settings import Settings
-from graphmem.text.memory_block import memory_block
-from graphmem.text.tokens import count_tokens
-from tests.support.llm_server import Act, LlmServer, llm_server
+from tests.support.llm_server import Act, LlmServer, Seen, llm_server
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 SECRET = "marmalade"
@@ -54,6 +50,8 @@ TALK = Conversation(
     ),
 )
 MEMORY = Remembered((Fact("fact-1", 1, "Likes bread & <b>.", ("bread",), AT),))
+HEARD = Heard("I have a dog called Rex.", AT)
+SURPRISING = Surprising(Level.BOUNDARY, 0.7, 0.1, "Yes", "Ready?", "I skate!", AT)
 PROTOCOLS = ["openai:gpt-4o-mini", "openai-responses:gpt-4o-mini"]
 
 
@@ -78,8 +76,9 @@ class Listener:
         self.pieces.append(piece)
 
 
-def answer(reply: object = "And then?", prediction: object = "Five sixths", needed: object = ("fractions",)) -> str:
-    return json.dumps({"reply": reply, "predictions": [{"text": prediction, "chance": 0.6}], "needed_info": needed})
+def answer(reply: object = "And then?", expected: object = ("0.6 Five sixths",), **more: object) -> str:
+    told = {"reply": reply, "danger": "none", "came_true": 0, "expected": expected, "used": []}
+    return json.dumps(told | more)
 
 
 @pytest.mark.parametrize("model", PROTOCOLS)
@@ -88,11 +87,9 @@ async def test_predict_asks_for_the_next_message_only(model: str) -> None:
         async with mind_at(server, model) as mind:
             predicted = await mind.ask(Predict(TALK))
     assert SECRET in predicted.value.text
-    assert SECRET in predicted.value.needed_info
     assert not predicted.degraded
     assert predicted.usage.calls == len(server.seen) == 1
-    assert '"reply"' not in json.dumps(server.seen[0].body)
-    assert "COMPANION_MEMORY" not in server.seen[0].question
+    assert "<COMPANION_MEMORY>" not in server.seen[0].question
 
 
 @pytest.mark.parametrize("model", PROTOCOLS)
@@ -108,36 +105,59 @@ async def test_respond_gives_reply_and_prediction(model: str, streamed: bool) ->
     assert SECRET in reply.text
     assert response.value.prediction.text
     assert bool(server.seen[0].body.get("stream")) is streamed
-    assert memory_block(MEMORY) in server.seen[0].question
+    assert numbered_block(MEMORY)[0] in server.seen[0].question
     assert "patient and playful" in server.seen[0].text
     if streamed:
         assert len(listener.pieces) > 3
         assert "".join(listener.pieces) == reply.text
 
 
-async def test_from_a_given_reply_only_what_follows_is_asked() -> None:
+async def test_where_an_app_wrote_the_reply_only_the_rest_is_asked() -> None:
     given = Message(Author.COMPANION, "Draw both halves first.", AT)
     listener = Listener()
     with llm_server() as server:
         async with mind_at(server) as mind:
-            expected = await mind.ask(Predict(TALK, given, MEMORY), listener)
-    assert expected.value.text
+            response = (await mind.ask(Respond(TALK, MEMORY, written=given), listener)).value
+    assert response.reply == given
+    assert response.prediction.text
     assert listener.pieces == []
     assert given.text in server.seen[0].question
-    assert '"reply"' not in json.dumps(server.seen[0].body)
 
 
-async def test_distil_gives_at_most_one_sentence_with_tags_for_each_case() -> None:
-    cases = (Mismatch("I do not know", f"It is {SECRET}", asked="What is it?"), Mismatch("Yes", "ok"))
-    with llm_server() as server:
+FORESEEN = Prediction("Five sixths", alternatives=(Alternative("I give up", 0.2),))
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"), [(1, 1.0), (2, 1.0), ("number 2", 1.0), (0, 0.0), (3, 0.0), (None, 0.0), ("none", 0.0)]
+)
+async def test_the_model_says_what_of_its_expectations_came_true(told: object, expected: float) -> None:
+    with llm_server(*[Act(content=answer(came_true=told))] * 2) as server:
         async with mind_at(server) as mind:
-            told, nothing = (await mind.ask(Distil(cases, ("The student skates.",)))).value
-    assert told is not None
-    assert SECRET in told.text
-    assert 1 <= len(told.tags) <= 5
-    assert nothing is None
-    assert "<known>\nThe student skates.\n</known>" in server.seen[0].question
-    assert "<expected>I do not know</expected>" in server.seen[0].question
+            assert (await mind.ask(Respond(TALK, expected=FORESEEN))).value.came_true == expected
+            assert (await mind.ask(Respond(TALK))).value.came_true is None
+    assert "1 Five sixths\n2 I give up" in server.seen[0].question
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ("none", None),
+        ("", None),
+        (None, None),
+        ("None of it", None),
+        ("bullying 2", (ConcernKind.BULLYING, 2)),
+        ("Self-harm, urgency 3", (ConcernKind.SELF_HARM, 3)),
+        ("sexual abuse", (ConcernKind.SEXUAL_ABUSE, 2)),
+        ("running away 2", (ConcernKind.OTHER_DANGER, 2)),
+    ],
+)
+async def test_danger_is_read_with_its_urgency(told: object, expected: tuple[ConcernKind, int] | None) -> None:
+    with llm_server(Act(content=answer(danger=told))) as server:
+        async with mind_at(server) as mind:
+            response = (await mind.ask(Respond(TALK))).value
+    assert response.judged
+    danger = response.danger
+    assert (None if danger is None else (danger.kind, danger.urgency)) == expected
 
 
 @pytest.mark.parametrize(("model", "known"), [("openai:gpt-4o-mini", True), ("openai:stub", False)])
@@ -179,81 +199,172 @@ async def test_escapes_split_between_pieces_still_stream_to_the_reply() -> None:
 
 async def test_blanks_and_control_characters_are_taken_off() -> None:
     listener = Listener()
-    with llm_server(Act(content=answer("  Yes\x00.\r\n ", " I see ", ["a ", "a", "b"]))) as server:
+    with llm_server(Act(content=answer("  Yes\x00.\r\n ", ["0.5  I see "]))) as server:
         async with mind_at(server) as mind:
             response = await mind.ask(Respond(TALK, MEMORY), listener)
     assert response.value.reply.text == "".join(listener.pieces) == "Yes."
     assert response.value.prediction.text == "I see"
-    assert response.value.prediction.needed_info == ("a", "b")
 
 
-MENDED: dict[str, tuple[object, object, object]] = {
-    "no keywords": ("Well?", "Yes.", []),
-    "keywords in one": ("Well?", "Yes.", "fractions, halves"),
-    "keywords of all sorts": ("Well?", "Yes.", [None, "", "a" * 200, *"abcdefghijk"]),
-    "too long a prediction": ("Well?", "a" * 2_000, ["a"]),
-    "too long a reply": ("a" * 9_000, "Yes.", ["a"]),
+MENDED: dict[str, str] = {
+    "nothing expected": answer("Well?", None),
+    "one text for a list": answer("Well?", "0.3 Yes."),
+    "objects for texts": answer("Well?", [{"chance": 0.4, "text": "Yes."}]),
+    "too long an expectation": answer("Well?", ["a" * 2_000]),
+    "too long a reply": answer("a" * 9_000),
+    "side fields of other types": answer("Well?", danger=7, came_true=[], used="lines 1 and 9"),
+    "missing side fields": json.dumps({"reply": "Well?"}),
+    "more fields": answer(mood="good"),
 }
 
 
 @pytest.mark.parametrize("name", MENDED)
 async def test_what_can_be_mended_needs_no_second_request(name: str) -> None:
-    with llm_server(Act(content=answer(*MENDED[name]))) as server:
+    with llm_server(Act(content=MENDED[name])) as server:
         async with mind_at(server) as mind:
-            prediction = (await mind.ask(Respond(TALK, MEMORY))).value.prediction
-    assert 0 < len(prediction.text) <= 1_000
-    assert len(prediction.needed_info) <= 8
-    assert all(0 < len(word) <= 80 for word in prediction.needed_info)
+            response = (await mind.ask(Respond(TALK, MEMORY))).value
+    assert 0 < len(response.reply.text) <= 8_000
+    assert len(response.prediction.text) <= 1_000
+    assert len(server.seen) == 1
 
 
 @pytest.mark.parametrize(
-    ("predictions", "chances"),
+    ("expected", "found"),
     [
-        ([{"text": "a", "chance": 0.2}, {"text": "b", "chance": 0.7}, {"text": "c"}, {"text": "d"}], [0.7, 0.2, 0.1]),
-        ([{"text": "a", "chance": "60 %"}, {"text": "b", "chance": 80}], [0.571, 0.429]),
-        (["a", "b"], [0.5, 0.5]),
-        ("a", [1.0]),
-        ([{"text": "a", "chance": "likely"}, {"text": "", "chance": 0.9}], [1.0]),
+        (["0.2 a", "0.7 b", "c", "d"], [("b", 0.7), ("a", 0.2), ("c", 0.1)]),
+        (["60 % a", "80% b"], [("b", 0.571), ("a", 0.429)]),
+        (["a", "b"], [("a", 0.5), ("b", 0.5)]),
+        ("a", [("a", 1.0)]),
+        (["0.5 12 apples", "0.5: 7"], [("12 apples", 0.5), ("7", 0.5)]),
     ],
 )
-async def test_up_to_three_messages_are_foreseen_with_their_chances(predictions: object, chances: list[float]) -> None:
-    written = json.dumps({"predictions": predictions, "needed_info": ["a"]})
-    with llm_server(Act(content=written)) as server:
+async def test_up_to_three_messages_are_foreseen_with_their_chances(
+    expected: object, found: list[tuple[str, float]]
+) -> None:
+    with llm_server(Act(content=answer(expected=expected))) as server:
         async with mind_at(server) as mind:
-            found = (await mind.ask(Predict(TALK))).value
-    assert [round(each, 3) for each in (found.chance, *(a.chance for a in found.alternatives))] == chances
+            told = (await mind.ask(Predict(TALK))).value
+    alternatives = [(each.text, round(each.chance, 3)) for each in told.alternatives]
+    assert [(told.text, round(told.chance, 3)), *alternatives] == found
 
 
 async def test_every_schema_is_strict_and_answers_are_bounded() -> None:
-    questions: list[MindQuestion[Any]] = [
-        Predict(TALK),
-        Respond(TALK, MEMORY),
-        Distil((Mismatch("a", "b c d e f"),)),
-        ExtractMemories((Heard("I have a dog called Rex.", AT),)),
-        *(Analyse((Surprising(level, 0.9, 0.1, "Yes", "Ready?", "I skate!", AT),)) for level in Level),
-    ]
+    questions: list[MindQuestion[Any]] = [Predict(TALK), Respond(TALK, MEMORY), Remember((HEARD,))]
     with llm_server() as server:
         async with mind_at(server) as mind:
             for question in questions:
                 await mind.ask(question)
     for seen in server.seen:
         schema = seen.body["response_format"]["json_schema"]
-        told = seen.text.removesuffix(seen.question)
         assert schema["strict"] is True
         assert '"default"' not in json.dumps(schema)
-        assert seen.body["max_completion_tokens"] <= 3_000
-        # What a surprise means is several questions in one.
-        most = 1_050 if "analyses" in schema["schema"]["properties"] else 600
-        assert sum(count_tokens([told, json.dumps(schema["schema"], separators=(",", ":"))])) <= most
-    assert [seen.body["temperature"] for seen in server.seen] == [0.0, 0.7, *[0.0] * 6]
+        assert "title" not in json.dumps(schema)
+    assert [seen.body["temperature"] for seen in server.seen] == [0.0, 0.7, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "base_url"), [("openai:gpt-4o-mini", None), ("openai:qwen3", "http://127.0.0.1:1/v1")]
+)
+def test_answers_of_models_behind_an_address_are_not_cut(
+    name: str, base_url: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    mind = LanguageMind(Settings(model=name, model_base_url=base_url))
+    # A model that thinks first needs room for it, and nobody knows which one stands behind an address.
+    sent = language.request_settings(mind.model, FORMS[Respond], roomy=mind.roomy)
+    assert ("max_tokens" in sent) is (base_url is None)
+
+
+THOUGHT = '<think>{so} the student wants\na hint, "reply" maybe</think>\n'
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+@pytest.mark.parametrize(
+    "written", [f"{THOUGHT}{answer('Well?')}", f"```json\n{answer('Well?')}\n```", f"Here:\n{answer('Well?')}\nGood?"]
+)
+async def test_thoughts_fences_and_prose_around_the_answer_are_left_out(written: str, streamed: bool) -> None:
+    listener = Listener()
+    with llm_server(Act(content=written)) as server:
+        async with mind_at(server) as mind:
+            response = await mind.ask(Respond(TALK, MEMORY), listener if streamed else None)
+    assert response.value.reply.text == "Well?"
+    assert "".join(listener.pieces) == ("Well?" if streamed else "")
+    assert response.usage.calls == 1
+
+
+def refusing(*kinds: str) -> Callable[[Seen], Act | None]:
+    """A server that does not know some forms of answer."""
+
+    def refuse(seen: Seen) -> Act | None:
+        kind = "tool" if seen.body.get("tools") else seen.body.get("response_format", {}).get("type", "text")
+        return Act(status=400, body='{"error": {"message": "not supported"}}') if kind in kinds else None
+
+    return refuse
+
+
+@pytest.mark.parametrize(
+    ("refused", "calls", "kept"),
+    [
+        ((), 1, "json_schema"),
+        (("json_schema",), 2, "tool"),
+        (("json_schema", "tool"), 3, "json_object"),
+        (("json_schema", "tool", "json_object"), 4, "text"),
+    ],
+)
+async def test_how_a_server_answers_in_json_is_found_by_trial_once(
+    refused: tuple[str, ...], calls: int, kept: str
+) -> None:
+    with llm_server(trouble=refusing(*refused)) as server:
+        async with mind_at(server) as mind:
+            first = await mind.ask(Respond(TALK, MEMORY))
+            second = await mind.ask(Remember((HEARD,)))
+    assert SECRET in first.value.reply.text
+    assert second.value.of[0]
+    assert len(server.seen) == calls + 1
+    newest = server.seen[-1].body
+    assert ("tool" if newest.get("tools") else newest.get("response_format", {}).get("type", "text")) == kept
+    assert ('"notes"' in server.seen[-1].text) is (kept in ("json_object", "text"))
+
+
+async def test_a_server_that_ignores_the_schema_is_shown_it_in_words() -> None:
+    with llm_server(Act(content="Well, what do you think?"), Act(content=answer("Well?"))) as server:
+        async with mind_at(server) as mind:
+            assert (await mind.ask(Respond(TALK))).value.reply.text == "Well?"
+    assert '"came_true"' in server.seen[1].text
+
+
+@pytest.mark.parametrize("mode", ["tool", "object", "text"])
+async def test_the_output_mode_can_be_set(mode: Literal["tool", "object", "text"]) -> None:
+    with llm_server() as server:
+        set_so = Settings(model="openai:x", model_base_url=server.base_url, model_output=mode)
+        mind = LanguageMind(set_so)
+        await mind.ask(Respond(TALK))
+        await mind.aclose()
+    sent = server.seen[0].body
+    kind = "tool" if sent.get("tools") else {"json_object": "object"}.get(sent.get("response_format", {}).get("type"))
+    assert (kind or "text") == mode
+
+
+@pytest.mark.parametrize(("status", "header", "waits"), [(429, "0.2", True), (503, "0", True), (429, "60", False)])
+async def test_retry_after_is_honoured_once_within_the_time(status: int, header: str, waits: bool) -> None:
+    busy = Act(status=status, headers={"Retry-After": header})
+    with llm_server(busy) as server:
+        async with mind_at(server, timeout=5.0) as mind:
+            if waits:
+                assert SECRET in (await mind.ask(Respond(TALK))).value.reply.text
+            else:
+                with pytest.raises(MindError, match=str(status)):
+                    await mind.ask(Respond(TALK))
+    assert len(server.seen) == (2 if waits else 1)
 
 
 TROUBLE = {
     "unauthorised": ([Act(status=401)], "401", True, 1),
-    "too many requests": ([Act(status=429, headers={"Retry-After": "0"})], "429", True, 1),
+    "too many requests": ([Act(status=429)], "429", True, 1),
+    "too many requests, twice": ([Act(status=429, headers={"Retry-After": "0"})] * 2, "429", True, 2),
     "server error": ([Act(status=500)], "500", True, 1),
     "overloaded": ([Act(status=503)], "503", True, 1),
-    "too long a question": ([Act(status=400)], "400", False, 1),
+    "too long a question": ([Act(status=400)] * 4, "400", False, 4),
     "dropped before the answer": ([Act(cut=0)], "broke off", True, 1),
     "dropped within the answer": ([Act(cut=0.5)], "broke off", True, 1),
     "hanging": ([Act(hang=True)], "within 0.3 seconds", True, 1),
@@ -263,10 +374,9 @@ TROUBLE = {
     "empty": ([Act(content="")] * 2, "no valid answer", False, 2),
     "prose": ([Act(content=f"I like {SECRET}")] * 2, "no valid answer", False, 2),
     "broken JSON": ([Act(content='{"reply": "ab", "predic')] * 2, "no valid answer", False, 2),
-    "wrong types": ([Act(content=answer(1, [], "x"))] * 2, "no valid answer", False, 2),
+    "wrong types": ([Act(content=answer(1))] * 2, "no valid answer", False, 2),
     "blank reply": ([Act(content=answer(" \n "))] * 2, "no valid answer", False, 2),
-    "no prediction": ([Act(content=answer(prediction=" "))] * 2, "no valid answer", False, 2),
-    "cut by the token limit": ([Act(content='{"reply": "ab', finish="length")] * 2, "no valid answer", False, 1),
+    "cut by the token limit": ([Act(content='{"reply": "ab', finish="length")] * 2, "no valid answer", False, 2),
     "content filter": ([Act(content="", finish="content_filter")], "content filter", False, 1),
     "refusal": ([Act(refusal=f"I will not speak of {SECRET}")], "content filter", False, 1),
 }
@@ -353,7 +463,7 @@ async def test_one_repair_is_asked_for(first: str, streamed: bool) -> None:
 
 async def test_a_repaired_reply_does_not_mix_with_what_was_streamed_before() -> None:
     listener = Listener()
-    with llm_server(Act(content=answer("First try", " ")), Act(content=answer("Second"))) as server:
+    with llm_server(Act(content=answer("First try")[:-9]), Act(content=answer("Second"))) as server:
         async with mind_at(server) as mind:
             response = await mind.ask(Respond(TALK, MEMORY), listener)
     assert response.value.reply.text == "Second"
@@ -412,26 +522,6 @@ async def test_a_cancelled_question_is_cancelled() -> None:
                 await task
 
 
-async def test_an_answer_by_tool_call_where_schemas_are_not_supported(monkeypatch: pytest.MonkeyPatch) -> None:
-    def without_schemas(_: str, base_url: str) -> OpenAIChatModel:
-        profile = ModelProfile(supports_json_schema_output=False)
-        return OpenAIChatModel("old", provider=OpenAIProvider(base_url=base_url, api_key=KEY), profile=profile)
-
-    monkeypatch.setattr(language, "_model", without_schemas)
-    listener = Listener()
-    with llm_server(Act(), Act(), Act(content=answer("", needed=[])), Act(content=answer("Good now"))) as server:
-        async with mind_at(server) as mind:
-            streamed = await mind.ask(Respond(TALK, MEMORY), listener)
-            predicted = await mind.ask(Predict(TALK))
-            repaired = await mind.ask(Respond(TALK, MEMORY))
-    assert "response_format" not in server.seen[0].body
-    assert "".join(listener.pieces) == streamed.value.reply.text
-    assert len(listener.pieces) > 3
-    assert SECRET in predicted.value.text
-    assert repaired.value.reply.text == "Good now"
-    assert repaired.usage.calls == 2
-
-
 @pytest.mark.parametrize("key", [KEY, None])
 async def test_the_key_comes_from_the_environment_and_may_be_missing(
     key: str | None, monkeypatch: pytest.MonkeyPatch
@@ -446,27 +536,69 @@ async def test_the_key_comes_from_the_environment_and_may_be_missing(
     assert sent == f"Bearer {key}" if key else sent.startswith("Bearer ")
 
 
-@pytest.mark.parametrize(
-    ("model", "base_url", "words"),
-    [
-        ("gpt-5", None, "PROVIDER:NAME"),
-        ("openai:", None, "PROVIDER:NAME"),
-        ("nosuch:model", None, "PROVIDER:NAME"),
-        ("nosuch:model", "http://127.0.0.1:1/v1", "PROVIDER:NAME"),
-        ("openai:gpt-5", None, "OPENAI_API_KEY"),
-        ("deepseek:chat", "http://127.0.0.1:1/v1", "takes no address"),
-    ],
-)
+WITH_KEY = {
+    "azure": ("AZURE_OPENAI_API_KEY", {"OPENAI_API_VERSION": "2024-10-21"}),
+    "deepseek": ("DEEPSEEK_API_KEY", {}),
+    "openrouter": ("OPENROUTER_API_KEY", {}),
+    "together": ("TOGETHER_API_KEY", {}),
+    "fireworks": ("FIREWORKS_API_KEY", {}),
+    "moonshotai": ("MOONSHOTAI_API_KEY", {}),
+    "openai": ("OPENAI_API_KEY", {}),
+    "openai-responses": ("OPENAI_API_KEY", {}),
+}
+"""Providers that the documents name and need no further package, with the variable of their key."""
+ADDRESS = "http://127.0.0.1:1/v1"
+
+
+@pytest.mark.parametrize("provider", WITH_KEY)
+def test_providers_are_made_with_their_key(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    variable, more = WITH_KEY[provider]
+    for name, value in {variable: KEY, **more}.items():
+        monkeypatch.setenv(name, value)
+    name = "openai/gpt-5" if provider == "openrouter" else "m"
+    assert LanguageMind(Settings(model=f"{provider}:{name}", model_base_url=ADDRESS if provider == "azure" else None))
+
+
+@pytest.mark.parametrize("model", ["openai:m", "openai-responses:m", "ollama:m", "vllm:m", "lmstudio:m", "llamacpp:m"])
+def test_servers_are_made_with_their_address(model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert LanguageMind(Settings(model=model, model_base_url=ADDRESS)).name == model
+
+
+def test_local_servers_have_an_address_of_their_own() -> None:
+    assert LanguageMind(Settings(model="lmstudio:m")).model.base_url == "http://127.0.0.1:1234/v1/"
+
+
+REMEDIES = [
+    ("gpt-5", None, "PROVIDER:NAME"),
+    ("openai:", None, "PROVIDER:NAME"),
+    ("nosuch:model", None, "PROVIDER:NAME"),
+    ("nosuch:model", ADDRESS, "PROVIDER:NAME"),
+    ("openai:gpt-5", None, "OPENAI_API_KEY"),
+    ("deepseek:chat", ADDRESS, "takes no address"),
+    ("azure:gpt-5", ADDRESS, "Set AZURE_OPENAI_API_KEY, OPENAI_API_VERSION"),
+    ("vllm:qwen3", None, "Set GRAPHMEM_MODEL_BASE_URL to its address"),
+    ("grok:grok-4", None, r"pydantic-ai-slim\[.*xai.*\]"),
+    ("xai:grok-4", None, r"pydantic-ai-slim\[.*xai.*\]"),
+    ("anthropic:claude", None, r"-m pip install 'pydantic-ai-slim\[.*anthropic.*\]==\d"),
+    ("google:gemini", None, r"pydantic-ai-slim\[.*google.*\]"),
+    ("mistral:m", None, r"pydantic-ai-slim\[.*mistral.*\]"),
+    ("groq:m", None, r"pydantic-ai-slim\[.*groq.*\]"),
+    ("cohere:m", None, r"pydantic-ai-slim\[.*cohere.*\]"),
+    ("bedrock:m", None, r"pydantic-ai-slim\[.*bedrock.*\]"),
+]
+PACKAGES = ("anthropic", "xai_sdk", "google.genai", "mistralai", "groq", "cohere", "boto3")
+
+
+@pytest.mark.parametrize(("model", "base_url", "words"), REMEDIES)
 def test_a_model_that_cannot_be_used_says_what_to_do(
     model: str, base_url: str | None, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    for name in ("OPENAI_API_KEY", "AZURE_OPENAI_API_KEY", "VLLM_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    for name in PACKAGES:
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in ("anthropic", "xai", "google", "mistral", "groq", "cohere", "bedrock"):
+        monkeypatch.delitem(sys.modules, f"pydantic_ai.providers.{name}", raising=False)
     with pytest.raises(SetupError, match=words):
         LanguageMind(Settings(model=model, model_base_url=base_url))
-
-
-def test_a_missing_package_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "anthropic", None)
-    monkeypatch.delitem(sys.modules, "pydantic_ai.providers.anthropic", raising=False)
-    with pytest.raises(SetupError, match=r"-m pip install 'pydantic-ai-slim\[.*anthropic.*\]==\d"):
-        LanguageMind(Settings(model="anthropic:claude-sonnet-4-5"))

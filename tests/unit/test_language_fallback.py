@@ -13,23 +13,27 @@ from graphmem.errors import MindError, SetupError
 from graphmem.llm.circuit import Circuit
 from graphmem.llm.fallback import Fallback, make_mind
 from graphmem.llm.mind import FORMS
+from graphmem.llm.unasked import UNASKED
 from graphmem.model import (
+    Analyse,
     Answer,
     Author,
+    Classify,
     Companion,
     Conversation,
-    Distil,
-    Extraction,
-    ExtractMemories,
     Heard,
-    Lesson,
+    Level,
     Message,
     MindQuestion,
-    Mismatch,
+    Notes,
     Predict,
     Prediction,
+    Remember,
     Respond,
     Response,
+    StatementOnRecord,
+    StatementPair,
+    Surprising,
     Usage,
 )
 from graphmem.offline.mind import RULES
@@ -41,6 +45,7 @@ T = TypeVar("T")
 
 AT = datetime(2026, 1, 5, 9, 30, tzinfo=UTC)
 TALK = Conversation(Companion("Ada", "patient", 0.5), (Message(Author.STUDENT, "Why is the sky blue?", AT),))
+REMEMBER = Remember((Heard("I skate.", AT),))
 SPENT = Usage(calls=1, input_tokens=10, output_tokens=2, cost=0.5)
 
 
@@ -51,7 +56,8 @@ class RuleMind:
 
     def __init__(self, says: str) -> None:
         self.name = says
-        self.is_model = "model" in says
+        self.seconds = 20.0 if "model" in says else 0.0
+        self.together = 1
         self.asked = 0
         self.closed = False
         self.error: MindError | None = None
@@ -70,8 +76,7 @@ class RuleMind:
         values: dict[type[Any], Any] = {
             Predict: Prediction(self.name),
             Respond: Response(Message(Author.COMPANION, self.name, AT), Prediction(self.name)),
-            Distil: (Lesson(self.name, ("tag",)),),
-            ExtractMemories: (Extraction(),),
+            Remember: Notes(((),)),
         }
         return Answer(values[type(question)], SPENT)
 
@@ -134,25 +139,15 @@ async def test_a_failure_that_spent_nothing_adds_nothing(mind: Fallback, model: 
     assert (await mind.ask(Predict(TALK))).usage == SPENT
 
 
-async def test_a_lesson_waits_for_the_model(mind: Fallback, model: RuleMind, rules: RuleMind) -> None:
-    model.error = away()
-    with pytest.raises(MindError, match="gone"):
-        await mind.ask(Distil((Mismatch("a", "b"),)))
-    assert rules.asked == 0
-    model.error = None
-    (lesson,) = (await mind.ask(Distil((Mismatch("a", "b"),)))).value
-    assert lesson == Lesson("the model says", ("tag",))
-
-
 async def test_a_message_waits_for_a_model_that_is_away_and_not_for_one_that_cannot_digest_it(
     mind: Fallback, model: RuleMind, rules: RuleMind
 ) -> None:
-    question = ExtractMemories((Heard("I skate.", AT),))
+    question = REMEMBER
     model.error = away()
     with pytest.raises(MindError, match="gone"):
         await mind.ask(question)
     model.error = MindError("nonsense", usage=SPENT)
-    assert await mind.ask(question) == Answer((Extraction(),), SPENT + SPENT, degraded=True)
+    assert await mind.ask(question) == Answer(Notes(((),)), SPENT + SPENT, degraded=True)
     assert rules.asked == 1
 
 
@@ -181,7 +176,7 @@ async def test_a_dead_model_is_left_alone_and_tried_once_after_the_pause(
     assert model.asked == 3
     assert (await mind.ask(Predict(TALK))).usage == SPENT
     with pytest.raises(MindError, match="left alone"):
-        await mind.ask(Distil((Mismatch("a", "b"),)))
+        await mind.ask(REMEMBER)
 
     clock.now += 30
     for _ in range(3):
@@ -226,6 +221,14 @@ async def test_the_stand_in_streams_only_where_nothing_was_shown(
     assert shown == (["the", "model"] if pieces else ["the", "rules", "say"])
 
 
+async def test_what_a_model_tells_with_its_notes_it_is_not_asked(mind: Fallback, model: RuleMind) -> None:
+    pair = StatementPair(StatementOnRecord("a", AT), StatementOnRecord("b", AT))
+    model.error = away()
+    (verdict,) = (await mind.ask(Classify((pair,)))).value
+    (analysis,) = (await mind.ask(Analyse((Surprising(Level.BOUNDARY, 0.7, 0.1, "Yes", "", "Hm", AT),)))).value
+    assert (verdict.ended, verdict.opposed, analysis, model.asked) == (0.0, 0.0, None, 0)
+
+
 async def test_closing_closes_both(mind: Fallback, model: RuleMind, rules: RuleMind) -> None:
     await mind.aclose()
     assert model.closed
@@ -234,7 +237,8 @@ async def test_closing_closes_both(mind: Fallback, model: RuleMind, rules: RuleM
 
 def test_every_kind_of_question_has_a_row_in_both_tables() -> None:
     kinds = set(MindQuestion.__subclasses__())
-    assert set(FORMS) == set(RULES) == kinds
+    assert set(FORMS) | set(UNASKED) == set(RULES) == kinds
+    assert not set(FORMS) & set(UNASKED)
 
 
 EVENTS = st.lists(st.tuples(st.floats(0, 20), st.sampled_from(["failed", "succeeded"])), max_size=40)

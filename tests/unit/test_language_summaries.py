@@ -8,7 +8,7 @@ import pytest
 
 from graphmem.errors import MindError
 from graphmem.llm.mind import LanguageMind
-from graphmem.llm.summary_prompt import summarise_prompt
+from graphmem.llm.summary import summarise_prompt
 from graphmem.model import Answer, Digest, Memory, Summarise
 from graphmem.settings import Settings
 from graphmem.text.summary import summarised_memories

@@ -15,10 +15,8 @@ from graphmem.model import (
     Author,
     Companion,
     Conversation,
-    Distil,
     Matrix,
     Message,
-    Mismatch,
     Predict,
     Recalled,
     Remembered,
@@ -160,25 +158,27 @@ def test_the_nearest_come_first_also_in_a_small_bank() -> None:
 async def test_expectation_is_an_answer_of_others_or_none(mind: OfflineMind, embedder: Embedder) -> None:
     here = await talk(embedder, "Are you ready?", "ok")
     asked = Message(Author.COMPANION, "What is the area of the rectangle?", AT)
-    expected = (await mind.ask(Predict(here, asked))).value
+    expected = (await mind.ask(Respond(here, written=asked))).value.prediction
     assert expected.text in {s.answer for s in mind.bank.situations}
     assert float((await embedder.embed([expected.text]))[0] @ expected.embedding) > 0.99
     told = Message(Author.COMPANION, "The zebra sleeps in Portugal on Thursdays.", AT)
-    assert (await mind.ask(Predict(here, told))).value.text == ""
+    assert (await mind.ask(Respond(here, written=told))).value.prediction.text == ""
 
 
 async def test_expectation_is_no_message_of_the_talk(mind: OfflineMind, embedder: Embedder) -> None:
     steps = "Rikki writes 5 words a minute, so in 120 minutes he writes 600 words and earns 600 x 0.05 = $30."
     here = await talk(embedder, "Can you explain your solution?", steps)
     asked = Message(Author.COMPANION, "How many words does Rikki write in two hours?", AT)
-    assert (await mind.ask(Predict(here, asked))).value.text not in {steps, asked.text}
+    assert (await mind.ask(Respond(here, written=asked))).value.prediction.text not in {steps, asked.text}
 
 
 async def test_expectation_from_memory_where_the_tutor_asks_for_it(mind: OfflineMind, embedder: Embedder) -> None:
     here = await talk(embedder, "Hello!", "hi")
     asked = Message(Author.COMPANION, "What is your dog called?", AT)
     known = Recalled(memory("dog", "my dog is called Bello"), 0.9, 0.9, ("dense 0.70",), similarity=0.7)
-    assert (await mind.ask(Predict(here, asked, Remembered(memories=(known,))))).value.text == "my dog is called Bello"
+    assert (
+        await mind.ask(Respond(here, Remembered(memories=(known,)), written=asked))
+    ).value.prediction.text == "my dog is called Bello"
 
 
 @pytest.mark.parametrize("text", ["What is a numerator?", "12", "it is so", "Я не понимаю дроби", "x" * 32_000])
@@ -200,15 +200,14 @@ async def test_only_what_lacks_an_embedding_is_embedded(mind: OfflineMind, embed
     counted = OfflineMind(mind.bank, counting, mind.reader)
     here = await talk(embedder, "What is 3 + 4?", "I think 3 + 4 = 7")
     await counted.ask(Predict(here))
-    await counted.ask(Distil((Mismatch("a", "b", "c"),)))
     assert counting.texts == []
     own = (await counted.ask(Respond(here))).value.reply
     assert counting.texts == []
     assert own.embedding is None
     given = replace(here.messages[0], text="Yes.")
-    await counted.ask(Predict(here, given))
+    await counted.ask(Respond(here, written=given))
     assert counting.texts == []
-    await counted.ask(Predict(here, replace(given, embedding=None)))
+    await counted.ask(Respond(here, written=replace(given, embedding=None)))
     assert counting.texts == ["Yes."]
 
 
@@ -220,7 +219,7 @@ async def test_after_an_apps_own_reply_nothing_is_streamed(mind: OfflineMind, em
     async def on_token(piece: str) -> None:
         pieces.append(piece)
 
-    assert (await mind.ask(Predict(here, reply), on_token)).value.needed_info
+    assert (await mind.ask(Respond(here, written=reply), on_token)).value.prediction.needed_info
     assert pieces == []
 
 
@@ -262,7 +261,5 @@ async def test_a_conversation_that_does_not_end_with_the_student_is_refused(mind
 async def test_very_long_messages_get_short_answers(text: str, mind: OfflineMind, embedder: Embedder) -> None:
     here = await talk(embedder, "Well?", text[:32_000])
     answered = (await mind.ask(Respond(here))).value
-    (learned,) = (await mind.ask(Distil((Mismatch(text, text, text),)))).value
     assert len(answered.reply.text) <= 600
     assert len(answered.prediction.text) <= EXPECTED_CHARACTERS
-    assert learned is None or len(learned.text) <= 220

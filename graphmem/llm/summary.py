@@ -1,24 +1,49 @@
-"""Schema of a language model's summaries, and their conversion to our values (spec 13).
+"""Groups of memories that are to become one memory each: the prompt, the schema of the answer, its checks (spec 13).
 
 A summary that names somebody or a number of which none of its statements tells, or that is far too long, is refused;
 rules summarise that group instead. Where all are refused the whole answer is.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Self
 
-from pydantic import BaseModel, ValidationInfo, model_validator
+from pydantic import BaseModel, BeforeValidator, ValidationInfo, model_validator
 
-from graphmem.llm.outputs import Content, something_left
+from graphmem.llm.fields import NumberList, line
+from graphmem.llm.prompts import Prompt, instructions
 from graphmem.model import Digest, Memory, Summarise
 from graphmem.text.doc import Doc
+from graphmem.text.quoting import abridged, one_line
 from graphmem.text.summary import DIGEST_CHARACTERS, subject_of, summarised_memories
 
-__all__ = ["AskedGroups", "SummariseOutput", "digests", "summary_items"]
+__all__ = ["AskedGroups", "SummariseOutput", "digests", "summarise_prompt", "summary_items"]
 
 LONGEST = DIGEST_CHARACTERS + 50
 """Characters from which on a summary is none."""
+SHOWN_STATEMENT = 300
+
+
+def summarise_prompt(question: Summarise) -> Prompt:
+    """Prompt for the summaries of some groups of memories.
+
+    Examples
+    --------
+    >>> summarise_prompt(Summarise(((), ()))).question.count("<group>")
+    2
+    """
+    return Prompt(instructions("summary"), "\n".join(_material(question)))
+
+
+def _material(question: Summarise) -> Iterator[str]:
+    for group in question.groups:
+        yield "<group>"
+        if group:
+            yield f"<about>{one_line(subject_of(group, question.student))}</about>"
+        for number, memory in enumerate(group, start=1):
+            text = one_line(abridged(memory.content or "", SHOWN_STATEMENT))
+            yield f"{number} ({memory.timestamp:%Y-%m-%d}) {text}"
+        yield "</group>"
 
 
 @dataclass(frozen=True)
@@ -31,36 +56,34 @@ class AskedGroups:
 class SummaryOutput(BaseModel):
     """The summary of one group."""
 
-    summary: Content
-    says: list[int]
+    summary: Annotated[str, BeforeValidator(lambda value: line(value, 2 * LONGEST))]
+    says: NumberList
 
 
 class SummariseOutput(BaseModel):
     """Summaries of all groups, in order."""
 
-    summaries: Annotated[list[SummaryOutput], "one for each group"]
+    summaries: list[SummaryOutput]
 
     @model_validator(mode="after")
     def _is_used(self, info: ValidationInfo) -> Self:
         if isinstance(info.context, AskedGroups):
-            something_left(_judged(self, info.context.question))
+            found = summary_items(self, info.context.question)
+            if found and all(isinstance(each, str) for each in found):
+                raise ValueError(f"no summary can be used ({'; '.join(sorted({str(each) for each in found}))})")
         return self
-
-
-def summary_items(output: SummariseOutput, question: Summarise) -> Sequence[object]:
-    """The summaries of an answer; a text in place of one says why it is refused."""
-    return _judged(output, question)
 
 
 def digests(output: SummariseOutput, question: Summarise) -> tuple[Digest, ...]:
     """The summaries of some groups: those of an answer, and by rule where it has none that can be used."""
     return tuple(
         each if isinstance(each, Digest) else summarised_memories(group)
-        for each, group in zip(_judged(output, question), question.groups, strict=True)
+        for each, group in zip(summary_items(output, question), question.groups, strict=True)
     )
 
 
-def _judged(output: SummariseOutput, question: Summarise) -> list[Digest | str]:
+def summary_items(output: SummariseOutput, question: Summarise) -> list[Digest | str]:
+    """The summaries of an answer; a text in place of one says why it is refused."""
     given: list[SummaryOutput | None] = [*output.summaries[: len(question.groups)]]
     given += [None] * (len(question.groups) - len(given))
     return [
@@ -72,8 +95,8 @@ def _judged(output: SummariseOutput, question: Summarise) -> list[Digest | str]:
 def _digest(output: SummaryOutput, group: Sequence[Memory], student: str | None) -> Digest | str:
     days = (f"{memory.timestamp:%d %B %Y}" for memory in group)
     told, words = Doc(output.summary), Doc("\n".join([*(memory.words for memory in group), *days]))
-    if len(output.summary) > LONGEST:
-        return f"a summary is longer than {LONGEST} characters"
+    if not output.summary or len(output.summary) > LONGEST:
+        return f"a summary is empty or longer than {LONGEST} characters"
     if unsaid := set(told.numbers) - set(words.numbers):
         return f"a summary has {len(unsaid)} numbers of which no statement tells"
     known = {*words.terms, *Doc(subject_of(group, student)).terms}

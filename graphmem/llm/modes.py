@@ -1,0 +1,138 @@
+"""Output modes: how a model is made to answer in JSON, and how the JSON is found in what it writes (spec 17).
+
+`schema` holds the answer to a JSON schema, `tool` makes it the argument of a tool, `object` asks for any JSON object,
+`text` for plain text with JSON in it; the last two show the schema in the instructions. Which one a server can do is
+found by trial, from the first to the last, and kept.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic_ai.messages import (
+    AgentStreamEvent,
+    ModelResponse,
+    ModelResponseStreamEvent,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ThinkingPart,
+    ThinkingPartDelta,
+    ToolCallPart,
+    ToolCallPartDelta,
+)
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.output import OutputObjectDefinition
+from pydantic_ai.tools import ToolDefinition
+from pydantic_core import from_json
+
+__all__ = ["MODES", "json_text", "parameters", "partial_field", "shown_schema", "written", "written_so_far"]
+
+MODES = ("schema", "tool", "object", "text")
+"""Modes in the order in which they are tried."""
+IN_WORDS = frozenset({"object", "text"})
+"""Modes in which the instructions show the schema."""
+_TOOL = "answer"
+_THOUGHT = re.compile(r"<(think|thinking|thought)>.*?(?:</\1>|\Z)\s*", re.DOTALL)
+
+
+def lean_schema(output: type[BaseModel]) -> dict[str, Any]:
+    """JSON schema of an answer without titles and descriptions, which cost tokens and say nothing new."""
+    return _lean(output.model_json_schema())  # type: ignore[no-any-return]
+
+
+def _lean(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_lean(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    lean = {key: _lean(each) for key, each in value.items() if key not in {"title", "description"}}
+    if "properties" in value:
+        names = value["properties"]
+        lean |= {"properties": {name: _lean(part) for name, part in names.items()}}
+        lean |= {"required": list(names), "additionalProperties": False}
+    return lean
+
+
+def parameters(mode: str, output: type[BaseModel]) -> ModelRequestParameters:
+    """Parameters of a request for an answer in a mode."""
+    schema = lean_schema(output)
+    if mode == "tool":
+        tool = ToolDefinition(name=_TOOL, parameters_json_schema=schema, strict=True, kind="output")
+        return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
+    if mode == "text":
+        return ModelRequestParameters(output_mode="text")
+    kind, named = ("native", output.__name__) if mode == "schema" else ("prompted", None)
+    held = OutputObjectDefinition(json_schema=schema, name=named, strict=True if mode == "schema" else None)
+    return ModelRequestParameters(
+        output_mode="native" if kind == "native" else "prompted", output_object=held, prompted_output_template=False
+    )
+
+
+def shown_schema(mode: str, output: type[BaseModel]) -> str:
+    """What the instructions say of the form of an answer; empty where the request holds it to a schema."""
+    if mode not in IN_WORDS:
+        return ""
+    schema = json.dumps(lean_schema(output), separators=(",", ":"))
+    return f"\n\nAnswer with one JSON object of this schema and nothing else:\n{schema}"
+
+
+def written(response: ModelResponse) -> str:
+    """What a model wrote as its answer: the argument of a tool, else its text."""
+    for part in response.parts:
+        if isinstance(part, ToolCallPart):
+            return part.args_as_json_str()
+    # What thinks in plain text is taken for thought as a whole where its end comes within a piece of the stream.
+    thought = (part.content.partition("</think>")[2] for part in response.parts if isinstance(part, ThinkingPart))
+    return "".join(part.content for part in response.parts if isinstance(part, TextPart)) or "".join(thought)
+
+
+def written_so_far(text: str, event: AgentStreamEvent | ModelResponseStreamEvent) -> str:
+    """The answer as far as it is written after an event of its stream."""
+    match event:
+        case PartStartEvent(part=TextPart(content=piece)) | PartStartEvent(part=ToolCallPart(args=str(piece))):
+            return text + piece
+        case PartDeltaEvent(delta=TextPartDelta(content_delta=piece)):
+            return text + piece
+        case PartStartEvent(part=ThinkingPart(content=piece)):
+            return f"{text}<think>{piece}"
+        case PartDeltaEvent(delta=ThinkingPartDelta(content_delta=str(piece))):
+            return text + piece
+        case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=str(piece))):
+            return text + piece
+        case _:
+            return text
+
+
+def json_text(text: str) -> str:
+    """The JSON object in what a model wrote: without its thoughts, and without prose and fences around it.
+
+    Examples
+    --------
+    >>> json_text('<think>{no}</think> Here it is: ```json\\n{"reply": "Hi {you}"}\\n``` Good?')
+    '{"reply": "Hi {you}"}'
+    >>> json_text('<think>still think')
+    ''
+    """
+    bare = _THOUGHT.sub("", text)
+    start = bare.find("{")
+    if start < 0:
+        return ""
+    try:
+        _, end = json.JSONDecoder(strict=False).raw_decode(bare[start:])
+    except ValueError:
+        return bare[start:]
+    return bare[start : start + end]
+
+
+def partial_field(text: str, name: str) -> str:
+    """A text field of an answer that is still being written; empty before it begins."""
+    try:
+        answer = from_json(json_text(text) or "{}", allow_partial="trailing-strings")
+    except ValueError:
+        return ""
+    value = answer.get(name) if isinstance(answer, Mapping) else None
+    return value if isinstance(value, str) else ""
