@@ -235,7 +235,9 @@ async def test_a_turn_without_an_answer_is_sent_again_and_handled_once(
     async with AsyncClient(api, bearer(Role.APP)) as sure:
         await sure.open_session("ann", ann.password)
         transport = Losing(kinds)
-        async with AsyncClient(http=httpx.AsyncClient(base_url=api, transport=transport), token=sure.token) as client:
+        async with AsyncClient(
+            http=httpx.AsyncClient(base_url=api, transport=transport, timeout=120), token=sure.token
+        ) as client:
             client.sessions = sure.sessions
             turn = await client.handle_turn("ann", "t1", "I like my horse Bella.")
         assert turn.repeated == ("answer lost" in kinds)
@@ -257,7 +259,7 @@ async def test_what_stays_unavailable_is_given_up_after_patience() -> None:
 async def test_a_refusal_of_a_later_try_says_that_an_earlier_one_may_have_taken_effect(
     api: str, bearer: Callable[[Role], str]
 ) -> None:
-    http = httpx.AsyncClient(base_url=api, transport=Losing(["answer lost"]))
+    http = httpx.AsyncClient(base_url=api, transport=Losing(["answer lost"]), timeout=120)
     async with AsyncClient(http=http, token=bearer(Role.ADMIN)) as admin:
         with pytest.raises(Conflict) as told:
             await admin.enrol_student("bea", PASSWORD)
