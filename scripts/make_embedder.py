@@ -16,46 +16,39 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
+from train.graph import (
+    LAYERS as LAYERS,
+)
+from train.graph import (
+    MICROSOFT as MICROSOFT,
+)
+from train.graph import (
+    SHARED_LAYERS as SHARED_LAYERS,
+)
+from train.graph import (
+    Array as Array,
+)
+from train.graph import (
+    Graph as Graph,
+)
+from train.graph import (
+    Weights as Weights,
+)
+from train.graph import (
+    layer as layer,
+)
+from train.graph import (
+    norm as norm,
+)
+from train.graph import (
+    quantised as quantised,
+)
 
 from graphmem.text.embedder import DIMENSION, EMBEDDER_FOLDER, WORDS_FILE
 
 ORIGINAL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-LAYERS, HEADS, TOKENS = 6, 12, 256
-SHARED_LAYERS = 3
-"""Layers of the embedder that the reader reads on from (`make_reader.py`)."""
-MICROSOFT = "com.microsoft"
-# Two products of an 8-bit activation (up to 255) and a weight must fit into 16 bits: processors without VNNI add them
-# there and saturate. With 64 the vectors are the same on every processor; with 127 they differ (cosine 0.997).
-LARGEST_WEIGHT = 64
-
-Array = NDArray[np.float32]
-Weights = dict[str, Array]
-
-
-class Graph:
-    """An ONNX graph in the making: `op` adds a node and gives the name of its output."""
-
-    def __init__(self) -> None:
-        self.nodes: list[onnx.NodeProto] = []
-        self.constants: list[onnx.TensorProto] = []
-
-    def constant(self, value: NDArray[np.generic]) -> str:
-        name = f"constant_{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
-        return name
-
-    def op(self, kind: str, *inputs: str, domain: str = "", outputs: int = 1, **attributes: int | float) -> str:
-        name = f"{kind}_{len(self.nodes)}"
-        names = [name] if outputs == 1 else [f"{name}_{i}" for i in range(outputs)]
-        node = helper.make_node(kind, list(inputs), names, name, domain=domain)
-        node.attribute.extend(helper.make_attribute(key, value) for key, value in attributes.items())
-        self.nodes.append(node)
-        return name
-
-    def indices(self, *values: int) -> str:
-        return self.constant(np.array(values, dtype=np.int64))
+TOKENS = 256
 
 
 def read_safetensors(path: Path) -> Weights:
@@ -73,31 +66,6 @@ def read_safetensors(path: Path) -> Weights:
     return weights
 
 
-def quantised(matrix: Array, axis: int, largest: int) -> tuple[NDArray[np.int8], Array]:
-    """Integers in [-largest, largest] and the scales that bring them back, one for each row or column."""
-    scale = np.abs(matrix).max(axis=axis, keepdims=True) / largest
-    return np.rint(matrix / scale).astype(np.int8), scale.squeeze(axis)
-
-
-def product(g: Graph, x: str, matrix: Array, *bias: Array) -> str:
-    """x @ matrix.T (+ bias) in 8 bits, a scale for each output; the scale of x is found when it runs."""
-    integers, scale = quantised(matrix.T, 0, LARGEST_WEIGHT)
-    zero = np.zeros(scale.shape, np.int8)
-    constants = [g.constant(integers), g.constant(scale), g.constant(zero), *map(g.constant, bias)]
-    return g.op("DynamicQuantizeMatMul", x, *constants, domain=MICROSOFT)
-
-
-def product_by_row(g: Graph, x: str, matrix: Array) -> str:
-    """The same with every token scaled to 1 before: a few tokens are much larger and would blur the rest."""
-    largest = g.op("ReduceMax", g.op("Abs", x), g.indices(-1), keepdims=1)
-    return g.op("Mul", product(g, g.op("Div", x, largest), matrix), largest)
-
-
-def norm(g: Graph, x: str, w: Weights, name: str) -> str:
-    scale, bias = g.constant(w[f"{name}.weight"]), g.constant(w[f"{name}.bias"])
-    return g.op("LayerNormalization", x, scale, bias, axis=-1, epsilon=1e-12)
-
-
 def embeddings(g: Graph, w: Weights) -> str:
     return norm(g, words(g, w), w, "embeddings.LayerNorm")
 
@@ -111,24 +79,6 @@ def words(g: Graph, w: Weights) -> str:
     length = g.op("Shape", "input_ids", start=1, end=2)
     place = g.op("Slice", g.constant(places), g.indices(0), length, g.indices(0))
     return g.op("Add", g.op("Mul", known, scales), place)
-
-
-def layer(g: Graph, x: str, w: Weights, name: str) -> str:
-    parts = [f"{name}.attention.self.{part}" for part in ("query", "key", "value")]
-    matrix = np.concatenate([w[f"{part}.weight"] for part in parts])
-    bias = np.concatenate([w[f"{part}.bias"] for part in parts])
-    split = g.op("Split", product(g, x, matrix, bias), axis=-1, num_outputs=3, outputs=3)
-    heads = g.op("MultiHeadAttention", *(f"{split}_{i}" for i in range(3)), domain=MICROSOFT, num_heads=HEADS)
-    dense = f"{name}.attention.output.dense"
-    seen = product(g, heads, w[f"{dense}.weight"], w[f"{dense}.bias"])
-    # Not SkipLayerNormalization, which does these two in one: it takes twice the time.
-    x = norm(g, g.op("Add", seen, x), w, f"{name}.attention.output.LayerNorm")
-
-    wide = product_by_row(g, x, w[f"{name}.intermediate.dense.weight"])
-    wide = g.op("BiasGelu", wide, g.constant(w[f"{name}.intermediate.dense.bias"]), domain=MICROSOFT)
-    narrow = product_by_row(g, wide, w[f"{name}.output.dense.weight"])
-    narrow = g.op("Add", narrow, g.constant(w[f"{name}.output.dense.bias"]))
-    return norm(g, g.op("Add", narrow, x), w, f"{name}.output.LayerNorm")
 
 
 def build(w: Weights) -> onnx.ModelProto:

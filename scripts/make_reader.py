@@ -30,10 +30,13 @@ import onnx
 import torch
 from make_embedder import LAYERS, MICROSOFT, SHARED_LAYERS, Graph, Weights, layer, read_safetensors
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, helper
 from scipy.optimize import minimize_scalar
 from torch import Tensor, nn
 from torch.nn import functional
+from train.graph import PARTS as PARTS
+from train.graph import constants_of as constants_of
+from train.graph import read_layers as read_layers
 
 from graphmem.bench.scores import auroc
 from graphmem.bench.talks import is_held_out, save_trained
@@ -75,8 +78,6 @@ to so many rows."""
 UNBANDED = ("safety", "personal", "tiage")
 """Origins of rows that do not choose where the bands begin."""
 STEPS = np.linspace(0.2, 2.9, 136)
-PARTS = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense",
-         "attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm")  # fmt: skip
 
 Array = NDArray[np.float32]
 Item = TypeVar("Item", bound=tuple[str, Any])
@@ -443,36 +444,6 @@ def read_built(path: Path) -> tuple[Weights, Array, Array]:
     arrays = constants_of(path)
     w = read_layers(arrays, range(SHARED_LAYERS, LAYERS))
     return w, next(arrays), next(arrays)
-
-
-def constants_of(path: Path) -> Iterator[Array]:
-    """The numbers of a graph in the order of their use, without the indices."""
-    constants = map(numpy_helper.to_array, onnx.load(path).graph.initializer)
-    return (each for each in constants if each.dtype != np.int64)
-
-
-def read_layers(arrays: Iterator[Array], numbers: Iterable[int]) -> Weights:
-    """Layers that `layer` wrote, out of their 8-bit numbers."""
-    w: Weights = {}
-
-    def linear(*names: str) -> None:
-        integers, scale, _, bias = (next(arrays) for _ in range(4))
-        matrix = (integers * scale).T.astype(np.float32)
-        for name, m, b in zip(names, np.split(matrix, len(names)), np.split(bias, len(names)), strict=True):
-            w[f"{name}.weight"], w[f"{name}.bias"] = m, b
-
-    def norm(name: str) -> None:
-        w[f"{name}.weight"], w[f"{name}.bias"] = next(arrays), next(arrays)
-
-    for number in numbers:
-        *projections, out, first, wide, narrow, second = (f"encoder.layer.{number}.{part}" for part in PARTS)
-        linear(*projections)
-        linear(out)
-        norm(first)
-        linear(wide)
-        linear(narrow)
-        norm(second)
-    return w
 
 
 def chooses(row: Row) -> bool:
