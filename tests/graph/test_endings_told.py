@@ -4,30 +4,33 @@ The rows were written before anything was run; `unseen` families were not looked
 want learned understanding fail still: the bounds are the measured figures, which may only rise.
 """
 
+import pytest
+
 from graphmem.app import Graphmem
 from graphmem.flows.session_cache import open_memories
 from tests.conftest import Enrol
 from tests.support.endings import cases, played
 
 CERTAIN = ("I'm not allergic to milk", "We moved to Leeds", "I quit the orchestra", "My favourite colour is orange")
-LEAST_ENDED, LEAST_STAYING = 14, 19
+LEAST_ENDED = {"seen": 14, "unseen": 17}
+LEAST_STAYING = 19
 """Of twenty rows each."""
 
 
 async def stale(gm: Graphmem, enrol: Enrol, half: str) -> dict[str, set[str]]:
-    """Where each row's first message stands as current after the second one, by that one; none was never kept."""
+    """Where each row's first message stands as current after the second one, by that one."""
     found = {}
     for place, case in enumerate(cases(half)):
-        before, after = await played(gm, await enrol(f"{half}-{place}"), case)
-        assert "memories" in before, case
+        _, after = await played(gm, await enrol(f"{half}-{place}"), case)
         found[case.then] = after
     return found
 
 
-async def test_what_has_ended_stands_nowhere_as_current(gm: Graphmem, enrol: Enrol) -> None:
-    found = await stale(gm, enrol, "seen")
+@pytest.mark.parametrize("half", list(LEAST_ENDED))
+async def test_what_has_ended_stands_nowhere_as_current(gm: Graphmem, enrol: Enrol, half: str) -> None:
+    found = await stale(gm, enrol, half)
     left = {then: places for then, places in found.items() if places}
-    assert len(found) - len(left) >= LEAST_ENDED, left
+    assert len(found) - len(left) >= LEAST_ENDED[half], left
     assert not [then for then in left if then.startswith(CERTAIN)]
 
 
