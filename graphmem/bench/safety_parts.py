@@ -18,6 +18,7 @@ from graphmem.text.reader import MessageReading, read_now
 from graphmem.text.safety import gravest, passages, without_false_alarms
 
 PARTS = SAMPLES / "safety" / "parts.jsonl"
+TUTORING = SAMPLES / "safety" / "talk.jsonl"
 _LOOK_ALIKE = str.maketrans("aeopcxyi", "аеорсхуі")
 _LEET = str.maketrans("aeiost", "431057")
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
@@ -66,13 +67,13 @@ def measure_parts(dangers: Sequence[str]) -> Figures:
     """
     rows = [row for _, row in read_rows(PARTS)]
     detector, told = Detector(), [row["text"] for row in _of(rows, "plain")] + list(dangers)
-    school = [row["text"].rstrip(".") for row in _of(rows, "school")]
+    school = [row["text"].rstrip(".") for _, row in read_rows(TUTORING)]
     figures: Figures = {"recall_plain": detector.share(told)}
     for name, length, after in LONG:
         pads = [_talk(school, place, length) for place in range(len(told))]
         pairs = zip(pads, told, strict=True)
         figures[f"recall_{name}"] = detector.share([f"{a} {b}" if after else f"{b}. {a}" for a, b in pairs])
-    figures["false_alarms_long"] = detector.share([_talk(school, place, 3_000) for place in range(len(school))])
+    figures["false_alarms_long"] = detector.share([_talk(school, place, 3_000) for place in range(40)])
     for name, disguise in DISGUISES.items():
         figures[f"recall_{name}"] = detector.share([disguise(text) for text in told])
     framed = [frame.format(text) for text in told for frame in GAME_FRAMES]
@@ -109,7 +110,7 @@ def _alarm(text: str) -> FalseAlarm:
 
 
 def _talk(school: Sequence[str], place: int, length: int) -> str:
-    """Talk of a school day of about a length, another for each place."""
+    """Talk of a lesson of about a length, another for each place."""
     text = ""
     while len(text) < length:
         text += f"{school[place * 7 % len(school)]}. "

@@ -88,6 +88,21 @@ def danger_sign(text: str) -> Sign | None:
     return max((sign for each in load_signs() for sign in _found(each, seen)), key=lambda s: s.urgency, default=None)
 
 
+def beside_fiction(text: str) -> str:
+    """A text without the clauses in which a story or a game is named.
+
+    Examples
+    --------
+    >>> beside_fiction("In minecraft i am fine, but my dad hits me"), beside_fiction("I like cake.")
+    ('my dad hits me', 'I like cake.')
+    """
+    if not _FICTION.search(plain(text)):
+        return text
+    return ". ".join(
+        each.strip() for each in _CLAUSE_END.split(text) if each.strip() and not _FICTION.search(plain(each))
+    )
+
+
 def _found(signs: _Signs, text: str) -> Iterator[Sign]:
     for match in signs.pattern.finditer(text):
         if not (_is_denied(signs, text, match) or _FICTION.search(_clause_around(text, *match.span()))):

@@ -18,6 +18,8 @@ MOST_LETTERS = 4_000
 LONGEST_WORD = 18
 FOREIGN_SHARE = 0.1
 """Share of letters outside of Latin up to which look-alike letters are taken for a disguise, and not for a language."""
+MOSTLY_LEET = 0.3
+"""Share of the words in leetspeak from which on a whole text is."""
 CUT_COMMONNESS = 4.5
 """Mean Zipf frequency of the words from which on a run is cut into them."""
 
@@ -26,6 +28,7 @@ _LEET_SIGN, _LETTER = re.compile(r"[01345789@$!|+]"), re.compile(r"[a-z]", re.IG
 _MEASURED = re.compile(r"\W*\d+(?:st|nd|rd|th|s|m|k|h|b|x|g|kg|cm|mm|km|kms|pm|am|min|mins|e)\W*", re.IGNORECASE)
 _RUN = re.compile(r"\S+")
 _APART = re.compile(r"(?<!\w)[^\W\d_](?:[\s.*_/|~-]{1,4}[^\W\d_]){3,}(?!\w)")
+_DOTTED = re.compile(r"(?<![\w.])[^\W\d_](?:[.*_|~][^\W\d_])+(?![\w])")
 _GAP = re.compile(r"[\s.*_/|~-]+")
 _LONG = re.compile(rf"[a-z]{{{LEAST_LETTERS},{MOST_LETTERS}}}", re.IGNORECASE)
 _SHORT_WORDS = frozenset("i a u".split())  # noqa: SIM905
@@ -43,6 +46,7 @@ def in_plain_words(text: str) -> str:
     """
     text = _in_latin(text)
     text = _APART.sub(lambda match: _joined(match.group()), text)
+    text = _DOTTED.sub(lambda match: _joined(match.group()), text)
     if _LEET_SIGN.search(text):
         text = _unleeted(text)
     return _LONG.sub(lambda match: _cut(match.group()), text)
@@ -59,8 +63,12 @@ def _in_latin(text: str) -> str:
 
 def _unleeted(text: str) -> str:
     """The text with the words that leetspeak stands for; what is short is read so only beside what is longer."""
-    if not any(_of_leet(run) for run in _RUN.findall(text) if sum(map(str.isalnum, run)) > 2):
+    runs = _RUN.findall(text)
+    read = sum(_of_leet(run) is not None for run in runs if sum(map(str.isalnum, run)) > 2)
+    if not read:
         return text
+    if read > MOSTLY_LEET * len(runs):
+        return text.lower().translate(_LEET[0])
     return _RUN.sub(
         lambda match: _of_leet(match.group()) or {"1": "i", "4": "a"}.get(match.group(), match.group()), text
     )

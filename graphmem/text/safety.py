@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from graphmem.model import ACUTE, SERIOUS, AboutWhom, ConcernKind, Danger, FalseAlarm
 from graphmem.text.answered import told_with_question
 from graphmem.text.danger_network import DangerReading, load_danger_network
-from graphmem.text.danger_signs import Sign, danger_sign
+from graphmem.text.danger_signs import Sign, beside_fiction, danger_sign
 from graphmem.text.language import ENGLISH, may_be_english
 from graphmem.text.normalize import said
 from graphmem.text.plain_words import in_plain_words
@@ -144,7 +144,8 @@ def passages(text: str, asked: str = "") -> tuple[SafetyPassage, ...]:
     (SafetyPassage(text='я хочу спать', is_read=False),)
     """
     clear = in_plain_words(text)
-    found = [SafetyPassage(each, may_be_english(each) or not any(map(str.isalpha, each))) for each in windows(clear)]
+    texts = [text for each in windows(clear) for text in (each, beside_fiction(each)) if text]
+    found = [SafetyPassage(each, may_be_english(each) or not any(map(str.isalpha, each))) for each in texts]
     if asked and (statement := told_with_question(asked, clear[:WINDOW])) is not None:
         found.append(SafetyPassage(statement.text, may_be_english(statement.text) and not statement.denied))
     return tuple(dict.fromkeys(found))
