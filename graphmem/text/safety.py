@@ -32,6 +32,8 @@ from graphmem.text.trained import LinearHead, opened_weights, read_head
 DANGER_FILE = Path(__file__).with_name("weights") / "safety" / "safety.npz"
 WINDOW, OVERLAP = 400, 120
 """Characters of a passage, and of what two neighbours share, at most."""
+FREE_PASSAGES = 5.0
+"""Passages that a message may have before each must be surer: of more of them one may seem danger by chance."""
 STATEMENT_WORDS = 3
 """Words of the shortest statement that can be known as a false alarm: a bare "yes" says each time something else."""
 UNNAMED_DANGER = Danger(ConcernKind.OTHER_DANGER, SERIOUS)
@@ -83,8 +85,8 @@ class DangerModel:
         """Log odds that somebody is in danger, among messages that are danger as often as not."""
         return float(self.judgement[:3] @ (*self.evidence(reading), read.logit) + self.judgement[3])
 
-    def judged(self, passage: SafetyPassage, reading: MessageReading | None) -> Danger | None:
-        """The danger that a passage tells of; None where it tells of none."""
+    def judged(self, passage: SafetyPassage, reading: MessageReading | None, margin: float = 0.0) -> Danger | None:
+        """The danger that a passage tells of, by so much more than the threshold; None where it tells of none."""
         sign = danger_sign(passage.text)
         if reading is None:
             return None if sign is None else Danger(sign.kind, sign.urgency, sign=True)
@@ -92,7 +94,7 @@ class DangerModel:
             return None
         read = load_danger_network().read(passage.text)
         score = self.score(reading, read)
-        return self.danger(score, reading, read, sign) if sign is not None or score >= self.threshold else None
+        return self.danger(score, reading, read, sign) if sign is not None or score >= self.threshold + margin else None
 
     def danger(self, score: float, reading: MessageReading, read: DangerReading, sign: Sign | None) -> Danger:
         """The danger of a passage that raises a concern or has a plain sign.
@@ -193,7 +195,8 @@ def gravest(parts: Sequence[SafetyPassage], readings: Mapping[str, MessageReadin
     readings : of the texts of all that are read, by text
     """
     model = load_danger_model()
-    found = (model.judged(part, readings[part.text] if part.is_read else None) for part in parts)
+    margin = math.log(max(1.0, len(parts) / FREE_PASSAGES))
+    found = (model.judged(part, readings[part.text] if part.is_read else None, margin) for part in parts)
     return max((each for each in found if each), key=lambda d: (d.urgency, d.sign, d.sure, d.probability), default=None)
 
 
