@@ -50,16 +50,15 @@ async def test_a_careful_model_remembers_what_matters(gm: Graphmem, enrol: Enrol
     found = await outcomes(gm, enrol, "careful", by_student(dialogues))
     told(found)
     figures = {name: weighed(found, name, "gold") for name in ("held", "closed", "answered")}
-    figures |= {name: weighed(found, name, "turns") for name in ("kept", "calls", "calls_DistilOutput", "tokens")}
+    figures |= {name: weighed(found, name, "turns") for name in ("kept", "calls", "tokens")}
     print(figures)
     assert figures["held"] >= 0.80
     assert figures["kept"] <= 0.05
     assert figures["closed"] >= 0.90
     assert figures["answered"] >= 0.6
-    # One a turn before the reply, one of a few turns, and one of what was foreseen wrongly: here nothing comes true.
-    assert figures["calls_DistilOutput"] <= 0.35
-    assert figures["calls"] <= 1.9
-    assert figures["tokens"] <= 1_800
+    # One a turn before the reply, and one of four turns; word pieces are a third more than tokens of o200k.
+    assert figures["calls"] <= 1.3
+    assert figures["tokens"] <= 1_700
 
 
 async def test_a_careless_model_costs_no_memory_and_adds_nothing_untrue(gm: Graphmem, enrol: Enrol) -> None:

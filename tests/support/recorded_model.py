@@ -27,9 +27,6 @@ RECORDED = Path(__file__).parents[1] / "data" / "recorded"
 TURNS_TOGETHER = 4
 """Turns after which jobs are run, as the service does while a talk goes on."""
 
-UNSAID: Json = {"explanation": "It was not expected.", "updates": [], "strategy": "connect_prior", "facts": []}
-"""An analysis that finds nothing."""
-
 
 def recorded_rows(name: str) -> list[Json]:
     """Rows of a file of recorded answers, or the dialogues."""
@@ -37,21 +34,19 @@ def recorded_rows(name: str) -> list[Json]:
 
 
 class RecordedModel:
-    """Answers to the requests that form memories, from recorded notes; what surprises mean is not recorded."""
+    """Answers to the requests that form memories, from recorded notes."""
 
     def __init__(self, rows: Sequence[Json]) -> None:
         self.notes: list[Json] = [note for row in rows for note in row["notes"]]
 
     def __call__(self, seen: Seen) -> str | None:
-        if episodes := seen.question.count("<episode>"):
-            return json.dumps({"analyses": [UNSAID] * episodes})
         if "<talk>" not in seen.question:
             return None
         lines = [" ".join(unescape(text).split()) for _, text in re.findall(LINE, seen.question, re.MULTILINE)]
         everything = " ".join(unescape(seen.question).split())
-        known = re.findall(r"^(\d+) \(\d{4}-\d\d-\d\d\) (.*)$", seen.question, re.MULTILINE)
+        known = re.findall(r"^(\d+) \(\d{4}-\d\d-\d\d[^)]*\) (.*)$", seen.question, re.MULTILINE)
         found = [note for note in self.notes if self._is_said(note, lines, everything)]
-        return json.dumps({"notes": [_written(note, known) for note in found]})
+        return json.dumps({"notes": [_written(note, known, found[:place]) for place, note in enumerate(found)]})
 
     @staticmethod
     def _is_said(note: Json, lines: list[str], everything: str) -> bool:
@@ -62,14 +57,19 @@ class RecordedModel:
         return words in everything if note.get("anywhere") else any(words in line for line in lines)
 
 
-def _written(note: Json, known: list[tuple[str, str]]) -> Json:
-    """A note as a model writes it, with the number of the memory that it is about."""
-    sent = {name: value for name, value in note.items() if name not in {"of", "anywhere"}}
+def _written(note: Json, known: list[tuple[str, str]], earlier: list[Json]) -> Json:
+    """A note as a model writes it, with the number of the memory, or of the note of this answer, that it is about."""
+    sent = {name: value for name, value in note.items() if name not in {"of", "anywhere", "note", "link", "known"}}
+    if "note" in note:
+        sent["statement"] = note["note"]
+    # Recorded instructions are about style and pace.
+    if sent.get("ledger") == "instruction":
+        sent["ledger"] = "style"
     of = note.get("of")
-    if not of:
-        return {"link": "new", "known": 0} | sent
-    numbers = [int(number) for number, text in known if str(of).casefold() in text.casefold()]
-    return sent | ({"known": numbers[-1]} if numbers else {"link": "new", "known": 0})
+    told = [(f"n{i}", str(each.get("note", ""))) for i, each in enumerate(earlier, 1)]
+    numbers = [number for number, text in (*known, *told) if of and str(of).casefold() in text.casefold()]
+    links = [f"{note.get('link')} {numbers[-1]}"] if numbers else []
+    return {"about": "student", "importance": 0.5, "links": links} | sent
 
 
 @dataclass
