@@ -6,7 +6,7 @@ tokens: each alone for borders and names, pooled over the message and over each 
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -20,6 +20,7 @@ from graphmem.language.heads import BORDERS, NAMES, TOKEN_MARKS, HeadScores
 from graphmem.maths.chances import softmax
 from graphmem.model import Matrix, Vector
 from graphmem.text.embedder import ShippedNetwork, open_network, shipped_network
+from graphmem.text.sentences import sentence_spans
 from graphmem.text.trained import opened_weights
 
 ENCODER_FOLDER = Path(__file__).with_name("weights") / "encoder"
@@ -96,7 +97,8 @@ class EncoderNetwork:
         borders, kinds = np.split(answers, [len(BORDERS)], 1)
         borders[:, BORDERS.index("begin")] += self._eager
         statements = list[StatementSpan]()
-        for first, last in statement_tokens(text, spans, borders):
+        opens = {start for start, _ in sentence_spans(text)}
+        for first, last in statement_tokens(text, spans, borders, opens):
             scores = self._scores(lower[first : last + 1], upper[first : last + 1])
             statements.append(StatementSpan(spans[first][0], spans[last][1], scores, self._snr(scores)))
         scores = self._scores(lower, upper)
@@ -195,10 +197,10 @@ def token_marks(text: str, spans: Spans) -> Matrix:
     return found
 
 
-def statement_tokens(text: str, spans: Spans, borders: Matrix) -> list[tuple[int, int]]:
+def statement_tokens(text: str, spans: Spans, borders: Matrix, opens: Container[int] = ()) -> list[tuple[int, int]]:
     """Return the first and last token of each statement, by the answers of the border head, (tokens, 3).
 
-    A statement begins at the first token of a word, and holds a letter or digit.
+    A statement begins at the first token of a word, also where a sentence opens, and holds a letter or digit.
     """
     found: list[list[int]] = []
     for i, label in enumerate(borders.argmax(1)):
@@ -207,7 +209,7 @@ def statement_tokens(text: str, spans: Spans, borders: Matrix) -> list[tuple[int
             continue
         begins = start == 0 or not (text[start - 1].isalnum() or text[start - 1] in _APOSTROPHES)
         after_gap = not found or found[-1][1] < _last_before(spans, i)
-        if begins and text[start].isalnum() and (BORDERS[label] == "begin" or after_gap):
+        if begins and text[start].isalnum() and (BORDERS[label] == "begin" or after_gap or start in opens):
             found.append([i, i])
         elif found:
             found[-1][1] = i

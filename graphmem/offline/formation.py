@@ -1,15 +1,15 @@
 """Formation by quoting: the statements of a message that are worth keeping, as the student said them (spec 7)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import compress
 from typing import NamedTuple
 
-import numpy as np
-
-from graphmem.language.encoder import encoder_network
-from graphmem.language.heads import MESSAGE
+from graphmem.language.encoder import EncoderNetwork, MessageAnalysis, encoder_network
+from graphmem.language.heads import HeadScores
 from graphmem.model import (
     Aspect,
+    Entity,
+    EntityKind,
     Extract,
     Extraction,
     Heard,
@@ -19,15 +19,15 @@ from graphmem.model import (
     Reminder,
 )
 from graphmem.text.arithmetic import equations
-from graphmem.text.certainty import STATED_CONFIDENCE, confidence, is_question
+from graphmem.text.certainty import STATED_CONFIDENCE, confidence
 from graphmem.text.chunks import CHUNKED_WORDS, chunks
-from graphmem.text.clauses import answers_question, telling_spans
+from graphmem.text.clauses import answers_question
 from graphmem.text.comparisons import stated_comparisons
 from graphmem.text.dialogue_acts import overrides
 from graphmem.text.discourse import content_words, relations
 from graphmem.text.doc import Doc, doc_of
 from graphmem.text.language import ENGLISH, language_of
-from graphmem.text.reader import MessageReading, read_now
+from graphmem.text.reader import PASSES, MessageReading, read_now
 from graphmem.text.reminders import reminders
 from graphmem.text.revision import retractions
 from graphmem.text.sanitize import clipped
@@ -39,25 +39,84 @@ TOPICS = 3
 """Most key phrases a memory is filed under."""
 TASK_SHOWN = 200
 """Longest part of a task that stands beside what was said at it."""
-LEAST_PERSONAL = 0.12
-"""Chance that a statement tells of the student's life or ways from which it is kept."""
-LEAST_WORK = 0.6
-"""Chance that a statement tells of the subject matter from which it is kept, outside of a task."""
+LEAST_PERSONAL, LEAST_WORK = 0.3, 0.6
+"""Chance that a statement tells of the student's life or ways, or outside of a task of the subject matter, from which
+it is kept."""
 SHOWN_FROM = {Aspect.MISCONCEPTION: 0.45, Aspect.UNDERSTANDING: 0.5}
 """Chance from which a turn of work shows a misconception, or an understanding."""
+SURE_ASPECT = 0.6
+"""Chance of an aspect from which a statement has it."""
 STEP_WORDS = 4
 """Words of a turn of work that says more than a bare step."""
-WORTH = MESSAGE.heads["worth"].labels
-"""What a statement may tell: nothing first, the subject matter last."""
-_ASPECTS = {"plan": Aspect.PLAN, "feeling": Aspect.FEELING}
+SHORT_WORDS = 3
+"""Words below which a statement goes with the one that follows it."""
+LEANS = 0.5
+"""Chance from which a statement means little without the one before it."""
+SURE_NAME = 0.5
+"""Chance from which a name is one."""
+_ENTITIES = {"pet": EntityKind.THING, "school": EntityKind.PLACE}
+
+
+class StatementScores(NamedTuple):
+    """A statement of a message: its span in characters, its signal to noise, and what the encoder tells of it."""
+
+    span: SentenceSpan
+    snr: int
+    scores: HeadScores
+
+
+def statements_of(doc: Doc, network: EncoderNetwork | None = None) -> tuple[list[StatementScores], list[Entity]]:
+    """Return the statements of a message in order, and whom and what it names.
+
+    Parameters
+    ----------
+    doc : of any length; a long one is read in pieces
+    network : None for the one that ships
+
+    Examples
+    --------
+    >>> found, names = statements_of(Doc("emil is moving to hamburg in march. hes my best friend"))
+    >>> len(found), [(each.name, each.kind.value) for each in names]
+    (2, [('emil', 'person'), ('hamburg', 'place')])
+    """
+    network = network or encoder_network(1)
+    found, names = list[StatementScores](), dict[str, Entity]()
+    for start, end in chunks(doc) if len(doc.words) > CHUNKED_WORDS else ((0, len(doc.text)),):
+        analysis = network.analyse(doc.text[start:end])
+        found += (
+            each._replace(span=(start + each.span[0], start + each.span[1]))
+            for each in _joined(analysis, doc.text[start:end])
+        )
+        for each in analysis.names:
+            name = analysis.text[each.start : each.end].strip(" .,;:!?")
+            if name and each.chance >= SURE_NAME:
+                names.setdefault(name.casefold(), Entity(name, _ENTITIES.get(each.kind) or EntityKind(each.kind)))
+    return found, list(names.values())
+
+
+def _joined(analysis: MessageAnalysis, text: str) -> Iterator[StatementScores]:
+    """Statements with the mark that ends them; one of a word or two goes with the statement that follows it."""
+    waiting: int | None = None
+    for place, each in enumerate(analysis.statements):
+        start = each.start if waiting is None else waiting
+        last = place == len(analysis.statements) - 1
+        short = len(text[each.start : each.end].split()) < SHORT_WORDS and each.scores.likely("act") != "greeting"
+        ended = text[each.end : each.end + 1] in ".!?" or text[each.end - 1 : each.end] in ".!?"
+        if short and not ended and not last and waiting is None:
+            waiting = each.start
+            continue
+        waiting = None
+        rest = text[each.end :]
+        marks = len(rest) - len(rest.lstrip(".!?…)"))
+        yield StatementScores((start, each.end + marks), each.snr, each.scores)
 
 
 class _Kept(NamedTuple):
-    """A statement that is kept: its span, what it tells, and what the reader makes of it (None of a foreign text)."""
+    """A statement that is kept: its span, what it tells (None of a foreign text), and what it leans on."""
 
     span: SentenceSpan
     aspect: Aspect | None = None
-    reading: MessageReading | None = None
+    scores: HeadScores | None = None
     context: str = ""
 
 
@@ -72,8 +131,8 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
     Returns
     -------
     Extraction; each memory's content is the words of its span. Nothing of greetings, thanks, bare answers and
-    questions. A text in another language is quoted whole, sentence by sentence. Of a message without passes only
-    ledger entries, and no danger
+    questions. A text in another language is quoted whole. Of a message without passes only ledger entries, and no
+    danger
 
     Source: spec 1, 7.
 
@@ -85,8 +144,9 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
     [(8, 36, 'My favourite colour is teal.', 'trait', 'self favourite colour')]
     """
     doc = doc_of(heard)
-    spans = telling_spans(doc)
-    readings = read_now(candidate_texts(heard)) if readings is None else readings
+    found, names = statements_of(doc)
+    spans = [each.span for each in found]
+    readings = read_now([doc.text[slice(*span)] for span in spans]) if readings is None else readings
     stands = [not retractions(doc.text[slice(*span)]) for span in spans]
     entries = reminders(heard, list(compress(spans, stands)), list(compress(readings, stands)))
     if not heard.passes:
@@ -95,64 +155,60 @@ def extract(heard: Heard, readings: Sequence[MessageReading] | None = None) -> E
     if language_of(doc.text) not in ("", ENGLISH):
         kept = [_Kept(span) for span in chunks(doc, heard.passes)]
     elif heard.observed:
-        kept = _observed(doc, heard, spans, readings, entries)
+        kept = _observed(doc, found)
     else:
-        kept = _told(doc, heard, spans, readings, entries)
-    memories = tuple(_memory(each, doc, heard) for each in kept)
+        kept = _told(doc, heard, found, entries)
+    memories = tuple(_memory(each, doc, heard, names) for each in kept)
     pieces = [Doc(memory.content) for memory in memories]
     feelings = [memory.modality is Modality.EMOTIONAL for memory in memories]
     return Extraction(memories, relations(pieces, feelings, heard.passes) if pieces else (), entries)
 
 
 def candidate_texts(heard: Heard) -> list[str]:
-    """Return the statements of a message whose worth is judged, in order."""
+    """Return the statements of a message, in order."""
     doc = doc_of(heard)
-    return [doc.text[slice(*span)] for span in telling_spans(doc)]
+    return [doc.text[slice(*each.span)] for each in statements_of(doc)[0]]
 
 
-def _observed(
-    doc: Doc,
-    heard: Heard,
-    spans: Sequence[SentenceSpan],
-    readings: Sequence[MessageReading],
-    entries: Sequence[Reminder],
-) -> list[_Kept]:
+def _observed(doc: Doc, found: Sequence[StatementScores]) -> list[_Kept]:
     """A message that somebody chose to have remembered: whole, in pieces where it is long."""
-    if not spans:
+    telling = [each for each in found if each.snr >= PASSES[0]] or list(found)
+    if not telling:
         return []
-    told = _told(doc, heard, spans, readings, entries)
-    nothing = [each.chance("worth", "nothing") for each in encoder_network().scores_of(doc.text, spans)]
-    best = int(np.argmin(nothing))
-    first = told[0] if told else _Kept(spans[best], reading=readings[best])
-    whole = (spans[0][0], spans[-1][1])
-    pieces = chunks(doc) if len(doc.words) > CHUNKED_WORDS else (whole,)
-    return [first._replace(span=span) for span in pieces]
+    best = max(telling, key=lambda each: 1 - each.scores.chance("worth", "nothing"))
+    pieces = chunks(doc) if len(doc.words) > CHUNKED_WORDS else ((telling[0].span[0], telling[-1].span[1]),)
+    return [_Kept(span, scores=best.scores) for span in pieces]
 
 
-def _told(
-    doc: Doc,
-    heard: Heard,
-    spans: Sequence[SentenceSpan],
-    readings: Sequence[MessageReading],
-    entries: Sequence[Reminder],
-) -> list[_Kept]:
+def _told(doc: Doc, heard: Heard, found: Sequence[StatementScores], entries: Sequence[Reminder]) -> list[_Kept]:
     """The statements of the student's own that are kept; of work that shows something the whole message."""
-    shown = aspect_at_work(doc, heard)
-    if shown is not None:
-        reading = readings[0] if readings else None
-        task = clipped(heard.task, TASK_SHOWN) if heard.task else ""
-        return [_Kept((0, len(doc.text.rstrip())), shown, reading, task)]
-    kept = []
-    for span, reading, scores in zip(spans, readings, encoder_network().scores_of(doc.text, spans), strict=True):
-        clause = Doc(doc.text[slice(*span)])
-        if is_question(clause) or clause.text.rstrip().endswith("?") or overrides(clause) or retractions(clause.text):
+    task = clipped(heard.task, TASK_SHOWN) if heard.task else ""
+    if (shown := aspect_at_work(doc, heard)) is not None:
+        return [_Kept((0, len(doc.text.rstrip())), shown, found[0].scores if found else None, task)]
+    kept, before = [], ""
+    for (start, end), snr, scores in found:
+        clause = Doc(doc.text[start:end])
+        context = before if scores.chance("leans") >= LEANS else ""
+        before = clause.text
+        if scores.likely("act") == "question" or clause.text.endswith("?") or overrides(clause):
             continue
-        _, *chances, work = scores.chances("worth").tolist()
-        told = sum(chances) >= LEAST_PERSONAL or (not heard.task and work >= LEAST_WORK)
-        anyway = _meets(span, entries) or is_kept_anyway(slot_of(clause))
-        if told or anyway or (not heard.task and answers_question(clause, heard.before)):
-            kept.append(_Kept(span, _ASPECTS.get(WORTH[1 + int(np.argmax([*chances, work]))]), reading))
+        aspect = _aspect(scores)
+        work = scores.chance("worth", "work")
+        personal = 1 - scores.chance("worth", "nothing") - work
+        told = personal >= LEAST_PERSONAL or (not heard.task and work >= LEAST_WORK) or aspect in SHOWN_FROM
+        told = told and snr >= PASSES[0]
+        anyway = _meets((start, end), entries) or is_kept_anyway(slot_of(clause))
+        answers = not heard.task and answers_question(clause, heard.before)
+        if (told or anyway or answers) and not retractions(clause.text):
+            kept.append(_Kept((start, end), aspect, scores, task if aspect in SHOWN_FROM else context))
     return kept
+
+
+def _aspect(scores: HeadScores) -> Aspect | None:
+    """The aspect of a statement, where the encoder is sure of one."""
+    likely = scores.likely("aspect")
+    sure = likely not in ("none", "need") and scores.chance("aspect", likely) >= SURE_ASPECT
+    return Aspect(likely) if sure else None
 
 
 def aspect_at_work(doc: Doc, heard: Heard) -> Aspect | None:
@@ -186,22 +242,24 @@ def _meets(span: SentenceSpan, entries: Sequence[Reminder]) -> bool:
     return any(each.start < span[1] and span[0] < each.end for each in entries)
 
 
-def _memory(kept: _Kept, doc: Doc, heard: Heard) -> Extract:
+def _memory(kept: _Kept, doc: Doc, heard: Heard, names: Sequence[Entity]) -> Extract:
     """The memory of a kept statement."""
     start, end = kept.span
     words = Doc(doc.text[start:end])
     modality, kind = _sort(kept)
-    slot = None if kept.reading is None else slot_of(words, heard.speaker)
-    speaker = (heard.speaker or "").casefold()
+    slot = None if kept.scores is None else slot_of(words, heard.speaker)
+    known = {heard.speaker.casefold()} if heard.speaker else set()
+    named = [each for each in names if each.name.casefold() in words.plain]
+    named += [each for each in words.entities if each.name.casefold() not in {n.name.casefold() for n in named}]
     return Extract(
         start,
         end,
         words.text,
         modality,
         kind,
-        STATED_CONFIDENCE if kept.reading is None else confidence(words),
+        STATED_CONFIDENCE if kept.scores is None else confidence(words),
         slot if kind is MemoryKind.TRAIT or is_state(slot) else None,
-        tuple(entity for entity in words.entities if entity.name.casefold() != speaker),
+        tuple(each for each in named if each.name.casefold() not in known),
         _topics(words),
         kept.aspect,
         context=kept.context,
@@ -209,12 +267,12 @@ def _memory(kept: _Kept, doc: Doc, heard: Heard) -> Extract:
 
 
 def _sort(kept: _Kept) -> tuple[Modality, MemoryKind]:
-    """Modality and kind, as the reader sees them; what is shown at work is knowledge, a foreign text an event."""
+    """Modality and kind, as the encoder sees them; what is shown at work is knowledge, a foreign text an event."""
     if kept.aspect in SHOWN_FROM:
         return Modality.SEMANTIC, MemoryKind.CONCEPT
-    if kept.reading is None:
+    if kept.scores is None:
         return Modality.EPISODIC, MemoryKind.EPISODE
-    return kept.reading.likely_modality, kept.reading.likely_kind
+    return Modality(kept.scores.likely("modality")), MemoryKind(kept.scores.likely("kind"))
 
 
 def _topics(doc: Doc) -> tuple[str, ...]:
