@@ -97,8 +97,7 @@ async def test_a_level_adds_at_most_so_many_facts_to_the_ring(
     gm: Graphmem, ann: Pupil, level: Level, most: int
 ) -> None:
     await say(gm, ann, "I think I have to add 12 and 30.", reply="How many spoons did Julia buy in total?")
-    first = await surprises(gm, ann, "I love purple submarines.", None)
-    assert first.fact is not None
+    await surprises(gm, ann, "I love purple submarines.", None)
     response = await responded(telling(gm), ann, MANY, level)
     before = (await counted(gm, ann))["facts"] - most
     (extracted,) = [action for action in response.actions if action.kind == "extract_facts"]
