@@ -31,6 +31,7 @@ BENCHMARKS = {
     "boundaries": "topic boundaries found (TIAGE)",
     "valence": "correlation of affect with people's ratings (EmoBank)",
     "practice": "familiarity beside the true recall of simulated students",
+    "model": "what becomes of a language model's notes, links, ledger and alarms, and what they cost",
     "integrity": "cost of the integrity hash",
 }
 """What each benchmark measures; `measure_NAME` in the module of its name takes the figures."""

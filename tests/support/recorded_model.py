@@ -42,7 +42,10 @@ class RecordedModel:
     def __call__(self, seen: Seen) -> str | None:
         if "<talk>" not in seen.question:
             return None
-        lines = [" ".join(unescape(text).split()) for _, text in re.findall(LINE, seen.question, re.MULTILINE)]
+        heard = (
+            text.partition(" (unexpected; foreseen:")[0] for _, text in re.findall(LINE, seen.question, re.MULTILINE)
+        )
+        lines = [" ".join(unescape(text).split()) for text in heard]
         everything = " ".join(unescape(seen.question).split())
         known = re.findall(r"^(\d+) \(\d{4}-\d\d-\d\d[^)]*\) (.*)$", seen.question, re.MULTILINE)
         found = [note for note in self.notes if self._is_said(note, lines, everything)]

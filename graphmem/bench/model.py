@@ -1,0 +1,261 @@
+"""What becomes of a language model's answers in the service: notes, links, ledger, alarms, and their cost (spec 17).
+
+Shares are of what the model answered. A link arrives when the statement it names is said again, refined, ended, settled
+or in doubt afterwards; an instruction binds when it stands in the ledger as one.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeVar
+from uuid import uuid4
+
+from graphmem.app import Graphmem
+from graphmem.bench import Figures
+from graphmem.bench.harness import Learner, in_process, learner, tracked
+from graphmem.bench.recorded import recorded_turn
+from graphmem.errors import InvalidInput
+from graphmem.flows.danger import danger_in
+from graphmem.flows.facts import known_facts
+from graphmem.flows.ledger import list_entries
+from graphmem.flows.session_cache import open_memories
+from graphmem.flows.turn import handle_turn
+from graphmem.jobs.runner import run_jobs
+from graphmem.metrics import registry
+from graphmem.model import (
+    Answer,
+    Edge,
+    Fact,
+    LedgerCategory,
+    LedgerEntry,
+    Link,
+    LinkKind,
+    Memory,
+    MindQuestion,
+    Note,
+    Notes,
+    Remember,
+    Response,
+    Scope,
+    Usage,
+)
+from graphmem.ports import Mind, OnToken
+from graphmem.samples import sample_dialogues, written_story
+from graphmem.samples.dialogues import Dialogue, dialogue_turns, load_dialogues
+from graphmem.settings import Settings
+from graphmem.store.memories import list_edges
+from graphmem.text.normalize import cleaned
+
+T = TypeVar("T")
+BETWEEN_TURNS = timedelta(seconds=40)
+NOTE_RESULTS = ("stored", "replaced", "refused")
+MODEL_SHARES = {
+    "as_written": ("written", "answered"),
+    "bound": ("binding", "instructions"),
+    "in_ledger": ("entries", "ledger"),
+    "links_arrived": ("arrived", "links"),
+    "denied_silent": ("silent", "denied"),
+    "signs_heard": ("heard", "signs"),
+}
+"""Each share with what is counted for it; a share of nothing is left out."""
+MODEL_COUNTS = (
+    "turns",
+    "answered",
+    "held",
+    "ended",
+    "instructions",
+    "ledger",
+    "links",
+    "denied",
+    "signs",
+    "alarmed",
+    "added",
+)
+
+
+@dataclass
+class WatchedMind:
+    """A mind with its answers to the memory prompt, whether it denied danger of late, and what it spent."""
+
+    mind: Mind
+    name: str
+    answers: list[tuple[Remember, Notes]] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    denies: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """See `Mind.seconds`."""
+        return self.mind.seconds
+
+    @property
+    def together(self) -> int:
+        """See `Mind.together`."""
+        return self.mind.together
+
+    @property
+    def failing(self) -> str | None:
+        """See `Mind.failing`."""
+        return self.mind.failing
+
+    async def ask(self, question: MindQuestion[T], on_token: OnToken | None = None) -> Answer[T]:
+        """See `Mind.ask`."""
+        answer = await self.mind.ask(question, on_token)
+        self.usage += answer.usage
+        if isinstance(question, Remember) and isinstance(answer.value, Notes):
+            self.answers.append((question, answer.value))
+        if isinstance(answer.value, Response):
+            self.denies = answer.value.judged and answer.value.danger is None
+        return answer
+
+    async def aclose(self) -> None:
+        """See `Mind.aclose`."""
+        await self.mind.aclose()
+
+
+@dataclass(frozen=True)
+class HeldOfStudent:
+    """What is held of a student: memories and ledger entries by their text, and all of it by its id."""
+
+    memories: dict[str, Memory]
+    entries: dict[str, LedgerEntry]
+    by_id: dict[str, Memory | LedgerEntry | Fact]
+    edges: dict[str, list[Edge]]
+
+
+def measure_model(settings: Settings, file: Path | None) -> Figures:
+    """Play dialogues, by default those that ship, with the configured model.
+
+    Raises
+    ------
+    InvalidInput    no model is configured, or the file is of another format
+    """
+    if settings.model == "offline":
+        raise InvalidInput("Name a model in GRAPHMEM_MODEL: the offline mind answers no prompts.")
+    dialogues = [*sample_dialogues(), *written_story()] if file is None else load_dialogues(file)
+    return in_process(settings, lambda gm: model_figures(gm, dialogues))
+
+
+async def model_figures(gm: Graphmem, dialogues: Sequence[Dialogue]) -> Figures:
+    """Play dialogues through the service and count what becomes of the answers.
+
+    Returns
+    -------
+    Counts; shares, each in [0, 1]; calls and tokens a turn; cost in US dollars of all
+    """
+    counts, usage, before = Counter[str](), Usage(), _results()
+    for student in tracked(dict.fromkeys(each.student for each in dialogues), "Students"):
+        watched = WatchedMind(gm.mind, gm.mind.name)
+        pupil = await learner(replace(gm, mind=watched), f"model-{uuid4().hex[:8]}", called=student)
+        await pupil.begin()
+        for dialogue in dialogues:
+            if dialogue.student == student:
+                counts += await _played(pupil, watched, dialogue)
+        counts += await _counted(pupil, watched.answers)
+        usage += watched.usage
+        await pupil.end()
+    notes = {name: _results()[name] - before[name] for name in NOTE_RESULTS}
+    counts["answered"] = int(sum(notes.values()))
+    shares = {name: counts[part] / counts[whole] for name, (part, whole) in MODEL_SHARES.items() if counts[whole]}
+    turns = max(1, counts["turns"])
+    spent = {"calls": usage.calls / turns, "tokens_in": usage.input_tokens / turns}
+    spent |= {"tokens_out": usage.output_tokens / turns, "cost": usage.cost}
+    return {name: float(counts[name]) for name in MODEL_COUNTS} | notes | shares | spent
+
+
+def _results() -> dict[str, float]:
+    return {r: registry.get_sample_value("graphmem_model_notes_total", {"result": r}) or 0.0 for r in NOTE_RESULTS}
+
+
+async def _played(pupil: Learner, watched: WatchedMind, dialogue: Dialogue) -> Counter[str]:
+    """Play one dialogue; what the detector hears and the model denies, and which turns alarm."""
+    counts: Counter[str] = Counter()
+    turns = dialogue_turns(dialogue)
+    for place, turn in enumerate(turns):
+        pupil.clock.now += BETWEEN_TURNS
+        watched.denies = False
+        heard = await danger_in(pupil.gm, turn.text, turn.before or "")
+        outcome = await handle_turn(pupil.gm, pupil.session, recorded_turn(dialogue, place, turn, pupil.clock.now))
+        alarmed = outcome.concern is not None
+        counts += Counter(turns=1, alarmed=alarmed)
+        if heard is not None and heard.stands:
+            counts += Counter(signs=1, heard=alarmed)
+        elif heard is not None and watched.denies:
+            counts += Counter(denied=1, silent=not alarmed)
+        if (place + 1) % watched.together == 0 or place + 1 == len(turns):
+            await run_jobs(pupil.gm, pupil.session)
+    return counts
+
+
+async def _kept(pupil: Learner) -> HeldOfStudent:
+    index = (await open_memories(pupil.gm, pupil.session)).index
+    memories, entries = index.latest(len(index)), await list_entries(pupil.gm, pupil.session)
+    facts = await known_facts(pupil.gm, pupil.session)
+    return HeldOfStudent(
+        {memory.content or "": memory for memory in memories},
+        {entry.content or "": entry for entry in entries if entry.category is not LedgerCategory.THREAT},
+        {m.id: m for m in memories} | {e.id: e for e in entries} | {f.id: f for f in facts},
+        await list_edges(pupil.gm.graph, pupil.who, [memory.id for memory in memories]),
+    )
+
+
+async def _counted(pupil: Learner, answers: Sequence[tuple[Remember, Notes]]) -> Counter[str]:
+    """Compare a student's notes with what is held of them."""
+    kept, counts, said = await _kept(pupil), Counter[str](), set[str]()
+    for question, notes in answers:
+        said |= {notes.teach, *(lesson.text for _, lesson in notes.learned)}
+        for place, own in enumerate(notes.of):
+            for note in own:
+                text = _text(question, place, note)
+                said.add(text)
+                counts += _of_note(note, text, kept)
+                for link in note.links:
+                    counts += Counter(links=1, arrived=_arrives(link, text, _target(link, question, notes, kept), kept))
+    ended = sum(memory.invalid_at is not None for memory in kept.memories.values())
+    added = sum(text not in said for text in kept.memories)
+    return counts + Counter(held=len(kept.memories), ended=ended, added=added)
+
+
+def _text(question: Remember, place: int, note: Note) -> str:
+    return note.statement or cleaned(question.heard[place].text[note.start : note.end])
+
+
+def _of_note(note: Note, text: str, kept: HeldOfStudent) -> Counter[str]:
+    """Whether a note is held word for word, or says again what is, and stands in the ledger where it should."""
+    again = any(link.kind is LinkKind.SAME for link in note.links)
+    counts = Counter(written=note.statement is not None and (again or text in kept.memories))
+    entry = kept.entries.get(text)
+    if note.ledger is LedgerCategory.INSTRUCTION and note.scope is not Scope.OTHER:
+        binds = entry is not None and entry.category is LedgerCategory.INSTRUCTION
+        counts += Counter(instructions=1, binding=binds)
+    if note.ledger is not None:
+        counts += Counter(ledger=1, entries=entry is not None)
+    return counts
+
+
+def _target(link: Link, question: Remember, notes: Notes, kept: HeldOfStudent) -> Memory | LedgerEntry | Fact | None:
+    if link.note is None:
+        return kept.by_id.get(link.known)
+    place, own = link.note
+    note = notes.of[place][own]
+    # What says again something known is kept with it.
+    same = (_target(each, question, notes, kept) for each in note.links if each.kind is LinkKind.SAME)
+    return kept.memories.get(_text(question, place, note)) or next(same, None)
+
+
+def _arrives(link: Link, text: str, target: Memory | LedgerEntry | Fact | None, kept: HeldOfStudent) -> bool:
+    """Whether what a link names shows its effect."""
+    if isinstance(target, LedgerEntry):
+        return not target.is_active
+    if isinstance(target, Fact):
+        return target.invalid_at is not None
+    if target is None:
+        return False
+    if link.kind is LinkKind.SAME:
+        return target.reinforcement_count > 0
+    if link.kind in (LinkKind.ENDS, LinkKind.SETTLES):
+        return target.invalid_at is not None
+    own = kept.memories.get(text)
+    return own is not None and any(target.id in (edge.from_id, edge.to_id) for edge in kept.edges[own.id])
