@@ -14,18 +14,22 @@ from graphmem.errors import GraphmemError, MindError, SetupError
 from graphmem.jobs.runner import JOB_KINDS
 from graphmem.local import server
 from graphmem.local.copies import remove_left_copy
-from graphmem.model import Author, Companion, Conversation, Message, Predict
+from graphmem.model import Author, Companion, Conversation, Message, Respond
 from graphmem.notifier import JobNotifier
 from graphmem.runtime import open_graph
 from graphmem.settings import Settings
 from graphmem.store import jobs, schema, tampering
 from graphmem.store.world import list_unfinished
 from graphmem.text.embedder import make_embedder
+from graphmem.text.normalize import cleaned
+from graphmem.text.quoting import abridged
 
 SILENT = timedelta(minutes=2)
 """Time without a sign of life after which an import of a world counts as cut short."""
 MODEL_SECONDS = 10.0
 """Seconds in which a language model has to answer one small question."""
+EXCHANGE_CHARACTERS = 160
+"""Characters of question and answer that are shown."""
 
 
 @dataclass(frozen=True)
@@ -98,22 +102,26 @@ async def _embedder(settings: Settings) -> str:
 
 
 async def check_mind(settings: Settings) -> str:
-    """Ask the configured model one small question."""
+    """Ask the configured model for the reply to a greeting, and show question and answer, shortened."""
     if settings.model == "offline":
         return "offline"
     # pydantic-ai takes seconds to import.
     from graphmem.llm.mind import LanguageMind
+    from graphmem.llm.prompts import reply_prompt
 
     mind = LanguageMind(settings.model_copy(update={"model_timeout": min(settings.model_timeout, MODEL_SECONDS)}))
     message = Message(Author.STUDENT, "Hello!", datetime.now(UTC))
+    greeted = Respond(Conversation(Companion("Ada", "a tutor", 0.5), (message,)))
     began = monotonic()
     try:
-        await mind.ask(Predict(Conversation(Companion("Ada", "", 0.5), (message,))))
+        reply = (await mind.ask(greeted)).value.reply.text
+        took = monotonic() - began
     except MindError as error:
         raise SetupError(f"{mind.name}: {error} {_remedy(error.kind)}") from None
     finally:
         await mind.aclose()
-    return f"{mind.name}, answers in {monotonic() - began:.1f} s"
+    asked, answered = (abridged(cleaned(each), EXCHANGE_CHARACTERS) for each in (reply_prompt(greeted).question, reply))
+    return f"{mind.name}, answers in {took:.1f} s; asked: {asked}; answered: {answered}"
 
 
 def _remedy(kind: str) -> str:

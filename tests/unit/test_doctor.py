@@ -21,6 +21,8 @@ async def test_a_model_that_answers_is_well() -> None:
     with llm_server() as server:
         found = await check_mind(Settings(model="openai:stub", model_base_url=server.base_url))
     assert found.startswith("openai:stub, answers in ")
+    assert "<student>Hello!</student>" in found
+    assert "answered: You said: Hello!" in found
     assert len(server.seen) == 1
 
 
