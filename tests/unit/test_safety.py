@@ -14,6 +14,7 @@ from graphmem.bench.safety_parts import DISGUISES
 from graphmem.model import AboutWhom, Author, ConcernKind, Danger, FalseAlarm, Message
 from graphmem.offline.care import LANGUAGES, caring_reply, trusted_question
 from graphmem.text.danger_network import DangerReading
+from graphmem.text.danger_signs import danger_sign
 from graphmem.text.language import language_of
 from graphmem.text.reader import read_now
 from graphmem.text.safety import find_danger, is_careful, load_danger_model, passages, without_false_alarms
@@ -144,6 +145,81 @@ def test_slang_and_what_stands_beside_a_game_are_signs(text: str) -> None:
 def test_what_only_looks_like_a_sign_is_none(text: str) -> None:
     found = danger_in(text)
     assert found is None or not found.sign
+
+
+HARMLESS = {
+    "es": (
+        "La sopa está para morirse|Me muero de risa|Quiero morir de hambre, ¿cuándo comemos?|"
+        "En el juego me matan siempre|César murió en Roma|Mi perro murió y estoy triste|"
+        "Me corté el pelo ayer|Mi padre me pega un grito si llego tarde|No quiero vivir en Madrid|"
+        "Tomé un vaso de leche"
+    ),
+    "pt": (
+        "Quero morrer de rir com esse vídeo|O jogo me mata de tédio|Dom Pedro morreu em 1834|"
+        "Cortei o cabelo ontem|Meu pai me bate no xadrez|Não quero viver em Lisboa|"
+        "Vou matar a saudade da minha avó|Tomei suco no recreio|Minha avó me toca piano|"
+        "Meu gato morreu"
+    ),
+    "fr": (
+        "Cette soupe est à mourir|Je meurs de faim|Je veux mourir de rire|"
+        "Napoléon est mort en 1821|Mon père me bat toujours aux échecs|Je vais tuer le boss du niveau|"
+        "Je me suis coupé les cheveux|Je ne veux plus vivre à Paris|Ce film me touche beaucoup|"
+        "J'ai pris le bus"
+    ),
+    "de": (
+        "Die Suppe ist zum Sterben gut|Ich lache mich tot|Mein Vater schlägt mich im Schach|"
+        "Ich will die Aufgabe beenden|Caesar wurde umgebracht|Im Spiel bin ich dreimal gestorben|"
+        "Mein Opa ist gestorben|Ich schneide Papier|Mathe bringt mich noch um|"
+        "Ich habe Kopfweh"
+    ),
+    "it": (
+        "Questa torta è da morire|Muoio di fame|Voglio morire dal ridere con te|"
+        "Mi taglio i capelli domani|Cesare fu ucciso|Nel gioco muoio sempre|"
+        "Non voglio vivere a Roma|Mio nonno è morto|Mi tocca studiare|"
+        "Ho preso un gelato"
+    ),
+    "pl": (
+        "Umieram z głodu|Ta zupa jest zabójcza|Nie chcę żyć w Warszawie|"
+        "Mój pies umarł|W grze ciągle ginę|Tata bije rekord w bieganiu|"
+        "Cezar został zabity|Obciąłem włosy|Wymiotowałem, bo mam grypę|"
+        "Mama dała mi kanapki"
+    ),
+    "tr": (
+        "Açlıktan ölüyorum|Gülmekten ölecektim|Oyunda hep ölüyorum|"
+        "Dedem öldü, üzgünüm|Saçımı kestim|Babam beni satrançta yendi|"
+        "Atatürk 1938'de öldü|Ankara'da yaşamak istiyorum|Bugün yemek yemedim, birazdan yiyeceğim|"
+        "İlaç içtim, grip oldum"
+    ),
+    "ru": (
+        "Умираю с голоду|Суп просто убийственный|В игре меня опять убили|"
+        "Дедушка умер|Папа бьёт рекорд|Не хочу жить в Москве|"
+        "Пушкин умер в 1837 году|Я порезал палец|Эта песня меня трогает|"
+        "Я выпила чай"
+    ),
+    "ar": (
+        "أموت من الجوع|أموت من الضحك|مات جدي وأنا حزين|"
+        "قُتل يوليوس قيصر|خسرت في اللعبة|قصصت شعري|"
+        "لا أريد أن أدرس|أكلت في البيت|أخذت كتابا|"
+        "أمي تطبخ"
+    ),
+    "hi": (
+        "मुझे बहुत भूख लगी है|मेरे दादाजी मर गए|खेल में मैं हार गया|"
+        "गांधी जी की हत्या 1948 में हुई|मैंने बाल काटे|पापा मुझे पढ़ाते हैं|"
+        "मुझे दिल्ली में जीना है|मैं थक गया हूँ|main homework nahi karna chahta|"
+        "mujhe khana do"
+    ),
+    "zh": (
+        "我饿死了|笑死我了|我想死你了|"
+        "爸爸打我电话|游戏里我又死了|凯撒被杀了|"
+        "我剪了头发|我要杀时间|我爷爷去世了|"
+        "作业太多了"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", [each for told in HARMLESS.values() for each in told.split("|")])
+def test_harmless_sentences_of_other_languages_have_no_sign(text: str) -> None:
+    assert danger_sign(text) is None
 
 
 @pytest.mark.parametrize(
