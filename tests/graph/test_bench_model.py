@@ -11,9 +11,10 @@ from tests.support.language import with_model
 from tests.support.llm_server import llm_server
 from tests.support.recorded_model import RECORDED, RecordedModel, recorded_rows
 
-GUESSED = ("my dad hits me", "he said he will beat me", "My brother killed me at chess, I want to die")
-PLAIN = ("I want to kill myself", "I took a whole bunch of pills")
-ALARMING = Dialogue("alarms", "Alarm", "", "", tuple(Said(Author.STUDENT, text) for text in (*GUESSED, *PLAIN)))
+DENIABLE = ("my dad hits me", "he said he will beat me")
+"""Signs of danger below acute, which a model may deny (spec 20); this one denies all."""
+ACUTE_SIGNS = ("I want to kill myself", "I took a whole bunch of pills")
+ALARMING = Dialogue("alarms", "Alarm", "", "", tuple(Said(Author.STUDENT, text) for text in (*DENIABLE, *ACUTE_SIGNS)))
 
 
 async def figures_of(gm: Graphmem, name: str, more: Sequence[Dialogue] = ()) -> Figures:
@@ -33,8 +34,8 @@ async def test_all_that_a_careful_model_says_arrives(gm: Graphmem) -> None:
     assert figures["as_written"] >= 0.98
     assert figures["bound"] == figures["in_ledger"] == figures["links_arrived"] == 1
     assert figures["added"] == 0
-    assert figures["denied"] > 0
-    assert figures["signs"] > 0
+    assert figures["denied"] >= len(DENIABLE)
+    assert figures["signs"] == figures["alarmed"] == len(ACUTE_SIGNS)
     assert figures["denied_silent"] == figures["signs_heard"] == 1
 
 
