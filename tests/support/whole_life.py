@@ -9,11 +9,22 @@ from graphmem.flows.overlay import reveal, set_attitude
 from graphmem.flows.world import import_world
 from graphmem.flows.world_plan import WorldDraft
 from graphmem.jobs.runner import run_jobs
-from graphmem.model import Concept, LedgerCategory, Level, Practised, SourceKind, WorldEdge
+from graphmem.model import (
+    Analyse,
+    Analysis,
+    Concept,
+    LedgerCategory,
+    Level,
+    Practised,
+    Reflection,
+    SourceKind,
+    WorldEdge,
+)
 from graphmem.store import turns
 from graphmem.store.turns import Received
 from tests.conftest import Pupil, say
 from tests.support.doubting import doubted
+from tests.support.minds import ScriptedMind
 from tests.support.remembering import held, observations
 from tests.support.surprising import surprises
 
@@ -26,7 +37,8 @@ async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
     world = WorldDraft([(each.id, each) for each in concepts], [("edge", edge)])
     await import_world(gm, pupil.who.institution, world)
     for i, text in enumerate(texts(secret)):
-        await say(gm, pupil, text, f"t{i}")
+        # Other students were asked the same, so that an answer is expected, and its violation teaches a fact.
+        await say(gm, pupil, text, f"t{i}", reply="How many spoons did Julia buy in total?")
     await observe(gm, pupil.who, observations([f"Ottilie admired the {secret} of Lisbon."], kind=SourceKind.TEACHER))
     own = observations([f"I polished my {secret} with wax for hours."])[0]
     practised = (Practised(concepts[0].id),)
@@ -35,7 +47,7 @@ async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
     await set_attitude(gm, pupil.session, concepts[1].id, 0.5, 0.25, f"Likes the {secret} in races.")
     # A surprise with all that follows it.
     await surprises(gm, pupil, f"I don't understand what a {secret} is good for.", Level.PARADIGM_SHIFT, turn_id="t4")
-    await run_jobs(gm, pupil.session)
+    await run_jobs(asking(gm, secret), pupil.session)
     await add_entry(gm, pupil.session, Draft(LedgerCategory.INSTRUCTION, f"Never mention the {secret}."))
     # A job, a message and a doubt that wait.
     await say(gm, pupil, f"And again my {secret} squeaks at midnight in Bergen.", "t8")
@@ -43,6 +55,19 @@ async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
     await turns.receive(gm.graph, pupil.session, waiting, gm.clock())
     doubtful, other, *_ = await held(gm, pupil.session)
     await doubted(gm, pupil.session, doubtful, other, id="doubt-1")
+
+
+def asking(gm: Graphmem, secret: str) -> Graphmem:
+    """The same process with a mind that asks and reflects after a surprise, as a language model does."""
+
+    async def analyses(question: Analyse) -> tuple[Analysis | None, ...]:
+        found = (await gm.offline.ask(question)).value
+        reflection = Reflection(f"The {secret} puzzles her.", f"Draw the {secret} first.")
+        asked = (f"What is the {secret} good for?",)
+        return tuple(each and replace(each, questions=asked, reflection=reflection) for each in found)
+
+    mind = ScriptedMind(gm.offline, {Analyse: analyses})
+    return replace(gm, mind=mind, offline=mind)
 
 
 def texts(secret: str) -> tuple[str, ...]:
