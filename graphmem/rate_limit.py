@@ -109,7 +109,7 @@ class Rates:
     >>> rates.check("turns", 1, 0.0, institution="school", role="app", student="ben")
     >>> rates.check("turns", 1, 15.0, institution="school", role="app", student="ann")
     Traceback (most recent call last):
-    graphmem.errors.RateLimited: At most 2 turns of a student are taken a minute: try again in 15 seconds.
+    graphmem_client.errors.RateLimited: At most 2 turns of a student are taken a minute: try again in 15 seconds.
     """
 
     def __init__(self, settings: Settings) -> None:

@@ -38,7 +38,7 @@ def checked_id(name: str, value: str) -> str:
     'turn-1'
     >>> checked_id("turnId", " ")
     Traceback (most recent call last):
-    graphmem.errors.InvalidInput: turnId must have 1 to 128 characters, without spaces around it.
+    graphmem_client.errors.InvalidInput: turnId must have 1 to 128 characters, without spaces around it.
     """
     if not 1 <= len(value) <= ID_LIMIT or value != value.strip():
         raise InvalidInput(f"{name} must have 1 to {ID_LIMIT} characters, without spaces around it.")
@@ -58,7 +58,7 @@ def checked_new_id(name: str, value: str, *, in_paths: bool = True) -> str:
     'lessons/5'
     >>> checked_new_id("studentId", "lessons/5")
     Traceback (most recent call last):
-    graphmem.errors.InvalidInput: studentId must not be . or .. and must not contain / or \\.
+    graphmem_client.errors.InvalidInput: studentId must not be . or .. and must not contain / or \\.
     """
     checked_id(name, value)
     if any(category(each) in _UNSEEN and each != " " for each in value) or _BLANK.search(value):
@@ -159,7 +159,7 @@ def checked_time_zone(name: str, value: str) -> str:
     'Europe/Berlin'
     >>> checked_time_zone("timeZone", "Berlin")
     Traceback (most recent call last):
-    graphmem.errors.InvalidInput: timeZone is no time zone of the IANA list: write it like Europe/Berlin.
+    graphmem_client.errors.InvalidInput: timeZone is no time zone of the IANA list: write it like Europe/Berlin.
     """
     if value not in available_timezones():
         raise InvalidInput(f"{name} is no time zone of the IANA list: write it like Europe/Berlin.")
@@ -177,7 +177,7 @@ def checked_as_of(value: datetime | None, name: str = "asOf") -> datetime | None
     --------
     >>> checked_as_of(datetime(2026, 1, 15))
     Traceback (most recent call last):
-    graphmem.errors.InvalidInput: asOf has no time zone: write it like 2026-01-15T09:30:00Z.
+    graphmem_client.errors.InvalidInput: asOf has no time zone: write it like 2026-01-15T09:30:00Z.
     """
     if value is not None and value.tzinfo is None:
         raise InvalidInput(f"{name} has no time zone: write it like 2026-01-15T09:30:00Z.")

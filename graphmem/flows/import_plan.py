@@ -70,7 +70,7 @@ def read_document(text: str | bytes) -> ReadDocument:
     --------
     >>> read_document('{"format": "graphmem-student", "version": 1}')
     Traceback (most recent call last):
-    graphmem.errors.InvalidInput: This document has version 1, and version 2 is imported: export the student again.
+    graphmem_client.errors.InvalidInput: This document has version 1, and version 2 is imported: export it again.
     """
     try:
         told = json.loads(text)

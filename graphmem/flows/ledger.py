@@ -230,7 +230,7 @@ def checked(draft: Draft, content_limit: int, now: datetime) -> Draft:
     --------
     >>> checked(Draft(LedgerCategory.SECRET, "He is afraid.", importance=float("nan")), 100, datetime.now(UTC))
     Traceback (most recent call last):
-    graphmem.errors.InvalidInput: importance must lie between 0 and 1.
+    graphmem_client.errors.InvalidInput: importance must lie between 0 and 1.
     """
     checked_text("content", draft.content, content_limit)
     if draft.summary is not None:

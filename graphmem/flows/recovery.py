@@ -28,7 +28,7 @@ def decoded_recovery_key(text: str) -> bytes:
     --------
     >>> decoded_recovery_key("no key")
     Traceback (most recent call last):
-    graphmem.errors.InvalidInput: This is no recovery key: send it as `graphmem recovery-key` wrote it.
+    graphmem_client.errors.InvalidInput: This is no recovery key: send it as `graphmem recovery-key` wrote it.
     """
     try:
         key = b64decode(text, altchars=b"-_", validate=True)

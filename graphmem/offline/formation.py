@@ -106,9 +106,10 @@ def _joined(analysis: MessageAnalysis, text: str) -> Iterator[StatementScores]:
             waiting = each.start
             continue
         waiting = None
-        rest = text[each.end :]
+        end = len(text[: each.end].rstrip(" ,;:-–"))
+        rest = text[end:]
         marks = len(rest) - len(rest.lstrip(".!?…)"))
-        yield StatementScores((start, each.end + marks), each.snr, each.scores)
+        yield StatementScores((start, end + marks), each.snr, each.scores)
 
 
 class _Kept(NamedTuple):

@@ -54,7 +54,7 @@ def bookmarked(text: str) -> Iterator[BookmarkTrail]:
     >>> with bookmarked("no bookmark"):
     ...     pass
     Traceback (most recent call last):
-    graphmem.errors.InvalidInput: X-Graphmem-Bookmark must be as the last response had it.
+    graphmem_client.errors.InvalidInput: X-Graphmem-Bookmark must be as the last response had it.
     """
     given = tuple(text.split(",")) if text else ()
     if len(given) > MOST_BOOKMARKS or not all(map(_FORM.fullmatch, given)):

@@ -38,11 +38,9 @@ async def test_a_student_from_enrolment_to_the_end(http: httpx.AsyncClient, bear
     first = await opened.call(TURN, student="eve", turn="t1", text="I am stuck with fractions.")
     second = await opened.call(TURN, student="eve", turn="t2", text="I love tame otters.")
     assert first["reply"]
-    assert second["match"] is not None
-    assert second["learnedFact"]["tags"]
+    assert (second["match"], second["learnedFact"]) == (None, None)
     seen = await opened.call(STUDENT, id="eve")
     assert seen["locked"] is False
-    assert seen["facts"][0]["text"] == second["learnedFact"]["text"]
     assert await opened.call(CHANGE, id="eve", old=PASSWORD, new="another good password") is True
     assert await opened.call(CLOSE, student="eve") is True
     with pytest.raises(Refused):

@@ -15,7 +15,7 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.model import Level, Verdict
 from tests.conftest import Enrol, Pupil
 from tests.support.remembering import told
-from tests.support.surprising import responded, surprises
+from tests.support.surprising import asking, responded, surprises
 
 AT = datetime(2026, 1, 5, 9, tzinfo=UTC)
 ROME = "I live in Rome with my family."
@@ -53,7 +53,7 @@ async def shaken(gm: Graphmem, ann: Pupil) -> Pupil:
         ]
     ):
         await surprises(gm, ann, text, level, turn_id=f"t{hour}", at=AT + timedelta(hours=hour))
-        await run_jobs(gm, ann.session)
+        await run_jobs(asking(gm), ann.session)
     return ann
 
 

@@ -26,7 +26,7 @@ from tests.conftest import BOTH_FORMS, Enrol, Pupil, another_replica, say
 from tests.support.client import Client
 from tests.support.doubting import doubted
 from tests.support.remembering import asked, changed, held, lived, observations
-from tests.support.surprising import surprises
+from tests.support.surprising import asking, surprises
 
 pytestmark = BOTH_FORMS
 
@@ -62,7 +62,7 @@ async def test_what_is_forgotten_is_nowhere(gm: Graphmem, replica: Graphmem, ann
     await say(gm, ann, OTHER, "t1")
     # A surprise with all that follows it.
     await surprises(gm, ann, SECRET, Level.PARADIGM_SHIFT, turn_id="t2")
-    await run_jobs(gm, ann.session)
+    await run_jobs(asking(gm), ann.session)
     memory = await the_memory(gm, ann, "marmalade")
     await doubted(gm, ann.session, memory, None)
     assert "marmalade" in await everything(replica, ann)

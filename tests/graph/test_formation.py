@@ -81,7 +81,7 @@ async def test_a_telling_message_becomes_a_memory_with_everything_the_graph_keep
     assert node["passes"] == 2
     assert node["snr"] >= 400
     (memory,) = await held(gm, ann.session)
-    assert (as_said(memory), memory.modality, memory.kind) == (TOLD, Modality.SEMANTIC, MemoryKind.TRAIT)
+    assert (as_said(memory), memory.modality, memory.kind) == (TOLD, Modality.SEMANTIC, MemoryKind.EPISODE)
     assert memory.source_refs == ("t1",)
 
 

@@ -18,7 +18,7 @@ from graphmem.model import HeldEdge, Level, Memory, Resolution
 from tests.conftest import Pupil, another_replica, say
 from tests.support.doubting import doubted
 from tests.support.remembering import LIFE, linked, lived
-from tests.support.surprising import surprises
+from tests.support.surprising import asking, surprises
 
 BAKERY, SAILS, BREAD = "My sister Ada works at the bakery.", "My uncle Ferdinand sails.", "Ada bakes bread at night."
 Held = tuple[list[Memory], dict[str, set[HeldEdge]]]
@@ -82,11 +82,11 @@ async def test_every_process_sees_what_an_episode_takes_from_the_one_before(gm: 
     other = another_replica(gm)
     await open_memories(other, ann.session)
     await surprises(gm, ann, "My dog Rex died last night.", Level.PARADIGM_SHIFT)
-    await run_jobs(gm, ann.session)
+    await run_jobs(asking(gm), ann.session)
     await assert_in_step(ann, gm, other)
     await surprises(gm, ann, "We are moving to Norway in May.", Level.PARADIGM_SHIFT)
     await say(gm, ann, "My aunt Zelda lives in Oslo.")
-    await run_jobs(gm, ann.session)
+    await run_jobs(asking(gm), ann.session)
     await assert_in_step(ann, gm, other)
     _, edges = await held_by(gm, ann)
     assert any(each.type == "ABSTRACTS" for own in edges.values() for each in own)

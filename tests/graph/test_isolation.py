@@ -34,7 +34,7 @@ from graphmem.store.rows import LAST
 from tests.conftest import PASSWORD, Pupil, another_replica, say
 from tests.support.client import Client, Refused
 from tests.support.remembering import asked, held, nodes, observations
-from tests.support.surprising import surprises
+from tests.support.surprising import asking, surprises
 from tests.support.whole_life import lives
 
 STUDENT_READS = sorted(
@@ -234,7 +234,7 @@ async def test_what_follows_a_surprise_touches_nobody_else(gm: Graphmem, changed
     before = {name: await everything(gm, changed_pupils[name].who) for name in ("bob", "elsewhere")}
     ann = changed_pupils["ann"]
     await surprises(gm, ann, "I don't understand what marmalade has to do with fractions.", Level.PARADIGM_SHIFT)
-    await run_jobs(gm, ann.session)
+    await run_jobs(asking(gm), ann.session)
     for verdict in (Verdict.WAS_NOT_IMPORTANT, Verdict.WAS_IMPORTANT):
         await correct_surprise(gm, ann.session, "episode-5", verdict, "So it was.")
     question = next(each for each in await list_questions(gm, ann.session) if each.id == "question-5-1")

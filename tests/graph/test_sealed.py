@@ -215,7 +215,8 @@ async def test_a_prediction_of_an_earlier_turn_put_back_is_noticed(gm: Graphmem,
 
 async def test_a_fact_cut_short_is_noticed(gm: Graphmem, ann: Pupil) -> None:
     for text in ("Nine otters sing.", "I love purple submarines!", "Is it Tuesday, or the moon?"):
-        await say(gm, ann, text)
+        await say(gm, ann, text, reply="How many spoons did Julia buy in total?")
+    await run_jobs(gm, ann.session)
     cut = "MATCH (f:Fact {institution: $i}) SET f.text = $cut"
     await gm.graph.execute(cut, {"i": ann.who.institution, "cut": b"\x00" * 20}, reads=False)
     assert await list_facts(gm, ann.session, 10) == []

@@ -118,7 +118,7 @@ async def test_of_two_devices_one_closes_and_the_other_goes_on(gm: Graphmem, ann
     elsewhere = gm if together else another_replica(gm)
     tablet = await on_another_device(elsewhere, ann)
     await say(gm, ann, "My dog Bello ran away yesterday.")
-    heard = await say(elsewhere, tablet, "I am so sad about Bello.")
+    heard = await say(elsewhere, tablet, "I am so sad about Bello.", reply="How many spoons did Julia buy in total?")
     # Both are one conversation.
     assert [each.turn_id for each in await turns.list_turns(gm.graph, ann.session)][-1] == heard.turn_id
     assert len(await turns.list_turns(gm.graph, ann.session)) == 2
@@ -268,7 +268,7 @@ async def test_a_closed_session_closes_nothing_more(gm: Graphmem, replica: Graph
 
 async def test_closing_deletes_raw_turns_and_keeps_what_was_learned(gm: Graphmem, ann: Pupil) -> None:
     for text in ("I added 4 and 5.", "My cat is called Tim.", "What is a prime number?"):
-        await say(gm, ann, text)
+        await say(gm, ann, text, reply="How many spoons did Julia buy in total?")
     await close_session(gm, ann.session, wait=True)
     rows = await gm.graph.execute(
         "MATCH (n {institution: $i, student_id: 'ann'}) RETURN labels(n)[0] AS label, count(*) AS n",

@@ -219,7 +219,7 @@ async def test_a_paradigm_shift_lights_up_links_asks_and_reflects(gm: Graphmem, 
         "My teacher draws a pizza for every fraction at the board.",
         "I learnt my first fractions from a pizza at my aunt's.",
     )
-    response = await responded(gm, ann, CONFUSED, Level.PARADIGM_SHIFT)
+    response = await responded(gm, ann, CONFUSED, Level.PARADIGM_SHIFT, asks=False)
     done = {action.kind: action for action in response.actions}
     assert list(done) == [
         *("start_episode", "extract_facts", "update_beliefs", "flashbulb", "connect_prior", "queue_questions"),

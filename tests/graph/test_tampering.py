@@ -152,8 +152,9 @@ async def test_a_changed_category_is_noticed(gm: Graphmem, ann: Pupil) -> None:
 
 async def test_a_text_does_not_open_under_another_label(gm: Graphmem, ann: Pupil) -> None:
     """The app chooses the ids of turns: one that is that of a fact does not make its text that fact's."""
-    await say(gm, ann, "Nine otters sing.", "first")
+    await say(gm, ann, "Nine otters sing.", "first", reply="How many spoons did Julia buy in total?")
     await say(gm, ann, "I love purple submarines!", "second")
+    await run_jobs(gm, ann.session)
     fact_id = "fact-900"
     await say(gm, ann, "Ann cheats in every test.", fact_id)
     await by_hand(

@@ -18,6 +18,7 @@ from graphmem.model import (
     MemoryKind,
     MemoryRole,
     Modality,
+    Reflection,
     SurpriseResponse,
     TurnOutcome,
 )
@@ -88,10 +89,12 @@ async def enqueued(gm: Graphmem, pupil: Pupil, outcome: TurnOutcome, text: str, 
     await changed(gm, pupil.who, "CREATE (j:Job {institution: $i, student_id: $s}) SET j += $job", job=job)
 
 
-async def responded(gm: Graphmem, pupil: Pupil, text: str, level: Level, **more: Any) -> SurpriseResponse:
-    """What a surprise leads to, once its jobs have run."""
+async def responded(
+    gm: Graphmem, pupil: Pupil, text: str, level: Level, *, asks: bool = True, **more: Any
+) -> SurpriseResponse:
+    """What a surprise leads to, once its jobs have run; with a mind that asks and reflects."""
     outcome = await surprises(gm, pupil, text, level, **more)
-    await run_jobs(gm, pupil.session)
+    await run_jobs(asking(gm) if asks else gm, pupil.session)
     found = await response_of(gm, pupil.session, f"episode-{outcome.seq}")
     assert found is not None
     return found
@@ -146,6 +149,19 @@ def convinced(gm: Graphmem, *updates: BeliefUpdate) -> Graphmem:
 
     async def analyses(question: Analyse) -> tuple[Analysis, ...]:
         return tuple(Analysis("It was said so.", updates) for _ in question.episodes)
+
+    mind = ScriptedMind(gm.offline, {Analyse: analyses})
+    return replace(gm, mind=mind, offline=mind)
+
+
+def asking(gm: Graphmem, about: str = "denominator") -> Graphmem:
+    """The same process with a mind that asks and reflects after a paradigm shift, as a language model does."""
+
+    async def analyses(question: Analyse) -> tuple[Analysis | None, ...]:
+        found = (await gm.offline.ask(question)).value
+        asked = tuple(f"What {each} the {about}?" for each in ("is", "changes", "helps with"))
+        reflection = Reflection(f"The {about} is a puzzle.", f"Draw the {about} before going on.")
+        return tuple(each and replace(each, questions=asked, reflection=reflection) for each in found)
 
     mind = ScriptedMind(gm.offline, {Analyse: analyses})
     return replace(gm, mind=mind, offline=mind)

@@ -10,13 +10,10 @@ from graphmem.flows.world import import_world
 from graphmem.flows.world_plan import WorldDraft
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import (
-    Analyse,
-    Analysis,
     Concept,
     LedgerCategory,
     Level,
     Practised,
-    Reflection,
     SourceKind,
     WorldEdge,
 )
@@ -24,9 +21,8 @@ from graphmem.store import turns
 from graphmem.store.turns import Received
 from tests.conftest import Pupil, say
 from tests.support.doubting import doubted
-from tests.support.minds import ScriptedMind
 from tests.support.remembering import held, observations
-from tests.support.surprising import surprises
+from tests.support.surprising import asking, surprises
 
 
 async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
@@ -55,19 +51,6 @@ async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
     await turns.receive(gm.graph, pupil.session, waiting, gm.clock())
     doubtful, other, *_ = await held(gm, pupil.session)
     await doubted(gm, pupil.session, doubtful, other, id="doubt-1")
-
-
-def asking(gm: Graphmem, secret: str) -> Graphmem:
-    """The same process with a mind that asks and reflects after a surprise, as a language model does."""
-
-    async def analyses(question: Analyse) -> tuple[Analysis | None, ...]:
-        found = (await gm.offline.ask(question)).value
-        reflection = Reflection(f"The {secret} puzzles her.", f"Draw the {secret} first.")
-        asked = (f"What is the {secret} good for?",)
-        return tuple(each and replace(each, questions=asked, reflection=reflection) for each in found)
-
-    mind = ScriptedMind(gm.offline, {Analyse: analyses})
-    return replace(gm, mind=mind, offline=mind)
 
 
 def texts(secret: str) -> tuple[str, ...]:

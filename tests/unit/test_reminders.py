@@ -63,7 +63,7 @@ def test_a_secret_comes_with_what_is_secret(text: str, content: str) -> None:
 
 def test_a_wish_for_a_day_holds_until_the_day_is_over() -> None:
     (once,) = found("can you remind me to bring my recorder on Saturday?")
-    assert (once.category, once.expires_at) == (LedgerCategory.INSTRUCTION, datetime(2026, 1, 5, tzinfo=UTC))
+    assert (once.category, once.expires_at) == (LedgerCategory.INSTRUCTION, datetime(2026, 1, 4, tzinfo=UTC))
     (always,) = found("Remind me at the end of each lesson to write down my homework.")
     assert (always.category, always.expires_at) == (LedgerCategory.INSTRUCTION, None)
 

@@ -396,7 +396,9 @@ def test_any_plan_fits_the_graph(life: tuple[Understood, SearchIndex]) -> None:
         assert revision.prior_id in {None, *closed(found)}
         successor = new.get(revision.new_id) or held.get(revision.new_id)
         assert successor is not None
-        assert successor.invalid_at is None
+        # What a message said that came late may be past already.
+        late = any(given_.job.turn_id in m.source_refs and m.invalid_at for m in held.latest(len(held)))
+        assert successor.invalid_at is None or late
         assert successor.kind in responding.BELIEVED or revision.new_id in dict(believed(found))
     if level not in SHAKEN:
         assert (closed(found), response(found).revisions, believed(found)) == ((), (), ())
