@@ -26,6 +26,7 @@ from graphmem.text.quoting import abridged
 
 SILENT = timedelta(minutes=2)
 """Time without a sign of life after which an import of a world counts as cut short."""
+DATABASE_SECONDS = 10.0
 MODEL_SECONDS = 10.0
 """Seconds in which a language model has to answer one small question."""
 EXCHANGE_CHARACTERS = 160
@@ -60,6 +61,8 @@ async def examine(settings: Settings) -> list[Finding]:
 
 
 async def _found(part: str, check: Callable[[Settings], Awaitable[str]], settings: Settings) -> Finding:
+    # A person waits: one check of a database that is away must not take a minute.
+    settings = settings.model_copy(update={"neo4j_timeout": min(settings.neo4j_timeout, DATABASE_SECONDS)})
     try:
         return Finding(part, True, await check(settings))
     except GraphmemError as e:

@@ -81,7 +81,7 @@ def read_document(text: str | bytes) -> ReadDocument:
     if told.get("version") != FORMAT_VERSION:
         raise InvalidInput(
             f"This document has version {told.get('version')}, and version {FORMAT_VERSION} is imported: "
-            "export the student again."
+            "export it again."
         )
     try:
         document = StudentDocument.model_validate(told)

@@ -315,7 +315,7 @@ async def kill_jobs(gm: Graphmem, institution: str, names: list[str]) -> None:
     """A dead job of each of these students."""
     kill = """UNWIND $names AS name
               MERGE (job:Job {institution: $i, student_id: name, id: 'dead-1'})
-              SET job += {kind: 'distil', state: 'dead', attempts: 5, created_at: $now, run_after: $now,
+              SET job += {kind: 'form', state: 'dead', attempts: 5, created_at: $now, run_after: $now,
                           payload: $payload, error: 'It is too late.'}"""
     values = {"i": institution, "names": names, "now": gm.clock(), "payload": b"x"}
     await gm.graph.execute(kill, values, reads=False)

@@ -343,7 +343,7 @@ async def test_the_demo_tells_of_every_turn_and_leaves_nothing_running(graphmem:
 async def test_reembed_changes_the_model_and_predictions_are_embedded_anew(
     graphmem: Command, gm: App, ann: Pupil, replica: App
 ) -> None:
-    first = await say(gm, ann, "I am stuck with fractions.")
+    first = await say(gm, ann, "I am stuck with fractions.", reply="How many spoons did Julia buy in total?")
     await schema.set_embedder(gm.graph, "sentence-transformers:another", 768, gm.clock())
     code, out, _ = await graphmem("doctor")
     assert code == 1

@@ -71,8 +71,9 @@ async def test_real_dialogues_go_through_both_arms_and_differ_in_memory_alone(gm
     for pair in pairs:
         assert [a.matched is None for a in pair.with_facts] == [b.matched is None for b in pair.without]
         assert all(b.facts == b.memories == 0 for b in pair.without)
-    # Of the first message of a session nothing is expected.
-    assert [[reply.matched is None for reply in pair.with_facts].index(False) for pair in pairs] == [1, 1]
+    # Of the first message of a session nothing is expected, and of a later one something.
+    for pair in pairs:
+        assert [reply.matched is None for reply in pair.with_facts].index(False) >= 1
     found = findings(pairs, seed=1)
     assert found.conversations == 2
     # The offline mind foresees alike, whatever is remembered.

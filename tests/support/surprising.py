@@ -154,14 +154,16 @@ def convinced(gm: Graphmem, *updates: BeliefUpdate) -> Graphmem:
     return replace(gm, mind=mind, offline=mind)
 
 
-def asking(gm: Graphmem, about: str = "denominator") -> Graphmem:
+def asking(gm: Graphmem, about: str = "denominator", facts: tuple[Lesson, ...] = ()) -> Graphmem:
     """The same process with a mind that asks and reflects after a paradigm shift, as a language model does."""
 
     async def analyses(question: Analyse) -> tuple[Analysis | None, ...]:
         found = (await gm.offline.ask(question)).value
         asked = tuple(f"What {each} the {about}?" for each in ("is", "changes", "helps with"))
         reflection = Reflection(f"The {about} is a puzzle.", f"Draw the {about} before going on.")
-        return tuple(each and replace(each, questions=asked, reflection=reflection) for each in found)
+        return tuple(
+            each and replace(each, questions=asked, reflection=reflection, facts=facts or each.facts) for each in found
+        )
 
     mind = ScriptedMind(gm.offline, {Analyse: analyses})
     return replace(gm, mind=mind, offline=mind)

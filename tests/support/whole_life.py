@@ -12,6 +12,7 @@ from graphmem.jobs.runner import run_jobs
 from graphmem.model import (
     Concept,
     LedgerCategory,
+    Lesson,
     Level,
     Practised,
     SourceKind,
@@ -24,6 +25,9 @@ from tests.support.doubting import doubted
 from tests.support.remembering import held, observations
 from tests.support.surprising import asking, surprises
 
+ASKED = "How many spoons did Julia buy in total?"
+"""A reply to which an answer is expected."""
+
 
 async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
     """The same life with another secret word."""
@@ -34,7 +38,7 @@ async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
     await import_world(gm, pupil.who.institution, world)
     for i, text in enumerate(texts(secret)):
         # Other students were asked the same, so that an answer is expected, and its violation teaches a fact.
-        await say(gm, pupil, text, f"t{i}", reply="How many spoons did Julia buy in total?")
+        await say(gm, pupil, text, f"t{i}", reply=ASKED)
     await observe(gm, pupil.who, observations([f"Ottilie admired the {secret} of Lisbon."], kind=SourceKind.TEACHER))
     own = observations([f"I polished my {secret} with wax for hours."])[0]
     practised = (Practised(concepts[0].id),)
@@ -43,10 +47,10 @@ async def lives(gm: Graphmem, pupil: Pupil, secret: str) -> None:
     await set_attitude(gm, pupil.session, concepts[1].id, 0.5, 0.25, f"Likes the {secret} in races.")
     # A surprise with all that follows it.
     await surprises(gm, pupil, f"I don't understand what a {secret} is good for.", Level.PARADIGM_SHIFT, turn_id="t4")
-    await run_jobs(asking(gm, secret), pupil.session)
+    await run_jobs(asking(gm, secret, (Lesson(f"Finds the {secret} a puzzle.", (secret,)),)), pupil.session)
     await add_entry(gm, pupil.session, Draft(LedgerCategory.INSTRUCTION, f"Never mention the {secret}."))
     # A job, a message and a doubt that wait.
-    await say(gm, pupil, f"And again my {secret} squeaks at midnight in Bergen.", "t8")
+    await say(gm, pupil, f"And again my {secret} squeaks at midnight in Bergen.", "t8", reply=ASKED)
     waiting = Received("waiting", f"Where is my {secret}?", gm.clock(), None)
     await turns.receive(gm.graph, pupil.session, waiting, gm.clock())
     doubtful, other, *_ = await held(gm, pupil.session)
