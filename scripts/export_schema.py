@@ -7,10 +7,9 @@ import json
 import sys
 from pathlib import Path
 
-from graphmem_api.schema import make_schema
-
 from graphmem.settings import Settings
 from graphmem.store.document import document_schema
+from graphmem_api.schema import make_schema
 
 ROOT = Path(__file__).parents[1]
 

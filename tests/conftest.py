@@ -15,8 +15,6 @@ import httpx
 import hypothesis
 import pytest
 import uvicorn
-from graphmem_api.main import make_app
-from graphmem_api.server import server_config
 
 from graphmem.app import Graphmem, open_with_neo4j, password_checks
 from graphmem.background import Background
@@ -29,6 +27,8 @@ from graphmem.local.server import LocalNeo4j
 from graphmem.model import Role, Session, TurnOutcome, Who
 from graphmem.notifier import JobNotifier
 from graphmem.settings import Settings
+from graphmem_api.main import make_app
+from graphmem_api.server import server_config
 from tests.support.client import Client
 from tests.support.own_neo4j import Access, own_neo4j
 

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from graphmem_api.schema import make_schema
 from graphql import GraphQLObjectType, build_schema, parse, print_schema, validate
 from pydantic.alias_generators import to_camel
 
@@ -18,6 +17,7 @@ from graphmem.errors import Conflict, Forbidden, GraphmemError, Locked, NotFound
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Concept, Role
 from graphmem.settings import Settings
+from graphmem_api.schema import make_schema
 from graphmem_client import AsyncClient, Client, generated
 from graphmem_client.base import as_json
 from graphmem_client.errors import error_of

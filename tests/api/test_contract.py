@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from graphmem_api.schema import make_schema
 from graphql import (
     GraphQLEnumType,
     GraphQLInputObjectType,
@@ -14,6 +13,7 @@ from graphql import (
 )
 
 from graphmem.settings import Settings
+from graphmem_api.schema import make_schema
 
 CONTRACT = build_schema((Path(__file__).parent / "contract.graphql").read_text("utf-8"))
 OURS = make_schema(Settings())._schema

@@ -5,9 +5,9 @@ from collections.abc import Awaitable
 
 import httpx
 import pytest
-from graphmem_api.limits import expanded
 from graphql import get_introspection_query, parse
 
+from graphmem_api.limits import expanded
 from tests.api.websocket import connected, first_answer
 
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 import websockets
-from graphmem_api import access
-from graphmem_api.errors import keep_values_out_of_logs
-from graphmem_api.websocket import Connection
 
 from graphmem import sealing
 from graphmem.app import Graphmem
 from graphmem.bearer import make_token
 from graphmem.model import Role
+from graphmem_api import access
+from graphmem_api.errors import keep_values_out_of_logs
+from graphmem_api.websocket import Connection
 from tests.api.websocket import connected, first_answer
 from tests.conftest import Pupil, another_replica, served
 

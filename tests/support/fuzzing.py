@@ -12,7 +12,6 @@ from typing import Any
 
 import graphql
 import httpx
-from graphmem_api.schema import make_schema
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis_graphql import Mode, mutations, queries
@@ -26,6 +25,7 @@ from graphmem.flows.world import import_world
 from graphmem.flows.world_plan import WorldDraft
 from graphmem.jobs.runner import run_jobs
 from graphmem.model import Concept, LedgerCategory, Observation, Role, Session, SourceKind, Who
+from graphmem_api.schema import make_schema
 from tests.support.dumping import dump
 
 PASSWORD = "a password of a fuzzed student"

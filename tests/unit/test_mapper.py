@@ -9,10 +9,10 @@ from typing import Annotated
 
 import pytest
 import strawberry
-from graphmem_api.mapper import Shape, Shown, expose, shows, taken
 
 from graphmem.model import Role, Verdict, Who
 from graphmem.model.fields import documented
+from graphmem_api.mapper import Shape, Shown, expose, shows, taken
 
 ROOT = Path(__file__).parents[2]
 

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
-from graphmem_api import main
-from graphmem_api.main import Turnstile
 from starlette.types import Message, Receive, Scope, Send
 
 from graphmem.background import IdleGate
+from graphmem_api import main
+from graphmem_api.main import Turnstile
 
 STEPS = 20
 FLOOD = 100
