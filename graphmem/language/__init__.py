@@ -1,1 +1,1 @@
-"""Reads language: one run of one encoder a message, one network for two texts (spec 7)."""
+"""Reads language: one run of one encoder a message (spec 7)."""

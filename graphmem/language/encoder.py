@@ -2,7 +2,7 @@
 
 The tower reads on from the lower layers of the shipped embedder, whose vector comes with it. Linear heads look at its
 tokens: each alone for borders and names, pooled over the message and over each statement for the questions of
-`heads.py`. `python -m scripts.train encoder` makes it; its figures lie beside the weights.
+`heads.py`. `python -m scripts.train` makes it; its figures lie beside the weights.
 """
 
 import asyncio

@@ -90,25 +90,6 @@ NAMES = ("none", "person", "place", "thing", "pet", "school")
 TOKEN_MARKS = 5
 """Marks of letters that the token heads see beside the tower: the tokenizer drops capitals and white space."""
 
-PAIR_HEADS = (
-    Head(
-        "class",
-        ("temporal_change", "true_contradiction", "context_dependent", "figurative", "compatible"),
-    ),
-    *(
-        Head(name, (name,), AnswerForm.CHANCE)
-        for name in ("same", "refines", "ends", "partly", "contradicts", "answers")
-    ),
-)
-"""What is asked of two texts, the newer first, in the order of the pair network's output.
-
-class : of spec 12
-same, refines : the newer says the same, or more of it
-ends : the older, or a part of it, holds no longer; partly : the rest of it still holds
-contradicts : both cannot be so at one time
-answers : the second is an answer to the first
-"""
-
 
 class HeadTable:
     """Where the numbers of each head stand in the output of a network.
@@ -127,7 +108,7 @@ class HeadTable:
         self.width = ends[-1]
 
 
-MESSAGE, PAIR = HeadTable(MESSAGE_HEADS), HeadTable(PAIR_HEADS)
+MESSAGE = HeadTable(MESSAGE_HEADS)
 TOKEN_WIDTH = len(BORDERS) + len(NAMES)
 
 
@@ -135,8 +116,7 @@ TOKEN_WIDTH = len(BORDERS) + len(NAMES)
 class HeadScores:
     """Answers of all heads to a text.
 
-    logits : float32 of shape (table.width,), calibrated: divided by the temperature of their head
-    table : the heads
+    logits : float32 of shape (MESSAGE.width,), calibrated: divided by the temperature of their head
 
     Examples
     --------
@@ -148,7 +128,6 @@ class HeadScores:
     """
 
     logits: Vector
-    table: HeadTable = MESSAGE
 
     def chances(self, head: str) -> Vector:
         """Chances of the labels of a head, float32 with sum 1, or of one chance shape (1,).
@@ -157,20 +136,20 @@ class HeadScores:
         ------
         KeyError        there is no head of this name
         """
-        own = self.logits[self.table.places[head]]
-        return softmax(own) if self.table.heads[head].answer is AnswerForm.LABEL else logistic(own)
+        own = self.logits[MESSAGE.places[head]]
+        return softmax(own) if MESSAGE.heads[head].answer is AnswerForm.LABEL else logistic(own)
 
     def likely(self, head: str) -> str:
         """The likeliest label of a head."""
-        return self.table.heads[head].labels[int(self.logits[self.table.places[head]].argmax())]
+        return MESSAGE.heads[head].labels[int(self.logits[MESSAGE.places[head]].argmax())]
 
     def chance(self, head: str, label: str | None = None) -> float:
         """The chance in [0, 1] of a label; without one, of a head that has only one."""
-        return float(self.chances(head)[0 if label is None else self.table.heads[head].labels.index(label)])
+        return float(self.chances(head)[0 if label is None else MESSAGE.heads[head].labels.index(label)])
 
     def number(self, head: str) -> float:
         """The number in [-1, 1] that a head tells."""
-        return float(np.tanh(self.logits[self.table.places[head]][0]))
+        return float(np.tanh(self.logits[MESSAGE.places[head]][0]))
 
     def expected(self, head: str) -> float:
         """The mean of an ordered head: its labels count 0, 1, 2, ..."""

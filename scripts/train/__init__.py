@@ -1,1 +1,1 @@
-"""Training of the networks of `graphmem/language`: one command, one table of heads (`python -m scripts.train`)."""
+"""Training of the encoder of `graphmem/language`: one command, one table of heads (`python -m scripts.train`)."""

@@ -28,6 +28,7 @@ from graphmem.language.heads import (
 )
 from graphmem.maths.chances import softmax
 from graphmem.text.embedder import DIMENSION, ShippedNetwork
+from graphmem.text.trained import opened_weights
 
 from .graph import LAYERS, SHARED_LAYERS, Array, Weights, constants_of, read_layers, tower
 from .sources import Labels, Row, Span, joined, named_by_rule, own_spans
@@ -278,22 +279,12 @@ def padded(batch: Sequence[Example]) -> tuple[Tensor, Tensor, Tensor]:
     return hidden, torch.arange(hidden.shape[1]) < lengths[:, None], marks
 
 
-def begun_from_reader(folder: Path) -> EncoderTower:
-    """Return a tower that begins where the reader stands: its layers, and its heads for the questions it answers."""
-    from graphmem.text.reader import HEADS as KNOWN
-
-    arrays = constants_of(folder / "model.onnx")
-    network = EncoderTower(read_layers(arrays, range(SHARED_LAYERS, LAYERS)))
-    weight, bias = (torch.tensor(each.astype(np.float32)) for each in (next(arrays), next(arrays)))
-    start = 0
-    with torch.no_grad():
-        for name, width in KNOWN.items():
-            own = MESSAGE.places[name]
-            source = list(range(start, start + width))
-            if name == "ledger":  # its last two labels are an instruction and an observation
-                source = [*source[:6], source[7], source[6], source[6]]
-            network.message.weight[own], network.message.bias[own] = weight[source], bias[source]
-            start += width
+def begun_from(folder: Path) -> EncoderTower:
+    """Return the tower and heads that lie in a folder; logits were divided by their temperature when written."""
+    network = EncoderTower(read_layers(constants_of(folder / "model.onnx"), range(SHARED_LAYERS, LAYERS)))
+    with opened_weights(folder / "heads.npz") as file:
+        for name, head in (("message", network.message), ("token", network.token)):
+            head.load_state_dict({"weight": torch.tensor(file[name]), "bias": torch.tensor(file[f"{name}_bias"])})
     return network
 
 
@@ -315,7 +306,7 @@ def examples_of(learned: Sequence[Row]) -> tuple[list[Example], list[Example]]:
     return [examples[id(row)] for row in learned if not chooses(row.group)] + messages, choosing
 
 
-def train(rows: Sequence[Row], reader: Path, checkpoint: Path, count: int) -> tuple[EncoderTower, list[Example]]:
+def train(rows: Sequence[Row], checkpoint: Path, count: int) -> tuple[EncoderTower, list[Example]]:
     """Train the encoder; return it, and the examples that choose temperatures."""
     torch.manual_seed(0)
     kept = checkpoint.parent / "examples.pickle"
@@ -325,7 +316,7 @@ def train(rows: Sequence[Row], reader: Path, checkpoint: Path, count: int) -> tu
     rng, error = random.Random(0), Loss(rest)
     order = epochs(rest, lambda each: len(each.hidden), rng, count)
     print(f"{len(rest)} to learn from, {len(choosing)} choose; {len(order[0])} batches an epoch", flush=True)
-    network = begun_from_reader(reader)
+    network = begun_from(ENCODER_FOLDER)
     if checkpoint.exists():
         network.load_state_dict(torch.load(checkpoint))
     fit(network, network.groups(network.message, network.token), order, lambda batch: error(network, batch), checkpoint)

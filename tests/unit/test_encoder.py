@@ -1,4 +1,4 @@
-"""The encoder and the pair network: what they tell of texts that nobody could mistake, and how spans are cut."""
+"""The encoder: what it tells of texts that nobody could mistake, and how spans are cut."""
 
 from pathlib import Path
 
@@ -14,8 +14,7 @@ from graphmem.language.encoder import (
     statement_tokens,
     token_marks,
 )
-from graphmem.language.heads import BORDERS, MESSAGE, NAMES, PAIR
-from graphmem.language.pairs import pairs_network
+from graphmem.language.heads import BORDERS, MESSAGE, NAMES
 from graphmem.model import Matrix
 from graphmem.text.embedder import shipped_network
 
@@ -125,31 +124,6 @@ async def test_encoder_alone_or_beside_others_reads_the_same() -> None:
 def test_encoder_keeps_the_vector() -> None:
     wanted = shipped_network(1).encode(["half of 8"])[0]
     assert np.array_equal(encoder_network().analyse("half of 8").vector, wanted)
-
-
-@pytest.mark.parametrize(
-    ("new", "old", "head", "more"),
-    [
-        ("we moved to York in august", "I live in Leeds", "ends", "my nan lives in York"),
-        ("Bo died last week", "I have a dog called Bo", "ends", "my cat sleeps all day"),
-        ("What's my cat called?", "I have a cat called Duma", "answers", "Who teaches me maths?"),
-        ("im allergic to nuts", "I'm allergic to nuts.", "same", "my sister has a bike"),
-    ],
-)
-def test_pair_network_ranks(new: str, old: str, head: str, more: str) -> None:
-    network = pairs_network()
-    assert network.read(new, old).chance(head) > network.read(more, old).chance(head)
-
-
-@pytest.mark.parametrize(
-    ("new", "old"),
-    [("I prefer it step by step", "my dad switched jobs"), ("my sister has a new bike", "I have a test on Friday")],
-)
-def test_pair_network_leaves_unrelated_statements(new: str, old: str) -> None:
-    read = pairs_network().read(new, old)
-    assert read.likely("class") == "compatible"
-    assert max(read.chance("contradicts"), read.chance("ends")) < 0.5
-    assert read.logits.shape == (PAIR.width,)
 
 
 def test_missing_weights_are_a_setup_error(tmp_path: Path) -> None:
