@@ -1,8 +1,8 @@
 """graphmem: an AI tutor's lasting memory of each student, kept as a graph in Neo4j.
 
-In this process: `open_graphmem`, then `enrol`, `open_session`, `handle_turn`, `recall`, `context`, `observe`,
-`close_session`. From anywhere else: `Client` or `AsyncClient`, over HTTP. Everything that can be raised is in
-`graphmem.errors`.
+In this process: `open_memory`, then its `add`, `context` and `search`; or, for all there is, `open_graphmem`, then
+`enrol`, `open_session`, `handle_turn`, `recall`, `context`, `observe`, `close_session`. From anywhere else: `Client` or
+`AsyncClient`, over HTTP. Everything that can be raised is in `graphmem.errors`.
 """
 
 from importlib import import_module
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from graphmem.model import Who as Who
     from graphmem.runtime import open_graphmem as open_graphmem
     from graphmem.settings import Settings as Settings
+    from graphmem.student_memory import open_memory as open_memory
     from graphmem_client import AsyncClient as AsyncClient
     from graphmem_client import Client as Client
 
@@ -47,6 +48,7 @@ __all__ = [
     "handle_turn",
     "observe",
     "open_graphmem",
+    "open_memory",
     "open_session",
     "recall",
 ]
@@ -71,6 +73,7 @@ _MODULES = {
     "handle_turn": "graphmem.flows.turn",
     "observe": "graphmem.flows.observation",
     "open_graphmem": "graphmem.runtime",
+    "open_memory": "graphmem.student_memory",
     "open_session": "graphmem.flows.students",
     "recall": "graphmem.flows.context",
 }
