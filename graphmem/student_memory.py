@@ -75,7 +75,12 @@ class StudentMemory:
 
 @asynccontextmanager
 async def open_memory(
-    student_id: str, password: str, *, institution: str = "demo", gm: Graphmem | None = None
+    student_id: str,
+    password: str,
+    *,
+    display_name: str | None = None,
+    institution: str = "demo",
+    gm: Graphmem | None = None,
 ) -> AsyncIterator[StudentMemory]:
     """Open the memory of a student, who is enrolled at the first use, in this process.
 
@@ -86,6 +91,7 @@ async def open_memory(
     ----------
     student_id : str
     password : str, opens what is remembered; nobody can read it without
+    display_name : str, how the student is called, for the first use
     institution : str, of the student
     gm : Graphmem, an open one for several students; None opens one for this student alone
 
@@ -102,7 +108,7 @@ async def open_memory(
         if await find_student(gm, who) is None:
             # Another process may be first: the password then tells whether it is the same student.
             with suppress(Conflict):
-                await enrol(gm, who, password)
+                await enrol(gm, who, password, display_name)
         _, session = await open_session(gm, who, password)
         try:
             yield StudentMemory(gm, session)

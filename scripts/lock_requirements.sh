@@ -5,7 +5,8 @@ cd "$(dirname "$0")/.."
 lock() { .venv/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
     --no-header --no-annotate --no-emit-index-url "$@"; }
 lock requirements/uv.in -o requirements/uv.txt
-lock pyproject.toml -o requirements/runtime.txt
+extras=(--extra server --extra local --extra plots --extra mcp)
+lock pyproject.toml "${extras[@]}" -o requirements/runtime.txt
 lock requirements/build.in -o requirements/build.txt -c requirements/runtime.txt
-lock pyproject.toml --group dev -o requirements/dev.txt -c requirements/runtime.txt
+lock pyproject.toml "${extras[@]}" --extra bench --group dev -o requirements/dev.txt -c requirements/runtime.txt
 lock requirements/extras.in -o requirements/extras.txt -c requirements/dev.txt

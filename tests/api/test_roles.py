@@ -505,7 +505,7 @@ async def test_a_token_that_is_nearly_one(gm: Graphmem, http: httpx.AsyncClient,
     now = gm.clock()
     claims: dict[str, Any] = {"iss": "graphmem", "institution": institution, "role": "admin", "iat": now}
     claims |= {"exp": now + timedelta(hours=1)}
-    key: bytes | None = bearer_key(gm.secret)
+    key: Any = bearer_key(gm.secret)  # None is no key of the types, and of `none`
     algorithm = "HS256"
     if change == "none":
         key, algorithm = None, "none"

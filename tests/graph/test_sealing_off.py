@@ -21,7 +21,7 @@ from tests.support.client import Client, Refused
 from tests.support.remembering import again_open, asked, changed, observations
 from tests.support.whole_life import lives
 
-README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "sealing.md").read_text("utf-8")
 KEYS = {"salt", "wrapped_key", "sealed_private_key", "public_key", "public_key_seal", "manifest_root", "token"}
 """What stays sealed: keys, the session's token, and the manifest."""
 OF_THE_SERVER = {"OpenSession", "ManifestPage", "ManifestNote"}
@@ -30,19 +30,19 @@ NODES = "MATCH (n {institution: $i, student_id: $s}) RETURN labels(n) AS l, prop
 CLEAR = pytest.mark.parametrize("institution", ["clear"], indirect=True)
 
 
-def sealed_in_the_readme() -> dict[str, set[str]]:
-    """The properties that the README's table calls sealed, by label."""
-    table = README.partition("## What is sealed and what is clear")[2].partition("\n\nA sealed value")[0]
+def sealed_in_the_docs() -> dict[str, set[str]]:
+    """The properties that the table of the docs calls sealed, by label."""
+    table = PAGE.partition("\n\nA sealed value")[0]
     rows = re.findall(r"^\| `:(\w+)`[^|]*\|[^|]*\|([^|]*)\|$", table, re.MULTILINE)
     names = {label: set(re.findall(r"[a-z_]+", re.sub(r"\([^)]*\)", "", text))) for label, text in rows}
     return {label: found for label, found in names.items() if label not in OF_THE_SERVER and "nothing" not in found}
 
 
 @BOTH_FORMS
-async def test_what_the_readme_calls_sealed_is_stored_in_the_form_of_the_institution(gm: Graphmem, ann: Pupil) -> None:
+async def test_what_the_docs_call_sealed_is_stored_in_the_form_of_the_institution(gm: Graphmem, ann: Pupil) -> None:
     await lives(gm, ann, "marmalade")
     rows = await asked(gm, ann.who, NODES)
-    table, seen = sealed_in_the_readme(), set()
+    table, seen = sealed_in_the_docs(), set()
     for row in rows:
         for label in set(row["l"]) & table.keys():
             for name in table[label] & row["p"].keys():

@@ -46,9 +46,9 @@ def test_the_parameters_of_familiarity_are_those_the_document_says() -> None:
     assert told == [*SCHEDULER.parameters, SCHEDULER.desired_retention, *mastery]
 
 
-def test_every_error_code_is_in_the_readme() -> None:
+def test_every_error_code_is_in_the_docs() -> None:
     codes = {e.code for e in Refusal.__subclasses__()} | {Unavailable.code, "INTERNAL"}
-    assert all(f"`{code}`" in README for code in codes)
+    assert all(f"`{code}`" in DOCS["access.md"] for code in codes)
 
 
 def test_every_command_the_documents_name_is_there() -> None:
@@ -206,7 +206,7 @@ def test_the_account_of_analysts_reads_nothing_that_is_sealed() -> None:
     for names, labels in re.findall(r"^DENY READ \{(.+)\} ON GRAPH neo4j NODES (.+) TO", script, re.MULTILINE):
         for label in labels.split(", "):
             denied[label] = set(names.split(", "))
-    rows = re.findall(r"^\| `:(\w+)`.* \| .* \| (.*) \|$", README, re.MULTILINE)
+    rows = re.findall(r"^\| `:(\w+)`.* \| .* \| (.*) \|$", DOCS["sealing.md"], re.MULTILINE)
     sealed = {
         label: set(re.sub(r" \([^)]*\)", "", names).split(", ")) for label, names in rows if "sealed with" not in names
     }

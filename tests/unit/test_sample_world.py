@@ -137,7 +137,7 @@ def test_a_world_that_is_not_there_is_refused_with_those_that_are() -> None:
 
 def test_the_documents_tell_its_size(world: World) -> None:
     root = Path(__file__).parents[2]
-    for page in ("README.md", "docs/formats.md", "docs/world.md"):
+    for page in ("docs/using.md", "docs/formats.md", "docs/world.md"):
         text = " ".join((root / page).read_text("utf-8").split())
         assert f"{len(world.concepts)} concepts" in text
     assert f"{len(world.edges)} edges" in text
