@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
 import typer
 
@@ -12,29 +13,36 @@ from graphmem.settings import Settings
 
 Figures = dict[str, float]
 
+
+class Measure(NamedTuple):
+    """A benchmark: its module, whose function `measure_NAME` takes the figures, and what they are."""
+
+    module: str
+    measures: str
+
+
 BENCHMARKS = {
-    "turn": "latency of handleTurn beside its floor, and turns a second of 16 and 64 students",
-    "load": "turns lost or doubled over twenty kills of API and database",
-    "jobs": "jobs a second of one, two and four workers; jobs lost or doubled over twenty kills",
-    "recall": "evidence found for questions (LoCoMo, BEAM, QMSum), or a misconception's session (MathDial)",
-    "keep": "evidence among the most salient turns (LoCoMo)",
-    "scale": "time of a context from 1,000 to 100,000 memories",
-    "compression": "evidence left after compression (LoCoMo); agreement and speed of clustering",
-    "formation": "junk, variety and cost of memories; reference memories held (gold)",
-    "understanding": "bands, kinds, modalities and ledger categories of messages",
-    "match": "predictions that came true told from others",
-    "surprise": "life events told from ordinary turns",
-    "safety": "dangers found, and false alarms",
-    "contradiction": "classes of pairs of statements; alarms among a speaker's own statements",
-    "stories": "first statements of short stories that end as wanted",
-    "chats": "questions answered and changes noticed in whole chats",
-    "boundaries": "topic boundaries found (TIAGE)",
-    "valence": "correlation of affect with people's ratings (EmoBank)",
-    "practice": "familiarity beside the true recall of simulated students",
-    "model": "what becomes of a language model's notes, links, ledger and alarms, and what they cost",
-    "integrity": "cost of the integrity hash",
+    "turn": Measure("turn", "latency of handleTurn beside its floor, and turns a second of 16 and 64 students"),
+    "load": Measure("load", "turns lost or doubled over twenty kills of API and database"),
+    "jobs": Measure("jobs", "jobs a second of one, two and four workers; jobs lost or doubled over twenty kills"),
+    "recall": Measure(
+        "recall", "evidence found for questions (LoCoMo, BEAM, QMSum), or a misconception's session (MathDial)"
+    ),
+    "keep": Measure("recall", "evidence among the most salient turns (LoCoMo)"),
+    "scale": Measure("scale", "time of a context from 1,000 to 100,000 memories"),
+    "compression": Measure("compression", "evidence left after compression (LoCoMo); speed of clustering"),
+    "formation": Measure("formation", "junk, variety and cost of memories; reference memories held (gold)"),
+    "understanding": Measure("understanding", "bands, kinds, modalities and ledger categories of messages"),
+    "valence": Measure("understanding", "correlation of affect with people's ratings (EmoBank)"),
+    "match": Measure("match", "predictions that came true told from others"),
+    "surprise": Measure("surprise", "life events told from ordinary turns"),
+    "safety": Measure("safety", "dangers found, and false alarms"),
+    "contradiction": Measure("contradiction", "classes of pairs of statements; alarms among a speaker's own"),
+    "chats": Measure("chats", "questions answered and changes noticed in whole chats"),
+    "boundaries": Measure("boundaries", "topic boundaries found (TIAGE)"),
+    "model": Measure("model", "what becomes of a language model's notes, links, ledger and alarms, and what they cost"),
+    "integrity": Measure("integrity", "cost of the integrity hash"),
 }
-"""What each benchmark measures; `measure_NAME` in the module of its name takes the figures."""
 
 
 def benchmark(name: str) -> Callable[[Settings, Path | None], Figures]:
@@ -51,9 +59,8 @@ def benchmark(name: str) -> Callable[[Settings, Path | None], Figures]:
     """
     if name not in BENCHMARKS:
         raise InvalidInput(f"There is no benchmark {name}: there are {', '.join(BENCHMARKS)}.")
-    measure: Callable[[Settings, Path | None], Figures] = getattr(
-        import_module(f"graphmem.bench.{name}"), f"measure_{name}"
-    )
+    module = import_module(f"graphmem.bench.{BENCHMARKS[name].module}")
+    measure: Callable[[Settings, Path | None], Figures] = getattr(module, f"measure_{name}")
     return measure
 
 

@@ -40,10 +40,14 @@ from graphmem.settings import Settings
 Embed = Callable[[Sequence[str]], Matrix]
 Ranks = list[int]
 """Places of texts, best first."""
+SalienceScores = NDArray[np.float64]
+"""What each turn is worth, of shape (turns,); -inf: nothing is remembered of it."""
 CUTS = (5, 10, 20, 50)
 WITHIN = (1, 5)
 TOKENS = 1000
 METHODS = ("cosine", "bm25", "fusion")
+SHARES = (10, 20, 30, 50)
+BASELINES_AT, SALIENCE_SEEDS = 30, 200
 FUSION_K = 60
 ENVIRONMENT = {"GRAPHMEM_SESSION_MINUTES": "600", "GRAPHMEM_MEMORIES_LIMIT": "1000000"}
 """Nothing is compressed meanwhile."""
@@ -326,3 +330,79 @@ def _by_session(found: Sequence[Mapping[str, Any]], ids: Sequence[str]) -> Ranks
         for session in {ref.partition("#")[0] for ref in item["sourceRefs"]}:
             scores[session] = max(scores.get(session, 0.0), item["weight"])
     return [place for place in sorted(range(len(ids)), key=lambda p: -scores.get(ids[p], 0.0)) if ids[place] in scores]
+
+
+def measure_keep(settings: Settings, file: Path | None) -> Figures:
+    """Measure the gold evidence among the most salient turns of LoCoMo, beside chance and novelty (spec 6).
+
+    Shares are of all turns of a conversation. A turn counts with the salience of its most salient memory; a turn
+    without memories is dropped first, so that to store little is no advantage.
+
+    Raises
+    ------
+    InvalidInput    no file, another format, or no question with evidence
+    """
+    if file is None:
+        raise InvalidInput("Name a file of LoCoMo: graphmem bench keep FILE.")
+    talks = read_talks(file)
+    with own_database(settings) as own, served(own, **ENVIRONMENT) as port:
+        return salience_figures(own, port, talks)
+
+
+def salience_figures(settings: Settings, port: int, talks: Sequence[Talk]) -> Figures:
+    """Compute the figures of talks on a served API, each a mean over the talks."""
+    talks = [talk for talk in talks if talk.questions]
+    if not talks:
+        raise InvalidInput("There is no question with evidence in this file.")
+    found = []
+    with embedding(settings) as embed:
+        for talk in talks:
+            figures = _kept_of_talk(settings, port, talk, embed)
+            found.append(figures)
+            show_figures({f"{talk.id} kept@30": figures["kept@30"]})
+    return {key: fmean(figures[key] for figures in found) for key in found[0]}
+
+
+def _kept_of_talk(settings: Settings, port: int, talk: Talk, embed: Embed) -> Figures:
+    gold = {turn_id for question in talk.questions for turn_id in question.gold}
+    is_gold = np.array([turn.id in gold for turn in talk.turns])
+    talker = fresh_student(settings, port, talk.id)
+    observe_talk(talker, talk)
+    salience = _salience(talker, talk)
+    talker.caller.close()
+    vectors = embed([turn.text for turn in talk.turns])
+    novelty = 1.0 - np.tril(vectors @ vectors.T, k=-1).max(axis=1).astype(np.float64)
+    chance = [np.random.default_rng(seed).random(len(talk.turns)) for seed in range(SALIENCE_SEEDS)]
+    return {
+        **{f"kept@{share}": evidence_kept(salience, is_gold, share) for share in SHARES},
+        f"random@{BASELINES_AT}": fmean(evidence_kept(each, is_gold, BASELINES_AT) for each in chance),
+        f"novelty@{BASELINES_AT}": evidence_kept(novelty, is_gold, BASELINES_AT),
+        "gold_remembered": float(np.isfinite(salience[is_gold]).mean()),
+    }
+
+
+def evidence_kept(scores: SalienceScores, is_gold: NDArray[np.bool_], share: int) -> float:
+    """Compute the share of the gold turns among the best `share` per cent of all turns, of equals the earlier first.
+
+    Parameters
+    ----------
+    scores : float array of shape (n,); -inf is never kept
+    is_gold : bool array of shape (n,), at least one of them true
+    share : int, per cent
+
+    Examples
+    --------
+    >>> evidence_kept(np.array([0.9, 0.1, 0.5, -np.inf]), np.array([True, True, False, False]), share=50)
+    0.5
+    """
+    best = np.argsort(-scores, kind="stable")[: round(len(scores) * share / 100)]
+    return float(is_gold[best[np.isfinite(scores[best])]].sum() / is_gold.sum())
+
+
+def _salience(talker: Talker, talk: Talk) -> SalienceScores:
+    place = {turn.id: i for i, turn in enumerate(talk.turns)}
+    scores = np.full(len(talk.turns), -np.inf)
+    for memory in talker.memories():
+        for ref in {source["ref"] for source in memory["sources"]} & place.keys():
+            scores[place[ref]] = max(scores[place[ref]], memory["salience"])
+    return scores

@@ -7,24 +7,27 @@ modality on the messages that have one. Plain rules reached 0.52, and 0.42, 0.55
 ledger and self.
 """
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
+from statistics import correlation, fmean
 from typing import Any
 
 from scipy.stats import spearmanr
 
 from graphmem.bench import Figures
 from graphmem.bench.scores import macro_f1
-from graphmem.bench.talks import parsed_rows, text_hash, trained_hashes
+from graphmem.bench.talks import parsed_rows, read_rows, text_hash, trained_hashes
 from graphmem.errors import InvalidInput
 from graphmem.samples import SAMPLES
 from graphmem.settings import Settings
+from graphmem.text.affect import load_affect
+from graphmem.text.doc import Doc
+from graphmem.text.embedder import EMBEDDER_THREADS, shipped_network
 from graphmem.text.ledger_model import ledger_category
-from graphmem.text.reader import BANDS, READER_FOLDER, MessageReader, MessageReading, passes
+from graphmem.text.reader import BANDS, READER_FOLDER, MessageReading, passes, read_now
 
+RATED_SENTENCES = SAMPLES / "emobank" / "dev.jsonl"
 UNDERSTANDING_SAMPLE = SAMPLES / "understanding" / "utterances.jsonl"
 
 
@@ -76,17 +79,9 @@ def measure_understanding(settings: Settings, file: Path | None) -> Figures:
     rows = [row for row in read_utterances(file or UNDERSTANDING_SAMPLE) if text_hash(row.text) not in trained]
     if not rows:
         raise InvalidInput(f"{file}: messages are needed that the reader was not trained on.")
-    read = asyncio.run(_read([row.text for row in rows]))
+    read = read_now([row.text for row in rows])
     figures = understanding_figures(rows, [learned_guess(row.text, each) for row, each in zip(rows, read, strict=True)])
     return figures | {"rows": len(rows)}
-
-
-async def _read(texts: Sequence[str]) -> list[MessageReading]:
-    reader = MessageReader()
-    try:
-        return await reader.read(texts)
-    finally:
-        await reader.aclose()
 
 
 def learned_guess(text: str, read: MessageReading) -> Guess:
@@ -142,3 +137,32 @@ def _utterance(row: dict[str, Any]) -> LabelledUtterance:
         valence=float(row["valence"]),
         about_self=bool(row["about_self"]),
     )
+
+
+def measure_valence(settings: Settings, file: Path | None) -> Figures:
+    """Measure the Pearson correlation of affect with people's ratings, beside that of VADER (spec 12).
+
+    A file holds one text a line: `text`, `V` (valence, 1 to 5), `A` (arousal), `split`; `dev` and `test` rows count.
+    `vader_pearson` is there where the package vaderSentiment is installed, as it is for development.
+
+    Raises
+    ------
+    InvalidInput    another format, or fewer than two rows that were not trained on
+    """
+    place = file or RATED_SENTENCES
+    rows = [row for _, row in read_rows(place) if row.get("split") in ("dev", "test")]
+    if len(rows) < 2 or not all(isinstance(r.get("text"), str) and isinstance(r.get("V"), float) for r in rows):
+        raise InvalidInput(f"{place} holds no two rows of split dev or test with text, V and A.")
+    affect, texts, rated = load_affect(), [row["text"] for row in rows], [row["V"] for row in rows]
+    pairs = list(zip(map(Doc, texts), shipped_network(EMBEDDER_THREADS).encode(texts), strict=True))
+    figures = {
+        "pearson": correlation([affect.valence(doc, vector) for doc, vector in pairs], rated),
+        "arousal_pearson": correlation([affect.arousal(*each) for each in pairs], [row["A"] for row in rows]),
+        "rows": float(len(rows)),
+    }
+    try:
+        from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer  # type: ignore[import-untyped]
+    except ImportError:
+        return figures
+    rule = SentimentIntensityAnalyzer()
+    return figures | {"vader_pearson": correlation([rule.polarity_scores(text)["compound"] for text in texts], rated)}

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from graphmem.app import Graphmem
-from graphmem.bench import keep, recall, scale
+from graphmem.bench import recall, scale
 from graphmem.bench.talks import EvidenceQuestion, RememberedSource, Utterance, is_found, read_talks, share_found
 from graphmem.errors import Conflict, InvalidInput
 from graphmem.flows.memories import import_memories
@@ -154,18 +154,17 @@ async def test_a_misconception_leads_to_its_session(gm: Graphmem, api: str) -> N
 
 
 async def test_keep_counts_evidence_among_the_most_salient_turns(gm: Graphmem, api: str, locomo: Path) -> None:
-    figures = await asyncio.to_thread(keep.salience_figures, gm.settings, _port(api), read_talks(locomo))
+    figures = await asyncio.to_thread(recall.salience_figures, gm.settings, _port(api), read_talks(locomo))
     assert figures["kept@10"] <= figures["kept@20"] <= figures["kept@30"] <= figures["kept@50"]
     assert figures["gold_remembered"] == 1.0
     # Two of six turns are kept at 30 %; gold are the first, the second and the fourth.
-    assert figures["recent@30"] == 0.0
     assert figures["random@30"] == pytest.approx(1 / 3, abs=0.1)
 
 
 def test_what_was_never_remembered_is_never_kept() -> None:
     scores, is_gold = np.array([-np.inf, 0.2, 0.1, 0.3]), np.array([True, True, False, False])
-    assert keep.evidence_kept(scores, is_gold, 50) == 0.5
-    assert keep.evidence_kept(scores, is_gold, 100) == 0.5
+    assert recall.evidence_kept(scores, is_gold, 50) == 0.5
+    assert recall.evidence_kept(scores, is_gold, 100) == 0.5
 
 
 async def test_scale_measures_every_size(gm: Graphmem) -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from graphmem.bench.contradiction import PAIRS, contradiction_figures, measure_contradiction
-from graphmem.bench.stories import OUTCOMES, STORIES, read_stories
-from graphmem.bench.valence import measure_valence
+from graphmem.bench.contradiction import contradiction_figures, measure_contradiction
+from graphmem.bench.understanding import measure_valence
 from graphmem.errors import InvalidInput
 from graphmem.model import PairClass
 from graphmem.settings import Settings
@@ -61,21 +60,11 @@ def test_a_file_of_another_format_is_refused(tmp_path: Path) -> None:
     for measure in (measure_contradiction, measure_valence):
         with pytest.raises(InvalidInput, match=r"wrong\.jsonl"):
             measure(Settings(), wrong)
-    with pytest.raises(InvalidInput, match=r"wrong\.jsonl"):
-        read_stories(wrong)
 
 
 def test_clashes_are_counted() -> None:
     figures = contradiction_figures([0.9, 0.8, 0.1], [True, False, False])
     assert (figures["precision"], figures["recall"]) == (0.5, 1.0)
-
-
-def test_every_story_has_an_end_that_can_come_out() -> None:
-    stories = read_stories(STORIES)
-    assert len(stories) == 60
-    assert {story.wanted for story in stories} == set(OUTCOMES)
-    assert len({story.id for story in stories}) == 60
-    assert PAIRS.exists()
 
 
 def test_valence_follows_what_people_felt() -> None:

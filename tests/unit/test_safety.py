@@ -10,7 +10,7 @@ from time import process_time
 import numpy as np
 import pytest
 
-from graphmem.bench.safety_parts import DISGUISES
+from graphmem.bench.safety import DISGUISES
 from graphmem.model import AboutWhom, Author, ConcernKind, Danger, FalseAlarm, Message
 from graphmem.offline.care import LANGUAGES, caring_reply, trusted_question
 from graphmem.text.danger_network import DangerReading
